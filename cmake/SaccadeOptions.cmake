@@ -1,0 +1,52 @@
+# Options of the build. CUDA switches itself off, with a line that says so, where there is no nvcc.
+include(CheckLanguage)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  set(saccade_cuda_default ON)
+else()
+  set(saccade_cuda_default OFF)
+endif()
+
+option(SACCADE_CUDA "Build the CUDA backend (needs nvcc)" ${saccade_cuda_default})
+option(SACCADE_TESTS "Build the tests" ON)
+option(SACCADE_BENCH "Build the benchmarks" ON)
+option(SACCADE_WERROR "Treat warnings in our code as errors" OFF)
+set(SACCADE_SANITIZE "" CACHE STRING "Sanitizers: address;undefined or thread")
+
+if(SACCADE_CUDA)
+  # A sensible list for users: Turing to Blackwell as machine code, PTX for what comes later.
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90-real;100-real;120" CACHE STRING "CUDA architectures")
+  endif()
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  enable_language(CUDA)
+  message(STATUS "saccade: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "saccade: building without CUDA (no nvcc, or SACCADE_CUDA=OFF)")
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(SACCADE_CCACHE ccache)
+if(SACCADE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SACCADE_CCACHE})
+endif()
+
+if(SACCADE_SANITIZE)
+  list(JOIN SACCADE_SANITIZE "," saccade_sanitizers)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${saccade_sanitizers}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
+  add_link_options(-fsanitize=${saccade_sanitizers})
+endif()

@@ -1,0 +1,52 @@
+# saccade_library(NAME DEPENDS LIB...): the sources of this folder (and of the subfolders named in FOLDERS) as one
+# static library. Includes are written from the project's root ("kernels/damage.h").
+function(saccade_compile_options target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor>
+    # Bit-for-bit agreement between plain, SIMD and GPU code forbids fusing a*b+c behind our back.
+    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Xcompiler=-Wall,-Wextra>)
+  if(SACCADE_WERROR)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+  endif()
+  target_compile_definitions(${target} PRIVATE $<$<BOOL:${SACCADE_CUDA}>:SACCADE_CUDA=1>)
+endfunction()
+
+function(saccade_library target)
+  cmake_parse_arguments(arg "" "" "FOLDERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  set(sources)
+  foreach(folder . ${arg_FOLDERS})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+    if(SACCADE_CUDA)
+      file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cu)
+      list(APPEND sources ${found})
+    endif()
+  endforeach()
+  if(NOT SACCADE_CUDA)
+    list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*\\.cpp$")
+  endif()
+  add_library(${target} STATIC ${sources})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE_DEPENDS})
+  saccade_compile_options(${target})
+endfunction()
+
+# saccade_test(NAME FOLDER DEPENDS LIB...): every *.cpp (and *.cu) of tests/FOLDER as one GoogleTest program.
+function(saccade_test target folder)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  if(SACCADE_CUDA)
+    file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cu)
+    list(APPEND sources ${cuda_sources})
+  endif()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${target} ${sources})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE ${arg_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE SACCADE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SACCADE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  saccade_compile_options(${target})
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,51 @@
+// Where samples go: N x 3 x S x S values.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace saccade {
+
+enum class SampleType : std::uint8_t { kU8, kF16, kF32 };
+
+constexpr std::size_t size_bytes(SampleType type) {
+  return type == SampleType::kU8 ? 1 : type == SampleType::kF16 ? 2 : 4;
+}
+const char* name(SampleType type);  // "u8", "f16", "f32"
+
+// How an R'G'B' sample in 0..1 becomes a value. u8: round(255 v), mean and std must be 0 and 1.
+// f16, f32: (v - mean[c]) * inv_std[c].
+struct SampleFormat {
+  SampleType type = SampleType::kU8;
+  std::array<float, 3> mean{0, 0, 0};
+  std::array<float, 3> inv_std{1, 1, 1};
+  bool operator==(const SampleFormat&) const = default;
+};
+
+// N x 3 x S x S, row-major, in host memory, 64-byte aligned. Allocated once; a sampler overwrites it.
+class PatchBatch {
+ public:
+  PatchBatch() = default;
+  PatchBatch(std::size_t count, int patch_size, SampleFormat format);
+
+  std::size_t count() const { return count_; }
+  int patch_size() const { return patch_size_; }
+  const SampleFormat& format() const { return format_; }
+  std::size_t patch_bytes() const;  // 3 * S * S * bytes of a sample
+  std::span<std::byte> bytes();
+  std::span<const std::byte> bytes() const;
+  std::span<std::byte> patch(std::size_t n) { return bytes().subspan(n * patch_bytes(), patch_bytes()); }
+  std::span<const std::byte> patch(std::size_t n) const { return bytes().subspan(n * patch_bytes(), patch_bytes()); }
+
+ private:
+  std::size_t count_ = 0;
+  int patch_size_ = 0;
+  SampleFormat format_;
+  std::vector<std::byte> storage_;
+  std::size_t offset_ = 0;  // to the first aligned byte
+};
+
+}  // namespace saccade

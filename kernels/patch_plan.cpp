@@ -1,0 +1,28 @@
+#include "kernels/patch_plan.h"
+
+#include <cmath>
+
+#include "kernels/shared/sampling.h"
+
+namespace saccade {
+namespace {
+
+int samples_inside(float centre_px, float pitch_px, int size, int extent_px) {
+  int inside = 0;
+  for (int i = 0; i < size; ++i) {
+    const float position = shared::sample_position_px(centre_px, i, size, pitch_px);
+    inside += position >= 0.0f && position < static_cast<float>(extent_px) ? 1 : 0;
+  }
+  return inside;
+}
+
+}  // namespace
+
+float patch_coverage(const Patch& patch, int patch_size, int width_px, int height_px) {
+  const float pitch_px = std::exp2(patch.lod);
+  const int inside = samples_inside(patch.x_px, pitch_px, patch_size, width_px) *
+                     samples_inside(patch.y_px, pitch_px, patch_size, height_px);
+  return static_cast<float>(inside) / static_cast<float>(patch_size * patch_size);
+}
+
+}  // namespace saccade

@@ -1,0 +1,46 @@
+// The second seam: the persistent texture and its mip levels, wherever they live.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/damage.h"
+#include "kernels/frame_view.h"
+#include "kernels/patch_batch.h"
+#include "kernels/patch_plan.h"
+#include "kernels/pyramid_layout.h"
+
+namespace saccade {
+
+// One level of one plane, tightly packed rows, native endian.
+struct LevelImage {
+  int width = 0;
+  int height = 0;
+  int channels = 0;
+  int bytes_per_channel = 0;
+  std::vector<std::uint8_t> data;
+};
+
+// Level l of a plane holds, per texel and channel, (sum of its 4^l level-0 texels + 2^(2l-1)) >> 2l: the true mean,
+// rounded once. Incremental refresh equals a rebuild, bit for bit, on every backend.
+// One thread (the one that owns the GPU context, if any); upload, refresh_mips and sample allocate nothing.
+class Pyramid {
+ public:
+  virtual ~Pyramid() = default;
+  virtual const PyramidLayout& layout() const = 0;
+
+  // Writes the damaged tiles of the frame into level 0, and the padding that repeats them. Returns the bytes written.
+  virtual std::int64_t upload(const FrameView& frame, const Damage& damage) = 0;
+
+  // Brings levels 1 and up to date where `damage` touched level 0. Call once after each upload, with the same damage.
+  virtual void refresh_mips(const Damage& damage) = 0;
+
+  // Trilinear samples of `plan` with the colour matrix applied, into `batch` (same N and S). Patches with coverage 0
+  // become zeros in u8, and the value of zero R'G'B' otherwise.
+  virtual void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) = 0;
+
+  // Copies a level out. plane: 0 luma or RGBA, 1 chroma. Throws std::out_of_range.
+  virtual void read_level(int plane, int level, LevelImage& out) const = 0;
+};
+
+}  // namespace saccade

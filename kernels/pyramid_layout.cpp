@@ -1,0 +1,67 @@
+#include "kernels/pyramid_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+namespace saccade {
+namespace {
+
+constexpr int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+constexpr int ceil_shift(int value, int shift) { return (value + (1 << shift) - 1) >> shift; }
+
+}  // namespace
+
+int full_chain_levels(int width_px, int height_px) {
+  return std::bit_width(static_cast<unsigned>(std::max(width_px, height_px) - 1)) + 1;
+}
+
+PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat format, int levels) {
+  if (width_px < 1 || height_px < 1) {
+    throw std::invalid_argument(fmt::format("a frame of {}x{} pixels has no pyramid", width_px, height_px));
+  }
+  if (levels < 1 || levels > kMaxLevels) {
+    throw std::invalid_argument(fmt::format("{} levels: the range is 1 to {}", levels, kMaxLevels));
+  }
+  const int multiple = std::max(kExtentPx, 1 << (levels - 1));
+  if (width_px > kMaxExtentPx - multiple + 1 || height_px > kMaxExtentPx - multiple + 1) {
+    throw std::invalid_argument(fmt::format("a frame of {}x{} pixels with {} levels is larger than the largest texture, {}x{}; "
+                                            "scale it down, for example with --vf scale=4096:-2",
+                                            width_px, height_px, levels, kMaxExtentPx, kMaxExtentPx));
+  }
+  PyramidLayout layout;
+  layout.width_px = width_px;
+  layout.height_px = height_px;
+  layout.levels = levels;
+  layout.format = format;
+  const int padded_width = round_up(width_px, multiple);
+  const int padded_height = round_up(height_px, multiple);
+  layout.tiles = {ceil_shift(width_px, 4), ceil_shift(height_px, 4)};
+  layout.padded_tiles = {padded_width / kTilePx, padded_height / kTilePx};
+
+  const int depth_bytes = format == TextureFormat::kYuv16 ? 2 : 1;
+  const bool rgba = format == TextureFormat::kRgba8;
+  layout.plane_count = rgba ? 1 : 2;
+  layout.planes[0] = {.channels = rgba ? 4 : 1, .bytes_per_channel = depth_bytes, .subsample_log2 = 0,
+                      .image_width = width_px, .image_height = height_px,
+                      .width = padded_width, .height = padded_height, .levels = levels};
+  if (!rgba) {
+    layout.planes[1] = {.channels = 2, .bytes_per_channel = depth_bytes, .subsample_log2 = 1,
+                        .image_width = ceil_shift(width_px, 1), .image_height = ceil_shift(height_px, 1),
+                        .width = padded_width / 2, .height = padded_height / 2, .levels = std::max(levels - 1, 1)};
+  }
+  return layout;
+}
+
+std::int64_t PyramidLayout::level0_bytes() const {
+  std::int64_t bytes = 0;
+  for (int p = 0; p < plane_count; ++p) {
+    const PlaneLayout& plane = planes[static_cast<std::size_t>(p)];
+    bytes += std::int64_t{plane.image_width} * plane.image_height * plane.texel_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace saccade

@@ -1,0 +1,34 @@
+// Times and counts of the stages, in constant memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+// A log-linear histogram of durations: 64 steps per octave from 1 ns to over an hour, so a percentile is within
+// 1/64 of the true one; count, sum, minimum and maximum are exact. record() allocates nothing.
+class DurationHistogram {
+ public:
+  void record(std::int64_t duration_ns);
+  std::int64_t count() const { return count_; }
+  double mean_ms() const;
+  double max_ms() const;
+  double min_ms() const;
+  double total_ms() const;
+  double percentile_ms(double percent) const;  // 0..100; 0 when empty
+
+ private:
+  static constexpr int kSubBits = 6;
+  static constexpr int kOctaves = 42;
+  std::array<std::uint32_t, static_cast<std::size_t>(kOctaves) << kSubBits> bins_{};
+  std::int64_t count_ = 0, sum_ns_ = 0, max_ns_ = 0, min_ns_ = 0;
+};
+
+enum class Stage : std::uint8_t { kDecode, kWait, kDiff, kUpload, kMips, kScanpath, kSample, kWrite, kFrame };
+inline constexpr int kStageCount = 9;
+const char* name(Stage stage);  // "decode", "wait", "diff", "upload", "mips", "scanpath", "sample", "write", "frame"
+
+}  // namespace saccade
