@@ -1,0 +1,14 @@
+// The commands. Each returns the process's exit code and reports its own errors as one line on stderr, except that it
+// may throw Error (setup), which main() prints and turns into its exit code.
+#pragma once
+
+#include "app/options.h"
+
+namespace saccade {
+
+int run_dump(const Options& options);
+int run_profile(const Options& options);
+int run_info(const Options& options);
+int run_reconstruct(const Options& options);
+
+}  // namespace saccade

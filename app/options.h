@@ -1,0 +1,62 @@
+// The command line and the TOML file, parsed into one plain struct that every command reads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/frame_queue.h"
+#include "pipeline/frame_source.h"
+#include "pipeline/pipeline.h"
+
+namespace saccade {
+
+enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct };
+enum class ProgressMode : std::uint8_t { kAuto, kNone, kJson };
+
+struct DumpOptions {
+  std::string output;              // -o
+  bool overwrite = false;
+  bool resume = false;
+};
+
+struct ProfileOptions {
+  double budget_ms = 33.3;
+  bool check = false;              // exit 3 when the p99 of the frame is over the budget
+  std::string trace;               // --trace FILE
+};
+
+struct ReconstructOptions {
+  std::string directory;           // a dump
+  std::string output;              // out.mp4 or out.png
+  std::string against;             // --against VIDEO
+  std::optional<std::int64_t> emission;  // which one a .png shows; default: the middle one
+  bool overwrite = false;
+};
+
+struct Options {
+  Command command = Command::kDump;
+  std::vector<std::string> inputs;
+  SourceConfig source;             // uri is filled per input
+  PipelineConfig pipeline;
+  QueuePolicy queue_policy = QueuePolicy::kBlock;
+  std::string backend = "auto";    // as asked: auto, cpu
+  std::string hwdec = "auto";      // as asked: auto, no
+  bool require_hwdec = false;
+  std::string log_level = "info";
+  ProgressMode progress = ProgressMode::kAuto;
+  bool json = false;
+  DumpOptions dump;
+  ProfileOptions profile;
+  ReconstructOptions reconstruct;
+
+  // Every option that shapes the result, under its command-line name, as text: for meta.json, --resume, --print-config.
+  std::vector<std::pair<std::string, std::string>> in_force;
+};
+
+// Parses argv. Returns nullopt when the process should end with `exit_code` (help, version, --print-config: 0; a usage
+// error: 2, after one line on stderr). Reads --config first; the command line wins.
+std::optional<Options> parse_options(int argc, const char* const* argv, int& exit_code);
+
+}  // namespace saccade

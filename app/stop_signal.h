@@ -1,0 +1,23 @@
+// SIGINT and SIGTERM become a flag that loops look at. A second signal ends the process at once.
+#pragma once
+
+#include <functional>
+
+namespace saccade {
+
+// While one lives, the first SIGINT or SIGTERM sets requested() and calls `wake` on an ordinary thread (a pipe or
+// signalfd carries it there), so that `wake` may lock and interrupt a source. At most one at a time.
+class StopSignal {
+ public:
+  explicit StopSignal(std::function<void()> wake);
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+  bool requested() const;
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace saccade
