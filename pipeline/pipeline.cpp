@@ -1,0 +1,170 @@
+#include "pipeline/pipeline.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "pipeline/errors.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kTraceThread = 1;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+struct Pipeline::State {
+  PyramidLayout layout;
+  FrameGeometry geometry;
+  ColorSpec color;  // of the last emission: another matrix changes every sample
+  BackendParts backend;
+  std::unique_ptr<Lattice> lattice;
+  std::unique_ptr<Scanpath> scanpath;
+  PatchHistory history;
+  const Damage* damage = nullptr;
+
+  State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry)
+      : layout(shape),
+        geometry(frame_geometry),
+        backend(make_backend(config.backend, shape, config.diff)),
+        lattice(make_lattice(config.lattice, frame_geometry)),
+        scanpath(make_scanpath(config.scanpath, frame_geometry)),
+        history(shape, lattice->patch_count()) {}
+
+  bool fits(const FrameView& frame) const {
+    return frame.width_px == layout.width_px && frame.height_px == layout.height_px &&
+           texture_format(frame.layout) == layout.format;
+  }
+};
+
+// Splits the time of one step into stages: lap() closes the stage that ends now.
+class Pipeline::StageClock {
+ public:
+  StageClock(Pipeline& pipeline, std::int64_t frame)
+      : pipeline_(pipeline), frame_(frame), begin_ns_(now_ns()), last_ns_(begin_ns_) {}
+
+  void lap(Stage stage) {
+    const std::int64_t now = now_ns();
+    record(stage, last_ns_, now);
+    last_ns_ = now;
+  }
+  void finish() { record(Stage::kFrame, begin_ns_, last_ns_); }
+
+ private:
+  void record(Stage stage, std::int64_t begin_ns, std::int64_t end_ns) {
+    pipeline_.stages_[static_cast<std::size_t>(stage)].record(end_ns - begin_ns);
+    if (pipeline_.trace_ != nullptr) pipeline_.trace_->complete(name(stage), kTraceThread, begin_ns, end_ns, frame_);
+  }
+  Pipeline& pipeline_;
+  std::int64_t frame_;
+  std::int64_t begin_ns_;
+  std::int64_t last_ns_;
+};
+
+Pipeline::Pipeline(PipelineConfig config) : config_(std::move(config)) {}
+Pipeline::~Pipeline() = default;
+
+void Pipeline::prepare(const FrameView& frame) {
+  if (state_ && state_->fits(frame)) return;
+  PyramidLayout layout;
+  try {
+    layout = make_pyramid_layout(frame.width_px, frame.height_px, texture_format(frame.layout), config_.levels);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(error.what());
+  }
+  const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
+  const bool rebuild = state_ != nullptr;
+  state_.reset();  // frees the old texture before the new one is made
+  state_ = std::make_unique<State>(config_, layout, geometry);
+  counters_.rebuilds += rebuild ? 1 : 0;
+}
+
+Emission Pipeline::make_emission() const {
+  Emission emission;
+  const std::size_t count = lattice().patch_count();
+  emission.batch = PatchBatch(count, config_.lattice.patch_size, config_.samples);
+  emission.plan.patch_size = config_.lattice.patch_size;
+  emission.plan.patches.reserve(count);
+  emission.changed.resize(count);
+  return emission;
+}
+
+StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
+  prepare(frame);
+  State& s = *state_;
+  StepResult result;
+  StageClock clock(*this, frame.sequence);
+
+  const Damage& damage = s.backend.differ->diff(frame);
+  s.damage = &damage;
+  s.history.note_damage(damage);
+  clock.lap(Stage::kDiff);
+
+  result.bytes_uploaded = s.backend.pyramid->upload(frame, damage);
+  clock.lap(Stage::kUpload);
+
+  s.backend.pyramid->refresh_mips(damage);
+  clock.lap(Stage::kMips);
+
+  result.damaged_tiles = damage.count();
+  result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.backend.pyramid.get(), s.geometry});
+  clock.lap(Stage::kScanpath);
+
+  if (should_emit(result.gaze)) {
+    fill_emission(frame, result, emission);
+    result.emitted = true;
+    clock.lap(Stage::kSample);
+  }
+  clock.finish();
+
+  ++counters_.frames;
+  counters_.damaged_tiles += damage.count();
+  counters_.tiles += damage.grid().count();
+  counters_.bytes_uploaded += result.bytes_uploaded;
+  counters_.bytes_full_upload += s.layout.level0_bytes();
+  return result;
+}
+
+bool Pipeline::should_emit(const Gaze& gaze) const {
+  if (config_.emit.kind == EmitPolicy::Kind::kFixation) return gaze.landed;
+  return counters_.frames % config_.emit.every_frames == 0;
+}
+
+void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, Emission& emission) {
+  State& s = *state_;
+  if (emission.batch.count() != s.lattice->patch_count()) emission = make_emission();
+  if (!(frame.color == s.color)) {
+    s.history.forget();
+    s.color = frame.color;
+  }
+  s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
+  s.history.mark(emission.plan, frame.color, emission.changed);
+  s.backend.pyramid->sample(emission.plan, frame.color, emission.batch);
+  emission.frame = frame.sequence;
+  emission.pts_ns = frame.pts_ns;
+  emission.fix_u = result.gaze.u;
+  emission.fix_v = result.gaze.v;
+  emission.in_flight = result.gaze.in_flight;
+  emission.damaged_tiles = result.damaged_tiles;
+
+  ++counters_.emissions;
+  counters_.patches += static_cast<std::int64_t>(emission.changed.size());
+  for (const std::uint8_t changed : emission.changed) counters_.patches_changed += changed;
+}
+
+void Pipeline::reset() {
+  if (!state_) return;
+  state_->backend.differ->damage_everything();
+  state_->scanpath->reset();
+}
+
+const Pyramid& Pipeline::pyramid() const { return *state_->backend.pyramid; }
+const Lattice& Pipeline::lattice() const { return *state_->lattice; }
+const Damage& Pipeline::damage() const { return *state_->damage; }
+
+}  // namespace saccade
