@@ -16,21 +16,21 @@ enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct };
 enum class ProgressMode : std::uint8_t { kAuto, kNone, kJson };
 
 struct DumpOptions {
-  std::string output;              // -o
+  std::string output;  // -o
   bool overwrite = false;
   bool resume = false;
 };
 
 struct ProfileOptions {
   double budget_ms = 33.3;
-  bool check = false;              // exit 3 when the p99 of the frame is over the budget
-  std::string trace;               // --trace FILE
+  bool check = false;  // exit 3 when the p99 of the frame is over the budget
+  std::string trace;   // --trace FILE
 };
 
 struct ReconstructOptions {
-  std::string directory;           // a dump
-  std::string output;              // out.mp4 or out.png
-  std::string against;             // --against VIDEO
+  std::string directory;                 // a dump
+  std::string output;                    // out.mp4 or out.png
+  std::string against;                   // --against VIDEO
   std::optional<std::int64_t> emission;  // which one a .png shows; default: the middle one
   bool overwrite = false;
 };
@@ -38,11 +38,11 @@ struct ReconstructOptions {
 struct Options {
   Command command = Command::kDump;
   std::vector<std::string> inputs;
-  SourceConfig source;             // uri is filled per input
+  SourceConfig source;  // uri is filled per input
   PipelineConfig pipeline;
   QueuePolicy queue_policy = QueuePolicy::kBlock;
-  std::string backend = "auto";    // as asked: auto, cpu
-  std::string hwdec = "auto";      // as asked: auto, no
+  std::string backend = "auto";  // as asked: auto, cpu
+  std::string hwdec = "auto";    // as asked: auto, no
   bool require_hwdec = false;
   std::string log_level = "info";
   ProgressMode progress = ProgressMode::kAuto;

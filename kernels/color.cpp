@@ -10,10 +10,14 @@ struct LumaWeights {
 
 LumaWeights luma_weights(ColorMatrix matrix) {
   switch (matrix) {
-    case ColorMatrix::kBt601: return {0.299, 0.114};
-    case ColorMatrix::kBt709: return {0.2126, 0.0722};
-    case ColorMatrix::kBt2020: return {0.2627, 0.0593};
-    case ColorMatrix::kSmpte240m: return {0.212, 0.087};
+    case ColorMatrix::kBt601:
+      return {0.299, 0.114};
+    case ColorMatrix::kBt709:
+      return {0.2126, 0.0722};
+    case ColorMatrix::kBt2020:
+      return {0.2627, 0.0593};
+    case ColorMatrix::kSmpte240m:
+      return {0.212, 0.087};
   }
   return {0.299, 0.114};
 }
@@ -22,10 +26,14 @@ LumaWeights luma_weights(ColorMatrix matrix) {
 
 const char* name(ColorMatrix matrix) {
   switch (matrix) {
-    case ColorMatrix::kBt601: return "bt601";
-    case ColorMatrix::kBt709: return "bt709";
-    case ColorMatrix::kBt2020: return "bt2020nc";
-    case ColorMatrix::kSmpte240m: return "smpte240m";
+    case ColorMatrix::kBt601:
+      return "bt601";
+    case ColorMatrix::kBt709:
+      return "bt709";
+    case ColorMatrix::kBt2020:
+      return "bt2020nc";
+    case ColorMatrix::kSmpte240m:
+      return "smpte240m";
   }
   return "bt601";
 }

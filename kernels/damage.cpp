@@ -5,7 +5,9 @@
 namespace saccade {
 
 Damage::Damage(TileGrid grid)
-    : grid_(grid), words_((static_cast<std::size_t>(grid.count()) + 63) / 64), energy_(static_cast<std::size_t>(grid.count())) {}
+    : grid_(grid),
+      words_((static_cast<std::size_t>(grid.count()) + 63) / 64),
+      energy_(static_cast<std::size_t>(grid.count())) {}
 
 void Damage::clear() {
   if (count_ == 0) return;
@@ -66,7 +68,8 @@ void Damage::rects(std::vector<TileRect>& out) const {
     previous_begin = 0;
     previous_end = out.size();
   }
-  std::sort(out.begin(), out.end(), [](const TileRect& a, const TileRect& b) { return a.y != b.y ? a.y < b.y : a.x < b.x; });
+  std::sort(out.begin(), out.end(),
+            [](const TileRect& a, const TileRect& b) { return a.y != b.y ? a.y < b.y : a.x < b.x; });
 }
 
 }  // namespace saccade

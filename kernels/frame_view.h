@@ -43,14 +43,14 @@ struct PlaneView {
 struct FrameView {
   PixelLayout layout = PixelLayout::kI420;
   MemorySpace space = MemorySpace::kHost;
-  int width_px = 0;   // as displayed: after rotation, before the sample aspect ratio
+  int width_px = 0;  // as displayed: after rotation, before the sample aspect ratio
   int height_px = 0;
   std::array<PlaneView, 3> planes;
   int shift = 0;  // left shift that aligns a 16-bit sample to its most significant bit (6 for yuv420p10, 0 for P010)
   ColorSpec color;
-  float sar = 1.0f;            // width of a pixel over its height
-  std::int64_t pts_ns = 0;     // presentation time as the stream gives it; may be negative
-  std::int64_t sequence = 0;   // 0, 1, 2 ... in output order; a dropped frame leaves a hole
+  float sar = 1.0f;           // width of a pixel over its height
+  std::int64_t pts_ns = 0;    // presentation time as the stream gives it; may be negative
+  std::int64_t sequence = 0;  // 0, 1, 2 ... in output order; a dropped frame leaves a hole
   double pts_s() const { return static_cast<double>(pts_ns) * 1e-9; }
 };
 

@@ -9,9 +9,12 @@ constexpr std::size_t kAlignment = 64;
 
 const char* name(SampleType type) {
   switch (type) {
-    case SampleType::kU8: return "u8";
-    case SampleType::kF16: return "f16";
-    case SampleType::kF32: return "f32";
+    case SampleType::kU8:
+      return "u8";
+    case SampleType::kF16:
+      return "f16";
+    case SampleType::kF32:
+      return "f32";
   }
   return "?";
 }

@@ -9,7 +9,7 @@ namespace saccade {
 
 // S x S samples around a centre, `2^lod` level-0 pixels apart. See Note [Sample positions] in shared/sampling.h.
 struct Patch {
-  float x_px = 0;      // centre, continuous level-0 pixels, origin at the image's top-left corner
+  float x_px = 0;  // centre, continuous level-0 pixels, origin at the image's top-left corner
   float y_px = 0;
   float lod = 0;       // 0 .. levels - 1
   float coverage = 0;  // share of the samples whose position lies inside the image, 0..1
@@ -18,8 +18,8 @@ struct Patch {
 
 // N is constant for a given frame size and settings. Lattices overwrite a plan in place: no allocation per frame.
 struct PatchPlan {
-  int patch_size = 16;     // S
-  float fix_x_px = 0;      // the fixation the plan was made for
+  int patch_size = 16;  // S
+  float fix_x_px = 0;   // the fixation the plan was made for
   float fix_y_px = 0;
   std::vector<Patch> patches;
   std::size_t count() const { return patches.size(); }

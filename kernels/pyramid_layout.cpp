@@ -27,9 +27,10 @@ PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat for
   }
   const int multiple = std::max(kExtentPx, 1 << (levels - 1));
   if (width_px > kMaxExtentPx - multiple + 1 || height_px > kMaxExtentPx - multiple + 1) {
-    throw std::invalid_argument(fmt::format("a frame of {}x{} pixels with {} levels is larger than the largest texture, {}x{}; "
-                                            "scale it down, for example with --vf scale=4096:-2",
-                                            width_px, height_px, levels, kMaxExtentPx, kMaxExtentPx));
+    throw std::invalid_argument(
+        fmt::format("a frame of {}x{} pixels with {} levels is larger than the largest texture, {}x{}; "
+                    "scale it down, for example with --vf scale=4096:-2",
+                    width_px, height_px, levels, kMaxExtentPx, kMaxExtentPx));
   }
   PyramidLayout layout;
   layout.width_px = width_px;
@@ -44,13 +45,23 @@ PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat for
   const int depth_bytes = format == TextureFormat::kYuv16 ? 2 : 1;
   const bool rgba = format == TextureFormat::kRgba8;
   layout.plane_count = rgba ? 1 : 2;
-  layout.planes[0] = {.channels = rgba ? 4 : 1, .bytes_per_channel = depth_bytes, .subsample_log2 = 0,
-                      .image_width = width_px, .image_height = height_px,
-                      .width = padded_width, .height = padded_height, .levels = levels};
+  layout.planes[0] = {.channels = rgba ? 4 : 1,
+                      .bytes_per_channel = depth_bytes,
+                      .subsample_log2 = 0,
+                      .image_width = width_px,
+                      .image_height = height_px,
+                      .width = padded_width,
+                      .height = padded_height,
+                      .levels = levels};
   if (!rgba) {
-    layout.planes[1] = {.channels = 2, .bytes_per_channel = depth_bytes, .subsample_log2 = 1,
-                        .image_width = ceil_shift(width_px, 1), .image_height = ceil_shift(height_px, 1),
-                        .width = padded_width / 2, .height = padded_height / 2, .levels = std::max(levels - 1, 1)};
+    layout.planes[1] = {.channels = 2,
+                        .bytes_per_channel = depth_bytes,
+                        .subsample_log2 = 1,
+                        .image_width = ceil_shift(width_px, 1),
+                        .image_height = ceil_shift(height_px, 1),
+                        .width = padded_width / 2,
+                        .height = padded_height / 2,
+                        .levels = std::max(levels - 1, 1)};
   }
   return layout;
 }

@@ -8,9 +8,9 @@
 
 namespace saccade {
 
-inline constexpr int kTilePx = 16;          // a tile is 16 x 16 luma texels (8 x 8 chroma)
-inline constexpr int kExtentPx = 64;        // texture extents are multiples of this many luma texels
-inline constexpr int kDefaultLevels = 7;    // luma 64 -> 1
+inline constexpr int kTilePx = 16;        // a tile is 16 x 16 luma texels (8 x 8 chroma)
+inline constexpr int kExtentPx = 64;      // texture extents are multiples of this many luma texels
+inline constexpr int kDefaultLevels = 7;  // luma 64 -> 1
 inline constexpr int kMaxLevels = 16;
 inline constexpr int kMaxExtentPx = 32768;  // per axis, after padding
 
@@ -23,28 +23,29 @@ struct TileGrid {
 };
 
 struct PlaneLayout {
-  int channels = 1;             // 1, 2 or 4
-  int bytes_per_channel = 1;    // 1 or 2
-  int subsample_log2 = 0;       // 0: luma or RGBA, 1: chroma
-  int image_width = 0;          // texels of level 0 that hold image: ceil(width / 2^subsample)
+  int channels = 1;           // 1, 2 or 4
+  int bytes_per_channel = 1;  // 1 or 2
+  int subsample_log2 = 0;     // 0: luma or RGBA, 1: chroma
+  int image_width = 0;        // texels of level 0 that hold image: ceil(width / 2^subsample)
   int image_height = 0;
-  int width = 0;                // texels of level 0, padded; level l is exactly (width >> l) x (height >> l)
+  int width = 0;  // texels of level 0, padded; level l is exactly (width >> l) x (height >> l)
   int height = 0;
-  int levels = 1;               // luma: `levels`; chroma: max(levels - 1, 1)
+  int levels = 1;  // luma: `levels`; chroma: max(levels - 1, 1)
   int tile_size() const { return kTilePx >> subsample_log2; }
   int texel_bytes() const { return channels * bytes_per_channel; }
   bool operator==(const PlaneLayout&) const = default;
 };
 
 struct PyramidLayout {
-  int width_px = 0;   // the image
+  int width_px = 0;  // the image
   int height_px = 0;
   int levels = kDefaultLevels;  // of the luma (or RGBA) plane
   TextureFormat format = TextureFormat::kYuv8;
   int plane_count = 0;
   std::array<PlaneLayout, 2> planes;
-  TileGrid tiles;         // covers the image
-  TileGrid padded_tiles;  // covers the padded extent; tile (tx, ty) repeats image tile (min(tx, cols-1), min(ty, rows-1))
+  TileGrid tiles;  // covers the image
+  TileGrid
+      padded_tiles;  // covers the padded extent; tile (tx, ty) repeats image tile (min(tx, cols-1), min(ty, rows-1))
   std::int64_t level0_bytes() const;  // bytes of image texels of level 0, all planes
   bool operator==(const PyramidLayout&) const = default;
 };

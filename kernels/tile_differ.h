@@ -7,7 +7,8 @@
 namespace saccade {
 
 struct DiffConfig {
-  int threshold = 0;    // a sample differs when |frame - texture| > threshold, in 8-bit code values (16-bit samples: x 256)
+  int threshold =
+      0;  // a sample differs when |frame - texture| > threshold, in 8-bit code values (16-bit samples: x 256)
   int min_pixels = 0;   // a tile is damaged when more than this many of its samples (all planes, all channels) differ
   int noise_floor = 8;  // subtracted from each difference that counts as motion energy, in 8-bit code values
   bool operator==(const DiffConfig&) const = default;

@@ -14,15 +14,15 @@ namespace saccade {
 enum class ReadStatus : std::uint8_t { kOk, kAgain, kEnd, kFailed };
 
 struct SourceConfig {
-  std::string uri;                       // path, "-", URL, lavfi:GRAPH, test://NAME
-  std::optional<int> stream_index;       // among the video streams FFmpeg lists; default: its best
-  std::string filters;                   // --vf, FFmpeg syntax
-  double start_s = 0;                    // from the stream's first time stamp; exact, to the frame
-  std::optional<double> duration_s;      // frames with time < start + duration
+  std::string uri;                   // path, "-", URL, lavfi:GRAPH, test://NAME
+  std::optional<int> stream_index;   // among the video streams FFmpeg lists; default: its best
+  std::string filters;               // --vf, FFmpeg syntax
+  double start_s = 0;                // from the stream's first time stamp; exact, to the frame
+  std::optional<double> duration_s;  // frames with time < start + duration
   std::optional<std::int64_t> max_frames;
-  std::int64_t loops = 0;                // extra plays after the first; -1: for ever. Times go on rising
-  int threads = 0;                       // decoder threads, 0: FFmpeg's choice
-  bool keep_first_format = true;         // scale and convert later frames to the first one's size and layout
+  std::int64_t loops = 0;         // extra plays after the first; -1: for ever. Times go on rising
+  int threads = 0;                // decoder threads, 0: FFmpeg's choice
+  bool keep_first_format = true;  // scale and convert later frames to the first one's size and layout
   std::int64_t max_pixels = std::int64_t{32768} * 32768;
 };
 
@@ -34,7 +34,7 @@ struct SourceCounters {
   std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
   std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
   std::int64_t format_changes = 0;
-  bool truncated = false;            // the container ended before its promise, or with an I/O error
+  bool truncated = false;  // the container ended before its promise, or with an I/O error
 };
 
 // One reader thread. interrupt() may come from any thread and makes a blocking call return kFailed or kEnd promptly.

@@ -11,28 +11,28 @@
 namespace saccade {
 
 struct StreamInfo {
-  std::string uri;               // as the user wrote it
-  std::string container;         // FFmpeg's short format name, or "test"
-  std::string codec;             // FFmpeg's codec name, or "test"
-  std::string pixel_format;      // of the decoder, before any conversion
-  std::string decoder;           // the one really used: "h264", "libdav1d" ...
+  std::string uri;           // as the user wrote it
+  std::string container;     // FFmpeg's short format name, or "test"
+  std::string codec;         // FFmpeg's codec name, or "test"
+  std::string pixel_format;  // of the decoder, before any conversion
+  std::string decoder;       // the one really used: "h264", "libdav1d" ...
   int stream_index = 0;
-  int coded_width_px = 0;        // as decoded, before rotation
+  int coded_width_px = 0;  // as decoded, before rotation
   int coded_height_px = 0;
-  int width_px = 0;              // as FrameView delivers it: after filters, conversion and rotation
+  int width_px = 0;  // as FrameView delivers it: after filters, conversion and rotation
   int height_px = 0;
   PixelLayout layout = PixelLayout::kI420;
   ColorSpec color;
-  bool matrix_tagged = false;    // false: the default rule chose
+  bool matrix_tagged = false;  // false: the default rule chose
   bool range_tagged = false;
-  int rotation_deg = 0;          // clockwise turn that was applied: 0, 90, 180, 270
-  bool mirrored = false;         // a horizontal mirror was applied as well
+  int rotation_deg = 0;   // clockwise turn that was applied: 0, 90, 180, 270
+  bool mirrored = false;  // a horizontal mirror was applied as well
   double sar = 1.0;
-  double fps = 0;                // average, 0 when unknown
+  double fps = 0;  // average, 0 when unknown
   std::optional<double> duration_s;
   std::optional<std::int64_t> frame_count;  // as the container promises
   bool live = false;
-  std::string filters;           // the FFmpeg filter graph that converts, empty when frames pass straight through
+  std::string filters;             // the FFmpeg filter graph that converts, empty when frames pass straight through
   std::vector<std::string> notes;  // what is done to the picture, a sentence each, for `info` and the log
 };
 
