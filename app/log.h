@@ -1,0 +1,11 @@
+// The log: spdlog's default logger, on stderr, one line a message.
+#pragma once
+
+#include <string>
+
+namespace saccade {
+
+// level: trace, debug, info, warn, error or off. Call once, before other threads start.
+void init_log(const std::string& level);
+
+}  // namespace saccade

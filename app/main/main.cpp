@@ -1,0 +1,54 @@
+// Parses the command line, runs one command and turns every error into one line and an exit code.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "app/commands.h"
+#include "app/log.h"
+#include "pipeline/errors.h"
+
+namespace {
+
+int run(const saccade::Options& options) {
+  switch (options.command) {
+    case saccade::Command::kDump:
+      return saccade::run_dump(options);
+    case saccade::Command::kProfile:
+      return saccade::run_profile(options);
+    case saccade::Command::kInfo:
+      return saccade::run_info(options);
+    case saccade::Command::kReconstruct:
+      return saccade::run_reconstruct(options);
+  }
+  return static_cast<int>(saccade::ExitCode::kUnexpected);
+}
+
+int fail(saccade::ExitCode code, const char* message) {
+  std::fprintf(stderr, "saccade: %s\n", message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that went away and a file-size limit are errors to report, not reasons to die.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    int exit_code = 0;
+    const auto options = saccade::parse_options(argc, argv, exit_code);
+    if (!options) return exit_code;
+    saccade::init_log(options->log_level);
+    exit_code = run(*options);
+    if (std::fflush(stdout) != 0)
+      return fail(saccade::ExitCode::kUnexpected, "stdout: the results could not be written");
+    return exit_code;
+  } catch (const saccade::Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(saccade::ExitCode::kUnexpected, "out of memory; try a smaller frame (--vf scale) or fewer --patches");
+  } catch (const std::exception& error) {
+    return fail(saccade::ExitCode::kUnexpected, error.what());
+  }
+}

@@ -1,0 +1,8 @@
+// The program's version, as CMake's project() states it.
+#pragma once
+
+namespace saccade {
+
+const char* version();  // "0.1.0"
+
+}  // namespace saccade
