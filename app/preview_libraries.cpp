@@ -1,0 +1,29 @@
+#include "app/preview_libraries.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavformat/avformat.h>
+#include <libswscale/swscale.h>
+}
+
+#include <fmt/format.h>
+
+namespace saccade {
+namespace {
+
+std::string dotted(unsigned version) {
+  return fmt::format("{}.{}.{}", AV_VERSION_MAJOR(version), AV_VERSION_MINOR(version), AV_VERSION_MICRO(version));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> ffmpeg_libraries() {
+  return {{"libavcodec", dotted(avcodec_version())},
+          {"libavformat", dotted(avformat_version())},
+          {"libavfilter", dotted(avfilter_version())},
+          {"libavutil", dotted(avutil_version())},
+          {"libswscale", dotted(swscale_version())}};
+}
+
+}  // namespace saccade

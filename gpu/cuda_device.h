@@ -1,0 +1,28 @@
+// What the CUDA runtime says about this machine. Built with SACCADE_CUDA only; works, and says why not, without a
+// driver.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+struct CudaDevice {
+  std::string name;
+  int compute_major = 0;
+  int compute_minor = 0;
+  std::int64_t memory_bytes = 0;
+};
+
+struct CudaStatus {
+  int runtime_version = 0;  // 1000 * major + 10 * minor, as CUDA counts
+  int driver_version = 0;   // the newest CUDA the driver speaks; 0: no driver
+  std::vector<CudaDevice> devices;
+  std::string error;  // why no device can be used; empty when one can
+};
+
+// Never throws for a missing driver or card: the status says it. Any thread.
+CudaStatus query_cuda();
+
+}  // namespace saccade
