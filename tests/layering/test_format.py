@@ -1,0 +1,50 @@
+"""Form: clang-format 14 has nothing to say, no file is too long, and no file speaks of the machine it was written on."""
+import re
+import shutil
+import subprocess
+import unittest
+
+import repository
+
+FORMATTED = (".cpp", ".h", ".cu", ".cuh")
+TEXT = repository.CODE + (".py", ".sh", ".cmake", ".txt", ".md", "")
+LONGEST = 500
+
+
+def clang_format_14():
+    for name in ("clang-format-14", "clang-format"):
+        path = shutil.which(name)
+        if path and " 14." in subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout:
+            return path
+    return None
+
+
+class Form(unittest.TestCase):
+    def test_clang_format(self):
+        tool = clang_format_14()
+        if tool is None:
+            if repository.required("clang-format"):
+                self.fail("SACCADE_REQUIRE asks for clang-format, and there is no version 14")
+            self.skipTest("clang-format 14 is not installed")
+        paths = [str(path) for path in repository.files(suffixes=FORMATTED)]
+        self.assertTrue(paths)
+        done = subprocess.run([tool, "--dry-run", "-Werror", *paths], cwd=repository.ROOT, capture_output=True, text=True, check=False)
+        wrong = sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", done.stderr, re.MULTILINE)))
+        self.assertEqual(done.returncode, 0, f"run clang-format -i on: {' '.join(wrong)}\n{done.stderr[:2000]}")
+
+    def test_no_file_is_too_long(self):
+        long = []
+        for path in repository.files(suffixes=TEXT):
+            lines = len((repository.ROOT / path).read_bytes().splitlines())
+            if lines > LONGEST:
+                long.append(f"{path}: {lines} lines")
+        self.assertEqual(long, [], f"files of more than {LONGEST} lines: split them by concept")
+
+    def test_no_unfinished_work(self):
+        marks = re.compile("|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")))
+        found = [str(path) for path in repository.files() if marks.search((repository.ROOT / path).read_text(encoding="utf-8"))]
+        self.assertEqual(found, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
