@@ -1,0 +1,113 @@
+#include "app/options_checks.h"
+
+#include <fmt/format.h>
+
+#include "pipeline/errors.h"
+
+namespace saccade {
+namespace {
+
+// The option by the name the user knows it by: its place in a file, or --name.
+class Given {
+ public:
+  explicit Given(const GivenValues& values) : values_(values) {}
+  bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  bool is_true(std::string_view name) const { return has(name) && values_.find(name)->second.text == "true"; }
+
+  [[noreturn]] void fail(std::string_view name, const std::string& fault) const {
+    const auto found = values_.find(name);
+    throw UsageError(
+        fmt::format("{}: {}", found != values_.end() ? found->second.origin : fmt::format("--{}", name), fault));
+  }
+  void exclude(std::string_view one, std::string_view other, std::string_view why) const {
+    if (has(one) && has(other)) fail(one, fmt::format("contradicts --{}: {}; leave one out", other, why));
+  }
+
+ private:
+  const GivenValues& values_;
+};
+
+void check_lattice(const LatticeConfig& lattice, const Given& given) {
+  const bool nested = lattice.kind == LatticeKind::kNested;
+  given.exclude("e0", "preset", "a preset sets e0");
+  given.exclude("m0", "preset", "a preset sets M0");
+  if (given.has("lod") && lattice.kind != LatticeKind::kUniform) given.fail("lod", "needs --lattice uniform");
+  for (const char* name : {"strides", "grid-sizes"}) {
+    if (given.has(name) && !nested) given.fail(name, "needs --lattice nested");
+  }
+  if (given.has("strides") != given.has("grid-sizes")) {
+    given.fail(given.has("strides") ? "strides" : "grid-sizes", "--strides and --grid-sizes come together");
+  }
+  if (lattice.strides.size() != lattice.grid_sizes.size()) {
+    given.fail("grid-sizes", fmt::format("has {} values, --strides has {}; each ring needs both",
+                                         lattice.grid_sizes.size(), lattice.strides.size()));
+  }
+  if (!nested) return;
+  given.exclude("patches", "e0", "the nested lattice solves e0 from the number of patches, or follows e0");
+  given.exclude("patches", "preset", "the nested lattice solves e0 from the number of patches, or follows the preset");
+  given.exclude("patches", "strides", "the rings are given one by one");
+  if (given.has("m0") && !given.has("e0"))
+    given.fail("m0", "needs --e0 as well: the nested lattice solves for M0 = e0");
+}
+
+bool needs_output(const Options& options) {
+  if (options.command == Command::kReconstruct) return options.reconstruct.against.empty();
+  return options.command == Command::kDump;
+}
+
+}  // namespace
+
+void check_contradictions(const Options& options, const GivenValues& values) {
+  const Given given(values);
+  if (given.is_true("overwrite") && given.is_true("resume")) {
+    given.fail("overwrite", "contradicts --resume: one replaces the dump, the other keeps it; leave one out");
+  }
+  const SampleFormat& samples = options.pipeline.samples;
+  if (samples.type == SampleType::kU8 && samples != SampleFormat{}) {
+    given.fail("normalize", "u8 samples can't be normalized; add --dtype f16 or --dtype f32");
+  }
+  if (options.require_hwdec && options.hwdec == "no") {
+    given.fail("require-hwdec", "contradicts --hwdec no; leave one out");
+  }
+  check_lattice(options.pipeline.lattice, given);
+}
+
+void check_inputs(Options& options) {
+  const std::string command = name(options.command);
+  const std::size_t count = options.inputs.size();
+  if (count == 0 && options.command != Command::kInfo) {
+    throw UsageError(fmt::format("{}: no INPUT was given; `saccade {} --help` shows how", command, command));
+  }
+  for (const auto& input : options.inputs) {
+    if (input.empty()) throw UsageError(fmt::format("{}: an INPUT is an empty name", command));
+  }
+  if (count > 1 && (options.command == Command::kProfile || options.command == Command::kReconstruct)) {
+    throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count, options.inputs[0],
+                                 options.inputs[1]));
+  }
+  const std::string& output =
+      options.command == Command::kReconstruct ? options.reconstruct.output : options.dump.output;
+  if (output.empty() && needs_output(options)) {
+    throw UsageError(fmt::format("{}: no output was given; add -o {}", command,
+                                 options.command == Command::kDump ? "DIR" : "out.mp4, -o out.png or --against VIDEO"));
+  }
+  if (options.command == Command::kReconstruct) {
+    options.reconstruct.directory = options.inputs[0];
+    options.inputs.clear();
+  }
+}
+
+void check_available(const Options& options) {
+  if (options.backend != "auto" && options.backend != "cpu") {
+    throw UnavailableError(
+        fmt::format("--backend {}: this build has no such backend; use --backend cpu or auto", options.backend));
+  }
+  if (options.hwdec == "cuda") {
+    throw UnavailableError("--hwdec cuda: this build has no such decoder; use --hwdec auto or no");
+  }
+  if (options.require_hwdec) {
+    throw UnavailableError("--require-hwdec: this build has no hardware decoder; leave it out to decode on the CPU");
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,17 @@
+// What options can't go together, and what this build can't do.
+#pragma once
+
+#include "app/options_table.h"
+
+namespace saccade {
+
+// Throws UsageError that names the options and what to leave out.
+void check_contradictions(const Options& options, const GivenValues& given);
+
+// The inputs and the output a command needs. Fills what is derived from them.
+void check_inputs(Options& options);
+
+// Throws UnavailableError for a backend or a decoder that was asked for and isn't in this build.
+void check_available(const Options& options);
+
+}  // namespace saccade
