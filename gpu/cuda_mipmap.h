@@ -1,0 +1,47 @@
+// A mipmapped 2D array on the card with everything needed to write and to sample it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+namespace saccade {
+
+struct CudaMipmapShape {
+  int channels = 1;           // 1, 2 or 4
+  int bytes_per_channel = 1;  // 1 or 2
+  int width = 0;              // texels of level 0; level l is (width >> l) x (height >> l)
+  int height = 0;
+  int levels = 1;
+  int texel_bytes() const { return channels * bytes_per_channel; }
+};
+
+// Owns the array, one surface object per level (reads and writes, x in bytes) and one texture object (normalised
+// coordinates, clamp, linear in texels and between levels, normalised float). Move-only. Its texels start as zeros.
+class CudaMipmap {
+ public:
+  CudaMipmap() = default;
+  explicit CudaMipmap(const CudaMipmapShape& shape);
+  ~CudaMipmap();
+  CudaMipmap(CudaMipmap&& other) noexcept;
+  CudaMipmap& operator=(CudaMipmap&& other) noexcept;
+  CudaMipmap(const CudaMipmap&) = delete;
+  CudaMipmap& operator=(const CudaMipmap&) = delete;
+
+  const CudaMipmapShape& shape() const { return shape_; }
+  cudaSurfaceObject_t surface(int level) const { return surfaces_[static_cast<std::size_t>(level)]; }
+  cudaTextureObject_t texture() const { return texture_; }
+  cudaArray_t level(int level) const;  // borrowed
+
+ private:
+  void create_objects();
+  void fill_with_zeros() const;
+  void release() noexcept;
+
+  CudaMipmapShape shape_;
+  cudaMipmappedArray_t array_ = nullptr;
+  std::vector<cudaSurfaceObject_t> surfaces_;
+  cudaTextureObject_t texture_ = 0;
+};
+
+}  // namespace saccade
