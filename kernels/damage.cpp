@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/damage_runs.h"
+
 namespace saccade {
 
 Damage::Damage(TileGrid grid)
@@ -34,42 +36,29 @@ void Damage::set_all() {
 
 void Damage::rects(std::vector<TileRect>& out) const {
   out.clear();
-  if (count_ == 0) return;
-  std::size_t previous_begin = 0;  // rectangles that end at the row above: [previous_begin, previous_end)
-  std::size_t previous_end = 0;
-  std::size_t open = 0;
-  for (int y = 0; y < grid_.rows; ++y) {
-    open = previous_begin;
-    const std::size_t row_begin = out.size();
-    for (int x = 0; x < grid_.cols;) {
-      if (!test(x, y)) {
-        ++x;
-        continue;
-      }
-      const int run_begin = x;
-      while (x < grid_.cols && test(x, y)) ++x;
-      out.push_back({run_begin, y, x - run_begin, 1});
-    }
-    // Merge runs equal to a rectangle that ends right above.
-    std::size_t kept = row_begin;
-    for (std::size_t r = row_begin; r < out.size(); ++r) {
-      bool merged = false;
-      for (std::size_t p = previous_begin; p < previous_end && !merged; ++p) {
-        TileRect& above = out[p];
-        if (above.x == out[r].x && above.width == out[r].width && above.y + above.height == y) {
-          ++above.height;
-          merged = true;
+  for_each_run(*this, [&](int y, int begin, int end) { out.push_back({begin, y, end - begin, 1}); });
+  // From the bottom up, a run takes over the finished rectangle of the row below that has its columns; that one is left
+  // with height 0. Each row meets only the next, both sorted by x.
+  std::size_t below = out.size();  // rectangles of the row below: [below, below_end)
+  std::size_t below_end = out.size();
+  for (std::size_t row_end = out.size(); row_end > 0;) {
+    std::size_t row = row_end;
+    while (row > 0 && out[row - 1].y == out[row_end - 1].y) --row;
+    if (below < below_end && out[below].y == out[row].y + 1) {
+      std::size_t b = below;
+      for (std::size_t r = row; r < row_end; ++r) {
+        while (b < below_end && out[b].x < out[r].x) ++b;
+        if (b < below_end && out[b].x == out[r].x && out[b].width == out[r].width) {
+          out[r].height += out[b].height;
+          out[b].height = 0;
         }
       }
-      if (!merged) out[kept++] = out[r];
     }
-    out.resize(kept);
-    (void)open;
-    previous_begin = 0;
-    previous_end = out.size();
+    below = row;
+    below_end = row_end;
+    row_end = row;
   }
-  std::sort(out.begin(), out.end(),
-            [](const TileRect& a, const TileRect& b) { return a.y != b.y ? a.y < b.y : a.x < b.x; });
+  std::erase_if(out, [](const TileRect& rect) { return rect.height == 0; });
 }
 
 }  // namespace saccade

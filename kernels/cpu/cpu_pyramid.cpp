@@ -1,0 +1,259 @@
+#include "kernels/cpu/cpu_pyramid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "kernels/cpu/frame_rows.h"
+#include "kernels/damage_runs.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+// Rows a power of two apart fall into the same cache sets: such pitches get one more line.
+std::ptrdiff_t padded_pitch(int width, int texel_bytes) {
+  constexpr std::ptrdiff_t kLine = 64;
+  const std::ptrdiff_t pitch = (std::ptrdiff_t{width} * texel_bytes + kLine - 1) / kLine * kLine;
+  return pitch % 1024 == 0 ? pitch + kLine : pitch;
+}
+
+void repeat_texel(std::uint8_t* out, const std::uint8_t* texel, int texel_bytes, int count) {
+  if (texel_bytes == 1) {
+    std::memset(out, *texel, static_cast<std::size_t>(count));
+    return;
+  }
+  for (int i = 0; i < count; ++i) std::memcpy(out + i * texel_bytes, texel, static_cast<std::size_t>(texel_bytes));
+}
+
+// Rounded mean of 4^level texels.
+std::uint64_t mean(std::uint64_t sum, int level) {
+  return (sum + (std::uint64_t{1} << (2 * level - 1))) >> (2 * level);
+}
+
+}  // namespace
+
+void CpuPyramid::Storage::operator()(std::uint8_t* bytes) const {
+  ::operator delete[](bytes, std::align_val_t{kAlignment});
+}
+
+CpuPyramid::CpuPyramid(const PyramidLayout& layout, const CpuOps& ops) : layout_(layout), ops_(ops) {
+  allocate();
+  make_sums();
+}
+
+void CpuPyramid::allocate() {
+  std::size_t total = kAlignment;  // readable bytes after the last row
+  for (int p = 0; p < layout_.plane_count; ++p) {
+    const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(p)];
+    Plane& plane = planes_[static_cast<std::size_t>(p)];
+    plane.kind = texel_kind(shape);
+    plane.tile_levels = shape.subsample_log2 == 0 ? 4 : 3;
+    for (int l = 0; l < shape.levels; ++l) {
+      Level level{nullptr, padded_pitch(shape.width >> l, shape.texel_bytes()), shape.width >> l, shape.height >> l};
+      total += static_cast<std::size_t>(level.pitch) * static_cast<std::size_t>(level.height);
+      plane.levels.push_back(level);
+    }
+  }
+  storage_.reset(static_cast<std::uint8_t*>(::operator new[](total, std::align_val_t{kAlignment})));
+  std::memset(storage_.get(), 0, total);
+  std::uint8_t* next = storage_.get();
+  for (Plane& plane : planes_) {
+    for (Level& level : plane.levels) {
+      level.data = next;
+      next += level.pitch * level.height;
+      plane.views.push_back({level.data, level.pitch, level.width, level.height});
+    }
+  }
+}
+
+void CpuPyramid::make_sums() {
+  const TileGrid grid = layout_.padded_tiles;
+  const int steps = layout_.levels - 1 - 4;  // levels coarser than a luma tile
+  for (int k = 0; k <= steps; ++k) {
+    const auto squares = static_cast<std::size_t>(grid.cols >> k) * static_cast<std::size_t>(grid.rows >> k);
+    dirty_.emplace_back(k > 0 ? squares : 0);
+    for (int p = 0; p < layout_.plane_count; ++p) {
+      const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(p)];
+      planes_[static_cast<std::size_t>(p)].sums.emplace_back(squares * static_cast<std::size_t>(shape.channels));
+    }
+  }
+  scratch_.resize(static_cast<std::size_t>(kTilePx) * kTilePx * 4);
+}
+
+std::int64_t CpuPyramid::upload(const FrameView& frame, const Damage& damage) {
+  check_frame(frame, layout_);
+  if (damage.grid() != layout_.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+  std::int64_t bytes = 0;
+  for (int p = 0; p < layout_.plane_count; ++p) {
+    for_each_run(damage, [&](int ty, int begin, int end) { bytes += upload_run(p, frame, ty, begin, end); });
+  }
+  return bytes;
+}
+
+// Tiles [tx_begin, tx_end) of a tile row, and the padding that repeats them.
+std::int64_t CpuPyramid::upload_run(int plane, const FrameView& frame, int ty, int tx_begin, int tx_end) {
+  const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane)];
+  const Level& level = planes_[static_cast<std::size_t>(plane)].levels[0];
+  const FrameRows rows(frame, plane, ops_);
+  const int size = shape.tile_size();
+  const int texel_bytes = shape.texel_bytes();
+  const int x_begin = tx_begin * size;
+  const int x_image = std::min(tx_end * size, shape.image_width);
+  const int x_end = tx_end == layout_.tiles.cols ? shape.width : x_image;
+  const int y_begin = ty * size;
+  const int y_image = std::min(y_begin + size, shape.image_height);
+  const int y_end = ty + 1 == layout_.tiles.rows ? shape.height : y_image;
+  const std::size_t row_bytes = static_cast<std::size_t>(x_end - x_begin) * static_cast<std::size_t>(texel_bytes);
+
+  for (int y = y_begin; y < y_image; ++y) {
+    std::uint8_t* row = level.data + y * level.pitch;
+    rows.pack(x_begin, y, x_image - x_begin, row + x_begin * texel_bytes);
+    repeat_texel(row + x_image * texel_bytes, row + (x_image - 1) * texel_bytes, texel_bytes, x_end - x_image);
+  }
+  const std::uint8_t* last = level.data + (y_image - 1) * level.pitch + x_begin * texel_bytes;
+  for (int y = y_image; y < y_end; ++y) {
+    std::memcpy(level.data + y * level.pitch + x_begin * texel_bytes, last, row_bytes);
+  }
+  return static_cast<std::int64_t>(row_bytes) * (y_end - y_begin);
+}
+
+void CpuPyramid::refresh_mips(const Damage& damage) {
+  if (damage.grid() != layout_.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+  if (layout_.levels == 1) return;
+  const int steps = layout_.levels - 1 - 4;
+  for_each_run(damage, [&](int ty, int begin, int end) {
+    const int x_end = end == layout_.tiles.cols ? layout_.padded_tiles.cols : end;
+    const int y_end = ty + 1 == layout_.tiles.rows ? layout_.padded_tiles.rows : ty + 1;
+    for (int y = ty; y < y_end; ++y) {
+      for (int x = begin; x < x_end; ++x) {
+        for (int p = 0; p < layout_.plane_count; ++p) refresh_tile(p, x, y);
+        if (steps > 0) mark(1, x >> 1, y >> 1);
+      }
+    }
+  });
+  for (int k = 1; k <= steps; ++k) refresh_coarse(k);
+}
+
+void CpuPyramid::mark(int step, int x, int y) {
+  const int cols = layout_.padded_tiles.cols >> step;
+  dirty_[static_cast<std::size_t>(step)][static_cast<std::size_t>(y * cols + x)] = 1;
+}
+
+void CpuPyramid::refresh_tile(int plane_index, int tx, int ty) {
+  Plane& plane = planes_[static_cast<std::size_t>(plane_index)];
+  const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane_index)];
+  const int size = shape.tile_size();
+  const int texel_bytes = shape.texel_bytes();
+  const Level& base = plane.levels[0];
+  TileMips tile;
+  tile.source = base.data + std::ptrdiff_t{ty} * size * base.pitch + std::ptrdiff_t{tx} * size * texel_bytes;
+  tile.source_pitch = base.pitch;
+  for (int l = 1; l <= plane.tile_levels; ++l) {
+    const auto slot = static_cast<std::size_t>(l - 1);
+    if (l < shape.levels) {
+      const Level& level = plane.levels[static_cast<std::size_t>(l)];
+      const int side = size >> l;
+      tile.out[slot] = level.data + std::ptrdiff_t{ty} * side * level.pitch + std::ptrdiff_t{tx} * side * texel_bytes;
+      tile.out_pitch[slot] = level.pitch;
+    } else {
+      tile.out[slot] = scratch_.data();
+      tile.out_pitch[slot] = std::ptrdiff_t{kTilePx} * 4;
+    }
+  }
+  std::array<std::uint32_t, 4> sums{};
+  ops_.tile_mips[static_cast<std::size_t>(plane.kind)](tile, sums.data());
+  if (plane.sums.empty()) return;
+  const std::size_t first =
+      static_cast<std::size_t>(ty * layout_.padded_tiles.cols + tx) * static_cast<std::size_t>(shape.channels);
+  for (int c = 0; c < shape.channels; ++c)
+    plane.sums[0][first + static_cast<std::size_t>(c)] = sums[static_cast<std::size_t>(c)];
+}
+
+// The level whose texels cover 2^step x 2^step tiles.
+void CpuPyramid::refresh_coarse(int step) {
+  std::vector<std::uint8_t>& dirty = dirty_[static_cast<std::size_t>(step)];
+  const int cols = layout_.padded_tiles.cols >> step;
+  const bool coarser = static_cast<std::size_t>(step) + 1 < dirty_.size();
+  const std::uint8_t* begin = dirty.data();
+  const std::uint8_t* end = begin + dirty.size();
+  for (const std::uint8_t* at = begin; (at = std::find(at, end, std::uint8_t{1})) != end; ++at) {
+    const int index = static_cast<int>(at - begin);
+    const int x = index % cols;
+    const int y = index / cols;
+    for (int p = 0; p < layout_.plane_count; ++p) refresh_coarse_texel(p, step, x, y);
+    if (coarser) mark(step + 1, x >> 1, y >> 1);
+  }
+  std::fill(dirty.begin(), dirty.end(), std::uint8_t{0});
+}
+
+void CpuPyramid::refresh_coarse_texel(int plane_index, int step, int x, int y) {
+  Plane& plane = planes_[static_cast<std::size_t>(plane_index)];
+  const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane_index)];
+  const int level_index = plane.tile_levels + step;
+  const Level& level = plane.levels[static_cast<std::size_t>(level_index)];
+  const std::vector<std::uint64_t>& fine = plane.sums[static_cast<std::size_t>(step) - 1];
+  std::vector<std::uint64_t>& coarse = plane.sums[static_cast<std::size_t>(step)];
+  const auto channels = static_cast<std::size_t>(shape.channels);
+  const std::size_t pitch = static_cast<std::size_t>(layout_.padded_tiles.cols >> (step - 1)) * channels;
+  const std::size_t from = static_cast<std::size_t>(2 * y) * pitch + static_cast<std::size_t>(2 * x) * channels;
+  const std::size_t to = static_cast<std::size_t>(y) * (pitch / 2) + static_cast<std::size_t>(x) * channels;
+  std::uint8_t* texel = level.data + y * level.pitch + std::ptrdiff_t{x} * shape.texel_bytes();
+  for (std::size_t c = 0; c < channels; ++c) {
+    const std::uint64_t* sum = fine.data() + from + c;
+    coarse[to + c] = sum[0] + sum[channels] + sum[pitch] + sum[pitch + channels];
+    const auto value = static_cast<std::uint16_t>(mean(coarse[to + c], level_index));
+    if (shape.bytes_per_channel == 1) {
+      texel[c] = static_cast<std::uint8_t>(value);
+    } else {
+      std::memcpy(texel + 2 * c, &value, 2);
+    }
+  }
+}
+
+void CpuPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  if (plan.count() != batch.count() || plan.patch_size != batch.patch_size()) {
+    throw std::invalid_argument(fmt::format("a batch of {} patches of size {} cannot hold a plan of {} of size {}",
+                                            batch.count(), batch.patch_size(), plan.count(), plan.patch_size));
+  }
+  SampleSource source;
+  source.luma = planes_[0].views;
+  source.wide = layout_.format == TextureFormat::kYuv16;
+  source.site_shift_x = color.site_shift_x;
+  source.site_shift_y = color.site_shift_y;
+  if (layout_.format != TextureFormat::kRgba8) {
+    source.chroma = planes_[1].views;
+    source.color = make_color_params(color, source.wide ? 65535.0f : 255.0f);
+  }
+  for (std::size_t n = 0; n < plan.count(); ++n) {
+    ops_.sample_patch(source, plan.patches[n], plan.patch_size, batch.format(), batch.patch(n).data());
+  }
+}
+
+LevelView CpuPyramid::level_view(int plane, int level) const {
+  if (plane < 0 || plane >= layout_.plane_count || level < 0 ||
+      level >= layout_.planes[static_cast<std::size_t>(plane)].levels) {
+    throw std::out_of_range(fmt::format("the texture has no level {} of plane {}", level, plane));
+  }
+  return planes_[static_cast<std::size_t>(plane)].views[static_cast<std::size_t>(level)];
+}
+
+void CpuPyramid::read_level(int plane, int level, LevelImage& out) const {
+  const LevelView view = level_view(plane, level);
+  const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane)];
+  out.width = view.width;
+  out.height = view.height;
+  out.channels = shape.channels;
+  out.bytes_per_channel = shape.bytes_per_channel;
+  const std::size_t row_bytes = static_cast<std::size_t>(view.width) * static_cast<std::size_t>(shape.texel_bytes());
+  out.data.resize(row_bytes * static_cast<std::size_t>(view.height));
+  for (int y = 0; y < view.height; ++y) {
+    std::memcpy(out.data.data() + static_cast<std::size_t>(y) * row_bytes, view.row(y), row_bytes);
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,69 @@
+// The persistent texture in host memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/cpu/level_view.h"
+#include "kernels/cpu/ops.h"
+#include "kernels/pyramid.h"
+
+namespace saccade {
+
+class CpuPyramid final : public Pyramid {
+ public:
+  // The table decides which code runs, never what it computes.
+  explicit CpuPyramid(const PyramidLayout& layout, const CpuOps& ops = simd_ops());
+
+  const PyramidLayout& layout() const override { return layout_; }
+  const CpuOps& ops() const { return ops_; }
+
+  // Throws std::invalid_argument when frame or damage do not fit the texture. Counts padding among the bytes written.
+  std::int64_t upload(const FrameView& frame, const Damage& damage) override;
+  void refresh_mips(const Damage& damage) override;
+  // Throws std::invalid_argument when plan and batch differ in N or S.
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  void read_level(int plane, int level, LevelImage& out) const override;
+
+  // Borrowed; contents change with upload and refresh_mips. Throws std::out_of_range.
+  LevelView level_view(int plane, int level) const;
+
+ private:
+  struct Level {
+    std::uint8_t* data = nullptr;
+    std::ptrdiff_t pitch = 0;
+    int width = 0;
+    int height = 0;
+  };
+  // sums[k]: exact sums of squares of 2^k x 2^k tiles, row-major, channels interleaved.
+  struct Plane {
+    std::vector<Level> levels;
+    std::vector<LevelView> views;
+    std::vector<std::vector<std::uint64_t>> sums;
+    TexelKind kind = TexelKind::k8x1;
+    int tile_levels = 4;  // log2 of the tile size: levels a tile makes by itself
+  };
+  struct Storage {
+    void operator()(std::uint8_t* bytes) const;
+  };
+
+  void allocate();
+  void make_sums();
+  std::int64_t upload_run(int plane, const FrameView& frame, int ty, int tx_begin, int tx_end);
+  void refresh_tile(int plane, int tx, int ty);
+  void refresh_coarse(int step);
+  void refresh_coarse_texel(int plane, int step, int x, int y);
+  void mark(int step, int x, int y);
+
+  PyramidLayout layout_;
+  CpuOps ops_;
+  std::unique_ptr<std::uint8_t[], Storage> storage_;
+  std::array<Plane, 2> planes_;
+  // dirty[k], k >= 1: squares of 2^k x 2^k tiles whose coarser texels are out of date. Empty between calls.
+  std::vector<std::vector<std::uint8_t>> dirty_;
+  std::vector<std::uint8_t> scratch_;  // levels the texture does not have
+};
+
+}  // namespace saccade

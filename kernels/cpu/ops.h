@@ -1,0 +1,78 @@
+// The pixel operations of the CPU backend as a table of functions. plain_ops() reads like the definitions; simd_ops()
+// replaces them one by one with vector code that gives the same bits. Rows are plain bytes: 16-bit samples need no
+// alignment. No operation allocates or throws.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/cpu/level_view.h"
+#include "kernels/patch_batch.h"
+#include "kernels/patch_plan.h"
+#include "kernels/shared/color.h"
+
+namespace saccade {
+
+// One tile of level 0 and where its levels 1, 2, 3 (and 4, for tiles of 16 texels) go.
+struct TileMips {
+  const std::uint8_t* source = nullptr;
+  std::ptrdiff_t source_pitch = 0;
+  std::array<std::uint8_t*, 4> out{};
+  std::array<std::ptrdiff_t, 4> out_pitch{};
+};
+
+// What the sampler reads: the levels of each plane, and how a sample becomes R'G'B'.
+struct SampleSource {
+  std::span<const LevelView> luma;    // or RGBA
+  std::span<const LevelView> chroma;  // empty: RGBA
+  bool wide = false;                  // 16-bit samples
+  shared::ColorParams color{};        // for code values
+  float site_shift_x = 0;             // see ColorSpec
+  float site_shift_y = 0;
+};
+
+struct CpuOps {
+  // Frame rows to the texture's form. n: chroma texels (interleave), samples (shift).
+  void (*interleave8)(const std::uint8_t* cb, const std::uint8_t* cr, std::uint8_t* out, std::size_t n);
+  void (*interleave16)(const std::uint8_t* cb, const std::uint8_t* cr, std::uint8_t* out, std::size_t n, int shift);
+  void (*shift16)(const std::uint8_t* in, std::uint8_t* out, std::size_t n, int shift);
+
+  // Differences gather in `marks`, a byte array as long as the row, over the rows of a tile row:
+  // marks |= a ^ b, n bytes.
+  void (*mark_unequal)(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* marks, std::size_t n);
+  // marks += |a - b| > threshold ? 1 : 0, n samples (16 bit: the count is a 16-bit value as well).
+  void (*count_over8)(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* marks, std::size_t n, int threshold);
+  void (*count_over16)(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* marks, std::size_t n, int threshold);
+  // sums[t] += the bytes of marks[t * tile_bytes, (t + 1) * tile_bytes). tile_bytes: 16, 32 or 64.
+  void (*sum_marks)(const std::uint8_t* marks, std::size_t tiles, std::size_t tile_bytes, std::uint32_t* sums);
+
+  // Sum of max(|a - b| - floor, 0) over a block; width in samples, at most 64; height at most 16.
+  std::uint32_t (*energy8)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
+                           int width, int height, int floor);
+  // The same for 16 bits; samples of `a` are shifted left first.
+  std::uint32_t (*energy16)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
+                            std::ptrdiff_t b_pitch, int width, int height, int floor, int shift);
+
+  // Levels 1 .. log2(tile size) of a tile, and per channel the sum of the whole tile. Indexed by TexelKind; tiles are
+  // 16 x 16 texels, 8 x 8 for two channels.
+  using TileMipsFn = void (*)(const TileMips& tile, std::uint32_t* sums);
+  std::array<TileMipsFn, kTexelKinds> tile_mips{};
+
+  // S x S samples of a patch, written as 3 x S x S values.
+  void (*sample_patch)(const SampleSource& source, const Patch& patch, int size, const SampleFormat& format,
+                       std::byte* out);
+};
+
+const CpuOps& plain_ops();
+
+// For the best instruction set of this machine (or of hwy::SetSupportedTargetsForTest, read at each call).
+CpuOps simd_ops();
+
+constexpr int tile_texels(TexelKind kind) { return kind == TexelKind::k8x2 || kind == TexelKind::k16x2 ? 8 : 16; }
+constexpr int channel_count(TexelKind kind) {
+  return kind == TexelKind::k8x4 ? 4 : kind == TexelKind::k8x2 || kind == TexelKind::k16x2 ? 2 : 1;
+}
+
+}  // namespace saccade
