@@ -17,8 +17,8 @@ enum class FoveaUnit : std::uint8_t { kDegrees, kUv };
 
 struct FoveaConfig {
   FoveaUnit unit = FoveaUnit::kDegrees;
-  std::optional<double> m0;      // default: equal to e0
-  std::optional<double> e0;      // default: 2.3 deg; nested without e0: solved from the patch budget
+  std::optional<double> m0;      // default: equal to e0 (uv without e0: 1)
+  std::optional<double> e0;      // default: 2.3 deg (uv: 0.5); nested without e0: solved from the patch budget
   double fov_deg = 40.0;         // horizontal, over the displayed width
   bool operator==(const FoveaConfig&) const = default;
 };

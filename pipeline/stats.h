@@ -2,9 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace saccade {
 
@@ -18,12 +17,15 @@ class DurationHistogram {
   double max_ms() const;
   double min_ms() const;
   double total_ms() const;
-  double percentile_ms(double percent) const;  // 0..100; 0 when empty
+  double percentile_ms(double percent) const;  // 0..100, by nearest rank; 0 when empty
 
  private:
   static constexpr int kSubBits = 6;
   static constexpr int kOctaves = 42;
-  std::array<std::uint32_t, static_cast<std::size_t>(kOctaves) << kSubBits> bins_{};
+  static constexpr std::size_t kBinCount = static_cast<std::size_t>(kOctaves) << kSubBits;
+  static std::size_t bin_of(std::int64_t duration_ns);
+  static double bin_middle_ns(std::size_t bin);
+  std::array<std::uint32_t, kBinCount> bins_{};
   std::int64_t count_ = 0, sum_ns_ = 0, max_ns_ = 0, min_ns_ = 0;
 };
 

@@ -6,24 +6,31 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace saccade {
 
-// Complete events ("ph": "X") are appended to a file as they come; the array is closed by the destructor, and a file
-// cut short still opens (the format allows a missing bracket). Any thread. Throws Error when the file can't be made.
+// Complete events ("ph": "X") are appended to a file as they come, whole events at a time, at least once a second; the
+// array is closed by the destructor, and a file cut short still opens (the format allows a missing bracket). Times are
+// of one steady clock, in ns. Any thread. Throws Error when the file can't be made; a full disk ends the trace quietly.
 class TraceWriter {
  public:
   explicit TraceWriter(const std::string& path);
   ~TraceWriter();
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
   void name_thread(int tid, const char* name);
   void complete(const char* name, int tid, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t frame);
   void counter(const char* name, std::int64_t at_ns, double value);
 
  private:
+  void append(std::string_view event, std::int64_t now_ns);  // one event without separator
+
   std::mutex mutex_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   bool first_ = true;
-  std::int64_t origin_ns_ = 0;
+  std::size_t unflushed_bytes_ = 0;
+  std::int64_t flushed_ns_ = 0;
 };
 
 }  // namespace saccade

@@ -1,0 +1,80 @@
+#include "pipeline/trace.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/errors.h"
+
+namespace saccade {
+namespace {
+
+// Stdio's buffer is larger than what gathers between two flushes, so it never writes half an event by itself.
+constexpr std::size_t kBufferBytes = 1 << 16;
+constexpr std::size_t kFlushBytes = kBufferBytes / 2;
+constexpr std::int64_t kFlushIntervalNs = 1'000'000'000;
+constexpr int kProcess = 1;
+
+std::string quoted(const char* text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+// The format counts in microseconds; the fraction keeps the nanoseconds.
+std::string microseconds(std::int64_t ns) {
+  const char* sign = ns < 0 ? "-" : "";
+  const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  return fmt::format("{}{}.{:03}", sign, magnitude / 1000, magnitude % 1000);
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(const std::string& path) : file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
+  if (!file_) {
+    throw Error(ExitCode::kUnexpected, fmt::format("{}: cannot write the trace: {}; choose a writable path for --trace",
+                                                   path, std::strerror(errno)));
+  }
+  std::setvbuf(file_.get(), nullptr, _IOFBF, kBufferBytes);
+}
+
+TraceWriter::~TraceWriter() {
+  const std::lock_guard lock(mutex_);
+  std::fputs(first_ ? "[]\n" : "\n]\n", file_.get());
+}
+
+void TraceWriter::append(std::string_view event, std::int64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  const std::string_view separator = first_ ? "[\n" : ",\n";
+  if (unflushed_bytes_ + separator.size() + event.size() > kFlushBytes || now_ns - flushed_ns_ >= kFlushIntervalNs) {
+    std::fflush(file_.get());
+    unflushed_bytes_ = 0;
+    flushed_ns_ = now_ns;
+  }
+  std::fwrite(separator.data(), 1, separator.size(), file_.get());
+  std::fwrite(event.data(), 1, event.size(), file_.get());
+  unflushed_bytes_ += separator.size() + event.size();
+  first_ = false;
+}
+
+void TraceWriter::name_thread(int tid, const char* name) {
+  append(fmt::format(R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", kProcess, tid,
+                     quoted(name)),
+         0);  // metadata has no time
+}
+
+void TraceWriter::complete(const char* name, int tid, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t frame) {
+  append(fmt::format(R"({{"name":{},"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"frame":{}}}}})", quoted(name),
+                     kProcess, tid, microseconds(begin_ns), microseconds(end_ns - begin_ns), frame),
+         end_ns);
+}
+
+void TraceWriter::counter(const char* name, std::int64_t at_ns, double value) {
+  const std::string number = nlohmann::json(value).dump();  // null when not finite: still valid JSON
+  append(fmt::format(R"({{"name":{},"ph":"C","pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})", quoted(name), kProcess,
+                     microseconds(at_ns), number),
+         at_ns);
+}
+
+}  // namespace saccade
