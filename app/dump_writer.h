@@ -1,0 +1,70 @@
+// The writer thread: emissions into the four arrays of a dump.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "app/dump_queue.h"
+#include "app/npy.h"
+#include "pipeline/stats.h"
+
+namespace saccade {
+
+// What every row looks like.
+struct DumpShape {
+  std::int64_t patches = 0;  // N
+  int patch_size = 0;        // S
+  SampleType type = SampleType::kU8;
+  int width_px = 0;  // of the displayed frame: geometry.npy is in its units
+  int height_px = 0;
+};
+
+// patches.npy, geometry.npy, changed.npy and index.npy. Rows count once all four files hold them: after each flush, at
+// most half a second apart. Throws Error naming the file and the reason.
+class DumpFiles {
+ public:
+  DumpFiles(const std::string& directory, const DumpShape& shape);
+  void append(const Emission& emission);
+  void flush();
+  void close();
+  std::int64_t rows() const { return rows_; }
+  std::int64_t rows_flushed() const { return rows_flushed_; }
+  std::int64_t bytes_written() const;
+
+ private:
+  DumpShape shape_;
+  NpyFile patches_;
+  NpyFile geometry_;
+  NpyFile changed_;
+  NpyFile index_;
+  std::vector<float> geometry_row_;
+  std::int64_t rows_ = 0;
+  std::int64_t rows_flushed_ = 0;
+};
+
+// Runs from the constructor until the queue ended. A failed write aborts the queue and calls `on_failure` on the
+// writer's thread. The destructor aborts and joins.
+class DumpWriter {
+ public:
+  DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure);
+  ~DumpWriter();
+  void finish();  // after queue.finish(): joins; throws Error when writing failed
+  bool failed() const { return failed_.load(); }
+  const DumpFiles& files() const { return *files_; }         // after finish()
+  const DurationHistogram& times() const { return times_; }  // of a written emission; after finish()
+
+ private:
+  void run();
+  std::unique_ptr<DumpFiles> files_;
+  EmissionQueue& queue_;
+  std::function<void()> on_failure_;
+  std::string error_;
+  std::atomic<bool> failed_{false};
+  DurationHistogram times_;
+  std::thread thread_;
+};
+
+}  // namespace saccade
