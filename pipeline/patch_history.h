@@ -10,28 +10,41 @@
 
 namespace saccade {
 
+// The image tiles that the samples of a patch read, at every level and in every plane: [begin, end) per axis.
+struct TileFootprint {
+  int col_begin = 0, col_end = 0;
+  int row_begin = 0, row_end = 0;
+};
+TileFootprint patch_footprint(const Patch& patch, int patch_size, const ColorSpec& color, const PyramidLayout& layout);
+
 // A patch is unchanged when the same place (centre and lod, to the bit) was emitted before and no tile that any of its
 // samples reads was damaged since: then its samples are the same bytes. The memory of places is a fixed-size cache; a
-// place that fell out of it counts as changed. Allocates in the constructor only.
+// place that fell out of it counts as changed, and so does everything after a change of colour or patch size.
+// Allocates in the constructor only (and in mark() when `changed` has no room).
 class PatchHistory {
  public:
   PatchHistory(const PyramidLayout& layout, std::size_t patches_per_emission);
-  void note_damage(const Damage& damage);                                   // once per frame, before mark()
+  void note_damage(const Damage& damage);  // once per frame, before mark()
   void mark(const PatchPlan& plan, const ColorSpec& color, std::vector<std::uint8_t>& changed);  // once per emission
-  void forget();                                                            // everything counts as changed
+  void forget();  // everything counts as changed
 
  private:
   struct Place {
-    float x_px = 0, y_px = 0, lod = -1;
-    std::int64_t emitted = -1;  // value of clock_ at the emission; -1: empty
+    float x_px = 0, y_px = 0, lod = 0;
+    std::uint32_t emitted = 0;  // value of clock_ at the emission; 0: empty
   };
-  bool touched_since(const Patch& patch, int patch_size, const ColorSpec& color, std::int64_t emitted) const;
-  Place& find(const Patch& patch);
+  static constexpr std::size_t kWays = 4;
+
+  bool touched_since(const Patch& patch, int patch_size, const ColorSpec& color, std::uint32_t emitted) const;
+  Place& find(const Patch& patch);  // the patch's place, or the one to give up for it
 
   PyramidLayout layout_;
-  std::int64_t clock_ = 0;
-  std::vector<std::int64_t> damaged_at_;  // per tile
-  std::vector<Place> places_;
+  std::uint32_t clock_ = 1;                // frames noted, from 1
+  std::vector<std::uint32_t> damaged_at_;  // per tile: value of clock_ at its last damage
+  std::vector<Place> places_;              // kWays per bucket
+  std::size_t bucket_mask_ = 0;
+  ColorSpec color_;
+  int patch_size_ = 0;
 };
 
 }  // namespace saccade
