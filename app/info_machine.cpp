@@ -1,0 +1,76 @@
+#include "app/info_machine.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <thread>
+
+#include "kernels/cpu/simd_target.h"
+
+#if SACCADE_CUDA
+#include "gpu/cuda_device.h"
+#endif
+
+namespace saccade {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name") && !line.starts_with("Model")) continue;
+    const std::size_t colon = line.find(':');
+    if (colon != std::string::npos && colon + 2 < line.size()) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+unsigned usable_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
+  return std::thread::hardware_concurrency();
+}
+
+Facility cuda_backend() {
+#if SACCADE_CUDA
+  const CudaStatus status = query_cuda();
+  std::string detail = fmt::format("runtime {}.{}", status.runtime_version / 1000, status.runtime_version % 1000 / 10);
+  if (status.driver_version > 0) {
+    detail += fmt::format(", driver for CUDA {}.{}", status.driver_version / 1000, status.driver_version % 1000 / 10);
+  }
+  if (!status.error.empty()) detail += ": " + status.error;
+  for (const CudaDevice& device : status.devices) {
+    detail += fmt::format("; {} (compute {}.{}, {:.1f} GiB)", device.name, device.compute_major, device.compute_minor,
+                          static_cast<double>(device.memory_bytes) / 0x1p30);
+  }
+  return {"cuda", false, "not in this version's pipeline; built, " + detail};
+#else
+  return {"cuda", false, "not built (SACCADE_CUDA=OFF, or no nvcc when it was built)"};
+#endif
+}
+
+}  // namespace
+
+CpuFacts cpu_facts() { return {cpu_name(), usable_threads()}; }
+
+std::int64_t memory_bytes() { return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
+
+std::int64_t peak_resident_bytes() {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+std::vector<Facility> backends() {
+  return {{"cpu", true, fmt::format("SIMD {} by Highway", simd_target())},
+          {"gl", false, "not in this version"},
+          cuda_backend()};
+}
+
+std::vector<Facility> hardware_decoders() { return {{"cuda", false, "not in this version; decoding runs on the CPU"}}; }
+
+}  // namespace saccade

@@ -1,0 +1,27 @@
+// What this machine is: for `info`, and for the reports that numbers belong to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace saccade {
+
+struct CpuFacts {
+  std::string name;      // as the kernel tells it; "unknown" when it does not
+  unsigned threads = 0;  // that this process may use
+};
+CpuFacts cpu_facts();
+std::int64_t memory_bytes();         // of the machine
+std::int64_t peak_resident_bytes();  // of this process, so far
+
+// A place where the pixel work, or the decoding, can run.
+struct Facility {
+  std::string name;  // "cpu", "gl", "cuda"
+  bool available = false;
+  std::string detail;  // what it is, or why it is not there
+};
+std::vector<Facility> backends();
+std::vector<Facility> hardware_decoders();
+
+}  // namespace saccade
