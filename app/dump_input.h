@@ -1,0 +1,38 @@
+// Which input a dump was made of: name, size and hash.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace saccade {
+
+struct InputIdentity {
+  std::string uri;                   // as the user wrote it
+  std::string name;                  // the file's name, or the uri
+  std::optional<std::int64_t> size;  // of a regular file
+  std::string sha256;                // hexadecimal; "stream" for what is no regular file; empty: not known yet
+};
+
+// The path behind a uri that names a regular file ("file:" taken off); empty for everything else.
+std::string regular_file(const std::string& uri);
+
+// The name a dump of this input gets below a common folder: never empty, no separators.
+std::string folder_name(const std::string& uri);
+
+// Hashes a file: small ones at once, large ones on a thread beside the decoder (they come through the same page cache).
+class InputHash {
+ public:
+  explicit InputHash(const std::string& uri);
+  const InputIdentity& now();     // the hash may be missing
+  const InputIdentity& finish();  // waits for it; empty when the file could not be read to its end
+
+ private:
+  InputIdentity identity_;
+  std::future<std::string> pending_;
+  std::jthread thread_;  // last: the destructor stops and joins it first
+};
+
+}  // namespace saccade

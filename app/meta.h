@@ -1,0 +1,49 @@
+// meta.json and manifest.json: what a dump is made of, and that it is complete.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/dump_input.h"
+#include "app/options.h"
+#include "pipeline/decode_thread.h"
+#include "pipeline/frame_queue.h"
+#include "pipeline/frame_source.h"
+#include "pipeline/pipeline.h"
+
+namespace saccade {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int kSchemaVersion = 1;
+inline constexpr const char* kDumpFormat = "saccade-dump";
+
+// {format, schema, saccade, input{name, uri, size, sha256}, options{name: text}}: what --resume compares.
+Json meta_identity(const Options& options, const InputIdentity& input);
+
+// The whole of meta.json: the identity, and `stream`, `backend`, `decoder`, `patches`, `patch_size`, `dtype`, `mean`,
+// `std`, `levels`, `lattice`, `fovea{unit, m0, e0, unit_per_px_x, unit_per_px_y, max_lod}`. After Pipeline::prepare().
+Json make_meta(const Options& options, const InputIdentity& input, const StreamInfo& info, const Pipeline& pipeline);
+
+// What a run came to, for manifest.json.
+struct RunFacts {
+  const Pipeline& pipeline;
+  const FrameSource& source;
+  const FrameQueue& queue;
+  const DurationHistogram& decode_times;
+  const DurationHistogram& write_times;
+  std::string stream_error;  // not empty: the stream broke there
+  std::int64_t bytes_written = 0;
+  double wall_s = 0;
+  double media_s = 0;  // from the first frame's time to the last one's
+};
+bool input_damaged(const RunFacts& facts);
+std::string damage_summary(const RunFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"
+Json make_manifest(const RunFacts& facts);
+
+// Read and write a whole file; writing goes through a temporary name and a rename. Throws Error.
+Json read_json(const std::string& path);  // null when there is no such file or it is no JSON
+void write_json(const std::string& path, const Json& json);
+std::string json_text(const Json& json, int indent);  // never throws on text that is no UTF-8
+
+}  // namespace saccade
