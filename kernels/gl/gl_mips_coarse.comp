@@ -22,18 +22,17 @@ uvec2 add64(uvec2 a, uvec2 b) {
   return uvec2(low, a.y + b.y + carry);
 }
 
-// (sum + 2^(2 level - 1)) >> (2 level), which fits 16 bits.
+// (sum + 2^(2 level - 1)) >> (2 level): at most 16 bits; 2 level <= 30.
 uint mean64(uvec2 sum) {
   int shift = 2 * level;
-  uvec2 half_unit = shift - 1 < 32 ? uvec2(1u << (shift - 1), 0u) : uvec2(0u, 1u << (shift - 33));
-  uvec2 rounded = add64(sum, half_unit);
-  if (shift >= 32) return rounded.y >> (shift - 32);
+  uvec2 rounded = add64(sum, uvec2(1u << (shift - 1), 0u));
   return (rounded.x >> shift) | (rounded.y << (32 - shift));
 }
 
 void main() {
-  if (gl_GlobalInvocationID.x >= item_count) return;
-  uint packed_texel = texels[first_item + gl_GlobalInvocationID.x];
+  uint item = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64u + gl_LocalInvocationID.x;
+  if (item >= item_count) return;
+  uint packed_texel = texels[first_item + item];
   uvec2 at = uvec2(packed_texel & 0xffffu, packed_texel >> 16);
   uint child = child_base + (at.y * 2u * child_cols + at.x * 2u) * uint(CHANNELS);
   uint below = child + child_cols * uint(CHANNELS);

@@ -65,7 +65,7 @@ uvec4 block_sum(ivec2 origin) {
 }
 
 void main() {
-  uint item = gl_WorkGroupID.x * 4u + gl_LocalInvocationID.x / 16u;
+  uint item = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 4u + gl_LocalInvocationID.x / 16u;
   uint thread = gl_LocalInvocationID.x % 16u;
   bool active_item = item < tile_count;
   uint packed_tile = active_item ? tiles[item] : 0u;

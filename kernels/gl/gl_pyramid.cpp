@@ -1,0 +1,89 @@
+#include "kernels/gl/gl_pyramid.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace saccade {
+namespace {
+
+// Level 0 alone, with the same padding.
+PyramidLayout level0_layout(PyramidLayout layout) {
+  layout.levels = 1;
+  for (PlaneLayout& plane : layout.planes) plane.levels = 1;
+  return layout;
+}
+
+void keep_latest(gl::Timer& timer, double& ms) {
+  if (const auto ns = timer.poll_ns()) ms = static_cast<double>(*ns) * 1e-6;
+}
+
+}  // namespace
+
+GlPyramid::GlPyramid(const gl::Context& context, const PyramidLayout& layout, const GlPyramidConfig& config)
+    : layout_(layout),
+      shadow_(level0_layout(layout)),
+      planes_(make_gl_planes(context.capabilities(), layout)),
+      uploader_(context.capabilities(), planes_, shadow_, config.upload),
+      planner_(layout, config.cost ? *config.cost : uploader_.calibrate()),
+      mips_(context.capabilities(), layout, planes_),
+      sampler_(context.capabilities(), planes_),
+      upload_timer_(context.capabilities()),
+      mips_timer_(context.capabilities()),
+      sample_timer_(context.capabilities()) {
+  gl::check("GlPyramid");
+}
+
+std::int64_t GlPyramid::upload(const FrameView& frame, const Damage& damage) {
+  shadow_.upload(frame, damage);
+  upload_timer_.begin();
+  last_upload_ = planner_.plan(damage);
+  uploader_.push(last_upload_.rects);
+  upload_timer_.end();
+  keep_latest(upload_timer_, times_.upload_ms);
+  return last_upload_.bytes;
+}
+
+void GlPyramid::refresh_mips(const Damage& damage) {
+  mips_timer_.begin();
+  mips_.refresh(damage);
+  mips_timer_.end();
+  keep_latest(mips_timer_, times_.mips_ms);
+}
+
+bool GlPyramid::submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
+  sample_timer_.begin();
+  const bool submitted = sampler_.submit(plan, color, format);
+  sample_timer_.end();
+  keep_latest(sample_timer_, times_.sample_ms);
+  return submitted;
+}
+
+void GlPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  if (sampler_.pending() != 0) throw std::logic_error("sample(): submitted samples have not been collected");
+  submit_samples(plan, color, batch.format());
+  if (!sampler_.collect(batch, true))
+    throw gl::GlError("glClientWaitSync: the GPU did not finish sampling; is it hung?");
+}
+
+void GlPyramid::read_level(int plane_index, int level, LevelImage& out) const {
+  if (plane_index < 0 || plane_index >= layout_.plane_count) {
+    throw std::out_of_range(fmt::format("plane {}: this texture has {}", plane_index, layout_.plane_count));
+  }
+  const GlPlane& plane = planes_[static_cast<std::size_t>(plane_index)];
+  if (level < 0 || level >= plane.layout.levels) {
+    throw std::out_of_range(fmt::format("level {}: plane {} has {}", level, plane_index, plane.layout.levels));
+  }
+  out.width = plane.layout.width >> level;
+  out.height = plane.layout.height >> level;
+  out.channels = plane.layout.channels;
+  out.bytes_per_channel = plane.layout.bytes_per_channel;
+  out.data.resize(static_cast<std::size_t>(out.width) *
+                  static_cast<std::size_t>(out.height * plane.layout.texel_bytes()));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glGetTextureImage(plane.codes.name(), level, plane.format.transfer_codes, plane.format.type,
+                    static_cast<GLsizei>(out.data.size()), out.data.data());
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+}
+
+}  // namespace saccade

@@ -1,0 +1,75 @@
+// The persistent texture as GL textures: backend gl.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gpu/gl_context.h"
+#include "gpu/gl_timer.h"
+#include "kernels/cpu/cpu_pyramid.h"
+#include "kernels/gl/gl_mips.h"
+#include "kernels/gl/gl_planes.h"
+#include "kernels/gl/gl_sampler.h"
+#include "kernels/gl/gl_uploader.h"
+#include "kernels/pyramid.h"
+#include "kernels/upload_planner.h"
+
+namespace saccade {
+
+struct GlPyramidConfig {
+  UploadPath upload = UploadPath::kAuto;
+  std::optional<UploadCost> cost;  // empty: measured on this machine when the pyramid is made
+};
+
+// GPU times of the latest measured frame, two or more frames old; 0 until there is one.
+struct GlTimes {
+  double upload_ms = 0, mips_ms = 0, sample_ms = 0;
+};
+
+// All calls on the thread that owns the context, with the context current; the context outlives the pyramid.
+// The CPU cannot read a texture while drawing goes on, so level 0 has a copy in host memory, its shadow: the differ
+// compares with it, and uploads are taken from it, so a rectangle may cover undamaged tiles and change nothing there.
+class GlPyramid final : public Pyramid {
+ public:
+  GlPyramid(const gl::Context& context, const PyramidLayout& layout, const GlPyramidConfig& config = {});
+  GlPyramid(const GlPyramid&) = delete;
+  GlPyramid& operator=(const GlPyramid&) = delete;
+
+  const PyramidLayout& layout() const override { return layout_; }
+  std::int64_t upload(const FrameView& frame, const Damage& damage) override;  // bytes sent to GL
+  void refresh_mips(const Damage& damage) override;
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;  // waits for GL
+  void read_level(int plane, int level, LevelImage& out) const override;                   // waits for GL
+
+  // The same samples without waiting, in the order submitted; sample() must not be called while some are pending.
+  bool submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
+  bool collect_samples(PatchBatch& batch, bool wait) { return sampler_.collect(batch, wait); }
+  int samples_pending() const { return sampler_.pending(); }
+
+  // CpuTileDiffer(pyramid.shadow(), config) is this backend's differ.
+  const CpuPyramid& shadow() const { return shadow_; }
+
+  const UploadPlan& last_upload() const { return last_upload_; }  // rectangles valid until the next upload
+  const UploadCost& upload_cost() const { return planner_.cost(); }
+  UploadPath upload_path() const { return uploader_.path(); }
+  std::int64_t upload_waits() const { return uploader_.waits(); }
+  const GlTimes& times() const { return times_; }
+
+  const GlPlane& plane(int index) const { return planes_.at(static_cast<std::size_t>(index)); }  // for drawing
+
+ private:
+  PyramidLayout layout_;
+  CpuPyramid shadow_;
+  std::vector<GlPlane> planes_;
+  GlUploader uploader_;
+  UploadPlanner planner_;
+  GlMips mips_;
+  GlSampler sampler_;
+  gl::Timer upload_timer_, mips_timer_, sample_timer_;
+  UploadPlan last_upload_;
+  GlTimes times_;
+};
+
+}  // namespace saccade

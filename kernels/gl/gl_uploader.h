@@ -1,0 +1,45 @@
+// Sends rectangles of level 0 from its host copy to the GL textures.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "gpu/gl_pbo_ring.h"
+#include "kernels/cpu/cpu_pyramid.h"
+#include "kernels/gl/gl_planes.h"
+#include "kernels/upload_planner.h"
+
+namespace saccade {
+
+enum class UploadPath : std::uint8_t {
+  kAuto,    // kDirect on a software renderer, else kPbo
+  kPbo,     // rows packed into a ring of pixel buffers: the copy to the GPU runs beside the CPU
+  kDirect,  // GL reads the host copy in the call: no second copy where "GPU" memory is host memory anyway
+};
+
+// Borrows planes and shadow; both outlive it. Owning thread only; push() allocates nothing.
+class GlUploader {
+ public:
+  GlUploader(const gl::Capabilities& capabilities, std::span<const GlPlane> planes, const CpuPyramid& shadow,
+             UploadPath path);
+
+  void push(std::span<const TileRect> rects);
+
+  // Times single tiles against everything, waiting for GL: setup only, while level 0 holds nothing yet.
+  UploadCost calibrate();
+
+  UploadPath path() const { return path_; }
+  std::int64_t waits() const { return ring_.waits(); }
+
+ private:
+  void push_direct(std::span<const TileRect> rects) const;
+  void push_packed(std::span<const TileRect> rects);
+  double time_us(std::span<const TileRect> rects);
+
+  std::span<const GlPlane> planes_;
+  const CpuPyramid& shadow_;
+  UploadPath path_;
+  gl::PboRing ring_;
+};
+
+}  // namespace saccade
