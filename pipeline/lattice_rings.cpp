@@ -193,9 +193,9 @@ RingBudget spend_budget(int patches, double fixed_m0, double unit_per_px, int pa
     RingPattern pattern = solved_rings(m0, e0, unit_per_px, patch_size, geometry);
     const std::int64_t count = pattern.count();
     best.smallest = i == 0 ? count : std::min(best.smallest, count);
-    // Among equals: the widest fovea.
-    const bool wider = fixed_m0 > 0 ? count > best_count : count >= best_count;
-    if (count <= patches && wider) {
+    // Among equal counts: the widest fovea, in the first piece that gives it.
+    const bool better = count > best_count || (fixed_m0 <= 0 && count == best_count && pattern != best.pattern);
+    if (count <= patches && better) {
       best.m0 = m0;
       best.e0 = e0;
       best.pattern = std::move(pattern);

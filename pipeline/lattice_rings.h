@@ -28,6 +28,7 @@ struct Ring {
   int col_begin = 0, col_end = 0;
   int row_begin = 0, row_end = 0;
   std::int64_t count() const;  // kept, without the hole
+  bool operator==(const Ring&) const = default;
 };
 
 struct RingPattern {
@@ -37,6 +38,7 @@ struct RingPattern {
   std::int64_t count() const;
   // Patches relative to the pattern's centre, coverage 0: level by level, row-major in each.
   std::vector<Patch> offsets() const;
+  bool operator==(const RingPattern&) const = default;
 };
 
 // The solved form for a given M0 and e0, both in the unit of `unit_per_px` (> 0).

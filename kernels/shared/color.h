@@ -13,7 +13,7 @@ struct ColorParams {
   float r_cr;      // R = y + r_cr * cr
   float g_cb;      // G = y + g_cb * cb + g_cr * cr (both negative)
   float g_cr;
-  float b_cb;      // B = y + b_cb * cb
+  float b_cb;  // B = y + b_cb * cb
   float pad0;
 };
 
@@ -37,5 +37,13 @@ SACCADE_FN Rgb ycbcr_to_rgb(float y_code, float cb_code, float cr_code, ColorPar
 SACCADE_SHARED_END
 #if defined(__cplusplus)
 static_assert(sizeof(saccade::shared::ColorParams) == 32, "std140 layout");
+static_assert(offsetof(saccade::shared::ColorParams, y_offset) == 0 &&
+                  offsetof(saccade::shared::ColorParams, y_scale) == 4 &&
+                  offsetof(saccade::shared::ColorParams, c_offset) == 8 &&
+                  offsetof(saccade::shared::ColorParams, r_cr) == 12 &&
+                  offsetof(saccade::shared::ColorParams, g_cb) == 16 &&
+                  offsetof(saccade::shared::ColorParams, g_cr) == 20 &&
+                  offsetof(saccade::shared::ColorParams, b_cb) == 24,
+              "std140 layout");
 #endif
 #endif  // SACCADE_SHARED_COLOR_H_

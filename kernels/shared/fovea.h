@@ -25,9 +25,7 @@ SACCADE_FN float eccentricity(float x_px, float y_px, float fix_x_px, float fix_
 }
 
 // clamp(log2((e + e0) / M0), 0, levels - 1).
-SACCADE_FN float level_of_detail(float e, FoveaParams p) {
-  return clamp(log2((e + p.e0) / p.m0), 0.0f, p.max_lod);
-}
+SACCADE_FN float level_of_detail(float e, FoveaParams p) { return clamp(log2((e + p.e0) / p.m0), 0.0f, p.max_lod); }
 
 // The eccentricity at which lod(e) equals `lod`: the inverse of level_of_detail where that is not clamped.
 SACCADE_FN float eccentricity_of_lod(float lod, FoveaParams p) { return max(p.m0 * exp2(lod) - p.e0, 0.0f); }
@@ -38,5 +36,10 @@ SACCADE_FN float chroma_lod(float lod) { return max(lod - 1.0f, 0.0f); }
 SACCADE_SHARED_END
 #if defined(__cplusplus)
 static_assert(sizeof(saccade::shared::FoveaParams) == 32, "std140 layout");
+static_assert(offsetof(saccade::shared::FoveaParams, m0) == 0 && offsetof(saccade::shared::FoveaParams, e0) == 4 &&
+                  offsetof(saccade::shared::FoveaParams, unit_per_px_x) == 8 &&
+                  offsetof(saccade::shared::FoveaParams, unit_per_px_y) == 12 &&
+                  offsetof(saccade::shared::FoveaParams, max_lod) == 16,
+              "std140 layout");
 #endif
 #endif  // SACCADE_SHARED_FOVEA_H_

@@ -5,6 +5,7 @@
 
 #if defined(__cplusplus)
 #include <cmath>
+#include <cstddef>
 #if defined(__CUDACC__)
 #define SACCADE_FN __host__ __device__ inline
 #else

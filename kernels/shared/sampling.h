@@ -2,10 +2,10 @@
 //
 // Note [Sample positions]
 // Positions are continuous level-0 luma pixels: the centre of pixel i is i + 0.5. Sample (i, j) of an S x S patch
-// centred at (cx, cy) with pitch 2^lod lies at cx + (i - (S - 1) / 2) * 2^lod, likewise in y. At level l of a plane with
-// subsampling s (0 luma, 1 chroma) that position is the texel coordinate ((x * 2^-s + site_shift) * 2^-l) - 0.5, read by
-// linear interpolation of its two neighbours per axis, indices clamped to the level (clamp-to-edge). Levels floor(lod)
-// and floor(lod) + 1 are mixed by the fraction of lod. Chroma uses chroma_lod(lod).
+// centred at (cx, cy) with pitch 2^lod lies at cx + (i - (S - 1) / 2) * 2^lod, likewise in y. At level l of a plane
+// with subsampling s (0 luma, 1 chroma) that position is the texel coordinate ((x * 2^-s + site_shift) * 2^-l) - 0.5,
+// read by linear interpolation of its two neighbours per axis, indices clamped to the level (clamp-to-edge). Levels
+// floor(lod) and floor(lod) + 1 are mixed by the fraction of lod. Chroma uses chroma_lod(lod).
 #ifndef SACCADE_SHARED_SAMPLING_H_
 #define SACCADE_SHARED_SAMPLING_H_
 #include "prelude.h"

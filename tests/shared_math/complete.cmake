@@ -1,0 +1,17 @@
+# cmake -DHEADERS=LIST -DEXERCISE=FILE -P complete.cmake
+# Every function of the shared headers must be called by exercise.h.
+file(READ ${EXERCISE} exercise)
+set(functions 0)
+foreach(header ${HEADERS})
+  file(STRINGS ${header} definitions REGEX "^SACCADE_FN ")
+  foreach(definition ${definitions})
+    string(REGEX REPLACE "^SACCADE_FN [A-Za-z]+ ([A-Za-z0-9_]+)\\(.*$" "\\1" function "${definition}")
+    math(EXPR functions "${functions} + 1")
+    if(NOT header MATCHES "/prelude\\.h$" AND NOT exercise MATCHES "[^A-Za-z0-9_]${function}\\(")
+      message(SEND_ERROR "${header}: ${function} is not called in ${EXERCISE}")
+    endif()
+  endforeach()
+endforeach()
+if(functions LESS 10)
+  message(FATAL_ERROR "found only ${functions} functions in ${HEADERS}")
+endif()
