@@ -1,0 +1,57 @@
+// The persistent texture on the card, in mipmapped arrays of its own. Needs the NVIDIA driver alone: no GL.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/pyramid.h"
+#include "kernels/tile_differ.h"
+
+namespace saccade {
+
+namespace cuda {
+struct CudaState;
+}
+
+// Everything runs in one stream of its own, on the current device. The *_async calls return at once: the frame must
+// stay valid, and its pixels written (see wait_for), until the matching finish_ or wait() returns. The calls of Pyramid
+// wait by themselves. One thread. Throws CudaError (gpu/cuda_error.h) and std::invalid_argument.
+class CudaPyramid final : public Pyramid {
+ public:
+  // kExact: fetch and lerp, the arithmetic of the plain CPU sampler. kHardware: the texture unit, 8-bit weights.
+  enum class Sampling : std::uint8_t { kExact, kHardware };
+
+  explicit CudaPyramid(const PyramidLayout& layout);
+  ~CudaPyramid() override;
+
+  const PyramidLayout& layout() const override;
+  // Of host and of device frames. Writes level 0 and, unless staged, all levels in the same launch; refresh_mips then
+  // has nothing left to do. Counts padding among the bytes written.
+  std::int64_t upload(const FrameView& frame, const Damage& damage) override;
+  void refresh_mips(const Damage& damage) override;
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  void read_level(int plane, int level, LevelImage& out) const override;
+
+  // The fused frame: diff against level 0, write, all levels, in one launch; then the damage, when it is asked for.
+  // Host frames are copied to the card whole. `everything`: first frame, seek.
+  void update_async(const FrameView& frame, const DiffConfig& config, bool everything);
+  const Damage& finish_update();  // waits; valid until the next update or diff
+
+  std::int64_t upload_async(const FrameView& frame, const Damage& damage);
+  void sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
+  void finish_sample(PatchBatch& batch);  // waits; same N, S and format as the plan sampled last
+  const void* device_patches() const;     // N x 3 x S x S of the last sample; on the card
+
+  void set_staged(bool staged);  // one launch per stage: the reference, and for profiling
+  void set_sampling(Sampling sampling);
+  void wait() const;                // for all that was queued
+  void wait_for(void* cuda_event);  // later work runs after that cudaEvent_t
+  void* stream() const;             // the cudaStream_t
+  static std::int64_t bytes_of(const Damage& damage, const PyramidLayout& layout);  // what upload writes
+
+ private:
+  friend class CudaTileDiffer;
+  std::unique_ptr<cuda::CudaState> state_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,295 @@
+#include "kernels/cuda/cuda_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "gpu/cuda_error.h"
+#include "kernels/cuda/cuda_host_frame.h"
+#include "kernels/shared/fovea.h"
+
+namespace saccade::cuda {
+namespace {
+
+// Above this share of tiles one copy of whole planes beats reading tiles in place over the bus.
+constexpr double kInPlaceShare = 0.25;
+constexpr std::size_t kCopyPitch = 256;
+
+std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+bool aligned_for_quads(PixelLayout layout, const SourceParams& source, int planes) {
+  const bool wide = layout == PixelLayout::kI420p16 || layout == PixelLayout::kP016;
+  const bool planar = layout == PixelLayout::kI420 || layout == PixelLayout::kI420p16;
+  const std::uintptr_t unit = layout == PixelLayout::kRgba8 ? 16 : wide ? 8 : 4;
+  for (int p = 0; p < planes; ++p) {
+    const std::uintptr_t need = planar && p > 0 ? unit / 2 : unit;
+    if ((reinterpret_cast<std::uintptr_t>(source.plane[p]) | static_cast<std::uintptr_t>(source.pitch[p])) % need != 0)
+      return false;
+  }
+  return true;
+}
+
+SourceParams source_in_place(const FrameView& frame) {
+  SourceParams source{};
+  const int count = planes_of(frame).count;
+  for (int p = 0; p < count; ++p) {
+    const PlaneView& plane = frame.planes[static_cast<std::size_t>(p)];
+    source.plane[p] = plane.data;
+    source.pitch[p] = plane.pitch_bytes;
+  }
+  source.shift = frame.shift;
+  source.vectors = aligned_for_quads(frame.layout, source, count) ? 1 : 0;
+  return source;
+}
+
+DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
+  const auto in_samples = [wide](int code) {
+    const int clamped = std::clamp(code, 0, 256);  // 256: no difference is larger
+    return static_cast<std::uint32_t>(wide ? std::min(clamped * 256, 65535) : std::min(clamped, 255));
+  };
+  return {in_samples(config.threshold), static_cast<std::uint32_t>(std::max(config.min_pixels, 0)),
+          in_samples(config.noise_floor), everything ? 1 : 0};
+}
+
+}  // namespace
+
+CudaState::CudaState(const PyramidLayout& shape) : layout(shape), damage(shape.tiles) {
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const auto index = static_cast<std::size_t>(p);
+    const PlaneLayout& plane = layout.planes[index];
+    planes[index] = CudaMipmap({plane.channels, plane.bytes_per_channel, plane.width, plane.height, plane.levels});
+    PlaneSurfaces& surfaces = texture.plane[p];
+    for (int l = 0; l < plane.levels; ++l) surfaces.level[l] = planes[index].surface(l);
+    surfaces.levels = plane.levels;
+    surfaces.image_width = plane.image_width;
+    surfaces.image_height = plane.image_height;
+  }
+  tile_sums = CudaBuffer(static_cast<std::size_t>(layout.padded_tiles.count()) * 4 * sizeof(std::uint32_t));
+  cuda_check(cudaMemset(tile_sums.data(), 0, tile_sums.size_bytes()), "cudaMemset");
+  cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  texture.tile_cols = layout.tiles.cols;
+  texture.tile_rows = layout.tiles.rows;
+  texture.padded_tile_cols = layout.padded_tiles.cols;
+  texture.padded_tile_rows = layout.padded_tiles.rows;
+  texture.tile_sums = tile_sums.as<std::uint32_t>();
+
+  table_bytes = round_up(static_cast<std::size_t>(layout.tiles.count()) * sizeof(std::uint32_t), kCopyPitch);
+  chroma_offset = static_cast<std::size_t>(kTilePx * kTilePx * layout.planes[0].texel_bytes());
+  tile_bytes = chroma_offset + static_cast<std::size_t>(kTilePx * kTilePx / 4 *
+                                                        (layout.plane_count > 1 ? layout.planes[1].texel_bytes() : 0));
+  diff_tiles = CudaBuffer(table_bytes);
+  diff_tiles_host = PinnedBuffer(table_bytes);
+}
+
+void CudaState::check_frame(const FrameView& frame) const {
+  if (frame.width_px == layout.width_px && frame.height_px == layout.height_px &&
+      texture_format(frame.layout) == layout.format)
+    return;
+  throw std::invalid_argument(fmt::format("a {}x{} {} frame does not fit a {}x{} {} texture", frame.width_px,
+                                          frame.height_px, name(frame.layout), layout.width_px, layout.height_px,
+                                          name(layout.format)));
+}
+
+void CudaState::check_damage(const Damage& other) const {
+  if (other.grid() != layout.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+}
+
+InputSlot& CudaState::next_slot() {
+  slot ^= 1;
+  InputSlot& next = slots[static_cast<std::size_t>(slot)];
+  next.copied.wait();
+  if (next.bytes.size_bytes() == 0) {
+    next.bytes = PinnedBuffer(table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes);
+  }
+  if (packed.size_bytes() == 0) packed = CudaBuffer(slots[0].bytes.size_bytes() + slots[1].bytes.size_bytes());
+  return next;
+}
+
+SourceParams CudaState::source_on_card(const FrameView& frame) {
+  if (frame.space == MemorySpace::kCuda) return source_in_place(frame);
+  const FramePlanes shape = planes_of(frame);
+  std::size_t offsets[3] = {};
+  std::size_t pitches[3] = {};
+  std::size_t total = 0;
+  for (int p = 0; p < shape.count; ++p) {
+    offsets[p] = total;
+    pitches[p] = round_up(shape.row_bytes[p], kCopyPitch);
+    total += pitches[p] * shape.rows[p];
+  }
+  if (frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
+
+  FrameView copy = frame;
+  const bool direct = frame_is_pinned(frame);
+  PinnedBuffer* host = nullptr;
+  if (!direct) {
+    InputSlot& to = next_slot();
+    if (to.bytes.size_bytes() < total) to.bytes = PinnedBuffer(total);
+    host = &to.bytes;
+  }
+  for (int p = 0; p < shape.count; ++p) {
+    const PlaneView& from = frame.planes[static_cast<std::size_t>(p)];
+    std::uint8_t* to = frame_copy.data() + offsets[p];
+    copy.planes[static_cast<std::size_t>(p)] = {to, static_cast<std::ptrdiff_t>(pitches[p])};
+    if (direct && from.pitch_bytes >= static_cast<std::ptrdiff_t>(shape.row_bytes[p])) {
+      cuda_check(cudaMemcpy2DAsync(to, pitches[p], from.data, static_cast<std::size_t>(from.pitch_bytes),
+                                   shape.row_bytes[p], shape.rows[p], cudaMemcpyHostToDevice, stream.get()),
+                 "cudaMemcpy2DAsync");
+      continue;
+    }
+    for (std::size_t y = 0; y < shape.rows[p]; ++y) {
+      const std::uint8_t* row = from.data + static_cast<std::ptrdiff_t>(y) * from.pitch_bytes;
+      if (host != nullptr) {
+        std::memcpy(host->data() + offsets[p] + y * pitches[p], row, shape.row_bytes[p]);
+      } else {
+        cuda_check(cudaMemcpyAsync(to + y * pitches[p], row, shape.row_bytes[p], cudaMemcpyHostToDevice, stream.get()),
+                   "cudaMemcpyAsync");
+      }
+    }
+  }
+  if (host != nullptr) {
+    cuda_check(cudaMemcpyAsync(frame_copy.data(), host->data(), total, cudaMemcpyHostToDevice, stream.get()),
+               "cudaMemcpyAsync");
+    slots[static_cast<std::size_t>(slot)].copied.record(stream.get());
+  }
+  return source_in_place(copy);
+}
+
+void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write) {
+  check_frame(frame);
+  const SourceParams source = source_on_card(frame);
+  const DiffParams params = diff_params(config, layout.format == TextureFormat::kYuv16, everything);
+  launch_update(frame.layout, texture, source, params, write, diff_tiles.as<std::uint32_t>(), stream.get());
+  cuda_check(cudaMemcpyAsync(diff_tiles_host.data(), diff_tiles.data(),
+                             static_cast<std::size_t>(layout.tiles.count()) * sizeof(std::uint32_t),
+                             cudaMemcpyDeviceToHost, stream.get()),
+             "cudaMemcpyAsync");
+  diff_read.record(stream.get());
+  diff_everything = everything;
+}
+
+const Damage& CudaState::read_damage() {
+  diff_read.wait();
+  if (diff_everything) {
+    damage.set_all();
+    return damage;
+  }
+  damage.clear();
+  const auto* words = diff_tiles_host.as<const std::uint32_t>();
+  const int count = layout.tiles.count();
+  for (int i = 0; i < count; ++i) {
+    if (words[i] != 0) damage.set(i, words[i] & ~kTileDamaged);
+  }
+  return damage;
+}
+
+void CudaState::send_tiles(const Damage& marks) {
+  InputSlot& to = next_slot();
+  auto* table = to.bytes.as<std::uint32_t>();
+  std::memset(table, 0, table_bytes);
+  marks.for_each([&](int index) { table[index] = kTileDamaged; });
+  cuda_check(cudaMemcpyAsync(packed.data(), table, table_bytes, cudaMemcpyHostToDevice, stream.get()),
+             "cudaMemcpyAsync");
+  to.copied.record(stream.get());
+}
+
+void CudaState::send_packed(const FrameView& frame, const Damage& marks) {
+  InputSlot& to = next_slot();
+  auto* table = to.bytes.as<std::uint32_t>();
+  std::memset(table, 0, table_bytes);
+  std::uint8_t* tile = to.bytes.data() + table_bytes;
+  std::uint32_t count = 0;
+  const int cols = layout.tiles.cols;
+  marks.for_each([&](int index) {
+    table[index] = kTileDamaged | count++;
+    pack_tile(frame, index % cols, index / cols, chroma_offset, tile);
+    tile += tile_bytes;
+  });
+  cuda_check(cudaMemcpyAsync(packed.data(), table, static_cast<std::size_t>(tile - to.bytes.data()),
+                             cudaMemcpyHostToDevice, stream.get()),
+             "cudaMemcpyAsync");
+  to.copied.record(stream.get());
+}
+
+void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refresh) {
+  check_frame(frame);
+  check_damage(marks);
+  if (marks.count() == 0) return;
+  ApplyParams apply{packed.as<std::uint32_t>(), false, true, refresh};
+  const bool on_host = frame.space == MemorySpace::kHost;
+  if (on_host && !frame_is_pinned(frame)) {
+    send_packed(frame, marks);
+    SourceParams source{};
+    for (int p = 0; p < layout.plane_count; ++p) {
+      source.plane[p] = packed.data() + table_bytes + (p == 0 ? 0 : chroma_offset);
+      source.pitch[p] = layout.planes[static_cast<std::size_t>(p)].tile_size() *
+                        layout.planes[static_cast<std::size_t>(p)].texel_bytes();
+    }
+    source.shift = frame.shift;
+    source.vectors = 1;
+    source.tile_stride = static_cast<long long>(tile_bytes);
+    apply.tiles = packed.as<std::uint32_t>();
+    apply.packed = true;
+    launch_apply(packed_layout(frame.layout), texture, source, apply, stream.get());
+    return;
+  }
+  send_tiles(marks);
+  apply.tiles = packed.as<std::uint32_t>();
+  const SourceParams source = on_host && marks.share() > kInPlaceShare ? source_on_card(frame) : source_in_place(frame);
+  launch_apply(frame.layout, texture, source, apply, stream.get());
+}
+
+void CudaState::send_plan(const PatchPlan& plan) {
+  if (plan.patch_size == plan_size && plan.patches == plan_patches) return;
+  const std::size_t bytes = plan.count() * sizeof(PatchRecord);
+  plan_copied.wait();
+  if (plan_card.size_bytes() < bytes) {
+    plan_host = PinnedBuffer(bytes);
+    plan_card = CudaBuffer(bytes);
+  }
+  auto* records = plan_host.as<PatchRecord>();
+  for (std::size_t n = 0; n < plan.count(); ++n) {
+    const Patch& patch = plan.patches[n];
+    records[n] = {patch.x_px, patch.y_px, patch.lod, patch.coverage > 0.0f ? shared::exp2(patch.lod) : 0.0f};
+  }
+  cuda_check(cudaMemcpyAsync(plan_card.data(), records, bytes, cudaMemcpyHostToDevice, stream.get()),
+             "cudaMemcpyAsync");
+  plan_copied.record(stream.get());
+  plan_patches = plan.patches;
+  plan_size = plan.patch_size;
+}
+
+void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
+  const std::size_t count = plan_patches.size();
+  const auto area = static_cast<std::size_t>(plan_size) * static_cast<std::size_t>(plan_size);
+  batch_bytes = count * 3 * area * size_bytes(format.type);
+  batch_format = format;
+  if (batch.size_bytes() < batch_bytes) {
+    batch = CudaBuffer(batch_bytes);
+    batch_host = PinnedBuffer(batch_bytes);
+  }
+  SampleParams params{};
+  for (int p = 0; p < layout.plane_count; ++p) {
+    params.plane[p] = texture.plane[p];
+    params.texture[p] = planes[static_cast<std::size_t>(p)].texture();
+    params.width[p] = layout.planes[static_cast<std::size_t>(p)].width;
+    params.height[p] = layout.planes[static_cast<std::size_t>(p)].height;
+  }
+  const float code_max = hardware ? 1.0f : layout.format == TextureFormat::kYuv16 ? 65535.0f : 255.0f;
+  if (layout.format != TextureFormat::kRgba8) params.color = make_color_params(color, code_max);
+  params.site_shift_x = color.site_shift_x;
+  params.site_shift_y = color.site_shift_y;
+  std::copy(format.mean.begin(), format.mean.end(), params.mean);
+  std::copy(format.inv_std.begin(), format.inv_std.end(), params.inv_std);
+  params.patches = plan_card.as<PatchRecord>();
+  params.out = batch.data();
+  params.count = static_cast<int>(count);
+  params.size = plan_size;
+  params.type = format.type;
+  params.hardware = hardware;
+  launch_sample(layout.format, params, stream.get());
+}
+
+}  // namespace saccade::cuda

@@ -1,0 +1,75 @@
+// What the classes of the CUDA backend share: the arrays, the buffers between host and card, the parameters of kernels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "gpu/cuda_buffer.h"
+#include "gpu/cuda_mipmap.h"
+#include "gpu/cuda_stream.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/damage.h"
+#include "kernels/patch_plan.h"
+#include "kernels/tile_differ.h"
+
+namespace saccade::cuda {
+
+// Page-locked bytes on their way to the card: rewritten only after the copy out of them is done.
+struct InputSlot {
+  PinnedBuffer bytes;
+  CudaEvent copied;
+};
+
+struct CudaState {
+  explicit CudaState(const PyramidLayout& layout);
+
+  void check_frame(const FrameView& frame) const;  // std::invalid_argument unless size and format fit
+  void check_damage(const Damage& damage) const;
+  SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
+  void run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write);
+  const Damage& read_damage();  // waits for run_diff
+  void run_apply(const FrameView& frame, const Damage& damage, bool refresh);
+  void send_tiles(const Damage& damage);  // the table alone
+  void send_packed(const FrameView& frame, const Damage& damage);
+  InputSlot& next_slot();
+  void send_plan(const PatchPlan& plan);
+  void run_sample(const ColorSpec& color, const SampleFormat& format);
+
+  PyramidLayout layout;
+  CudaStream stream;
+  std::array<CudaMipmap, 2> planes;
+  TextureParams texture{};
+  CudaBuffer tile_sums;
+
+  std::size_t table_bytes = 0;  // one word per image tile
+  std::size_t tile_bytes = 0;   // a packed tile: luma or RGBA, then chroma
+  std::size_t chroma_offset = 0;
+  CudaBuffer diff_tiles;  // written by the diff
+  PinnedBuffer diff_tiles_host;
+  CudaEvent diff_read;
+  bool diff_everything = false;
+  Damage damage;
+
+  // Host to card. Allocated on first use.
+  std::array<InputSlot, 2> slots;
+  int slot = 0;
+  CudaBuffer packed;  // the table, then packed tiles
+  CudaBuffer frame_copy;
+  bool staged = false;
+  bool levels_done = false;
+
+  std::vector<Patch> plan_patches;  // what the card has
+  int plan_size = 0;
+  PinnedBuffer plan_host;
+  CudaBuffer plan_card;
+  CudaEvent plan_copied;
+  CudaBuffer batch;
+  PinnedBuffer batch_host;
+  std::size_t batch_bytes = 0;
+  CudaEvent batch_read;
+  SampleFormat batch_format;
+  bool hardware = false;
+};
+
+}  // namespace saccade::cuda
