@@ -1,0 +1,191 @@
+#include "pipeline/decoder.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "pipeline/decoder_color.h"
+#include "pipeline/decoder_convert.h"
+#include "pipeline/decoder_info.h"
+#include "pipeline/decoder_log.h"
+#include "pipeline/decoder_play.h"
+#include "pipeline/errors.h"
+#include "pipeline/frame_pool.h"
+
+namespace saccade {
+namespace {
+
+constexpr AVRational kNanoseconds = {1, 1000000000};
+
+// Timed frames -> --vf -> canonical layout.
+class Decoder final : public FrameSource {
+ public:
+  explicit Decoder(const SourceConfig& config);
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame& out) override;
+  const SourceCounters& counters() const override { return counters_; }
+  const std::string& error() const override { return error_; }
+  void interrupt() override { interrupted_ = true; }
+  void recycle(Frame frame) override { shells_.give(frame.release()); }
+
+ private:
+  ReadStatus produce(Frame& out);
+  ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
+  ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
+  void build_filters(const AVFrame& like);
+  void open_first();
+
+  const SourceConfig config_;
+  std::atomic<bool> interrupted_{false};
+  SourceCounters counters_;
+  FrameShells shells_;
+  Playback playback_;
+  Converter converter_;
+  std::unique_ptr<FilterGraph> filters_;  // of --vf
+  AvFramePtr waiting_;                    // a frame of a new size or format, until the old filters are drained
+  FrameTime waiting_time_;
+  int filter_width_ = 0, filter_height_ = 0, filter_format_ = -1;
+  StreamInfo info_;
+  ResolvedTags tags_;
+  Frame first_;
+  std::int64_t delivered_ = 0;
+  bool failed_ = false;
+  std::string error_;
+};
+
+Decoder::Decoder(const SourceConfig& config)
+    : config_(config),
+      playback_(config_, interrupted_, counters_),
+      converter_(playback_.stream(), config_.keep_first_format) {
+  open_first();
+}
+
+void Decoder::open_first() {
+  ReadStatus status = ReadStatus::kAgain;
+  {
+    const ErrorCapture log;
+    while (status == ReadStatus::kAgain) status = produce(first_);
+    if (status != ReadStatus::kOk) throw InputError(playback_.describe_no_frame(log.first()));
+  }
+  describe_converter(converter_, config_.filters, first_.view(), info_);
+  for (const std::string& note : info_.notes) spdlog::debug("{}: {}", config_.uri, note);
+}
+
+ReadStatus Decoder::next(Frame& out) {
+  if (failed_) return ReadStatus::kFailed;
+  if (first_) {
+    out = std::exchange(first_, Frame{});
+    return ReadStatus::kOk;
+  }
+  try {
+    const ReadStatus status = produce(out);
+    if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
+    return status;
+  } catch (const std::exception& e) {
+    failed_ = true;
+    error_ = fmt::format("{}: frame {}: {}", config_.uri, delivered_, e.what());
+    return ReadStatus::kFailed;
+  }
+}
+
+ReadStatus Decoder::produce(Frame& out) {
+  if (interrupted_) return ReadStatus::kFailed;
+  if (config_.max_frames && delivered_ >= *config_.max_frames) return ReadStatus::kEnd;
+  AvFramePtr shell = shells_.take();
+  FrameTime time;
+  const ReadStatus status = config_.filters.empty() ? next_decoded(*shell, time) : next_filtered(*shell, time);
+  if (status != ReadStatus::kOk) {
+    shells_.give(std::move(shell));
+    return status;
+  }
+  if (shell->decode_error_flags != 0 || (shell->flags & AV_FRAME_FLAG_CORRUPT) != 0) ++counters_.frames_corrupt;
+  FrameView view;
+  if (converter_.convert(*shell, view)) ++counters_.format_changes;
+  view.pts_ns = time.pts_ns;
+  view.sequence = delivered_++;
+  counters_.frames = delivered_;
+  out = Frame(std::move(shell), view);
+  return ReadStatus::kOk;
+}
+
+// A decoded, timed frame whose tags are decided.
+ReadStatus Decoder::next_decoded(AVFrame& frame, FrameTime& time) {
+  const ReadStatus status = playback_.next(frame, time);
+  if (status != ReadStatus::kOk) return status;
+  frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(&playback_.format(), &playback_.stream(), &frame);
+  const bool is_first = info_.pixel_format.empty();
+  if (is_first) describe_input(playback_, frame, config_, info_);
+  const ResolvedTags tags = resolve_tags(frame, playback_.gray_is_limited());
+  if (is_first) {
+    info_.matrix_tagged = tags.matrix_tagged;
+    info_.range_tagged = tags.range_tagged;
+  }
+  return status;
+}
+
+// The next frame out of --vf's filters. They are made anew, the old ones drained, when size or format change.
+ReadStatus Decoder::next_filtered(AVFrame& frame, FrameTime& time) {
+  for (;;) {
+    if (filters_) {
+      const int pulled = filters_->pull(&frame);
+      if (pulled >= 0) {
+        time.pts_ns = av_rescale_q(frame.pts, filters_->time_base(), kNanoseconds);
+        resolve_tags(frame, playback_.gray_is_limited());
+        return ReadStatus::kOk;
+      }
+      if (pulled == AVERROR_EOF && !waiting_) return ReadStatus::kEnd;
+      if (pulled != AVERROR_EOF && pulled != AVERROR(EAGAIN)) {
+        throw UsageError(fmt::format("--vf '{}': {}", config_.filters, av_error_text(pulled)));
+      }
+    }
+    if (waiting_) {
+      build_filters(*waiting_);
+      if (filters_->push(waiting_.get()) < 0)
+        throw UsageError(fmt::format("--vf '{}' refused a frame", config_.filters));
+      shells_.give(std::exchange(waiting_, nullptr));
+      continue;
+    }
+    const ReadStatus status = next_decoded(frame, time);
+    if (status == ReadStatus::kEnd && filters_) {
+      filters_->push(nullptr);
+      continue;
+    }
+    if (status != ReadStatus::kOk) return status;
+    frame.pts = time.pts_ns;
+    frame.pkt_duration = time.duration_ns;
+    if (filters_ && frame.width == filter_width_ && frame.height == filter_height_ && frame.format == filter_format_) {
+      const int pushed = filters_->push(&frame);
+      if (pushed == AVERROR_EOF) return ReadStatus::kEnd;
+      if (pushed < 0) throw UsageError(fmt::format("--vf '{}': {}", config_.filters, av_error_text(pushed)));
+      continue;
+    }
+    waiting_ = shells_.take();
+    av_frame_move_ref(waiting_.get(), &frame);
+    if (filters_) filters_->push(nullptr);
+  }
+}
+
+void Decoder::build_filters(const AVFrame& like) {
+  filters_.reset();
+  try {
+    filters_ = std::make_unique<FilterGraph>(config_.filters, like, playback_.frame_rate(), 0);
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("--vf: {}; see 'ffmpeg -filters'", e.what()));
+  }
+  filter_width_ = like.width;
+  filter_height_ = like.height;
+  filter_format_ = like.format;
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_decoder(const SourceConfig& config) {
+  route_ffmpeg_log();
+  return std::make_unique<Decoder>(config);
+}
+
+}  // namespace saccade

@@ -1,0 +1,146 @@
+#include "pipeline/decoder_convert.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "pipeline/decoder_color.h"
+#include "pipeline/errors.h"
+#include "pipeline/frame.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+namespace saccade {
+namespace {
+
+BufferPtr make_neutral_chroma(int width, int height, int depth) {
+  const std::size_t samples = static_cast<std::size_t>((width + 1) / 2) * static_cast<std::size_t>((height + 1) / 2);
+  BufferPtr buffer(av_buffer_alloc(samples * (depth > 8 ? 2 : 1) + 64));
+  if (!buffer) throw std::bad_alloc();
+  if (depth <= 8) {
+    std::fill_n(buffer->data, buffer->size, std::uint8_t{128});
+  } else {
+    std::fill_n(reinterpret_cast<std::uint16_t*>(buffer->data), buffer->size / 2,
+                static_cast<std::uint16_t>(1U << (depth - 1)));
+  }
+  return buffer;
+}
+
+std::string turn_sentence(Orientation turn) {
+  std::string text;
+  if (turn.rotation_deg() != 0) text = fmt::format("rotated by {} degrees clockwise", turn.rotation_deg());
+  if (turn.mirrored()) text += text.empty() ? "mirrored horizontally" : " and mirrored horizontally";
+  return text.empty() ? text : text + ", as the display matrix asks";
+}
+
+}  // namespace
+
+Converter::Converter(const AVStream& stream, bool keep_first_format)
+    : stream_(stream), keep_first_format_(keep_first_format), have_zscale_(have_filter("zscale")) {}
+
+FrameTraits Converter::traits_of(const AVFrame& frame) {
+  FrameTraits traits;
+  traits.format = static_cast<AVPixelFormat>(frame.format);
+  traits.width = frame.width;
+  traits.height = frame.height;
+  traits.space = frame.colorspace;
+  traits.range = frame.color_range;
+  traits.site = frame.chroma_location;
+  traits.transfer = frame.color_trc;
+  turn_note_.clear();
+  if (const std::int32_t* matrix = find_display_matrix(frame, stream_)) {
+    const MatrixKind kind = read_display_matrix(matrix, traits.turn);
+    if (kind == MatrixKind::kOblique)
+      turn_note_ = "the display matrix asks for an angle that is no multiple of 90 degrees: not rotated";
+    if (kind == MatrixKind::kDegenerate) turn_note_ = "the display matrix is degenerate: not rotated";
+  }
+  return traits;
+}
+
+bool Converter::convert(AVFrame& frame, FrameView& view) {
+  const FrameTraits traits = traits_of(frame);
+  const bool changed = has_traits_ && !(traits == traits_);
+  if (!has_traits_ || changed) {
+    traits_ = traits;
+    has_traits_ = true;
+    rebuild(frame, have_zscale_);
+  }
+  const AVRational sar = frame.sample_aspect_ratio;
+  if (graph_) run_graph(frame);
+  if (neutral_chroma_) attach_neutral_chroma(frame);
+
+  view.layout = layout_;
+  view.space = MemorySpace::kHost;
+  view.width_px = frame.width;
+  view.height_px = frame.height;
+  for (std::size_t p = 0; p < 3; ++p) view.planes[p] = {frame.data[p], frame.linesize[p]};
+  view.shift = shift_;
+  view.color = color_;
+  view.sar = displayed_sar(sar);
+  return changed;
+}
+
+void Converter::rebuild(const AVFrame& frame, bool have_zscale) {
+  plan_ = plan_conversion(traits_, keep_first_format_ ? first_ : std::nullopt, have_zscale);
+  graph_.reset();
+  if (!plan_.filters.empty()) graph_ = std::make_unique<FilterGraph>(plan_.filters, frame, AVRational{0, 1}, 1);
+  graph_proven_ = false;
+
+  layout_ = canonical_layout(plan_.canonical).value();
+  const int depth = av_pix_fmt_desc_get(plan_.canonical)->comp[0].depth;
+  shift_ = layout_ == PixelLayout::kI420p16 ? 16 - depth : 0;
+  const bool turned = traits_.turn.transpose;
+  const int width = turned ? plan_.height : plan_.width;
+  const int height = turned ? plan_.width : plan_.height;
+  neutral_chroma_ = plan_.canonical != plan_.filtered ? make_neutral_chroma(width, height, depth) : nullptr;
+  if (!first_) first_ = {plan_.canonical, width, height, plan_.space, plan_.range};
+
+  color_ =
+      to_color_spec({plan_.space, plan_.range, plan_.site}, plan_.canonical, plan_.width, plan_.height, traits_.turn);
+  notes_ = plan_.notes;
+  if (!turn_note_.empty()) notes_.push_back(turn_note_);
+  if (std::string turn = turn_sentence(traits_.turn); !turn.empty()) notes_.push_back(std::move(turn));
+}
+
+// One in, one out. The first frame of a graph is kept until it came through: where zimg refuses it, swscale is tried.
+void Converter::run_graph(AVFrame& frame) {
+  const AvFramePtr kept(graph_proven_ ? nullptr : av_frame_clone(&frame));
+  frame.pts = AV_NOPTS_VALUE;
+  int code = graph_->push(&frame);
+  if (code >= 0) code = graph_->pull(&frame);
+  if (code < 0 && kept && plan_.filters.find("zscale") != std::string::npos) {
+    spdlog::warn("zscale refused this picture ({}); converting with swscale", av_error_text(code));
+    rebuild(*kept, false);
+    av_frame_unref(&frame);
+    if (graph_) {
+      code = graph_->push(kept.get());
+      if (code >= 0) code = graph_->pull(&frame);
+    }
+  }
+  if (code < 0)
+    throw Error(ExitCode::kUnexpected, fmt::format("converting by '{}': {}", plan_.filters, av_error_text(code)));
+  graph_proven_ = true;
+}
+
+void Converter::attach_neutral_chroma(AVFrame& frame) const {
+  frame.buf[1] = av_buffer_ref(neutral_chroma_.get());
+  if (frame.buf[1] == nullptr) throw std::bad_alloc();
+  const int depth = av_pix_fmt_desc_get(plan_.canonical)->comp[0].depth;
+  frame.data[1] = frame.data[2] = frame.buf[1]->data;
+  frame.linesize[1] = frame.linesize[2] = (frame.width + 1) / 2 * (depth > 8 ? 2 : 1);
+  frame.format = plan_.canonical;
+}
+
+// The shape of a pixel turns with the picture, and changes when the picture is scaled to another aspect.
+float Converter::displayed_sar(AVRational sar) const {
+  double value = sar.num > 0 && sar.den > 0 ? av_q2d(sar) : 1.0;
+  value *= static_cast<double>(traits_.width) * plan_.height / (static_cast<double>(traits_.height) * plan_.width);
+  return static_cast<float>(traits_.turn.transpose ? 1.0 / value : value);
+}
+
+}  // namespace saccade

@@ -1,0 +1,54 @@
+// Brings decoded frames to a canonical layout: straight through where they have one, else by one filter graph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/frame_view.h"
+#include "pipeline/decoder_graph.h"
+#include "pipeline/decoder_plan.h"
+
+namespace saccade {
+
+// Rebuilds its graph whenever a frame's traits change. One thread.
+class Converter {
+ public:
+  // keep_first_format: every later frame is given the first one's size and layout.
+  Converter(const AVStream& stream, bool keep_first_format);
+
+  // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and `view` describes it,
+  // but for time and sequence. Returns true when the traits differ from those of the frame before. Throws Error.
+  bool convert(AVFrame& frame, FrameView& view);
+
+  const std::string& filters() const { return plan_.filters; }
+  const std::vector<std::string>& notes() const { return notes_; }  // about the frame last converted
+  Orientation turn() const { return traits_.turn; }
+
+ private:
+  FrameTraits traits_of(const AVFrame& frame);
+  void rebuild(const AVFrame& frame, bool have_zscale);
+  void run_graph(AVFrame& frame);
+  void attach_neutral_chroma(AVFrame& frame) const;
+  float displayed_sar(AVRational sar) const;
+
+  const AVStream& stream_;
+  const bool keep_first_format_;
+  const bool have_zscale_;
+  FrameTraits traits_;
+  bool has_traits_ = false;
+  std::optional<OutputFormat> first_;
+  ConversionPlan plan_;
+  std::unique_ptr<FilterGraph> graph_;
+  bool graph_proven_ = false;
+  BufferPtr neutral_chroma_;
+  PixelLayout layout_ = PixelLayout::kI420;
+  ColorSpec color_;
+  int shift_ = 0;
+  std::vector<std::string> notes_;
+  std::string turn_note_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,29 @@
+// One libavfilter chain between a source and a sink.
+#pragma once
+
+#include <string>
+
+#include "pipeline/decoder_av.h"
+
+namespace saccade {
+
+// Configured for frames of one size and format. One thread.
+class FilterGraph {
+ public:
+  // `like`: a frame of the kind that will be pushed. Time stamps go in as nanoseconds. Throws UsageError, with FFmpeg's
+  // words, when the chain can't be built.
+  FilterGraph(const std::string& filters, const AVFrame& like, AVRational frame_rate, int threads);
+
+  int push(AVFrame* frame);  // takes the frame's content; null: the end. FFmpeg's error code
+  int pull(AVFrame* frame);  // AVERROR(EAGAIN): push more; AVERROR_EOF: all was pulled
+  AVRational time_base() const;
+
+ private:
+  FilterGraphPtr graph_;
+  AVFilterContext* source_ = nullptr;  // of graph_
+  AVFilterContext* sink_ = nullptr;
+};
+
+bool have_filter(const char* name);
+
+}  // namespace saccade

@@ -1,0 +1,69 @@
+#include "pipeline/decoder_info.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+namespace saccade {
+namespace {
+
+bool is_live(const AVFormatContext& format, const std::string& uri) {
+  const std::string_view demuxer = format.iformat->name;
+  if (demuxer.find("v4l2") != std::string_view::npos || demuxer.find("video4linux2") != std::string_view::npos)
+    return true;
+  if (format.duration != AV_NOPTS_VALUE) return false;
+  for (const char* scheme : {"rtsp", "rtp", "udp", "srt", "rtmp", "tcp"}) {
+    if (uri.starts_with(scheme) && uri.find("://") != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void describe_input(const Playback& playback, const AVFrame& frame, const SourceConfig& config, StreamInfo& info) {
+  const AVFormatContext& format = playback.format();
+  const AVStream& stream = playback.stream();
+  info.uri = config.uri;
+  info.container = format.iformat->name;
+  info.codec = avcodec_get_name(stream.codecpar->codec_id);
+  info.decoder = playback.codec().codec->name;
+  const char* pixel_format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
+  info.pixel_format = pixel_format != nullptr ? pixel_format : "unknown";
+  info.stream_index = stream.index;
+  info.coded_width_px = frame.width;
+  info.coded_height_px = frame.height;
+  if (stream.avg_frame_rate.num > 0 && stream.avg_frame_rate.den > 0) info.fps = av_q2d(stream.avg_frame_rate);
+  if (stream.duration != AV_NOPTS_VALUE && stream.duration > 0) {
+    info.duration_s = static_cast<double>(stream.duration) * av_q2d(stream.time_base);
+  } else if (format.duration != AV_NOPTS_VALUE && format.duration > 0) {
+    info.duration_s = static_cast<double>(format.duration) / AV_TIME_BASE;
+  }
+  if (stream.nb_frames > 0) info.frame_count = stream.nb_frames;
+  info.live = is_live(format, config.uri);
+  if (frame.interlaced_frame != 0)
+    info.notes.push_back("interlaced: the two fields of a frame are left woven together");
+}
+
+void describe_converter(const Converter& converter, const std::string& user_filters, const FrameView& view,
+                        StreamInfo& info) {
+  info.width_px = view.width_px;
+  info.height_px = view.height_px;
+  info.layout = view.layout;
+  info.color = view.color;
+  info.sar = static_cast<double>(view.sar);
+  info.rotation_deg = converter.turn().rotation_deg();
+  info.mirrored = converter.turn().mirrored();
+  info.filters = user_filters;
+  if (!converter.filters().empty()) info.filters += (info.filters.empty() ? "" : ",") + converter.filters();
+  if (!info.matrix_tagged) {
+    info.notes.push_back(
+        fmt::format("no colour matrix is tagged: {} is assumed, by the size", name(view.color.matrix)));
+  }
+  for (const std::string& note : converter.notes()) info.notes.push_back(note);
+}
+
+}  // namespace saccade

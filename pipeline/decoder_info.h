@@ -1,0 +1,18 @@
+// Fills StreamInfo from what was opened and from the first frame.
+#pragma once
+
+#include <string>
+
+#include "pipeline/decoder_convert.h"
+#include "pipeline/decoder_play.h"
+
+namespace saccade {
+
+// From the container, the decoder and the first frame as it was decoded.
+void describe_input(const Playback& playback, const AVFrame& frame, const SourceConfig& config, StreamInfo& info);
+
+// From the first frame as it is delivered.
+void describe_converter(const Converter& converter, const std::string& user_filters, const FrameView& view,
+                        StreamInfo& info);
+
+}  // namespace saccade

@@ -1,0 +1,38 @@
+// How a decoded picture must be turned to be seen upright.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+struct AVFrame;
+struct AVStream;
+
+namespace saccade {
+
+// Applied in this order: transposition (rows become columns), then the mirrors.
+struct Orientation {
+  bool transpose = false;
+  bool hflip = false;
+  bool vflip = false;
+  bool identity() const { return !transpose && !hflip && !vflip; }
+  // The same as a clockwise turn, then a horizontal mirror.
+  int rotation_deg() const;
+  bool mirrored() const;
+  std::string filters() const;  // FFmpeg's, "" for the identity
+  bool operator==(const Orientation&) const = default;
+};
+
+enum class MatrixKind : std::uint8_t {
+  kUpright,
+  kOblique,
+  kDegenerate
+};  // a multiple of 90 degrees; another angle; no turn at all
+
+// From the 3x3 display matrix of ISO/IEC 14496-12 8.3.2.3 (16.16 and 2.30 fixed point). Only its upper left 2x2 part
+// counts.
+MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out);
+
+// The frame's own side data wins over the stream's.
+const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& stream);
+
+}  // namespace saccade

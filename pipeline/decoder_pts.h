@@ -1,0 +1,35 @@
+// Presentation times that always rise, in nanoseconds, exact to the stream's own time base.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace saccade {
+
+struct FrameTime {
+  std::int64_t pts_ns = 0;
+  std::int64_t duration_ns = 0;
+  bool made_up = false;     // the stream gave none
+  bool not_rising = false;  // the stream's did not rise
+};
+
+// Note [Times that do not rise]
+// A lone time stamp that fails to rise is replaced by the last one plus a frame's duration, and the next good one is
+// taken as it comes. When the stream goes on from the lower time (its stamps rise among themselves, yet stay below what
+// was given out), the clock follows it by an offset: a recording glued to another, a counter that was reset.
+class PtsClock {
+ public:
+  explicit PtsClock(std::int64_t default_duration_ns) : default_duration_ns_(default_duration_ns) {}
+  // `raw_ns`: the stream's time; `duration_ns`: of this frame, <= 0 when unknown.
+  FrameTime next(std::optional<std::int64_t> raw_ns, std::int64_t duration_ns);
+
+ private:
+  std::int64_t default_duration_ns_;
+  std::int64_t offset_ns_ = 0;
+  std::int64_t last_duration_ns_ = 0;
+  std::optional<std::int64_t> last_ns_;
+  std::optional<std::int64_t> last_raw_ns_;
+  bool last_failed_ = false;
+};
+
+}  // namespace saccade

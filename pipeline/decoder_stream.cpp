@@ -1,0 +1,105 @@
+#include "pipeline/decoder_stream.h"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+namespace saccade {
+namespace {
+
+constexpr int kMaxErrorsInARow = 64;
+
+bool carries_encryption(const AVPacket& packet) {
+  return av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr;
+}
+
+}  // namespace
+
+StreamDecoder::StreamDecoder(const SourceConfig& config, const std::atomic<bool>& interrupted, SourceCounters& counters)
+    : interrupted_(interrupted),
+      counters_(counters),
+      input_(open_input(config, interrupted)),
+      packet_(av_packet_alloc()) {
+  if (!packet_) throw std::bad_alloc();
+}
+
+ReadStatus StreamDecoder::decode(AVFrame& frame) {
+  for (;;) {
+    if (interrupted_) return ReadStatus::kFailed;
+    const int received = avcodec_receive_frame(input_.codec.get(), &frame);
+    if (received == 0) {
+      errors_in_a_row_ = 0;
+      return ReadStatus::kOk;
+    }
+    if (received == AVERROR_EOF) return ReadStatus::kEnd;
+    if (received == AVERROR(EAGAIN)) {
+      const ReadStatus fed = feed();
+      if (fed != ReadStatus::kOk) return fed;
+      continue;
+    }
+    ++counters_.packets_corrupt;
+    if (first_error_ == 0) first_error_ = received;
+    if (draining_ && ++errors_in_a_row_ > kMaxErrorsInARow) return ReadStatus::kEnd;
+  }
+}
+
+// One packet of our stream into the decoder, or the flush at the end.
+ReadStatus StreamDecoder::feed() {
+  if (draining_) return ReadStatus::kEnd;
+  for (;;) {
+    if (interrupted_) return ReadStatus::kFailed;
+    const int read = av_read_frame(input_.format.get(), packet_.get());
+    if (read == AVERROR(EAGAIN)) return ReadStatus::kAgain;
+    if (read == AVERROR_INVALIDDATA && ++errors_in_a_row_ <= kMaxErrorsInARow && !avio_feof(input_.format->pb)) {
+      ++counters_.packets_corrupt;
+      continue;
+    }
+    if (read < 0) {
+      if (interrupted_) return ReadStatus::kFailed;
+      finish(read);
+      return ReadStatus::kOk;
+    }
+    if (packet_->stream_index == input_.stream->index) break;
+    av_packet_unref(packet_.get());
+  }
+  ++packets_;
+  if (packet_->dts != AV_NOPTS_VALUE) end_ts_ = std::max(end_ts_, packet_->dts + packet_->duration);
+  encrypted_ = encrypted_ || carries_encryption(*packet_);
+  const bool corrupt = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
+  const int sent = avcodec_send_packet(input_.codec.get(), packet_.get());
+  av_packet_unref(packet_.get());
+  if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF && first_error_ == 0) first_error_ = sent;
+  if (corrupt || (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF)) ++counters_.packets_corrupt;
+  return ReadStatus::kOk;
+}
+
+void StreamDecoder::finish(int read_error) {
+  draining_ = true;
+  avcodec_send_packet(input_.codec.get(), nullptr);
+  if (read_error != AVERROR_EOF) {
+    counters_.truncated = true;
+    if (first_error_ == 0) first_error_ = read_error;
+  }
+  const std::int64_t promised = promised_packets();
+  if (!sought_ && promised > 0 && packets_ < promised) counters_.truncated = true;
+}
+
+// Packets an index in the header lists; 0 where a container has none, or keeps it where it can't be trusted.
+std::int64_t StreamDecoder::promised_packets() const {
+  const std::string_view name = input_.format->iformat->name;
+  if (name.find("mp4") == std::string_view::npos && name != "avi") return 0;
+  const std::int64_t listed = avformat_index_get_entries_count(input_.stream);
+  return input_.stream->nb_frames > 0 ? std::min(listed, input_.stream->nb_frames) : 0;
+}
+
+bool StreamDecoder::seek(std::int64_t ts) {
+  if (av_seek_frame(input_.format.get(), input_.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
+  avcodec_flush_buffers(input_.codec.get());
+  draining_ = false;
+  sought_ = true;
+  return true;
+}
+
+std::string StreamDecoder::first_fault() const { return first_error_ != 0 ? av_error_text(first_error_) : ""; }
+
+}  // namespace saccade
