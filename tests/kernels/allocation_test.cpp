@@ -1,0 +1,77 @@
+// The per-frame path allocates nothing: every form of operator new is counted.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <random>
+
+#include "kernels/cpu/cpu_tile_differ.h"
+#include "test_frame.h"
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t align) { return counted(size, static_cast<std::size_t>(align)); }
+void* operator new[](std::size_t size, std::align_val_t align) {
+  return counted(size, static_cast<std::size_t>(align));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace saccade::test {
+namespace {
+
+TEST(Allocation, IsCounted) {
+  const long before = allocations;
+  std::vector<int> some(100);
+  EXPECT_EQ(allocations, before + 1) << some.size();
+}
+
+TEST(Allocation, NonePerFrame) {
+  for (const PixelLayout layout : kLayouts) {
+    SCOPED_TRACE(name(layout));
+    std::mt19937 rng(1);
+    TestFrame frame(layout, 200, 150, usual_shift(layout));
+    frame.randomize(rng);
+    CpuPyramid pyramid(make_pyramid_layout(200, 150, texture_format(layout)));
+    CpuTileDiffer differ(pyramid, {});
+    PatchPlan plan;
+    plan.patches = {{50, 50, 0, 1}, {100, 75, 2.5f, 1}, {190, 140, 6, 0.3f}};
+    PatchBatch batch(3, 16, {});
+    std::vector<TileRect> rects;
+    rects.reserve(static_cast<std::size_t>(pyramid.layout().tiles.count()));
+    const long before = allocations;
+    for (int step = 0; step < 6; ++step) {
+      const Damage& damage = differ.diff(frame.view());
+      damage.rects(rects);
+      pyramid.upload(frame.view(), damage);
+      pyramid.refresh_mips(damage);
+      pyramid.sample(plan, frame.view().color, batch);
+      if (step == 3) differ.damage_everything();
+      frame.randomize(rng, 30 * step, 20, 30 * step + 20, 60);
+    }
+    EXPECT_EQ(allocations, before);
+  }
+}
+
+}  // namespace
+}  // namespace saccade::test
