@@ -70,9 +70,10 @@ Json times_json(const DurationHistogram& times) {
 }
 
 Json stages_json(const RunFacts& facts) {
-  Json stages = {{name(Stage::kDecode), times_json(facts.decode_times)}};
+  Json stages = {{name(Stage::kDecode), times_json(facts.decode_times)},
+                 {name(Stage::kWait), times_json(facts.wait_times)}};
   for (const Stage stage :
-       {Stage::kWait, Stage::kDiff, Stage::kUpload, Stage::kMips, Stage::kScanpath, Stage::kSample, Stage::kFrame}) {
+       {Stage::kDiff, Stage::kUpload, Stage::kMips, Stage::kScanpath, Stage::kSample, Stage::kFrame}) {
     stages[name(stage)] = times_json(facts.pipeline.stage(stage));
   }
   stages[name(Stage::kWrite)] = times_json(facts.write_times);

@@ -31,6 +31,7 @@ struct RunFacts {
   const FrameSource& source;
   const FrameQueue& queue;
   const DurationHistogram& decode_times;
+  const DurationHistogram& wait_times;  // of the pipeline, for a frame
   const DurationHistogram& write_times;
   std::string stream_error;  // not empty: the stream broke there
   std::int64_t bytes_written = 0;

@@ -1,0 +1,227 @@
+#include "app/dump_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "app/dump_queue.h"
+#include "app/dump_target.h"
+#include "app/dump_writer.h"
+#include "app/progress.h"
+#include "pipeline/errors.h"
+
+namespace saccade {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kFramesAhead = 8;
+constexpr std::size_t kEmissionSlots = 8;
+
+std::vector<Emission> make_slots(const Pipeline& pipeline) {
+  std::vector<Emission> slots;
+  for (std::size_t i = 0; i < kEmissionSlots; ++i) slots.push_back(pipeline.make_emission());
+  return slots;
+}
+
+// The first frame decides sizes; none is bad input, whatever the decoder said on the way.
+Frame first_frame(FrameQueue& queue, const DecodeThread& decoder, const FrameSource& source, const std::string& uri,
+                  const RunInterrupt& interrupt) {
+  Frame frame;
+  if (queue.pop(frame)) return frame;
+  if (interrupt.requested()) {
+    throw Error(ExitCode::kInterrupted,
+                fmt::format("{}: interrupted before the first frame; nothing was written", uri));
+  }
+  if (decoder.failed() && !source.error().empty()) throw InputError(source.error());
+  throw InputError(fmt::format("{}: no frame in the range asked for; check --start, --duration and --vf", uri));
+}
+
+// Everything of one run that outlives its set-up. Members in the order in which they depend on each other.
+class DumpRun {
+ public:
+  DumpRun(const Options& options, std::string uri, std::string directory, InputHash& hash,
+          std::unique_ptr<FrameSource> source, RunInterrupt& interrupt);
+  DumpOutcome run();
+
+ private:
+  void step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame frame);
+  ProgressState progress_state() const;
+  DumpOutcome outcome(const DumpWriter& writer);
+
+  const Options& options_;
+  const std::string uri_;
+  const std::string directory_;
+  InputHash& hash_;
+  RunInterrupt& interrupt_;
+  Clock::time_point begin_ = Clock::now();
+  std::unique_ptr<FrameSource> source_;
+  Pipeline pipeline_;
+  FrameQueue frames_;
+  RunInterrupt::Scope scope_;
+  DecodeThread decoder_;
+  DurationHistogram wait_times_;  // of this thread, for a frame
+  std::int64_t first_pts_ns_ = 0;
+  std::int64_t last_pts_ns_ = 0;
+};
+
+DumpRun::DumpRun(const Options& options, std::string uri, std::string directory, InputHash& hash,
+                 std::unique_ptr<FrameSource> source, RunInterrupt& interrupt)
+    : options_(options),
+      uri_(std::move(uri)),
+      directory_(std::move(directory)),
+      hash_(hash),
+      interrupt_(interrupt),
+      source_(std::move(source)),
+      pipeline_(options.pipeline),
+      frames_(kFramesAhead, options.queue_policy),
+      scope_(interrupt, *source_, frames_),
+      decoder_(*source_, frames_) {}
+
+DumpOutcome DumpRun::run() {
+  Frame frame = first_frame(frames_, decoder_, *source_, uri_, interrupt_);
+  pipeline_.prepare(frame.view());
+  const StreamInfo& info = source_->info();
+  spdlog::info("{}: {} {}x{}, decoder {}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
+               info.decoder, name(pipeline_.config().backend), pipeline_.lattice().describe());
+
+  prepare_target(directory_);
+  write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline_));
+  const DumpShape shape{static_cast<std::int64_t>(pipeline_.lattice().patch_count()),
+                        options_.pipeline.lattice.patch_size, options_.pipeline.samples.type, frame.view().width_px,
+                        frame.view().height_px};
+  EmissionQueue emissions(make_slots(pipeline_));
+  DumpWriter writer(std::make_unique<DumpFiles>(directory_, shape), emissions, [this] {
+    source_->interrupt();
+    frames_.close_now();
+  });
+  step_all(emissions, writer, std::move(frame));
+  emissions.finish();
+  decoder_.stop();
+  writer.finish();
+  return outcome(writer);
+}
+
+void DumpRun::step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame frame) {
+  Progress progress(options_, uri_, source_->info());
+  first_pts_ns_ = frame.view().pts_ns;
+  Emission* slot = emissions.acquire();
+  bool more = true;
+  while (more && slot != nullptr) {
+    last_pts_ns_ = frame.view().pts_ns;
+    const StepResult result = pipeline_.step(frame.view(), *slot);
+    source_->recycle(std::move(frame));
+    if (result.emitted) {
+      emissions.submit(slot);
+      slot = emissions.acquire();
+    }
+    if (progress.due()) progress.update(progress_state());
+    const auto waiting_since = Clock::now();
+    frame = Frame();
+    more = frames_.pop(frame);
+    wait_times_.record(std::chrono::nanoseconds(Clock::now() - waiting_since).count());
+  }
+  if (slot != nullptr && !writer.failed()) progress.finish(progress_state());
+}
+
+ProgressState DumpRun::progress_state() const {
+  const PipelineCounters& totals = pipeline_.counters();
+  const QueueCounters queue = frames_.counters();
+  return {totals.frames,        totals.emissions, queue.dropped_stale + queue.dropped_closed,
+          totals.damaged_tiles, totals.tiles,     static_cast<double>(last_pts_ns_ - first_pts_ns_) * 1e-9};
+}
+
+DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
+  DumpOutcome outcome;
+  outcome.directory = directory_;
+  RunFacts facts{pipeline_, *source_, frames_, decoder_.times(), wait_times_, writer.times(), "", 0, 0, 0};
+  if (decoder_.failed() && !interrupt_.requested()) facts.stream_error = source_->error();
+  facts.bytes_written = writer.files().bytes_written();
+  facts.wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();
+  facts.media_s = static_cast<double>(last_pts_ns_ - first_pts_ns_) * 1e-9;
+  Json manifest = make_manifest(facts);
+  if (interrupt_.requested()) {
+    manifest["complete"] = false;
+    outcome.kind = DumpOutcome::Kind::kInterrupted;
+  } else {
+    const bool hash_was_missing = hash_.now().sha256.empty();
+    if (hash_was_missing && !hash_.finish().sha256.empty()) {
+      write_json(directory_ + "/meta.json", make_meta(options_, hash_.finish(), source_->info(), pipeline_));
+    }
+    write_json(directory_ + "/manifest.json", manifest);
+    if (input_damaged(facts)) outcome.kind = DumpOutcome::Kind::kDamaged;
+    outcome.damage = damage_summary(facts);
+  }
+  manifest["path"] = directory_;
+  manifest["patches"] = pipeline_.lattice().patch_count();
+  outcome.result = std::move(manifest);
+  return outcome;
+}
+
+}  // namespace
+
+RunInterrupt::Scope::Scope(RunInterrupt& owner, FrameSource& source, FrameQueue& queue) : owner_(owner) {
+  const std::lock_guard lock(owner_.mutex_);
+  owner_.source_ = &source;
+  owner_.queue_ = &queue;
+  owner_.opening_.clear();
+  if (!owner_.requested_) return;
+  source.interrupt();
+  queue.close_now();
+}
+
+RunInterrupt::Scope::~Scope() {
+  const std::lock_guard lock(owner_.mutex_);
+  owner_.source_ = nullptr;
+  owner_.queue_ = nullptr;
+}
+
+void RunInterrupt::set_opening(const std::string& input) {
+  const std::lock_guard lock(mutex_);
+  opening_ = input;
+}
+
+void RunInterrupt::interrupt() {
+  const std::lock_guard lock(mutex_);
+  requested_ = true;
+  if (source_ != nullptr) {
+    source_->interrupt();
+    queue_->close_now();
+  } else if (!opening_.empty()) {
+    // Opening may wait for a network that never answers, and nothing of this input was written yet.
+    fmt::print(stderr, "saccade: {}: interrupted while it was being opened; nothing was written\n", opening_);
+    std::_Exit(static_cast<int>(ExitCode::kInterrupted));
+  }
+}
+
+bool RunInterrupt::requested() const {
+  const std::lock_guard lock(mutex_);
+  return requested_;
+}
+
+DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
+                       RunInterrupt& interrupt) {
+  InputHash hash(uri);
+  const InputIdentity& identity = options.dump.resume ? hash.finish() : hash.now();
+  if (decide_target(directory, options.dump, meta_identity(options, identity)) == TargetAction::kSkip) {
+    DumpOutcome outcome;
+    outcome.kind = DumpOutcome::Kind::kSkipped;
+    outcome.directory = directory;
+    outcome.result = read_json(directory + "/manifest.json");
+    outcome.result["path"] = directory;
+    outcome.result["skipped"] = true;
+    return outcome;
+  }
+  SourceConfig config = options.source;
+  config.uri = uri;
+  interrupt.set_opening(uri);
+  auto source = open_source(config);
+  interrupt.set_opening({});
+  return DumpRun(options, uri, directory, hash, std::move(source), interrupt).run();
+}
+
+}  // namespace saccade
