@@ -45,7 +45,9 @@ layout(std430, binding = 1) writeonly buffer Samples { uint words[]; };
 vec4 bilinear(usampler2D plane, int level, vec2 at) {
   vec2 base = floor(at);
   vec2 t = at - base;
-  ivec2 last = textureSize(plane, level) - 1;
+  // Each level is exactly half of the one above. Asking for the size of `level` itself fails on llvmpipe where patches of
+  // different levels share a SIMD vector: it answers for one of them.
+  ivec2 last = (textureSize(plane, 0) >> level) - 1;
   ivec2 low = clamp(ivec2(base), ivec2(0), last);
   ivec2 high = clamp(ivec2(base) + 1, ivec2(0), last);
   vec4 a = vec4(texelFetch(plane, low, level));
