@@ -1,0 +1,12 @@
+// The parts of simd_ops(): each file replaces the operations it has.
+#pragma once
+
+#include "kernels/cpu/ops.h"
+
+namespace saccade {
+
+void use_simd_rows(CpuOps& ops);
+void use_simd_mips(CpuOps& ops);
+void use_simd_sampler(CpuOps& ops);
+
+}  // namespace saccade
