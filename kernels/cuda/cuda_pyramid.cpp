@@ -59,16 +59,25 @@ void CudaPyramid::refresh_mips(const Damage& damage) {
   cuda::launch_apply(any, state_->texture, {}, apply, state_->stream.get());
 }
 
-void CudaPyramid::update_async(const FrameView& frame, const DiffConfig& config, bool everything) {
+void CudaPyramid::update_on_card(const FrameView& frame, const DiffConfig& config, bool everything) {
   state_->run_diff(frame, config, everything, true);
   state_->levels_done = true;
 }
 
+void CudaPyramid::update_async(const FrameView& frame, const DiffConfig& config, bool everything) {
+  update_on_card(frame, config, everything);
+  state_->fetch_tiles();
+}
+
 const Damage& CudaPyramid::finish_update() { return state_->read_damage(); }
 
-void CudaPyramid::sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
+void CudaPyramid::sample_on_card(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
   state_->send_plan(plan);
   state_->run_sample(color, format);
+}
+
+void CudaPyramid::sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
+  sample_on_card(plan, color, format);
   if (state_->batch_bytes > 0) {
     cuda_check(cudaMemcpyAsync(state_->batch_host.data(), state_->batch.data(), state_->batch_bytes,
                                cudaMemcpyDeviceToHost, state_->stream.get()),
@@ -132,6 +141,7 @@ CudaTileDiffer::CudaTileDiffer(CudaPyramid& texture, const DiffConfig& config) :
 
 const Damage& CudaTileDiffer::diff(const FrameView& frame) {
   texture_.state_->run_diff(frame, config_, everything_, false);
+  texture_.state_->fetch_tiles();
   everything_ = false;
   return texture_.state_->read_damage();
 }

@@ -37,6 +37,10 @@ class CudaPyramid final : public Pyramid {
   void update_async(const FrameView& frame, const DiffConfig& config, bool everything);
   const Damage& finish_update();  // waits; valid until the next update or diff
 
+  // The same without bringing the damage or the patches back to the host.
+  void update_on_card(const FrameView& frame, const DiffConfig& config, bool everything);
+  void sample_on_card(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
+
   std::int64_t upload_async(const FrameView& frame, const Damage& damage);
   void sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
   void finish_sample(PatchBatch& batch);  // waits; same N, S and format as the plan sampled last

@@ -162,12 +162,15 @@ void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool 
   const SourceParams source = source_on_card(frame);
   const DiffParams params = diff_params(config, layout.format == TextureFormat::kYuv16, everything);
   launch_update(frame.layout, texture, source, params, write, diff_tiles.as<std::uint32_t>(), stream.get());
+  diff_everything = everything;
+}
+
+void CudaState::fetch_tiles() {
   cuda_check(cudaMemcpyAsync(diff_tiles_host.data(), diff_tiles.data(),
                              static_cast<std::size_t>(layout.tiles.count()) * sizeof(std::uint32_t),
                              cudaMemcpyDeviceToHost, stream.get()),
              "cudaMemcpyAsync");
   diff_read.record(stream.get());
-  diff_everything = everything;
 }
 
 const Damage& CudaState::read_damage() {

@@ -28,7 +28,8 @@ struct CudaState {
   void check_damage(const Damage& damage) const;
   SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
   void run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write);
-  const Damage& read_damage();  // waits for run_diff
+  void fetch_tiles();           // starts bringing the result of run_diff back
+  const Damage& read_damage();  // waits for it
   void run_apply(const FrameView& frame, const Damage& damage, bool refresh);
   void send_tiles(const Damage& damage);  // the table alone
   void send_packed(const FrameView& frame, const Damage& damage);

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""The same work in PyTorch: a pyramid by avg_pool2d and 273 trilinear patches by grid_sample, on the card.
+
+    python3 bench/torch_baseline.py [--json FILE]
+
+Medians by CUDA events, eager and torch.compile, RGB planes in float32 (B, 3, H, W). It does less than saccade's update:
+no decode format, no diff, no integer-exact means; frames are taken as float RGB already on the card.
+"""
+import argparse
+import json
+import statistics
+
+import torch
+import torch.nn.functional as F
+
+LEVELS = 7
+PATCHES = 273
+SIZE = 16
+
+
+def make_plan(width, height):
+    """Centres in pixels and lods, as bench_cuda.cpp has them."""
+    n = torch.arange(PATCHES)
+    lod = (n * LEVELS // PATCHES).float()
+    x = width * ((n % 7).float() + 0.5) / 7.0
+    y = height * ((n // 7 % 6).float() + 0.5) / 6.0
+    return x.cuda(), y.cuda(), lod.cuda()
+
+
+def pyramid(frame):
+    levels = [frame]
+    for _ in range(LEVELS - 1):
+        levels.append(F.avg_pool2d(levels[-1], 2, ceil_mode=True))
+    return levels
+
+
+def patches(levels, x, y, lod, offsets):
+    """Each level samples the patches once; a trilinear weight of 0 leaves those of other levels out."""
+    height, width = levels[0].shape[-2:]
+    pitch = torch.exp2(lod)[:, None, None]
+    px = x[:, None, None] + offsets[None, None, :] * pitch
+    py = y[:, None, None] + offsets[None, :, None] * pitch
+    grid = torch.stack((px.expand(-1, SIZE, -1) / width * 2 - 1, py.expand(-1, -1, SIZE) / height * 2 - 1), dim=-1)
+    grid = grid.reshape(1, PATCHES * SIZE, SIZE, 2)
+    out = torch.zeros(1, 3, PATCHES * SIZE, SIZE, device=x.device)
+    for level, image in enumerate(levels):
+        weight = (1 - (lod - level).abs()).clamp(min=0).repeat_interleave(SIZE)[None, None, :, None]
+        out = out + weight * F.grid_sample(image, grid, mode="bilinear", padding_mode="border", align_corners=False)
+    return out.reshape(3, PATCHES, SIZE, SIZE).permute(1, 0, 2, 3).contiguous()
+
+
+def frame_to_patches(frame, x, y, lod, offsets):
+    return patches(pyramid(frame), x, y, lod, offsets)
+
+
+def median_us(work, warm_up=20, repeats=200):
+    for _ in range(warm_up):
+        work()
+    torch.cuda.synchronize()
+    times = []
+    for _ in range(repeats):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3)
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", help="also write the numbers to this file")
+    args = parser.parse_args()
+    offsets = (torch.arange(SIZE) - (SIZE - 1) / 2).float().cuda()
+    compiled = torch.compile(frame_to_patches)
+    rows = []
+    for width, height in ((1280, 720), (1920, 1080), (3840, 2160)):
+        frames = [torch.rand(1, 3, height, width, device="cuda") for _ in range(4)]
+        plan = make_plan(width, height)
+        turn = iter(range(1 << 30))
+        with torch.inference_mode():
+            row = {
+                "size": f"{width}x{height}",
+                "pyramid_eager_us": median_us(lambda: pyramid(frames[next(turn) % 4])),
+                "pyramid_patches_eager_us": median_us(lambda: frame_to_patches(frames[next(turn) % 4], *plan, offsets)),
+            }
+            try:
+                row["pyramid_patches_compiled_us"] = median_us(lambda: compiled(frames[next(turn) % 4], *plan, offsets))
+            except Exception as error:  # the compiler needs a working host toolchain
+                row["compile_error"] = str(error).splitlines()[0][:120]
+        rows.append(row)
+        print(row, flush=True)
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as out:
+            json.dump({"torch": torch.__version__, "card": torch.cuda.get_device_name(), "rows": rows}, out, indent=1)
+
+
+if __name__ == "__main__":
+    main()
