@@ -50,7 +50,6 @@ class Decoder final : public FrameSource {
   FrameTime waiting_time_;
   int filter_width_ = 0, filter_height_ = 0, filter_format_ = -1;
   StreamInfo info_;
-  ResolvedTags tags_;
   Frame first_;
   std::int64_t delivered_ = 0;
   bool failed_ = false;
@@ -120,10 +119,7 @@ ReadStatus Decoder::next_decoded(AVFrame& frame, FrameTime& time) {
   const bool is_first = info_.pixel_format.empty();
   if (is_first) describe_input(playback_, frame, config_, info_);
   const ResolvedTags tags = resolve_tags(frame, playback_.gray_is_limited());
-  if (is_first) {
-    info_.matrix_tagged = tags.matrix_tagged;
-    info_.range_tagged = tags.range_tagged;
-  }
+  if (is_first) describe_tags(frame, tags, info_);
   return status;
 }
 

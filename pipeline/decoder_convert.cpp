@@ -52,12 +52,14 @@ FrameTraits Converter::traits_of(const AVFrame& frame) {
   traits.range = frame.color_range;
   traits.site = frame.chroma_location;
   traits.transfer = frame.color_trc;
-  turn_note_.clear();
-  if (const std::int32_t* matrix = find_display_matrix(frame, stream_)) {
+  if (const std::int32_t* matrix = find_display_matrix(frame, stream_, !has_own_matrix_)) {
+    has_own_matrix_ = has_own_matrix_ || find_display_matrix(frame, stream_, false) != nullptr;
     const MatrixKind kind = read_display_matrix(matrix, traits.turn);
-    if (kind == MatrixKind::kOblique)
-      turn_note_ = "the display matrix asks for an angle that is no multiple of 90 degrees: not rotated";
-    if (kind == MatrixKind::kDegenerate) turn_note_ = "the display matrix is degenerate: not rotated";
+    turn_note_ = kind == MatrixKind::kUpright   ? ""
+                 : kind == MatrixKind::kOblique ? "the display matrix asks for no multiple of 90 degrees: not rotated"
+                                                : "the display matrix is degenerate: not rotated";
+  } else if (has_own_matrix_) {
+    traits.turn = traits_.turn;
   }
   return traits;
 }

@@ -39,6 +39,7 @@ class Converter {
   const bool have_zscale_;
   FrameTraits traits_;
   bool has_traits_ = false;
+  bool has_own_matrix_ = false;  // a frame brought a display matrix; it holds until another brings one
   std::optional<OutputFormat> first_;
   ConversionPlan plan_;
   std::unique_ptr<FilterGraph> graph_;

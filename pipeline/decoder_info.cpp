@@ -48,6 +48,20 @@ void describe_input(const Playback& playback, const AVFrame& frame, const Source
     info.notes.push_back("interlaced: the two fields of a frame are left woven together");
 }
 
+void describe_tags(const AVFrame& frame, const ResolvedTags& tags, StreamInfo& info) {
+  info.matrix_tagged = tags.matrix_tagged;
+  info.range_tagged = tags.range_tagged;
+  const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  if (!tags.matrix_tagged && desc->nb_components > 2) {
+    info.notes.push_back(
+        fmt::format("no colour matrix is tagged: {} is assumed, by the size", name(to_matrix(frame.colorspace))));
+  }
+  if (!tags.range_tagged) {
+    info.notes.push_back(
+        fmt::format("no range is tagged: {} is assumed", frame.color_range == AVCOL_RANGE_JPEG ? "full" : "limited"));
+  }
+}
+
 void describe_converter(const Converter& converter, const std::string& user_filters, const FrameView& view,
                         StreamInfo& info) {
   info.width_px = view.width_px;
@@ -59,10 +73,6 @@ void describe_converter(const Converter& converter, const std::string& user_filt
   info.mirrored = converter.turn().mirrored();
   info.filters = user_filters;
   if (!converter.filters().empty()) info.filters += (info.filters.empty() ? "" : ",") + converter.filters();
-  if (!info.matrix_tagged) {
-    info.notes.push_back(
-        fmt::format("no colour matrix is tagged: {} is assumed, by the size", name(view.color.matrix)));
-  }
   for (const std::string& note : converter.notes()) info.notes.push_back(note);
 }
 

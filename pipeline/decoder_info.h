@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "pipeline/decoder_color.h"
 #include "pipeline/decoder_convert.h"
 #include "pipeline/decoder_play.h"
 
@@ -10,6 +11,9 @@ namespace saccade {
 
 // From the container, the decoder and the first frame as it was decoded.
 void describe_input(const Playback& playback, const AVFrame& frame, const SourceConfig& config, StreamInfo& info);
+
+// What was assumed for lack of tags: from the first frame after resolve_tags().
+void describe_tags(const AVFrame& frame, const ResolvedTags& tags, StreamInfo& info);
 
 // From the first frame as it is delivered.
 void describe_converter(const Converter& converter, const std::string& user_filters, const FrameView& view,

@@ -4,20 +4,44 @@
 
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 extern "C" {
 #include <libavutil/log.h>
 }
 
 namespace saccade {
+
+struct CapturedError {
+  std::thread::id owner;
+  std::string first;
+};
+
 namespace {
 
-thread_local ErrorCapture* current_capture = nullptr;
-
 constexpr std::size_t kMaxRemembered = 512;
+
+std::mutex captures_mutex;
+std::vector<std::shared_ptr<CapturedError>> captures;  // innermost last
+
+// True when the message belongs to a capture of this thread and needs no showing.
+bool keep_error(const std::string& message) {
+  const std::lock_guard lock(captures_mutex);
+  for (auto it = captures.rbegin(); it != captures.rend(); ++it) {
+    if ((*it)->owner != std::this_thread::get_id()) continue;
+    if ((*it)->first.empty()) (*it)->first = message;
+    return true;
+  }
+  for (const auto& capture : captures) {
+    if (capture->first.empty()) capture->first = message;
+  }
+  return false;
+}
 
 // How often a message came, counting this time; only that of a power of ten is worth showing.
 std::int64_t count_repeat(const std::string& key) {
@@ -54,8 +78,7 @@ void on_message(void* object, int level, const char* format, va_list arguments) 
   const std::string message = formatted(format, arguments);
   if (message.empty()) return;
   const std::string context = context_name(object);
-  if (is_error && current_capture != nullptr) {
-    current_capture->keep(message);
+  if (is_error && keep_error(message)) {
     spdlog::debug("{}: {}", context, message);
     return;
   }
@@ -76,11 +99,19 @@ void route_ffmpeg_log() {
   std::call_once(once, [] { av_log_set_callback(on_message); });
 }
 
-ErrorCapture::ErrorCapture() : outer_(current_capture) { current_capture = this; }
-ErrorCapture::~ErrorCapture() { current_capture = outer_; }
+ErrorCapture::ErrorCapture() : kept_(std::make_shared<CapturedError>(CapturedError{std::this_thread::get_id(), {}})) {
+  const std::lock_guard lock(captures_mutex);
+  captures.push_back(kept_);
+}
 
-void ErrorCapture::keep(std::string message) {
-  if (first_.empty()) first_ = std::move(message);
+ErrorCapture::~ErrorCapture() {
+  const std::lock_guard lock(captures_mutex);
+  std::erase(captures, kept_);
+}
+
+std::string ErrorCapture::first() const {
+  const std::lock_guard lock(captures_mutex);
+  return kept_->first;
 }
 
 }  // namespace saccade

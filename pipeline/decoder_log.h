@@ -1,6 +1,7 @@
 // FFmpeg's log, brought into ours.
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace saccade {
@@ -9,20 +10,20 @@ namespace saccade {
 // 100th ... time. Any thread; called by open_decoder().
 void route_ffmpeg_log();
 
-// While one lives, the first error FFmpeg logs on this thread is kept and not shown: it says what a return code can't.
-// Nestable; the innermost wins.
+struct CapturedError;
+
+// While one lives, the first error FFmpeg logs is kept: it says what a return code can't. Errors logged on the thread
+// that made it are kept in silence; those of FFmpeg's own threads are shown as well. Nestable; the innermost wins.
 class ErrorCapture {
  public:
   ErrorCapture();
   ~ErrorCapture();
   ErrorCapture(const ErrorCapture&) = delete;
   ErrorCapture& operator=(const ErrorCapture&) = delete;
-  const std::string& first() const { return first_; }
-  void keep(std::string message);
+  std::string first() const;  // empty: nothing was logged
 
  private:
-  std::string first_;
-  ErrorCapture* outer_;
+  std::shared_ptr<CapturedError> kept_;
 };
 
 }  // namespace saccade

@@ -53,9 +53,10 @@ MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out) {
   return MatrixKind::kOblique;
 }
 
-const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& stream) {
+const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& stream, bool or_of_stream) {
   const AVFrameSideData* own = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
   if (own != nullptr && own->size >= kMatrixBytes) return reinterpret_cast<const std::int32_t*>(own->data);
+  if (!or_of_stream) return nullptr;
   std::size_t size = 0;
   const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
   return size >= kMatrixBytes ? reinterpret_cast<const std::int32_t*>(data) : nullptr;

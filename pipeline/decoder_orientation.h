@@ -32,7 +32,7 @@ enum class MatrixKind : std::uint8_t {
 // counts.
 MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out);
 
-// The frame's own side data wins over the stream's.
-const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& stream);
+// The frame's own side data wins over the stream's, which is looked at only with `or_of_stream`. Null: none.
+const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& stream, bool or_of_stream);
 
 }  // namespace saccade

@@ -373,6 +373,7 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
     to_yuv(chain, held, to, width, height, space, range);
   }
   if (kind.alpha) plan.notes.push_back("alpha is composited over black");
+  if (is_gray(to)) plan.notes.push_back("gray gets neutral chroma planes");
   if (to != in.format) plan.notes.push_back(fmt::format("{} is converted to {}", name_of(in.format), name_of(to)));
   chain.add(in.turn.filters());
 

@@ -1,8 +1,8 @@
 #include "pipeline/decoder_stream.h"
 
-#include <algorithm>
 #include <new>
-#include <string_view>
+
+#include "pipeline/decoder_truncation.h"
 
 namespace saccade {
 namespace {
@@ -63,13 +63,14 @@ ReadStatus StreamDecoder::feed() {
     av_packet_unref(packet_.get());
   }
   ++packets_;
-  if (packet_->dts != AV_NOPTS_VALUE) end_ts_ = std::max(end_ts_, packet_->dts + packet_->duration);
+  if (packet_->pos >= 0) packets_end_byte_ = packet_->pos + packet_->size;
   encrypted_ = encrypted_ || carries_encryption(*packet_);
-  const bool corrupt = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
   const int sent = avcodec_send_packet(input_.codec.get(), packet_.get());
   av_packet_unref(packet_.get());
-  if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF && first_error_ == 0) first_error_ = sent;
-  if (corrupt || (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF)) ++counters_.packets_corrupt;
+  if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF) {
+    ++counters_.packets_corrupt;
+    if (first_error_ == 0) first_error_ = sent;
+  }
   return ReadStatus::kOk;
 }
 
@@ -80,16 +81,9 @@ void StreamDecoder::finish(int read_error) {
     counters_.truncated = true;
     if (first_error_ == 0) first_error_ = read_error;
   }
-  const std::int64_t promised = promised_packets();
+  const std::int64_t promised = promised_packets(*input_.format, *input_.stream);
   if (!sought_ && promised > 0 && packets_ < promised) counters_.truncated = true;
-}
-
-// Packets an index in the header lists; 0 where a container has none, or keeps it where it can't be trusted.
-std::int64_t StreamDecoder::promised_packets() const {
-  const std::string_view name = input_.format->iformat->name;
-  if (name.find("mp4") == std::string_view::npos && name != "avi") return 0;
-  const std::int64_t listed = avformat_index_get_entries_count(input_.stream);
-  return input_.stream->nb_frames > 0 ? std::min(listed, input_.stream->nb_frames) : 0;
+  if (ends_too_early(*input_.format, packets_end_byte_)) counters_.truncated = true;
 }
 
 bool StreamDecoder::seek(std::int64_t ts) {

@@ -29,7 +29,6 @@ class StreamDecoder {
  private:
   ReadStatus feed();
   void finish(int read_error);
-  std::int64_t promised_packets() const;
 
   const std::atomic<bool>& interrupted_;
   SourceCounters& counters_;
@@ -41,7 +40,7 @@ class StreamDecoder {
   int first_error_ = 0;
   int errors_in_a_row_ = 0;
   std::int64_t packets_ = 0;
-  std::int64_t end_ts_ = AV_NOPTS_VALUE;  // where the last packet ends
+  std::int64_t packets_end_byte_ = 0;  // where the last one lay in the file
 };
 
 }  // namespace saccade
