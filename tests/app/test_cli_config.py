@@ -1,0 +1,81 @@
+"""--config and --print-config, --progress and --json."""
+import json
+import unittest
+
+from dump_support import DumpTest, load, load_json, saccade
+
+OPTIONS = ("--every", "7", "--seed", "5", "--rate", "2.5", "--dtype", "f32", "--normalize", "siglip", "--lattice", "nested",
+           "--strides", "1,2,4", "--grid-sizes", "4,4,6", "--threshold", "3", "--fixation", "center:0.25,0.75", "--vf", "scale=w=64:h=48,hflip",
+           "--loop=2", "--frames", "40", "--progress", "none")
+
+
+class Config(DumpTest):
+    seconds, size = 1, "64x64"
+
+    def write(self, text):
+        path = self.folder / f"{self.id().rsplit('.', 1)[-1]}.toml"
+        path.write_text(text)
+        return path
+
+    def test_print_config_reads_back_to_itself(self):
+        for options in ((), OPTIONS, ("--loop",), ("--preset", "uv", "--lattice", "grid"), ("--vf", 'drawtext=text=\'a "b" \\\\ c\''), ("--lattice", "uniform", "--lod", "1.25")):
+            first = saccade("dump", "--print-config", *options)
+            self.assertEqual((first.returncode, first.stderr), (0, b""))
+            config = self.write(first.stdout.decode())
+            second = saccade("dump", "--print-config", "--config", config)
+            self.assertEqual(second.returncode, 0, second.stderr.decode())
+            self.assertEqual(first.stdout, second.stdout)
+
+    def test_a_config_gives_the_same_dump(self):
+        self.dump(*OPTIONS, out=self.folder / "by-options")
+        config = self.write(saccade("dump", "--print-config", *OPTIONS).stdout.decode())
+        self.dump("--config", config)
+        self.assertEqual(load_json(self.out, "meta"), load_json(self.folder / "by-options", "meta"))
+        by_options, by_config = load(self.folder / "by-options"), load(self.out)
+        for name, array in by_options.items():
+            self.assertEqual(array.tobytes(), by_config[name].tobytes(), name)
+
+    def test_the_command_line_wins_and_a_table_beats_the_top(self):
+        config = self.write('seed = 1\nrate = 3\nbudget-ms = 5.0\n[dump]\nrate = 2.5\n[profile]\nrate = 9\n')
+        shown = saccade("dump", "--print-config", "--config", config, "--seed", "2").stdout.decode()
+        self.assertIn("seed = 2\n", shown)
+        self.assertIn("rate = 2.5\n", shown)
+        self.assertNotIn("budget-ms", shown)
+
+    def test_faults_name_key_and_line(self):
+        for text, words in (("seed = 1\nsede = 2\n", [":2:", "sede", "seed"]),
+                            ("e0 = 'two'\n", [":1:", "e0", "number"]),
+                            ("\n\nseed = 1.5\n", [":3:", "seed", "whole number"]),
+                            ("dtype = 8\n", [":1:", "dtype", "string"]),
+                            ("overwrite = 'yes'\n", [":1:", "overwrite", "true or false"]),
+                            ("strides = 'a'\n", [":1:", "strides", "array"]),
+                            ("threshold = 999\n", [":1:", "threshold", "999"]),
+                            ("[dumb]\nseed = 1\n", [":1:", "dumb", "dump"]),
+                            ("[dump]\nbudget-ms = 1\n", [":2:", "budget-ms", "dump"]),
+                            ("seed = \n", [":1:"]),
+                            ("config = 'x'\n", [":1:", "config", "command line"])):
+            config = self.write(text)
+            self.refuse(2, [str(config), *words], "dump", self.clip, "-o", self.out, "--config", config)
+        self.refuse(2, ["missing.toml"], "dump", self.clip, "-o", self.out, "--config", self.folder / "missing.toml")
+
+    def test_progress_as_json_lines(self):
+        done = saccade("dump", self.clip, "-o", self.out, "--progress", "json", "--log-level", "off", "--every", "frame")
+        lines = [json.loads(line) for line in done.stderr.decode().splitlines()]
+        self.assertTrue(lines[-1]["done"])
+        self.assertEqual(lines[-1]["frames"], 25)
+        self.assertEqual(lines[-1]["emissions"], 25)
+
+    def test_result_as_json(self):
+        done = saccade("dump", self.clip, "-o", self.out, "--json", "--log-level", "off")
+        result = json.loads(done.stdout)
+        manifest = load_json(self.out, "manifest")
+        self.assertEqual(result["path"], str(self.out))
+        self.assertEqual(result["emissions"], manifest["emissions"])
+        self.assertEqual(manifest["frames_decoded"], 25)
+        self.assertEqual(manifest["stages"]["diff"]["count"], 25)
+        self.assertEqual(manifest["stages"]["write"]["count"], manifest["emissions"])
+        self.assertLessEqual(manifest["stages"]["frame"]["p50_ms"], manifest["stages"]["frame"]["max_ms"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+"""Every misuse gets one line that names the thing and what to try, and its exit code."""
+import unittest
+
+from dump_support import DumpTest, ffmpeg, saccade
+
+
+class BadInput(DumpTest):
+    seconds, size = 1, "64x64"
+
+    def check(self, path, *words):
+        self.refuse(65, [str(path), *words], "dump", path, "-o", self.out, "--log-level", "warn")
+        self.assertFalse(self.out.exists())
+
+    def test_missing(self):
+        self.check(self.folder / "does not exist.mp4")
+
+    def test_directory(self):
+        (self.folder / "folder.mp4").mkdir()
+        self.check(self.folder / "folder.mp4")
+
+    def test_empty(self):
+        (self.folder / "empty.mp4").write_bytes(b"")
+        self.check(self.folder / "empty.mp4", "empty")
+
+    def test_text(self):
+        (self.folder / "text.mp4").write_text("The quick brown fox jumps over the lazy dog.\n" * 50)
+        self.check(self.folder / "text.mp4")
+
+    def test_audio_only(self):
+        ffmpeg("-f", "lavfi", "-i", "sine=duration=1", self.folder / "tone.wav")
+        self.check(self.folder / "tone.wav", "video")
+
+    def test_start_behind_the_end(self):
+        self.refuse(65, ["clip.mp4"], "dump", self.clip, "-o", self.out, "--start", "100", "--log-level", "warn")
+        self.assertFalse(self.out.exists())
+
+
+class Usage(DumpTest):
+    seconds, size = 1, "64x64"
+
+    def usage(self, words, *arguments):
+        self.refuse(2, words, *arguments)
+
+    def with_clip(self, words, *options):
+        self.usage(words, "dump", self.clip, "-o", self.out, *options)
+        self.assertFalse(self.out.exists())
+
+    def test_no_command(self):
+        done = saccade()
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"saccade dump", done.stderr)
+
+    def test_help_and_version(self):
+        for arguments in (("--help",), ("dump", "--help"), ("profile", "--help"), ("info", "--help"), ("reconstruct", "--help"), ("--version",)):
+            done = saccade(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), arguments)
+            self.assertIn(b"saccade", done.stdout)
+        self.assertIn(b"--fixation", saccade("dump", "--help").stdout)
+
+    def test_unknown_command(self):
+        self.usage(["'view'", "dump", "profile", "info", "reconstruct"], "view", "x.mp4")
+
+    def test_unknown_option(self):
+        self.with_clip(["--treshold", "--threshold"], "--treshold", "3")
+        self.with_clip(["--nonsense", "--help"], "--nonsense")
+        self.with_clip(["--budget-ms", "dump"], "--budget-ms", "3")
+
+    def test_missing_things(self):
+        self.usage(["INPUT"], "dump", "-o", self.out)
+        self.usage(["-o"], "dump", self.clip)
+        self.with_clip(["--seed"], "--seed")
+
+    def test_values_out_of_range(self):
+        for option, value in (("--threshold", "256"), ("--threshold", "x"), ("--threshold", "1.5"), ("--levels", "0"), ("--levels", "17"), ("--rate", "0"),
+                              ("--rate", "nan"), ("--rate", "inf"), ("--e0", "0"), ("--e0", "-1"), ("--fov-deg", "181"), ("--patches", "0"),
+                              ("--patch-size", "7"), ("--patch-size", "0"), ("--frames", "0"), ("--start", "-1"), ("--duration", "0"),
+                              ("--threads", "-1"), ("--seed", "-1"), ("--every", "0"), ("--every", "fixations"), ("--dtype", "u16"),
+                              ("--normalize", "none,clip"), ("--lattice", "round"), ("--preset", "eagle"), ("--fixation", "stare"),
+                              ("--fixation", "mouse"), ("--fixation", "file"), ("--strides", "1,2,x"), ("--backend", "vulkan"), ("--live-policy", "drop"),
+                              ("--log-level", "loud"), ("--progress", "yes"), ("--frames", "99999999999999999999"), ("--vf", "")):
+            self.with_clip([option], option, value)
+
+    def test_contradictions(self):
+        for words, options in ((["--overwrite", "--resume"], ("--overwrite", "--resume")),
+                               (["--patches", "--e0"], ("--patches", "100", "--e0", "2")),
+                               (["--e0", "--preset"], ("--preset", "uv", "--e0", "2")),
+                               (["--lod", "uniform"], ("--lod", "2")),
+                               (["--strides", "nested"], ("--lattice", "grid", "--strides", "1,2", "--grid-sizes", "4,4")),
+                               (["--strides", "--grid-sizes"], ("--strides", "1,2")),
+                               (["--grid-sizes", "--strides"], ("--strides", "1,2", "--grid-sizes", "4,4,4")),
+                               (["--m0", "--e0"], ("--m0", "2")),
+                               (["--normalize", "--dtype"], ("--normalize", "clip")),
+                               (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):
+            self.with_clip(words, *options)
+
+    def test_one_input_only(self):
+        self.usage(["one INPUT"], "profile", self.clip, self.clip)
+
+    def test_what_this_build_lacks(self):
+        for words, options in ((["--hwdec"], ("--hwdec", "cuda")), (["--require-hwdec"], ("--require-hwdec",))):
+            self.refuse(69, words, "dump", self.clip, "-o", self.out, *options)
+        self.assertFalse(self.out.exists())
+
+    def test_output_is_a_file(self):
+        self.usage([str(self.clip)], "dump", self.clip, "-o", self.clip)
+
+    def test_a_bad_filter(self):
+        done = saccade("dump", self.clip, "-o", self.out, "--vf", "nosuchfilter=1", "--log-level", "off")
+        self.assertIn(done.returncode, (2, 65))
+        self.assertIn(b"nosuchfilter", done.stderr)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+        self.assertFalse(self.out.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

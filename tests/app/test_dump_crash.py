@@ -1,0 +1,201 @@
+"""Ends that come early: SIGKILL at any moment, SIGINT, a full disk, a damaged input. What is on disk always opens."""
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+from dump_support import ARRAYS, DumpTest, SACCADE, load, load_json, make_clip, saccade
+
+SEED = int(os.environ.get("SACCADE_TEST_SEED", "20240229"))
+
+
+def start(*arguments):
+    return subprocess.Popen([SACCADE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+class Killed(DumpTest):
+    size, seconds = "640x480", 2
+
+    def check_what_is_left(self, out, when):
+        """Every array that exists opens; rows that count in one are at most one flush away from those of another."""
+        self.assertFalse((out / "manifest.json").exists(), when)
+        counts = []
+        for name in ARRAYS:
+            path = out / f"{name}.npy"
+            if not path.exists():
+                continue
+            array = np.load(path, mmap_mode="r")  # raises when the file is shorter than its header says
+            counts.append(len(array))
+            if name == "index" and len(array):
+                self.assertTrue((np.diff(array["frame"]) > 0).all(), when)
+                self.assertTrue(((array["fix_u"] >= 0) & (array["fix_u"] <= 1)).all(), when)
+            if name == "geometry" and len(array):
+                self.assertTrue((array[:, :, 2] >= 0).all(), when)
+        if (out / "patches.npy").exists():
+            load_json(out, "meta")
+        return counts
+
+    def test_sigkill_at_random_moments(self):
+        print(f"SACCADE_TEST_SEED={SEED}")
+        moments = random.Random(SEED)
+        filled = 0
+        for round_number in range(25):
+            out = self.folder / f"killed-{round_number}"
+            wait_s = moments.uniform(0, 0.15) if round_number < 10 else moments.uniform(0.1, 1.6)
+            process = start("dump", self.clip, "-o", out, "--every", "frame", "--loop")
+            time.sleep(wait_s)
+            process.kill()
+            process.communicate()
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            if out.exists():
+                counts = self.check_what_is_left(out, f"killed after {wait_s:.3f} s")
+                filled += bool(counts) and min(counts) > 0
+            shutil.rmtree(out, ignore_errors=True)
+        self.assertGreater(filled, 0, "no run was killed after its first flush: the test proves nothing")
+
+    def test_sigkill_then_resume(self):
+        process = start("dump", self.clip, "-o", self.out, "--every", "frame", "--loop=3000")
+        while not (self.out / "index.npy").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        done = saccade("dump", self.clip, "-o", self.out, "--resume")
+        self.assertEqual(done.returncode, 2, done.stderr.decode())
+        self.assertIn(b"--loop", done.stderr)
+        done = saccade("dump", self.clip, "-o", self.out, "--overwrite", "--every", "frame")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(len(load(self.out)["index"]), 50)
+
+
+class Interrupted(DumpTest):
+    def interrupt(self, number):
+        process = start("dump", self.clip, "-o", self.out, "--every", "frame", "--loop", "--log-level", "warn")
+        deadline = time.monotonic() + 60
+        while not (self.out / "index.npy").exists() or not len(np.load(self.out / "index.npy", mmap_mode="r")):
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 4, err.decode())
+        self.assertEqual(err.count(b"\n"), 1, err.decode())
+        self.assertIn(str(self.out).encode(), err)
+        arrays = load(self.out)
+        self.assertEqual(len({len(array) for array in arrays.values()}), 1)
+        self.assertIn(str(len(arrays["index"])).encode(), err)
+        self.assertFalse((self.out / "manifest.json").exists())
+
+    def test_sigint(self):
+        self.interrupt(signal.SIGINT)
+
+    def test_sigterm(self):
+        self.interrupt(signal.SIGTERM)
+
+    def test_while_a_source_stalls(self):
+        reader, writer = os.pipe()
+        os.write(writer, self.clip.with_suffix(".ts").read_bytes() if self.clip.with_suffix(".ts").exists() else self.stream())
+        process = subprocess.Popen([SACCADE, "dump", "-", "-o", str(self.out), "--every", "frame"], stdin=reader,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.close(reader)
+        deadline = time.monotonic() + 60
+        while not (self.out / "index.npy").exists() or not len(np.load(self.out / "index.npy", mmap_mode="r")):
+            self.assertLess(time.monotonic(), deadline, "what was sampled is flushed though the source stalls")
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, err = process.communicate(timeout=20)
+        finally:
+            os.close(writer)
+        self.assertEqual(process.returncode, 4, err.decode())
+        self.assertGreater(len(load(self.out)["index"]), 0)
+
+    def stream(self):
+        """Raw video that fits a pipe's buffer: nothing has to be probed to its end."""
+        path = self.folder / "small.y4m"
+        make_clip(path, 1, "32x32", codec=("-c:v", "rawvideo", "-pix_fmt", "yuv420p"))
+        return path.read_bytes()
+
+
+class Unwritable(DumpTest):
+    def test_a_file_size_limit(self):
+        limit = 1 << 20
+        done = saccade("dump", self.clip, "-o", self.out, "--every", "frame", "--log-level", "warn",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(done.returncode, 1, done.stderr.decode())
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr.decode())
+        self.assertIn(b"patches.npy", done.stderr)
+        load(self.out)
+        self.assertFalse((self.out / "manifest.json").exists())
+
+    def test_a_full_disk(self):
+        mount = self.folder / "small-disk"
+        mount.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mount)], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("a file system of our own can't be mounted here (needs root)")
+        try:
+            done = saccade("dump", self.clip, "-o", mount / "out", "--every", "frame", "--loop", "--log-level", "warn")
+            self.assertEqual(done.returncode, 1, done.stderr.decode())
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr.decode())
+            self.assertIn(b"No space left", done.stderr)
+            load(mount / "out")
+            self.assertFalse((mount / "out" / "manifest.json").exists())
+        finally:
+            subprocess.run(["umount", str(mount)], check=False)
+
+    def test_below_a_file(self):
+        self.refuse(1, [str(self.clip), "-o"], "dump", self.clip, "-o", self.clip / "out", "--log-level", "warn")
+
+    def test_a_read_only_place(self):
+        if not pathlib.Path("/proc/self").exists():
+            self.skipTest("no /proc, which nobody can write to")
+        self.refuse(1, ["/proc/saccade-out"], "dump", self.clip, "-o", "/proc/saccade-out", "--log-level", "warn")
+
+    def test_stdout_that_is_full(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([SACCADE, "dump", str(self.clip), "-o", str(self.out), "--log-level", "warn"],
+                                  stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"stdout", done.stderr)
+
+
+class Damaged(DumpTest):
+    def test_a_damaged_stream(self):
+        path = make_clip(self.folder / "broken.ts", 4, codec=("-c:v", "libx264", "-g", "25", "-pix_fmt", "yuv420p", "-f", "mpegts"))
+        data = bytearray(path.read_bytes())
+        noise = random.Random(SEED)
+        for at in range(len(data) // 3, 2 * len(data) // 3, 97):
+            data[at] = noise.randrange(256)
+        path.write_bytes(data)
+        done = saccade("dump", path, "-o", self.out, "--every", "frame", "--log-level", "error")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertIn(b"damaged", done.stderr)
+        manifest = load_json(self.out, "manifest")
+        self.assertTrue(manifest["complete"])
+        self.assertTrue(manifest["input_damaged"])
+        errors = manifest["decode_errors"]
+        self.assertGreater(errors["packets_corrupt"] + errors["frames_corrupt"] + errors["truncated"], 0)
+        self.assertEqual(len(load(self.out)["index"]), manifest["emissions"])
+
+    def test_a_truncated_file(self):
+        path = make_clip(self.folder / "cut.mp4", 4, codec=("-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"))
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        done = saccade("dump", path, "-o", self.out, "--every", "frame", "--log-level", "error")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        manifest = load_json(self.out, "manifest")
+        self.assertTrue(manifest["input_damaged"])
+        self.assertLess(manifest["frames"], 100)
+        self.assertGreater(manifest["frames"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
