@@ -14,6 +14,10 @@ PyramidLayout level0_layout(PyramidLayout layout) {
   return layout;
 }
 
+bool on_host(GlWork work, const gl::Capabilities& capabilities) {
+  return work == GlWork::kHost || (work == GlWork::kAuto && capabilities.software);
+}
+
 void keep_latest(gl::Timer& timer, double& ms) {
   if (const auto ns = timer.poll_ns()) ms = static_cast<double>(*ns) * 1e-6;
 }
@@ -22,15 +26,19 @@ void keep_latest(gl::Timer& timer, double& ms) {
 
 GlPyramid::GlPyramid(const gl::Context& context, const PyramidLayout& layout, const GlPyramidConfig& config)
     : layout_(layout),
-      shadow_(level0_layout(layout)),
+      host_(on_host(config.work, context.capabilities())),
+      shadow_(host_ ? layout : level0_layout(layout)),
       planes_(make_gl_planes(context.capabilities(), layout)),
       uploader_(context.capabilities(), planes_, shadow_, config.upload),
-      planner_(layout, config.cost ? *config.cost : uploader_.calibrate()),
-      mips_(context.capabilities(), layout, planes_),
-      sampler_(context.capabilities(), planes_),
+      planner_(layout, config.cost ? *config.cost : uploader_.calibrate(host_)),
+      host_samples_(shadow_),
       upload_timer_(context.capabilities()),
       mips_timer_(context.capabilities()),
       sample_timer_(context.capabilities()) {
+  if (!host_) {
+    mips_.emplace(context.capabilities(), layout, planes_);
+    sampler_.emplace(context.capabilities(), planes_);
+  }
   gl::check("GlPyramid");
 }
 
@@ -46,23 +54,38 @@ std::int64_t GlPyramid::upload(const FrameView& frame, const Damage& damage) {
 
 void GlPyramid::refresh_mips(const Damage& damage) {
   mips_timer_.begin();
-  mips_.refresh(damage);
+  if (host_) {
+    shadow_.refresh_mips(damage);
+    uploader_.push_mips(last_upload_.rects);
+  } else {
+    mips_->refresh(damage);
+  }
   mips_timer_.end();
   keep_latest(mips_timer_, times_.mips_ms);
 }
 
 bool GlPyramid::submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
   sample_timer_.begin();
-  const bool submitted = sampler_.submit(plan, color, format);
+  const bool submitted = host_ ? host_samples_.submit(plan, color, format) : sampler_->submit(plan, color, format);
   sample_timer_.end();
   keep_latest(sample_timer_, times_.sample_ms);
   return submitted;
 }
 
+bool GlPyramid::collect_samples(PatchBatch& batch, bool wait) {
+  return host_ ? host_samples_.collect(batch) : sampler_->collect(batch, wait);
+}
+
+int GlPyramid::samples_pending() const { return host_ ? host_samples_.pending() : sampler_->pending(); }
+
 void GlPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
-  if (sampler_.pending() != 0) throw std::logic_error("sample(): submitted samples have not been collected");
+  if (samples_pending() != 0) throw std::logic_error("sample(): submitted samples have not been collected");
+  if (host_) {
+    shadow_.sample(plan, color, batch);
+    return;
+  }
   submit_samples(plan, color, batch.format());
-  if (!sampler_.collect(batch, true))
+  if (!sampler_->collect(batch, true))
     throw gl::GlError("glClientWaitSync: the GPU did not finish sampling; is it hung?");
 }
 

@@ -9,6 +9,7 @@
 #include "gpu/gl_context.h"
 #include "gpu/gl_timer.h"
 #include "kernels/cpu/cpu_pyramid.h"
+#include "kernels/gl/gl_host_samples.h"
 #include "kernels/gl/gl_mips.h"
 #include "kernels/gl/gl_planes.h"
 #include "kernels/gl/gl_sampler.h"
@@ -18,7 +19,16 @@
 
 namespace saccade {
 
+// Where levels and samples are made. The same bits in levels, and samples within one code, either way.
+enum class GlWork : std::uint8_t {
+  kAuto,     // kHost on a software renderer, else kCompute
+  kCompute,  // compute shaders
+  kHost,  // the CPU's code on the shadow, and the textures are copies to draw with: where "the GPU" is the CPU, shaders
+          // take some twenty times as long for it
+};
+
 struct GlPyramidConfig {
+  GlWork work = GlWork::kAuto;
   UploadPath upload = UploadPath::kAuto;
   std::optional<UploadCost> cost;  // empty: measured on this machine when the pyramid is made
 };
@@ -45,14 +55,15 @@ class GlPyramid final : public Pyramid {
 
   // The same samples without waiting, in the order submitted; sample() must not be called while some are pending.
   bool submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
-  bool collect_samples(PatchBatch& batch, bool wait) { return sampler_.collect(batch, wait); }
-  int samples_pending() const { return sampler_.pending(); }
+  bool collect_samples(PatchBatch& batch, bool wait);
+  int samples_pending() const;
 
   // CpuTileDiffer(pyramid.shadow(), config) is this backend's differ.
   const CpuPyramid& shadow() const { return shadow_; }
 
   const UploadPlan& last_upload() const { return last_upload_; }  // rectangles valid until the next upload
   const UploadCost& upload_cost() const { return planner_.cost(); }
+  bool computes_on_host() const { return host_; }
   UploadPath upload_path() const { return uploader_.path(); }
   std::int64_t upload_waits() const { return uploader_.waits(); }
   const GlTimes& times() const { return times_; }
@@ -61,12 +72,14 @@ class GlPyramid final : public Pyramid {
 
  private:
   PyramidLayout layout_;
-  CpuPyramid shadow_;
+  bool host_;
+  CpuPyramid shadow_;  // level 0; with kHost all levels
   std::vector<GlPlane> planes_;
   GlUploader uploader_;
   UploadPlanner planner_;
-  GlMips mips_;
-  GlSampler sampler_;
+  std::optional<GlMips> mips_;        // with kCompute
+  std::optional<GlSampler> sampler_;  // with kCompute
+  GlHostSamples host_samples_;        // with kHost
   gl::Timer upload_timer_, mips_timer_, sample_timer_;
   UploadPlan last_upload_;
   GlTimes times_;

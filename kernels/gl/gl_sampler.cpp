@@ -58,6 +58,13 @@ std::int64_t gpu_bytes(std::size_t count, int patch_size, SampleType type) {
 
 }  // namespace
 
+void require_same_shape(const PatchBatch& batch, std::size_t count, int patch_size, const SampleFormat& format) {
+  if (batch.count() == count && batch.patch_size() == patch_size && batch.format() == format) return;
+  throw std::invalid_argument(
+      fmt::format("a batch of {} patches of {}x{} cannot take {} of {}x{}, or the formats differ", batch.count(),
+                  batch.patch_size(), batch.patch_size(), count, patch_size, patch_size));
+}
+
 GlSampler::GlSampler(const gl::Capabilities& capabilities, std::span<const GlPlane> planes)
     : persistent_(capabilities.persistent_mapping), planes_(planes) {
   for (std::size_t type = 0; type < programs_.size(); ++type) {
@@ -167,11 +174,7 @@ bool GlSampler::collect(PatchBatch& batch, bool wait) {
   if (!slot.done.wait(wait ? std::chrono::nanoseconds(kLongest) : std::chrono::nanoseconds{0})) return false;
   slot.done.reset();
   ++collected_;
-  if (batch.count() != slot.count || batch.patch_size() != slot.patch_size || !(batch.format() == slot.format)) {
-    throw std::invalid_argument(
-        fmt::format("a batch of {} patches of {}x{} cannot take {} of {}x{}, or the formats differ", batch.count(),
-                    batch.patch_size(), batch.patch_size(), slot.count, slot.patch_size, slot.patch_size));
-  }
+  require_same_shape(batch, slot.count, slot.patch_size, slot.format);
   if (slot.count > 0) copy_out(slot, batch);
   return true;
 }

@@ -14,6 +14,9 @@
 
 namespace saccade {
 
+// Throws std::invalid_argument when the batch has another N, S or format.
+void require_same_shape(const PatchBatch& batch, std::size_t count, int patch_size, const SampleFormat& format);
+
 // submit() starts a plan; collect() gives the oldest one's samples, usually a frame or two later. kSlots may be under
 // way. Buffers grow when a plan asks for more than any before; else nothing allocates. Owning thread; borrows planes.
 class GlSampler {

@@ -8,19 +8,26 @@
 namespace saccade {
 namespace {
 
-// A rectangle of tiles in texels of one plane.
+constexpr int kSmallLevelTexels = 64 * 64;  // sent whole: one call costs more than its bytes
+
+// A rectangle of a level in texels.
 struct TexelRect {
   int x, y, width, height;
 };
 
-TexelRect texels(const TileRect& rect, const PlaneLayout& plane) {
+// Rounded outwards where a tile is less than a texel.
+TexelRect texels(const TileRect& rect, const PlaneLayout& plane, int level) {
   const int tile = plane.tile_size();
-  return {rect.x * tile, rect.y * tile, rect.width * tile, rect.height * tile};
+  const int round = (1 << level) - 1;
+  const int x = rect.x * tile >> level;
+  const int y = rect.y * tile >> level;
+  return {x, y, (((rect.x + rect.width) * tile + round) >> level) - x,
+          (((rect.y + rect.height) * tile + round) >> level) - y};
 }
 
-void sub_image(const GlPlane& plane, const TexelRect& r, const void* pixels) {
-  glTextureSubImage2D(plane.texture.name(), 0, r.x, r.y, r.width, r.height, plane.format.transfer, plane.format.type,
-                      pixels);
+void sub_image(const GlPlane& plane, int level, const TexelRect& r, const void* pixels) {
+  glTextureSubImage2D(plane.texture.name(), level, r.x, r.y, r.width, r.height, plane.format.transfer,
+                      plane.format.type, pixels);
 }
 
 UploadPath resolve(UploadPath path, const gl::Capabilities& capabilities) {
@@ -47,22 +54,34 @@ void GlUploader::push(std::span<const TileRect> rects) {
   if (rects.empty()) return;
   if (path_ == UploadPath::kPbo) {
     push_packed(rects);
-  } else {
-    push_direct(rects);
+    return;
+  }
+  for (int p = 0; p < static_cast<int>(planes_.size()); ++p) push_direct(rects, p, 0);
+}
+
+void GlUploader::push_mips(std::span<const TileRect> rects) const {
+  if (rects.empty()) return;
+  for (int p = 0; p < static_cast<int>(planes_.size()); ++p) {
+    const PlaneLayout& plane = planes_[static_cast<std::size_t>(p)].layout;
+    const TileRect everything{0, 0, plane.width / plane.tile_size(), plane.height / plane.tile_size()};
+    for (int level = 1; level < plane.levels; ++level) {
+      const bool small = std::int64_t{plane.width >> level} * (plane.height >> level) <= kSmallLevelTexels;
+      push_direct(small ? std::span(&everything, 1) : rects, p, level);
+    }
   }
 }
 
-void GlUploader::push_direct(std::span<const TileRect> rects) const {
-  for (std::size_t p = 0; p < planes_.size(); ++p) {
-    const GlPlane& plane = planes_[p];
-    const LevelView view = shadow_.level_view(static_cast<int>(p), 0);
-    const int texel_bytes = plane.layout.texel_bytes();
-    glPixelStorei(GL_UNPACK_ROW_LENGTH, static_cast<GLint>(view.pitch_bytes / texel_bytes));
-    for (const TileRect& rect : rects) {
-      const TexelRect r = texels(rect, plane.layout);
-      sub_image(plane, r, view.row(r.y) + std::ptrdiff_t{r.x} * texel_bytes);
-    }
+void GlUploader::push_direct(std::span<const TileRect> rects, int plane_index, int level) const {
+  const GlPlane& plane = planes_[static_cast<std::size_t>(plane_index)];
+  const LevelView view = shadow_.level_view(plane_index, level);
+  const int texel_bytes = plane.layout.texel_bytes();
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, static_cast<GLint>(view.pitch_bytes / texel_bytes));
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+  for (const TileRect& rect : rects) {
+    const TexelRect r = texels(rect, plane.layout, level);
+    sub_image(plane, level, r, view.row(r.y) + std::ptrdiff_t{r.x} * texel_bytes);
   }
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
 }
 
@@ -76,12 +95,12 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
     for (; end < rects.size(); ++end) {
       std::size_t need = 0;
       for (const GlPlane& plane : planes_) {
-        const TexelRect r = texels(rects[end], plane.layout);
+        const TexelRect r = texels(rects[end], plane.layout, 0);
         need += static_cast<std::size_t>(r.width) * static_cast<std::size_t>(r.height * plane.layout.texel_bytes());
       }
       if (used + need > slot.size()) break;
       for (std::size_t p = 0; p < planes_.size(); ++p) {
-        const TexelRect r = texels(rects[end], planes_[p].layout);
+        const TexelRect r = texels(rects[end], planes_[p].layout, 0);
         const LevelView view = shadow_.level_view(static_cast<int>(p), 0);
         const auto row_bytes = static_cast<std::size_t>(r.width * planes_[p].layout.texel_bytes());
         const std::ptrdiff_t x_bytes = std::ptrdiff_t{r.x} * planes_[p].layout.texel_bytes();
@@ -96,8 +115,8 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
     std::int64_t offset = ring_.offset_bytes();
     for (; first < end; ++first) {
       for (const GlPlane& plane : planes_) {
-        const TexelRect r = texels(rects[first], plane.layout);
-        sub_image(plane, r, reinterpret_cast<const void*>(offset));
+        const TexelRect r = texels(rects[first], plane.layout, 0);
+        sub_image(plane, 0, r, reinterpret_cast<const void*>(offset));
         offset += std::int64_t{r.width} * r.height * plane.layout.texel_bytes();
       }
     }
@@ -106,7 +125,7 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
   }
 }
 
-double GlUploader::time_us(std::span<const TileRect> rects) {
+double GlUploader::time_us(std::span<const TileRect> rects, bool with_mips) {
   using Clock = std::chrono::steady_clock;
   constexpr int kRepeats = 5;
   std::array<double, kRepeats> times{};
@@ -114,6 +133,7 @@ double GlUploader::time_us(std::span<const TileRect> rects) {
     glFinish();
     const auto start = Clock::now();
     push(rects);
+    if (with_mips) push_mips(rects);
     glFinish();
     time = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   }
@@ -121,7 +141,7 @@ double GlUploader::time_us(std::span<const TileRect> rects) {
   return times[kRepeats / 2];
 }
 
-UploadCost GlUploader::calibrate() {
+UploadCost GlUploader::calibrate(bool with_mips) {
   const TileGrid grid = shadow_.layout().padded_tiles;
   constexpr int kFew = 1;
   constexpr int kMany = 65;
@@ -132,9 +152,9 @@ UploadCost GlUploader::calibrate() {
   for (const GlPlane& plane : planes_) all_bytes += level0_bytes(plane.layout);
   const double tile_bytes = static_cast<double>(all_bytes) / grid.count();
 
-  const double few_us = time_us(std::span(tiles).first(kFew));
-  const double many_us = time_us(tiles);
-  const double all_us = time_us({&everything, 1});
+  const double few_us = time_us(std::span(tiles).first(kFew), with_mips);
+  const double many_us = time_us(tiles, with_mips);
+  const double all_us = time_us({&everything, 1}, with_mips);
   // Per rectangle without the fixed cost of starting and waiting; bytes from the large copy.
   const double rect_us = std::max((many_us - few_us) / (kMany - kFew), 1e-3);
   UploadCost cost;

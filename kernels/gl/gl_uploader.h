@@ -25,16 +25,19 @@ class GlUploader {
 
   void push(std::span<const TileRect> rects);
 
+  // Levels 1 and up of the same rectangles, where the host copy has them (GlWork::kHost).
+  void push_mips(std::span<const TileRect> rects) const;
+
   // Times single tiles against everything, waiting for GL: setup only, while level 0 holds nothing yet.
-  UploadCost calibrate();
+  UploadCost calibrate(bool with_mips);
 
   UploadPath path() const { return path_; }
   std::int64_t waits() const { return ring_.waits(); }
 
  private:
-  void push_direct(std::span<const TileRect> rects) const;
+  void push_direct(std::span<const TileRect> rects, int plane, int level) const;
   void push_packed(std::span<const TileRect> rects);
-  double time_us(std::span<const TileRect> rects);
+  double time_us(std::span<const TileRect> rects, bool with_mips);
 
   std::span<const GlPlane> planes_;
   const CpuPyramid& shadow_;

@@ -76,7 +76,7 @@ TEST_F(GlPyramidTest, EqualsTheCpuOnOddSizesAndAllFormats) {
   const std::pair<int, int> sizes[] = {{1, 1}, {2, 2}, {15, 17}, {161, 121}, {64, 64}, {65, 63}, {257, 131}};
   for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kI420p16, PixelLayout::kRgba8}) {
     for (const auto& [width, height] : sizes) {
-      compare({layout, width, height, kDefaultLevels}, {UploadPath::kDirect, kDearBytes}, 3);
+      compare({layout, width, height, kDefaultLevels}, {GlWork::kCompute, UploadPath::kDirect, kDearBytes}, 3);
       if (HasFatalFailure()) return;
     }
   }
@@ -85,7 +85,7 @@ TEST_F(GlPyramidTest, EqualsTheCpuOnOddSizesAndAllFormats) {
 TEST_F(GlPyramidTest, EqualsTheCpuThroughPixelBuffersAndJoinedRectangles) {
   for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kP016, PixelLayout::kRgba8}) {
     for (const UploadCost cost : {kDearCalls, kDearBytes}) {
-      compare({layout, 321, 243, kDefaultLevels}, {UploadPath::kPbo, cost}, 6);
+      compare({layout, 321, 243, kDefaultLevels}, {GlWork::kCompute, UploadPath::kPbo, cost}, 6);
       if (HasFatalFailure()) return;
     }
   }
@@ -94,7 +94,17 @@ TEST_F(GlPyramidTest, EqualsTheCpuThroughPixelBuffersAndJoinedRectangles) {
 TEST_F(GlPyramidTest, EqualsTheCpuAtAnyNumberOfLevels) {
   for (const int levels : {1, 2, 3, 4, 5, 6, 8, 11}) {
     for (const PixelLayout layout : {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8}) {
-      compare({layout, 145, 99, levels}, {UploadPath::kDirect, kDearBytes}, 3);
+      compare({layout, 145, 99, levels}, {GlWork::kCompute, UploadPath::kDirect, kDearBytes}, 3);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(GlPyramidTest, EqualsTheCpuWithLevelsMadeOnTheHost) {
+  for (const PixelLayout layout : {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8}) {
+    for (const UploadCost cost : {kDearCalls, kDearBytes}) {
+      compare({layout, 321, 243, kDefaultLevels}, {GlWork::kHost, UploadPath::kDirect, cost}, 6);
+      compare({layout, 1100, 70, 9}, {GlWork::kHost, UploadPath::kPbo, cost}, 3);
       if (HasFatalFailure()) return;
     }
   }
@@ -103,17 +113,20 @@ TEST_F(GlPyramidTest, EqualsTheCpuAtAnyNumberOfLevels) {
 // White samples make the largest sums: 64 bits above level 8 of 16-bit planes.
 TEST_F(GlPyramidTest, KeepsLargeSumsExact) {
   const Case c{PixelLayout::kP016, 1100, 1050, 12};
-  compare(c, {UploadPath::kDirect, kDearBytes}, 2);
+  compare(c, {GlWork::kCompute, UploadPath::kDirect, kDearBytes}, 2);
 }
 
 // A joined rectangle covers tiles that a threshold left alone: those must keep the texture's old samples.
-TEST_F(GlPyramidTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
+class GlWorkTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
+INSTANTIATE_TEST_SUITE_P(Work, GlWorkTest, ::testing::Values(GlWork::kCompute, GlWork::kHost));
+
+TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
   DiffConfig diff;
   diff.threshold = 3;
   const Case c{PixelLayout::kI420, 200, 160, kDefaultLevels};
   std::mt19937 random(kSeed);
   const PyramidLayout layout = make_pyramid_layout(c.width, c.height, texture_format(c.layout), c.levels);
-  GlPyramid on_gl(context(), layout, {UploadPath::kAuto, UploadCost{1e6, 1e-9}});  // always everything
+  GlPyramid on_gl(context(), layout, {GetParam(), UploadPath::kAuto, UploadCost{1e6, 1e-9}});  // always everything
   CpuPyramid on_cpu(layout);
   CpuTileDiffer differ(on_gl.shadow(), diff);
   HostFrame frame(c.layout, c.width, c.height);
@@ -139,7 +152,7 @@ TEST_F(GlPyramidTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
 TEST_F(GlPyramidTest, Calibrates) {
   const PyramidLayout layout = make_pyramid_layout(640, 360, TextureFormat::kYuv8);
   for (const UploadPath path : {UploadPath::kDirect, UploadPath::kPbo}) {
-    const GlPyramid pyramid(context(), layout, {path, {}});
+    const GlPyramid pyramid(context(), layout, {GlWork::kAuto, path, {}});
     EXPECT_GT(pyramid.upload_cost().call_us, 0);
     EXPECT_GT(pyramid.upload_cost().byte_us, 0);
     EXPECT_LT(pyramid.upload_cost().call_us, 1e5);
@@ -148,7 +161,7 @@ TEST_F(GlPyramidTest, Calibrates) {
 
 TEST_F(GlPyramidTest, RefusesWhatIsNotThere) {
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
-  const GlPyramid pyramid(context(), layout, {UploadPath::kAuto, kDearBytes});
+  const GlPyramid pyramid(context(), layout, {GlWork::kAuto, UploadPath::kAuto, kDearBytes});
   LevelImage out;
   EXPECT_THROW(pyramid.read_level(1, 0, out), std::out_of_range);
   EXPECT_THROW(pyramid.read_level(0, 7, out), std::out_of_range);

@@ -15,15 +15,15 @@ using testing::GlTest;
 using testing::HostFrame;
 
 constexpr unsigned kSeed = 4711;
-constexpr GlPyramidConfig kConfig{UploadPath::kDirect, UploadCost{1e-3, 1.0}};
+constexpr GlPyramidConfig config(GlWork work) { return {work, UploadPath::kDirect, UploadCost{1e-3, 1.0}}; }
 
 struct Pair {
   GlPyramid on_gl;
   CpuPyramid on_cpu;
   ColorSpec color;
-  Pair(gl::Context& context, PixelLayout pixels, int width, int height, int levels = kDefaultLevels)
-      : on_gl(context, make_pyramid_layout(width, height, texture_format(pixels), levels), kConfig),
-        on_cpu(make_pyramid_layout(width, height, texture_format(pixels), levels)) {
+  Pair(gl::Context& context, PixelLayout pixels, int width, int height, GlWork work = GlWork::kCompute)
+      : on_gl(context, make_pyramid_layout(width, height, texture_format(pixels)), config(work)),
+        on_cpu(make_pyramid_layout(width, height, texture_format(pixels))) {
     std::mt19937 random(kSeed);
     HostFrame frame(pixels, width, height);
     frame.randomize(random);
@@ -152,8 +152,11 @@ TEST_F(GlSamplerTest, ReadsTexelsAtLevelZero) {
   }
 }
 
-TEST_F(GlSamplerTest, SamplesComeInOrderFramesLater) {
-  Pair pair(context(), PixelLayout::kI420, 160, 120);
+class GlSampleOrderTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
+INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrderTest, ::testing::Values(GlWork::kCompute, GlWork::kHost));
+
+TEST_P(GlSampleOrderTest, SamplesComeInOrderFramesLater) {
+  Pair pair(context(), PixelLayout::kI420, 160, 120, GetParam());
   const PatchPlan plan = random_plan(pair.on_cpu.layout(), 9, 16, true);
   std::mt19937 random(kSeed + 1);
   HostFrame frame(PixelLayout::kI420, 160, 120);
@@ -176,8 +179,8 @@ TEST_F(GlSamplerTest, SamplesComeInOrderFramesLater) {
   EXPECT_FALSE(pair.on_gl.collect_samples(batch, true));
 }
 
-TEST_F(GlSamplerTest, ABatchOfAnotherShapeIsRefused) {
-  Pair pair(context(), PixelLayout::kI420, 64, 64);
+TEST_P(GlSampleOrderTest, ABatchOfAnotherShapeIsRefused) {
+  Pair pair(context(), PixelLayout::kI420, 64, 64, GetParam());
   const PatchPlan plan = random_plan(pair.on_cpu.layout(), 4, 16, true);
   PatchBatch batch(3, 16, {});
   EXPECT_THROW(pair.on_gl.sample(plan, pair.color, batch), std::invalid_argument);
