@@ -34,8 +34,6 @@ std::string value_of(std::string_view header, std::string_view key) {
     if (c == ')' || c == ']') --depth;
     if (c != ' ' && c != '\n') value += c;
   }
-  // One spelling of what NumPy writes as '|u1' and reads as 'u1' too.
-  for (std::size_t u1 = value.find("'u1'"); u1 != std::string::npos; u1 = value.find("'u1'")) value.insert(u1 + 1, "|");
   return value;
 }
 

@@ -133,10 +133,8 @@ void print_text(const DumpReader& dump, const ReconstructOptions& options, const
   if (!compared) return;
   fmt::print("{} against {}: {} of {} emissions, matched by {}\n", options.directory, options.against,
              compared->matched, dump.emissions(), compared->by_time ? "time" : "frame number");
-  const bool degrees =
-      !dump.facts().fovea || dump.facts().fovea->unit_per_px_x * static_cast<float>(dump.facts().width_px) > 1.5f;
   print_region("fovea", compared->fovea,
-               fmt::format("PSNR where e <= {:.3g} {}", compared->fovea_radius, degrees ? "deg" : "uv"));
+               fmt::format("PSNR where e <= {:.3g} {}", compared->fovea_radius, dump.facts().fovea_unit));
   print_region("native", compared->native, "PSNR where a patch of full resolution is on top");
   print_region("frame", compared->frame, "PSNR everywhere");
 }

@@ -19,9 +19,9 @@ namespace {
 class Comparer {
  public:
   explicit Comparer(const DumpReader& dump)
-      : dump_(dump), painter_(dump.facts().width_px, dump.facts().height_px, 1, 1, dump.facts().patch_size) {
-    if (dump.facts().fovea) radius_ = shared::eccentricity_of_lod(kNativeLod, *dump.facts().fovea);
-  }
+      : dump_(dump),
+        painter_(dump.facts().width_px, dump.facts().height_px, 1, 1, dump.facts().patch_size),
+        radius_(shared::eccentricity_of_lod(kNativeLod, dump.facts().fovea)) {}
 
   void compare(std::int64_t emission, const FrameView& frame, Comparison& out) {
     const DumpFacts& facts = dump_.facts();
@@ -69,8 +69,7 @@ class Comparer {
   }
 
   bool in_fovea(float x_px, float y_px, float fix_x_px, float fix_y_px) const {
-    const auto& fovea = dump_.facts().fovea;
-    return fovea && shared::eccentricity(x_px, y_px, fix_x_px, fix_y_px, *fovea) <= radius_;
+    return shared::eccentricity(x_px, y_px, fix_x_px, fix_y_px, dump_.facts().fovea) <= radius_;
   }
 
   static int squared_error(const std::uint8_t* a, const std::uint8_t* b) {
@@ -81,7 +80,7 @@ class Comparer {
 
   const DumpReader& dump_;
   Painter painter_;
-  float radius_ = 0;
+  float radius_;  // of the fovea, in the unit of e
   RgbImage truth_;
   std::vector<DumpPatch> patches_;
   std::vector<float> samples_;

@@ -28,7 +28,7 @@ class RegionError {
 };
 
 struct Comparison {
-  RegionError fovea;   // within the eccentricity where lod(e) < 0.5; empty where the lattice has no fovea
+  RegionError fovea;   // within the eccentricity where lod(e) < 0.5
   RegionError native;  // where the patch on top has lod < 0.5
   RegionError frame;   // everywhere, unseen grey included
   std::int64_t matched = 0;

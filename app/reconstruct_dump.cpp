@@ -77,12 +77,18 @@ DumpFacts parse_facts(const nlohmann::json& meta) {
   DumpFacts facts;
   facts.input = meta.at("input").at("name").get<std::string>();
   const nlohmann::json& stream = meta.at("stream");
-  facts.width_px = stream.at("width").get<int>();
-  facts.height_px = stream.at("height").get<int>();
+  facts.width_px = stream.at("width_px").get<int>();
+  facts.height_px = stream.at("height_px").get<int>();
   facts.sar = stream.at("sar").get<double>();
   facts.patch_size = meta.at("patch_size").get<int>();
   facts.patches = meta.at("patches").get<std::int64_t>();
   facts.format = parse_format(meta);
+  const nlohmann::json& fovea = meta.at("fovea");
+  facts.fovea_unit = fovea.at("unit").get<std::string>();
+  facts.fovea.m0 = fovea.at("m0").get<float>();
+  facts.fovea.e0 = fovea.at("e0").get<float>();
+  facts.fovea.unit_per_px_x = fovea.at("unit_per_px_x").get<float>();
+  facts.fovea.unit_per_px_y = fovea.at("unit_per_px_y").get<float>();
   return facts;
 }
 

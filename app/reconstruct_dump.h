@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +22,8 @@ struct DumpFacts {
   int patch_size = 0;        // S
   std::int64_t patches = 0;  // N
   SampleFormat format;
-  std::optional<shared::FoveaParams> fovea;  // absent where the lattice has none
+  shared::FoveaParams fovea{};
+  std::string fovea_unit;  // "deg" or "uv": what fovea.e0 counts
 };
 
 struct DumpPatch {

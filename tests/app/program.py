@@ -1,0 +1,50 @@
+"""Runs the program under test and the tools that tell the truth about its input and output."""
+import json
+import os
+import subprocess
+
+import numpy as np
+
+SACCADE = os.environ["SACCADE_BIN"]
+
+
+def saccade(*arguments, **options):
+    """The finished process: returncode, stdout and stderr as text."""
+    return subprocess.run([SACCADE, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=300, **options)
+
+
+def saccade_json(*arguments):
+    result = saccade(*arguments, "--json")
+    if result.returncode != 0:
+        raise AssertionError(f"exit {result.returncode}: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+def ffmpeg(*arguments):
+    return subprocess.run(["ffmpeg", "-v", "error", "-y", *map(str, arguments)], check=True, capture_output=True,
+                          stdin=subprocess.DEVNULL).stdout
+
+
+def make_clip(path, graph, *arguments):
+    """Encodes a lavfi graph; exact enough for its pixels to be worth comparing."""
+    ffmpeg("-f", "lavfi", "-i", graph, "-c:v", "libx264", "-preset", "ultrafast", "-crf", "12", "-pix_fmt", "yuv420p",
+           *arguments, path)
+    return str(path)
+
+
+def ffprobe(path, *arguments):
+    output = subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-select_streams", "v:0", *arguments, str(path)],
+                            check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
+    return json.loads(output)
+
+
+def frame_times(path):
+    frames = ffprobe(path, "-show_entries", "frame=best_effort_timestamp_time")["frames"]
+    return np.array([float(frame["best_effort_timestamp_time"]) for frame in frames])
+
+
+def rgb_frames(path, width, height):
+    """Every frame as ffmpeg shows it, [F, H, W, 3] u8."""
+    raw = ffmpeg("-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-vsync", "passthrough", "-")
+    return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
