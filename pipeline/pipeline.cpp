@@ -84,6 +84,34 @@ void Pipeline::prepare(const FrameView& frame) {
   counters_.rebuilds += rebuild ? 1 : 0;
 }
 
+Redone Pipeline::configure(const PipelineConfig& config) {
+  if (config.backend != config_.backend) throw UsageError("the backend can't change while the pipeline runs");
+  Redone redone;
+  redone.differ = config.diff != config_.diff;
+  redone.texture = config.levels != config_.levels;
+  redone.lattice = redone.texture || config.lattice != config_.lattice;
+  redone.scanpath = redone.texture || config.scanpath != config_.scanpath;
+  const bool samples = config.samples != config_.samples;
+  if (state_) {
+    FrameGeometry geometry = state_->geometry;
+    geometry.levels = config.levels;
+    // Made before anything is given up: a refusal leaves the old settings in force.
+    auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
+    auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
+    if (redone.texture) {
+      state_.reset();
+    } else {
+      if (redone.differ) state_->backend.differ->configure(config.diff);
+      if (lattice) state_->lattice = std::move(lattice);
+      if (scanpath) state_->scanpath = std::move(scanpath);
+      if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
+      if (samples) state_->history.forget();
+    }
+  }
+  config_ = config;
+  return redone;
+}
+
 Emission Pipeline::make_emission() const {
   Emission emission;
   const std::size_t count = lattice().patch_count();
@@ -137,7 +165,10 @@ bool Pipeline::should_emit(const Gaze& gaze) const {
 
 void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, Emission& emission) {
   State& s = *state_;
-  if (emission.batch.count() != s.lattice->patch_count()) emission = make_emission();
+  if (emission.batch.count() != s.lattice->patch_count() || emission.plan.patch_size != config_.lattice.patch_size ||
+      emission.batch.format() != config_.samples) {
+    emission = make_emission();
+  }
   if (!(frame.color == s.color)) {
     s.history.forget();
     s.color = frame.color;

@@ -66,6 +66,15 @@ struct PipelineCounters {
   std::int64_t rebuilds = 0;  // size or format changed after the first frame: everything was made anew
 };
 
+// What a change of settings made anew.
+struct Redone {
+  bool differ = false;    // threshold, min_pixels, noise floor: nothing but the comparison
+  bool lattice = false;   // and with it the memory of what was emitted where
+  bool scanpath = false;  // the clock starts again at the next frame
+  bool texture = false;   // levels: everything is uploaded again
+  bool operator==(const Redone&) const = default;
+};
+
 class Pipeline {
  public:
   // Nothing is allocated before the first frame shows its size and format. Throws UsageError for settings that no
@@ -85,6 +94,11 @@ class Pipeline {
   // One frame through all stages. Allocates nothing once prepared, as long as `emission` came from make_emission().
   // `emission` is filled when the policy says so.
   StepResult step(const FrameView& frame, Emission& emission);
+
+  // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
+  // old settings, when the new ones are impossible. The backend can't change. An Emission made earlier may then have
+  // the wrong size: step() makes it anew.
+  Redone configure(const PipelineConfig& config);
 
   // The next frame damages everything and restarts the scanpath's clock: after a seek.
   void reset();

@@ -15,19 +15,20 @@ enum class FixationPolicy : std::uint8_t { kSaliency, kCenter, kRandom, kRaster,
 
 struct ScanpathConfig {
   FixationPolicy policy = FixationPolicy::kSaliency;
-  std::string argument;    // file: the path (CSV "t_s,u,v" lines); raster: "COLSxROWS"; center: "u,v"
+  std::string argument;  // file: the path (CSV "t_s,u,v" lines); raster: "COLSxROWS"; center: "u,v"
   double rate_hz = 4.0;
   std::uint64_t seed = 0;
   double fov_deg = 40.0;
+  bool operator==(const ScanpathConfig&) const = default;
 };
 
 // What the eye does at one frame.
 struct Gaze {
-  float u = 0.5f;                // where it points now: 0..1 of the displayed frame, origin top-left
+  float u = 0.5f;  // where it points now: 0..1 of the displayed frame, origin top-left
   float v = 0.5f;
-  bool in_flight = false;        // inside a saccade at this frame's time
-  bool landed = false;           // the first frame at or after a landing: the moment `--every fixation` emits
-  std::int64_t fixation = 0;     // number of the current (or coming) fixation, from 0
+  bool in_flight = false;     // inside a saccade at this frame's time
+  bool landed = false;        // the first frame at or after a landing: the moment `--every fixation` emits
+  std::int64_t fixation = 0;  // number of the current (or coming) fixation, from 0
 };
 
 // What a policy may look at. Everything belongs to the caller and is valid during the call.
