@@ -23,7 +23,7 @@ TEST(Damage, HoldsTheTilesThatWereSetInRisingOrder) {
     std::set<int> expected;
     for (int i = 0; i < grid.count(); ++i) {
       const int tile = static_cast<int>(random() % static_cast<unsigned>(grid.count()));
-      damage.set(tile, random());
+      damage.set(tile, static_cast<std::uint32_t>(random()));
       expected.insert(tile);
     }
     EXPECT_EQ(listed(damage), std::vector<int>(expected.begin(), expected.end())) << "seed " << seed;
