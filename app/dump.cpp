@@ -56,8 +56,8 @@ ExitCode report(const Target& target, const DumpOutcome& outcome) {
       fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was kept\n", target.uri, outcome.damage);
       return ExitCode::kPartial;
     case DumpOutcome::Kind::kInterrupted:
-      fmt::print(stderr, "saccade: interrupted; {} holds the first {} emissions, without a manifest\n",
-                 outcome.directory, outcome.result["emissions"].get<std::int64_t>());
+      fmt::print(stderr, "saccade: {}\n",
+                 interrupted_text(outcome.directory, outcome.result["emissions"].get<std::int64_t>()));
       return ExitCode::kInterrupted;
     case DumpOutcome::Kind::kComplete:
     case DumpOutcome::Kind::kSkipped:

@@ -12,6 +12,7 @@
 #include "app/dump_queue.h"
 #include "app/dump_target.h"
 #include "app/dump_writer.h"
+#include "app/leave_if_stuck.h"
 #include "app/progress.h"
 #include "pipeline/errors.h"
 
@@ -49,6 +50,7 @@ class DumpRun {
   DumpOutcome run();
 
  private:
+  void finish(DumpWriter& writer);
   void step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame frame);
   ProgressState progress_state() const;
   DumpOutcome outcome(const DumpWriter& writer);
@@ -101,9 +103,24 @@ DumpOutcome DumpRun::run() {
   });
   step_all(emissions, writer, std::move(frame));
   emissions.finish();
-  decoder_.stop();
-  writer.finish();
+  finish(writer);
   return outcome(writer);
+}
+
+// The arrays first, then the decoder: what was sampled is on disk before anything waits for the source.
+void DumpRun::finish(DumpWriter& writer) {
+  try {
+    writer.finish();
+  } catch (const Error& error) {
+    const LeaveIfStuck leave(error.what(), error.code());
+    decoder_.stop();
+    throw;
+  }
+  std::optional<LeaveIfStuck> leave;
+  if (interrupt_.requested()) {
+    leave.emplace(interrupted_text(directory_, pipeline_.counters().emissions), ExitCode::kInterrupted);
+  }
+  decoder_.stop();
 }
 
 void DumpRun::step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame frame) {
@@ -194,6 +211,7 @@ void RunInterrupt::interrupt() {
   } else if (!opening_.empty()) {
     // Opening may wait for a network that never answers, and nothing of this input was written yet.
     fmt::print(stderr, "saccade: {}: interrupted while it was being opened; nothing was written\n", opening_);
+    std::fflush(stdout);
     std::_Exit(static_cast<int>(ExitCode::kInterrupted));
   }
 }
@@ -201,6 +219,10 @@ void RunInterrupt::interrupt() {
 bool RunInterrupt::requested() const {
   const std::lock_guard lock(mutex_);
   return requested_;
+}
+
+std::string interrupted_text(const std::string& directory, std::int64_t emissions) {
+  return fmt::format("interrupted; {} holds the first {} emissions, without a manifest", directory, emissions);
 }
 
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,

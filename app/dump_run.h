@@ -44,6 +44,9 @@ struct DumpOutcome {
   std::string damage;  // kDamaged: what was wrong
 };
 
+// What stderr says of an interrupted run.
+std::string interrupted_text(const std::string& directory, std::int64_t emissions);
+
 // Throws Error: bad input or usage before anything was written, a failed write at any time.
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
                        RunInterrupt& interrupt);

@@ -171,7 +171,7 @@ std::string write_config(Command command, const GivenValues& in_force) {
 
 const OptionSpec* nearest_option(std::string_view misspelt, unsigned commands) {
   const OptionSpec* nearest = nullptr;
-  std::size_t least = std::max<std::size_t>(misspelt.size() / 3, 1) + 1;
+  std::size_t least = misspelt.size() < 4 ? 2 : std::max<std::size_t>(misspelt.size() / 3, 2) + 1;  // and nearer
   for (const OptionSpec& spec : option_table()) {
     const std::size_t distance = edit_distance(misspelt, spec.name);
     if ((spec.commands & commands) != 0 && distance < least) {

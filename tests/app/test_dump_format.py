@@ -143,7 +143,8 @@ class Inputs(DumpTest):
             self.assertTrue(load_json(path, "manifest")["complete"])
 
     def test_stdin_and_a_leading_dash(self):
-        with open(self.clip, "rb") as stream:
+        streamable = make_clip(self.folder / "streamable.ts", 1)
+        with open(streamable, "rb") as stream:
             done = saccade("dump", "-", "-o", self.out, "--frames", "3", stdin=stream)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual(load_json(self.out, "meta")["input"]["sha256"], "stream")
