@@ -12,9 +12,7 @@
 namespace saccade {
 namespace {
 
-// Stdio's buffer is larger than what gathers between two flushes, so it never writes half an event by itself.
-constexpr std::size_t kBufferBytes = 1 << 16;
-constexpr std::size_t kFlushBytes = kBufferBytes / 2;
+constexpr std::size_t kFlushBytes = 1 << 15;
 constexpr std::int64_t kFlushIntervalNs = 1'000'000'000;
 constexpr int kProcess = 1;
 
@@ -36,25 +34,29 @@ TraceWriter::TraceWriter(const std::string& path) : file_(std::fopen(path.c_str(
     throw Error(ExitCode::kUnexpected, fmt::format("{}: cannot write the trace: {}; choose a writable path for --trace",
                                                    path, std::strerror(errno)));
   }
-  std::setvbuf(file_.get(), nullptr, _IOFBF, kBufferBytes);
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // flush() alone decides what goes out together
+  pending_.reserve(kFlushBytes);
 }
 
 TraceWriter::~TraceWriter() {
   const std::lock_guard lock(mutex_);
-  std::fputs(first_ ? "[]\n" : "\n]\n", file_.get());
+  pending_ += first_ ? "[]\n" : "\n]\n";
+  flush();
+}
+
+void TraceWriter::flush() {
+  std::fwrite(pending_.data(), 1, pending_.size(), file_.get());
+  pending_.clear();
 }
 
 void TraceWriter::append(std::string_view event, std::int64_t now_ns) {
   const std::lock_guard lock(mutex_);
-  const std::string_view separator = first_ ? "[\n" : ",\n";
-  if (unflushed_bytes_ + separator.size() + event.size() > kFlushBytes || now_ns - flushed_ns_ >= kFlushIntervalNs) {
-    std::fflush(file_.get());
-    unflushed_bytes_ = 0;
+  if (pending_.size() + event.size() > kFlushBytes || now_ns - flushed_ns_ >= kFlushIntervalNs) {
+    flush();
     flushed_ns_ = now_ns;
   }
-  std::fwrite(separator.data(), 1, separator.size(), file_.get());
-  std::fwrite(event.data(), 1, event.size(), file_.get());
-  unflushed_bytes_ += separator.size() + event.size();
+  pending_ += first_ ? "[\n" : ",\n";
+  pending_ += event;
   first_ = false;
 }
 

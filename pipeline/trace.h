@@ -25,11 +25,12 @@ class TraceWriter {
 
  private:
   void append(std::string_view event, std::int64_t now_ns);  // one event without separator
+  void flush();
 
   std::mutex mutex_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   bool first_ = true;
-  std::size_t unflushed_bytes_ = 0;
+  std::string pending_;  // whole events that are not in the file yet
   std::int64_t flushed_ns_ = 0;
 };
 
