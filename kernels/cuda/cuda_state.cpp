@@ -15,7 +15,9 @@ namespace saccade::cuda {
 namespace {
 
 // Above this share of tiles one copy of whole planes beats reading tiles in place over the bus.
-constexpr double kInPlaceShare = 0.25;
+constexpr double kInPlaceShare = 0.2;
+// The same for tiles packed by the CPU against rows copied by it.
+constexpr double kPackedShare = 0.35;
 constexpr std::size_t kCopyPitch = 256;
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -57,6 +59,11 @@ DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
 }  // namespace
 
 CudaState::CudaState(const PyramidLayout& shape) : layout(shape), damage(shape.tiles) {
+  int device = 0;
+  int major = 0;
+  cuda_check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+  early_launch = major >= 9;
   for (int p = 0; p < layout.plane_count; ++p) {
     const auto index = static_cast<std::size_t>(p);
     const PlaneLayout& plane = layout.planes[index];
@@ -220,28 +227,42 @@ void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refr
   check_frame(frame);
   check_damage(marks);
   if (marks.count() == 0) return;
-  ApplyParams apply{packed.as<std::uint32_t>(), false, true, refresh};
-  const bool on_host = frame.space == MemorySpace::kHost;
-  if (on_host && !frame_is_pinned(frame)) {
-    send_packed(frame, marks);
-    SourceParams source{};
-    for (int p = 0; p < layout.plane_count; ++p) {
-      source.plane[p] = packed.data() + table_bytes + (p == 0 ? 0 : chroma_offset);
-      source.pitch[p] = layout.planes[static_cast<std::size_t>(p)].tile_size() *
-                        layout.planes[static_cast<std::size_t>(p)].texel_bytes();
-    }
-    source.shift = frame.shift;
-    source.vectors = 1;
-    source.tile_stride = static_cast<long long>(tile_bytes);
-    apply.tiles = packed.as<std::uint32_t>();
-    apply.packed = true;
-    launch_apply(packed_layout(frame.layout), texture, source, apply, stream.get());
+  if (marks.all() && refresh) {
+    const DiffParams everything{0, 0, 0, 1};
+    launch_update(frame.layout, texture, source_on_card(frame), everything, true, diff_tiles.as<std::uint32_t>(),
+                  stream.get());
     return;
   }
+  const bool on_host = frame.space == MemorySpace::kHost;
+  const bool pinned = on_host && frame_is_pinned(frame);
+  ApplyParams apply;
+  apply.refresh = refresh;
+  if (on_host && !pinned && marks.share() <= kPackedShare) {
+    send_packed(frame, marks);
+    apply.tiles = packed.as<std::uint32_t>();
+    apply.packed = true;
+    launch_apply(packed_layout(frame.layout), texture, packed_source(frame), apply, stream.get());
+    return;
+  }
+  // The copy first: the table is made while it runs.
+  const bool copy = on_host && (!pinned || marks.share() > kInPlaceShare);
+  const SourceParams source = copy ? source_on_card(frame) : source_in_place(frame);
   send_tiles(marks);
   apply.tiles = packed.as<std::uint32_t>();
-  const SourceParams source = on_host && marks.share() > kInPlaceShare ? source_on_card(frame) : source_in_place(frame);
   launch_apply(frame.layout, texture, source, apply, stream.get());
+}
+
+SourceParams CudaState::packed_source(const FrameView& frame) const {
+  SourceParams source{};
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const PlaneLayout& plane = layout.planes[static_cast<std::size_t>(p)];
+    source.plane[p] = packed.data() + table_bytes + (p == 0 ? 0 : chroma_offset);
+    source.pitch[p] = plane.tile_size() * plane.texel_bytes();
+  }
+  source.shift = frame.shift;
+  source.vectors = 1;
+  source.tile_stride = static_cast<long long>(tile_bytes);
+  return source;
 }
 
 void CudaState::send_plan(const PatchPlan& plan) {
@@ -279,6 +300,8 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
     params.texture[p] = planes[static_cast<std::size_t>(p)].texture();
     params.width[p] = layout.planes[static_cast<std::size_t>(p)].width;
     params.height[p] = layout.planes[static_cast<std::size_t>(p)].height;
+    params.inverse_width[p] = 1.0f / static_cast<float>(params.width[p]);
+    params.inverse_height[p] = 1.0f / static_cast<float>(params.height[p]);
   }
   const float code_max = hardware ? 1.0f : layout.format == TextureFormat::kYuv16 ? 65535.0f : 255.0f;
   if (layout.format != TextureFormat::kRgba8) params.color = make_color_params(color, code_max);
@@ -292,6 +315,7 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
   params.size = plan_size;
   params.type = format.type;
   params.hardware = hardware;
+  params.early_launch = early_launch;
   launch_sample(layout.format, params, stream.get());
 }
 

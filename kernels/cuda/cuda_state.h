@@ -34,6 +34,7 @@ struct CudaState {
   void send_tiles(const Damage& damage);  // the table alone
   void send_packed(const FrameView& frame, const Damage& damage);
   InputSlot& next_slot();
+  SourceParams packed_source(const FrameView& frame) const;
   void send_plan(const PatchPlan& plan);
   void run_sample(const ColorSpec& color, const SampleFormat& format);
 
@@ -71,6 +72,7 @@ struct CudaState {
   CudaEvent batch_read;
   SampleFormat batch_format;
   bool hardware = false;
+  bool early_launch = false;
 };
 
 }  // namespace saccade::cuda

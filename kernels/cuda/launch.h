@@ -36,6 +36,8 @@ struct SampleParams {
   unsigned long long texture[2];
   int width[2];  // padded texels of level 0
   int height[2];
+  float inverse_width[2];
+  float inverse_height[2];
   shared::ColorParams color;  // for code values, or for 0..1 when `hardware`
   float site_shift_x, site_shift_y;
   float mean[3], inv_std[3];
@@ -44,7 +46,8 @@ struct SampleParams {
   int count;
   int size;
   SampleType type;
-  bool hardware;  // the texture unit's filter (8-bit weights) in place of fetch and lerp
+  bool hardware;      // the texture unit's filter (8-bit weights) in place of fetch and lerp
+  bool early_launch;  // start before the launch before has ended, and wait on the card (compute capability 9.0 on)
 };
 
 void launch_sample(TextureFormat format, const SampleParams& params, cudaStream_t stream);

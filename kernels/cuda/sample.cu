@@ -98,18 +98,59 @@ __device__ __forceinline__ shared::Rgb sample_exact(const SampleParams& params, 
   }
 }
 
+// Bilinear by the texture unit; the two levels are mixed in float, which halves the error of its 8-bit weights.
+template <typename Texel>
+__device__ __forceinline__ Texel filter(unsigned long long texture, float u, float v, float lod, int levels);
+
+struct LevelMix {
+  float first, fraction;
+};
+
+__device__ __forceinline__ LevelMix level_mix(float lod, int levels) {
+  const float inside = shared::clamp(lod, 0.0f, static_cast<float>(levels - 1));
+  const float whole = floorf(inside);
+  return {whole, inside - whole};
+}
+
+template <>
+__device__ __forceinline__ float filter(unsigned long long texture, float u, float v, float lod, int levels) {
+  const LevelMix mix = level_mix(lod, levels);
+  const float fine = tex2DLod<float>(texture, u, v, mix.first);
+  if (mix.fraction == 0.0f) return fine;
+  return shared::lerp(fine, tex2DLod<float>(texture, u, v, mix.first + 1.0f), mix.fraction);
+}
+
+template <>
+__device__ __forceinline__ float2 filter(unsigned long long texture, float u, float v, float lod, int levels) {
+  const LevelMix mix = level_mix(lod, levels);
+  const float2 fine = tex2DLod<float2>(texture, u, v, mix.first);
+  if (mix.fraction == 0.0f) return fine;
+  const float2 coarse = tex2DLod<float2>(texture, u, v, mix.first + 1.0f);
+  return make_float2(shared::lerp(fine.x, coarse.x, mix.fraction), shared::lerp(fine.y, coarse.y, mix.fraction));
+}
+
+template <>
+__device__ __forceinline__ float4 filter(unsigned long long texture, float u, float v, float lod, int levels) {
+  const LevelMix mix = level_mix(lod, levels);
+  const float4 fine = tex2DLod<float4>(texture, u, v, mix.first);
+  if (mix.fraction == 0.0f) return fine;
+  const float4 coarse = tex2DLod<float4>(texture, u, v, mix.first + 1.0f);
+  return make_float4(shared::lerp(fine.x, coarse.x, mix.fraction), shared::lerp(fine.y, coarse.y, mix.fraction),
+                     shared::lerp(fine.z, coarse.z, mix.fraction), 1.0f);
+}
+
 template <TextureFormat F>
 __device__ __forceinline__ shared::Rgb sample_hardware(const SampleParams& params, float lod, float x_px, float y_px) {
-  const float u = x_px / static_cast<float>(params.width[0]);
-  const float v = y_px / static_cast<float>(params.height[0]);
+  const float u = x_px * params.inverse_width[0];
+  const float v = y_px * params.inverse_height[0];
   if constexpr (FormatTraits<F>::kHasChroma) {
-    const float cu = (x_px * 0.5f + params.site_shift_x) / static_cast<float>(params.width[1]);
-    const float cv = (y_px * 0.5f + params.site_shift_y) / static_cast<float>(params.height[1]);
-    const float luma = tex2DLod<float>(params.texture[0], u, v, lod);
-    const float2 chroma = tex2DLod<float2>(params.texture[1], cu, cv, shared::chroma_lod(lod));
+    const float cu = (x_px * 0.5f + params.site_shift_x) * params.inverse_width[1];
+    const float cv = (y_px * 0.5f + params.site_shift_y) * params.inverse_height[1];
+    const float luma = filter<float>(params.texture[0], u, v, lod, params.plane[0].levels);
+    const float2 chroma = filter<float2>(params.texture[1], cu, cv, shared::chroma_lod(lod), params.plane[1].levels);
     return shared::ycbcr_to_rgb(luma, chroma.x, chroma.y, params.color);
   } else {
-    const float4 rgba = tex2DLod<float4>(params.texture[0], u, v, lod);
+    const float4 rgba = filter<float4>(params.texture[0], u, v, lod, params.plane[0].levels);
     return {rgba.x, rgba.y, rgba.z};
   }
 }
@@ -134,6 +175,9 @@ __global__ void __launch_bounds__(kSampleThreads) sample_kernel(const __grid_con
   const float4 record = __ldg(reinterpret_cast<const float4*>(params.patches) + blockIdx.x);
   const PatchRecord patch{record.x, record.y, record.z, record.w};
   const int area = params.size * params.size;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();  // the launch before this one has written the texture
+#endif
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * 3 * static_cast<std::size_t>(area);
   for (int i = static_cast<int>(threadIdx.x); i < area; i += kSampleThreads) {
     const float x_px = shared::sample_position_px(patch.x_px, i % params.size, params.size, patch.pitch_px);
@@ -152,12 +196,17 @@ __global__ void __launch_bounds__(kSampleThreads) sample_kernel(const __grid_con
 
 template <TextureFormat F>
 void launch(const SampleParams& params, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(params.count);
-  if (params.hardware) {
-    sample_kernel<F, true><<<blocks, kSampleThreads, 0, stream>>>(params);
-  } else {
-    sample_kernel<F, false><<<blocks, kSampleThreads, 0, stream>>>(params);
-  }
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(params.count));
+  config.blockDim = dim3(kSampleThreads);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = params.early_launch ? 1 : 0;
+  cuda_check(cudaLaunchKernelEx(&config, params.hardware ? sample_kernel<F, true> : sample_kernel<F, false>, params),
+             "sample_kernel");
   cuda_check_launch("sample_kernel", stream);
 }
 

@@ -6,6 +6,9 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/levels.cuh"
 
+#ifndef MINB
+#define MINB 1
+#endif
 namespace saccade::cuda {
 namespace {
 
@@ -73,12 +76,15 @@ __device__ __forceinline__ bool follow_source(const TextureParams& texture, cons
 }
 
 template <PixelLayout L, bool kWrite>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kBlockThreads, MINB)
     update_kernel(const __grid_constant__ TextureParams texture, const __grid_constant__ SourceParams frame,
                   const __grid_constant__ DiffParams diff, std::uint32_t* __restrict__ tiles) {
   constexpr TextureFormat kFormat = LayoutTraits<L>::kFormat;
   using Luma = typename FormatTraits<kFormat>::Luma;
   using Chroma = typename FormatTraits<kFormat>::Chroma;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();  // the sampler may take its place; it waits for this grid's end
+#endif
   const BlockPosition at = block_position();
   const bool inside = at.tx < texture.tile_cols && at.ty < texture.tile_rows;
   BlockQuads<kFormat> fresh;

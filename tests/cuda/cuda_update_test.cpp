@@ -98,7 +98,7 @@ TEST_P(CudaUpdate, EveryConfigEqualsCpu) {
 
 TEST_P(CudaUpdate, LargeFramesEqualCpu) {
   run_sequence(GetParam(), {1920, 1080, 7}, Form::kFused, Rows::kAligned, {}, 7);
-  run_sequence(GetParam(), {1278, 718, 12}, Form::kFused, Rows::kPacked, {2, 1, 8}, 8);
+  run_sequence(GetParam(), {638, 358, 11}, Form::kFused, Rows::kPacked, {2, 1, 8}, 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, CudaUpdate, ::testing::ValuesIn(kLayouts),
