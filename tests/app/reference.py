@@ -1,6 +1,7 @@
 """What a dump should hold, computed from its definition with NumPy and ffmpeg's decoder: nothing of the program's code.
 
-Frames are lists of planes: [luma (H, W, 1), chroma (h, w, 2)] of the stream's own samples, or [rgb (H, W, 3)].
+Frames are lists of planes: [luma (H, W, 1), chroma (h, w, 2)] of the stream's own samples, or [rgb (H, W, 3)]. Samples of
+more than 8 bits are aligned to the top of 16, where the texture keeps them (its means are rounded there).
 """
 import json
 import os
@@ -12,6 +13,7 @@ import numpy as np
 SACCADE = os.environ.get("SACCADE_BIN", "saccade")
 MEDIA = pathlib.Path(os.environ.get("SACCADE_SOURCE_DIR", ".")).resolve().parent / "shared" / "media"
 TILE = 16
+DEPTH = {"yuv420p10le": 10, "yuv420p12le": 12}
 KR_KB = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722), "bt2020": (0.2627, 0.0593), "smpte240m": (0.212, 0.087)}
 
 
@@ -49,6 +51,7 @@ def decode(clip, width, height, pixel_format):
     if pixel_format == "rgb24":
         return [[frame] for frame in np.frombuffer(data, np.uint8).reshape(-1, height, width, 3)]
     samples = np.frombuffer(data, "<u2" if pixel_format.endswith("le") else np.uint8)
+    samples = samples << (16 - DEPTH.get(pixel_format, 16)) if samples.dtype == np.uint16 else samples
     chroma_width, chroma_height = (width + 1) // 2, (height + 1) // 2
     sizes = [width * height, chroma_width * chroma_height, chroma_width * chroma_height]
     frames = []
@@ -71,7 +74,8 @@ def tile_counts(differs, tile):
 
 
 def textures(frames, threshold=0, min_pixels=0):
-    """Yields (texture planes, damaged tiles as a boolean grid) after each frame. threshold: in the frames' samples."""
+    """Yields (texture planes, damaged tiles as a boolean grid) after each frame. threshold: in 8-bit codes."""
+    unit = 256 if frames[0][0].dtype == np.uint16 else 1
     texture = None
     for frame in frames:
         if texture is None:
@@ -81,7 +85,7 @@ def textures(frames, threshold=0, min_pixels=0):
             continue
         counts = 0
         for plane, (held, new) in enumerate(zip(texture, frame)):
-            counts = counts + tile_counts(np.abs(held.astype(np.int64) - new) > threshold, TILE >> plane)
+            counts = counts + tile_counts(np.abs(held.astype(np.int64) - new) > threshold * unit, TILE >> plane)
         damaged = counts > min_pixels
         for plane, (held, new) in enumerate(zip(texture, frame)):
             mask = np.kron(damaged, np.ones((TILE >> plane, TILE >> plane), bool))[:held.shape[0], :held.shape[1]]
@@ -132,7 +136,9 @@ def trilinear(levels, x_px, y_px, lod, scale, shift):
 
 
 def to_rgb(luma, chroma, matrix, full_range, bits):
-    """ITU-R BT.601/709/2020, quantised as H.273 says. Codes of `bits` bits; R'G'B' 0..1."""
+    """ITU-R BT.601/709/2020, quantised as H.273 says. Codes of `bits` bits, above 8 aligned to the top of 16; R'G'B' 0..1."""
+    if bits > 8:
+        luma, chroma = luma / (1 << (16 - bits)), chroma / (1 << (16 - bits))
     kr, kb = KR_KB[matrix]
     top, unit = (1 << bits) - 1, 1 << (bits - 8)
     y = luma / top if full_range else (luma - 16 * unit) / (219 * unit)
