@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstdlib>
 
 #include "gpu/gl_egl.h"
@@ -78,6 +77,16 @@ void load_functions(Context::LoadProcedure load) {
   }
 }
 
+// `sink` and `errors` live in Context::State, which outlives the callback.
+void report(const DebugSink& sink, std::int64_t& errors, GLenum type, GLenum severity, GLsizei length,
+            const GLchar* text) {
+  const bool error = type == GL_DEBUG_TYPE_ERROR;
+  if (error) ++errors;
+  if (!sink) return;
+  const std::string_view view = length >= 0 ? std::string_view(text, static_cast<std::size_t>(length)) : text;
+  sink({severity_of(severity), error, view});
+}
+
 }  // namespace
 
 Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -92,25 +101,6 @@ Context::~Context() {
   if (state_ != nullptr && state_->callback_installed && state_->egl == nullptr)
     glDebugMessageCallback(nullptr, nullptr);
 }
-
-namespace {
-
-// `errors` and `sink` live in Context::State, which outlives the callback.
-struct DebugTarget {
-  DebugSink* sink;
-  std::int64_t* errors;
-};
-
-void report(const DebugTarget& target, GLenum type, GLenum severity, GLsizei length, const GLchar* text) {
-  const bool error = type == GL_DEBUG_TYPE_ERROR;
-  if (error) ++*target.errors;
-  if (!*target.sink) return;
-  const std::string_view view =
-      length >= 0 ? std::string_view(text, static_cast<std::size_t>(length)) : std::string_view(text);
-  (*target.sink)({severity_of(severity), error, view});
-}
-
-}  // namespace
 
 Context Context::offscreen(ContextConfig config) {
   auto egl = EglContext::create(config.device, config.debug);
@@ -132,7 +122,7 @@ Context Context::adopt(LoadProcedure load, ContextConfig config) {
     const auto callback = [](GLenum, GLenum type, GLuint, GLenum severity, GLsizei length, const GLchar* text,
                              const void* user) {
       auto* target = static_cast<State*>(const_cast<void*>(user));
-      report({&target->sink, &target->errors}, type, severity, length, text);
+      report(target->sink, target->errors, type, severity, length, text);
     };
     glDebugMessageCallback(callback, state.get());
     state->callback_installed = true;

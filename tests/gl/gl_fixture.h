@@ -11,6 +11,7 @@
 #include "gpu/gl_context.h"
 #include "kernels/damage.h"
 #include "kernels/frame_view.h"
+#include "kernels/gl/gl_pyramid.h"
 
 namespace saccade::testing {
 
@@ -29,6 +30,11 @@ class GlTest : public ::testing::Test {
   gl::Context* context_ = nullptr;
   std::int64_t errors_before_ = 0;
 };
+
+// Names the instances of tests that take a GlWork.
+inline std::string work_name(const ::testing::TestParamInfo<GlWork>& info) {
+  return info.param == GlWork::kHost ? "Host" : "Compute";
+}
 
 // A frame in host memory whose rows are padded by an odd number of bytes where samples are bytes.
 class HostFrame {

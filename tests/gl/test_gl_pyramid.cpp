@@ -118,7 +118,7 @@ TEST_F(GlPyramidTest, KeepsLargeSumsExact) {
 
 // A joined rectangle covers tiles that a threshold left alone: those must keep the texture's old samples.
 class GlWorkTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
-INSTANTIATE_TEST_SUITE_P(Work, GlWorkTest, ::testing::Values(GlWork::kCompute, GlWork::kHost));
+INSTANTIATE_TEST_SUITE_P(Work, GlWorkTest, ::testing::Values(GlWork::kCompute, GlWork::kHost), testing::work_name);
 
 TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
   DiffConfig diff;

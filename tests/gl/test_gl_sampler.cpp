@@ -153,7 +153,8 @@ TEST_F(GlSamplerTest, ReadsTexelsAtLevelZero) {
 }
 
 class GlSampleOrderTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
-INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrderTest, ::testing::Values(GlWork::kCompute, GlWork::kHost));
+INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrderTest, ::testing::Values(GlWork::kCompute, GlWork::kHost),
+                         testing::work_name);
 
 TEST_P(GlSampleOrderTest, SamplesComeInOrderFramesLater) {
   Pair pair(context(), PixelLayout::kI420, 160, 120, GetParam());
