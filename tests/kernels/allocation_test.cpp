@@ -1,49 +1,19 @@
 // The per-frame path allocates nothing: every form of operator new is counted.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <random>
 
 #include "kernels/cpu/cpu_tile_differ.h"
 #include "test_frame.h"
-
-namespace {
-
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t size, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t align) { return counted(size, static_cast<std::size_t>(align)); }
-void* operator new[](std::size_t size, std::align_val_t align) {
-  return counted(size, static_cast<std::size_t>(align));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "tests/support/allocation_counter.h"
 
 namespace saccade::test {
 namespace {
 
 TEST(Allocation, IsCounted) {
-  const long before = allocations;
+  const long before = allocation_count();
   std::vector<int> some(100);
-  EXPECT_EQ(allocations, before + 1) << some.size();
+  EXPECT_EQ(allocation_count(), before + 1) << some.size();
 }
 
 TEST(Allocation, NonePerFrame) {
@@ -59,7 +29,7 @@ TEST(Allocation, NonePerFrame) {
     PatchBatch batch(3, 16, {});
     std::vector<TileRect> rects;
     rects.reserve(static_cast<std::size_t>(pyramid.layout().tiles.count()));
-    const long before = allocations;
+    const long before = allocation_count();
     for (int step = 0; step < 6; ++step) {
       const Damage& damage = differ.diff(frame.view());
       damage.rects(rects);
@@ -69,7 +39,7 @@ TEST(Allocation, NonePerFrame) {
       if (step == 3) differ.damage_everything();
       frame.randomize(rng, 30 * step, 20, 30 * step + 20, 60);
     }
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocation_count(), before);
   }
 }
 
