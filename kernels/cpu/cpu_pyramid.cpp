@@ -73,16 +73,21 @@ void CpuPyramid::allocate() {
 
 void CpuPyramid::make_sums() {
   const TileGrid grid = layout_.padded_tiles;
+  for (int p = 0; p < layout_.plane_count; ++p) {
+    const auto channels = static_cast<std::size_t>(layout_.planes[static_cast<std::size_t>(p)].channels);
+    planes_[static_cast<std::size_t>(p)].tile_sums.resize(static_cast<std::size_t>(grid.count()) * channels);
+  }
   const int steps = layout_.levels - 1 - 4;  // levels coarser than a luma tile
   for (int k = 0; k <= steps; ++k) {
     const auto squares = static_cast<std::size_t>(grid.cols >> k) * static_cast<std::size_t>(grid.rows >> k);
     dirty_.emplace_back(k > 0 ? squares : 0);
     for (int p = 0; p < layout_.plane_count; ++p) {
       const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(p)];
-      planes_[static_cast<std::size_t>(p)].sums.emplace_back(squares * static_cast<std::size_t>(shape.channels));
+      planes_[static_cast<std::size_t>(p)].sums.emplace_back(k > 0 ? squares * static_cast<std::size_t>(shape.channels)
+                                                                   : 0);
     }
   }
-  scratch_.resize(static_cast<std::size_t>(kTilePx) * kTilePx * 4);
+  scratch_.resize(static_cast<std::size_t>(layout_.planes[0].width) * 4);
 }
 
 std::int64_t CpuPyramid::upload(const FrameView& frame, const Damage& damage) {
@@ -113,7 +118,8 @@ std::int64_t CpuPyramid::upload_run(int plane, const FrameView& frame, int ty, i
   for (int y = y_begin; y < y_image; ++y) {
     std::uint8_t* row = level.data + y * level.pitch;
     rows.pack(x_begin, y, x_image - x_begin, row + x_begin * texel_bytes);
-    repeat_texel(row + x_image * texel_bytes, row + (x_image - 1) * texel_bytes, texel_bytes, x_end - x_image);
+    if (x_image < x_end)
+      repeat_texel(row + x_image * texel_bytes, row + (x_image - 1) * texel_bytes, texel_bytes, x_end - x_image);
   }
   const std::uint8_t* last = level.data + (y_image - 1) * level.pitch + x_begin * texel_bytes;
   for (int y = y_image; y < y_end; ++y) {
@@ -130,10 +136,9 @@ void CpuPyramid::refresh_mips(const Damage& damage) {
     const int x_end = end == layout_.tiles.cols ? layout_.padded_tiles.cols : end;
     const int y_end = ty + 1 == layout_.tiles.rows ? layout_.padded_tiles.rows : ty + 1;
     for (int y = ty; y < y_end; ++y) {
-      for (int x = begin; x < x_end; ++x) {
-        for (int p = 0; p < layout_.plane_count; ++p) refresh_tile(p, x, y);
-        if (steps > 0) mark(1, x >> 1, y >> 1);
-      }
+      for (int p = 0; p < layout_.plane_count; ++p) refresh_run(p, y, begin, x_end);
+      if (steps < 1) continue;
+      for (int x = begin >> 1; x <= (x_end - 1) >> 1; ++x) mark(1, x, y >> 1);
     }
   });
   for (int k = 1; k <= steps; ++k) refresh_coarse(k);
@@ -144,34 +149,33 @@ void CpuPyramid::mark(int step, int x, int y) {
   dirty_[static_cast<std::size_t>(step)][static_cast<std::size_t>(y * cols + x)] = 1;
 }
 
-void CpuPyramid::refresh_tile(int plane_index, int tx, int ty) {
+// Levels that tiles [tx_begin, tx_end) of a row make by themselves.
+void CpuPyramid::refresh_run(int plane_index, int ty, int tx_begin, int tx_end) {
   Plane& plane = planes_[static_cast<std::size_t>(plane_index)];
   const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane_index)];
   const int size = shape.tile_size();
   const int texel_bytes = shape.texel_bytes();
   const Level& base = plane.levels[0];
-  TileMips tile;
-  tile.source = base.data + std::ptrdiff_t{ty} * size * base.pitch + std::ptrdiff_t{tx} * size * texel_bytes;
-  tile.source_pitch = base.pitch;
+  TileMips run;
+  run.tiles = tx_end - tx_begin;
+  run.source = base.data + std::ptrdiff_t{ty} * size * base.pitch + std::ptrdiff_t{tx_begin} * size * texel_bytes;
+  run.source_pitch = base.pitch;
   for (int l = 1; l <= plane.tile_levels; ++l) {
     const auto slot = static_cast<std::size_t>(l - 1);
     if (l < shape.levels) {
       const Level& level = plane.levels[static_cast<std::size_t>(l)];
       const int side = size >> l;
-      tile.out[slot] = level.data + std::ptrdiff_t{ty} * side * level.pitch + std::ptrdiff_t{tx} * side * texel_bytes;
-      tile.out_pitch[slot] = level.pitch;
+      run.out[slot] =
+          level.data + std::ptrdiff_t{ty} * side * level.pitch + std::ptrdiff_t{tx_begin} * side * texel_bytes;
+      run.out_pitch[slot] = level.pitch;
     } else {
-      tile.out[slot] = scratch_.data();
-      tile.out_pitch[slot] = std::ptrdiff_t{kTilePx} * 4;
+      run.out[slot] = scratch_.data();
+      run.out_pitch[slot] = 0;
     }
   }
-  std::array<std::uint32_t, 4> sums{};
-  ops_.tile_mips[static_cast<std::size_t>(plane.kind)](tile, sums.data());
-  if (plane.sums.empty()) return;
-  const std::size_t first =
-      static_cast<std::size_t>(ty * layout_.padded_tiles.cols + tx) * static_cast<std::size_t>(shape.channels);
-  for (int c = 0; c < shape.channels; ++c)
-    plane.sums[0][first + static_cast<std::size_t>(c)] = sums[static_cast<std::size_t>(c)];
+  const std::size_t first = static_cast<std::size_t>(ty * layout_.padded_tiles.cols + tx_begin);
+  std::uint32_t* sums = plane.tile_sums.data() + first * static_cast<std::size_t>(shape.channels);
+  ops_.tile_mips[static_cast<std::size_t>(plane.kind)](run, sums);
 }
 
 // The level whose texels cover 2^step x 2^step tiles.
@@ -196,16 +200,18 @@ void CpuPyramid::refresh_coarse_texel(int plane_index, int step, int x, int y) {
   const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane_index)];
   const int level_index = plane.tile_levels + step;
   const Level& level = plane.levels[static_cast<std::size_t>(level_index)];
-  const std::vector<std::uint64_t>& fine = plane.sums[static_cast<std::size_t>(step) - 1];
   std::vector<std::uint64_t>& coarse = plane.sums[static_cast<std::size_t>(step)];
   const auto channels = static_cast<std::size_t>(shape.channels);
   const std::size_t pitch = static_cast<std::size_t>(layout_.padded_tiles.cols >> (step - 1)) * channels;
   const std::size_t from = static_cast<std::size_t>(2 * y) * pitch + static_cast<std::size_t>(2 * x) * channels;
   const std::size_t to = static_cast<std::size_t>(y) * (pitch / 2) + static_cast<std::size_t>(x) * channels;
   std::uint8_t* texel = level.data + y * level.pitch + std::ptrdiff_t{x} * shape.texel_bytes();
+  const auto add_four = [&](const auto* sum) {
+    return std::uint64_t{sum[0]} + sum[channels] + sum[pitch] + sum[pitch + channels];
+  };
   for (std::size_t c = 0; c < channels; ++c) {
-    const std::uint64_t* sum = fine.data() + from + c;
-    coarse[to + c] = sum[0] + sum[channels] + sum[pitch] + sum[pitch + channels];
+    coarse[to + c] = step == 1 ? add_four(plane.tile_sums.data() + from + c)
+                               : add_four(plane.sums[static_cast<std::size_t>(step) - 1].data() + from + c);
     const auto value = static_cast<std::uint16_t>(mean(coarse[to + c], level_index));
     if (shape.bytes_per_channel == 1) {
       texel[c] = static_cast<std::uint8_t>(value);

@@ -37,10 +37,11 @@ class CpuPyramid final : public Pyramid {
     int width = 0;
     int height = 0;
   };
-  // sums[k]: exact sums of squares of 2^k x 2^k tiles, row-major, channels interleaved.
+  // Exact sums, row-major, channels interleaved: of tiles, and (sums[k], k >= 1) of squares of 2^k x 2^k tiles.
   struct Plane {
     std::vector<Level> levels;
     std::vector<LevelView> views;
+    std::vector<std::uint32_t> tile_sums;
     std::vector<std::vector<std::uint64_t>> sums;
     TexelKind kind = TexelKind::k8x1;
     int tile_levels = 4;  // log2 of the tile size: levels a tile makes by itself
@@ -52,7 +53,7 @@ class CpuPyramid final : public Pyramid {
   void allocate();
   void make_sums();
   std::int64_t upload_run(int plane, const FrameView& frame, int ty, int tx_begin, int tx_end);
-  void refresh_tile(int plane, int tx, int ty);
+  void refresh_run(int plane, int ty, int tx_begin, int tx_end);
   void refresh_coarse(int step);
   void refresh_coarse_texel(int plane, int step, int x, int y);
   void mark(int step, int x, int y);
@@ -63,7 +64,7 @@ class CpuPyramid final : public Pyramid {
   std::array<Plane, 2> planes_;
   // dirty[k], k >= 1: squares of 2^k x 2^k tiles whose coarser texels are out of date. Empty between calls.
   std::vector<std::vector<std::uint8_t>> dirty_;
-  std::vector<std::uint8_t> scratch_;  // levels the texture does not have
+  std::vector<std::uint8_t> scratch_;  // one row, for the levels that tiles make and the texture does not have
 };
 
 }  // namespace saccade

@@ -14,6 +14,7 @@ CpuTileDiffer::CpuTileDiffer(const CpuPyramid& texture, const DiffConfig& config
   std::size_t row_bytes = 0;
   for (int p = 0; p < texture.layout().plane_count; ++p) {
     const PlaneLayout& plane = texture.layout().planes[static_cast<std::size_t>(p)];
+    base_[static_cast<std::size_t>(p)] = texture.level_view(p, 0);
     row_bytes =
         std::max(row_bytes, static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.texel_bytes()));
   }
@@ -55,7 +56,7 @@ void CpuTileDiffer::diff_tile_row(const FrameView& frame, int ty) {
 // Adds to sums_: per tile of the row, more than 0 where bytes are unequal, or the number of samples over the threshold.
 void CpuTileDiffer::mark_plane(const FrameView& frame, int plane, int ty) {
   const PlaneLayout& shape = texture_.layout().planes[static_cast<std::size_t>(plane)];
-  const LevelView base = texture_.level_view(plane, 0);
+  const LevelView& base = base_[static_cast<std::size_t>(plane)];
   const FrameRows rows(frame, plane, ops_);
   const std::size_t row_bytes =
       static_cast<std::size_t>(shape.image_width) * static_cast<std::size_t>(shape.texel_bytes());
@@ -84,7 +85,7 @@ void CpuTileDiffer::mark_plane(const FrameView& frame, int plane, int ty) {
 
 std::uint32_t CpuTileDiffer::energy(const FrameView& frame, int tx, int ty) const {
   const PlaneLayout& shape = texture_.layout().planes[0];
-  const LevelView base = texture_.level_view(0, 0);
+  const LevelView& base = base_[0];
   const PlaneView& plane = frame.planes[0];
   const int x = tx * kTilePx;
   const int y = ty * kTilePx;

@@ -30,6 +30,7 @@ class CpuTileDiffer final : public TileDiffer {
   const CpuPyramid& texture_;
   CpuOps ops_;
   DiffConfig config_;
+  std::array<LevelView, 2> base_;  // the texture's level 0
   Damage damage_;
   bool everything_ = true;
   std::vector<std::uint8_t> packed_;  // one row of a frame in the texture's form

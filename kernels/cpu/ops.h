@@ -15,8 +15,10 @@
 
 namespace saccade {
 
-// One tile of level 0 and where its levels 1, 2, 3 (and 4, for tiles of 16 texels) go.
+// Neighbouring tiles of a row: the first one's level 0, and where its levels 1, 2, 3 (and 4, for tiles of 16 texels)
+// go.
 struct TileMips {
+  int tiles = 1;
   const std::uint8_t* source = nullptr;
   std::ptrdiff_t source_pitch = 0;
   std::array<std::uint8_t*, 4> out{};
@@ -55,9 +57,9 @@ struct CpuOps {
   std::uint32_t (*energy16)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
                             std::ptrdiff_t b_pitch, int width, int height, int floor, int shift);
 
-  // Levels 1 .. log2(tile size) of a tile, and per channel the sum of the whole tile. Indexed by TexelKind; tiles are
-  // 16 x 16 texels, 8 x 8 for two channels.
-  using TileMipsFn = void (*)(const TileMips& tile, std::uint32_t* sums);
+  // Levels 1 .. log2(tile size) of each tile, and per tile and channel the sum of the whole tile. Indexed by TexelKind;
+  // tiles are 16 x 16 texels, 8 x 8 for two channels.
+  using TileMipsFn = void (*)(const TileMips& run, std::uint32_t* sums);
   std::array<TileMipsFn, kTexelKinds> tile_mips{};
 
   // S x S samples of a patch, written as 3 x S x S values.

@@ -99,7 +99,7 @@ std::uint32_t footprint_sum(const TileMips& tile, int level, int x, int y, int c
 }
 
 template <int kBytes, int kChannels, int kTileLevels>
-void tile_mips(const TileMips& tile, std::uint32_t* sums) {
+void one_tile_mips(const TileMips& tile, std::uint32_t* sums) {
   for (int level = 1; level <= kTileLevels; ++level) {
     const int side = 1 << (kTileLevels - level);
     const auto slot = static_cast<std::size_t>(level - 1);
@@ -119,6 +119,18 @@ void tile_mips(const TileMips& tile, std::uint32_t* sums) {
     }
   }
   for (int c = 0; c < kChannels; ++c) sums[c] = footprint_sum<kBytes, kChannels>(tile, kTileLevels, 0, 0, c);
+}
+
+template <int kBytes, int kChannels, int kTileLevels>
+void tile_mips(const TileMips& run, std::uint32_t* sums) {
+  TileMips tile = run;
+  for (int t = 0; t < run.tiles; ++t) {
+    one_tile_mips<kBytes, kChannels, kTileLevels>(tile, sums + t * kChannels);
+    tile.source += kBytes * kChannels << kTileLevels;
+    for (int level = 1; level <= kTileLevels; ++level) {
+      tile.out[static_cast<std::size_t>(level - 1)] += kBytes * kChannels << (kTileLevels - level);
+    }
+  }
 }
 
 }  // namespace

@@ -69,8 +69,19 @@ HWY_INLINE void first_row(const T* top, const T* bottom, SumType<T>* sums, std::
   const auto column = [&](std::size_t x) HWY_ATTR {
     return hn::Add(hn::PromoteTo(d, hn::LoadU(narrow, top + x)), hn::PromoteTo(d, hn::LoadU(narrow, bottom + x)));
   };
+  // One channel: neighbours are the low and the high half of a wide lane.
+  const hn::Repartition<T, SumTag<T>> full;
+  const auto pairs = [&](const T* row) HWY_ATTR {
+    const auto both = hn::BitCast(d, hn::LoadU(full, row));
+    return hn::Add(hn::And(both, hn::Set(d, hwy::LimitsMax<T>())), hn::ShiftRight<8 * sizeof(T)>(both));
+  };
   for (std::size_t x = 0; x < lanes; x += n) {
-    const auto sum = add_neighbours<kChannels>(d, column(2 * x), column(2 * x + n));
+    hn::Vec<SumTag<T>> sum;
+    if constexpr (kChannels == 1) {
+      sum = hn::Add(pairs(top + 2 * x), pairs(bottom + 2 * x));
+    } else {
+      sum = add_neighbours<kChannels>(d, column(2 * x), column(2 * x + n));
+    }
     hn::Store(sum, d, sums + x);
     store_means<1, T>(d, sum, out + x * sizeof(T), n);
   }
@@ -120,7 +131,7 @@ HWY_INLINE void next_level(const TileMips& tile, const SumType<T>* fine, SumType
 }
 
 template <class T, int kChannels, int kSize>
-void tile_mips(const TileMips& tile, std::uint32_t* sums) {
+HWY_INLINE void one_tile_mips(const TileMips& tile, std::uint32_t* sums) {
   constexpr std::size_t kHalf = static_cast<std::size_t>(kSize / 2);
   constexpr std::size_t kPitch = kHalf * kChannels;
   HWY_ALIGN SumType<T> a[kHalf * kPitch];
@@ -135,6 +146,20 @@ void tile_mips(const TileMips& tile, std::uint32_t* sums) {
   if constexpr (kSize == 16) next_level<4, T, kChannels, kSize>(tile, a, b);
   const SumType<T>* whole = kSize == 16 ? b : a;
   for (int c = 0; c < kChannels; ++c) sums[c] = whole[c];
+}
+
+template <class T, int kChannels, int kSize>
+void tile_mips(const TileMips& run, std::uint32_t* sums) {
+  constexpr int kRowBytes = kSize * kChannels * static_cast<int>(sizeof(T));
+  TileMips tile = run;
+  for (int t = 0; t < run.tiles; ++t) {
+    one_tile_mips<T, kChannels, kSize>(tile, sums + t * kChannels);
+    tile.source += kRowBytes;
+    tile.out[0] += kRowBytes / 2;
+    tile.out[1] += kRowBytes / 4;
+    tile.out[2] += kRowBytes / 8;
+    tile.out[3] += kRowBytes / 16;
+  }
 }
 
 }  // namespace

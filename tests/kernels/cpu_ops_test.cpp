@@ -155,34 +155,37 @@ TEST_P(CpuOpsTest, Energy) {
 
 struct MipResult {
   std::array<std::vector<std::uint8_t>, 4> levels;
-  std::array<std::uint32_t, 4> sums{};
+  std::array<std::uint32_t, 5 * 4> sums{};
 };
 
-MipResult run_mips(CpuOps::TileMipsFn op, const std::uint8_t* source, std::ptrdiff_t pitch) {
+MipResult run_mips(CpuOps::TileMipsFn op, const std::uint8_t* source, std::ptrdiff_t pitch, int tiles) {
+  constexpr std::ptrdiff_t kPitch = 5 * 32 + 6;
   MipResult result;
-  TileMips tile;
-  tile.source = source;
-  tile.source_pitch = pitch;
+  TileMips run;
+  run.tiles = tiles;
+  run.source = source;
+  run.source_pitch = pitch;
   for (std::size_t l = 0; l < 4; ++l) {
-    result.levels[l].assign(8 * 48, 0x5a);  // what lies beside a tile must stay
-    tile.out[l] = result.levels[l].data();
-    tile.out_pitch[l] = 48;
+    result.levels[l].assign(8 * kPitch, 0x5a);  // what lies beside the tiles must stay
+    run.out[l] = result.levels[l].data();
+    run.out_pitch[l] = kPitch;
   }
-  op(tile, result.sums.data());
+  op(run, result.sums.data());
   return result;
 }
 
 TEST_P(CpuOpsTest, TileMips) {
   for (int kind = 0; kind < kTexelKinds; ++kind) {
     for (unsigned seed = 0; seed < 60; ++seed) {
-      SCOPED_TRACE(fmt::format("kind {} seed {}", kind, seed));
       std::mt19937 rng(seed);
-      const std::ptrdiff_t pitch = 64 + 2 * static_cast<std::ptrdiff_t>(rng() % 5);
+      const int tiles = 1 + static_cast<int>(rng() % 5);
+      SCOPED_TRACE(fmt::format("kind {} seed {} tiles {}", kind, seed, tiles));
+      const std::ptrdiff_t pitch = 64 * 5 + 2 * static_cast<std::ptrdiff_t>(rng() % 5);
       const auto source = make_bytes(rng, static_cast<std::size_t>(pitch * 16 + 16), kFills[seed % kFills.size()]);
       const std::size_t skew = rng() % 8 * 2;
       const auto slot = static_cast<std::size_t>(kind);
-      const MipResult plain = run_mips(plain_.tile_mips[slot], source.data() + skew, pitch);
-      const MipResult simd = run_mips(simd_.tile_mips[slot], source.data() + skew, pitch);
+      const MipResult plain = run_mips(plain_.tile_mips[slot], source.data() + skew, pitch, tiles);
+      const MipResult simd = run_mips(simd_.tile_mips[slot], source.data() + skew, pitch, tiles);
       ASSERT_EQ(plain.sums, simd.sums);
       for (std::size_t l = 0; l < 4; ++l) ASSERT_EQ(plain.levels[l], simd.levels[l]) << "level " << l + 1;
     }
