@@ -117,7 +117,8 @@ void check_size(const SourceConfig& config, const AVCodecParameters& parameters)
   }
 }
 
-CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream) {
+CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream,
+                           ComplaintCounter& complaints) {
   const AVCodec* codec = find_decoder(stream);
   if (codec == nullptr) {
     throw InputError(fmt::format("{}: this FFmpeg has no decoder for {}; convert it to H.264 first", config.uri,
@@ -125,6 +126,7 @@ CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, 
   }
   CodecContextPtr context(avcodec_alloc_context3(codec));
   if (!context || avcodec_parameters_to_context(context.get(), stream.codecpar) < 0) throw std::bad_alloc();
+  context->opaque = &complaints;
   context->pkt_timebase = stream.time_base;
   context->framerate = av_guess_frame_rate(&format, &stream, nullptr);
   context->thread_count = std::max(config.threads, 0);
@@ -162,7 +164,8 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   }
   input.stream = input.format->streams[index];
   check_size(config, *input.stream->codecpar);
-  input.codec = open_codec(config, *input.format, *input.stream);
+  input.complaints = std::make_unique<ComplaintCounter>();
+  input.codec = open_codec(config, *input.format, *input.stream, *input.complaints);
   return input;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "pipeline/decoder_av.h"
+#include "pipeline/decoder_log.h"
 #include "pipeline/frame_source.h"
 
 namespace saccade {
@@ -23,8 +25,9 @@ InputLocation locate_input(const std::string& uri);
 
 struct OpenedInput {
   FormatContextPtr format;
-  AVStream* stream = nullptr;  // of `format`
-  CodecContextPtr codec;       // after `format` in destruction order, so it goes first
+  AVStream* stream = nullptr;                    // of `format`
+  std::unique_ptr<ComplaintCounter> complaints;  // of `codec`
+  CodecContextPtr codec;                         // declared last: it goes first
 };
 
 // Opens, probes, picks the stream and opens its decoder; the other streams are discarded. `interrupted` is polled while

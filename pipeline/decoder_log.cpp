@@ -12,6 +12,7 @@
 #include <vector>
 
 extern "C" {
+#include <libavcodec/avcodec.h>
 #include <libavutil/log.h>
 }
 
@@ -63,6 +64,12 @@ std::string context_name(void* object) {
   return type->item_name != nullptr ? type->item_name(object) : type->class_name;
 }
 
+void count_complaint(void* object) {
+  if (object == nullptr || *static_cast<const AVClass**>(object) != avcodec_get_class()) return;
+  void* counter = static_cast<AVCodecContext*>(object)->opaque;
+  if (counter != nullptr) ++static_cast<ComplaintCounter*>(counter)->errors;
+}
+
 std::string formatted(const char* format, va_list arguments) {
   char text[1024];
   std::vsnprintf(text, sizeof text, format, arguments);
@@ -75,6 +82,7 @@ void on_message(void* object, int level, const char* format, va_list arguments) 
   const bool is_error = level <= AV_LOG_ERROR;
   if (level > AV_LOG_INFO) return;
   if (!is_error && !spdlog::should_log(spdlog::level::debug)) return;
+  if (is_error) count_complaint(object);
   const std::string message = formatted(format, arguments);
   if (message.empty()) return;
   const std::string context = context_name(object);

@@ -1,6 +1,8 @@
 // FFmpeg's log, brought into ours.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,6 +11,12 @@ namespace saccade {
 // Once per process: errors become warnings, the rest debug messages. A message that repeats is shown the 1st, 10th,
 // 100th ... time. Any thread; called by open_decoder().
 void route_ffmpeg_log();
+
+// Errors one decoder logged, on whichever thread: some damage shows nowhere else. Put its address into the codec
+// context's `opaque` before the decoder is opened.
+struct ComplaintCounter {
+  std::atomic<std::int64_t> errors{0};
+};
 
 struct CapturedError;
 

@@ -29,9 +29,14 @@ ReadStatus StreamDecoder::decode(AVFrame& frame) {
     const int received = avcodec_receive_frame(input_.codec.get(), &frame);
     if (received == 0) {
       errors_in_a_row_ = 0;
+      if (!has_frame_) complaints_before_ = input_.complaints->errors;
+      has_frame_ = true;
       return ReadStatus::kOk;
     }
-    if (received == AVERROR_EOF) return ReadStatus::kEnd;
+    if (received == AVERROR_EOF) {
+      count_silent_damage();
+      return ReadStatus::kEnd;
+    }
     if (received == AVERROR(EAGAIN)) {
       const ReadStatus fed = feed();
       if (fed != ReadStatus::kOk) return fed;
@@ -64,6 +69,7 @@ ReadStatus StreamDecoder::feed() {
   }
   ++packets_;
   if (packet_->pos >= 0) packets_end_byte_ = packet_->pos + packet_->size;
+  count_gap(*packet_);
   encrypted_ = encrypted_ || carries_encryption(*packet_);
   const int sent = avcodec_send_packet(input_.codec.get(), packet_.get());
   av_packet_unref(packet_.get());
@@ -72,6 +78,20 @@ ReadStatus StreamDecoder::feed() {
     if (first_error_ == 0) first_error_ = sent;
   }
   return ReadStatus::kOk;
+}
+
+// A flagged packet is what a transport stream has before a gap. Where a recording is glued to another, a key frame
+// comes next and nothing is missing; where one does not, pictures lack what they refer to.
+void StreamDecoder::count_gap(const AVPacket& packet) {
+  if (gap_before_ && (packet.flags & AV_PKT_FLAG_KEY) == 0) ++counters_.packets_corrupt;
+  gap_before_ = (packet.flags & AV_PKT_FLAG_CORRUPT) != 0;
+}
+
+// Errors a decoder logged but flagged nowhere. Those before the first picture don't count: a stream may be joined
+// midway.
+void StreamDecoder::count_silent_damage() {
+  const bool silent = counters_.packets_corrupt == 0 && counters_.frames_corrupt == 0;
+  if (silent && input_.complaints->errors > complaints_before_) ++counters_.packets_corrupt;
 }
 
 void StreamDecoder::finish(int read_error) {

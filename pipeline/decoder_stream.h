@@ -29,6 +29,8 @@ class StreamDecoder {
  private:
   ReadStatus feed();
   void finish(int read_error);
+  void count_gap(const AVPacket& packet);
+  void count_silent_damage();
 
   const std::atomic<bool>& interrupted_;
   SourceCounters& counters_;
@@ -37,6 +39,9 @@ class StreamDecoder {
   bool draining_ = false;
   bool sought_ = false;
   bool encrypted_ = false;
+  bool has_frame_ = false;
+  bool gap_before_ = false;
+  std::int64_t complaints_before_ = 0;  // the first frame
   int first_error_ = 0;
   int errors_in_a_row_ = 0;
   std::int64_t packets_ = 0;

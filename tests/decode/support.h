@@ -1,0 +1,62 @@
+// What the decode tests share: FFmpeg's command line as the truth, and readings of our frames.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipeline/frame_source.h"
+
+namespace saccade::test {
+
+// A temporary directory that goes with its owner.
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string quoted(const std::string& word);                 // for the shell
+std::string run(const std::string& command);                 // its stdout; throws std::runtime_error when it fails
+void ffmpeg(const std::string& arguments);                   // quiet, overwrites
+std::vector<double> ffprobe_times(const std::string& path);  // best-effort times of the first video stream's frames
+std::vector<std::uint8_t> ffmpeg_raw(const std::string& path, const std::string& arguments);  // rawvideo, all frames
+
+// The planes of a frame without padding, in FFmpeg's rawvideo order.
+std::vector<std::uint8_t> packed(const FrameView& view);
+
+// R, G, B (0..255) of a displayed pixel: chroma interpolated at its site, the frame's own matrix.
+std::array<double, 3> rgb_at(const FrameView& view, int x, int y);
+
+// One frame, copied out of the source.
+struct Shot {
+  FrameView view;                   // its planes point into `bytes`
+  std::vector<std::uint8_t> bytes;  // packed()
+  Shot(const FrameView& from);
+  Shot(const Shot&) = delete;
+  Shot(Shot&&) = default;
+};
+
+struct Recording {
+  StreamInfo info;
+  SourceCounters counters;
+  ReadStatus status = ReadStatus::kOk;  // the last one
+  std::string error;
+  std::vector<Shot> shots;
+  std::vector<std::int64_t> times_ns() const;
+  std::vector<std::uint8_t> all_bytes() const;
+};
+
+Recording record(const SourceConfig& config);
+Recording record(const std::string& uri);
+
+}  // namespace saccade::test
