@@ -98,47 +98,6 @@ __device__ __forceinline__ shared::Rgb sample_exact(const SampleParams& params, 
   }
 }
 
-// Bilinear by the texture unit; the two levels are mixed in float, which halves the error of its 8-bit weights.
-template <typename Texel>
-__device__ __forceinline__ Texel filter(unsigned long long texture, float u, float v, float lod, int levels);
-
-struct LevelMix {
-  float first, fraction;
-};
-
-__device__ __forceinline__ LevelMix level_mix(float lod, int levels) {
-  const float inside = shared::clamp(lod, 0.0f, static_cast<float>(levels - 1));
-  const float whole = floorf(inside);
-  return {whole, inside - whole};
-}
-
-template <>
-__device__ __forceinline__ float filter(unsigned long long texture, float u, float v, float lod, int levels) {
-  const LevelMix mix = level_mix(lod, levels);
-  const float fine = tex2DLod<float>(texture, u, v, mix.first);
-  if (mix.fraction == 0.0f) return fine;
-  return shared::lerp(fine, tex2DLod<float>(texture, u, v, mix.first + 1.0f), mix.fraction);
-}
-
-template <>
-__device__ __forceinline__ float2 filter(unsigned long long texture, float u, float v, float lod, int levels) {
-  const LevelMix mix = level_mix(lod, levels);
-  const float2 fine = tex2DLod<float2>(texture, u, v, mix.first);
-  if (mix.fraction == 0.0f) return fine;
-  const float2 coarse = tex2DLod<float2>(texture, u, v, mix.first + 1.0f);
-  return make_float2(shared::lerp(fine.x, coarse.x, mix.fraction), shared::lerp(fine.y, coarse.y, mix.fraction));
-}
-
-template <>
-__device__ __forceinline__ float4 filter(unsigned long long texture, float u, float v, float lod, int levels) {
-  const LevelMix mix = level_mix(lod, levels);
-  const float4 fine = tex2DLod<float4>(texture, u, v, mix.first);
-  if (mix.fraction == 0.0f) return fine;
-  const float4 coarse = tex2DLod<float4>(texture, u, v, mix.first + 1.0f);
-  return make_float4(shared::lerp(fine.x, coarse.x, mix.fraction), shared::lerp(fine.y, coarse.y, mix.fraction),
-                     shared::lerp(fine.z, coarse.z, mix.fraction), 1.0f);
-}
-
 template <TextureFormat F>
 __device__ __forceinline__ shared::Rgb sample_hardware(const SampleParams& params, float lod, float x_px, float y_px) {
   const float u = x_px * params.inverse_width[0];
@@ -146,11 +105,11 @@ __device__ __forceinline__ shared::Rgb sample_hardware(const SampleParams& param
   if constexpr (FormatTraits<F>::kHasChroma) {
     const float cu = (x_px * 0.5f + params.site_shift_x) * params.inverse_width[1];
     const float cv = (y_px * 0.5f + params.site_shift_y) * params.inverse_height[1];
-    const float luma = filter<float>(params.texture[0], u, v, lod, params.plane[0].levels);
-    const float2 chroma = filter<float2>(params.texture[1], cu, cv, shared::chroma_lod(lod), params.plane[1].levels);
+    const float luma = tex2DLod<float>(params.texture[0], u, v, lod);
+    const float2 chroma = tex2DLod<float2>(params.texture[1], cu, cv, shared::chroma_lod(lod));
     return shared::ycbcr_to_rgb(luma, chroma.x, chroma.y, params.color);
   } else {
-    const float4 rgba = filter<float4>(params.texture[0], u, v, lod, params.plane[0].levels);
+    const float4 rgba = tex2DLod<float4>(params.texture[0], u, v, lod);
     return {rgba.x, rgba.y, rgba.z};
   }
 }
