@@ -55,7 +55,7 @@ void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string>
   const PipelineCounters& c = r.counters;
   fmt::format_to(out, "damage      mean {:.2f}% of tiles, p95 {:.2f}%; {} of {} tiles in all\n",
                  100 * r.damage_share.mean(), 100 * r.damage_share.percentile(95), c.damaged_tiles, c.tiles);
-  fmt::format_to(out, "upload      {:.1f} MiB of {:.1f} MiB for whole frames: {:.1f}% saved\n",
+  fmt::format_to(out, "uploaded    {:.1f} MiB of {:.1f} MiB for whole frames: {:.1f}% saved\n",
                  mebibytes(c.bytes_uploaded), mebibytes(c.bytes_full_upload),
                  100 * (1 - ratio(c.bytes_uploaded, c.bytes_full_upload)));
   fmt::format_to(out, "rectangles  mean {:.1f} a frame, max {}\n", r.rectangles.mean(), r.rectangles.max());

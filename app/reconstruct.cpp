@@ -17,6 +17,7 @@
 #include "app/reconstruct_dump.h"
 #include "app/reconstruct_paint.h"
 #include "app/stop_signal.h"
+#include "pipeline/decoder_log.h"
 #include "pipeline/errors.h"
 
 namespace saccade {
@@ -171,6 +172,7 @@ void print_json(const DumpReader& dump, const ReconstructOptions& options, const
 
 int run_reconstruct(const Options& options) {
   const ReconstructOptions& reconstruct = options.reconstruct;
+  route_ffmpeg_log();  // encoders talk
   check_output(reconstruct);
   const DumpReader dump(reconstruct.directory);
   if (dump.emissions() == 0) throw InputError(fmt::format("{}: the dump has no emissions yet", reconstruct.directory));
