@@ -52,7 +52,8 @@ __device__ __forceinline__ TileVerdict judge(const TextureParams& texture, const
   } else {
     std::uint32_t over = count_over<Luma>(difference.luma, diff.threshold);
     if constexpr (kHasChroma) over += count_over<Chroma>(difference.chroma, diff.threshold);
-    verdict.damaged = inside && tile_sum(over) > diff.min_pixels;
+    over = tile_sum(over);  // by all lanes, padding tiles too: a shuffle waits for the whole warp
+    verdict.damaged = inside && over > diff.min_pixels;
   }
   if (__any_sync(0xffffffffU, verdict.damaged)) {
     verdict.energy = tile_sum(energy_of<Luma>(difference.luma, diff.noise_floor)) >> (Luma::kBytes == 2 ? 8 : 0);
