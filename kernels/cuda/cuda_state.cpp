@@ -108,60 +108,70 @@ InputSlot& CudaState::next_slot() {
   slot ^= 1;
   InputSlot& next = slots[static_cast<std::size_t>(slot)];
   next.copied.wait();
-  if (next.bytes.size_bytes() == 0) {
-    next.bytes = PinnedBuffer(table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes);
-  }
-  if (packed.size_bytes() == 0) packed = CudaBuffer(slots[0].bytes.size_bytes() + slots[1].bytes.size_bytes());
+  const std::size_t most = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
+  if (next.bytes.size_bytes() == 0) next.bytes = PinnedBuffer(most);
+  if (packed.size_bytes() == 0) packed = CudaBuffer(most);
   return next;
 }
 
 SourceParams CudaState::source_on_card(const FrameView& frame) {
   if (frame.space == MemorySpace::kCuda) return source_in_place(frame);
   const FramePlanes shape = planes_of(frame);
-  std::size_t offsets[3] = {};
-  std::size_t pitches[3] = {};
   std::size_t total = 0;
-  for (int p = 0; p < shape.count; ++p) {
-    offsets[p] = total;
-    pitches[p] = round_up(shape.row_bytes[p], kCopyPitch);
-    total += pitches[p] * shape.rows[p];
-  }
+  for (int p = 0; p < shape.count; ++p) total += round_up(shape.row_bytes[p], kCopyPitch) * shape.rows[p];
   if (frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
-
   FrameView copy = frame;
-  const bool direct = frame_is_pinned(frame);
-  PinnedBuffer* host = nullptr;
-  if (!direct) {
-    InputSlot& to = next_slot();
-    if (to.bytes.size_bytes() < total) to.bytes = PinnedBuffer(total);
-    host = &to.bytes;
+  std::uint8_t* to = frame_copy.data();
+  for (int p = 0; p < shape.count; ++p) {
+    const std::size_t pitch = round_up(shape.row_bytes[p], kCopyPitch);
+    copy.planes[static_cast<std::size_t>(p)] = {to, static_cast<std::ptrdiff_t>(pitch)};
+    to += pitch * shape.rows[p];
   }
+  if (frame_is_pinned(frame)) {
+    copy_pinned(frame, copy);
+  } else {
+    copy_pageable(frame, copy, total);
+  }
+  return source_in_place(copy);
+}
+
+void CudaState::copy_pinned(const FrameView& frame, const FrameView& copy) {
+  const FramePlanes shape = planes_of(frame);
   for (int p = 0; p < shape.count; ++p) {
     const PlaneView& from = frame.planes[static_cast<std::size_t>(p)];
-    std::uint8_t* to = frame_copy.data() + offsets[p];
-    copy.planes[static_cast<std::size_t>(p)] = {to, static_cast<std::ptrdiff_t>(pitches[p])};
-    if (direct && from.pitch_bytes >= static_cast<std::ptrdiff_t>(shape.row_bytes[p])) {
-      cuda_check(cudaMemcpy2DAsync(to, pitches[p], from.data, static_cast<std::size_t>(from.pitch_bytes),
+    const PlaneView& to = copy.planes[static_cast<std::size_t>(p)];
+    auto* out = const_cast<std::uint8_t*>(to.data);  // frame_copy's own bytes
+    const auto pitch = static_cast<std::size_t>(to.pitch_bytes);
+    if (from.pitch_bytes >= static_cast<std::ptrdiff_t>(shape.row_bytes[p])) {
+      cuda_check(cudaMemcpy2DAsync(out, pitch, from.data, static_cast<std::size_t>(from.pitch_bytes),
                                    shape.row_bytes[p], shape.rows[p], cudaMemcpyHostToDevice, stream.get()),
                  "cudaMemcpy2DAsync");
       continue;
     }
-    for (std::size_t y = 0; y < shape.rows[p]; ++y) {
+    for (std::size_t y = 0; y < shape.rows[p]; ++y) {  // bottom-up rows: no 2D copy takes a negative pitch
       const std::uint8_t* row = from.data + static_cast<std::ptrdiff_t>(y) * from.pitch_bytes;
-      if (host != nullptr) {
-        std::memcpy(host->data() + offsets[p] + y * pitches[p], row, shape.row_bytes[p]);
-      } else {
-        cuda_check(cudaMemcpyAsync(to + y * pitches[p], row, shape.row_bytes[p], cudaMemcpyHostToDevice, stream.get()),
-                   "cudaMemcpyAsync");
-      }
+      cuda_check(cudaMemcpyAsync(out + y * pitch, row, shape.row_bytes[p], cudaMemcpyHostToDevice, stream.get()),
+                 "cudaMemcpyAsync");
     }
   }
-  if (host != nullptr) {
-    cuda_check(cudaMemcpyAsync(frame_copy.data(), host->data(), total, cudaMemcpyHostToDevice, stream.get()),
-               "cudaMemcpyAsync");
-    slots[static_cast<std::size_t>(slot)].copied.record(stream.get());
+}
+
+void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total) {
+  const FramePlanes shape = planes_of(frame);
+  InputSlot& through = next_slot();
+  if (through.bytes.size_bytes() < total) through.bytes = PinnedBuffer(total);
+  for (int p = 0; p < shape.count; ++p) {
+    const PlaneView& from = frame.planes[static_cast<std::size_t>(p)];
+    const PlaneView& to = copy.planes[static_cast<std::size_t>(p)];
+    std::uint8_t* out = through.bytes.data() + (to.data - frame_copy.data());
+    for (std::size_t y = 0; y < shape.rows[p]; ++y) {
+      std::memcpy(out + y * static_cast<std::size_t>(to.pitch_bytes),
+                  from.data + static_cast<std::ptrdiff_t>(y) * from.pitch_bytes, shape.row_bytes[p]);
+    }
   }
-  return source_in_place(copy);
+  cuda_check(cudaMemcpyAsync(frame_copy.data(), through.bytes.data(), total, cudaMemcpyHostToDevice, stream.get()),
+             "cudaMemcpyAsync");
+  through.copied.record(stream.get());
 }
 
 void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write) {

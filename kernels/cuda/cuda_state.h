@@ -27,6 +27,8 @@ struct CudaState {
   void check_frame(const FrameView& frame) const;  // std::invalid_argument unless size and format fit
   void check_damage(const Damage& damage) const;
   SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
+  void copy_pinned(const FrameView& frame, const FrameView& copy);
+  void copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total);
   void run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write);
   void fetch_tiles();           // starts bringing the result of run_diff back
   const Damage& read_damage();  // waits for it
