@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -128,7 +129,9 @@ TEST(ParseOptions, RecordsEveryOptionThatShapesTheResult) {
   std::set<std::string> names;
   for (const auto& [key, text] : o.in_force) {
     names.insert(key);
-    if (key == "rate") EXPECT_EQ(text, "2.5");
+    if (key == "rate") {
+      EXPECT_EQ(text, "2.5");
+    }
   }
   EXPECT_TRUE(names.count("threshold") && names.count("seed") && names.count("every") && names.count("dtype"));
   EXPECT_FALSE(names.count("threads") || names.count("output") || names.count("log-level"));
