@@ -182,7 +182,20 @@ void measure_queued(benchmark::State& state, CudaPyramid& pyramid, F&& work) {
 
 int frames_for(int height) { return height > 1500 ? 6 : 12; }
 
-enum Work : int { kUpdate, kUpdateSample, kUpdateSampleExact, kStagedUpload, kStagedMips, kSampleOnly, kEmpty };
+enum Work : int {
+  kUpdate,
+  kUpdateSample,
+  kUpdateSampleExact,
+  kUpdateSampleWaited,
+  kStagedUpload,
+  kStagedMips,
+  kSampleOnly,
+  kEmpty
+};
+
+bool updates_and_samples(Work work) {
+  return work == kUpdateSample || work == kUpdateSampleExact || work == kUpdateSampleWaited;
+}
 
 // Args: width, height, percent. Only the work on the card: nothing is read back.
 void BM_Cuda(benchmark::State& state, Work work) {
@@ -198,17 +211,17 @@ void BM_Cuda(benchmark::State& state, Work work) {
   pyramid.update_async(clip.frame(clip.views.size() > 1 ? 1 : 0), {}, true);
   pyramid.sample_on_card(plan, color, {});
   const auto run = [&](int i) {
-    if (work == kUpdate || work == kUpdateSample || work == kUpdateSampleExact) {
+    if (work == kUpdate || updates_and_samples(work)) {
       pyramid.update_on_card(clip.frame(i), {}, false);
     }
     if (work == kStagedUpload || work == kStagedMips) pyramid.upload_async(clip.frame(i), clip.damage);
     if (work == kStagedMips) pyramid.refresh_mips(clip.damage);
-    if (work == kUpdateSample || work == kUpdateSampleExact || work == kSampleOnly) {
+    if (work == kSampleOnly || updates_and_samples(work)) {
       pyramid.sample_on_card(plan, color, {});
     }
   };
   // The staged form sends its damage from the host, so it cannot be queued ahead.
-  if (work == kStagedUpload || work == kStagedMips) {
+  if (work == kStagedUpload || work == kStagedMips || work == kUpdateSampleWaited) {
     measure(state, pyramid, run);
   } else {
     measure_queued(state, pyramid, run);
@@ -271,6 +284,7 @@ BENCHMARK_CAPTURE(BM_Cuda, empty, kEmpty)
 BENCHMARK_CAPTURE(BM_Cuda, fused, kUpdate)->Apply(sizes);
 BENCHMARK_CAPTURE(BM_Cuda, fused_sample, kUpdateSample)->Apply(sizes);
 BENCHMARK_CAPTURE(BM_Cuda, fused_sample_exact, kUpdateSampleExact)->Apply(sizes);
+BENCHMARK_CAPTURE(BM_Cuda, fused_sample_waited, kUpdateSampleWaited)->Apply(sizes);
 BENCHMARK_CAPTURE(BM_Cuda, sample, kSampleOnly)
     ->Args({1920, 1080, 10})
     ->Iterations(kIterations)

@@ -68,12 +68,23 @@ def median_us(work, warm_up=20, repeats=200):
     return statistics.median(times)
 
 
+def saccade_us(path, name, width, height, percent=10):
+    if not path:
+        return None
+    with open(path, encoding="utf-8") as file:
+        for run in json.load(file)["benchmarks"]:
+            if run["name"].startswith(f"BM_Cuda/{name}/{width}/{height}/{percent}/"):
+                return run["p50_us"]
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", help="JSON of saccade_bench --benchmark_filter=BM_Cuda from the same card: print the ratios")
     parser.add_argument("--json", help="also write the numbers to this file")
     args = parser.parse_args()
     offsets = (torch.arange(SIZE) - (SIZE - 1) / 2).float().cuda()
-    compiled = torch.compile(frame_to_patches)
+    compiled = torch.compile(frame_to_patches, dynamic=False)
     rows = []
     for width, height in ((1280, 720), (1920, 1080), (3840, 2160)):
         frames = [torch.rand(1, 3, height, width, device="cuda") for _ in range(4)]
@@ -89,6 +100,13 @@ def main():
                 row["pyramid_patches_compiled_us"] = median_us(lambda: compiled(frames[next(turn) % 4], *plan, offsets))
             except Exception as error:  # the compiler needs a working host toolchain
                 row["compile_error"] = str(error).splitlines()[0][:120]
+        for name in ("fused_sample", "fused_sample_waited"):
+            ours = saccade_us(args.against, name, width, height)
+            if ours:
+                for key in ("eager", "compiled"):
+                    theirs = row.get(f"pyramid_patches_{key}_us")
+                    if theirs:
+                        row[f"{key}_over_{name}"] = round(theirs / ours, 1)
         rows.append(row)
         print(row, flush=True)
     if args.json:
