@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,11 +74,14 @@ TEST(DurationHistogram, SmallAndHugeAndNegativeDurations) {
   EXPECT_NEAR(huge.percentile_ms(33), 4e6, 4e6 / 64);
 }
 
-TEST(Stage, EveryStageHasItsName) {
-  const std::vector<std::string> expected{"decode",   "wait",   "diff",  "upload", "mips",
-                                          "scanpath", "sample", "write", "frame"};
-  ASSERT_EQ(expected.size(), static_cast<std::size_t>(kStageCount));
-  for (int i = 0; i < kStageCount; ++i) EXPECT_EQ(name(static_cast<Stage>(i)), expected[static_cast<std::size_t>(i)]);
+TEST(Stage, EveryStageHasANameOfItsOwn) {
+  std::set<std::string> names;
+  for (int i = 0; i < kStageCount; ++i) names.insert(name(static_cast<Stage>(i)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(kStageCount));
+  EXPECT_EQ(names.count("?"), 0U);
+  EXPECT_STREQ(name(Stage::kDecode), "decode");
+  EXPECT_STREQ(name(Stage::kScanpath), "scanpath");
+  EXPECT_STREQ(name(Stage::kFrame), "frame");
 }
 
 }  // namespace
