@@ -1,0 +1,32 @@
+// Dear ImGui's context and its OpenGL drawing, with a window behind it or without.
+#pragma once
+
+#include <filesystem>
+
+struct GLFWwindow;
+struct ImGuiContext;
+
+namespace saccade::ui {
+
+// One at a time, on the thread that owns the GL context. Draws into the framebuffer that is bound.
+class ImguiLayer {
+ public:
+  // window: input comes from it; null: none comes, and time advances by a 60th of a second a frame.
+  explicit ImguiLayer(GLFWwindow* window);
+  ~ImguiLayer();
+  ImguiLayer(const ImguiLayer&) = delete;
+  ImguiLayer& operator=(const ImguiLayer&) = delete;
+
+  // Sizes in pixels of the framebuffer; scale: how many of them make a point (HiDPI).
+  void begin(int width_px, int height_px, float scale);
+  void end();  // draws
+  bool wants_mouse() const;
+  bool wants_keyboard() const;
+
+ private:
+  GLFWwindow* window_;
+  ImGuiContext* context_;
+  float scale_ = 0;
+};
+
+}  // namespace saccade::ui
