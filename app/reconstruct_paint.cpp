@@ -119,7 +119,7 @@ void Painter::mark_fixation(float fix_u, float fix_v, bool in_flight) {
   constexpr float kOutline = 1.5f;
   const float x = fix_u * static_cast<float>(image_.width);
   const float y = fix_v * static_cast<float>(image_.height);
-  const float radius = std::max(0.02f * static_cast<float>(std::min(image_.width, image_.height)), 5.0f);
+  const float radius = std::max(0.02f * static_cast<float>(std::min(image_.width, image_.height)), 7.0f);
   const int reach = static_cast<int>(radius * 1.5f + kHalfStroke + kOutline) + 1;
   const auto clip = [](float centre, int offset, int extent) {
     return std::clamp(static_cast<int>(centre) + offset, 0, extent);
