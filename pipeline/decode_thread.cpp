@@ -52,6 +52,7 @@ void DecodeThread::run() {
       if (status == ReadStatus::kFailed && !stop_) failed_ = true;
       if (status != ReadStatus::kOk) break;
       times_.record(end_ns - begin_ns);
+      last_ns_ = end_ns - begin_ns;
       if (trace_ != nullptr) trace_->complete("decode", kTraceThread, begin_ns, end_ns, frame.view().sequence);
       if (!queue_.push(std::move(frame))) break;
     }

@@ -21,6 +21,7 @@ class DecodeThread {
   void join();                                    // after the queue was drained
   void stop();
   bool failed() const { return failed_.load(); }  // the stream broke; source.error() says how. After the queue closed
+  std::int64_t last_ns() const { return last_ns_.load(); }  // of the newest frame; any time
   const DurationHistogram& times() const { return times_; }  // time inside source.next(); after join()
 
  private:
@@ -29,6 +30,7 @@ class DecodeThread {
   FrameQueue& queue_;
   TraceWriter* trace_;
   DurationHistogram times_;
+  std::atomic<std::int64_t> last_ns_{0};
   std::atomic<bool> stop_{false};
   std::atomic<bool> failed_{false};
   std::thread thread_;

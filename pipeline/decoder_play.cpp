@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -38,11 +39,31 @@ AVRational Playback::frame_rate() const {
 
 bool Playback::gray_is_limited() const { return std::string_view(format().iformat->name).find("yuv4mpeg") == 0; }
 
+PtsClock Playback::new_clock() const {
+  const AVRational rate = frame_rate();
+  return PtsClock(rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), kNanoseconds) : kDefaultFrame);
+}
+
+bool Playback::seek(std::int64_t pts_ns) {
+  const InputLocation input = locate_input(config_.uri);
+  if (input.is_stdin || input.is_device || !base_ns_) return false;
+  set_base(*base_ns_);
+  start_ns_ = std::max(start_ns_, pts_ns);
+  clock_ = new_clock();
+  peeked_.reset();
+  last_.reset();
+  loop_offset_ns_ = 0;
+  loops_left_ = config_.loops;
+  first_of_play_ = true;
+  past_end_ = false;
+  seek_to_start();
+  return true;
+}
+
 void Playback::begin_play() {
   decoder_.reset();
   decoder_ = std::make_unique<StreamDecoder>(config_, interrupted_, counters_);
-  const AVRational rate = frame_rate();
-  clock_ = PtsClock(rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), kNanoseconds) : kDefaultFrame);
+  clock_ = new_clock();
   first_of_play_ = true;
   past_end_ = false;
   play_frames_ = 0;
@@ -123,7 +144,7 @@ ReadStatus Playback::next_of_play(AVFrame& frame, FrameTime& time) {
         frame.pkt_duration > 0 ? av_rescale_q(frame.pkt_duration, stream().time_base, kNanoseconds) : 0;
     time = clock_.next(raw_pts_ns(frame), duration_ns);
     if (!base_ns_) set_base(time.pts_ns);
-    if (time.pts_ns < start_ns_ - (config_.start_s > 0 ? kSlack : 0)) {
+    if (time.pts_ns + kSlack < start_ns_) {
       av_frame_unref(&frame);
       continue;
     }

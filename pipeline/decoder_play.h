@@ -20,6 +20,10 @@ class Playback {
   // The next frame inside [start, start + duration), its time rising from play to play. kFailed: interrupted.
   ReadStatus next(AVFrame& frame, FrameTime& time);
 
+  // The next frame is the first at or after pts_ns, in the first play's time. False: the input can't go back. Throws as
+  // the constructor, when the input has to be opened again.
+  bool seek(std::int64_t pts_ns);
+
   AVFormatContext& format() const { return decoder_->format(); }
   AVStream& stream() const { return decoder_->stream(); }
   AVCodecContext& codec() const { return decoder_->codec(); }
@@ -31,6 +35,7 @@ class Playback {
   ReadStatus next_of_play(AVFrame& frame, FrameTime& time);
   ReadStatus decode(AVFrame& frame);
   void begin_play();
+  PtsClock new_clock() const;
   void seek_to_start();
   bool start_next_play();
   std::optional<std::int64_t> raw_pts_ns(const AVFrame& frame) const;

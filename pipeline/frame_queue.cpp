@@ -69,6 +69,11 @@ void FrameQueue::close_now() {
   not_full_.notify_all();
 }
 
+bool FrameQueue::drained() const {
+  const std::lock_guard lock(mutex_);
+  return closed_ && size_ == 0;
+}
+
 std::size_t FrameQueue::size() const {
   const std::lock_guard lock(mutex_);
   return size_;

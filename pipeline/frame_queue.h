@@ -33,6 +33,7 @@ class FrameQueue {
   void close();            // no more pushes; what waits can still be popped
   void close_now();        // and what waits is dropped: both sides return at once
   std::size_t size() const;
+  bool drained() const;  // closed and empty: pop() would say false
   std::size_t capacity() const { return capacity_; }
   QueueCounters counters() const;
 

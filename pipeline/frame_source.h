@@ -13,6 +13,8 @@ namespace saccade {
 
 enum class ReadStatus : std::uint8_t { kOk, kAgain, kEnd, kFailed };
 
+enum class HwDecode : std::uint8_t { kNo, kCuda };
+
 struct SourceConfig {
   std::string uri;                   // path, "-", URL, lavfi:GRAPH, test://NAME
   std::optional<int> stream_index;   // among the video streams FFmpeg lists; default: its best
@@ -24,6 +26,9 @@ struct SourceConfig {
   int threads = 0;                // decoder threads, 0: FFmpeg's choice
   bool keep_first_format = true;  // scale and convert later frames to the first one's size and layout
   std::int64_t max_pixels = std::int64_t{32768} * 32768;
+  HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
+  bool require_hwdec = false;      // that is an UnavailableError instead
+  bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
 };
 
 // Counters a source keeps; read after the end, or from its own thread.
@@ -46,6 +51,9 @@ class FrameSource {
   virtual const SourceCounters& counters() const = 0;
   virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
   virtual void interrupt() = 0;
+  // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
+  // False, and nothing happened, where the input can't go back: a pipe, a device.
+  virtual bool seek(std::int64_t /*pts_ns*/) { return false; }
   virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the frame's shell back for reuse
 };
 

@@ -68,6 +68,7 @@ class TestSource final : public FrameSource {
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
   void interrupt() override { interrupted_ = true; }
+  bool seek(std::int64_t pts_ns) override;
   void recycle(Frame frame) override { shells_.give(frame.release()); }
 
  private:
@@ -133,6 +134,13 @@ AvFramePtr TestSource::picture(std::int64_t index) {
   previous_ = I420Pool::share(*frame, shells_.take());
   previous_index_ = index;
   return frame;
+}
+
+bool TestSource::seek(std::int64_t pts_ns) {
+  play_ = 0;
+  index_ = begin_;
+  while (index_ < end_ && time_ns(index_) < pts_ns) ++index_;
+  return true;
 }
 
 ReadStatus TestSource::next(Frame& out) {

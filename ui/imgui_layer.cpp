@@ -61,6 +61,8 @@ void ImguiLayer::begin(int width_px, int height_px, float scale) {
   ImGuiIO& io = ImGui::GetIO();
   if (window_ != nullptr) {
     ImGui_ImplGlfw_NewFrame();
+    io.MousePos.x *= io.DisplayFramebufferScale.x;  // it counts in the window's units, we in pixels
+    io.MousePos.y *= io.DisplayFramebufferScale.y;
   } else {
     io.DeltaTime = kOffscreenFrame_s;
   }

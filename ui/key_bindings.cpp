@@ -42,7 +42,6 @@ constexpr MouseBinding kMouse[] = {
     {"click", "the eye goes there and stays"},
     {"drag", "move the picture; in split: its seam"},
     {"wheel", "zoom about the cursor"},
-    {"double click", "full screen"},
     {"drop a file", "play it"},
 };
 

@@ -1,0 +1,49 @@
+// Draws a view of the persistent texture into the framebuffer that is bound.
+#pragma once
+
+#include <array>
+
+#include "gpu/gl_objects.h"
+#include "kernels/gl/gl_pyramid.h"
+#include "kernels/shared/fovea.h"
+#include "ui/patch_painter.h"
+#include "ui/picture_mapping.h"
+#include "ui/tile_freshness.h"
+
+namespace saccade::ui {
+
+// What a picture is made of. Borrowed for the call.
+struct Scene {
+  const GlPyramid* pyramid = nullptr;  // null: nothing to show yet
+  ColorSpec color;
+  PictureSize size;
+  shared::FoveaParams fovea{};
+  float fix_x_px = 0, fix_y_px = 0;
+  const TileFreshness* freshness = nullptr;
+  const PatchPainter* patches = nullptr;
+};
+
+// Colours of the heat map, evenly spaced from lod 0 to lod_range: R'G'B'A.
+inline constexpr std::array<std::array<float, 4>, 5> kHeatStops{{{0.16f, 0.18f, 0.55f, 1},
+                                                                 {0.12f, 0.60f, 0.75f, 1},
+                                                                 {0.35f, 0.75f, 0.35f, 1},
+                                                                 {0.95f, 0.82f, 0.25f, 1},
+                                                                 {0.85f, 0.22f, 0.18f, 1}}};
+
+// A whole lod that no place of the frame exceeds, wherever the fixation is: what the last colour stands for.
+float lod_range(const PictureSize& size, const shared::FoveaParams& fovea);
+
+// One thread, the GL context's. Shaders are compiled in the constructor; draw() allocates nothing.
+class FrameRenderer {
+ public:
+  FrameRenderer();
+  void draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_width_px,
+            int window_height_px) const;
+
+ private:
+  gl::Program yuv_, rgba_;
+  gl::VertexArray no_vertices_;
+  gl::Buffer params_;
+};
+
+}  // namespace saccade::ui

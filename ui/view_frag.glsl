@@ -1,0 +1,98 @@
+// The views that are drawn straight from the pyramid's textures: one colour a pixel of the window.
+//
+// YUV: 1 for luma and chroma planes, 0 for one RGBA plane. Positions are continuous level-0 luma pixels, see Note [Sample
+// positions] in sampling.h; here the texture unit filters, with 8-bit weights.
+#include "color.h"
+#include "fovea.h"
+
+const int kFrame = 0, kFoveated = 1, kLevel = 2, kLod = 3, kDamage = 4, kSplit = 6;  // as ui::View
+const float kTilePx = 16.0;
+
+layout(binding = 0) uniform sampler2D plane0;
+#if YUV
+layout(binding = 1) uniform sampler2D plane1;
+#endif
+layout(binding = 2) uniform sampler2D freshness;  // a texel a tile: 1 damaged now, 0 long ago
+
+layout(std140, binding = 0) uniform Params {
+  ColorParams color;
+  FoveaParams fovea;
+  vec2 fixation_px;
+  vec2 site_shift;    // in chroma texels of level 0
+  vec2 origin;        // of the picture's top-left corner in the window's pixels, y down
+  vec2 scale;         // window pixels a picture pixel
+  vec2 plane0_texel;  // 1 / texels of level 0
+  vec2 plane1_texel;
+  vec4 heat_stops[5];
+  float window_height;
+  float shrink_lod;   // where the picture is drawn smaller than it is
+  float level;
+  float seam_px;      // of view split, in the window's pixels
+  float lod_range;    // what the last colour of the heat map stands for
+  int view;
+  int nearest;        // enlarge with hard edges
+  int pad0;
+};
+
+layout(location = 0) out vec4 fragment;
+
+vec3 rgb_at(vec2 at_px, float lod) {
+  if (nearest != 0) {
+    float size = exp2(floor(lod));
+    at_px = (floor(at_px / size) + 0.5) * size;
+  }
+  vec4 first = textureLod(plane0, at_px * plane0_texel, lod);
+#if YUV
+  vec2 chroma = textureLod(plane1, (at_px * 0.5 + site_shift) * plane1_texel, chroma_lod(lod)).xy;
+  Rgb rgb = ycbcr_to_rgb(first.x, chroma.x, chroma.y, color);
+  return vec3(rgb.r, rgb.g, rgb.b);
+#else
+  return first.rgb;
+#endif
+}
+
+float gray_at(vec2 at_px) { return dot(rgb_at(at_px, shrink_lod), vec3(0.2126, 0.7152, 0.0722)); }
+
+vec3 heat(float t) {
+  float at = clamp(t, 0.0, 1.0) * 4.0;
+  int low = min(int(at), 3);
+  return mix(heat_stops[low].rgb, heat_stops[low + 1].rgb, at - float(low));
+}
+
+vec3 lod_map(vec2 at_px, float e) {
+  float raw = log2((e + fovea.e0) / fovea.m0);
+  vec3 tint = heat(level_of_detail(e, fovea) / lod_range) * (0.35 + 0.65 * gray_at(at_px));
+  float whole = round(raw);
+  float line = 1.0 - smoothstep(0.6, 1.6, abs(raw - whole) / max(fwidth(raw), 1e-6));
+  return whole >= 1.0 && whole <= fovea.max_lod ? mix(tint, vec3(1.0), line * 0.85) : tint;
+}
+
+vec3 damage_map(vec2 at_px) {
+  vec2 tile = floor(at_px / kTilePx);
+  float fresh = texelFetch(freshness, ivec2(tile), 0).r;
+  vec3 under = rgb_at(at_px, shrink_lod);
+  under = mix(under, vec3(dot(under, vec3(0.2126, 0.7152, 0.0722))), 0.6) * 0.6;
+  vec2 in_tile = (at_px - tile * kTilePx) * scale;
+  float edge = min(in_tile.x, in_tile.y) < 1.0 ? 1.0 : 0.0;
+  vec3 tint = mix(vec3(0.75, 0.10, 0.15), vec3(1.0, 0.85, 0.30), fresh);
+  return mix(under, tint, fresh * (0.45 + 0.35 * edge));
+}
+
+void main() {
+  vec2 window = vec2(gl_FragCoord.x, window_height - gl_FragCoord.y);
+  vec2 at_px = (window - origin) / scale;
+  float e = eccentricity(at_px.x, at_px.y, fixation_px.x, fixation_px.y, fovea);
+  float lod = shrink_lod;
+  if (view == kFoveated || (view == kSplit && window.x >= seam_px)) lod = max(lod, level_of_detail(e, fovea));
+  if (view == kLevel) lod = level;
+  vec3 rgb;
+  if (view == kLod) {
+    rgb = lod_map(at_px, e);
+  } else if (view == kDamage) {
+    rgb = damage_map(at_px);
+  } else {
+    rgb = rgb_at(at_px, lod);
+  }
+  if (view == kSplit && abs(window.x - seam_px) < 1.0) rgb = vec3(1.0);
+  fragment = vec4(rgb, 1.0);
+}

@@ -1,0 +1,341 @@
+#include "ui/window.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "pipeline/errors.h"
+#include "pipeline/pacer.h"
+#include "pipeline/player.h"
+#include "ui/gl_log.h"
+#include "ui/glfw.h"
+#include "ui/window_input.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr std::int64_t kEarly_ns = 1'000'000;        // a frame this near its time is shown
+constexpr double kStarved_s = 0.002;                 // how soon to look again when the decoder has nothing
+constexpr double kIdle_s = 0.5;                      // while a message is to go away
+constexpr std::int64_t kMessage_ns = 4'000'000'000;  // how long one stays
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+class Window {
+ public:
+  Window(const WindowConfig& config, const WindowHooks& hooks);
+  WindowResult run();
+
+ private:
+  void open(const SourceConfig& config);
+  void open_dropped(const std::string& path);
+  void advance();
+  void show(Frame frame, bool sought);
+  void show_wanted();
+  void show_due();
+  bool fetch_next();
+  void reach_end();
+  void take_requests();
+  void seek(std::int64_t pts_ns);
+  void step_by(int frames);
+  void apply_settings();
+  void expire_message();
+  void say(std::string message);
+  void draw();
+  void refresh_facts();
+  double wait_s() const;
+  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.ended; }
+
+  const WindowHooks& hooks_;
+  const QueuePolicy queue_policy_;
+  GlfwLibrary library_;
+  GlfwWindowPtr window_;
+  gl::Context context_;
+  WindowInput input_;
+  Viewer viewer_;
+  ViewSettings initial_;
+  SourceConfig source_config_;
+  std::unique_ptr<Player> player_;
+  Pacer pacer_;
+  Frame next_;          // decoded, waiting for its time
+  bool wanted_ = true;  // the next frame is shown as soon as it is there: start, seek, step
+  bool wanted_sought_ = true;
+  bool new_frame_ = false;  // shown, not drawn yet
+  bool starved_ = false;
+  bool was_paused_ = false;
+  bool vsync_ = false;
+  std::string message_;
+  std::int64_t message_at_ns_ = 0;
+};
+
+Window::Window(const WindowConfig& config, const WindowHooks& hooks)
+    : hooks_(hooks),
+      queue_policy_(config.queue_policy),
+      window_(make_window("saccade", config.width_px, config.height_px)),
+      context_([] {
+        try {
+          return gl::Context::adopt(&glfwGetProcAddress, logging_context_config());
+        } catch (const gl::GlError& error) {
+          throw UnavailableError(fmt::format("view: {}", error.what()));
+        }
+      }()),
+      input_(window_.get()),
+      viewer_(context_, config.settings, window_.get()),
+      initial_(config.settings) {
+  input_.attach(viewer_);
+  vsync_ = !config.settings.vsync;  // so that it is set
+  open(config.source);
+}
+
+// The old source goes on when the new one can't be opened.
+void Window::open(const SourceConfig& config) {
+  auto player = std::make_unique<Player>(config, queue_policy_);
+  next_ = Frame{};
+  viewer_.attach(player->info());  // forgets the old frame, which belongs to the old player
+  player_ = std::move(player);
+  source_config_ = config;
+  viewer_.facts.start_pts_ns = player_->start_pts_ns();
+  viewer_.facts.seekable = player_->seekable();
+  wanted_ = wanted_sought_ = true;
+  pacer_.stop();
+  glfwSetWindowTitle(window_.get(), fmt::format("{} - saccade", config.uri).c_str());
+}
+
+void Window::open_dropped(const std::string& path) {
+  SourceConfig config;
+  config.uri = path;
+  config.threads = source_config_.threads;
+  try {
+    open(config);
+  } catch (const Error& error) {
+    say(error.what());
+  }
+}
+
+void Window::say(std::string message) {
+  spdlog::info("{}", message);
+  viewer_.facts.message = std::move(message);
+}
+
+void Window::show(Frame frame, bool sought) {
+  Frame before = viewer_.show(std::move(frame), sought, player_->last_decode_ns());
+  if (before) player_->recycle(std::move(before));
+  new_frame_ = true;
+  viewer_.facts.ended = false;
+}
+
+// The decoder's next frame in `next_`. False: none is ready, or there are no more.
+bool Window::fetch_next() {
+  if (next_) return true;
+  const PollStatus status = player_->poll(next_);
+  starved_ = status == PollStatus::kLater;
+  if (status == PollStatus::kEnd) reach_end();
+  return status == PollStatus::kFrame;
+}
+
+void Window::reach_end() {
+  viewer_.facts.frames_corrupt = player_->frames_corrupt();
+  if (!player_->error().empty() && viewer_.facts.error.empty()) {
+    viewer_.facts.error = player_->error();
+    spdlog::warn("{}", player_->error());
+  }
+  const bool from_start = viewer_.settings.loop && player_->error().empty() && player_->seekable();
+  if (from_start && viewer_.has_frame()) {
+    seek(player_->start_pts_ns());
+    return;
+  }
+  wanted_ = false;
+  if (!viewer_.facts.ended) input_.events().redraws = 1;
+  viewer_.facts.ended = true;
+  pacer_.stop();
+}
+
+void Window::advance() {
+  starved_ = false;
+  if (viewer_.settings.paused != was_paused_) {
+    was_paused_ = viewer_.settings.paused;
+    if (!was_paused_ && viewer_.facts.ended) seek(player_->start_pts_ns());
+    pacer_.stop();
+  }
+  if (wanted_) {
+    show_wanted();
+  } else if (playing()) {
+    show_due();
+  }
+}
+
+void Window::show_wanted() {
+  if (!fetch_next()) return;
+  wanted_ = false;
+  show(std::exchange(next_, Frame{}), wanted_sought_);
+  pacer_.start_at(viewer_.facts.pts_ns, now_ns());
+}
+
+// Shows what is due. A frame whose successor is due as well comes too late: it is dropped, and counted.
+void Window::show_due() {
+  if (!pacer_.running()) pacer_.start_at(viewer_.facts.pts_ns, now_ns());
+  if (!fetch_next()) return;
+  const std::int64_t now = now_ns();
+  if (pacer_.due_ns(next_.view().pts_ns) > now + kEarly_ns) return;
+  Frame frame = std::exchange(next_, Frame{});
+  while (player_->poll(next_) == PollStatus::kFrame && pacer_.due_ns(next_.view().pts_ns) <= now) {
+    player_->recycle(std::exchange(frame, std::exchange(next_, Frame{})));
+    ++viewer_.facts.dropped_late;
+  }
+  pacer_.shown(frame.view().pts_ns, now);
+  show(std::move(frame), false);
+}
+
+void Window::seek(std::int64_t pts_ns) {
+  if (!player_->seekable()) return say("this input can't be sought");
+  next_ = Frame{};
+  if (!player_->seek(pts_ns)) say("this input could not be sought");
+  wanted_ = wanted_sought_ = true;
+  viewer_.facts.ended = false;
+}
+
+void Window::step_by(int frames) {
+  viewer_.settings.paused = was_paused_ = true;
+  pacer_.stop();
+  if (frames > 0) {
+    if (!viewer_.facts.ended) wanted_ = true;
+    wanted_sought_ = false;
+    return;
+  }
+  if (!player_->seekable()) return say("this input can't be sought");
+  next_ = Frame{};
+  player_->seek_before(viewer_.facts.pts_ns);
+  wanted_ = wanted_sought_ = true;
+  viewer_.facts.ended = false;
+}
+
+void Window::take_requests() {
+  const ViewRequests requests = std::exchange(viewer_.requests, ViewRequests{});
+  if (requests.quit) glfwSetWindowShouldClose(window_.get(), GLFW_TRUE);
+  if (requests.reset_settings) {
+    viewer_.settings.pipeline = initial_.pipeline;
+    viewer_.free_gaze();
+    viewer_.settings.pipeline = initial_.pipeline;
+  }
+  if (requests.save_settings && hooks_.save_settings) {
+    say(hooks_.save_settings(*requests.save_settings, viewer_.settings));
+  }
+  if (requests.screenshot && hooks_.save_picture) {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_.get(), &width, &height);
+    glReadBuffer(GL_BACK);
+    viewer_.draw(width, height, 1);
+    say(hooks_.save_picture(read_picture(width, height), viewer_.facts));
+  }
+  if (requests.seek_pts_ns) seek(*requests.seek_pts_ns);
+  if (requests.seek_by_s) seek(viewer_.facts.pts_ns + std::llround(*requests.seek_by_s * 1e9));
+  if (requests.step != 0) step_by(requests.step);
+  if (auto dropped = std::exchange(input_.events().dropped, std::nullopt)) open_dropped(*dropped);
+}
+
+void Window::apply_settings() {
+  const ViewSettings& settings = viewer_.settings;
+  if (settings.vsync != vsync_) glfwSwapInterval(settings.vsync ? 1 : 0);
+  vsync_ = settings.vsync;
+  if (settings.speed != pacer_.speed()) pacer_.set_speed(settings.speed, now_ns());
+  input_.set_fullscreen(settings.fullscreen);
+}
+
+void Window::expire_message() {
+  std::string& message = viewer_.facts.message;
+  const std::int64_t now = now_ns();
+  if (message != message_) {
+    message_ = message;
+    message_at_ns_ = now;
+    input_.events().redraws = std::max(input_.events().redraws, 1);
+  } else if (!message.empty() && now - message_at_ns_ > kMessage_ns) {
+    message.clear();
+    message_.clear();
+    input_.events().redraws = 1;
+  }
+}
+
+void Window::refresh_facts() {
+  ViewFacts& facts = viewer_.facts;
+  facts.queue_depth = player_->queue_depth() + (next_ ? 1 : 0);
+  facts.queue_capacity = player_->queue_capacity();
+  facts.dropped_queue = player_->dropped_by_queue();
+  facts.duration_ns = player_->duration_ns();
+}
+
+void Window::draw() {
+  int& redraws = input_.events().redraws;
+  if (!new_frame_ && redraws == 0) return;
+  if (redraws > 0) --redraws;
+  if (!new_frame_) viewer_.refresh();
+  refresh_facts();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  if (width > 0 && height > 0) {  // minimised, or dragged to nothing: nothing to draw on
+    float scale_x = 1, scale_y = 1;
+    glfwGetWindowContentScale(window_.get(), &scale_x, &scale_y);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    viewer_.draw(width, height, std::max(scale_x, 1.0f));
+    glfwSwapBuffers(window_.get());
+  }
+  if (hooks_.report) hooks_.report(new_frame_ ? "frame" : "draw", viewer_.settings, viewer_.facts);
+  new_frame_ = false;
+}
+
+// How long nothing happens by itself; below 0: for ever.
+double Window::wait_s() const {
+  if (input_.events().redraws > 0) return 0;
+  if (starved_) return kStarved_s;
+  if (wanted_) return 0;
+  if (playing() && pacer_.running() && next_) {
+    const std::int64_t left_ns = pacer_.due_ns(next_.view().pts_ns) - now_ns() - kEarly_ns / 2;
+    return std::max(static_cast<double>(left_ns) * 1e-9, 0.0);
+  }
+  if (playing()) return 0;
+  return viewer_.facts.message.empty() ? -1 : kIdle_s;
+}
+
+WindowResult Window::run() {
+  const auto stopped = [&] { return hooks_.stopped && hooks_.stopped(); };
+  while (glfwWindowShouldClose(window_.get()) == GLFW_FALSE && !stopped()) {
+    advance();
+    draw();
+    take_requests();
+    apply_settings();
+    expire_message();
+    if (glfwWindowShouldClose(window_.get()) != GLFW_FALSE) break;
+    const double wait = wait_s();
+    if (wait < 0) {
+      glfwWaitEvents();
+    } else if (wait > 0) {
+      glfwWaitEventsTimeout(wait);
+    } else {
+      glfwPollEvents();
+    }
+  }
+  refresh_facts();
+  if (hooks_.report) hooks_.report("end", viewer_.settings, viewer_.facts);
+  WindowResult result{viewer_.facts, viewer_.facts.error};
+  result.facts.stream = nullptr;
+  result.facts.damage = nullptr;
+  result.facts.plan = nullptr;
+  result.facts.fovea = nullptr;
+  result.facts.pyramid = nullptr;
+  return result;
+}
+
+}  // namespace
+
+WindowResult run_window(const WindowConfig& config, const WindowHooks& hooks) { return Window(config, hooks).run(); }
+
+void wake_window() { glfwPostEmptyEvent(); }
+
+}  // namespace saccade::ui
