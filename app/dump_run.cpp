@@ -88,9 +88,13 @@ DumpOutcome DumpRun::run() {
   Frame frame = first_frame(frames_, decoder_, *source_, uri_, interrupt_);
   pipeline_.prepare(frame.view());
   const StreamInfo& info = source_->info();
-  spdlog::info("{}: {} {}x{}, decoder {}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
-               info.decoder, name(pipeline_.config().backend), pipeline_.lattice().describe());
+  spdlog::info("{}: {} {}x{}, decoder {}{}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
+               info.decoder, info.hwdec == "no" ? "" : " on the card", name(pipeline_.config().backend),
+               pipeline_.lattice().describe());
+  if (!info.hwdec_reason.empty()) spdlog::info("{}: decoded on the CPU: {}", uri_, info.hwdec_reason);
 
+  if (!options_.backend_reason.empty())
+    spdlog::debug("backend {}: {}", name(pipeline_.config().backend), options_.backend_reason);
   prepare_target(directory_);
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline_));
   const DumpShape shape{static_cast<std::int64_t>(pipeline_.lattice().patch_count()),

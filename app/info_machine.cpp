@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 #include <thread>
 
 #include "kernels/cpu/simd_target.h"
+#include "pipeline/backend.h"
+#include "pipeline/decoder_hw.h"
 
 #if SACCADE_CUDA
 #include "gpu/cuda_device.h"
@@ -35,6 +38,11 @@ unsigned usable_threads() {
   return std::thread::hardware_concurrency();
 }
 
+Facility gl_backend() {
+  const std::string why_not = why_unavailable(Backend::kGl);
+  return {"gl", why_not.empty(), why_not.empty() ? "offscreen OpenGL 4.5" : why_not};
+}
+
 Facility cuda_backend() {
 #if SACCADE_CUDA
   const CudaStatus status = query_cuda();
@@ -44,10 +52,10 @@ Facility cuda_backend() {
   }
   if (!status.error.empty()) detail += ": " + status.error;
   for (const CudaDevice& device : status.devices) {
-    detail += fmt::format("; {} (compute {}.{}, {:.1f} GiB)", device.name, device.compute_major, device.compute_minor,
+    detail += fmt::format(", {} (compute {}.{}, {:.1f} GiB)", device.name, device.compute_major, device.compute_minor,
                           static_cast<double>(device.memory_bytes) / 0x1p30);
   }
-  return {"cuda", false, "not in this version's pipeline; built, " + detail};
+  return {"cuda", status.error.empty(), detail};
 #else
   return {"cuda", false, "not built (SACCADE_CUDA=OFF, or no nvcc when it was built)"};
 #endif
@@ -66,11 +74,15 @@ std::int64_t peak_resident_bytes() {
 }
 
 std::vector<Facility> backends() {
-  return {{"cpu", true, fmt::format("SIMD {} by Highway", simd_target())},
-          {"gl", false, "not in this version"},
-          cuda_backend()};
+  return {{"cpu", true, fmt::format("SIMD {} by Highway", simd_target())}, gl_backend(), cuda_backend()};
 }
 
-std::vector<Facility> hardware_decoders() { return {{"cuda", false, "not in this version; decoding runs on the CPU"}}; }
+std::vector<Facility> hardware_decoders() {
+  const std::string why_not = why_no_cuda_decoding();
+  const std::string detail = why_not.empty() ? fmt::format("NVDEC for those of these codecs that the card takes: {}",
+                                                           fmt::join(cuda_codecs(), ", "))
+                                             : why_not;
+  return {{"cuda", why_not.empty(), detail}};
+}
 
 }  // namespace saccade

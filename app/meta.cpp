@@ -72,8 +72,7 @@ Json times_json(const DurationHistogram& times) {
 Json stages_json(const RunFacts& facts) {
   Json stages = {{name(Stage::kDecode), times_json(facts.decode_times)},
                  {name(Stage::kWait), times_json(facts.wait_times)}};
-  for (const Stage stage :
-       {Stage::kDiff, Stage::kUpload, Stage::kMips, Stage::kScanpath, Stage::kSample, Stage::kFrame}) {
+  for (const Stage stage : facts.pipeline.stages()) {
     stages[name(stage)] = times_json(facts.pipeline.stage(stage));
   }
   stages[name(Stage::kWrite)] = times_json(facts.write_times);
@@ -107,8 +106,10 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
   Json meta = meta_identity(options, input);
   meta["stream"] = stream_json(info);
   meta["backend"] = name(config.backend);
+  meta["backend_reason"] = options.backend_reason;
   meta["decoder"] = info.decoder;
-  meta["hwdec"] = "no";
+  meta["hwdec"] = info.hwdec;
+  meta["hwdec_reason"] = info.hwdec_reason;
   meta["patches"] = pipeline.lattice().patch_count();
   meta["patch_size"] = config.lattice.patch_size;
   meta["dtype"] = name(samples.type);

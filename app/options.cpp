@@ -20,6 +20,8 @@ struct CommandText {
   const char* what;
 };
 constexpr CommandText kCommands[] = {
+    {Command::kView, "saccade view INPUT [options]",
+     "watch and tune it in a window; --offscreen: pictures without one"},
     {Command::kDump, "saccade dump INPUT... -o DIR [options]", "foveated patches of a video to disk, headless"},
     {Command::kProfile, "saccade profile INPUT [options]", "stage times against a frame budget"},
     {Command::kInfo, "saccade info [INPUT...] [options]",
@@ -36,7 +38,7 @@ std::string program_help() {
       "after --. `saccade COMMAND --help` lists a command's options.\n"
       "Exit codes: 0 ok, 1 unexpected, 2 usage, 3 some inputs failed or were damaged, 4 interrupted with a valid "
       "partial\n"
-      "result, 65 bad input, 69 device missing.\n";
+      "result, 65 bad input, 69 device or display missing.\n";
   return text;
 }
 
@@ -46,8 +48,9 @@ const CommandText& command_named(const std::string& word) {
   }
   const bool is_option = !word.empty() && word[0] == '-';
   throw UsageError(
-      is_option ? fmt::format("{}: the command comes first: dump, profile, info or reconstruct", word)
-                : fmt::format("unknown command '{}'; the commands are dump, profile, info and reconstruct", word));
+      is_option
+          ? fmt::format("{}: the command comes first: view, dump, profile, info or reconstruct", word)
+          : fmt::format("unknown command '{}'; the commands are view, dump, profile, info and reconstruct", word));
 }
 
 // What CLI11 found, as text.
@@ -69,7 +72,8 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
     CLI::Option* option =
         flag_like ? app.add_flag(dashed)->description(help) : app.add_option(dashed)->description(help);
     if (!flag_like) option->type_name(std::string(spec.metavar));
-    option->group(std::string(spec.group))->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    option->group(std::string(spec.group));
+    option->multi_option_policy(spec.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
   }
 }
 
@@ -106,7 +110,9 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
     if ((spec.commands & command_bit(command.command)) == 0) continue;
     const CLI::Option* option = app.get_option(fmt::format("--{}", spec.name));
     if (option->count() == 0) continue;
-    line.given[std::string(spec.name)] = {option->results().back(), fmt::format("--{}", spec.name)};
+    const std::string text =
+        spec.repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
+    line.given[std::string(spec.name)] = {text, fmt::format("--{}", spec.name)};
   }
   return line;
 }
@@ -156,7 +162,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   }
   options.inputs = std::move(line.inputs);
   check_inputs(options);
-  check_available(options);
+  choose_devices(options);
   return options;
 }
 

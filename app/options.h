@@ -12,7 +12,7 @@
 
 namespace saccade {
 
-enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct };
+enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct, kView };
 enum class ProgressMode : std::uint8_t { kAuto, kNone, kJson };
 
 struct DumpOptions {
@@ -35,14 +35,32 @@ struct ReconstructOptions {
   bool overwrite = false;
 };
 
+struct ViewOptions {
+  std::string view = "frame";
+  int level = 0;  // of view `level`
+  bool overlay = true;
+  bool marks = true, outlines = false, scanpath = false;
+  int width_px = 1280;  // of the window
+  int height_px = 720;
+  double speed = 1;
+  bool paused = false;
+  bool offscreen = false;
+  struct Screenshot {
+    double t_s = 0;  // after the first frame
+    std::string path;
+  };
+  std::vector<Screenshot> screenshots;
+};
+
 struct Options {
   Command command = Command::kDump;
   std::vector<std::string> inputs;
   SourceConfig source;  // uri is filled per input
   PipelineConfig pipeline;
   QueuePolicy queue_policy = QueuePolicy::kBlock;
-  std::string backend = "auto";  // as asked: auto, cpu
-  std::string hwdec = "auto";    // as asked: auto, no
+  std::string backend = "auto";  // as asked: auto, cpu, gl, cuda; pipeline.backend is what runs
+  std::string backend_reason;    // why auto chose so; empty unless auto was asked
+  std::string hwdec = "auto";    // as asked: auto, no, cuda; source.hwdec is what is tried
   bool require_hwdec = false;
   std::string log_level = "info";
   ProgressMode progress = ProgressMode::kAuto;
@@ -50,6 +68,7 @@ struct Options {
   DumpOptions dump;
   ProfileOptions profile;
   ReconstructOptions reconstruct;
+  ViewOptions view;
 
   // Every option that shapes the result, under its command-line name, as text: for meta.json, --resume, --print-config.
   std::vector<std::pair<std::string, std::string>> in_force;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/decoder_hw.h"
 #include "pipeline/errors.h"
 
 namespace saccade {
@@ -50,6 +51,22 @@ void check_lattice(const LatticeConfig& lattice, const Given& given) {
     given.fail("m0", "needs --e0 as well: the nested lattice solves for M0 = e0");
 }
 
+// auto: the card decodes where it also holds the texture, unless --vf needs the frames on the host.
+void choose_decoder(Options& options) {
+  const bool on_card = options.pipeline.backend == Backend::kCuda;
+  const bool asked = options.hwdec == "cuda" || options.require_hwdec;
+  if (options.hwdec == "no" || (!asked && (!on_card || !options.source.filters.empty()))) return;
+  const std::string why_not = why_no_cuda_decoding();
+  if (asked && !why_not.empty()) {
+    throw UnavailableError(fmt::format("{}: {}; leave it out to decode on the CPU",
+                                       options.require_hwdec ? "--require-hwdec" : "--hwdec cuda", why_not));
+  }
+  if (!why_not.empty()) return;
+  options.source.hwdec = HwDecode::kCuda;
+  options.source.require_hwdec = options.require_hwdec;
+  options.source.keep_on_card = on_card;
+}
+
 bool needs_output(const Options& options) {
   if (options.command == Command::kReconstruct) return options.reconstruct.against.empty();
   return options.command == Command::kDump;
@@ -66,6 +83,12 @@ void check_contradictions(const Options& options, const GivenValues& values) {
   if (samples.type == SampleType::kU8 && samples != SampleFormat{}) {
     given.fail("normalize", "u8 samples can't be normalized; add --dtype f16 or --dtype f32");
   }
+  if (options.view.offscreen && options.view.screenshots.empty()) {
+    given.fail("offscreen", "nothing is shown without a window; add --screenshot T=FILE.png");
+  }
+  if (!options.view.offscreen && !options.view.screenshots.empty()) {
+    given.fail("screenshot", "needs --offscreen; in the window, s saves a picture");
+  }
   if (options.require_hwdec && options.hwdec == "no") {
     given.fail("require-hwdec", "contradicts --hwdec no; leave one out");
   }
@@ -81,7 +104,9 @@ void check_inputs(Options& options) {
   for (const auto& input : options.inputs) {
     if (input.empty()) throw UsageError(fmt::format("{}: an INPUT is an empty name", command));
   }
-  if (count > 1 && (options.command == Command::kProfile || options.command == Command::kReconstruct)) {
+  const bool takes_one = options.command == Command::kProfile || options.command == Command::kReconstruct ||
+                         options.command == Command::kView;
+  if (count > 1 && takes_one) {
     throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count, options.inputs[0],
                                  options.inputs[1]));
   }
@@ -97,17 +122,18 @@ void check_inputs(Options& options) {
   }
 }
 
-void check_available(const Options& options) {
-  if (options.backend != "auto" && options.backend != "cpu") {
-    throw UnavailableError(
-        fmt::format("--backend {}: this build has no such backend; use --backend cpu or auto", options.backend));
+void choose_devices(Options& options) {
+  if (options.command == Command::kDump || options.command == Command::kProfile) {
+    options.pipeline.backend = choose_backend(options.backend, options.backend_reason);
   }
-  if (options.hwdec == "cuda") {
-    throw UnavailableError("--hwdec cuda: this build has no such decoder; use --hwdec auto or no");
+  if (options.command == Command::kView) {
+    if (options.backend != "auto" && options.backend != "gl") {
+      throw UsageError(fmt::format("--backend {}: the viewer draws from OpenGL's textures; use --backend gl or auto",
+                                   options.backend));
+    }
+    options.pipeline.backend = Backend::kGl;
   }
-  if (options.require_hwdec) {
-    throw UnavailableError("--require-hwdec: this build has no hardware decoder; leave it out to decode on the CPU");
-  }
+  choose_decoder(options);
 }
 
 }  // namespace saccade

@@ -11,7 +11,8 @@ void check_contradictions(const Options& options, const GivenValues& given);
 // The inputs and the output a command needs. Fills what is derived from them.
 void check_inputs(Options& options);
 
-// Throws UnavailableError for a backend or a decoder that was asked for and isn't in this build.
-void check_available(const Options& options);
+// Settles which backend runs, and why. Throws UnavailableError for a backend or a decoder that was asked for and can't
+// be used here.
+void choose_devices(Options& options);
 
 }  // namespace saccade

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -22,9 +21,6 @@ namespace {
 
 constexpr std::size_t kQueueFrames = 8;
 constexpr int kTraceThread = 1;  // the pipeline's, which runs on this thread
-
-constexpr std::array kPipelineStages{Stage::kDiff,     Stage::kUpload, Stage::kMips,
-                                     Stage::kScanpath, Stage::kSample, Stage::kFrame};
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -96,7 +92,11 @@ void collect(const FrameSource& source, const FrameQueue& queue, const DecodeThr
   report.stream = source.info();
   report.backend = name(pipeline.config().backend);
   report.stage(Stage::kDecode) = decode.times();
-  for (const Stage stage : kPipelineStages) report.stage(stage) = pipeline.stage(stage);
+  report.shown_stages = {Stage::kDecode, Stage::kWait};
+  for (const Stage stage : pipeline.stages()) {
+    report.shown_stages.push_back(stage);
+    report.stage(stage) = pipeline.stage(stage);
+  }
   report.counters = pipeline.counters();
   report.patches_per_emission = static_cast<std::int64_t>(pipeline.lattice().patch_count());
   report.queue_capacity = queue.capacity();

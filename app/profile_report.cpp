@@ -15,9 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kShownStages{Stage::kDecode, Stage::kWait,     Stage::kDiff,   Stage::kUpload,
-                                  Stage::kMips,   Stage::kScanpath, Stage::kSample, Stage::kFrame};
-
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double ratio(std::int64_t part, std::int64_t whole) {
   return ratio(static_cast<double>(part), static_cast<double>(whole));
@@ -31,7 +28,7 @@ const char* remark(Stage stage) {
     case Stage::kWait:
       return "for the decode thread";
     case Stage::kFrame:
-      return "diff to sample: the pipeline's time per frame";
+      return "all the stages above it but those two: the pipeline's time per frame";
     default:
       return "";
   }
@@ -40,7 +37,7 @@ const char* remark(Stage stage) {
 void write_stages(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
   fmt::format_to(out, "{:<9}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "stage", "count", "mean ms", "p50", "p95",
                  "p99", "max", "of budget");
-  for (const Stage stage : kShownStages) {
+  for (const Stage stage : r.shown_stages) {
     const DurationHistogram& times = r.stage(stage);
     fmt::format_to(out, "{:<9}{:>8}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>9.1f}%", name(stage), times.count(),
                    times.mean_ms(), times.percentile_ms(50), times.percentile_ms(95), times.percentile_ms(99),
@@ -72,7 +69,7 @@ void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string>
 
 Json stages_json(const ProfileReport& r) {
   Json stages;
-  for (const Stage stage : kShownStages) {
+  for (const Stage stage : r.shown_stages) {
     const DurationHistogram& t = r.stage(stage);
     stages[name(stage)] = {{"count", t.count()},
                            {"mean_ms", t.mean_ms()},

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "pipeline/frame_queue.h"
 #include "pipeline/frame_source.h"
@@ -43,7 +44,8 @@ struct ProfileReport {
   std::string backend;
   double budget_ms = 0;
   double wall_s = 0;
-  double media_s = 0;  // from the first frame's time to the last one's
+  double media_s = 0;               // from the first frame's time to the last one's
+  std::vector<Stage> shown_stages;  // in order
   std::array<DurationHistogram, kStageCount> stages;
   PipelineCounters counters;
   std::int64_t patches_per_emission = 0;

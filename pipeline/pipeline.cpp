@@ -28,10 +28,11 @@ struct Pipeline::State {
   PatchHistory history;
   const Damage* damage = nullptr;
 
-  State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry)
+  State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
+        const gl::Context* gl)
       : layout(shape),
         geometry(frame_geometry),
-        backend(make_backend(config.backend, shape, config.diff)),
+        backend(make_backend(config.backend, shape, config.diff, config.staged, gl)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()) {}
@@ -80,7 +81,7 @@ void Pipeline::prepare(const FrameView& frame) {
   const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
   const bool rebuild = state_ != nullptr;
   state_.reset();  // frees the old texture before the new one is made
-  state_ = std::make_unique<State>(config_, layout, geometry);
+  state_ = std::make_unique<State>(config_, layout, geometry, gl_context_);
   counters_.rebuilds += rebuild ? 1 : 0;
 }
 
@@ -101,7 +102,10 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     if (redone.texture) {
       state_.reset();
     } else {
-      if (redone.differ) state_->backend.differ->configure(config.diff);
+      if (redone.differ) {
+        state_->backend.differ->configure(config.diff);
+        if (state_->backend.fused) state_->backend.fused->configure(config.diff);
+      }
       if (lattice) state_->lattice = std::move(lattice);
       if (scanpath) state_->scanpath = std::move(scanpath);
       if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
@@ -128,17 +132,9 @@ StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
   StepResult result;
   StageClock clock(*this, frame.sequence);
 
-  const Damage& damage = s.backend.differ->diff(frame);
+  const Damage& damage = update_texture(frame, clock, result);
   s.damage = &damage;
   s.history.note_damage(damage);
-  clock.lap(Stage::kDiff);
-
-  result.bytes_uploaded = s.backend.pyramid->upload(frame, damage);
-  clock.lap(Stage::kUpload);
-
-  s.backend.pyramid->refresh_mips(damage);
-  clock.lap(Stage::kMips);
-
   result.damaged_tiles = damage.count();
   result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.backend.pyramid.get(), s.geometry});
   clock.lap(Stage::kScanpath);
@@ -156,6 +152,23 @@ StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
   counters_.bytes_uploaded += result.bytes_uploaded;
   counters_.bytes_full_upload += s.layout.level0_bytes();
   return result;
+}
+
+const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
+  BackendParts& backend = state_->backend;
+  if (backend.fused) {
+    const Damage& damage = backend.fused->update(frame);
+    result.bytes_uploaded = backend.fused->bytes_written();
+    clock.lap(Stage::kUpdate);
+    return damage;
+  }
+  const Damage& damage = backend.differ->diff(frame);
+  clock.lap(Stage::kDiff);
+  result.bytes_uploaded = backend.pyramid->upload(frame, damage);
+  clock.lap(Stage::kUpload);
+  backend.pyramid->refresh_mips(damage);
+  clock.lap(Stage::kMips);
+  return damage;
 }
 
 bool Pipeline::should_emit(const Gaze& gaze) const {
@@ -191,7 +204,16 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
 void Pipeline::reset() {
   if (!state_) return;
   state_->backend.differ->damage_everything();
+  if (state_->backend.fused) state_->backend.fused->damage_everything();
   state_->scanpath->reset();
+}
+
+std::span<const Stage> Pipeline::stages() const {
+  static constexpr std::array kStaged{Stage::kDiff,     Stage::kUpload, Stage::kMips,
+                                      Stage::kScanpath, Stage::kSample, Stage::kFrame};
+  static constexpr std::array kFused{Stage::kUpdate, Stage::kScanpath, Stage::kSample, Stage::kFrame};
+  if (state_->backend.fused) return kFused;
+  return kStaged;
 }
 
 const Pyramid& Pipeline::pyramid() const { return *state_->backend.pyramid; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/patch_batch.h"
@@ -32,6 +33,7 @@ struct PipelineConfig {
   ScanpathConfig scanpath;
   SampleFormat samples;
   EmitPolicy emit;
+  bool staged = false;  // run a fusing backend stage by stage: its reference, and for profiling
 };
 
 // One emission: what a dump stores for it. Reused: a pool of these circulates between pipeline and writer.
@@ -108,13 +110,17 @@ class Pipeline {
   const Lattice& lattice() const;  // after prepare()
   const Damage& damage() const;    // of the last step
   const PipelineCounters& counters() const { return counters_; }
+  std::span<const Stage> stages() const;  // those this pipeline runs, in order; after prepare()
   const DurationHistogram& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
+  // Before prepare(): backend gl works in this context, current on the calling thread, in place of one of its own.
+  void set_gl_context(const gl::Context* context) { gl_context_ = context; }
   void set_trace(TraceWriter* trace) { trace_ = trace; }  // borrowed; null: none
 
  private:
   struct State;
   class StageClock;
   void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);
+  const Damage& update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
   bool should_emit(const Gaze& gaze) const;
 
   PipelineConfig config_;
@@ -122,6 +128,7 @@ class Pipeline {
   PipelineCounters counters_;
   std::array<DurationHistogram, kStageCount> stages_;
   TraceWriter* trace_ = nullptr;
+  const gl::Context* gl_context_ = nullptr;
 };
 
 }  // namespace saccade

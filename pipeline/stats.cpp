@@ -24,6 +24,8 @@ const char* name(Stage stage) {
       return "upload";
     case Stage::kMips:
       return "mips";
+    case Stage::kUpdate:
+      return "update";
     case Stage::kScanpath:
       return "scanpath";
     case Stage::kSample:

@@ -29,8 +29,9 @@ class DurationHistogram {
   std::int64_t count_ = 0, sum_ns_ = 0, max_ns_ = 0, min_ns_ = 0;
 };
 
-enum class Stage : std::uint8_t { kDecode, kWait, kDiff, kUpload, kMips, kScanpath, kSample, kWrite, kFrame };
-inline constexpr int kStageCount = 9;
-const char* name(Stage stage);  // "decode", "wait", "diff", "upload", "mips", "scanpath", "sample", "write", "frame"
+// kUpdate is kDiff, kUpload and kMips in one, where a backend fuses them.
+enum class Stage : std::uint8_t { kDecode, kWait, kDiff, kUpload, kMips, kUpdate, kScanpath, kSample, kWrite, kFrame };
+inline constexpr int kStageCount = 10;
+const char* name(Stage stage);  // "decode", "wait", "diff", "upload", "mips", "update", "scanpath" ...
 
 }  // namespace saccade

@@ -1,0 +1,28 @@
+// Backend cuda: texture, differ and levels on the card.
+#include "gpu/cuda_device.h"
+#include "gpu/cuda_error.h"
+#include "kernels/cuda/cuda_fused_update.h"
+#include "kernels/cuda/cuda_tile_differ.h"
+#include "pipeline/backend.h"
+#include "pipeline/errors.h"
+
+namespace saccade {
+
+std::string why_no_cuda() { return query_cuda().error; }
+
+BackendParts make_cuda_backend(const PyramidLayout& layout, const DiffConfig& diff, bool staged) {
+  BackendParts parts;
+  try {
+    share_primary_context();
+    auto pyramid = std::make_unique<CudaPyramid>(layout);
+    parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, diff);
+    if (!staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, diff);
+    pyramid->set_staged(staged);
+    parts.pyramid = std::move(pyramid);
+  } catch (const CudaError& error) {
+    throw UnavailableError(std::string("backend cuda: ") + error.what());
+  }
+  return parts;
+}
+
+}  // namespace saccade

@@ -1,0 +1,60 @@
+// Backend gl: the texture in OpenGL, the differ on its shadow in host memory.
+#include <spdlog/spdlog.h>
+
+#include "gpu/gl_context.h"
+#include "kernels/cpu/cpu_tile_differ.h"
+#include "kernels/gl/gl_pyramid.h"
+#include "pipeline/backend.h"
+#include "pipeline/errors.h"
+
+namespace saccade {
+namespace {
+
+gl::ContextConfig context_config() {
+  gl::ContextConfig config;
+  config.sink = [](const gl::DebugMessage& message) {
+    if (message.error) {
+      spdlog::error("OpenGL: {}", message.text);
+    } else {
+      spdlog::debug("OpenGL: {}", message.text);
+    }
+  };
+  return config;
+}
+
+}  // namespace
+
+std::string why_no_gl() {
+  try {
+    static_cast<void>(gl::Context::offscreen(context_config()));
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+BackendParts make_gl_backend(const PyramidLayout& layout, const DiffConfig& diff, const gl::Context* gl) {
+  BackendParts parts;
+  try {
+    if (gl == nullptr) {
+      auto own = std::make_shared<gl::Context>(gl::Context::offscreen(context_config()));
+      gl = own.get();
+      parts.context = std::move(own);
+    }
+    const int limit = gl->capabilities().max_texture_size;
+    if (layout.planes[0].width > limit || layout.planes[0].height > limit) {
+      throw InputError(
+          fmt::format("a frame of {}x{} pixels is larger than this OpenGL's largest texture, {}x{}; scale "
+                      "it down with --vf scale=4096:-2, or use --backend cpu",
+                      layout.width_px, layout.height_px, limit, limit));
+    }
+    auto pyramid = std::make_unique<GlPyramid>(*gl, layout);
+    parts.differ = std::make_unique<CpuTileDiffer>(pyramid->shadow(), diff);
+    parts.pyramid = std::move(pyramid);
+  } catch (const gl::GlError& error) {
+    throw UnavailableError(std::string("backend gl: ") + error.what());
+  }
+  return parts;
+}
+
+}  // namespace saccade
