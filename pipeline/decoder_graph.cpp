@@ -62,6 +62,7 @@ FilterGraph::FilterGraph(const std::string& filters, const AVFrame& like, AVRati
 }
 
 int FilterGraph::push(AVFrame* frame) { return av_buffersrc_add_frame_flags(source_, frame, 0); }
+void FilterGraph::finish(std::int64_t end_ns) { av_buffersrc_close(source_, end_ns, 0); }
 int FilterGraph::pull(AVFrame* frame) { return av_buffersink_get_frame(sink_, frame); }
 AVRational FilterGraph::time_base() const { return av_buffersink_get_time_base(sink_); }
 

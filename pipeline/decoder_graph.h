@@ -1,6 +1,7 @@
 // One libavfilter chain between a source and a sink.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "pipeline/decoder_av.h"
@@ -14,8 +15,9 @@ class FilterGraph {
   // words, when the chain can't be built.
   FilterGraph(const std::string& filters, const AVFrame& like, AVRational frame_rate, int threads);
 
-  int push(AVFrame* frame);  // takes the frame's content; null: the end. FFmpeg's error code
-  int pull(AVFrame* frame);  // AVERROR(EAGAIN): push more; AVERROR_EOF: all was pulled
+  int push(AVFrame* frame);          // takes the frame's content. FFmpeg's error code
+  void finish(std::int64_t end_ns);  // no more frames: the last one ends there
+  int pull(AVFrame* frame);          // AVERROR(EAGAIN): push more; AVERROR_EOF: all was pulled
   AVRational time_base() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -24,6 +25,9 @@ struct CapturedError {
 };
 
 namespace {
+
+// H.264 pictures are missing: the decoder makes some up and says so in this debug message alone.
+constexpr std::string_view kLostReference = "Frame num gap";
 
 constexpr std::size_t kMaxRemembered = 512;
 
@@ -80,9 +84,10 @@ std::string formatted(const char* format, va_list arguments) {
 
 void on_message(void* object, int level, const char* format, va_list arguments) {
   const bool is_error = level <= AV_LOG_ERROR;
+  const bool is_loss = level == AV_LOG_DEBUG && std::string_view(format).starts_with(kLostReference);
+  if (is_error || is_loss) count_complaint(object);
   if (level > AV_LOG_INFO) return;
   if (!is_error && !spdlog::should_log(spdlog::level::debug)) return;
-  if (is_error) count_complaint(object);
   const std::string message = formatted(format, arguments);
   if (message.empty()) return;
   const std::string context = context_name(object);

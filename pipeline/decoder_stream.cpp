@@ -80,18 +80,19 @@ ReadStatus StreamDecoder::feed() {
   return ReadStatus::kOk;
 }
 
-// A flagged packet is what a transport stream has before a gap. Where a recording is glued to another, a key frame
-// comes next and nothing is missing; where one does not, pictures lack what they refer to.
+// A flagged packet is what a transport stream has beside a gap. Where a recording is glued to another, a key frame
+// comes there and nothing is missing; where none does, pictures lack what they refer to.
 void StreamDecoder::count_gap(const AVPacket& packet) {
-  if (gap_before_ && (packet.flags & AV_PKT_FLAG_KEY) == 0) ++counters_.packets_corrupt;
-  gap_before_ = (packet.flags & AV_PKT_FLAG_CORRUPT) != 0;
+  const bool is_key = (packet.flags & AV_PKT_FLAG_KEY) != 0;
+  if (gap_before_ && !is_key) ++counters_.packets_corrupt;
+  gap_before_ = (packet.flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_key;
 }
 
 // Errors a decoder logged but flagged nowhere. Those before the first picture don't count: a stream may be joined
 // midway.
 void StreamDecoder::count_silent_damage() {
   const bool silent = counters_.packets_corrupt == 0 && counters_.frames_corrupt == 0;
-  if (silent && input_.complaints->errors > complaints_before_) ++counters_.packets_corrupt;
+  if (silent && !sought_ && input_.complaints->errors > complaints_before_) ++counters_.packets_corrupt;
 }
 
 void StreamDecoder::finish(int read_error) {

@@ -15,7 +15,7 @@ namespace saccade::test {
 namespace {
 
 std::vector<std::uint8_t> run_bytes(const std::string& command) {
-  std::FILE* pipe = popen(command.c_str(), "r");
+  std::FILE* pipe = popen(("timeout 60 sh -c " + quoted(command)).c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("popen: " + command);
   std::vector<std::uint8_t> out;
   std::array<std::uint8_t, 65536> chunk;
@@ -108,9 +108,10 @@ std::vector<double> ffprobe_times(const std::string& path) {
   return times;
 }
 
-std::vector<std::uint8_t> ffmpeg_raw(const std::string& path, const std::string& arguments) {
-  return run_bytes("ffmpeg -nostdin -v error -i " + quoted(path) + " -fps_mode passthrough " + arguments +
-                   " -f rawvideo -");
+std::vector<std::uint8_t> ffmpeg_raw(const std::string& input_options, const std::string& path,
+                                     const std::string& arguments) {
+  return run_bytes("ffmpeg -nostdin -v error " + input_options + " -i " + quoted(path) + " -fps_mode passthrough " +
+                   arguments + " -f rawvideo -");
 }
 
 std::vector<std::uint8_t> packed(const FrameView& view) {

@@ -29,7 +29,9 @@ std::string quoted(const std::string& word);                 // for the shell
 std::string run(const std::string& command);                 // its stdout; throws std::runtime_error when it fails
 void ffmpeg(const std::string& arguments);                   // quiet, overwrites
 std::vector<double> ffprobe_times(const std::string& path);  // best-effort times of the first video stream's frames
-std::vector<std::uint8_t> ffmpeg_raw(const std::string& path, const std::string& arguments);  // rawvideo, all frames
+// All frames as rawvideo.
+std::vector<std::uint8_t> ffmpeg_raw(const std::string& input_options, const std::string& path,
+                                     const std::string& arguments);
 
 // The planes of a frame without padding, in FFmpeg's rawvideo order.
 std::vector<std::uint8_t> packed(const FrameView& view);
