@@ -10,5 +10,6 @@ int run_dump(const Options& options);
 int run_profile(const Options& options);
 int run_info(const Options& options);
 int run_reconstruct(const Options& options);
+int run_view(const Options& options);
 
 }  // namespace saccade

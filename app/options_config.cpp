@@ -65,7 +65,8 @@ std::optional<std::string> value_text(const OptionSpec& spec, const toml::node& 
 }
 
 std::optional<Command> command_named(std::string_view key) {
-  for (const Command command : {Command::kDump, Command::kProfile, Command::kInfo, Command::kReconstruct}) {
+  for (const Command command :
+       {Command::kDump, Command::kProfile, Command::kInfo, Command::kReconstruct, Command::kView}) {
     if (key == name(command)) return command;
   }
   return std::nullopt;
@@ -103,7 +104,7 @@ struct Reader {
     for (const auto& [key, node] : file) {
       if (!node.is_table()) continue;
       const auto owner = command_named(key.str());
-      if (!owner) fail(node, key.str(), "unknown table; it may be dump, profile, info or reconstruct");
+      if (!owner) fail(node, key.str(), "unknown table; it may be view, dump, profile, info or reconstruct");
       for (const auto& [inner, value] : *node.as_table()) take(inner.str(), value, command_bit(*owner), key.str());
     }
   }

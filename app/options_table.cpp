@@ -1,5 +1,6 @@
 #include "app/options_table.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -11,7 +12,7 @@ namespace {
 constexpr double kMany = 9007199254740992.0;  // 2^53: whole numbers a double holds exactly
 constexpr std::string_view kSourceGroup = "Source", kPictureGroup = "Texture and damage",
                            kFoveaGroup = "Fovea and patches", kScanpathGroup = "Scanpath", kRunGroup = "Run",
-                           kOutputGroup = "Output";
+                           kOutputGroup = "Output", kViewGroup = "View";
 
 double real(const std::string& text) {
   double value = 0;
@@ -117,6 +118,64 @@ void apply_overwrite(Options& o, const std::string& text) {
 
 void apply_output(Options& o, const std::string& text) { o.dump.output = o.reconstruct.output = text; }
 
+void apply_view(Options& o, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  o.view.view = text.substr(0, colon);
+  const auto number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool is_level = o.view.view == "level";
+  bool known = is_level;
+  for (const std::string_view view : {"frame", "foveated", "lod", "damage", "patches", "split"}) {
+    known = known || o.view.view == view;
+  }
+  const bool is_number =
+      !number.empty() && number.size() <= 2 && number.find_first_not_of("0123456789") == std::string::npos;
+  if (!known || (colon != std::string::npos && !(is_level && is_number))) {
+    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches or split");
+  }
+  if (is_number) o.view.level = small(number);
+}
+
+void apply_show(Options& o, const std::string& text) {
+  o.view.marks = o.view.outlines = o.view.scanpath = false;
+  if (text == "none") return;
+  for (const auto& piece : split(text, ',')) {
+    bool* const wanted = piece == "marks"      ? &o.view.marks
+                         : piece == "outlines" ? &o.view.outlines
+                         : piece == "scanpath" ? &o.view.scanpath
+                                               : nullptr;
+    if (wanted == nullptr) throw UsageError("'" + piece + "' is not marks, outlines, scanpath or none");
+    *wanted = true;
+  }
+}
+
+void apply_size(Options& o, const std::string& text) {
+  constexpr int kMost = 16384;
+  const auto pieces = split(text, 'x');
+  bool good = pieces.size() == 2;
+  for (const auto& piece : pieces) {
+    good = good && !piece.empty() && piece.size() <= 5 && piece.find_first_not_of("0123456789") == std::string::npos;
+  }
+  if (good) {
+    o.view.width_px = small(pieces[0]);
+    o.view.height_px = small(pieces[1]);
+    good = o.view.width_px >= 16 && o.view.height_px >= 16 && o.view.width_px <= kMost && o.view.height_px <= kMost;
+  }
+  if (!good) throw UsageError("'" + text + "' is not WxH with both from 16 to 16384");
+}
+
+void apply_screenshots(Options& o, const std::string& text) {
+  o.view.screenshots.clear();
+  for (const auto& line : split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    double t_s = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + std::min(equals, line.size()), t_s);
+    const bool good = equals != std::string::npos && error == std::errc{} && end == line.data() + equals && t_s >= 0 &&
+                      t_s < 1e9 && equals + 1 < line.size();
+    if (!good) throw UsageError("'" + line + "' is not T=FILE.png with T in seconds, as 2.5=shot.png");
+    o.view.screenshots.push_back({t_s, line.substr(equals + 1)});
+  }
+}
+
 using K = ValueKind;
 
 // clang-format off
@@ -147,7 +206,7 @@ const OptionSpec kTable[] = {
     {.name = "require-hwdec", .group = kSourceGroup, .help = "fail where no hardware decoder can be used",
      .kind = K::kFlag, .commands = kForStreams, .default_text = "false", .apply = [](Options& o, const std::string& t) { o.require_hwdec = t == "true"; }},
     {.name = "live-policy", .metavar = "POLICY", .group = kSourceGroup, .help = "when the source is faster: block (wait) or latest (drop, newest frame wins)",
-     .kind = K::kChoice, .commands = kForDump | kForProfile, .default_text = "block", .choices = "block|latest", .shapes_result = true,
+     .kind = K::kChoice, .commands = kForRuns, .default_text = "block", .choices = "block|latest", .shapes_result = true,
      .apply = [](Options& o, const std::string& t) { o.queue_policy = t == "block" ? QueuePolicy::kBlock : QueuePolicy::kLatest; }},
 
     {.name = "backend", .metavar = "NAME", .group = kPictureGroup, .help = "where the texture lives: auto, cpu, gl or cuda",
@@ -185,11 +244,11 @@ const OptionSpec kTable[] = {
      .kind = K::kNumber, .commands = kForStreams, .lo = 0, .hi = kMaxLevels - 1, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.pipeline.lattice.uniform_lod = real(t); }},
 
     {.name = "fixation", .metavar = "POLICY", .group = kScanpathGroup, .help = "saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
-     .kind = K::kText, .commands = kForDump | kForProfile, .default_text = "saliency", .shapes_result = true, .apply = apply_fixation},
+     .kind = K::kText, .commands = kForRuns, .default_text = "saliency", .shapes_result = true, .apply = apply_fixation},
     {.name = "rate", .metavar = "HZ", .group = kScanpathGroup, .help = "fixations a second",
-     .kind = K::kNumber, .commands = kForDump | kForProfile, .default_text = "4", .lo = 1e-3, .hi = 1e3, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.pipeline.scanpath.rate_hz = real(t); }},
+     .kind = K::kNumber, .commands = kForRuns, .default_text = "4", .lo = 1e-3, .hi = 1e3, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.pipeline.scanpath.rate_hz = real(t); }},
     {.name = "seed", .metavar = "N", .group = kScanpathGroup, .help = "seed of what is random",
-     .kind = K::kInteger, .commands = kForDump | kForProfile, .default_text = "0", .lo = 0, .hi = kMany, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.pipeline.scanpath.seed = static_cast<std::uint64_t>(whole(t)); }},
+     .kind = K::kInteger, .commands = kForRuns, .default_text = "0", .lo = 0, .hi = kMany, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.pipeline.scanpath.seed = static_cast<std::uint64_t>(whole(t)); }},
 
     {.name = "every", .metavar = "WHEN", .group = kOutputGroup, .help = "when patches are sampled: fixation, frame, or each N frames",
      .kind = K::kWordOrInteger, .commands = kForDump | kForProfile, .default_text = "fixation", .choices = "fixation|frame", .lo = 1, .hi = kMany, .shapes_result = true, .apply = apply_every},
@@ -202,12 +261,30 @@ const OptionSpec kTable[] = {
      .kind = K::kNumber, .commands = kForProfile, .default_text = "33.3", .lo = 1e-6, .hi = 1e6, .apply = [](Options& o, const std::string& t) { o.profile.budget_ms = real(t); }},
     {.name = "check", .group = kRunGroup, .help = "exit 3 when the p99 is over the budget",
      .kind = K::kFlag, .commands = kForProfile, .default_text = "false", .apply = [](Options& o, const std::string& t) { o.profile.check = t == "true"; }},
+    {.name = "staged", .group = kRunGroup, .help = "run diff, upload and mips one by one where the backend fuses them",
+     .kind = K::kFlag, .commands = kForProfile, .default_text = "false", .apply = [](Options& o, const std::string& t) { o.pipeline.staged = t == "true"; }},
     {.name = "trace", .metavar = "FILE", .group = kRunGroup, .help = "write the stages' times for Perfetto",
      .kind = K::kText, .commands = kForProfile, .apply = [](Options& o, const std::string& t) { o.profile.trace = t; }},
     {.name = "against", .metavar = "VIDEO", .group = kRunGroup, .help = "compare with the video the dump was made of: PSNR in the fovea and over the frame",
      .kind = K::kText, .commands = kForReconstruct, .apply = [](Options& o, const std::string& t) { o.reconstruct.against = t; }},
     {.name = "emission", .metavar = "N", .group = kRunGroup, .help = "which emission a .png shows, from 0 (default: the middle one)",
      .kind = K::kInteger, .commands = kForReconstruct, .lo = 0, .hi = kMany, .apply = [](Options& o, const std::string& t) { o.reconstruct.emission = whole(t); }},
+    {.name = "view", .metavar = "NAME", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches or split",
+     .kind = K::kText, .commands = kForView, .default_text = "frame", .apply = apply_view},
+    {.name = "overlay", .metavar = "on|off", .group = kViewGroup, .help = "the panel",
+     .kind = K::kChoice, .commands = kForView, .default_text = "on", .choices = "on|off", .apply = [](Options& o, const std::string& t) { o.view.overlay = t == "on"; }},
+    {.name = "show", .metavar = "LIST", .group = kViewGroup, .help = "what is drawn over the picture: marks, outlines, scanpath, or none",
+     .kind = K::kText, .commands = kForView, .default_text = "marks", .apply = apply_show},
+    {.name = "size", .metavar = "WxH", .group = kViewGroup, .help = "the window's size in pixels",
+     .kind = K::kText, .commands = kForView, .default_text = "1280x720", .apply = apply_size},
+    {.name = "speed", .metavar = "X", .group = kViewGroup, .help = "how fast the video plays",
+     .kind = K::kNumber, .commands = kForView, .default_text = "1", .lo = 0.1, .hi = 16, .apply = [](Options& o, const std::string& t) { o.view.speed = real(t); }},
+    {.name = "pause", .group = kViewGroup, .help = "stand still on the first frame",
+     .kind = K::kFlag, .commands = kForView, .default_text = "false", .apply = [](Options& o, const std::string& t) { o.view.paused = t == "true"; }},
+    {.name = "offscreen", .group = kViewGroup, .help = "no window: only the pictures of --screenshot",
+     .kind = K::kFlag, .commands = kForView, .default_text = "false", .in_config = false, .apply = [](Options& o, const std::string& t) { o.view.offscreen = t == "true"; }},
+    {.name = "screenshot", .metavar = "T=FILE.png", .group = kViewGroup, .help = "the picture T seconds after the first frame; may be repeated",
+     .kind = K::kText, .commands = kForView, .repeats = true, .in_config = false, .apply = apply_screenshots},
     {.name = "log-level", .metavar = "LEVEL", .group = kRunGroup, .help = "trace, debug, info, warn, error or off",
      .kind = K::kChoice, .default_text = "info", .choices = "trace|debug|info|warn|error|off", .apply = [](Options& o, const std::string& t) { o.log_level = t; }},
     {.name = "progress", .metavar = "MODE", .group = kRunGroup, .help = "on stderr: auto (a line, on a terminal), none or json",
@@ -244,6 +321,8 @@ const char* name(Command command) {
       return "info";
     case Command::kReconstruct:
       return "reconstruct";
+    case Command::kView:
+      return "view";
   }
   return "";
 }

@@ -22,8 +22,9 @@ enum class ValueKind : std::uint8_t {
   kWordOrInteger,  // one of `choices`, or lo..hi
 };
 
-inline constexpr unsigned kForDump = 1, kForProfile = 2, kForInfo = 4, kForReconstruct = 8;
-inline constexpr unsigned kForStreams = kForDump | kForProfile | kForInfo;
+inline constexpr unsigned kForDump = 1, kForProfile = 2, kForInfo = 4, kForReconstruct = 8, kForView = 16;
+inline constexpr unsigned kForRuns = kForDump | kForProfile | kForView;
+inline constexpr unsigned kForStreams = kForRuns | kForInfo;
 inline constexpr unsigned kForAll = kForStreams | kForReconstruct;
 
 struct OptionSpec {
@@ -38,6 +39,7 @@ struct OptionSpec {
   std::string_view choices = {};       // "a|b|c"
   double lo = 0, hi = 0;
   bool shapes_result = false;                                          // part of Options::in_force
+  bool repeats = false;                                                // may be given again: its texts, a line each
   bool in_config = true;                                               // may stand in a TOML file
   void (*apply)(Options& options, const std::string& text) = nullptr;  // may throw UsageError without the option's name
 };

@@ -2,21 +2,31 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "ui/view_state.h"
 
 namespace saccade::ui {
 
+// Where a control was drawn last, in pixels of the framebuffer.
+struct ControlRect {
+  float left = 0, top = 0, right = 0, bottom = 0;
+};
+
 // Draws between ImguiLayer::begin() and end(), in the main thread. Changes `settings` as the person does and raises
 // `requests`; touches nothing else. Everything is drawn by draw(): panel, seek bar and help, as `settings` says.
 class Overlay {
  public:
-  // initial: what "reset" goes back to.
+  // initial: what "reset" goes back to. The GL context is current: thumbnails are drawn.
   explicit Overlay(const ViewSettings& initial);
   ~Overlay();
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
+
+  // By the name of what it sets ("threshold", "e0", "save", "seek"); empty: it isn't shown.
+  std::optional<ControlRect> control(std::string_view name) const;
 
  private:
   struct State;

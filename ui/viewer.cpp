@@ -58,12 +58,17 @@ void Viewer::attach(const StreamInfo& info) {
   facts.error.clear();
   facts.ended = false;
   frame_ = Frame{};
-  emission_ = Emission{};
+  good_ = wanted_config();
+  make_pipeline(good_);
+}
+
+void Viewer::make_pipeline(const PipelineConfig& config) {
   facts.pyramid = nullptr;
   facts.damage = nullptr;
   facts.plan = nullptr;
   facts.fovea = nullptr;
-  applied_ = wanted_config();
+  emission_ = Emission{};
+  applied_ = config;
   pipeline_ = std::make_unique<Pipeline>(applied_);
   pipeline_->set_gl_context(&context_);
   total_ms_ = {};
@@ -112,7 +117,25 @@ void Viewer::refresh() {
   if (configure()) step(0);
 }
 
+// Some settings only show with a frame that they are impossible (too many levels for the largest texture): back to what
+// worked.
 void Viewer::step(std::int64_t decode_ns) {
+  try {
+    run_pipeline(decode_ns);
+  } catch (const Error& error) {
+    if (same(applied_, good_)) {
+      facts.pyramid = nullptr;
+      throw;
+    }
+    facts.message = error.what();
+    settings.pipeline = good_;
+    make_pipeline(good_);
+    run_pipeline(decode_ns);
+  }
+  good_ = applied_;
+}
+
+void Viewer::run_pipeline(std::int64_t decode_ns) {
   const std::int64_t begin_ns = now_ns();
   const StepResult result = pipeline_->step(frame_.view(), emission_);
   note_step(result);

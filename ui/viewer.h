@@ -64,6 +64,8 @@ class Viewer {
   PipelineConfig wanted_config() const;
   bool configure();
   void step(std::int64_t decode_ns);
+  void run_pipeline(std::int64_t decode_ns);
+  void make_pipeline(const PipelineConfig& config);
   void note_step(const StepResult& result);
   void note_times(std::int64_t decode_ns, std::int64_t step_ns);
   void summarize_times(std::int64_t now_ns);
@@ -77,7 +79,8 @@ class Viewer {
   Overlay overlay_;
   gl::Timer draw_timer_;
   std::unique_ptr<Pipeline> pipeline_;
-  PipelineConfig applied_;
+  PipelineConfig applied_;        // what the pipeline runs
+  PipelineConfig good_;           // what it has run with success
   ScanpathConfig free_scanpath_;  // before a click
   bool gaze_held_ = false;
   Emission emission_;

@@ -72,6 +72,7 @@ class Window {
   bool starved_ = false;
   bool was_paused_ = false;
   bool vsync_ = false;
+  bool replaced_ = false;  // by a file that was dropped
   std::string message_;
   std::int64_t message_at_ns_ = 0;
 };
@@ -115,6 +116,7 @@ void Window::open_dropped(const std::string& path) {
   config.threads = source_config_.threads;
   try {
     open(config);
+    replaced_ = true;
   } catch (const Error& error) {
     say(error.what());
   }
@@ -165,10 +167,18 @@ void Window::advance() {
     if (!was_paused_ && viewer_.facts.ended) seek(player_->start_pts_ns());
     pacer_.stop();
   }
-  if (wanted_) {
-    show_wanted();
-  } else if (playing()) {
-    show_due();
+  try {
+    if (wanted_) {
+      show_wanted();
+    } else if (playing()) {
+      show_due();
+    }
+  } catch (const Error& error) {  // a frame that can't be shown, as one larger than the largest texture
+    if (viewer_.facts.counters.frames == 0 && !replaced_) throw;
+    viewer_.facts.error = error.what();
+    viewer_.facts.ended = true;
+    wanted_ = false;
+    say(error.what());
   }
 }
 
@@ -283,7 +293,7 @@ void Window::draw() {
     float scale_x = 1, scale_y = 1;
     glfwGetWindowContentScale(window_.get(), &scale_x, &scale_y);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    viewer_.draw(width, height, std::max(scale_x, 1.0f));
+    viewer_.draw(width, height, std::max(std::round(scale_x * 4) / 4, 1.0f));
     glfwSwapBuffers(window_.get());
   }
   if (hooks_.report) hooks_.report(new_frame_ ? "frame" : "draw", viewer_.settings, viewer_.facts);

@@ -20,6 +20,8 @@ int run(const saccade::Options& options) {
       return saccade::run_info(options);
     case saccade::Command::kReconstruct:
       return saccade::run_reconstruct(options);
+    case saccade::Command::kView:
+      return saccade::run_view(options);
   }
   return static_cast<int>(saccade::ExitCode::kUnexpected);
 }

@@ -1,0 +1,181 @@
+"""`view --offscreen`: pictures against ffmpeg's, against arithmetic, and against kept ones."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+from program import ffmpeg, make_clip, saccade
+from view_support import GOLDEN, difference, read_png, shoot
+
+BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
+PLAIN = ("--overlay", "off", "--show", "none")
+
+
+class Offscreen(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def path(self, name):
+        return pathlib.Path(self.folder) / name
+
+
+class Truth(Offscreen):
+    def rgb_clip(self):
+        path = self.path("rgb.mkv")
+        if not path.exists():
+            ffmpeg("-f", "lavfi", "-i", "testsrc2=size=192x128:rate=10:duration=1", "-c:v", "ffv1", "-pix_fmt", "bgr0", path)
+        return path
+
+    def test_an_rgb_frame_is_ffmpegs_own(self):
+        clip = self.rgb_clip()
+        raw = ffmpeg("-i", clip, "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+        frames = np.frombuffer(raw, np.uint8).reshape(-1, 128, 192, 3)
+        for index, t in ((0, "0"), (3, "0.3"), (3, "0.39"), (9, "0.9"), (9, "7")):
+            with self.subTest(t=t):
+                self.assertLessEqual(difference(shoot(self.folder, clip, *PLAIN, "--size", "192x128", t=t), frames[index])[0], 1)
+
+    def test_a_yuv_frame_is_near_ffmpegs(self):
+        for pixel_format, depth in (("yuv420p", 8), ("yuv420p10le", 10)):
+            with self.subTest(pixel_format=pixel_format):
+                clip = self.path(f"{pixel_format}.mkv")
+                ffmpeg("-f", "lavfi", "-i", "gradients=size=128x96:rate=5:duration=1:seed=7:speed=0.01", "-vf",
+                       f"scale=out_color_matrix=bt709:out_range=tv,format={pixel_format}", "-colorspace", "bt709",
+                       "-color_range", "tv", "-c:v", "ffv1", clip)
+                raw = ffmpeg("-i", clip, "-frames:v", "1", "-vf",
+                             "scale=flags=accurate_rnd+full_chroma_int+full_chroma_inp+bilinear", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+                truth = np.frombuffer(raw, np.uint8).reshape(96, 128, 3)
+                largest, mean = difference(shoot(self.folder, clip, *PLAIN, "--size", "128x96"), truth)
+                self.assertLessEqual(largest, 6)
+                self.assertLess(mean, 1.5)
+
+    def test_level_views_are_means_of_blocks(self):
+        clip = self.rgb_clip()
+        raw = ffmpeg("-i", clip, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+        first = np.frombuffer(raw, np.uint8).reshape(128, 192, 3).astype(float)
+        for level in (1, 2, 4):
+            with self.subTest(level=level):
+                block = 1 << level
+                means = first.reshape(128 // block, block, 192 // block, block, 3).mean(axis=(1, 3))
+                shot = shoot(self.folder, clip, *PLAIN, "--view", f"level:{level}", "--size", "192x128")
+                centres = np.abs(shot[block // 2::block, block // 2::block].astype(float) - means)
+                inner = centres[1:-1, 1:-1]  # half a pixel off the texel's centre: mixed with its neighbours
+                self.assertLess(inner.mean(), 255 / block / 4)
+
+    def test_foveated_is_sharp_at_the_fixation_and_coarse_far_away(self):
+        clip = self.path("noise.mkv")
+        ffmpeg("-f", "lavfi", "-i", "nullsrc=size=512x256:rate=5:duration=1,geq=lum='random(1)*255':cb=128:cr=128", "-c:v", "ffv1", clip)
+        shot = shoot(self.folder, clip, *PLAIN, "--view", "foveated", "--fixation", "center:0.1,0.5", "--e0", "2", "--size", "512x256")
+        near = shot[120:136, 44:60].astype(float).std()
+        far = shot[96:160, 440:504].astype(float).std()
+        self.assertGreater(near, 3 * far)
+
+    def test_split_shows_the_frame_left_of_its_seam(self):
+        clip = self.rgb_clip()
+        frame = shoot(self.folder, clip, *PLAIN, "--size", "192x128")
+        split = shoot(self.folder, clip, *PLAIN, "--view", "split", "--size", "192x128")
+        self.assertLessEqual(difference(split[:, :94], frame[:, :94])[0], 0)
+        self.assertTrue((split[:, 95:97] == 255).all())
+
+    def test_wide_pixels_make_a_wide_picture(self):
+        clip = make_clip(self.path("sar.mp4"), "color=white:size=96x96:rate=5:duration=1,setsar=2/1")
+        shot = shoot(self.folder, clip, *PLAIN, "--size", "240x240")
+        bright = shot[:, :, 1] > 128
+        self.assertEqual((bright.any(axis=0).sum(), bright.any(axis=1).sum()), (240, 120))
+
+    def test_damage_view_marks_the_tiles_that_change(self):
+        still = shoot(self.folder, "test://static?size=128x128&rate=30&frames=90", *PLAIN, "--view", "damage", "--size", "128x128", t="2")
+        box = shoot(self.folder, "test://box?size=128x128&rate=30&frames=90", *PLAIN, "--view", "damage", "--size", "128x128", t="2")
+        spread = lambda picture: picture.astype(int).max(axis=2) - picture.astype(int).min(axis=2)
+        self.assertLess(np.percentile(spread(still), 99), 60)   # all faded: nearly grey
+        self.assertGreater(np.percentile(spread(box), 99), 120)  # red and yellow where the box has been
+
+    def test_patches_view_paints_what_a_dump_holds(self):
+        out, picture = self.path("dump"), self.path("seen.png")
+        arguments = ("--fixation", "center:0.3,0.4", "--patches", "100")
+        self.assertEqual(saccade("dump", BOX, "-o", out, "--every", "frame", "--frames", "11", *arguments).returncode, 0)
+        patches, geometry = np.load(out / "patches.npy")[10], np.load(out / "geometry.npy")[10]
+        shot = shoot(self.folder, BOX, *PLAIN, "--view", "patches", *arguments, "--size", "320x180", t=str(10 / 30 + 0.001))
+        checked = 0
+        for patch, (u, v, lod, coverage) in zip(patches, geometry):
+            if lod != 0 or coverage < 1:
+                continue
+            x, y = round(u * 320 - 8), round(v * 180 - 8)
+            self.assertLessEqual(difference(shot[y:y + 16, x:x + 16], patch.transpose(1, 2, 0))[0], 2)
+            checked += 1
+        self.assertGreater(checked, 0)
+
+
+class Rules(Offscreen):
+    def test_several_pictures_in_one_run_are_those_of_single_runs(self):
+        early, late = self.path("early.png"), self.path("late.png")
+        result = saccade("view", BOX, "--offscreen", "--screenshot", f"1.5={late}", "--screenshot", f"0.5={early}", *PLAIN, "--size", "320x180")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for path, t in ((early, "0.5"), (late, "1.5")):
+            self.assertEqual(difference(read_png(path), shoot(self.folder, BOX, *PLAIN, "--size", "320x180", t=t)), (0, 0))
+
+    def test_two_runs_make_the_same_picture(self):
+        first, second = (shoot(self.folder, BOX, "--view", "foveated", t="1") for _ in range(2))
+        self.assertEqual(difference(first, second), (0, 0))
+        self.assertEqual(first.shape, (720, 1280, 3))
+
+    def test_what_is_wrong_is_said(self):
+        for arguments, code, word in (
+            (("test://box", "--offscreen"), 2, "--screenshot"),
+            (("test://box", "--screenshot", "1=x.png"), 2, "--offscreen"),
+            (("test://box", "--offscreen", "--screenshot", "x.png"), 2, "T=FILE"),
+            (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lot"), 2, "lot"),
+            (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lod:2"), 2, "level:N"),
+            (("test://box", "--offscreen", "--screenshot", "1=x.png", "--size", "10"), 2, "WxH"),
+            (("test://box", "--backend", "cpu"), 2, "OpenGL"),
+            (("nothing.mp4", "--offscreen", "--screenshot", "1=x.png"), 65, "nothing.mp4"),
+        ):
+            with self.subTest(arguments=arguments):
+                result = saccade("view", *arguments, cwd=self.folder)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(word, result.stderr)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1)
+
+    def test_without_a_display_the_way_out_is_named(self):
+        environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        result = saccade("view", BOX, env=environment)
+        self.assertEqual(result.returncode, 69, result.stderr)
+        self.assertIn("--offscreen", result.stderr)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1)
+
+
+class Golden(Offscreen):
+    """Kept pictures, made with llvmpipe. SACCADE_GOLDEN=update writes them anew: look at them then."""
+    PICTURES = {
+        "frame": (), "foveated": ("--view", "foveated"), "level": ("--view", "level:3"), "lod": ("--view", "lod"),
+        "damage": ("--view", "damage"), "patches": ("--view", "patches"), "split": ("--view", "split"),
+        "marks": ("--show", "marks,outlines,scanpath"),
+    }
+
+    def test_every_view(self):
+        failures = pathlib.Path(tempfile.gettempdir()) / "saccade-golden-failures"
+        for name, arguments in self.PICTURES.items():
+            with self.subTest(view=name):
+                shot = shoot(self.folder, BOX, "--overlay", "off", "--size", "320x180", *arguments, t="1.5")
+                kept = GOLDEN / f"{name}.png"
+                if os.environ.get("SACCADE_GOLDEN") == "update":
+                    GOLDEN.mkdir(parents=True, exist_ok=True)
+                    self.write(shot, kept)
+                    continue
+                largest, mean = difference(shot, read_png(kept))
+                edges = (np.abs(shot.astype(int) - read_png(kept)).max(axis=2) > 16).mean()
+                if mean > 0.5 or edges > 0.005:
+                    failures.mkdir(exist_ok=True)
+                    self.write(shot, failures / f"{name}.png")
+                self.assertLess(mean, 0.5, f"largest {largest}; see {failures}")
+                self.assertLess(edges, 0.005, f"largest {largest}; see {failures}")
+
+    @staticmethod
+    def write(picture, path):
+        height, width, _ = picture.shape
+        subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-i", "-",
+                        "-compression_level", "100", str(path)], input=picture.tobytes(), check=True)

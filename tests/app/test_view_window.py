@@ -1,0 +1,158 @@
+"""The viewer in a real window on a virtual screen: keys, mouse, resize, files that end, quitting."""
+import os
+import pathlib
+import shutil
+import signal
+import tempfile
+import time
+import unittest
+
+from program import make_clip
+from view_support import Screen, WindowedViewer
+
+SOURCE = "test://box?size=320x180&rate=30&frames=3000"
+PERIOD_S = 1 / 30
+
+
+class Window(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.screen = Screen()
+        cls.addClassCleanup(cls.screen.close)
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def open(self, source, *arguments):
+        viewer = WindowedViewer(self.screen, source, "--size", "640x360", *arguments)
+        self.addCleanup(viewer.kill)
+        viewer.find_window()
+        return viewer
+
+    def quit(self, viewer, key="q"):
+        begin = time.monotonic()
+        viewer.key(key)
+        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertNotIn("OpenGL", "".join(viewer.errors))
+        self.assertEqual(viewer.history[-1]["event"], "end")
+
+    def test_plays_pauses_steps_and_seeks(self):
+        viewer = self.open(SOURCE)
+        viewer.wait_for(lambda s: s["t_s"] > 0.5, "half a second played")
+        viewer.key("space")
+        paused = viewer.wait_for(lambda s: s["settings"]["paused"], "paused")
+        time.sleep(0.5)
+        self.assertEqual(viewer.drain()["t_s"], paused["t_s"])
+        viewer.key("period")
+        on = viewer.wait_for(lambda s: s["t_s"] > paused["t_s"], "a frame on")
+        self.assertAlmostEqual(on["t_s"] - paused["t_s"], PERIOD_S, places=4)
+        viewer.key("comma")
+        back = viewer.wait_for(lambda s: s["t_s"] < on["t_s"], "a frame back")
+        self.assertAlmostEqual(back["t_s"], paused["t_s"], places=6)
+        viewer.key("Right")
+        far = viewer.wait_for(lambda s: s["t_s"] > back["t_s"] + 1, "five seconds on")
+        self.assertAlmostEqual(far["t_s"] - back["t_s"], 5, places=6)
+        viewer.key("Left")
+        near = viewer.wait_for(lambda s: s["t_s"] < far["t_s"], "five seconds back")
+        self.assertAlmostEqual(near["t_s"], back["t_s"], places=6)
+        viewer.key("Up")
+        viewer.wait_for(lambda s: abs(s["t_s"] - near["t_s"] - 60) < 1e-6, "a minute on")
+        viewer.key("space")
+        viewer.wait_for(lambda s: s["t_s"] > near["t_s"] + 60.2, "playing again")
+        self.quit(viewer)
+
+    def test_keys_change_what_they_say(self):
+        viewer = self.open(SOURCE, "--pause")
+        for key, field, wanted in (("Tab", "view", "foveated"), ("Tab", "view", "level"), ("shift+Tab", "view", "foveated"),
+                                   ("3", "level", 3), ("i", "overlay", False), ("i", "overlay", True), ("l", "loop", True),
+                                   ("m", "marks", False), ("o", "outlines", True), ("k", "scanpath", True),
+                                   ("n", "linear", False), ("question", "help", True), ("h", "help", False)):
+            with self.subTest(key=key):
+                viewer.key(key)
+                viewer.wait_for(lambda s: s["settings"][field] == wanted, f"{field} {wanted}")
+        viewer.key("bracketright")
+        viewer.wait_for(lambda s: abs(s["settings"]["speed"] - 1.1) < 1e-9, "faster")
+        viewer.key("bracketleft", "bracketleft")
+        viewer.wait_for(lambda s: s["settings"]["speed"] < 0.95, "slower")
+        viewer.key("BackSpace")
+        viewer.wait_for(lambda s: s["settings"]["speed"] == 1, "as it was")
+        self.quit(viewer, "Escape")
+
+    def test_a_click_fixates_and_the_wheel_zooms(self):
+        viewer = self.open(SOURCE, "--overlay", "off", "--pause")
+        self.screen.xdotool("mousemove", "--window", viewer.window, 480, 90, "click", 1)  # 3/4 and 1/4 of 640x360
+        state = viewer.wait_for(lambda s: abs(s["gaze"]["u"] - 0.75) < 0.01, "the gaze where the click was")
+        self.assertAlmostEqual(state["gaze"]["v"], 0.25, delta=0.01)
+        self.screen.xdotool("click", 4)
+        viewer.wait_for(lambda s: abs(s["settings"]["zoom"] - 1.15) < 0.01, "zoomed in")
+        before = viewer.drain()["settings"]["pan"]
+        self.screen.xdotool("mousedown", 1)
+        for x in (470, 450, 430):
+            self.screen.xdotool("mousemove", "--window", viewer.window, x, 90)
+        self.screen.xdotool("mouseup", 1)
+        viewer.wait_for(lambda s: s["settings"]["pan"][0] > before[0] + 0.02, "moved by the drag")
+        self.assertAlmostEqual(viewer.drain()["gaze"]["u"], 0.75, delta=0.01)  # a drag is no click
+        viewer.key("z")
+        viewer.wait_for(lambda s: s["settings"]["zoom"] == 1 and s["settings"]["pan"] == [0, 0], "fitted")
+        viewer.key("g")
+        viewer.wait_for(lambda s: abs(s["gaze"]["u"] - 0.75) > 0.01, "the gaze free again")
+        self.quit(viewer)
+
+    def test_survives_every_size(self):
+        viewer = self.open(SOURCE)
+        for width, height in ((1, 1), (1200, 30), (30, 800), (640, 360)):
+            self.screen.xdotool("windowsize", viewer.window, width, height)
+            shown = viewer.drain()["frames"]
+            viewer.wait_for(lambda s: s["frames"] > shown + 3, f"frames at {width}x{height}")
+        viewer.key("f")
+        viewer.wait_for(lambda s: s["settings"]["fullscreen"], "full screen")
+        viewer.key("f")
+        viewer.wait_for(lambda s: not s["settings"]["fullscreen"], "a window again")
+        self.screen.xdotool("windowminimize", viewer.window)
+        shown = viewer.drain()["frames"]
+        viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames while minimised")
+        viewer.process.send_signal(signal.SIGTERM)
+        self.assertEqual(viewer.finish(), 0)
+
+    def test_stays_on_the_last_frame_and_begins_again(self):
+        clip = make_clip(pathlib.Path(self.folder) / "short.mp4", "testsrc2=size=160x120:rate=25:duration=1")
+        viewer = self.open(clip)
+        last = viewer.wait_for(lambda s: s["ended"], "the end")
+        self.assertAlmostEqual(last["t_s"], 0.96, places=6)
+        viewer.key("comma")
+        viewer.wait_for(lambda s: abs(s["t_s"] - 0.92) < 1e-6, "back from the end")
+        viewer.key("l")
+        viewer.key("space")
+        viewer.wait_for(lambda s: s["t_s"] < 0.2 and not s["settings"]["paused"], "round again", 90)
+        self.quit(viewer)
+
+    def test_a_broken_file_keeps_what_it_showed(self):
+        clip = pathlib.Path(make_clip(pathlib.Path(self.folder) / "cut.mkv", "testsrc2=size=160x120:rate=25:duration=4"))
+        cut = clip.with_name("half.mkv")
+        cut.write_bytes(clip.read_bytes()[:clip.stat().st_size // 2])
+        viewer = self.open(cut)
+        viewer.wait_for(lambda s: s["ended"], "the end of what is there")
+        self.assertGreater(viewer.drain()["t_s"], 0.3)
+        viewer.key("q")
+        self.assertIn(viewer.finish(), (0, 3))
+
+    def test_a_screenshot_is_written_where_it_runs(self):
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            viewer = self.open(SOURCE, "--pause")
+        finally:
+            os.chdir(before)
+        viewer.key("s")
+        viewer.wait_for(lambda s: s["message"].startswith("saved saccade-00.00.00.000"), "saved")
+        self.assertTrue((pathlib.Path(self.folder) / "saccade-00.00.00.000.png").exists())
+        self.quit(viewer)
+
+    def test_paused_it_does_nothing(self):
+        viewer = self.open(SOURCE, "--pause")
+        time.sleep(1.5)  # what it draws at first has settled
+        ticks = lambda: sum(map(int, pathlib.Path(f"/proc/{viewer.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        before = ticks()
+        time.sleep(2)
+        self.assertLessEqual(ticks() - before, 0.1 * os.sysconf("SC_CLK_TCK"))  # 5 % of a core
+        self.quit(viewer)

@@ -1,0 +1,145 @@
+"""Pictures of the viewer, a screen to open its window on, and how to compare pictures."""
+import json
+import os
+import pathlib
+import queue
+import shutil
+import subprocess
+import threading
+import time
+import unittest
+
+import numpy as np
+from program import SACCADE, ffmpeg, saccade
+
+GOLDEN = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]) / "tests" / "ui" / "golden"
+REQUIRED = set(filter(None, os.environ.get("SACCADE_REQUIRE", "").split(",")))
+
+
+def skip_or_fail(why):
+    if "gl" in REQUIRED:
+        raise AssertionError(f"SACCADE_REQUIRE asks for gl: {why}")
+    raise unittest.SkipTest(why)
+
+
+def read_png(path):
+    """[H, W, 3] u8, decoded by ffmpeg."""
+    size = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "stream=width,height", "-of", "csv=p=0", str(path)],
+                          check=True, capture_output=True, text=True).stdout
+    width, height = map(int, size.strip().strip(",").split(","))
+    return np.frombuffer(ffmpeg("-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"), np.uint8).reshape(height, width, 3)
+
+
+def difference(one, other):
+    """(largest, mean) absolute difference of two pictures of one size."""
+    apart = np.abs(one.astype(int) - other.astype(int))
+    return int(apart.max()), float(apart.mean())
+
+
+def shoot(folder, source, *arguments, t="0"):
+    """The picture that the viewer makes of `source` without a window."""
+    path = pathlib.Path(folder) / f"shot-{time.monotonic_ns()}.png"
+    result = saccade("view", source, "--offscreen", "--screenshot", f"{t}={path}", *arguments)
+    if result.returncode == 69:
+        skip_or_fail(result.stderr.strip())
+    if result.returncode != 0 or "OpenGL" in result.stderr:
+        raise AssertionError(f"exit {result.returncode}: {result.stderr}")
+    return read_png(path)
+
+
+class Screen:
+    """An X server without a monitor."""
+
+    def __init__(self, size="1400x900x24"):
+        for tool in ("Xvfb", "xdotool"):
+            if shutil.which(tool) is None:
+                skip_or_fail(f"{tool} is not installed")
+        reader, writer = os.pipe()
+        self.process = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
+                                        pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            number = pipe.readline().strip()
+        if not number:
+            skip_or_fail("Xvfb did not start")
+        self.display = f":{number}"
+        self.environment = {**os.environ, "DISPLAY": self.display}
+        self.environment.pop("WAYLAND_DISPLAY", None)
+
+    def xdotool(self, *arguments):
+        return subprocess.run(["xdotool", *map(str, arguments)], env=self.environment, check=True, capture_output=True,
+                              text=True, timeout=60).stdout.strip()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+class WindowedViewer:
+    """The program in a window on `screen`, and the state that it tells."""
+
+    def __init__(self, screen, source, *arguments):
+        self.screen = screen
+        self.process = subprocess.Popen([SACCADE, "view", source, "--json", *map(str, arguments)], env=screen.environment,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        self.history = []
+        self.errors = []
+        self.readers = [threading.Thread(target=self._read, daemon=True),
+                        threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True)]
+        for reader in self.readers:
+            reader.start()
+        self.window = None
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+
+    def drain(self):
+        while True:
+            try:
+                self.history.append(self.lines.get_nowait())
+            except queue.Empty:
+                return self.history[-1] if self.history else None
+
+    def wait_for(self, wanted, what, seconds=60):
+        """The first state, from the newest known on, for which `wanted` holds."""
+        end = time.monotonic() + seconds
+        state = self.drain()
+        while state is None or not wanted(state):
+            if self.process.poll() is not None and self.lines.empty():
+                raise AssertionError(f"the viewer ended ({self.process.returncode}) before: {what}; {''.join(self.errors)}")
+            if time.monotonic() > end:
+                raise AssertionError(f"not within {seconds} s: {what}; last state {state}; {''.join(self.errors)}")
+            try:
+                state = self.lines.get(timeout=0.2)
+                self.history.append(state)
+            except queue.Empty:
+                pass
+        return state
+
+    def find_window(self):
+        self.wait_for(lambda state: state["frame"] >= 0, "a first frame")
+        self.window = self.screen.xdotool("search", "--sync", "--onlyvisible", "--pid", self.process.pid).split()[0]
+        self.screen.xdotool("windowfocus", "--sync", self.window)
+        return self.window
+
+    def key(self, *names):
+        self.screen.xdotool("key", "--clearmodifiers", *names)
+
+    def finish(self):
+        """Exit code, after the program ended by itself."""
+        code = self.process.wait(timeout=60)
+        for reader in self.readers:
+            reader.join(timeout=10)
+        self.drain()
+        return code
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for reader in self.readers:
+            reader.join(timeout=10)
+        self.process.stdout.close()
+        self.process.stderr.close()

@@ -1,0 +1,112 @@
+#include "pipeline/player.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace saccade {
+namespace {
+
+std::int64_t frame_ns(std::int64_t index, double rate = 30) {
+  return std::llround(static_cast<double>(index) / rate * 1e9);
+}
+
+SourceConfig box(const std::string& more = "") {
+  SourceConfig config;
+  config.uri = "test://box?size=64x64&rate=30&frames=90" + more;
+  return config;
+}
+
+std::int64_t next_pts(Player& player) {
+  Frame frame;
+  EXPECT_EQ(player.wait(frame), PollStatus::kFrame);
+  return frame ? frame.view().pts_ns : -1;
+}
+
+TEST(Player, PlaysEveryFrameThenEnds) {
+  Player player(box(), QueuePolicy::kBlock);
+  Frame frame;
+  std::vector<std::int64_t> times;
+  while (player.wait(frame) == PollStatus::kFrame) times.push_back(frame.view().pts_ns);
+  ASSERT_EQ(times.size(), 90U);
+  EXPECT_EQ(times.front(), 0);
+  EXPECT_EQ(times.back(), frame_ns(89));
+  EXPECT_EQ(player.poll(frame), PollStatus::kEnd);
+  EXPECT_TRUE(player.error().empty());
+}
+
+TEST(Player, SeeksExactlyBothWays) {
+  Player player(box(), QueuePolicy::kBlock);
+  for (const std::int64_t index : {60, 3, 89, 0, 45}) {
+    ASSERT_TRUE(player.seek(frame_ns(index)));
+    EXPECT_EQ(next_pts(player), frame_ns(index));
+    if (index < 89) EXPECT_EQ(next_pts(player), frame_ns(index + 1));
+  }
+}
+
+TEST(Player, BetweenTwoFramesTheLaterOneComes) {
+  Player player(box(), QueuePolicy::kBlock);
+  ASSERT_TRUE(player.seek(frame_ns(10) + 1));
+  EXPECT_EQ(next_pts(player), frame_ns(11));
+}
+
+TEST(Player, PastTheEndIsTheLastFrame) {
+  Player player(box(), QueuePolicy::kBlock);
+  ASSERT_TRUE(player.seek(frame_ns(5000)));
+  EXPECT_EQ(next_pts(player), frame_ns(89));
+  Frame frame;
+  EXPECT_EQ(player.wait(frame), PollStatus::kEnd);
+}
+
+TEST(Player, BeforeTheStartIsTheFirstFrame) {
+  Player player(box(), QueuePolicy::kBlock);
+  ASSERT_TRUE(player.seek(-frame_ns(100)));
+  EXPECT_EQ(next_pts(player), 0);
+}
+
+TEST(Player, StepsBackToTheFrameBefore) {
+  Player player(box(), QueuePolicy::kBlock);
+  ASSERT_TRUE(player.seek_before(frame_ns(50)));
+  EXPECT_EQ(next_pts(player), frame_ns(49));
+  EXPECT_EQ(next_pts(player), frame_ns(50));
+  ASSERT_TRUE(player.seek_before(0));
+  EXPECT_EQ(next_pts(player), 0);
+}
+
+TEST(Player, CanBeSoughtAfterTheEnd) {
+  Player player(box(), QueuePolicy::kBlock);
+  Frame frame;
+  while (player.wait(frame) == PollStatus::kFrame) player.recycle(std::move(frame));
+  ASSERT_TRUE(player.seek(frame_ns(30)));
+  EXPECT_EQ(next_pts(player), frame_ns(30));
+}
+
+// B-frames, key frames 50 apart, times that begin at a second: what ffmpeg's own listing gives, and seeks into its
+// middle.
+TEST(Player, SeeksExactlyInAFileWithFarKeyFrames) {
+  const std::string folder = ::testing::TempDir();
+  const std::string clip = folder + "/saccade_player_test.mp4";
+  const std::string make =
+      "ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=size=128x96:rate=25:duration=6 "
+      "-c:v libx264 -g 50 -bf 3 -output_ts_offset 1 '" +
+      clip + "'";
+  if (std::system(make.c_str()) != 0) GTEST_SKIP() << "no ffmpeg with libx264 to make a clip with";
+  SourceConfig config;
+  config.uri = clip;
+  Player player(config, QueuePolicy::kBlock);
+  const std::int64_t start = player.start_pts_ns();
+  for (const std::int64_t index : {149, 75, 49, 50, 51, 1, 120}) {
+    ASSERT_TRUE(player.seek(start + frame_ns(index, 25)));
+    EXPECT_EQ(next_pts(player), start + frame_ns(index, 25)) << "frame " << index;
+  }
+  ASSERT_TRUE(player.seek_before(start + frame_ns(50, 25)));
+  EXPECT_EQ(next_pts(player), start + frame_ns(49, 25));
+  std::filesystem::remove(clip);
+}
+
+}  // namespace
+}  // namespace saccade

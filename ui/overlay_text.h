@@ -1,0 +1,65 @@
+// The panel's small vocabulary: lines of text without heap allocation, sizes in points, titles, rows.
+#pragma once
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <iterator>
+#include <utility>
+
+namespace saccade::ui {
+
+inline constexpr float kFontPoints = 13.0f;  // the font's height at scale 1
+inline constexpr ImVec4 kDim{0.62f, 0.66f, 0.72f, 1.0f};
+inline constexpr ImVec4 kBright{0.95f, 0.96f, 0.98f, 1.0f};
+inline constexpr ImVec4 kAccent{0.98f, 0.82f, 0.35f, 1.0f};
+inline constexpr ImVec4 kAlarm{1.0f, 0.45f, 0.38f, 1.0f};
+
+// Pixels a point, as the font was made.
+inline float points(float value) { return value * ImGui::GetFontSize() / kFontPoints; }
+
+template <typename... Args>
+void text(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::basic_memory_buffer<char, 256> line;
+  fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+  ImGui::TextUnformatted(line.data(), line.data() + line.size());
+}
+
+template <typename... Args>
+void text_colored(const ImVec4& color, fmt::format_string<Args...> format, Args&&... args) {
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
+  text(format, std::forward<Args>(args)...);
+  ImGui::PopStyleColor();
+}
+
+// Ends at the right edge of the column or window.
+template <typename... Args>
+void text_right(const ImVec4& color, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::basic_memory_buffer<char, 256> line;
+  fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+  const float width = ImGui::CalcTextSize(line.data(), line.data() + line.size()).x;
+  const float free = ImGui::GetContentRegionAvail().x - width;
+  if (free > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + free);
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
+  ImGui::TextUnformatted(line.data(), line.data() + line.size());
+  ImGui::PopStyleColor();
+}
+
+// Shown while the mouse rests on the item before.
+inline void tooltip(const char* what) {
+  if (*what == '\0' || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(points(300));
+  ImGui::TextUnformatted(what);
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+inline void title(const char* what) {
+  ImGui::Dummy({0, points(2)});
+  ImGui::PushStyleColor(ImGuiCol_Text, kAccent);
+  ImGui::TextUnformatted(what);
+  ImGui::PopStyleColor();
+}
+
+}  // namespace saccade::ui

@@ -1,0 +1,33 @@
+// Small pictures of the pyramid's levels.
+#pragma once
+
+#include <vector>
+
+#include "gpu/gl_objects.h"
+#include "ui/frame_renderer.h"
+#include "ui/view_state.h"
+
+namespace saccade::ui {
+
+// One thread, the GL context's, which is current. Redraws when another frame or other settings are shown.
+class Thumbnails {
+ public:
+  // Into the ImGui window that is begun; a click on one shows its level. Leaves GL's framebuffer as it was.
+  void draw(ViewSettings& settings, const ViewFacts& facts);
+
+ private:
+  struct Picture {
+    gl::Texture texture;
+    gl::Framebuffer framebuffer;
+  };
+  void resize(int levels, int width_px, int height_px);
+  void render(const ViewFacts& facts, const PictureSize& size);
+
+  FrameRenderer renderer_;
+  std::vector<Picture> pictures_;  // one a level
+  int width_px_ = 0, height_px_ = 0;
+  std::int64_t frame_ = -1, pts_ns_ = 0;
+  const GlPyramid* pyramid_ = nullptr;
+};
+
+}  // namespace saccade::ui
