@@ -9,7 +9,7 @@ function(saccade_compile_options target)
   if(SACCADE_WERROR)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   endif()
-  target_compile_definitions(${target} PRIVATE $<$<BOOL:${SACCADE_CUDA}>:SACCADE_CUDA=1> $<$<BOOL:${SACCADE_GL}>:SACCADE_GL=1>)
+  target_compile_definitions(${target} PRIVATE $<$<BOOL:${SACCADE_GL}>:SACCADE_GL=1>)
 endfunction()
 
 function(saccade_library target)

@@ -41,4 +41,8 @@ CudaStatus query_cuda() {
   return status;
 }
 
+void share_primary_context() {
+  if (cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
 }  // namespace saccade

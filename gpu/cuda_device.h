@@ -25,4 +25,8 @@ struct CudaStatus {
 // Never throws for a missing driver or card: the status says it. Any thread.
 CudaStatus query_cuda();
 
+// Before the first allocation: threads that wait for the card sleep. FFmpeg insists on this of a primary context that
+// it shares.
+void share_primary_context();
+
 }  // namespace saccade

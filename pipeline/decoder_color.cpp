@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "pipeline/decoder_hw.h"
+
 extern "C" {
 #include <libavutil/frame.h>
 #include <libavutil/pixdesc.h>
@@ -52,10 +54,10 @@ float mirrored_shift(float shift, int size) { return static_cast<float>(size & 1
 }  // namespace
 
 ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
-  const auto original = static_cast<AVPixelFormat>(frame.format);
+  const AVPixelFormat original = sample_format(frame);
   const AVPixelFormat format = without_j(original);
   const bool is_j = format != original;
-  frame.format = format;
+  if (!is_on_card(frame)) frame.format = format;
   const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(format);
   const bool is_rgb = desc == nullptr || (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
   const bool is_gray = !is_rgb && desc->nb_components <= 2;

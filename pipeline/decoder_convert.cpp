@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/decoder_color.h"
+#include "pipeline/decoder_hw.h"
 #include "pipeline/errors.h"
 #include "pipeline/frame.h"
 
@@ -45,7 +46,7 @@ Converter::Converter(const AVStream& stream, bool keep_first_format)
 
 FrameTraits Converter::traits_of(const AVFrame& frame) {
   FrameTraits traits;
-  traits.format = static_cast<AVPixelFormat>(frame.format);
+  traits.format = sample_format(frame);
   traits.width = frame.width;
   traits.height = frame.height;
   traits.space = frame.colorspace;
@@ -73,11 +74,14 @@ bool Converter::convert(AVFrame& frame, FrameView& view) {
     rebuild(frame, have_zscale_);
   }
   const AVRational sar = frame.sample_aspect_ratio;
-  if (graph_) run_graph(frame);
+  if (graph_) {
+    copy_to_host(frame);
+    run_graph(frame);
+  }
   if (neutral_chroma_) attach_neutral_chroma(frame);
 
   view.layout = layout_;
-  view.space = MemorySpace::kHost;
+  view.space = is_on_card(frame) ? MemorySpace::kCuda : MemorySpace::kHost;
   view.width_px = frame.width;
   view.height_px = frame.height;
   for (std::size_t p = 0; p < 3; ++p) view.planes[p] = {frame.data[p], frame.linesize[p]};
@@ -87,10 +91,13 @@ bool Converter::convert(AVFrame& frame, FrameView& view) {
   return changed;
 }
 
-void Converter::rebuild(const AVFrame& frame, bool have_zscale) {
+void Converter::rebuild(AVFrame& frame, bool have_zscale) {
   plan_ = plan_conversion(traits_, keep_first_format_ ? first_ : std::nullopt, have_zscale);
   graph_.reset();
-  if (!plan_.filters.empty()) graph_ = std::make_unique<FilterGraph>(plan_.filters, frame, AVRational{0, 1}, 1);
+  if (!plan_.filters.empty()) {
+    copy_to_host(frame);
+    graph_ = std::make_unique<FilterGraph>(plan_.filters, frame, AVRational{0, 1}, 1);
+  }
   graph_proven_ = false;
 
   layout_ = canonical_layout(plan_.canonical).value();

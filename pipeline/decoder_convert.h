@@ -29,7 +29,7 @@ class Converter {
 
  private:
   FrameTraits traits_of(const AVFrame& frame);
-  void rebuild(const AVFrame& frame, bool have_zscale);
+  void rebuild(AVFrame& frame, bool have_zscale);
   void run_graph(AVFrame& frame);
   void attach_neutral_chroma(AVFrame& frame) const;
   float displayed_sar(AVRational sar) const;

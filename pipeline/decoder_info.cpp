@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "pipeline/decoder_hw.h"
+
 extern "C" {
 #include <libavutil/pixdesc.h>
 }
@@ -31,8 +33,9 @@ void describe_input(const Playback& playback, const AVFrame& frame, const Source
   info.container = format.iformat->name;
   info.codec = avcodec_get_name(stream.codecpar->codec_id);
   info.decoder = playback.codec().codec->name;
-  const char* pixel_format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
+  const char* pixel_format = av_get_pix_fmt_name(sample_format(frame));
   info.pixel_format = pixel_format != nullptr ? pixel_format : "unknown";
+  info.hwdec = is_on_card(frame) ? "cuda" : "no";
   info.stream_index = stream.index;
   info.coded_width_px = frame.width;
   info.coded_height_px = frame.height;
@@ -51,7 +54,7 @@ void describe_input(const Playback& playback, const AVFrame& frame, const Source
 void describe_tags(const AVFrame& frame, const ResolvedTags& tags, StreamInfo& info) {
   info.matrix_tagged = tags.matrix_tagged;
   info.range_tagged = tags.range_tagged;
-  const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(sample_format(frame));
   if (!tags.matrix_tagged && desc->nb_components > 2) {
     info.notes.push_back(
         fmt::format("no colour matrix is tagged: {} is assumed, by the size", name(to_matrix(frame.colorspace))));

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "pipeline/decoder_hw.h"
 #include "pipeline/decoder_log.h"
 #include "pipeline/errors.h"
 
@@ -119,7 +120,12 @@ void check_size(const SourceConfig& config, const AVCodecParameters& parameters)
 
 CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream,
                            ComplaintCounter& complaints) {
-  const AVCodec* codec = find_decoder(stream);
+  const bool on_card = config.hwdec == HwDecode::kCuda;
+  const AVCodec* codec = on_card ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
+  if (codec == nullptr && on_card) {
+    throw UnavailableError(
+        fmt::format("FFmpeg has no way to decode {} on an NVIDIA card", avcodec_get_name(stream.codecpar->codec_id)));
+  }
   if (codec == nullptr) {
     throw InputError(fmt::format("{}: this FFmpeg has no decoder for {}; convert it to H.264 first", config.uri,
                                  codec_label(*stream.codecpar)));
@@ -133,6 +139,7 @@ CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, 
   context->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
   context->flags |= AV_CODEC_FLAG_UNALIGNED;  // the exact crop, for the price of an unaligned pointer
   context->max_pixels = config.max_pixels;
+  if (on_card) decode_on_card(*context);
   const ErrorCapture log;
   const int opened = avcodec_open2(context.get(), codec, nullptr);
   if (opened < 0) {

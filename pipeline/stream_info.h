@@ -16,6 +16,8 @@ struct StreamInfo {
   std::string codec;         // FFmpeg's codec name, or "test"
   std::string pixel_format;  // of the decoder, before any conversion
   std::string decoder;       // the one really used: "h264", "libdav1d" ...
+  std::string hwdec = "no";  // or "cuda": what decodes
+  std::string hwdec_reason;  // why not cuda, where it was asked for
   int stream_index = 0;
   int coded_width_px = 0;  // as decoded, before rotation
   int coded_height_px = 0;

@@ -57,6 +57,7 @@ void CudaPyramid::refresh_mips(const Damage& damage) {
                           : state_->layout.format == TextureFormat::kYuv16 ? PixelLayout::kP016
                                                                            : PixelLayout::kNv12;
   cuda::launch_apply(any, state_->texture, {}, apply, state_->stream.get());
+  wait();
 }
 
 void CudaPyramid::update_on_card(const FrameView& frame, const DiffConfig& config, bool everything) {
@@ -133,6 +134,8 @@ void CudaPyramid::set_sampling(Sampling sampling) { state_->hardware = sampling 
 void CudaPyramid::wait() const { state_->stream.wait(); }
 void* CudaPyramid::stream() const { return state_->stream.get(); }
 
+void CudaPyramid::wait_for_default_stream() { state_->follow_default_stream(); }
+
 void CudaPyramid::wait_for(void* cuda_event) {
   cuda_check(cudaStreamWaitEvent(state_->stream.get(), static_cast<cudaEvent_t>(cuda_event), 0), "cudaStreamWaitEvent");
 }
@@ -140,6 +143,7 @@ void CudaPyramid::wait_for(void* cuda_event) {
 CudaTileDiffer::CudaTileDiffer(CudaPyramid& texture, const DiffConfig& config) : texture_(texture), config_(config) {}
 
 const Damage& CudaTileDiffer::diff(const FrameView& frame) {
+  if (frame.space == MemorySpace::kCuda) texture_.wait_for_default_stream();
   texture_.state_->run_diff(frame, config_, everything_, false);
   texture_.state_->fetch_tiles();
   everything_ = false;

@@ -50,7 +50,8 @@ class CudaPyramid final : public Pyramid {
   void set_sampling(Sampling sampling);
   void wait() const;                // for all that was queued
   void wait_for(void* cuda_event);  // later work runs after that cudaEvent_t
-  void* stream() const;             // the cudaStream_t
+  void wait_for_default_stream();  // later work runs after what was queued there so far: FFmpeg's frames are made there
+  void* stream() const;            // the cudaStream_t
   static std::int64_t bytes_of(const Damage& damage, const PyramidLayout& layout);  // what upload writes
 
  private:

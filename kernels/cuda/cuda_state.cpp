@@ -174,6 +174,11 @@ void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy, std
   through.copied.record(stream.get());
 }
 
+void CudaState::follow_default_stream() {
+  frame_made.record(cudaStreamLegacy);
+  frame_made.make_wait(stream.get());
+}
+
 void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write) {
   check_frame(frame);
   const SourceParams source = source_on_card(frame);
