@@ -1,0 +1,131 @@
+"""Whole dumps by backend cuda and by NVDEC against backend cpu; and what happens where there is no card.
+
+With a card: clips are encoded here, or come from the folder $SACCADE_CLIPS where this FFmpeg has no H.264 encoder.
+SACCADE_REQUIRE=cuda makes a missing card a failure.
+"""
+import os
+import pathlib
+import subprocess
+import unittest
+
+import numpy as np
+
+from dump_support import DumpTest, SACCADE, ffmpeg, load, load_json, saccade
+
+
+def cuda_facts():
+    import json
+    facts = json.loads(subprocess.run([SACCADE, "info", "--json"], capture_output=True, check=True).stdout)
+    return next(backend for backend in facts["backends"] if backend["name"] == "cuda")
+
+
+CUDA = cuda_facts()
+REQUIRED = "cuda" in os.environ.get("SACCADE_REQUIRE", "").split(",")
+
+
+def has_h264():
+    done = subprocess.run(["ffmpeg", "-hide_banner", "-encoders"], capture_output=True, text=True, check=False)
+    return "libx264" in done.stdout
+
+
+class ClipTest(DumpTest):
+    @classmethod
+    def setUpClass(cls):
+        if has_h264():
+            super().setUpClass()
+            cls.clips = [cls.clip]
+        else:
+            import tempfile
+            cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-cuda-"))
+            cls.clips = sorted(pathlib.Path(os.environ["SACCADE_CLIPS"]).glob("*.mp4")) if "SACCADE_CLIPS" in os.environ else []
+            if not cls.clips:
+                raise unittest.SkipTest("no H.264 encoder, and no clips in $SACCADE_CLIPS")
+            cls.clip = cls.clips[0]
+
+    def dumped(self, clip, name, *options):
+        out = self.folder / f"{self.id().rsplit('.', 1)[-1]}-{name}"
+        return self.dump(*options, "--overwrite", clip=clip, out=out), load_json(out, "meta")
+
+
+@unittest.skipIf(CUDA["available"], "this machine has a card")
+class WithoutCard(ClipTest):
+    def test_asked_for(self):
+        self.refuse(69, ["--backend cuda", "cpu"], "dump", self.clip, "-o", self.out, "--backend", "cuda")
+        self.assertFalse(self.out.exists())
+
+    def test_auto_is_cpu_and_says_why(self):
+        _, meta = self.dumped(self.clip, "auto")
+        self.assertEqual((meta["backend"], meta["hwdec"]), ("cpu", "no"))
+        self.assertIn("no CUDA", meta["backend_reason"])
+
+
+@unittest.skipUnless(CUDA["available"] or REQUIRED, f"no CUDA: {CUDA['detail']}")
+class WithCard(ClipTest):
+    def expect_same(self, cpu, cuda, most):
+        for name in ("index", "changed", "geometry"):
+            np.testing.assert_array_equal(cpu[name], cuda[name], name)
+        self.assertEqual(cpu["patches"].shape, cuda["patches"].shape)
+        worst = max(int(np.abs(a.astype(int) - b.astype(int)).max()) for a, b in zip(cpu["patches"], cuda["patches"]))
+        self.assertLessEqual(worst, most)
+
+    def test_every_frame_of_every_clip(self):
+        for clip in self.clips:
+            with self.subTest(clip=str(clip)):
+                cpu, meta = self.dumped(clip, "cpu", "--backend", "cpu", "--every", "frame")
+                self.assertEqual((meta["backend"], meta["hwdec"]), ("cpu", "no"))
+                host, meta = self.dumped(clip, "host", "--backend", "cuda", "--hwdec", "no", "--every", "frame")
+                self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "no"))
+                self.expect_same(cpu, host, 1)
+                card, meta = self.dumped(clip, "card", "--backend", "cuda", "--require-hwdec", "--every", "frame")
+                self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "cuda"), meta["hwdec_reason"])
+                self.expect_same(cpu, card, 1)
+
+    def test_auto_is_the_card(self):
+        cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu")
+        auto, meta = self.dumped(self.clip, "auto")
+        self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "cuda"), meta["hwdec_reason"])
+        self.expect_same(cpu, auto, 1)
+
+    def test_decoded_there_sampled_here(self):
+        cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", "--frames", "40")
+        copied, meta = self.dumped(self.clip, "copied", "--backend", "cpu", "--hwdec", "cuda", "--frames", "40")
+        self.assertEqual((meta["backend"], meta["hwdec"]), ("cpu", "cuda"), meta["hwdec_reason"])
+        self.expect_same(cpu, copied, 0)
+
+    def test_turned(self):
+        turned = self.folder / "turned.mp4"
+        ffmpeg("-i", self.clip, "-c", "copy", "-metadata:s:v", "rotate=90", turned)
+        cpu, meta = self.dumped(turned, "cpu", "--backend", "cpu", "--frames", "40", "--every", "frame")
+        self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
+        card, meta = self.dumped(turned, "card", "--backend", "cuda", "--require-hwdec", "--frames", "40", "--every", "frame")
+        self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
+        self.expect_same(cpu, card, 1)
+
+    def test_start_and_loop(self):
+        span = ("--start", "0.5", "--duration", "1", "--loop=1", "--every", "frame")
+        cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", *span)
+        card, _ = self.dumped(self.clip, "card", "--backend", "cuda", "--require-hwdec", *span)
+        self.expect_same(cpu, card, 1)
+
+    def test_what_the_card_does_not_decode(self):
+        lossless = self.folder / "lossless.mkv"
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x240:d=1", "-c:v", "ffv1", lossless)
+        cpu, _ = self.dumped(lossless, "cpu", "--backend", "cpu")
+        cuda, meta = self.dumped(lossless, "cuda", "--backend", "cuda")
+        self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "no"))
+        self.assertIn("ffv1", meta["hwdec_reason"])
+        self.expect_same(cpu, cuda, 1)
+        done = saccade("dump", lossless, "-o", self.out, "--require-hwdec")
+        self.assertEqual(done.returncode, 69, done.stderr)
+        self.assertIn(b"ffv1", done.stderr)
+
+    def test_stages(self):
+        import json
+        for options, stages in (((), {"update"}), (("--staged",), {"diff", "upload", "mips"})):
+            done = saccade("profile", self.clip, "--backend", "cuda", "--json", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(set(json.loads(done.stdout)["stages"]) & {"update", "diff", "upload", "mips"}, stages)
+
+
+if __name__ == "__main__":
+    unittest.main()
