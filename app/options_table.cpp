@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "pipeline/errors.h"
+#include "pipeline/fovea_presets.h"
 
 namespace saccade {
 namespace {
@@ -38,12 +39,13 @@ void apply_loop(Options& o, const std::string& text) {
   o.source.loops = text == "true" ? -1 : text == "false" ? 0 : whole(text);
 }
 
-// Sources: Geisler and Perry 1998; Horton and Hoyt 1991; Rovamo and Virsu 1979, as half-resolution eccentricities.
 void apply_preset(Options& o, const std::string& text) {
+  const FoveaPreset* preset = find_preset(text);
+  if (preset == nullptr) return;
   FoveaConfig& fovea = o.pipeline.lattice.fovea;
-  fovea.unit = text == "uv" ? FoveaUnit::kUv : FoveaUnit::kDegrees;
-  fovea.e0 = text == "geisler-perry" ? 2.3 : text == "horton-hoyt" ? 0.75 : text == "rovamo-virsu" ? 3.0 : 0.5;
-  fovea.m0 = text == "uv" ? 1.0 : *fovea.e0;
+  fovea.unit = preset->unit;
+  fovea.m0 = preset->m0;
+  fovea.e0 = preset->e0;
 }
 
 void apply_lattice(Options& o, const std::string& text) {

@@ -4,16 +4,21 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <functional>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace saccade::ui {
 
 inline constexpr float kFontPoints = 13.0f;  // the font's height at scale 1
-inline constexpr ImVec4 kDim{0.62f, 0.66f, 0.72f, 1.0f};
-inline constexpr ImVec4 kBright{0.95f, 0.96f, 0.98f, 1.0f};
-inline constexpr ImVec4 kAccent{0.98f, 0.82f, 0.35f, 1.0f};
-inline constexpr ImVec4 kAlarm{1.0f, 0.45f, 0.38f, 1.0f};
+inline const ImVec4 kDim{0.62f, 0.66f, 0.72f, 1.0f};
+inline const ImVec4 kBright{0.95f, 0.96f, 0.98f, 1.0f};
+inline const ImVec4 kAccent{0.98f, 0.82f, 0.35f, 1.0f};
+inline const ImVec4 kAlarm{1.0f, 0.45f, 0.38f, 1.0f};
+
+// Called after a control with its name, so that its place can be found again.
+using Note = std::function<void(std::string_view)>;
 
 // Pixels a point, as the font was made.
 inline float points(float value) { return value * ImGui::GetFontSize() / kFontPoints; }

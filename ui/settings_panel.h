@@ -2,10 +2,9 @@
 #pragma once
 
 #include <array>
-#include <functional>
-#include <string_view>
 
 #include "ui/lod_curve.h"
+#include "ui/overlay_text.h"
 #include "ui/view_state.h"
 
 namespace saccade::ui {
@@ -15,8 +14,6 @@ class SettingsPanel {
  public:
   explicit SettingsPanel(const ViewSettings& initial) : initial_(initial) {}
 
-  // note: called after each control with its name, so that its place can be found again.
-  using Note = std::function<void(std::string_view)>;
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
 
  private:

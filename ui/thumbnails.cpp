@@ -97,7 +97,7 @@ void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   }
 }
 
-void Thumbnails::draw(ViewSettings& settings, const ViewFacts& facts) {
+void Thumbnails::draw(ViewSettings& settings, const ViewFacts& facts, const Note& note) {
   if (facts.pyramid == nullptr) return;
   const PyramidLayout& layout = facts.pyramid->layout();
   const float gap = points(4);
@@ -110,6 +110,9 @@ void Thumbnails::draw(ViewSettings& settings, const ViewFacts& facts) {
     const int level = static_cast<int>(i);
     if (level % kColumns != 0) ImGui::SameLine(0, gap);
     ImGui::Image(texture_id(pictures_[i].texture), {width, height}, {0, 1}, {1, 0});
+    fmt::basic_memory_buffer<char, 24> what;
+    fmt::format_to(std::back_inserter(what), "thumbnail {}", level);
+    note({what.data(), what.size()});
     level_tooltip(level, layout);
     if (ImGui::IsItemClicked()) {
       settings.view = View::kLevel;

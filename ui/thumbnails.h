@@ -5,6 +5,7 @@
 
 #include "gpu/gl_objects.h"
 #include "ui/frame_renderer.h"
+#include "ui/overlay_text.h"
 #include "ui/view_state.h"
 
 namespace saccade::ui {
@@ -13,7 +14,7 @@ namespace saccade::ui {
 class Thumbnails {
  public:
   // Into the ImGui window that is begun; a click on one shows its level. Leaves GL's framebuffer as it was.
-  void draw(ViewSettings& settings, const ViewFacts& facts);
+  void draw(ViewSettings& settings, const ViewFacts& facts, const Note& note);
 
  private:
   struct Picture {

@@ -1,0 +1,211 @@
+// The panel without a window: it draws, and a mouse on its controls changes the settings.
+#include <gtest/gtest.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/gl_context.h"
+#include "kernels/gl/gl_pyramid.h"
+#include "pipeline/lattice.h"
+#include "ui/imgui_layer.h"
+#include "ui/overlay.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr int kWidth = 1280, kHeight = 720;
+
+gl::Context* shared_context() {
+  static const std::unique_ptr<gl::Context> context = []() -> std::unique_ptr<gl::Context> {
+    try {
+      return std::make_unique<gl::Context>(gl::Context::offscreen());
+    } catch (const gl::GlError&) {
+      return nullptr;
+    }
+  }();
+  return context.get();
+}
+
+class OverlayTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (shared_context() == nullptr) {
+      const char* required = std::getenv("SACCADE_REQUIRE");
+      if (required != nullptr && std::string(required).find("gl") != std::string::npos) {
+        FAIL() << "SACCADE_REQUIRE asks for gl, and no context could be made";
+      }
+      GTEST_SKIP() << "no OpenGL context";
+    }
+    errors_before_ = shared_context()->error_count();
+    color_ = gl::Texture(GL_RGBA8, kWidth, kHeight, 1);
+    target_ = gl::Framebuffer(color_, 0);
+    layer_ = std::make_unique<ImguiLayer>(nullptr);
+    overlay_ = std::make_unique<Overlay>(settings_);
+    stream_.uri = "clip.mp4";
+    facts_.stream = &stream_;
+    facts_.start_pts_ns = 1'000'000'000;
+    facts_.pts_ns = 3'000'000'000;
+    facts_.duration_ns = 100'000'000'000;
+    facts_.seekable = true;
+    facts_.budget_ms = 40;
+    facts_.recent = {{Stage::kDiff, 1, 2, 3, 1.5, 100}, {Stage::kFrame, 10, 50, 60, 12, 100}};
+    for (int i = 0; i < 300; ++i) facts_.work_ms.push(static_cast<float>(i % 50));
+    draw();
+    draw();  // sizes settle
+  }
+  void TearDown() override {
+    if (shared_context() == nullptr) return;
+    overlay_.reset();
+    layer_.reset();
+    EXPECT_EQ(shared_context()->error_count(), errors_before_);
+    EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+  }
+
+  void draw() {
+    target_.bind();
+    glViewport(0, 0, kWidth, kHeight);
+    glDisable(GL_SCISSOR_TEST);
+    glClearColor(0, 0, 1, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    layer_->begin(kWidth, kHeight, 1);
+    overlay_->draw(settings_, facts_, requests_);
+    layer_->end();
+  }
+
+  // Presses and lets go at this share of the control's width.
+  void click(std::string_view control, float share = 0.5f) {
+    const auto rect = overlay_->control(control);
+    ASSERT_TRUE(rect) << control;
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = {rect->left + share * (rect->right - rect->left), (rect->top + rect->bottom) / 2};
+    draw();
+    io.MouseDown[0] = true;
+    draw();
+    io.MouseDown[0] = false;
+    draw();
+  }
+
+  std::array<std::uint8_t, 4> pixel(int x, int y) {
+    std::array<std::uint8_t, 4> rgba{};
+    target_.bind();
+    glReadPixels(x, kHeight - 1 - y, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
+    return rgba;
+  }
+  bool drawn_at(int x, int y) { return pixel(x, y) != std::array<std::uint8_t, 4>{0, 0, 255, 255}; }
+
+  ViewSettings settings_;
+  ViewFacts facts_;
+  ViewRequests requests_;
+  StreamInfo stream_;
+  std::unique_ptr<ImguiLayer> layer_;
+  std::unique_ptr<Overlay> overlay_;
+  gl::Texture color_;
+  gl::Framebuffer target_;
+  std::int64_t errors_before_ = 0;
+};
+
+TEST_F(OverlayTest, CoversItsPanelsAndNothingElse) {
+  EXPECT_TRUE(drawn_at(20, 20));
+  EXPECT_TRUE(drawn_at(kWidth - 20, 20));
+  EXPECT_TRUE(drawn_at(kWidth / 2, kHeight - 10));
+  EXPECT_FALSE(drawn_at(kWidth / 2, kHeight / 2));
+  settings_.overlay = false;
+  draw();
+  EXPECT_FALSE(drawn_at(20, 20));
+  EXPECT_FALSE(drawn_at(kWidth / 2, kHeight - 10));
+  settings_.help = true;
+  draw();
+  draw();
+  EXPECT_TRUE(drawn_at(kWidth / 2, kHeight / 2));
+}
+
+TEST_F(OverlayTest, AClickOnASliderSetsItsValue) {
+  click("threshold");  // 0 .. 64
+  EXPECT_NEAR(settings_.pipeline.diff.threshold, 32, 1);
+  EXPECT_TRUE(requests_.configure);
+  click("min-pixels", 0.999f);
+  EXPECT_EQ(settings_.pipeline.diff.min_pixels, 384);
+  requests_ = {};
+  click("fov-deg");  // 5 .. 180
+  EXPECT_NEAR(settings_.pipeline.lattice.fovea.fov_deg, 92.5, 1.5);
+  EXPECT_EQ(settings_.pipeline.scanpath.fov_deg, settings_.pipeline.lattice.fovea.fov_deg);
+  EXPECT_TRUE(requests_.configure);
+}
+
+TEST_F(OverlayTest, E0AndNTakeTurns) {
+  click("e0");
+  ASSERT_TRUE(settings_.pipeline.lattice.fovea.e0);
+  EXPECT_EQ(settings_.pipeline.lattice.fovea.m0, settings_.pipeline.lattice.fovea.e0);
+  click("patches");
+  EXPECT_FALSE(settings_.pipeline.lattice.fovea.e0);
+  EXPECT_TRUE(settings_.pipeline.lattice.patches_given);
+}
+
+TEST_F(OverlayTest, BoxesAndButtonsDoWhatTheySay) {
+  click("outlines", 0.1f);
+  EXPECT_TRUE(settings_.outlines);
+  EXPECT_FALSE(requests_.configure);
+  settings_.pipeline.diff.threshold = 9;
+  click("reset");
+  EXPECT_EQ(settings_.pipeline.diff.threshold, 0);
+  EXPECT_TRUE(requests_.reset_settings && requests_.configure);
+  click("save");
+  EXPECT_EQ(requests_.save_settings, "saccade.toml");
+  click("step-forward");
+  EXPECT_EQ(requests_.step, 1);
+  click("pause");
+  EXPECT_TRUE(settings_.paused);
+}
+
+TEST_F(OverlayTest, TheSeekBarAsksForAPlaceInTheStreamsTime) {
+  click("seek", 0.25f);
+  ASSERT_TRUE(requests_.seek_pts_ns);
+  EXPECT_NEAR(static_cast<double>(*requests_.seek_pts_ns), 26e9, 0.5e9);
+  requests_ = {};
+  facts_.seekable = false;
+  click("seek", 0.5f);
+  EXPECT_FALSE(requests_.seek_pts_ns);
+}
+
+// A white frame: its thumbnails are white, and a click on one shows its level.
+TEST_F(OverlayTest, ThumbnailsShowTheLevels) {
+  constexpr int kFrameWidth = 320, kFrameHeight = 180;
+  const PyramidLayout layout = make_pyramid_layout(kFrameWidth, kFrameHeight, TextureFormat::kRgba8, 7);
+  GlPyramid pyramid(*shared_context(), layout);
+  const std::vector<std::uint8_t> white(static_cast<std::size_t>(kFrameWidth * kFrameHeight * 4), 255);
+  FrameView frame;
+  frame.layout = PixelLayout::kRgba8;
+  frame.width_px = kFrameWidth;
+  frame.height_px = kFrameHeight;
+  frame.planes[0] = {white.data(), kFrameWidth * 4};
+  Damage damage(layout.tiles);
+  damage.set_all();
+  pyramid.upload(frame, damage);
+  pyramid.refresh_mips(damage);
+  const shared::FoveaParams fovea = make_fovea_params({}, {kFrameWidth, kFrameHeight, 1.0, 7});
+  facts_.pyramid = &pyramid;
+  facts_.fovea = &fovea;
+  facts_.frame = 0;
+  draw();
+  draw();
+  for (const char* name : {"thumbnail 0", "thumbnail 6"}) {
+    const auto rect = overlay_->control(name);
+    ASSERT_TRUE(rect) << name;
+    EXPECT_EQ(pixel(static_cast<int>((rect->left + rect->right) / 2), static_cast<int>((rect->top + rect->bottom) / 2)),
+              (std::array<std::uint8_t, 4>{255, 255, 255, 255}))
+        << name;
+  }
+  click("thumbnail 3");
+  EXPECT_EQ(settings_.view, View::kLevel);
+  EXPECT_EQ(settings_.level, 3);
+  facts_.pyramid = nullptr;
+  facts_.fovea = nullptr;
+}
+
+}  // namespace
+}  // namespace saccade::ui

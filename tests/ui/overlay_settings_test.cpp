@@ -1,0 +1,132 @@
+// What the panel's controls make of the settings, and that a saved file gives just those to dump.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "app/options.h"
+#include "app/save_settings.h"
+#include "pipeline/lattice.h"
+#include "ui/settings_edits.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr FrameGeometry kGeometry{1280, 720, 1.0, 7};
+
+std::string temporary_path() { return testing::TempDir() + "saccade_settings_test.toml"; }
+
+// What dump runs with the saved file.
+PipelineConfig through_file(const PipelineConfig& config) {
+  const std::string path = temporary_path();
+  save_settings(config, path);
+  const char* words[] = {"saccade", "dump", "clip.mp4", "-o", "out", "--backend", "cpu", "--config", path.c_str()};
+  int exit_code = -1;
+  const auto options = parse_options(static_cast<int>(std::size(words)), words, exit_code);
+  std::remove(path.c_str());
+  EXPECT_TRUE(options) << settings_toml(config);
+  return options ? options->pipeline : PipelineConfig{};
+}
+
+void expect_same(const PipelineConfig& read, const PipelineConfig& saved) {
+  const std::string file = settings_toml(saved);
+  EXPECT_EQ(read.levels, saved.levels) << file;
+  EXPECT_EQ(read.diff, saved.diff) << file;
+  EXPECT_EQ(read.scanpath, saved.scanpath) << file;
+  EXPECT_EQ(read.lattice.kind, saved.lattice.kind) << file;
+  EXPECT_EQ(read.lattice.fovea, saved.lattice.fovea) << file;
+  EXPECT_EQ(read.lattice.strides, saved.lattice.strides) << file;
+  EXPECT_EQ(read.lattice.uniform_lod, saved.lattice.uniform_lod) << file;
+  FrameGeometry geometry = kGeometry;
+  geometry.levels = saved.levels;
+  EXPECT_EQ(make_lattice(read.lattice, geometry)->describe(), make_lattice(saved.lattice, geometry)->describe())
+      << file;
+}
+
+TEST(SettingsFile, UntouchedSettingsComeBack) { expect_same(through_file({}), {}); }
+
+TEST(SettingsFile, ExplicitRingsComeBack) {
+  PipelineConfig config;
+  config.lattice.strides = {1, 2, 4, 8};
+  config.lattice.grid_sizes = {4, 4, 6, 8};
+  expect_same(through_file(config), config);
+}
+
+TEST(SettingsFile, AFixationsPlaceComesBack) {
+  PipelineConfig config;
+  set_policy(config, FixationPolicy::kCenter);
+  config.scanpath.argument = "0.25,0.625";
+  config.scanpath.seed = 123456;
+  expect_same(through_file(config), config);
+}
+
+TEST(SettingsFile, AFolderThatIsNotThereIsAnError) {
+  EXPECT_THROW(save_settings({}, testing::TempDir() + "no/such/folder/a.toml"), std::runtime_error);
+}
+
+// A person at the controls.
+void edit(PipelineConfig& config, std::mt19937& random) {
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  switch (pick(0, 8)) {
+    case 0:
+      return set_lattice_kind(config, static_cast<LatticeKind>(pick(0, 2)));
+    case 1:
+      return set_patches(config, pick(200, 900));
+    case 2:
+      return set_fovea(config, pick(50, 400) / 100.0, pick(50, 400) / 100.0);
+    case 3:
+      return set_preset(config, kFoveaPresets[static_cast<std::size_t>(pick(0, 3))]);
+    case 4:
+      return set_fov(config, pick(20, 90));
+    case 5:
+      return set_policy(config, static_cast<FixationPolicy>(pick(0, 3)));
+    case 6:
+      config.diff.threshold = pick(0, 64);
+      config.diff.min_pixels = pick(0, 384);
+      return;
+    case 7:
+      config.levels = pick(6, 8);
+      return;
+    default:
+      config.scanpath.rate_hz = pick(1, 80) / 4.0;
+      config.scanpath.seed = static_cast<std::uint64_t>(pick(0, 1000));
+  }
+}
+
+TEST(SettingsFile, WhateverIsTunedIsWhatDumpRuns) {
+  std::mt19937 random(20261128);
+  PipelineConfig config;
+  for (int step = 0; step < 80; ++step) {
+    edit(config, random);
+    expect_same(through_file(config), config);
+    if (testing::Test::HasFailure()) FAIL() << "after step " << step;
+  }
+}
+
+TEST(SettingsEdits, PresetsAreRecognised) {
+  PipelineConfig config;
+  EXPECT_EQ(preset_of(config.lattice.fovea), nullptr);
+  for (const FoveaPreset& preset : kFoveaPresets) {
+    set_preset(config, preset);
+    EXPECT_EQ(preset_of(config.lattice.fovea), &preset);
+  }
+  set_fovea(config, 2.3, 2.4);
+  EXPECT_EQ(preset_of(config.lattice.fovea), nullptr);
+}
+
+TEST(SettingsEdits, NestedFollowsEitherNOrE0) {
+  PipelineConfig config;
+  EXPECT_TRUE(follows_budget(config.lattice));
+  set_fovea(config, 2.0, 2.0);
+  EXPECT_FALSE(follows_budget(config.lattice));
+  const std::size_t by_e0 = make_lattice(config.lattice, kGeometry)->patch_count();
+  set_fovea(config, 4.0, 4.0);
+  EXPECT_GT(make_lattice(config.lattice, kGeometry)->patch_count(), by_e0);
+  set_patches(config, 300);
+  EXPECT_TRUE(follows_budget(config.lattice));
+  EXPECT_LE(make_lattice(config.lattice, kGeometry)->patch_count(), 300U);
+}
+
+}  // namespace
+}  // namespace saccade::ui
