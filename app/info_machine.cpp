@@ -14,6 +14,9 @@
 #include "pipeline/backend.h"
 #include "pipeline/decoder_hw.h"
 
+#if SACCADE_GL
+#include "gpu/gl_context.h"
+#endif
 #if SACCADE_CUDA
 #include "gpu/cuda_device.h"
 #endif
@@ -38,9 +41,24 @@ unsigned usable_threads() {
   return std::thread::hardware_concurrency();
 }
 
+// Makes and drops an offscreen context.
 Facility gl_backend() {
-  const std::string why_not = why_unavailable(Backend::kGl);
-  return {"gl", why_not.empty(), why_not.empty() ? "offscreen OpenGL 4.5" : why_not};
+#if SACCADE_GL
+  try {
+    const gl::Context context = gl::Context::offscreen();
+    const gl::Capabilities& can = context.capabilities();
+    return {"gl", true,
+            fmt::format("{}, OpenGL {}, {}; textures up to {} a side; {}; {}; {}", can.renderer, can.version,
+                        can.platform, can.max_texture_size,
+                        can.software ? "levels and samples by the CPU" : "levels and samples by compute shaders",
+                        can.persistent_mapping ? "persistently mapped buffers" : "no persistently mapped buffers",
+                        can.timer_queries ? "timers" : "no timers")};
+  } catch (const gl::GlError& error) {
+    return {"gl", false, error.what()};
+  }
+#else
+  return {"gl", false, why_unavailable(Backend::kGl)};
+#endif
 }
 
 Facility cuda_backend() {

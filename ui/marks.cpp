@@ -96,7 +96,7 @@ class Marks {
     const float text_height = ImGui::GetFontSize();
     list_.AddRectFilled({left - 10 * scale_, top - text_height - 10 * scale_},
                         {left + width + 10 * scale_, bottom + text_height + 8 * scale_}, kShadow, 4 * scale_);
-    list_.AddText({left, top - text_height - 4 * scale_}, kText, "level of detail: log2 of pixels a sample");
+    list_.AddText({left, top - text_height - 4 * scale_}, kText, "lod: log2 of the pixels a sample spans");
     const auto parts = static_cast<int>(kHeatStops.size()) - 1;
     for (int i = 0; i < parts; ++i) {
       const float x0 = left + width * static_cast<float>(i) / static_cast<float>(parts);
