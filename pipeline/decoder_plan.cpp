@@ -95,34 +95,8 @@ AVPixelFormat with_chroma(AVPixelFormat gray) {
 
 bool is_gray(AVPixelFormat format) { return kind_of(format).family == Family::kGray; }
 
-const char* zimg_matrix(AVColorSpace space) {
-  switch (space) {
-    case AVCOL_SPC_RGB:
-      return "gbr";
-    case AVCOL_SPC_BT709:
-      return "709";
-    case AVCOL_SPC_FCC:
-      return "fcc";
-    case AVCOL_SPC_SMPTE240M:
-      return "240m";
-    case AVCOL_SPC_BT2020_NCL:
-      return "2020_ncl";
-    case AVCOL_SPC_BT2020_CL:
-      return "2020_cl";
-    case AVCOL_SPC_YCGCO:
-      return "ycgco";
-    case AVCOL_SPC_ICTCP:
-      return "ictcp";
-    case AVCOL_SPC_CHROMA_DERIVED_NCL:
-      return "chroma-nc";
-    case AVCOL_SPC_CHROMA_DERIVED_CL:
-      return "chroma-c";
-    case AVCOL_SPC_SMPTE170M:
-      return "170m";
-    default:
-      return "470bg";
-  }
-}
+// zscale's names for matrices are incomplete and one is misspelt; its numbers are those of H.273 and of AVColorSpace.
+int zimg_matrix(AVColorSpace space) { return static_cast<int>(space); }
 
 const char* sws_matrix(AVColorSpace space) {
   switch (space) {
@@ -207,7 +181,8 @@ class Chain {
         "zscale=min={}:rin={}:cin={}:t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0",
         zimg_matrix(space_), range_word(range_), zimg_site(site_)));
     const bool rgb = (av_pix_fmt_desc_get(to)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
-    add(fmt::format("zscale=t=bt709:m={}:r={}:c={}", rgb ? "gbr" : "709", rgb ? "pc" : "tv", zimg_site(site)));
+    add(fmt::format("zscale=t=bt709:m={}:r={}:c={}", zimg_matrix(rgb ? AVCOL_SPC_RGB : AVCOL_SPC_BT709),
+                    rgb ? "pc" : "tv", zimg_site(site)));
     add(fmt::format("format={}", name_of(to)));
     format_ = to;
     site_ = site;

@@ -29,8 +29,6 @@ ReadStatus StreamDecoder::decode(AVFrame& frame) {
     const int received = avcodec_receive_frame(input_.codec.get(), &frame);
     if (received == 0) {
       errors_in_a_row_ = 0;
-      if (!has_frame_) complaints_before_ = input_.complaints->errors;
-      has_frame_ = true;
       return ReadStatus::kOk;
     }
     if (received == AVERROR_EOF) {
@@ -67,7 +65,7 @@ ReadStatus StreamDecoder::feed() {
     if (packet_->stream_index == input_.stream->index) break;
     av_packet_unref(packet_.get());
   }
-  ++packets_;
+  if (packets_++ == 0) begins_with_key_ = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
   if (packet_->pos >= 0) packets_end_byte_ = packet_->pos + packet_->size;
   count_gap(*packet_);
   encrypted_ = encrypted_ || carries_encryption(*packet_);
@@ -80,19 +78,22 @@ ReadStatus StreamDecoder::feed() {
   return ReadStatus::kOk;
 }
 
-// A flagged packet is what a transport stream has beside a gap. Where a recording is glued to another, a key frame
-// comes there and nothing is missing; where none does, pictures lack what they refer to.
+// A flagged packet is what a transport stream has just before a gap. Where a recording is glued to another, a key frame
+// follows at once and nothing is missing; where none does, pictures lack what they refer to. A parser may hand out the
+// flag a packet early.
 void StreamDecoder::count_gap(const AVPacket& packet) {
-  const bool is_key = (packet.flags & AV_PKT_FLAG_KEY) != 0;
-  if (gap_before_ && !is_key) ++counters_.packets_corrupt;
-  gap_before_ = (packet.flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_key;
+  if ((packet.flags & AV_PKT_FLAG_KEY) != 0) {
+    gap_countdown_ = 0;
+    return;
+  }
+  if (gap_countdown_ > 0 && --gap_countdown_ == 0) ++counters_.packets_corrupt;
+  if ((packet.flags & AV_PKT_FLAG_CORRUPT) != 0) gap_countdown_ = 2;
 }
 
-// Errors a decoder logged but flagged nowhere. Those before the first picture don't count: a stream may be joined
-// midway.
+// Errors a decoder logged but flagged nowhere. A stream that was joined midway starts with some that are no damage.
 void StreamDecoder::count_silent_damage() {
   const bool silent = counters_.packets_corrupt == 0 && counters_.frames_corrupt == 0;
-  if (silent && !sought_ && input_.complaints->errors > complaints_before_) ++counters_.packets_corrupt;
+  if (silent && !sought_ && begins_with_key_ && input_.complaints->errors > 0) ++counters_.packets_corrupt;
 }
 
 void StreamDecoder::finish(int read_error) {

@@ -39,9 +39,8 @@ class StreamDecoder {
   bool draining_ = false;
   bool sought_ = false;
   bool encrypted_ = false;
-  bool has_frame_ = false;
-  bool gap_before_ = false;
-  std::int64_t complaints_before_ = 0;  // the first frame
+  bool begins_with_key_ = false;
+  int gap_countdown_ = 0;  // packets until a gap counts, unless a key frame comes before
   int first_error_ = 0;
   int errors_in_a_row_ = 0;
   std::int64_t packets_ = 0;

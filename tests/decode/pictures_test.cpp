@@ -35,7 +35,8 @@ INSTANTIATE_TEST_SUITE_P(
     Formats, StraightThrough,
     testing::Values(Straight{"160x120", "-c:v libx264 -pix_fmt yuv420p", "yuv420p", PixelLayout::kI420, 8},
                     Straight{"161x121", "-c:v libvpx-vp9 -pix_fmt yuv420p", "yuv420p", PixelLayout::kI420, 8},
-                    Straight{"1x1", "-c:v ffv1 -pix_fmt yuv420p", "yuv420p", PixelLayout::kI420, 8},
+                    Straight{"2x2", "-vf crop=1:1:0:0:exact=1 -c:v ffv1 -pix_fmt yuv420p", "yuv420p",
+                             PixelLayout::kI420, 8},
                     Straight{"64x48", "-c:v mjpeg -pix_fmt yuvj420p", "yuvj420p", PixelLayout::kI420, 8},
                     Straight{"64x48", "-c:v rawvideo -pix_fmt nv12", "nv12", PixelLayout::kNv12, 8},
                     Straight{"64x48", "-c:v ffv1 -pix_fmt yuv420p10le", "yuv420p10le", PixelLayout::kI420p16, 10},
@@ -89,11 +90,10 @@ void patch_matrix(const std::string& path, const Turn& turn) {
 TEST_P(Turns, AreApplied) {
   const Turn& turn = GetParam();
   const TempDir dir;
-  for (const char* format : {"yuv420p", "nv12", "yuv420p10le"}) {
+  for (const char* format : {"yuv420p", "yuv420p10le"}) {
     const std::string path = dir.file(std::string(format) + ".mov");
-    const bool is_raw = std::string(format) == "nv12";
     ffmpeg(std::string("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -pix_fmt ") + format +
-           (is_raw ? " -c:v rawvideo -tag:v NV12 " : " -c:v libx264 -qp 4 ") + path);
+           " -c:v libx264 -qp 4 " + path);
     patch_matrix(path, turn);
     const Recording got = record(path);
     ASSERT_EQ(got.shots.size(), 5U);
@@ -104,6 +104,12 @@ TEST_P(Turns, AreApplied) {
     const std::string filters = *turn.filters != 0 ? std::string("-vf ") + turn.filters + " " : "";
     EXPECT_EQ(got.all_bytes(), ffmpeg_raw("-noautorotate", path, filters + "-pix_fmt " + format)) << format;
   }
+  SourceConfig config;  // semi-planar pictures turn as well
+  config.uri = dir.file("yuv420p.mov");
+  config.filters = "format=nv12";
+  const std::string chain = *turn.filters != 0 ? std::string(",") + turn.filters : "";
+  EXPECT_EQ(record(config).all_bytes(),
+            ffmpeg_raw("-noautorotate", config.uri, "-vf format=nv12" + chain + " -pix_fmt nv12"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Quarter, Turns,
