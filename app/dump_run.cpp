@@ -20,7 +20,7 @@ namespace saccade {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kFramesAhead = 8;
+constexpr std::size_t kFramesAhead = 4;  // enough to never starve; more only pushes frames out of the cache
 constexpr std::size_t kEmissionSlots = 8;
 
 std::vector<Emission> make_slots(const Pipeline& pipeline) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/damage.h"
@@ -38,6 +39,14 @@ class Pyramid {
   // Trilinear samples of `plan` with the colour matrix applied, into `batch` (same N and S). Patches with coverage 0
   // become zeros in u8, and the value of zero R'G'B' otherwise.
   virtual void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) = 0;
+
+  // The same for a batch that already holds the right samples wherever wanted[n] is 0: a backend that gains by it
+  // leaves those patches as they are.
+  virtual void sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
+                             PatchBatch& batch) {
+    static_cast<void>(wanted);
+    sample(plan, color, batch);
+  }
 
   // Copies a level out. plane: 0 luma or RGBA, 1 chroma. Throws std::out_of_range.
   virtual void read_level(int plane, int level, LevelImage& out) const = 0;

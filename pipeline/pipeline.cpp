@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/errors.h"
+#include "pipeline/sample_memory.h"
 
 namespace saccade {
 namespace {
@@ -26,6 +27,7 @@ struct Pipeline::State {
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
   PatchHistory history;
+  SampleMemory samples;
   const Damage* damage = nullptr;
 
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
@@ -188,7 +190,11 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
   }
   s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
   s.history.mark(emission.plan, frame.color, emission.changed);
-  s.backend.pyramid->sample(emission.plan, frame.color, emission.batch);
+  if (config_.backend == Backend::kCpu) {
+    s.samples.sample(*s.backend.pyramid, frame.color, emission.plan, emission.changed, emission.batch);
+  } else {
+    s.backend.pyramid->sample(emission.plan, frame.color, emission.batch);
+  }
   emission.frame = frame.sequence;
   emission.pts_ns = frame.pts_ns;
   emission.fix_u = result.gaze.u;

@@ -222,6 +222,11 @@ void CpuPyramid::refresh_coarse_texel(int plane_index, int step, int x, int y) {
 }
 
 void CpuPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  sample_wanted(plan, color, {}, batch);
+}
+
+void CpuPyramid::sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
+                               PatchBatch& batch) {
   if (plan.count() != batch.count() || plan.patch_size != batch.patch_size()) {
     throw std::invalid_argument(fmt::format("a batch of {} patches of size {} cannot hold a plan of {} of size {}",
                                             batch.count(), batch.patch_size(), plan.count(), plan.patch_size));
@@ -236,6 +241,7 @@ void CpuPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatc
     source.color = make_color_params(color, source.wide ? 65535.0f : 255.0f);
   }
   for (std::size_t n = 0; n < plan.count(); ++n) {
+    if (n < wanted.size() && wanted[n] == 0) continue;
     ops_.sample_patch(source, plan.patches[n], plan.patch_size, batch.format(), batch.patch(n).data());
   }
 }

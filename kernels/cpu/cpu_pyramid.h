@@ -25,6 +25,8 @@ class CpuPyramid final : public Pyramid {
   void refresh_mips(const Damage& damage) override;
   // Throws std::invalid_argument when plan and batch differ in N or S.
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  void sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
+                     PatchBatch& batch) override;  // an empty `wanted` means all
   void read_level(int plane, int level, LevelImage& out) const override;
 
   // Borrowed; contents change with upload and refresh_mips. Throws std::out_of_range.
