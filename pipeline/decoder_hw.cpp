@@ -24,12 +24,24 @@ constexpr int kFramesHeld = 10;
 constexpr int kThreads = 4;
 constexpr int kPrimaryContext = 1;  // AV_CUDA_USE_PRIMARY_CONTEXT, whose header needs CUDA's
 
-BufferPtr open_card(std::string& why_not) {
+struct Card {
+  AVBufferRef* device = nullptr;
+  std::string why_not;
+};
+
+Card open_card() {
+  route_ffmpeg_log();
   const ErrorCapture log;
-  AVBufferRef* raw = nullptr;
-  const int code = av_hwdevice_ctx_create(&raw, AV_HWDEVICE_TYPE_CUDA, nullptr, nullptr, kPrimaryContext);
-  if (code < 0) why_not = log.first().empty() ? av_error_text(code) : log.first();
-  return BufferPtr(raw);
+  Card card;
+  const int code = av_hwdevice_ctx_create(&card.device, AV_HWDEVICE_TYPE_CUDA, nullptr, nullptr, kPrimaryContext);
+  if (code < 0) card.why_not = log.first().empty() ? av_error_text(code) : log.first();
+  return card;
+}
+
+// One for the process, kept to its end: making the context takes longer than opening most files.
+const Card& shared_card() {
+  static const Card* const card = new Card(open_card());
+  return *card;
 }
 
 // Subsampled chroma of an odd size is laid out in more than one way on cards.
@@ -56,12 +68,7 @@ bool decodes_on_card(const AVCodec& codec) {
 
 }  // namespace
 
-std::string why_no_cuda_decoding() {
-  route_ffmpeg_log();
-  std::string why_not;
-  open_card(why_not);
-  return why_not;
-}
+std::string why_no_cuda_decoding() { return shared_card().why_not; }
 
 std::vector<std::string> cuda_codecs() {
   std::vector<std::string> names;
@@ -83,10 +90,10 @@ const AVCodec* find_cuda_decoder(AVCodecID id) {
 }
 
 void decode_on_card(AVCodecContext& context) {
-  std::string why_not;
-  BufferPtr card = open_card(why_not);
-  if (!card) throw UnavailableError(why_not);
-  context.hw_device_ctx = card.release();
+  const Card& card = shared_card();
+  if (card.device == nullptr) throw UnavailableError(card.why_not);
+  context.hw_device_ctx = av_buffer_ref(card.device);
+  if (context.hw_device_ctx == nullptr) throw std::bad_alloc();
   context.get_format = choose_format;
   context.extra_hw_frames = kFramesHeld;
   if (context.thread_count == 0) context.thread_count = kThreads;
