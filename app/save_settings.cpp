@@ -51,7 +51,8 @@ void put_lattice(const LatticeConfig& lattice, GivenValues& values) {
     if (lattice.fovea.m0 && (lattice.fovea.e0 || !nested)) put("m0", fmt::format("{}", *lattice.fovea.m0));
   }
   const bool follows_e0 = lattice.fovea.e0 || lattice.fovea.unit == FoveaUnit::kUv || !lattice.strides.empty();
-  if (lattice.patches_given && !(nested && follows_e0)) put("patches", fmt::format("{}", lattice.patches));
+  const bool chosen = lattice.patches_given || lattice.patches != LatticeConfig{}.patches;
+  if (chosen && !(nested && follows_e0)) put("patches", fmt::format("{}", lattice.patches));
   if (nested && !lattice.strides.empty()) {
     put("strides", fmt::format("{}", fmt::join(lattice.strides, ",")));
     put("grid-sizes", fmt::format("{}", fmt::join(lattice.grid_sizes, ",")));

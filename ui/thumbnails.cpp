@@ -84,6 +84,7 @@ void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   scene.pyramid = facts.pyramid;
   scene.color = facts.color;
   scene.size = size;
+  if (facts.fovea != nullptr) scene.fovea = *facts.fovea;
   ViewSettings settings;
   settings.linear = false;
   const PictureMapping mapping = map_picture(size, settings, width_px_, height_px_);
