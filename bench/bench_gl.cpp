@@ -19,7 +19,9 @@ constexpr int kHeight = 1080;
 gl::Context* context() {
   static const std::unique_ptr<gl::Context> made = []() -> std::unique_ptr<gl::Context> {
     try {
-      return std::make_unique<gl::Context>(gl::Context::offscreen({.debug = false}));
+      gl::ContextConfig config;
+      config.debug = false;
+      return std::make_unique<gl::Context>(gl::Context::offscreen(config));
     } catch (const gl::GlError&) {
       return nullptr;
     }

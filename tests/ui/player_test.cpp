@@ -44,7 +44,9 @@ TEST(Player, SeeksExactlyBothWays) {
   for (const std::int64_t index : {60, 3, 89, 0, 45}) {
     ASSERT_TRUE(player.seek(frame_ns(index)));
     EXPECT_EQ(next_pts(player), frame_ns(index));
-    if (index < 89) EXPECT_EQ(next_pts(player), frame_ns(index + 1));
+    if (index < 89) {
+      EXPECT_EQ(next_pts(player), frame_ns(index + 1));
+    }
   }
 }
 
