@@ -12,16 +12,16 @@
 
 namespace saccade {
 
-// Starts in the constructor. At the end of the stream, and on an error, it closes the queue: what waits is still popped.
-// stop() interrupts the source, drops what waits and joins; the destructor stops too.
+// Starts in the constructor. At the end of the stream, and on an error, it closes the queue: what waits is still
+// popped. stop() interrupts the source, drops what waits and joins; the destructor stops too.
 class DecodeThread {
  public:
   DecodeThread(FrameSource& source, FrameQueue& queue, TraceWriter* trace = nullptr);
   ~DecodeThread();
-  void join();                                    // after the queue was drained
+  void join();  // after the queue was drained
   void stop();
   bool failed() const { return failed_.load(); }  // the stream broke; source.error() says how. After the queue closed
-  std::int64_t last_ns() const { return last_ns_.load(); }  // of the newest frame; any time
+  std::int64_t last_ns() const { return last_ns_.load(); }   // of the newest frame; any time
   const DurationHistogram& times() const { return times_; }  // time inside source.next(); after join()
 
  private:

@@ -142,7 +142,7 @@ TEST(ParseOptions, ErrorsAreOneLineAndCodeTwo) {
                                                                  {"dump", "a.mp4"},
                                                                  {"dump", "a.mp4", "-o", "x", "--seed"},
                                                                  {"dump", "a.mp4", "-o", "x", "--bogus"},
-                                                                 {"view", "a.mp4"},
+                                                                 {"watch", "a.mp4"},
                                                                  {"--seed", "1"},
                                                                  {"dump", "", "-o", "x"},
                                                                  {"reconstruct", "a", "b", "-o", "x.png"}}) {

@@ -58,7 +58,7 @@ class Usage(DumpTest):
         self.assertIn(b"--fixation", saccade("dump", "--help").stdout)
 
     def test_unknown_command(self):
-        self.usage(["'view'", "dump", "profile", "info", "reconstruct"], "view", "x.mp4")
+        self.usage(["'watch'", "view", "dump", "profile", "info", "reconstruct"], "watch", "x.mp4")
 
     def test_unknown_option(self):
         self.with_clip(["--treshold", "--threshold"], "--treshold", "3")
