@@ -16,7 +16,7 @@ constexpr ImU32 kLine = IM_COL32(255, 255, 255, 34);
 constexpr ImU32 kCurve = IM_COL32(250, 209, 89, 255);
 constexpr ImU32 kDot = IM_COL32(120, 220, 255, 200);
 constexpr ImU32 kLabel = IM_COL32(158, 168, 184, 255);
-constexpr float kHeightPoints = 96;
+constexpr float kHeightPoints = 100;
 constexpr float kFootPoints = 15;
 constexpr float kLeftPoints = 18;
 
@@ -88,7 +88,7 @@ void LodCurve::draw(const PipelineConfig& config, const ViewFacts& facts) const 
       "centres and levels. A sample is 2^lod pixels wide.");
   const bool degrees = config.lattice.fovea.unit == FoveaUnit::kDegrees;
   Plot plot{};
-  plot.low = {corner.x + points(kLeftPoints), corner.y + points(4)};
+  plot.low = {corner.x + points(kLeftPoints), corner.y + points(8)};
   plot.high = {corner.x + width, corner.y + points(kHeightPoints - kFootPoints)};
   plot.e_max = degrees ? static_cast<float>(config.lattice.fovea.fov_deg) : 1.0f;
   plot.lod_max = static_cast<float>(std::max(config.levels - 1, 1));

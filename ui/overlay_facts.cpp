@@ -11,8 +11,11 @@
 namespace saccade::ui {
 namespace {
 
-constexpr float kKeyPoints = 58;
+constexpr float kKeyPoints = 64;
 constexpr double kKiB = 1024.0;
+// The rows before anything was measured, and in pictures.
+constexpr Stage kUnmeasured[] = {Stage::kDecode,   Stage::kDiff,   Stage::kUpload, Stage::kMips,
+                                 Stage::kScanpath, Stage::kSample, Stage::kFrame};
 
 void key(const char* what) {
   text_colored(kDim, "{}", what);
@@ -67,7 +70,7 @@ void source_rows(const ViewFacts& facts) {
 void pace_rows(const ViewFacts& facts) {
   key("pace");
   if (facts.offscreen) {
-    text("   - of {:6.2f} frames/s   queue  - of  -", facts.fps_source);
+    text("   - of {:6.2f} frames/s  queue  -/-", facts.fps_source);
   } else {
     text("{:6.2f} of {:6.2f} frames/s", facts.fps_shown, facts.fps_source);
     ImGui::SameLine();
@@ -89,7 +92,7 @@ void stage_row(const StageTimes& times, const ViewFacts& facts) {
   ImGui::TextUnformatted(name(times.stage));
   for (const double value_ms : {times.p50_ms, times.p95_ms, times.p99_ms}) {
     ImGui::TableNextColumn();
-    if (facts.offscreen) {
+    if (facts.offscreen || times.count == 0) {
       text_right(kDim, "-");
     } else {
       const bool over = facts.budget_ms > 0 && value_ms > facts.budget_ms;
@@ -97,7 +100,7 @@ void stage_row(const StageTimes& times, const ViewFacts& facts) {
     }
   }
   ImGui::TableNextColumn();
-  if (facts.offscreen || facts.budget_ms <= 0) {
+  if (facts.offscreen || facts.budget_ms <= 0 || times.count == 0) {
     text_right(kDim, "-");
     return;
   }
@@ -116,7 +119,7 @@ void texture_rows(const ViewFacts& facts) {
   text("{:5.1f} %   {:>5} of {} tiles", share, facts.damaged_tiles, facts.tiles);
   tooltip("Tiles of 16x16 pixels that this frame changed.");
   key("upload");
-  text("{:>3} rectangles in {:>3} calls", facts.rectangles, facts.upload_calls);
+  text("rectangles {:<5} calls {}", facts.rectangles, facts.upload_calls);
   key("");
   const double bytes_share =
       facts.bytes_full > 0 ? 100.0 * static_cast<double>(facts.bytes_uploaded) / static_cast<double>(facts.bytes_full)
@@ -126,7 +129,7 @@ void texture_rows(const ViewFacts& facts) {
   tooltip("Bytes sent to the texture for this frame, against all of it.");
   const PipelineCounters& run = facts.counters;
   key("so far");
-  text("{:5.1f} % of the tiles, {:5.1f} % of the bytes",
+  text("{:5.1f} % of tiles, {:5.1f} % of bytes",
        run.tiles > 0 ? 100.0 * static_cast<double>(run.damaged_tiles) / static_cast<double>(run.tiles) : 0.0,
        run.bytes_full_upload > 0
            ? 100.0 * static_cast<double>(run.bytes_uploaded) / static_cast<double>(run.bytes_full_upload)
@@ -177,6 +180,9 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
     }
     tooltip("The stage's mean against the time that one frame has.");
     for (const StageTimes& times : stages) stage_row(times, facts);
+    if (stages.empty()) {
+      for (const Stage stage : kUnmeasured) stage_row({.stage = stage}, facts);
+    }
     ImGui::EndTable();
   }
   ImGui::PopStyleVar();
