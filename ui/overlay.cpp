@@ -37,7 +37,11 @@ class Panel {
     ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
     ImGui::SetNextWindowSize({width, std::clamp(height_, points(40), most)});
     ImGui::SetNextWindowBgAlpha(kAlpha);
-    ImGui::Begin(id_, nullptr, kPanelFlags);
+    // A bar that came and went would change the width, and with it the height.
+    ImGuiWindowFlags flags = kPanelFlags;
+    flags |= height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar}
+                            : ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+    ImGui::Begin(id_, nullptr, flags);
     content();
     height_ = ImGui::GetCursorPosY() + ImGui::GetStyle().WindowPadding.y;
     ImGui::End();

@@ -70,9 +70,9 @@ void source_rows(const ViewFacts& facts) {
 void pace_rows(const ViewFacts& facts) {
   key("pace");
   if (facts.offscreen) {
-    text("   - of {:6.2f} frames/s  queue  -/-", facts.fps_source);
+    text("     - of {:6.2f} fps", facts.fps_source);
   } else {
-    text("{:6.2f} of {:6.2f} frames/s", facts.fps_shown, facts.fps_source);
+    text("{:6.2f} of {:6.2f} fps", facts.fps_shown, facts.fps_source);
     ImGui::SameLine();
     text_right(kBright, "queue {:>2}/{:<2}", facts.queue_depth, facts.queue_capacity);
   }
