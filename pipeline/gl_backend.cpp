@@ -1,32 +1,17 @@
 // Backend gl: the texture in OpenGL, the differ on its shadow in host memory.
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "gpu/gl_context.h"
 #include "kernels/cpu/cpu_tile_differ.h"
 #include "kernels/gl/gl_pyramid.h"
 #include "pipeline/backend.h"
 #include "pipeline/errors.h"
+#include "pipeline/gl_log.h"
 
 namespace saccade {
-namespace {
-
-gl::ContextConfig context_config() {
-  gl::ContextConfig config;
-  config.sink = [](const gl::DebugMessage& message) {
-    if (message.error) {
-      spdlog::error("OpenGL: {}", message.text);
-    } else {
-      spdlog::debug("OpenGL: {}", message.text);
-    }
-  };
-  return config;
-}
-
-}  // namespace
-
 std::string why_no_gl() {
   try {
-    static_cast<void>(gl::Context::offscreen(context_config()));
+    static_cast<void>(gl::Context::offscreen(logging_context_config()));
     return "";
   } catch (const std::exception& error) {
     return error.what();
@@ -37,7 +22,7 @@ BackendParts make_gl_backend(const PyramidLayout& layout, const DiffConfig& diff
   BackendParts parts;
   try {
     if (gl == nullptr) {
-      auto own = std::make_shared<gl::Context>(gl::Context::offscreen(context_config()));
+      auto own = std::make_shared<gl::Context>(gl::Context::offscreen(logging_context_config()));
       gl = own.get();
       parts.context = std::move(own);
     }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "pipeline/errors.h"
-#include "ui/gl_log.h"
+#include "pipeline/gl_log.h"
 
 namespace saccade::ui {
 namespace {

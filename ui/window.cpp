@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "pipeline/errors.h"
+#include "pipeline/gl_log.h"
 #include "pipeline/pacer.h"
 #include "pipeline/player.h"
-#include "ui/gl_log.h"
 #include "ui/glfw.h"
 #include "ui/window_input.h"
 

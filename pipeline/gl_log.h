@@ -3,8 +3,8 @@
 
 #include "gpu/gl_context.h"
 
-namespace saccade::ui {
+namespace saccade {
 
 gl::ContextConfig logging_context_config();
 
-}  // namespace saccade::ui
+}  // namespace saccade

@@ -1,8 +1,8 @@
-#include "ui/gl_log.h"
+#include "pipeline/gl_log.h"
 
 #include <spdlog/spdlog.h>
 
-namespace saccade::ui {
+namespace saccade {
 
 gl::ContextConfig logging_context_config() {
   gl::ContextConfig config;
@@ -16,4 +16,4 @@ gl::ContextConfig logging_context_config() {
   return config;
 }
 
-}  // namespace saccade::ui
+}  // namespace saccade
