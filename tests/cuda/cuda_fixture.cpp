@@ -3,25 +3,13 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
 #include "gpu/cuda_error.h"
+#include "tests/support/required.h"
 
 namespace saccade::test {
 namespace {
-
-bool required(std::string_view backend) {
-  const char* list = std::getenv("SACCADE_REQUIRE");
-  std::string_view rest = list == nullptr ? "" : list;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == backend) return true;
-    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-  }
-  return false;
-}
 
 struct PlaneShape {
   std::size_t row_bytes = 0;
@@ -47,7 +35,7 @@ void CudaTest::SetUp() {
   if (code == cudaSuccess && count > 0) return;
   static_cast<void>(cudaGetLastError());
   const std::string why = std::string("no CUDA device: ") + cudaGetErrorString(code);
-  if (required("cuda")) FAIL() << why;
+  if (testing::required("cuda")) FAIL() << why;
   GTEST_SKIP() << why;
 }
 

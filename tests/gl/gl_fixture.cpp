@@ -1,22 +1,11 @@
 #include "tests/gl/gl_fixture.h"
 
-#include <cstdlib>
 #include <memory>
-#include <string_view>
+
+#include "tests/support/required.h"
 
 namespace saccade::testing {
 namespace {
-
-bool required(std::string_view backend) {
-  const char* list = std::getenv("SACCADE_REQUIRE");
-  std::string_view rest = list == nullptr ? "" : list;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == backend) return true;
-    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-  }
-  return false;
-}
 
 constexpr int half(int value) { return (value + 1) / 2; }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "gpu/gl_context.h"
 #include "kernels/gl/gl_pyramid.h"
 #include "pipeline/lattice.h"
+#include "tests/support/required.h"
 #include "ui/imgui_layer.h"
 #include "ui/overlay.h"
 
@@ -35,10 +35,7 @@ class OverlayTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (shared_context() == nullptr) {
-      const char* required = std::getenv("SACCADE_REQUIRE");
-      if (required != nullptr && std::string(required).find("gl") != std::string::npos) {
-        FAIL() << "SACCADE_REQUIRE asks for gl, and no context could be made";
-      }
+      if (testing::required("gl")) FAIL() << "SACCADE_REQUIRE asks for gl, and no context could be made";
       GTEST_SKIP() << "no OpenGL context";
     }
     errors_before_ = shared_context()->error_count();
