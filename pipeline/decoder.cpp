@@ -60,9 +60,7 @@ class Decoder final : public FrameSource {
 };
 
 Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
-    : config_(config),
-      playback_(config_, interrupted_, counters_),
-      converter_(playback_.stream(), config_.keep_first_format) {
+    : config_(config), playback_(config_, interrupted_, counters_), converter_(config_.keep_first_format) {
   open_first();
   if (info_.hwdec_reason.empty()) info_.hwdec_reason = why_on_cpu;
 }
@@ -122,7 +120,7 @@ ReadStatus Decoder::produce(Frame& out) {
   }
   if (shell->decode_error_flags != 0 || (shell->flags & AV_FRAME_FLAG_CORRUPT) != 0) ++counters_.frames_corrupt;
   FrameView view;
-  if (converter_.convert(*shell, view)) ++counters_.format_changes;
+  if (converter_.convert(*shell, playback_.stream(), view)) ++counters_.format_changes;
   view.pts_ns = time.pts_ns;
   view.sequence = delivered_++;
   counters_.frames = delivered_;

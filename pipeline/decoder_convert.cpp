@@ -41,10 +41,10 @@ std::string turn_sentence(Orientation turn) {
 
 }  // namespace
 
-Converter::Converter(const AVStream& stream, bool keep_first_format)
-    : stream_(stream), keep_first_format_(keep_first_format), have_zscale_(have_filter("zscale")) {}
+Converter::Converter(bool keep_first_format)
+    : keep_first_format_(keep_first_format), have_zscale_(have_filter("zscale")) {}
 
-FrameTraits Converter::traits_of(const AVFrame& frame) {
+FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   FrameTraits traits;
   traits.format = sample_format(frame);
   traits.width = frame.width;
@@ -53,8 +53,8 @@ FrameTraits Converter::traits_of(const AVFrame& frame) {
   traits.range = frame.color_range;
   traits.site = frame.chroma_location;
   traits.transfer = frame.color_trc;
-  if (const std::int32_t* matrix = find_display_matrix(frame, stream_, !has_own_matrix_)) {
-    has_own_matrix_ = has_own_matrix_ || find_display_matrix(frame, stream_, false) != nullptr;
+  if (const std::int32_t* matrix = find_display_matrix(frame, stream, !has_own_matrix_)) {
+    has_own_matrix_ = has_own_matrix_ || find_display_matrix(frame, stream, false) != nullptr;
     const MatrixKind kind = read_display_matrix(matrix, traits.turn);
     turn_note_ = kind == MatrixKind::kUpright   ? ""
                  : kind == MatrixKind::kOblique ? "the display matrix asks for no multiple of 90 degrees: not rotated"
@@ -65,8 +65,8 @@ FrameTraits Converter::traits_of(const AVFrame& frame) {
   return traits;
 }
 
-bool Converter::convert(AVFrame& frame, FrameView& view) {
-  const FrameTraits traits = traits_of(frame);
+bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view) {
+  const FrameTraits traits = traits_of(frame, stream);
   const bool changed = has_traits_ && !(traits == traits_);
   if (!has_traits_ || changed) {
     traits_ = traits;

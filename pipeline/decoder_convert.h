@@ -17,24 +17,24 @@ namespace saccade {
 class Converter {
  public:
   // keep_first_format: every later frame is given the first one's size and layout.
-  Converter(const AVStream& stream, bool keep_first_format);
+  explicit Converter(bool keep_first_format);
 
   // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and `view` describes it,
-  // but for time and sequence. Returns true when the traits differ from those of the frame before. Throws Error.
-  bool convert(AVFrame& frame, FrameView& view);
+  // but for time and sequence. `stream`: the frame's, which a replay opens anew. Returns true when the traits differ
+  // from those of the frame before. Throws Error.
+  bool convert(AVFrame& frame, const AVStream& stream, FrameView& view);
 
   const std::string& filters() const { return plan_.filters; }
   const std::vector<std::string>& notes() const { return notes_; }  // about the frame last converted
   Orientation turn() const { return traits_.turn; }
 
  private:
-  FrameTraits traits_of(const AVFrame& frame);
+  FrameTraits traits_of(const AVFrame& frame, const AVStream& stream);
   void rebuild(AVFrame& frame, bool have_zscale);
   void run_graph(AVFrame& frame);
   void attach_neutral_chroma(AVFrame& frame) const;
   float displayed_sar(AVRational sar) const;
 
-  const AVStream& stream_;
   const bool keep_first_format_;
   const bool have_zscale_;
   FrameTraits traits_;

@@ -104,6 +104,13 @@ TEST_P(Turns, AreApplied) {
     const std::string filters = *turn.filters != 0 ? std::string("-vf ") + turn.filters + " " : "";
     EXPECT_EQ(got.all_bytes(), ffmpeg_raw("-noautorotate", path, filters + "-pix_fmt " + format)) << format;
   }
+  SourceConfig twice;  // a second play opens the file anew, and what its header asks for holds again
+  twice.uri = dir.file("yuv420p.mov");
+  twice.loops = 1;
+  const std::vector<std::uint8_t> once = record(twice.uri).all_bytes();
+  std::vector<std::uint8_t> both = once;
+  both.insert(both.end(), once.begin(), once.end());
+  EXPECT_EQ(record(twice).all_bytes(), both);
   SourceConfig config;  // semi-planar pictures turn as well
   config.uri = dir.file("yuv420p.mov");
   config.filters = "format=nv12";
