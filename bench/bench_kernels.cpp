@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/cpu_tile_differ.h"
+#include "kernels/cpu/cpu_fused_update.h"
 
 namespace saccade {
 namespace {
@@ -177,8 +177,31 @@ void sample(benchmark::State& state, PatchPlan (*make_plan)(int, int)) {
   for (auto _ : state) bench.pyramid.sample(bench.plan, color, bench.batch);
 }
 
-// All four stages on a playing clip: what a frame costs beside decoding.
+// Diff, upload and mips in one pass, on a playing clip.
+void update(benchmark::State& state) {
+  Bench bench(state);
+  CpuFusedUpdate fused(bench.pyramid, {});
+  fused.update(bench.clip.view(0));
+  double share = 0;
+  for (auto _ : state) share = fused.update(bench.clip.next()).share();
+  state.counters["damage"] = share;
+}
+
+// All of a frame on a playing clip, as the pipeline does it: what a frame costs beside decoding.
 void frame(benchmark::State& state, PatchPlan (*make_plan)(int, int)) {
+  const auto height = static_cast<int>(state.range(0));
+  Bench bench(state, make_plan(height * 16 / 9, height));
+  CpuFusedUpdate fused(bench.pyramid, {});
+  fused.update(bench.clip.view(0));
+  for (auto _ : state) {
+    const FrameView view = bench.clip.next();
+    fused.update(view);
+    bench.pyramid.sample(bench.plan, view.color, bench.batch);
+  }
+}
+
+// The same, stage by stage.
+void frame_staged(benchmark::State& state, PatchPlan (*make_plan)(int, int)) {
   const auto height = static_cast<int>(state.range(0));
   Bench bench(state, make_plan(height * 16 / 9, height));
   for (auto _ : state) {
@@ -202,6 +225,14 @@ BENCHMARK_CAPTURE(sample, nested, nested_plan)
 BENCHMARK_CAPTURE(sample, grid, grid_plan)
     ->ArgNames({"height", "simd"})
     ->ArgsProduct({kCases[0], kCases[2]})
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(update)
+    ->ArgNames({"height", "damage", "simd"})
+    ->ArgsProduct({{720, 1080, 2160}, {0, 1, 10, 100}, {1}})
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(frame_staged, nested, nested_plan)
+    ->ArgNames({"height", "damage", "simd"})
+    ->ArgsProduct({{720, 1080, 2160}, {0, 1, 7, 10, 100}, {1}})
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(frame, nested, nested_plan)
     ->ArgNames({"height", "damage", "simd"})

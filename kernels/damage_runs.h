@@ -26,4 +26,16 @@ void for_each_run(const Damage& damage, F&& f) {
   if (begin < end) f(row, begin, end);
 }
 
+// The same for one row of tiles: f(tx_begin, tx_end).
+template <typename F>
+void for_each_run_in_row(const Damage& damage, int ty, F&& f) {
+  const int cols = damage.grid().cols;
+  for (int x = 0; x < cols; ++x) {
+    if (!damage.test(x, ty)) continue;
+    const int begin = x;
+    while (x < cols && damage.test(x, ty)) ++x;
+    f(begin, x);
+  }
+}
+
 }  // namespace saccade

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/cpu/cpu_fused_update.h"
 #include "kernels/cpu/cpu_pyramid.h"
 #include "kernels/cpu/cpu_tile_differ.h"
 #include "pipeline/errors.h"
@@ -9,10 +10,11 @@
 namespace saccade {
 namespace {
 
-BackendParts make_cpu_backend(const PyramidLayout& layout, const DiffConfig& diff) {
+BackendParts make_cpu_backend(const PyramidLayout& layout, const DiffConfig& diff, bool staged) {
   BackendParts parts;
   auto pyramid = std::make_unique<CpuPyramid>(layout);
   parts.differ = std::make_unique<CpuTileDiffer>(*pyramid, diff);
+  if (!staged) parts.fused = std::make_unique<CpuFusedUpdate>(*pyramid, diff);
   parts.pyramid = std::move(pyramid);
   return parts;
 }
@@ -78,7 +80,7 @@ BackendParts make_backend(Backend backend, const PyramidLayout& layout, const Di
                           const gl::Context* gl) {
   switch (backend) {
     case Backend::kCpu:
-      return make_cpu_backend(layout, diff);
+      return make_cpu_backend(layout, diff, staged);
     case Backend::kGl:
       return make_gl_backend(layout, diff, gl);
     case Backend::kCuda:

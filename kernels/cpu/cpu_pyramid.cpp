@@ -77,8 +77,7 @@ void CpuPyramid::make_sums() {
     const auto channels = static_cast<std::size_t>(layout_.planes[static_cast<std::size_t>(p)].channels);
     planes_[static_cast<std::size_t>(p)].tile_sums.resize(static_cast<std::size_t>(grid.count()) * channels);
   }
-  const int steps = layout_.levels - 1 - 4;  // levels coarser than a luma tile
-  for (int k = 0; k <= steps; ++k) {
+  for (int k = 0; k <= coarse_steps(); ++k) {
     const auto squares = static_cast<std::size_t>(grid.cols >> k) * static_cast<std::size_t>(grid.rows >> k);
     dirty_.emplace_back(k > 0 ? squares : 0);
     for (int p = 0; p < layout_.plane_count; ++p) {
@@ -95,16 +94,31 @@ std::int64_t CpuPyramid::upload(const FrameView& frame, const Damage& damage) {
   if (damage.grid() != layout_.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
   std::int64_t bytes = 0;
   for (int p = 0; p < layout_.plane_count; ++p) {
-    for_each_run(damage, [&](int ty, int begin, int end) { bytes += upload_run(p, frame, ty, begin, end); });
+    const FrameRows rows(frame, p, ops_);
+    const auto pack = [&](int x, int y, int n, std::uint8_t* out) { rows.pack(x, y, n, out); };
+    for_each_run(damage, [&](int ty, int begin, int end) { bytes += write_run(p, ty, begin, end, pack); });
   }
   return bytes;
 }
 
-// Tiles [tx_begin, tx_end) of a tile row, and the padding that repeats them.
-std::int64_t CpuPyramid::upload_run(int plane, const FrameView& frame, int ty, int tx_begin, int tx_end) {
+std::int64_t CpuPyramid::write_tiles(std::span<const TileRow> planes, int ty, int tx_begin, int tx_end) {
+  std::int64_t bytes = 0;
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    const PlaneLayout& shape = layout_.planes[p];
+    const std::ptrdiff_t texel_bytes = shape.texel_bytes();
+    const int top = ty * shape.tile_size();
+    bytes += write_run(static_cast<int>(p), ty, tx_begin, tx_end, [&](int x, int y, int n, std::uint8_t* out) {
+      std::memcpy(out, planes[p].row(y - top) + x * texel_bytes, static_cast<std::size_t>(n * texel_bytes));
+    });
+  }
+  return bytes;
+}
+
+// Tiles [tx_begin, tx_end) of a tile row, and the padding that repeats them. pack(x, y, n, out) writes n texels.
+template <typename Pack>
+std::int64_t CpuPyramid::write_run(int plane, int ty, int tx_begin, int tx_end, const Pack& pack) {
   const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane)];
   const Level& level = planes_[static_cast<std::size_t>(plane)].levels[0];
-  const FrameRows rows(frame, plane, ops_);
   const int size = shape.tile_size();
   const int texel_bytes = shape.texel_bytes();
   const int x_begin = tx_begin * size;
@@ -117,7 +131,7 @@ std::int64_t CpuPyramid::upload_run(int plane, const FrameView& frame, int ty, i
 
   for (int y = y_begin; y < y_image; ++y) {
     std::uint8_t* row = level.data + y * level.pitch;
-    rows.pack(x_begin, y, x_image - x_begin, row + x_begin * texel_bytes);
+    pack(x_begin, y, x_image - x_begin, row + x_begin * texel_bytes);
     if (x_image < x_end)
       repeat_texel(row + x_image * texel_bytes, row + (x_image - 1) * texel_bytes, texel_bytes, x_end - x_image);
   }
@@ -130,18 +144,23 @@ std::int64_t CpuPyramid::upload_run(int plane, const FrameView& frame, int ty, i
 
 void CpuPyramid::refresh_mips(const Damage& damage) {
   if (damage.grid() != layout_.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+  for_each_run(damage, [&](int ty, int begin, int end) { refresh_tiles(ty, begin, end); });
+  refresh_coarse();
+}
+
+void CpuPyramid::refresh_tiles(int ty, int tx_begin, int tx_end) {
   if (layout_.levels == 1) return;
-  const int steps = layout_.levels - 1 - 4;
-  for_each_run(damage, [&](int ty, int begin, int end) {
-    const int x_end = end == layout_.tiles.cols ? layout_.padded_tiles.cols : end;
-    const int y_end = ty + 1 == layout_.tiles.rows ? layout_.padded_tiles.rows : ty + 1;
-    for (int y = ty; y < y_end; ++y) {
-      for (int p = 0; p < layout_.plane_count; ++p) refresh_run(p, y, begin, x_end);
-      if (steps < 1) continue;
-      for (int x = begin >> 1; x <= (x_end - 1) >> 1; ++x) mark(1, x, y >> 1);
-    }
-  });
-  for (int k = 1; k <= steps; ++k) refresh_coarse(k);
+  const int x_end = tx_end == layout_.tiles.cols ? layout_.padded_tiles.cols : tx_end;
+  const int y_end = ty + 1 == layout_.tiles.rows ? layout_.padded_tiles.rows : ty + 1;
+  for (int y = ty; y < y_end; ++y) {
+    for (int p = 0; p < layout_.plane_count; ++p) refresh_run(p, y, tx_begin, x_end);
+    if (coarse_steps() < 1) continue;
+    for (int x = tx_begin >> 1; x <= (x_end - 1) >> 1; ++x) mark(1, x, y >> 1);
+  }
+}
+
+void CpuPyramid::refresh_coarse() {
+  for (int k = 1; k <= coarse_steps(); ++k) refresh_coarse_level(k);
 }
 
 void CpuPyramid::mark(int step, int x, int y) {
@@ -179,7 +198,7 @@ void CpuPyramid::refresh_run(int plane_index, int ty, int tx_begin, int tx_end) 
 }
 
 // The level whose texels cover 2^step x 2^step tiles.
-void CpuPyramid::refresh_coarse(int step) {
+void CpuPyramid::refresh_coarse_level(int step) {
   std::vector<std::uint8_t>& dirty = dirty_[static_cast<std::size_t>(step)];
   const int cols = layout_.padded_tiles.cols >> step;
   const bool coarser = static_cast<std::size_t>(step) + 1 < dirty_.size();

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "kernels/cpu/frame_rows.h"
 #include "kernels/cpu/level_view.h"
 #include "kernels/cpu/ops.h"
 #include "kernels/pyramid.h"
@@ -28,6 +30,13 @@ class CpuPyramid final : public Pyramid {
   void sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
                      PatchBatch& batch) override;  // an empty `wanted` means all
   void read_level(int plane, int level, LevelImage& out) const override;
+
+  // upload() and refresh_mips() in steps, for tiles [tx_begin, tx_end) of a row of tiles at a time: level 0 from the
+  // image rows of each plane (returns bytes), the levels that tiles make by themselves, and at the end the coarser
+  // ones.
+  std::int64_t write_tiles(std::span<const TileRow> planes, int ty, int tx_begin, int tx_end);
+  void refresh_tiles(int ty, int tx_begin, int tx_end);
+  void refresh_coarse();
 
   // Borrowed; contents change with upload and refresh_mips. Throws std::out_of_range.
   LevelView level_view(int plane, int level) const;
@@ -52,11 +61,13 @@ class CpuPyramid final : public Pyramid {
     void operator()(std::uint8_t* bytes) const;
   };
 
+  int coarse_steps() const { return layout_.levels - 1 - 4; }  // levels coarser than a luma tile
   void allocate();
   void make_sums();
-  std::int64_t upload_run(int plane, const FrameView& frame, int ty, int tx_begin, int tx_end);
+  template <typename Pack>
+  std::int64_t write_run(int plane, int ty, int tx_begin, int tx_end, const Pack& pack);
   void refresh_run(int plane, int ty, int tx_begin, int tx_end);
-  void refresh_coarse(int step);
+  void refresh_coarse_level(int step);
   void refresh_coarse_texel(int plane, int step, int x, int y);
   void mark(int step, int x, int y);
 

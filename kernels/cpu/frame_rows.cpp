@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -49,6 +50,27 @@ void FrameRows::pack(int x, int y, int n, std::uint8_t* out) const {
       ops_.shift16(a + x * texel_bytes_, out, count * static_cast<std::size_t>(channels_), shift_);
       break;
   }
+}
+
+TileRowReader::TileRowReader(const PyramidLayout& layout) {
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const auto slot = static_cast<std::size_t>(p);
+    planes_[slot] = layout.planes[slot];
+    packed_[slot].resize(static_cast<std::size_t>(planes_[slot].image_width * planes_[slot].texel_bytes()) *
+                         static_cast<std::size_t>(planes_[slot].tile_size()));
+  }
+}
+
+TileRow TileRowReader::read(const FrameView& frame, int plane, int ty, const CpuOps& ops) {
+  const auto slot = static_cast<std::size_t>(plane);
+  const PlaneLayout& shape = planes_[slot];
+  const int y_begin = ty * shape.tile_size();
+  const int rows = std::min(shape.tile_size(), shape.image_height - y_begin);
+  const FrameRows source(frame, plane, ops);
+  if (source.direct()) return {source.direct_row(y_begin), source.direct_pitch(), rows};
+  const std::ptrdiff_t pitch = std::ptrdiff_t{shape.image_width} * shape.texel_bytes();
+  for (int y = 0; y < rows; ++y) source.pack(0, y_begin + y, shape.image_width, packed_[slot].data() + y * pitch);
+  return {packed_[slot].data(), pitch, rows};
 }
 
 }  // namespace saccade

@@ -41,6 +41,11 @@ struct CpuOps {
   void (*interleave16)(const std::uint8_t* cb, const std::uint8_t* cr, std::uint8_t* out, std::size_t n, int shift);
   void (*shift16)(const std::uint8_t* in, std::uint8_t* out, std::size_t n, int shift);
 
+  // Columns of 16 bytes by `rows` (at most 16) rows, the last column maybe narrower: whether any byte differs, and the
+  // sum of max(|a - b| - floor, 0). One entry per column is written.
+  void (*compare8)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
+                   std::size_t width, int rows, int floor, std::uint8_t* unequal, std::uint32_t* energy);
+
   // Differences gather in `marks`, a byte array as long as the row, over the rows of a tile row:
   // marks |= a ^ b, n bytes.
   void (*mark_unequal)(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* marks, std::size_t n);
@@ -53,9 +58,8 @@ struct CpuOps {
   // Sum of max(|a - b| - floor, 0) over a block; width in samples, at most 64; height at most 16.
   std::uint32_t (*energy8)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
                            int width, int height, int floor);
-  // The same for 16 bits; samples of `a` are shifted left first.
   std::uint32_t (*energy16)(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b,
-                            std::ptrdiff_t b_pitch, int width, int height, int floor, int shift);
+                            std::ptrdiff_t b_pitch, int width, int height, int floor);
 
   // Levels 1 .. log2(tile size) of each tile, and per tile and channel the sum of the whole tile. Indexed by TexelKind;
   // tiles are 16 x 16 texels, 8 x 8 for two channels.

@@ -37,6 +37,24 @@ void shift16(const std::uint8_t* in, std::uint8_t* out, std::size_t n, int shift
   for (std::size_t i = 0; i < n; ++i) store16(out + 2 * i, std::uint32_t{load16(in + 2 * i)} << shift);
 }
 
+void compare8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
+              std::size_t width, int rows, int floor, std::uint8_t* unequal, std::uint32_t* energy) {
+  for (std::size_t column = 0; 16 * column < width; ++column) {
+    bool differs = false;
+    int sum = 0;
+    for (int y = 0; y < rows; ++y) {
+      for (std::size_t x = 16 * column; x < std::min(16 * column + 16, width); ++x) {
+        const int difference =
+            std::abs(a[y * a_pitch + static_cast<std::ptrdiff_t>(x)] - b[y * b_pitch + static_cast<std::ptrdiff_t>(x)]);
+        differs = differs || difference != 0;
+        sum += std::max(difference - floor, 0);
+      }
+    }
+    unequal[column] = differs ? 1 : 0;
+    energy[column] = static_cast<std::uint32_t>(sum);
+  }
+}
+
 void mark_unequal(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* marks, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) marks[i] = static_cast<std::uint8_t>(marks[i] | (a[i] ^ b[i]));
 }
@@ -70,12 +88,11 @@ std::uint32_t energy8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::
 }
 
 std::uint32_t energy16(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
-                       int width, int height, int floor, int shift) {
+                       int width, int height, int floor) {
   int sum = 0;
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      const auto aligned = static_cast<std::uint16_t>(load16(a + y * a_pitch + 2 * x) << shift);
-      sum += std::max(std::abs(aligned - load16(b + y * b_pitch + 2 * x)) - floor, 0);
+      sum += std::max(std::abs(load16(a + y * a_pitch + 2 * x) - load16(b + y * b_pitch + 2 * x)) - floor, 0);
     }
   }
   return static_cast<std::uint32_t>(sum);
@@ -140,6 +157,7 @@ const CpuOps& plain_ops() {
       .interleave8 = interleave8,
       .interleave16 = interleave16,
       .shift16 = shift16,
+      .compare8 = compare8,
       .mark_unequal = mark_unequal,
       .count_over8 = count_over8,
       .count_over16 = count_over16,

@@ -93,6 +93,49 @@ HWY_INLINE V excess(V a, V b, V floor) {
   return hn::SaturatedSub(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)), floor);
 }
 
+// Row by row, as memory likes it, a block of columns at a time so that what is gathered stays in the first-level cache.
+void compare8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
+              std::size_t width, int rows, int floor, std::uint8_t* unequal, std::uint32_t* energy) {
+  constexpr std::size_t kBlock = 2048;
+  const hn::CappedTag<std::uint8_t, 32> d;
+  const hn::Repartition<std::uint64_t, decltype(d)> d64;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto limit = hn::Set(d, static_cast<std::uint8_t>(std::min(floor, 255)));
+  HWY_ALIGN std::uint8_t differs[kBlock];
+  HWY_ALIGN std::uint64_t sums[kBlock / 8];
+  const std::size_t whole = width / lanes * lanes;
+  for (std::size_t begin = 0; begin < whole; begin += kBlock) {
+    const std::size_t count = std::min(whole - begin, kBlock);
+    for (int y = 0; y < rows; ++y) {
+      const std::uint8_t* row_a = a + y * a_pitch + begin;
+      const std::uint8_t* row_b = b + y * b_pitch + begin;
+      for (std::size_t x = 0; x < count; x += lanes) {
+        const auto va = hn::LoadU(d, row_a + x);
+        const auto vb = hn::LoadU(d, row_b + x);
+        const auto difference = hn::Or(hn::SaturatedSub(va, vb), hn::SaturatedSub(vb, va));
+        auto sum = hn::SumsOf8(hn::SaturatedSub(difference, limit));
+        auto any = difference;
+        if (y > 0) {
+          sum = hn::Add(sum, hn::Load(d64, sums + x / 8));
+          any = hn::Or(any, hn::Load(d, differs + x));
+        }
+        hn::Store(sum, d64, sums + x / 8);
+        hn::Store(any, d, differs + x);
+      }
+    }
+    for (std::size_t x = 0; x < count; x += 16) {
+      std::uint64_t any[2];
+      std::memcpy(any, differs + x, 16);
+      unequal[(begin + x) / 16] = (any[0] | any[1]) != 0 ? 1 : 0;
+      energy[(begin + x) / 16] = static_cast<std::uint32_t>(sums[x / 8] + sums[x / 8 + 1]);
+    }
+  }
+  if (whole < width) {
+    plain_ops().compare8(a + whole, a_pitch, b + whole, b_pitch, width - whole, rows, floor, unequal + whole / 16,
+                         energy + whole / 16);
+  }
+}
+
 void count_over8(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* marks, std::size_t n, int threshold) {
   const Bytes d;
   const auto limit = hn::Set(d, static_cast<std::uint8_t>(std::min(threshold, 255)));
@@ -156,7 +199,7 @@ std::uint32_t energy8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::
 }
 
 std::uint32_t energy16(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t* b, std::ptrdiff_t b_pitch,
-                       int width, int height, int floor, int shift) {
+                       int width, int height, int floor) {
   const hn::CappedTag<std::uint16_t, 8> d;
   const hn::Repartition<std::uint32_t, decltype(d)> d32;
   const auto limit = hn::Set(d, static_cast<std::uint16_t>(std::min(floor, 65535)));
@@ -167,14 +210,10 @@ std::uint32_t energy16(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std:
   for (int y = 0; y < height; ++y, a += a_pitch, b += b_pitch) {
     int x = 0;
     for (; x + lanes <= width; x += lanes) {
-      const auto aligned = hn::ShiftLeftSame(hn::LoadU(d, words(a + 2 * x)), shift);
-      const auto over = hn::BitCast(d32, excess(aligned, hn::LoadU(d, words(b + 2 * x)), limit));
+      const auto over = hn::BitCast(d32, excess(hn::LoadU(d, words(a + 2 * x)), hn::LoadU(d, words(b + 2 * x)), limit));
       sums = hn::Add(sums, hn::Add(hn::And(over, low), hn::ShiftRight<16>(over)));
     }
-    for (; x < width; ++x) {
-      const int aligned = (load16(a + 2 * x) << shift) & 0xffff;
-      tail += std::max(std::abs(aligned - load16(b + 2 * x)) - floor, 0);
-    }
+    for (; x < width; ++x) tail += std::max(std::abs(load16(a + 2 * x) - load16(b + 2 * x)) - floor, 0);
   }
   return hn::GetLane(hn::SumOfLanes(d32, sums)) + static_cast<std::uint32_t>(tail);
 }
@@ -185,6 +224,7 @@ void fill_rows(CpuOps* ops) {
   ops->interleave8 = interleave8;
   ops->interleave16 = interleave16;
   ops->shift16 = shift16;
+  ops->compare8 = compare8;
   ops->mark_unequal = mark_unequal;
   ops->count_over8 = count_over8;
   ops->count_over16 = count_over16;
