@@ -38,6 +38,15 @@ using FloatVec = hn::Vec<Floats>;
 
 HWY_INLINE FloatVec lerp(FloatVec a, FloatVec b, FloatVec t) { return hn::Add(a, hn::Mul(hn::Sub(b, a), t)); }
 
+// Whole numbers of magnitude below 2^22: their low bits, once they share the exponent of 1.5 * 2^23. Highway's
+// ConvertTo also minds what doesn't fit, for four times the instructions.
+HWY_INLINE hn::Vec<Uints> whole_bits(FloatVec whole) {
+  return hn::BitCast(Uints(), hn::Add(whole, hn::Set(Floats(), 12582912.0f)));
+}
+HWY_INLINE hn::Vec<Ints> whole_to_int(FloatVec whole) {
+  return hn::Sub(hn::BitCast(Ints(), whole_bits(whole)), hn::Set(Ints(), 0x4b400000));
+}
+
 // Taps of up to kBlock samples along one axis, rounded up to whole vectors. Where the level ends the weight is 0 and
 // the second tap is not needed: lerp(a, a, t) and lerp(a, b, 0) are both a.
 struct AxisTable {
@@ -75,7 +84,7 @@ void make_table(const AxisSpan& span, float plane_scale, float shift, float unit
     const auto coordinate = hn::Sub(hn::Mul(scaled, hn::Set(df, unit)), hn::Set(df, 0.5f));
     const auto inside = hn::IfThenElse(hn::Gt(coordinate, outside), hn::Min(coordinate, limit), outside);
     const auto floor = hn::Floor(inside);
-    const auto tap = hn::ConvertTo(di, floor);
+    const auto tap = whole_to_int(floor);
     const auto first = hn::Min(hn::Max(tap, hn::Zero(di)), last);
     const auto both = hn::And(hn::Gt(tap, hn::Set(di, -1)), hn::Lt(tap, last));
     const auto weight = hn::IfThenElseZero(hn::RebindMask(df, both), hn::Sub(inside, floor));
@@ -160,7 +169,13 @@ class LevelReader {
     kept_[0] = kept_[1] = -1;
   }
 
-  RowPair rows(std::size_t j) {
+  // Every sample lies on a texel, and neighbours in a row on neighbours: nothing to mix, rows can be read in place.
+  bool on_texels() const { return x_.contiguous && x_.whole && y_.whole; }
+  HWY_INLINE const T* texels(std::size_t j) const {
+    return reinterpret_cast<const T*>(view_.row(y_.first[j])) + std::ptrdiff_t{x_.first[0]} * kChannels;
+  }
+
+  HWY_INLINE RowPair rows(std::size_t j) {
     const int first = y_.first[j];
     const float weight = y_.weight[j];
     return {row(first), weight == 0.0f ? nullptr : row(first + 1), weight};
@@ -169,7 +184,7 @@ class LevelReader {
  private:
   static constexpr int kUsed = kChannels == 4 ? 3 : kChannels;  // alpha is not sampled
 
-  const float* row(int y) {
+  HWY_INLINE const float* row(int y) {
     const int slot = y & 1;
     if (kept_[slot] != y) {
       kept_[slot] = y;
@@ -217,7 +232,9 @@ class PlaneReader {
       coarse_.start(levels[static_cast<std::size_t>(mix.second)], scale, level_scale(mix.second), x, y);
     }
   }
-  void next_row(std::size_t j) {
+  bool one_level() const { return fraction_ == 0.0f; }
+  LevelReader<T, kChannels>& fine() { return fine_; }
+  HWY_INLINE void next_row(std::size_t j) {
     fine_rows_ = fine_.rows(j);
     if (fraction_ != 0.0f) coarse_rows_ = coarse_.rows(j);
   }
@@ -291,10 +308,9 @@ template <SampleType kType>
 HWY_INLINE void store(FloatVec value, float mean, float inv_std, std::byte* out, std::size_t count) {
   const Floats d;
   if constexpr (kType == SampleType::kU8) {
-    const auto code = hn::Add(hn::Mul(value, hn::Set(d, 255.0f)), hn::Set(d, 0.5f));
+    const auto code = hn::Add(hn::Mul(value, hn::Set(d, 255.0f)), hn::Set(d, 0.5f));  // below 256: truncated to 255
     const hn::Rebind<std::uint8_t, Floats> narrow;
-    const auto limited = hn::Min(code, hn::Set(d, 255.0f));
-    store_some(narrow, hn::DemoteTo(narrow, hn::ConvertTo(Ints(), limited)), out, count);
+    store_some(narrow, hn::TruncateTo(narrow, whole_bits(hn::Floor(code))), out, count);
   } else {
     const auto normalised = hn::Mul(hn::Sub(value, hn::Set(d, mean)), hn::Set(d, inv_std));
     if constexpr (kType == SampleType::kF16) {
@@ -314,6 +330,34 @@ HWY_INLINE void store_rgb(const RgbVec& rgb, const SampleFormat& format, std::by
   store<kType>(rgb.b, format.mean[2], format.inv_std[2], out + 2 * plane_bytes, count);
 }
 
+// A block whose luma samples lie on texels of one level and whose chroma is of one level: most of a nested lattice.
+template <class T, SampleType kType>
+void sample_on_texels(LevelReader<T, 1>& luma, LevelReader<T, 2>& chroma, const shared::ColorParams& color,
+                      const SampleFormat& format, const AxisSpan& x, const AxisSpan& y, std::byte* out) {
+  constexpr std::size_t kBytes = size_bytes(kType);
+  const Floats d;
+  const hn::Rebind<T, Floats> narrow;
+  const auto row = static_cast<std::size_t>(x.size);
+  for (std::size_t j = 0; j < y.count; ++j) {
+    const T* codes = luma.texels(j);
+    const RowPair pair = chroma.rows(j);
+    const auto convert = [&](auto read) HWY_ATTR {
+      for (std::size_t i = 0; i < x.count; i += hn::Lanes(d)) {
+        const auto y_code = hn::ConvertTo(d, hn::PromoteTo(Ints(), hn::LoadU(narrow, codes + i)));
+        store_rgb<kType>(to_rgb(y_code, read(i), read(kBlock + i), color), format, out + (j * row + i) * kBytes,
+                         row * row * kBytes, hn::Lanes(d));
+      }
+    };
+    if (pair.bottom == nullptr) {
+      convert([&](std::size_t i) HWY_ATTR { return hn::Load(d, pair.top + i); });
+    } else {
+      const auto weight = hn::Set(d, pair.weight);
+      convert([&](std::size_t i)
+                  HWY_ATTR { return lerp(hn::Load(d, pair.top + i), hn::Load(d, pair.bottom + i), weight); });
+    }
+  }
+}
+
 template <class T, SampleType kType>
 void sample_ycbcr(const SampleSource& source, const Patch& patch, const SampleFormat& format, const AxisSpan& x,
                   const AxisSpan& y, std::byte* out) {
@@ -321,9 +365,13 @@ void sample_ycbcr(const SampleSource& source, const Patch& patch, const SampleFo
   PlaneReader<T, 2> chroma;
   luma.start(source.luma, {}, patch.lod, x, y);
   chroma.start(source.chroma, {0.5f, source.site_shift_x, source.site_shift_y}, shared::chroma_lod(patch.lod), x, y);
+  const shared::ColorParams color = source.color;
+  if (luma.one_level() && chroma.one_level() && luma.fine().on_texels() && x.count % hn::Lanes(Floats()) == 0) {
+    sample_on_texels<T, kType>(luma.fine(), chroma.fine(), color, format, x, y, out);
+    return;
+  }
   constexpr std::size_t kBytes = size_bytes(kType);
   const auto row = static_cast<std::size_t>(x.size);
-  const shared::ColorParams color = source.color;
   for (std::size_t j = 0; j < y.count; ++j) {
     luma.next_row(j);
     chroma.next_row(j);
