@@ -23,6 +23,7 @@ void EmissionQueue::submit(Emission* filled) {
     const std::lock_guard lock(mutex_);
     ring_[(head_ + count_) % ring_.size()] = filled;
     ++count_;
+    if (!worth_waking()) return;
   }
   filled_.notify_one();
 }
@@ -46,7 +47,11 @@ void EmissionQueue::abort() {
 
 Emission* EmissionQueue::take(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  filled_.wait_until(lock, deadline, [this] { return aborted_ || finished_ || count_ > 0; });
+  if (count_ == 0) draining_ = false;
+  if (!draining_) {
+    filled_.wait_until(lock, deadline, [this] { return aborted_ || finished_ || worth_waking(); });
+    draining_ = true;
+  }
   if (aborted_ || count_ == 0) return nullptr;
   Emission* slot = ring_[head_];
   head_ = (head_ + 1) % ring_.size();

@@ -113,7 +113,8 @@ void DumpWriter::run() {
         queue_.release(emission);
         times_.record(std::chrono::nanoseconds(Clock::now() - begin).count());
       }
-      if (Clock::now() >= flush_at) {
+      const auto now = Clock::now();
+      if (now >= flush_at && (emission == nullptr || now >= flush_at + kFlushPeriod)) {
         files_->flush();
         flush_at = Clock::now() + kFlushPeriod;
       }

@@ -12,7 +12,7 @@ bool FrameQueue::push(Frame frame) {
   Frame stale;  // destroyed after the lock is gone
   std::unique_lock lock(mutex_);
   if (policy_ == QueuePolicy::kBlock) {
-    not_full_.wait(lock, [this] { return closed_ || size_ < capacity_; });
+    if (size_ == capacity_) not_full_.wait(lock, [this] { return closed_ || size_ <= capacity_ / 2; });
   }
   if (closed_) {
     ++counters_.dropped_closed;
@@ -41,8 +41,9 @@ bool FrameQueue::pop(Frame& out) {
   head_ = (head_ + 1) % capacity_;
   --size_;
   ++counters_.popped;
+  const bool roomy = size_ <= capacity_ / 2;  // a producer that had to wait is woken for several frames, not for each
   lock.unlock();
-  not_full_.notify_one();
+  if (roomy) not_full_.notify_one();
   return true;
 }
 

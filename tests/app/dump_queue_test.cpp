@@ -42,6 +42,18 @@ TEST(EmissionQueue, TakeReturnsAtItsDeadline) {
   EXPECT_FALSE(queue.ended());
 }
 
+TEST(EmissionQueue, AFewAreTakenAtTheDeadlineAndManyAtOnce) {
+  EmissionQueue queue(std::vector<Emission>(4));
+  queue.submit(queue.acquire());
+  const auto deadline = Clock::now() + milliseconds(5);
+  EXPECT_NE(queue.take(deadline), nullptr);
+  EXPECT_GE(Clock::now(), deadline);
+  queue.submit(queue.acquire());
+  queue.submit(queue.acquire());
+  EXPECT_NE(queue.take(Clock::now() + hours(1)), nullptr);
+  EXPECT_NE(queue.take(Clock::now() + hours(1)), nullptr);
+}
+
 TEST(EmissionQueue, WhatWaitsAtTheEndIsStillTaken) {
   EmissionQueue queue(std::vector<Emission>(2));
   queue.submit(queue.acquire());
