@@ -14,7 +14,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-STAGES = ("diff", "upload", "mips", "sample", "frame")
+STAGED = ("diff", "upload", "mips")      # with --staged: three passes over the frame
+FUSED = ("update", "sample", "frame")    # one pass, as it runs
+STAGES = STAGED + FUSED
 TILE = 16
 
 
@@ -39,6 +41,14 @@ def make_clip(path, width, height, frames, share):
                    check=True, stdin=subprocess.DEVNULL)
 
 
+def profile(saccade, clip, *options):
+    done = subprocess.run([saccade, "profile", clip, "--every", "frame", "--backend", "cpu", "--json", "--progress", "none", *options],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--saccade", default=str(ROOT / "build" / "ci" / "app" / "saccade"))
@@ -53,16 +63,14 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             clip = pathlib.Path(folder) / "clip.nut"
             make_clip(clip, width, height, options.frames, share)
-            done = subprocess.run([options.saccade, "profile", clip, "--every", "frame", "--json", "--progress", "none"],
-                                  capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                sys.exit(done.stderr)
-            result = json.loads(done.stdout)
+            staged = profile(options.saccade, clip, "--staged")["stages"]
+            result = profile(options.saccade, clip)
         damage = result["damage"]
         tiles = damage["tiles"] / result["frames"]  # the first frame damages all; the others are what is asked for
         steady = (damage["damaged_tiles"] - tiles) / (damage["tiles"] - tiles)
         saved = (damage["bytes_uploaded"] / damage["bytes_full_upload"] * result["frames"] - 1) / (result["frames"] - 1)
-        cells = " | ".join(f"{result['stages'][stage]['p50_ms']:.3f}" for stage in STAGES)
+        times = [staged[stage] for stage in STAGED] + [result["stages"][stage] for stage in FUSED]
+        cells = " | ".join(f"{time['p50_ms']:.3f}" for time in times)
         print(f"| {100 * steady:.1f} % | {cells} | {100 * saved:.1f} % |", flush=True)
 
 

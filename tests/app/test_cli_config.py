@@ -72,7 +72,7 @@ class Config(DumpTest):
         self.assertEqual(result["path"], str(self.out))
         self.assertEqual(result["emissions"], manifest["emissions"])
         self.assertEqual(manifest["frames_decoded"], 25)
-        self.assertEqual(manifest["stages"]["diff"]["count"], 25)
+        self.assertEqual(manifest["stages"]["update"]["count"], 25)
         self.assertEqual(manifest["stages"]["write"]["count"], manifest["emissions"])
         self.assertLessEqual(manifest["stages"]["frame"]["p50_ms"], manifest["stages"]["frame"]["max_ms"])
 

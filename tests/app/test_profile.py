@@ -10,7 +10,8 @@ import unittest
 from program import SACCADE, ffprobe, make_clip, saccade, saccade_json
 
 WIDTH, HEIGHT, FRAMES = 320, 180, 50
-PIPELINE_STAGES = ["diff", "upload", "mips", "scanpath", "sample"]
+PIPELINE_STAGES = ["update", "scanpath", "sample"]
+STAGED = ["diff", "upload", "mips", "scanpath", "sample"]
 
 
 class Profile(unittest.TestCase):
@@ -29,7 +30,7 @@ class Profile(unittest.TestCase):
         truth = int(ffprobe(self.clip, "-count_frames", "-show_entries", "stream=nb_read_frames")["streams"][0]["nb_read_frames"])
         self.assertEqual(truth, FRAMES)
         self.assertEqual(self.report["frames"], truth)
-        for stage in ["decode", "wait", "diff", "upload", "mips", "scanpath", "frame"]:
+        for stage in ["decode", "wait", "update", "scanpath", "frame"]:
             self.assertEqual(self.report["stages"][stage]["count"], truth, stage)
         self.assertEqual(self.report["stages"]["sample"]["count"], self.report["emissions"]["count"])
         self.assertEqual(self.report["emissions"]["count"], 8)  # 2 s at 4 fixations a second
@@ -46,6 +47,15 @@ class Profile(unittest.TestCase):
         parts = sum(self.report["stages"][stage]["total_ms"] for stage in PIPELINE_STAGES)
         whole = self.report["stages"]["frame"]["total_ms"]
         self.assertAlmostEqual(parts, whole, delta=0.02 * whole)
+
+    def test_staged_does_the_same_in_more_steps(self):
+        staged = saccade_json("profile", self.clip, "--staged")
+        parts = sum(staged["stages"][stage]["total_ms"] for stage in STAGED)
+        whole = staged["stages"]["frame"]["total_ms"]
+        self.assertAlmostEqual(parts, whole, delta=0.02 * whole)
+        self.assertNotIn("update", staged["stages"])
+        for what in ("damaged_tiles", "bytes_uploaded", "share_p95"):
+            self.assertEqual(staged["damage"][what], self.report["damage"][what])
 
     def test_damage_follows_from_sizes(self):
         damage = self.report["damage"]
