@@ -70,7 +70,7 @@ std::int64_t PyramidLayout::level0_bytes() const {
   std::int64_t bytes = 0;
   for (int p = 0; p < plane_count; ++p) {
     const PlaneLayout& plane = planes[static_cast<std::size_t>(p)];
-    bytes += std::int64_t{plane.image_width} * plane.image_height * plane.texel_bytes();
+    bytes += std::int64_t{plane.width} * plane.height * plane.texel_bytes();
   }
   return bytes;
 }
