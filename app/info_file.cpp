@@ -182,6 +182,7 @@ std::string to_json(const FileReport& r) {
   json["dar"] = display_aspect(r);
   json["rotation_deg"] = s.rotation_deg;
   json["mirrored"] = s.mirrored;
+  json["deinterlaced"] = s.deinterlaced;
   json["fps"] = known(s.fps > 0, s.fps);
   json["duration_s"] = known(s.duration_s.has_value(), s.duration_s.value_or(0));
   json["frame_count"] = known(s.frame_count.has_value(), s.frame_count.value_or(0));

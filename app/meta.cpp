@@ -35,6 +35,7 @@ Json stream_json(const StreamInfo& s) {
           {"coded_height_px", s.coded_height_px},
           {"rotation_deg", s.rotation_deg},
           {"mirrored", s.mirrored},
+          {"deinterlaced", s.deinterlaced},
           {"sar", s.sar},
           {"fps", s.fps},
           {"duration_s", or_null(s.duration_s)},

@@ -39,6 +39,10 @@ void apply_loop(Options& o, const std::string& text) {
   o.source.loops = text == "true" ? -1 : text == "false" ? 0 : whole(text);
 }
 
+void apply_deinterlace(Options& o, const std::string& text) {
+  o.source.deinterlace = text == "auto" ? Deinterlace::kAuto : text == "yes" ? Deinterlace::kYes : Deinterlace::kNo;
+}
+
 void apply_preset(Options& o, const std::string& text) {
   const FoveaPreset* preset = find_preset(text);
   if (preset == nullptr) return;
@@ -191,6 +195,16 @@ const OptionSpec kTable[] = {
 
     {.name = "vf", .metavar = "FILTERS", .group = kSourceGroup, .help = "video filters, FFmpeg syntax, before anything else",
      .kind = K::kText, .commands = kForStreams, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.filters = t; }},
+    {.name = "input-format", .metavar = "NAME", .group = kSourceGroup, .help = "read as this format (ffmpeg's -f): rawvideo, h264 ...; of a device: its -input_format",
+     .kind = K::kText, .commands = kForStreams, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.input.format = t; }},
+    {.name = "input-size", .metavar = "WxH", .group = kSourceGroup, .help = "size of raw video, or asked of a device",
+     .kind = K::kText, .commands = kForStreams, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.input.size = t; }},
+    {.name = "input-rate", .metavar = "FPS", .group = kSourceGroup, .help = "frames a second of raw video, pictures or a bare stream, or asked of a device",
+     .kind = K::kText, .commands = kForStreams, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.input.rate = t; }},
+    {.name = "pixel-format", .metavar = "NAME", .group = kSourceGroup, .help = "of raw video, as yuv420p or nv12",
+     .kind = K::kText, .commands = kForStreams, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.input.pixel_format = t; }},
+    {.name = "deinterlace", .metavar = "MODE", .group = kSourceGroup, .help = "one frame of two fields: auto (when the stream says so), yes or no",
+     .kind = K::kChoice, .commands = kForStreams, .default_text = "auto", .choices = "auto|yes|no", .shapes_result = true, .apply = apply_deinterlace},
     {.name = "stream", .metavar = "N", .group = kSourceGroup, .help = "which video stream, from 0 (default: the best)",
      .kind = K::kInteger, .commands = kForStreams, .lo = 0, .hi = 10000, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.stream_index = small(t); }},
     {.name = "start", .metavar = "S", .group = kSourceGroup, .help = "begin S seconds after the stream's first time",
@@ -201,6 +215,8 @@ const OptionSpec kTable[] = {
      .kind = K::kInteger, .commands = kForStreams, .lo = 1, .hi = kMany, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.max_frames = whole(t); }},
     {.name = "loop", .metavar = "N", .group = kSourceGroup, .help = "play for ever; --loop=N: N more times after the first",
      .kind = K::kWordOrInteger, .commands = kForStreams, .default_text = "false", .choices = "true|false", .lo = 0, .hi = kMany, .shapes_result = true, .apply = apply_loop},
+    {.name = "max-pixels", .metavar = "N", .group = kSourceGroup, .help = "refuse larger pictures",
+     .kind = K::kInteger, .commands = kForStreams, .default_text = "134217728", .lo = 1, .hi = 2147483647, .apply = [](Options& o, const std::string& t) { o.source.max_pixels = whole(t); }},
     {.name = "threads", .metavar = "N", .group = kSourceGroup, .help = "decoder threads, 0: FFmpeg's choice",
      .kind = K::kInteger, .commands = kForAll, .default_text = "0", .lo = 0, .hi = 64, .apply = [](Options& o, const std::string& t) { o.source.threads = small(t); }},
     {.name = "hwdec", .metavar = "MODE", .group = kSourceGroup, .help = "hardware decoding: auto, no or cuda",

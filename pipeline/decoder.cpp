@@ -10,6 +10,7 @@
 
 #include "pipeline/decoder_color.h"
 #include "pipeline/decoder_convert.h"
+#include "pipeline/decoder_filters.h"
 #include "pipeline/decoder_hw.h"
 #include "pipeline/decoder_info.h"
 #include "pipeline/decoder_log.h"
@@ -20,9 +21,7 @@
 namespace saccade {
 namespace {
 
-constexpr AVRational kNanoseconds = {1, 1000000000};
-
-// Timed frames -> --vf -> canonical layout.
+// Timed frames -> deinterlacing, --vf -> canonical layout.
 class Decoder final : public FrameSource {
  public:
   // why_on_cpu: why the card doesn't decode, where it was to.
@@ -39,7 +38,6 @@ class Decoder final : public FrameSource {
   ReadStatus produce(Frame& out);
   ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
   ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
-  void build_filters(const AVFrame& like);
   void open_first();
 
   const SourceConfig config_;
@@ -48,10 +46,8 @@ class Decoder final : public FrameSource {
   FrameShells shells_;
   Playback playback_;
   Converter converter_;
-  std::unique_ptr<FilterGraph> filters_;  // of --vf
-  AvFramePtr waiting_;                    // a frame of a new size or format, until the old filters are drained
-  std::int64_t filtered_until_ns_ = 0;
-  int filter_width_ = 0, filter_height_ = 0, filter_format_ = -1;
+  FrameFilters filters_;
+  bool filtering_ = false;  // frames pass through filters_
   StreamInfo info_;
   Frame first_;
   std::int64_t delivered_ = 0;
@@ -60,7 +56,10 @@ class Decoder final : public FrameSource {
 };
 
 Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
-    : config_(config), playback_(config_, interrupted_, counters_), converter_(config_.keep_first_format) {
+    : config_(config),
+      playback_(config_, interrupted_, counters_),
+      converter_(config_.keep_first_format),
+      filters_(config_, shells_) {
   open_first();
   if (info_.hwdec_reason.empty()) info_.hwdec_reason = why_on_cpu;
 }
@@ -77,7 +76,9 @@ void Decoder::open_first() {
                                : log.first();
     }
   }
-  describe_converter(converter_, config_.filters, first_.view(), info_);
+  describe_filters(filters_, info_);
+  describe_converter(converter_, first_.view(), info_);
+  if (!playback_.note().empty()) spdlog::warn("{}: {}", config_.uri, playback_.note());
   for (const std::string& note : info_.notes) spdlog::debug("{}: {}", config_.uri, note);
 }
 
@@ -102,7 +103,6 @@ bool Decoder::seek(std::int64_t pts_ns) {
   if (!playback_.seek(pts_ns)) return false;
   first_ = Frame{};
   filters_.reset();
-  if (waiting_) shells_.give(std::exchange(waiting_, nullptr));
   failed_ = false;
   error_.clear();
   return true;
@@ -113,7 +113,7 @@ ReadStatus Decoder::produce(Frame& out) {
   if (config_.max_frames && delivered_ >= *config_.max_frames) return ReadStatus::kEnd;
   AvFramePtr shell = shells_.take();
   FrameTime time;
-  const ReadStatus status = config_.filters.empty() ? next_decoded(*shell, time) : next_filtered(*shell, time);
+  const ReadStatus status = next_filtered(*shell, time);
   if (status != ReadStatus::kOk) {
     shells_.give(std::move(shell));
     return status;
@@ -139,63 +139,29 @@ ReadStatus Decoder::next_decoded(AVFrame& frame, FrameTime& time) {
   if (is_first) describe_tags(frame, tags, info_);
   // Filters work on the host, and a crop at the left or the top is done there.
   const bool cropped = frame.crop_left != 0 || frame.crop_top != 0;
-  if (!config_.keep_on_card || !config_.filters.empty() || cropped) copy_to_host(frame);
+  const FieldWork before = filters_.field_work();
+  filtering_ = filters_.wants(frame, playback_.codec().codec_id) || filtering_;
+  if (!is_first && before != filters_.field_work()) spdlog::info("{}: {}", config_.uri, filters_.field_note());
+  if (!config_.keep_on_card || filtering_ || cropped) copy_to_host(frame);
   return status;
 }
 
-// The next frame out of --vf's filters. They are made anew, the old ones drained, when size or format change.
+// The next frame out of the filters, where there are any.
 ReadStatus Decoder::next_filtered(AVFrame& frame, FrameTime& time) {
   for (;;) {
-    if (filters_) {
-      const int pulled = filters_->pull(&frame);
-      if (pulled >= 0) {
-        time.pts_ns = av_rescale_q(frame.pts, filters_->time_base(), kNanoseconds);
-        resolve_tags(frame, playback_.gray_is_limited());
-        return ReadStatus::kOk;
-      }
-      if (pulled == AVERROR_EOF && !waiting_) return ReadStatus::kEnd;
-      if (pulled != AVERROR_EOF && pulled != AVERROR(EAGAIN)) {
-        throw UsageError(fmt::format("--vf '{}': {}", config_.filters, av_error_text(pulled)));
-      }
-    }
-    if (waiting_) {
-      build_filters(*waiting_);
-      if (filters_->push(waiting_.get()) < 0)
-        throw UsageError(fmt::format("--vf '{}' refused a frame", config_.filters));
-      shells_.give(std::exchange(waiting_, nullptr));
-      continue;
+    if (filtering_) {
+      const ReadStatus pulled = filters_.pull(frame, time);
+      if (pulled == ReadStatus::kOk) resolve_tags(frame, playback_.gray_is_limited());
+      if (pulled != ReadStatus::kAgain) return pulled;
     }
     const ReadStatus status = next_decoded(frame, time);
-    if (status == ReadStatus::kEnd && filters_) {
-      filters_->finish(filtered_until_ns_);
+    if (status == ReadStatus::kEnd && filtering_) {
+      filters_.finish();
       continue;
     }
-    if (status != ReadStatus::kOk) return status;
-    frame.pts = time.pts_ns;
-    filtered_until_ns_ = time.pts_ns + time.duration_ns;
-    frame.pkt_duration = time.duration_ns;
-    if (filters_ && frame.width == filter_width_ && frame.height == filter_height_ && frame.format == filter_format_) {
-      const int pushed = filters_->push(&frame);
-      if (pushed == AVERROR_EOF) return ReadStatus::kEnd;
-      if (pushed < 0) throw UsageError(fmt::format("--vf '{}': {}", config_.filters, av_error_text(pushed)));
-      continue;
-    }
-    waiting_ = shells_.take();
-    av_frame_move_ref(waiting_.get(), &frame);
-    if (filters_) filters_->finish(time.pts_ns);
+    if (status != ReadStatus::kOk || !filtering_) return status;
+    if (!filters_.push(frame, time, playback_.frame_rate())) return ReadStatus::kEnd;
   }
-}
-
-void Decoder::build_filters(const AVFrame& like) {
-  filters_.reset();
-  try {
-    filters_ = std::make_unique<FilterGraph>(config_.filters, like, playback_.frame_rate(), 0);
-  } catch (const UsageError& e) {
-    throw UsageError(fmt::format("--vf: {}; see 'ffmpeg -filters'", e.what()));
-  }
-  filter_width_ = like.width;
-  filter_height_ = like.height;
-  filter_format_ = like.format;
 }
 
 // Where the card won't, the input is opened anew for the CPU: with its threads, and with the decoder best for it.

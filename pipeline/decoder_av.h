@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -26,6 +27,21 @@ using PacketPtr = std::unique_ptr<AVPacket, AvDeleter>;
 using FilterGraphPtr = std::unique_ptr<AVFilterGraph, AvDeleter>;
 using FilterInOutPtr = std::unique_ptr<AVFilterInOut, AvDeleter>;
 using BufferPtr = std::unique_ptr<AVBufferRef, AvDeleter>;
+
+// Options on their way into FFmpeg; what it didn't take stays.
+class Dictionary {
+ public:
+  Dictionary() = default;
+  Dictionary(Dictionary&& other) noexcept : entries_(std::exchange(other.entries_, nullptr)) {}
+  Dictionary(const Dictionary&) = delete;
+  ~Dictionary() { av_dict_free(&entries_); }
+  void set(const char* name, const std::string& value) { av_dict_set(&entries_, name, value.c_str(), 0); }
+  bool has(const char* name) const { return av_dict_get(entries_, name, nullptr, 0) != nullptr; }
+  AVDictionary** get() { return &entries_; }
+
+ private:
+  AVDictionary* entries_ = nullptr;
+};
 
 inline std::string av_error_text(int code) {
   char text[AV_ERROR_MAX_STRING_SIZE] = {};

@@ -34,6 +34,21 @@ FilterInOutPtr make_end(const char* name, AVFilterContext* filter) {
 
 bool have_filter(const char* name) { return avfilter_get_by_name(name) != nullptr; }
 
+std::vector<std::string> filter_names(const std::string& filters) {
+  std::vector<std::string> names;
+  const FilterGraphPtr graph(avfilter_graph_alloc());
+  if (!graph) throw std::bad_alloc();
+  const ErrorCapture quiet;
+  AVFilterInOut* inputs = nullptr;
+  AVFilterInOut* outputs = nullptr;
+  const int code = avfilter_graph_parse2(graph.get(), filters.c_str(), &inputs, &outputs);
+  const FilterInOutPtr left_inputs(inputs);
+  const FilterInOutPtr left_outputs(outputs);
+  if (code < 0) return names;
+  for (unsigned i = 0; i < graph->nb_filters; ++i) names.emplace_back(graph->filters[i]->filter->name);
+  return names;
+}
+
 FilterGraph::FilterGraph(const std::string& filters, const AVFrame& like, AVRational frame_rate, int threads)
     : graph_(avfilter_graph_alloc()) {
   if (!graph_) throw std::bad_alloc();

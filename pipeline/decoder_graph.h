@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "pipeline/decoder_av.h"
 
@@ -27,5 +28,6 @@ class FilterGraph {
 };
 
 bool have_filter(const char* name);
+std::vector<std::string> filter_names(const std::string& filters);  // of a chain; none where it can't be parsed
 
 }  // namespace saccade

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 #include "pipeline/decoder_hw.h"
 
@@ -47,8 +48,7 @@ void describe_input(const Playback& playback, const AVFrame& frame, const Source
   }
   if (stream.nb_frames > 0) info.frame_count = stream.nb_frames;
   info.live = is_live(format, config.uri);
-  if (frame.interlaced_frame != 0)
-    info.notes.push_back("interlaced: the two fields of a frame are left woven together");
+  if (!playback.note().empty()) info.notes.push_back(playback.note());
 }
 
 void describe_tags(const AVFrame& frame, const ResolvedTags& tags, StreamInfo& info) {
@@ -65,8 +65,14 @@ void describe_tags(const AVFrame& frame, const ResolvedTags& tags, StreamInfo& i
   }
 }
 
-void describe_converter(const Converter& converter, const std::string& user_filters, const FrameView& view,
-                        StreamInfo& info) {
+void describe_filters(const FrameFilters& filters, StreamInfo& info) {
+  const FieldWork work = filters.field_work();
+  info.deinterlaced = work == FieldWork::kFlagged || work == FieldWork::kAll;
+  info.filters = filters.description();
+  if (std::string note = filters.field_note(); !note.empty()) info.notes.push_back(std::move(note));
+}
+
+void describe_converter(const Converter& converter, const FrameView& view, StreamInfo& info) {
   info.width_px = view.width_px;
   info.height_px = view.height_px;
   info.layout = view.layout;
@@ -74,7 +80,6 @@ void describe_converter(const Converter& converter, const std::string& user_filt
   info.sar = static_cast<double>(view.sar);
   info.rotation_deg = converter.turn().rotation_deg();
   info.mirrored = converter.turn().mirrored();
-  info.filters = user_filters;
   if (!converter.filters().empty()) info.filters += (info.filters.empty() ? "" : ",") + converter.filters();
   for (const std::string& note : converter.notes()) info.notes.push_back(note);
 }

@@ -5,6 +5,7 @@
 
 #include "pipeline/decoder_color.h"
 #include "pipeline/decoder_convert.h"
+#include "pipeline/decoder_filters.h"
 #include "pipeline/decoder_play.h"
 
 namespace saccade {
@@ -15,8 +16,10 @@ void describe_input(const Playback& playback, const AVFrame& frame, const Source
 // What was assumed for lack of tags: from the first frame after resolve_tags().
 void describe_tags(const AVFrame& frame, const ResolvedTags& tags, StreamInfo& info);
 
-// From the first frame as it is delivered.
-void describe_converter(const Converter& converter, const std::string& user_filters, const FrameView& view,
-                        StreamInfo& info);
+// What the filters did to reach the first frame.
+void describe_filters(const FrameFilters& filters, StreamInfo& info);
+
+// From the first frame as it is delivered; after describe_filters().
+void describe_converter(const Converter& converter, const FrameView& view, StreamInfo& info);
 
 }  // namespace saccade

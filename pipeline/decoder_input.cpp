@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 extern "C" {
 #include <libavdevice/avdevice.h>
+#include <libavutil/parseutils.h>
+#include <libavutil/pixdesc.h>
 }
 
 namespace saccade {
@@ -24,20 +27,95 @@ std::string detail(const ErrorCapture& log, int code) {
   return log.first().empty() ? text : fmt::format("{} ({})", text, log.first());
 }
 
-FormatContextPtr open_container(const SourceConfig& config, const InputLocation& location,
-                                const std::atomic<bool>& interrupted) {
-  const AVInputFormat* forced = nullptr;
-  if (!location.format.empty()) {
-    forced = av_find_input_format(location.format.c_str());
-    if (forced == nullptr) {
-      throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, location.format));
+void check_hints(const InputHints& hints) {
+  int width = 0, height = 0;
+  AVRational rate = {0, 1};
+  if (!hints.size.empty() && av_parse_video_size(&width, &height, hints.size.c_str()) < 0) {
+    throw UsageError(fmt::format("--input-size: '{}' is not WxH", hints.size));
+  }
+  if (!hints.rate.empty() && av_parse_video_rate(&rate, hints.rate.c_str()) < 0) {
+    throw UsageError(fmt::format("--input-rate: '{}' is no frame rate, as 30 or 30000/1001", hints.rate));
+  }
+  if (!hints.pixel_format.empty() && av_get_pix_fmt(hints.pixel_format.c_str()) == AV_PIX_FMT_NONE) {
+    throw UsageError(fmt::format("--pixel-format: '{}' is none; see 'ffmpeg -pix_fmts'", hints.pixel_format));
+  }
+}
+
+struct HintName {
+  const char* option;  // ours
+  const char* key;     // FFmpeg's
+  std::string InputHints::*value;
+};
+constexpr std::array<HintName, 3> kHints = {{{"--input-size", "video_size", &InputHints::size},
+                                             {"--input-rate", "framerate", &InputHints::rate},
+                                             {"--pixel-format", "pixel_format", &InputHints::pixel_format}}};
+
+// A name is a pattern only where it was found to be one.
+Dictionary demuxer_options(const InputHints& hints, const InputLocation& location) {
+  Dictionary options;
+  for (const HintName& hint : kHints) {
+    if (!(hints.*hint.value).empty()) options.set(hint.key, hints.*hint.value);
+  }
+  if (location.is_device && !hints.format.empty()) options.set("input_format", hints.format);
+  if (const auto& sequence = location.sequence) {
+    options.set("pattern_type", sequence->is_glob ? "glob" : "sequence");
+    options.set("start_number", std::to_string(sequence->first));
+  } else if (location.url.starts_with("file:")) {
+    options.set("pattern_type", "none");
+  }
+  return options;
+}
+
+// What the demuxer left over, it had no use for.
+void check_hints_taken(const SourceConfig& config, Dictionary& left, const AVFormatContext& format) {
+  for (const HintName& hint : kHints) {
+    if (left.has(hint.key)) {
+      throw UsageError(
+          fmt::format("{}: {} says that itself; leave out {}", config.uri, format.iformat->name, hint.option));
     }
   }
+}
+
+const AVInputFormat* forced_format(const SourceConfig& config, const InputLocation& location) {
+  const bool by_hint = location.format.empty() && !config.input.format.empty();
+  const std::string& name = by_hint ? config.input.format : location.format;
+  if (name.empty()) return nullptr;
+  const AVInputFormat* forced = av_find_input_format(name.c_str());
+  if (forced == nullptr && by_hint) {
+    throw UsageError(fmt::format("--input-format: this FFmpeg has no '{}'; see 'ffmpeg -demuxers'", name));
+  }
+  if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
+  if (!by_hint && !location.is_device && !config.input.format.empty()) {
+    throw UsageError(fmt::format("{}: is read by '{}'; leave out --input-format", config.uri, name));
+  }
+  return forced;
+}
+
+bool is_raw_without_size(const SourceConfig& config, const InputLocation& location) {
+  constexpr std::array<std::string_view, 4> kRawNames = {".yuv", ".cif", ".qcif", ".rgb"};
+  if (!config.input.size.empty() || (!config.input.format.empty() && config.input.format != "rawvideo")) return false;
+  const bool named = std::any_of(kRawNames.begin(), kRawNames.end(),
+                                 [&](std::string_view end) { return location.url.ends_with(end); });
+  return config.input.format == "rawvideo" || named;
+}
+
+FormatContextPtr open_container(const SourceConfig& config, const InputLocation& location,
+                                const std::atomic<bool>& interrupted) {
+  check_hints(config.input);
+  const AVInputFormat* forced = forced_format(config, location);
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
   raw->interrupt_callback = {on_interrupt, const_cast<std::atomic<bool>*>(&interrupted)};
+  Dictionary options = demuxer_options(config.input, location);
   const ErrorCapture log;
-  const int opened = avformat_open_input(&raw, location.url.c_str(), forced, nullptr);  // frees `raw` when it fails
+  // Frees `raw` when it fails.
+  const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
+  if (opened < 0 && is_raw_without_size(config, location)) {
+    throw InputError(
+        fmt::format("{}: raw video says nothing about itself; give --input-format rawvideo, "
+                    "--input-size, --pixel-format and --input-rate",
+                    config.uri));
+  }
   if (opened == AVERROR_INVALIDDATA) {
     throw InputError(
         fmt::format("{}: not a video that FFmpeg recognises, or its header is damaged or missing: {}; "
@@ -48,7 +126,9 @@ FormatContextPtr open_container(const SourceConfig& config, const InputLocation&
     throw InputError(fmt::format("{}: can't be opened: {}; check the name and that FFmpeg opens it", config.uri,
                                  detail(log, opened)));
   }
-  return FormatContextPtr(raw);
+  FormatContextPtr format(raw);
+  check_hints_taken(config, options, *format);
+  return format;
 }
 
 bool is_cover(const AVStream& stream) { return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0; }
@@ -113,8 +193,9 @@ std::string codec_label(const AVCodecParameters& parameters) {
 void check_size(const SourceConfig& config, const AVCodecParameters& parameters) {
   const std::int64_t pixels = std::int64_t{parameters.width} * parameters.height;
   if (pixels > config.max_pixels) {
-    throw InputError(fmt::format("{}: {}x{} is {} pixels, more than the limit of {}; scale it down first", config.uri,
-                                 parameters.width, parameters.height, pixels, config.max_pixels));
+    throw InputError(
+        fmt::format("{}: {}x{} is {} pixels, more than --max-pixels {}; raise that, or scale it down first", config.uri,
+                    parameters.width, parameters.height, pixels, config.max_pixels));
   }
 }
 
@@ -149,6 +230,15 @@ CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, 
   return context;
 }
 
+// Probing decodes too: within the same limits.
+int find_stream_info(const SourceConfig& config, AVFormatContext& format) {
+  std::vector<AVDictionary*> options(format.nb_streams, nullptr);
+  for (AVDictionary*& entry : options) av_dict_set_int(&entry, "max_pixels", config.max_pixels, 0);
+  const int code = avformat_find_stream_info(&format, options.empty() ? nullptr : options.data());
+  for (AVDictionary*& entry : options) av_dict_free(&entry);
+  return code;
+}
+
 }  // namespace
 
 OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& interrupted) {
@@ -156,11 +246,16 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   std::call_once(once, [] { avdevice_register_all(); });
 
   OpenedInput input;
-  input.format = open_container(config, locate_input(config.uri), interrupted);
+  const InputLocation location = locate_input(config.uri);
+  input.format = open_container(config, location, interrupted);
+  if (location.sequence && location.sequence->after_gap > 0) {
+    input.last_pts = location.sequence->count - 1;
+    input.note = location.sequence->note();
+  }
   int probed = 0;
   {
     const ErrorCapture log;
-    probed = avformat_find_stream_info(input.format.get(), nullptr);
+    probed = find_stream_info(config, *input.format);
   }
   if (probed < 0 && input.format->nb_streams == 0) {
     throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pipeline/decoder_av.h"
 #include "pipeline/decoder_log.h"
+#include "pipeline/decoder_sequence.h"
 #include "pipeline/frame_source.h"
 
 namespace saccade {
@@ -17,6 +19,7 @@ struct InputLocation {
   std::string format;     // a forced demuxer ("lavfi", "video4linux2"), or empty
   bool is_stdin = false;  // read once, never sought
   bool is_device = false;
+  std::optional<ImageSequence> sequence = {};
 };
 
 // A file that exists is a file, whatever characters its name has. Throws InputError for what is missing, unreadable,
@@ -27,6 +30,8 @@ struct OpenedInput {
   FormatContextPtr format;
   AVStream* stream = nullptr;                    // of `format`
   std::unique_ptr<ComplaintCounter> complaints;  // of `codec`
+  std::optional<std::int64_t> last_pts;          // of `stream`: the last packet wanted
+  std::string note;                              // about the input, for `info` and the log; or empty
   CodecContextPtr codec;                         // declared last: it goes first
 };
 

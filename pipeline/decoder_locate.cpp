@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "pipeline/decoder_input.h"
 #include "pipeline/errors.h"
@@ -33,7 +34,8 @@ bool is_known_protocol(std::string_view scheme) {
 
 void check_file(const std::string& uri, const std::string& path, const struct stat& status) {
   if (S_ISDIR(status.st_mode)) {
-    throw InputError(fmt::format("{}: is a directory, not a video; name a file in it", uri));
+    throw InputError(
+        fmt::format("{}: is a directory, not a video; name a file in it, or pictures as 'DIR/*.png'", uri));
   }
   if (access(path.c_str(), R_OK) != 0) {
     throw InputError(fmt::format("{}: can't be read: {}; check its permissions", uri, std::strerror(errno)));
@@ -66,7 +68,12 @@ InputLocation locate_input(const std::string& uri) {
   const int fault = errno;
   const std::string_view scheme = scheme_of(uri);
   if (scheme != "file" && is_known_protocol(scheme)) return {uri, "", scheme == "pipe", false};
-  if (fault == ENOENT && path.find('%') != std::string::npos) return {path, "image2", false, false};
+  if (std::optional<ImageSequence> sequence = find_sequence(path)) {
+    location.url = sequence->pattern;
+    location.format = "image2";
+    location.sequence = std::move(sequence);
+    return location;
+  }
   if (uri.find("://") != std::string::npos && scheme != "file") {
     throw InputError(
         fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp", uri, scheme));

@@ -171,6 +171,10 @@ std::string Playback::describe_no_frame(const std::string& logged) const {
     return fmt::format("{}: no frame lies between --start {} and its end; the last one is earlier", config_.uri,
                        config_.start_s);
   }
+  if (logged.find("exceeds specified max pixel count") != std::string::npos) {
+    return fmt::format("{}: a picture has more pixels than --max-pixels {}; raise that, or scale it down first",
+                       config_.uri, config_.max_pixels);
+  }
   std::string why = decoder_->first_fault();
   if (!logged.empty()) why += why.empty() ? logged : fmt::format(" ({})", logged);
   if (why.empty()) why = "the stream holds no picture";

@@ -27,6 +27,7 @@ class Playback {
   AVFormatContext& format() const { return decoder_->format(); }
   AVStream& stream() const { return decoder_->stream(); }
   AVCodecContext& codec() const { return decoder_->codec(); }
+  const std::string& note() const { return decoder_->note(); }
   AVRational frame_rate() const;                                   // 0/1 when unknown
   bool gray_is_limited() const;                                    // the container's custom, where nothing is tagged
   std::string describe_no_frame(const std::string& logged) const;  // why next() gave none at all

@@ -51,7 +51,7 @@ ReadStatus StreamDecoder::feed() {
   if (draining_) return ReadStatus::kEnd;
   for (;;) {
     if (interrupted_) return ReadStatus::kFailed;
-    const int read = av_read_frame(input_.format.get(), packet_.get());
+    const int read = had_last_ ? AVERROR_EOF : av_read_frame(input_.format.get(), packet_.get());
     if (read == AVERROR(EAGAIN)) return ReadStatus::kAgain;
     if (read == AVERROR_INVALIDDATA && ++errors_in_a_row_ <= kMaxErrorsInARow && !avio_feof(input_.format->pb)) {
       ++counters_.packets_corrupt;
@@ -65,6 +65,7 @@ ReadStatus StreamDecoder::feed() {
     if (packet_->stream_index == input_.stream->index) break;
     av_packet_unref(packet_.get());
   }
+  had_last_ = input_.last_pts && packet_->pts >= *input_.last_pts;
   if (packets_++ == 0) begins_with_key_ = (packet_->flags & AV_PKT_FLAG_KEY) != 0;
   if (packet_->pos >= 0) packets_end_byte_ = packet_->pos + packet_->size;
   count_gap(*packet_);
@@ -112,6 +113,7 @@ bool StreamDecoder::seek(std::int64_t ts) {
   if (av_seek_frame(input_.format.get(), input_.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   avcodec_flush_buffers(input_.codec.get());
   draining_ = false;
+  had_last_ = false;
   sought_ = true;
   return true;
 }

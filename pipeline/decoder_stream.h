@@ -21,6 +21,7 @@ class StreamDecoder {
 
   // Why nothing could be decoded: FFmpeg's words. Empty when it said nothing.
   std::string first_fault() const;
+  const std::string& note() const { return input_.note; }
   bool encrypted() const { return encrypted_; }
   AVFormatContext& format() const { return *input_.format; }
   AVStream& stream() const { return *input_.stream; }
@@ -37,6 +38,7 @@ class StreamDecoder {
   OpenedInput input_;
   PacketPtr packet_;
   bool draining_ = false;
+  bool had_last_ = false;  // OpenedInput::last_pts was read
   bool sought_ = false;
   bool encrypted_ = false;
   bool begins_with_key_ = false;

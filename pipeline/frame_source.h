@@ -14,18 +14,30 @@ namespace saccade {
 enum class ReadStatus : std::uint8_t { kOk, kAgain, kEnd, kFailed };
 
 enum class HwDecode : std::uint8_t { kNo, kCuda };
+enum class Deinterlace : std::uint8_t { kAuto, kYes, kNo };
+
+// What an input can't say itself, as ffmpeg's -f (-input_format for a device), -video_size, -framerate, -pixel_format.
+// Empty: not given. A hint that the input has no use for is a UsageError.
+struct InputHints {
+  std::string format;
+  std::string size;
+  std::string rate;
+  std::string pixel_format;
+};
 
 struct SourceConfig {
-  std::string uri;                   // path, "-", URL, lavfi:GRAPH, test://NAME
-  std::optional<int> stream_index;   // among the video streams FFmpeg lists; default: its best
-  std::string filters;               // --vf, FFmpeg syntax
+  std::string uri;  // path, "-", URL, lavfi:GRAPH, test://NAME
+  InputHints input;
+  std::optional<int> stream_index;  // among the video streams FFmpeg lists; default: its best
+  std::string filters;              // --vf, FFmpeg syntax
+  Deinterlace deinterlace = Deinterlace::kAuto;
   double start_s = 0;                // from the stream's first time stamp; exact, to the frame
   std::optional<double> duration_s;  // frames with time < start + duration
   std::optional<std::int64_t> max_frames;
-  std::int64_t loops = 0;         // extra plays after the first; -1: for ever. Times go on rising
-  int threads = 0;                // decoder threads, 0: FFmpeg's choice
-  bool keep_first_format = true;  // scale and convert later frames to the first one's size and layout
-  std::int64_t max_pixels = std::int64_t{32768} * 32768;
+  std::int64_t loops = 0;                           // extra plays after the first; -1: for ever. Times go on rising
+  int threads = 0;                                  // decoder threads, 0: FFmpeg's choice
+  bool keep_first_format = true;                    // scale and convert later frames to the first one's size and layout
+  std::int64_t max_pixels = std::int64_t{1} << 27;  // of a picture: 16K UHD fits; a larger one is refused
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
   bool require_hwdec = false;      // that is an UnavailableError instead
   bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted

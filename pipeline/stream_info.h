@@ -29,6 +29,7 @@ struct StreamInfo {
   bool range_tagged = false;
   int rotation_deg = 0;   // clockwise turn that was applied: 0, 90, 180, 270
   bool mirrored = false;  // a horizontal mirror was applied as well
+  bool deinterlaced = false;
   double sar = 1.0;
   double fps = 0;  // average, 0 when unknown
   std::optional<double> duration_s;
