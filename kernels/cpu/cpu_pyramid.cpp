@@ -35,6 +35,32 @@ std::uint64_t mean(std::uint64_t sum, int level) {
   return (sum + (std::uint64_t{1} << (2 * level - 1))) >> (2 * level);
 }
 
+// Some texels of a level that is coarser than a tile.
+struct CoarseLevel {
+  std::span<const TexelPosition> texels;
+  int cols;   // texels that hold tiles, in a row: the pitch of the sums
+  int level;  // a texel is the mean of 4^level texels of level 0
+  std::uint8_t* data;
+  std::ptrdiff_t pitch;
+};
+
+// Each is made of four sums of the level below, or of four tiles.
+template <class T, int kChannels, class Sum>
+void make_texels(const CoarseLevel& coarse, const Sum* from, std::uint64_t* to) {
+  const std::ptrdiff_t to_pitch = std::ptrdiff_t{coarse.cols} * kChannels;
+  const std::ptrdiff_t from_pitch = 2 * to_pitch;
+  for (const TexelPosition& at : coarse.texels) {
+    const Sum* four = from + 2 * at.y * from_pitch + std::ptrdiff_t{2 * kChannels} * at.x;
+    std::uint64_t* sum = to + at.y * to_pitch + std::ptrdiff_t{kChannels} * at.x;
+    std::uint8_t* texel = coarse.data + at.y * coarse.pitch + at.x * std::ptrdiff_t{kChannels * sizeof(T)};
+    for (int c = 0; c < kChannels; ++c) {
+      sum[c] = std::uint64_t{four[c]} + four[c + kChannels] + four[c + from_pitch] + four[c + from_pitch + kChannels];
+      const auto value = static_cast<T>(mean(sum[c], coarse.level));
+      std::memcpy(texel + static_cast<std::size_t>(c) * sizeof(T), &value, sizeof(T));
+    }
+  }
+}
+
 }  // namespace
 
 void CpuPyramid::Storage::operator()(std::uint8_t* bytes) const {
@@ -87,6 +113,7 @@ void CpuPyramid::make_sums() {
     }
   }
   scratch_.resize(static_cast<std::size_t>(layout_.planes[0].width) * 4);
+  if (coarse_steps() > 0) squares_.reserve(dirty_[1].size());
 }
 
 std::int64_t CpuPyramid::upload(const FrameView& frame, const Damage& damage) {
@@ -155,7 +182,8 @@ void CpuPyramid::refresh_tiles(int ty, int tx_begin, int tx_end) {
   for (int y = ty; y < y_end; ++y) {
     for (int p = 0; p < layout_.plane_count; ++p) refresh_run(p, y, tx_begin, x_end);
     if (coarse_steps() < 1) continue;
-    for (int x = tx_begin >> 1; x <= (x_end - 1) >> 1; ++x) mark(1, x, y >> 1);
+    std::uint8_t* dirty = dirty_[1].data() + std::ptrdiff_t{y >> 1} * (layout_.padded_tiles.cols >> 1);
+    std::fill(dirty + (tx_begin >> 1), dirty + ((x_end - 1) >> 1) + 1, std::uint8_t{1});
   }
 }
 
@@ -202,41 +230,45 @@ void CpuPyramid::refresh_coarse_level(int step) {
   std::vector<std::uint8_t>& dirty = dirty_[static_cast<std::size_t>(step)];
   const int cols = layout_.padded_tiles.cols >> step;
   const bool coarser = static_cast<std::size_t>(step) + 1 < dirty_.size();
-  const std::uint8_t* begin = dirty.data();
-  const std::uint8_t* end = begin + dirty.size();
-  for (const std::uint8_t* at = begin; (at = std::find(at, end, std::uint8_t{1})) != end; ++at) {
-    const int index = static_cast<int>(at - begin);
-    const int x = index % cols;
-    const int y = index / cols;
-    for (int p = 0; p < layout_.plane_count; ++p) refresh_coarse_texel(p, step, x, y);
-    if (coarser) mark(step + 1, x >> 1, y >> 1);
+  squares_.clear();
+  int index = 0;
+  for (int y = 0; index < static_cast<int>(dirty.size()); ++y) {
+    for (int x = 0; x < cols; ++x, ++index) {
+      std::uint8_t& is_dirty = dirty[static_cast<std::size_t>(index)];
+      if (is_dirty == 0) continue;
+      is_dirty = 0;
+      squares_.push_back({x, y});
+      if (coarser) mark(step + 1, x >> 1, y >> 1);
+    }
   }
-  std::fill(dirty.begin(), dirty.end(), std::uint8_t{0});
+  for (int p = 0; p < layout_.plane_count; ++p) refresh_squares(p, step);
 }
 
-void CpuPyramid::refresh_coarse_texel(int plane_index, int step, int x, int y) {
+// One plane's texels of that level, at squares_.
+void CpuPyramid::refresh_squares(int plane_index, int step) {
   Plane& plane = planes_[static_cast<std::size_t>(plane_index)];
-  const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane_index)];
-  const int level_index = plane.tile_levels + step;
-  const Level& level = plane.levels[static_cast<std::size_t>(level_index)];
-  std::vector<std::uint64_t>& coarse = plane.sums[static_cast<std::size_t>(step)];
-  const auto channels = static_cast<std::size_t>(shape.channels);
-  const std::size_t pitch = static_cast<std::size_t>(layout_.padded_tiles.cols >> (step - 1)) * channels;
-  const std::size_t from = static_cast<std::size_t>(2 * y) * pitch + static_cast<std::size_t>(2 * x) * channels;
-  const std::size_t to = static_cast<std::size_t>(y) * (pitch / 2) + static_cast<std::size_t>(x) * channels;
-  std::uint8_t* texel = level.data + y * level.pitch + std::ptrdiff_t{x} * shape.texel_bytes();
-  const auto add_four = [&](const auto* sum) {
-    return std::uint64_t{sum[0]} + sum[channels] + sum[pitch] + sum[pitch + channels];
-  };
-  for (std::size_t c = 0; c < channels; ++c) {
-    coarse[to + c] = step == 1 ? add_four(plane.tile_sums.data() + from + c)
-                               : add_four(plane.sums[static_cast<std::size_t>(step) - 1].data() + from + c);
-    const auto value = static_cast<std::uint16_t>(mean(coarse[to + c], level_index));
-    if (shape.bytes_per_channel == 1) {
-      texel[c] = static_cast<std::uint8_t>(value);
-    } else {
-      std::memcpy(texel + 2 * c, &value, 2);
+  const Level& level = plane.levels[static_cast<std::size_t>(plane.tile_levels + step)];
+  std::uint64_t* to = plane.sums[static_cast<std::size_t>(step)].data();
+  const auto refresh = [&](const auto* from) {
+    const CoarseLevel coarse{squares_, layout_.padded_tiles.cols >> step, plane.tile_levels + step, level.data,
+                             level.pitch};
+    switch (plane.kind) {
+      case TexelKind::k8x1:
+        return make_texels<std::uint8_t, 1>(coarse, from, to);
+      case TexelKind::k8x2:
+        return make_texels<std::uint8_t, 2>(coarse, from, to);
+      case TexelKind::k8x4:
+        return make_texels<std::uint8_t, 4>(coarse, from, to);
+      case TexelKind::k16x1:
+        return make_texels<std::uint16_t, 1>(coarse, from, to);
+      case TexelKind::k16x2:
+        return make_texels<std::uint16_t, 2>(coarse, from, to);
     }
+  };
+  if (step == 1) {
+    refresh(plane.tile_sums.data());
+  } else {
+    refresh(plane.sums[static_cast<std::size_t>(step) - 1].data());
   }
 }
 

@@ -14,6 +14,10 @@
 
 namespace saccade {
 
+struct TexelPosition {
+  int x = 0, y = 0;
+};
+
 class CpuPyramid final : public Pyramid {
  public:
   // The table decides which code runs, never what it computes.
@@ -68,7 +72,7 @@ class CpuPyramid final : public Pyramid {
   std::int64_t write_run(int plane, int ty, int tx_begin, int tx_end, const Pack& pack);
   void refresh_run(int plane, int ty, int tx_begin, int tx_end);
   void refresh_coarse_level(int step);
-  void refresh_coarse_texel(int plane, int step, int x, int y);
+  void refresh_squares(int plane, int step);
   void mark(int step, int x, int y);
 
   PyramidLayout layout_;
@@ -77,7 +81,8 @@ class CpuPyramid final : public Pyramid {
   std::array<Plane, 2> planes_;
   // dirty[k], k >= 1: squares of 2^k x 2^k tiles whose coarser texels are out of date. Empty between calls.
   std::vector<std::vector<std::uint8_t>> dirty_;
-  std::vector<std::uint8_t> scratch_;  // one row, for the levels that tiles make and the texture does not have
+  std::vector<TexelPosition> squares_;  // those of the level being refreshed
+  std::vector<std::uint8_t> scratch_;   // one row, for the levels that tiles make and the texture does not have
 };
 
 }  // namespace saccade
