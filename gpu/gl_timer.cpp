@@ -7,6 +7,11 @@ Timer::Timer(const Capabilities& capabilities) : enabled_(capabilities.timer_que
   for (Pair& pair : pairs_) pair = {Query(GL_TIMESTAMP), Query(GL_TIMESTAMP)};
 }
 
+Timer Timer::of_hardware(Capabilities capabilities) {
+  capabilities.timer_queries = capabilities.timer_queries && !capabilities.software;
+  return Timer(capabilities);
+}
+
 void Timer::begin() {
   open_ = enabled_ && written_ - read_ < kDepth;
   if (!open_) {

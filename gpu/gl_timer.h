@@ -17,6 +17,8 @@ class Timer {
   static constexpr int kDelay = 2;
 
   explicit Timer(const Capabilities& capabilities);  // without timer queries poll() never gives anything
+  // Without them also on a software renderer, whose times are the CPU's, and which asking slows down.
+  static Timer of_hardware(Capabilities capabilities);
 
   void begin();
   void end();

@@ -1,5 +1,7 @@
 #include "ui/frame_renderer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,10 +21,10 @@ struct Params {
   std::array<float, 2> fixation_px, site_shift, origin, scale, plane0_texel, plane1_texel;
   std::array<std::array<float, 4>, kHeatStops.size()> heat_stops;
   float window_height, shrink_lod, level, seam_px, lod_range;
-  std::int32_t view, nearest, pad0;
+  float pad0, pad1, pad2;
 };
 static_assert(sizeof(Params) == 224 && offsetof(Params, fixation_px) == 64 && offsetof(Params, heat_stops) == 112 &&
-              offsetof(Params, window_height) == 192 && offsetof(Params, view) == 212);
+              offsetof(Params, window_height) == 192);
 
 std::array<float, 2> texel_of(const PlaneLayout& plane) {
   return {1.0f / static_cast<float>(plane.width), 1.0f / static_cast<float>(plane.height)};
@@ -53,28 +55,29 @@ Params make_params(const Scene& scene, const ViewSettings& settings, const Pictu
   const auto picture_width = static_cast<float>(scene.size.width_px);
   p.seam_px = std::round(mapping.to_window_x(settings.split * picture_width));
   p.lod_range = lod_range(scene.size, scene.fovea);
-  p.view = static_cast<std::int32_t>(settings.view);
-  p.nearest = settings.linear ? 0 : 1;
   return p;
 }
 
-// Keeps drawing inside the picture; GL's rows count from the bottom.
-void scissor_to_picture(const Scene& scene, const PictureMapping& mapping, int window_height) {
-  const int left = static_cast<int>(std::lround(mapping.origin_x));
-  const int top = static_cast<int>(std::lround(mapping.origin_y));
-  const int right = static_cast<int>(std::lround(mapping.to_window_x(static_cast<float>(scene.size.width_px))));
-  const int bottom = static_cast<int>(std::lround(mapping.to_window_y(static_cast<float>(scene.size.height_px))));
-  glEnable(GL_SCISSOR_TEST);
-  glScissor(left, window_height - bottom, std::max(right - left, 0), std::max(bottom - top, 0));
+// Where the picture lies in the window.
+PixelRect picture_rect(const Scene& scene, const PictureMapping& mapping) {
+  return {static_cast<int>(std::lround(mapping.origin_x)), static_cast<int>(std::lround(mapping.origin_y)),
+          static_cast<int>(std::lround(mapping.to_window_x(static_cast<float>(scene.size.width_px)))),
+          static_cast<int>(std::lround(mapping.to_window_y(static_cast<float>(scene.size.height_px))))};
 }
 
 }  // namespace
 
 FrameRenderer::FrameRenderer()
-    : yuv_(make_drawing_program("view", "#define YUV 1\n")),
-      rgba_(make_drawing_program("view", "#define YUV 0\n")),
-      no_vertices_(gl::VertexArray::create()),
-      params_(sizeof(Params), GL_DYNAMIC_STORAGE_BIT) {}
+    : no_vertices_(gl::VertexArray::create()), params_(sizeof(Params), GL_DYNAMIC_STORAGE_BIT) {}
+
+const gl::Program& FrameRenderer::program(View view, bool yuv, bool nearest) const {
+  gl::Program& program = programs_[static_cast<std::size_t>(view)][(yuv ? 1U : 0U) + (nearest ? 2U : 0U)];
+  if (!program) {
+    program = make_drawing_program("view", fmt::format("#define VIEW {}\n#define YUV {}\n#define NEAREST {}\n",
+                                                       static_cast<int>(view), yuv ? 1 : 0, nearest ? 1 : 0));
+  }
+  return program;
+}
 
 float lod_range(const PictureSize& size, const shared::FoveaParams& fovea) {
   const float e =
@@ -82,32 +85,49 @@ float lod_range(const PictureSize& size, const shared::FoveaParams& fovea) {
   return std::max(std::ceil(shared::level_of_detail(e, fovea)), 1.0f);
 }
 
-void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping,
-                         int window_width_px, int window_height_px) const {
+void FrameRenderer::clear(int window_width_px, int window_height_px) const {
   glViewport(0, 0, window_width_px, window_height_px);
   glDisable(GL_SCISSOR_TEST);
+  glClearColor(kBackground, kBackground, kBackground, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+}
+
+void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping,
+                        int window_height_px) const {
+  const Params params = make_params(scene, settings, mapping, window_height_px);
+  glNamedBufferSubData(params_.name(), 0, sizeof(Params), &params);
+  const bool yuv = scene.pyramid->layout().plane_count > 1;
+  program(settings.view, yuv, !settings.linear).use();
+  no_vertices_.bind();
+  glBindBufferBase(GL_UNIFORM_BUFFER, 0, params_.name());
+  glBindTextureUnit(0, scene.pyramid->plane(0).texture.name());
+  if (yuv) glBindTextureUnit(1, scene.pyramid->plane(1).texture.name());
+  if (scene.freshness != nullptr) glBindTextureUnit(2, scene.freshness->texture().name());
+}
+
+void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping,
+                         int window_width_px, int window_height_px, std::span<const PixelRect> visible) const {
+  if (scene.pyramid == nullptr) return;
+  const bool patches = settings.view == View::kPatches;
+  if (patches && scene.patches == nullptr) return;
+  glViewport(0, 0, window_width_px, window_height_px);
   glDisable(GL_BLEND);
   glDisable(GL_DEPTH_TEST);
   glDisable(GL_CULL_FACE);
-  glClearColor(kBackground, kBackground, kBackground, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  if (scene.pyramid == nullptr) return;
-  scissor_to_picture(scene, mapping, window_height_px);
-  if (settings.view == View::kPatches) {
-    glClearColor(0, 0, 0, 1);
-    glClear(GL_COLOR_BUFFER_BIT);
-    if (scene.patches != nullptr) scene.patches->draw(mapping, window_width_px, window_height_px);
-  } else {
-    const Params params = make_params(scene, settings, mapping, window_height_px);
-    glNamedBufferSubData(params_.name(), 0, sizeof(Params), &params);
-    const bool yuv = scene.pyramid->layout().plane_count > 1;
-    (yuv ? yuv_ : rgba_).use();
-    no_vertices_.bind();
-    glBindBufferBase(GL_UNIFORM_BUFFER, 0, params_.name());
-    glBindTextureUnit(0, scene.pyramid->plane(0).texture.name());
-    if (yuv) glBindTextureUnit(1, scene.pyramid->plane(1).texture.name());
-    if (scene.freshness != nullptr) glBindTextureUnit(2, scene.freshness->texture().name());
-    glDrawArrays(GL_TRIANGLES, 0, 3);
+  glEnable(GL_SCISSOR_TEST);
+  if (!patches) use(scene, settings, mapping, window_height_px);
+  const PixelRect picture = picture_rect(scene, mapping);
+  for (const PixelRect& rect : visible) {
+    const PixelRect area = intersection(rect, picture);
+    if (area.empty()) continue;
+    glScissor(area.left, window_height_px - area.bottom, area.right - area.left, area.bottom - area.top);
+    if (patches) {
+      glClearColor(0, 0, 0, 1);
+      glClear(GL_COLOR_BUFFER_BIT);
+      scene.patches->draw(mapping, window_width_px, window_height_px);
+    } else {
+      glDrawArrays(GL_TRIANGLES, 0, 3);
+    }
   }
   glDisable(GL_SCISSOR_TEST);
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "gpu/gl_objects.h"
 #include "kernels/gl/gl_pyramid.h"
 #include "kernels/shared/fovea.h"
 #include "ui/patch_painter.h"
 #include "ui/picture_mapping.h"
+#include "ui/pixel_rects.h"
 #include "ui/tile_freshness.h"
 
 namespace saccade::ui {
@@ -33,15 +35,21 @@ inline constexpr std::array<std::array<float, 4>, 5> kHeatStops{{{0.16f, 0.18f, 
 // A whole lod that no place of the frame exceeds, wherever the fixation is: what the last colour stands for.
 float lod_range(const PictureSize& size, const shared::FoveaParams& fovea);
 
-// One thread, the GL context's. Shaders are compiled in the constructor; draw() allocates nothing.
+// One thread, the GL context's. A shader is compiled when it is first drawn with; after that drawing allocates nothing.
 class FrameRenderer {
  public:
   FrameRenderer();
+  // The whole framebuffer that is bound, in the colour around the picture.
+  void clear(int window_width_px, int window_height_px) const;
+  // The picture, as far as it lies inside `visible`: rectangles of the window that nothing covers.
   void draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_width_px,
-            int window_height_px) const;
+            int window_height_px, std::span<const PixelRect> visible) const;
 
  private:
-  gl::Program yuv_, rgba_;
+  void use(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_height_px) const;
+  const gl::Program& program(View view, bool yuv, bool nearest) const;
+
+  mutable std::array<std::array<gl::Program, 4>, kViewCount> programs_;  // by View, and as program() counts
   gl::VertexArray no_vertices_;
   gl::Buffer params_;
 };

@@ -3,10 +3,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
 #include "ui/key_bindings.h"
+#include "ui/opaque_area.h"
 #include "ui/overlay_facts.h"
 #include "ui/overlay_text.h"
 #include "ui/seek_bar.h"
@@ -17,31 +19,33 @@ namespace {
 
 constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
 constexpr float kMarginPoints = 8;
-constexpr float kAlpha = 0.84f;
 constexpr double kMessage_s = 4;
-constexpr auto kPanelFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-                             ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
-                             ImGuiWindowFlags_NoNav;
+constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                              ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
+                              ImGuiWindowFlags_NoNav;
+constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
 // A window at the top of the display, at its left or right, as tall as what was drawn into it last.
 class Panel {
  public:
   explicit Panel(const char* id) : id_(id) {}
+  // Adds what it hides to `covered`.
   template <typename Draw>
-  void draw(float width, bool at_right, const Draw& content) {
+  void draw(float width, bool at_right, PixelRects& covered, const Draw& content) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    const float margin = points(kMarginPoints);
-    const float most = display.y - points(kSeekBarPoints) - 2 * margin;
-    width = std::min(width, display.x - 2 * margin);
+    const float margin = std::round(points(kMarginPoints));
+    const float most = std::floor(display.y - points(kSeekBarPoints) - 2 * margin);
+    width = std::floor(std::min(width, display.x - 2 * margin));
     if (most < points(40) || width < points(40)) return;
     ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
-    ImGui::SetNextWindowSize({width, std::clamp(height_, points(40), most)});
-    ImGui::SetNextWindowBgAlpha(kAlpha);
+    ImGui::SetNextWindowSize({width, std::floor(std::clamp(height_, points(40), most))});
     // A bar that came and went would change the width, and with it the height.
     ImGuiWindowFlags flags = kPanelFlags;
     flags |= height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar}
                             : ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
     ImGui::Begin(id_, nullptr, flags);
+    area_.fill_window();
+    covered.add(area_.rect());
     content();
     height_ = ImGui::GetCursorPosY() + ImGui::GetStyle().WindowPadding.y;
     ImGui::End();
@@ -49,6 +53,7 @@ class Panel {
 
  private:
   const char* id_;
+  OpaqueArea area_;
   float height_ = 640;
 };
 
@@ -83,7 +88,7 @@ void draw_notice(const char* id, const std::string& what, const ImVec4& color, f
   ImGui::SetNextWindowPos({(display.x - width) / 2, y});
   ImGui::SetNextWindowSize({width, size.y + points(16)});
   ImGui::SetNextWindowBgAlpha(0.94f);
-  ImGui::Begin(id, nullptr, kPanelFlags | ImGuiWindowFlags_NoInputs);
+  ImGui::Begin(id, nullptr, kNoticeFlags | ImGuiWindowFlags_NoInputs);
   ImGui::PushTextWrapPos(0);
   text_colored(color, "{}", what);
   ImGui::PopTextWrapPos();
@@ -103,6 +108,7 @@ struct Overlay::State {
   SeekBar seek_bar;
   Panel left{"facts"}, right{"settings"};
   std::map<std::string, ControlRect, std::less<>> controls;
+  PixelRects covered;
   std::string message;
   double message_until_s = 0;
   Note note = [this](std::string_view name) {
@@ -115,12 +121,12 @@ struct Overlay::State {
 
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
   const bool wide = ImGui::GetIO().DisplaySize.x >= points(kFactsPoints + kSettingsPoints + 4 * kMarginPoints);
-  left.draw(points(kFactsPoints), false, [&] {
+  left.draw(points(kFactsPoints), false, covered, [&] {
     facts_panel.draw(settings, facts, note);
     if (!wide) settings_panel.draw(settings, facts, requests, note);
   });
   if (!wide) return;
-  right.draw(points(kSettingsPoints), true, [&] { settings_panel.draw(settings, facts, requests, note); });
+  right.draw(points(kSettingsPoints), true, covered, [&] { settings_panel.draw(settings, facts, requests, note); });
 }
 
 // What happened, for a few seconds; what broke, for as long as it is so.
@@ -145,11 +151,17 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   const ImGuiIO& io = ImGui::GetIO();
   const bool near_bottom = io.MousePos.y >= io.DisplaySize.y - points(2 * kSeekBarPoints) &&
                            io.MousePos.y < io.DisplaySize.y && io.MousePos.x >= 0 && io.MousePos.x < io.DisplaySize.x;
+  state_->covered.clear();
   if (settings.overlay) state_->draw_panels(settings, facts, requests);
-  if (settings.overlay || near_bottom) state_->seek_bar.draw(settings, facts, requests, state_->note);
+  if (settings.overlay || near_bottom) {
+    state_->seek_bar.draw(settings, facts, requests, state_->note);
+    state_->covered.add(state_->seek_bar.area());
+  }
   if (settings.help) draw_help(settings.help);
   state_->draw_notices(facts);
 }
+
+std::span<const PixelRect> Overlay::covered() const { return state_->covered.span(); }
 
 std::optional<ControlRect> Overlay::control(std::string_view name) const {
   const auto found = state_->controls.find(name);

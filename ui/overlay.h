@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "ui/pixel_rects.h"
 #include "ui/view_state.h"
 
 namespace saccade::ui {
@@ -24,6 +26,9 @@ class Overlay {
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
+
+  // What draw() is about to hide of what lies below, in pixels of the framebuffer.
+  std::span<const PixelRect> covered() const;
 
   // By the name of what it sets ("threshold", "e0", "save", "seek"); empty: it isn't shown.
   std::optional<ControlRect> control(std::string_view name) const;

@@ -89,14 +89,15 @@ void SeekBar::track(const ViewFacts& facts, ViewRequests& requests, float width,
 
 void SeekBar::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  const float height = points(kSeekBarPoints);
+  const float height = std::round(points(kSeekBarPoints));
   ImGui::SetNextWindowPos({0, display.y - height});
   ImGui::SetNextWindowSize({display.x, height});
-  ImGui::SetNextWindowBgAlpha(0.82f);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::Begin("seek bar", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_NoScrollWithMouse);
+  area_.fill_window();
   buttons(settings, requests, note);
   ImGui::AlignTextToFramePadding();
   time_text(kBright, facts.pts_ns - facts.start_pts_ns);

@@ -1,6 +1,7 @@
 // The bar at the window's bottom: play, step, where in the stream, how fast.
 #pragma once
 
+#include "ui/opaque_area.h"
 #include "ui/overlay_text.h"
 #include "ui/view_state.h"
 
@@ -12,10 +13,12 @@ class SeekBar {
  public:
   // A window of its own over the bottom of a display of this size. A seek is asked for when the mouse is let go.
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
+  const PixelRect& area() const { return area_.rect(); }  // that draw() hides
 
  private:
   void buttons(ViewSettings& settings, ViewRequests& requests, const Note& note);
   void track(const ViewFacts& facts, ViewRequests& requests, float width, const Note& note);
+  OpaqueArea area_;
   bool dragging_ = false;
 };
 

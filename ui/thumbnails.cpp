@@ -59,20 +59,18 @@ void level_tooltip(int level, const PyramidLayout& layout) {
 }  // namespace
 
 void Thumbnails::resize(int levels, int width_px, int height_px) {
-  if (pictures_.size() == static_cast<std::size_t>(levels) && width_px == width_px_ && height_px == height_px_) return;
-  pictures_.clear();
-  for (int level = 0; level < levels; ++level) {
-    Picture picture;
-    picture.texture = gl::Texture(GL_RGBA8, width_px, height_px, 1);
-    picture.texture.set_parameter(GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    picture.texture.set_parameter(GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    picture.framebuffer = gl::Framebuffer(picture.texture, 0);
-    pictures_.push_back(std::move(picture));
-  }
+  if (levels_ == levels && width_px == width_px_ && height_px == height_px_) return;
+  sheet_ = gl::Texture(GL_RGBA8, width_px, height_px * levels, 1);
+  sheet_.set_parameter(GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  sheet_.set_parameter(GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  framebuffer_ = gl::Framebuffer(sheet_, 0);
+  levels_ = levels;
   width_px_ = width_px;
   height_px_ = height_px;
   frame_ = -1;
 }
+
+PixelRect Thumbnails::cell(int level) const { return {0, level * height_px_, width_px_, (level + 1) * height_px_}; }
 
 void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   if (frame_ == facts.frame && pts_ns_ == facts.pts_ns && pyramid_ == facts.pyramid) return;
@@ -87,14 +85,17 @@ void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   if (facts.fovea != nullptr) scene.fovea = *facts.fovea;
   ViewSettings settings;
   settings.linear = false;
-  const PictureMapping mapping = map_picture(size, settings, width_px_, height_px_);
+  PictureMapping mapping = map_picture(size, settings, width_px_, height_px_);
   const float shrink = std::max(0.0f, -std::log2(std::max(mapping.scale_x, 1e-6f)));
-  for (std::size_t level = 0; level < pictures_.size(); ++level) {
+  framebuffer_.bind();
+  renderer_.clear(width_px_, height_px_ * levels_);
+  for (int level = 0; level < levels_; ++level) {
     // A level finer than the thumbnail's pixels would only alias.
     settings.view = static_cast<float>(level) > shrink ? View::kLevel : View::kFrame;
-    settings.level = static_cast<int>(level);
-    pictures_[level].framebuffer.bind();
-    renderer_.draw(scene, settings, mapping, width_px_, height_px_);
+    settings.level = level;
+    const PixelRect visible = cell(level);
+    renderer_.draw(scene, settings, mapping, width_px_, height_px_ * levels_, std::span(&visible, 1));
+    mapping.origin_y += static_cast<float>(height_px_);
   }
 }
 
@@ -107,10 +108,10 @@ void Thumbnails::draw(ViewSettings& settings, const ViewFacts& facts, const Note
   const float height = std::round(width * static_cast<float>(aspect));
   resize(layout.levels, static_cast<int>(width), static_cast<int>(height));
   render(facts, {layout.width_px, layout.height_px, facts.sar});
-  for (std::size_t i = 0; i < pictures_.size(); ++i) {
-    const int level = static_cast<int>(i);
+  for (int level = 0; level < levels_; ++level) {
     if (level % kColumns != 0) ImGui::SameLine(0, gap);
-    ImGui::Image(texture_id(pictures_[i].texture), {width, height}, {0, 1}, {1, 0});
+    const float part = 1.0f / static_cast<float>(levels_), top = 1.0f - part * static_cast<float>(level);
+    ImGui::Image(texture_id(sheet_), {width, height}, {0, top}, {1, top - part});  // GL's rows count from the bottom
     fmt::basic_memory_buffer<char, 24> what;
     fmt::format_to(std::back_inserter(what), "thumbnail {}", level);
     note({what.data(), what.size()});

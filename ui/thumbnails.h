@@ -1,8 +1,6 @@
 // Small pictures of the pyramid's levels.
 #pragma once
 
-#include <vector>
-
 #include "gpu/gl_objects.h"
 #include "ui/frame_renderer.h"
 #include "ui/overlay_text.h"
@@ -17,16 +15,15 @@ class Thumbnails {
   void draw(ViewSettings& settings, const ViewFacts& facts, const Note& note);
 
  private:
-  struct Picture {
-    gl::Texture texture;
-    gl::Framebuffer framebuffer;
-  };
   void resize(int levels, int width_px, int height_px);
   void render(const ViewFacts& facts, const PictureSize& size);
+  PixelRect cell(int level) const;  // of the sheet, y down
 
   FrameRenderer renderer_;
-  std::vector<Picture> pictures_;  // one a level
-  int width_px_ = 0, height_px_ = 0;
+  gl::Texture sheet_;  // a column of pictures, one a level
+  gl::Framebuffer framebuffer_;
+  int levels_ = 0;
+  int width_px_ = 0, height_px_ = 0;  // of one
   std::int64_t frame_ = -1, pts_ns_ = 0;
   const GlPyramid* pyramid_ = nullptr;
 };

@@ -1,10 +1,12 @@
 // The views that are drawn straight from the pyramid's textures: one colour a pixel of the window.
 //
-// YUV: 1 for luma and chroma planes, 0 for one RGBA plane. Positions are continuous level-0 luma pixels, see Note [Sample
-// positions] in sampling.h; here the texture unit filters, with 8-bit weights.
+// YUV: 1 for luma and chroma planes, 0 for one RGBA plane. VIEW: which view, as ui::View. NEAREST: 1 to enlarge with
+// hard edges. A program each, because a software renderer runs both sides of a branch. Positions are continuous level-0
+// luma pixels, see Note [Sample positions] in sampling.h; here the texture unit filters, with 8-bit weights.
 #include "color.h"
 #include "fovea.h"
 
+const int view = VIEW;
 const int kFrame = 0, kFoveated = 1, kLevel = 2, kLod = 3, kDamage = 4, kSplit = 6;  // as ui::View
 const float kTilePx = 16.0;
 
@@ -29,18 +31,16 @@ layout(std140, binding = 0) uniform Params {
   float level;
   float seam_px;      // of view split, in the window's pixels
   float lod_range;    // what the last colour of the heat map stands for
-  int view;
-  int nearest;        // enlarge with hard edges
-  int pad0;
+  float pad0, pad1, pad2;
 };
 
 layout(location = 0) out vec4 fragment;
 
 vec3 rgb_at(vec2 at_px, float lod) {
-  if (nearest != 0) {
-    float size = exp2(floor(lod));
-    at_px = (floor(at_px / size) + 0.5) * size;
-  }
+#if NEAREST
+  float size = exp2(floor(lod));
+  at_px = (floor(at_px / size) + 0.5) * size;
+#endif
   vec4 first = textureLod(plane0, at_px * plane0_texel, lod);
 #if YUV
   vec2 chroma = textureLod(plane1, (at_px * 0.5 + site_shift) * plane1_texel, chroma_lod(lod)).xy;

@@ -37,7 +37,7 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwind
       context_(context),
       imgui_(window),
       overlay_(initial),
-      draw_timer_(context.capabilities()),
+      draw_timer_(gl::Timer::of_hardware(context.capabilities())),
       free_scanpath_(initial.pipeline.scanpath) {
   facts.offscreen = window == nullptr;
   facts.backend = "gl";
@@ -238,12 +238,15 @@ Scene Viewer::scene() const {
 void Viewer::draw(int width_px, int height_px, float scale) {
   const std::int64_t begin_ns = now_ns();
   draw_timer_.begin();
+  // The panel first, because what it hides is not drawn.
+  imgui_.begin(width_px, height_px, scale);
+  overlay_.draw(settings, facts, requests);
   const Scene shown = scene();
   const PictureMapping mapping = map_picture(shown.size, settings, width_px, height_px);
-  renderer_.draw(shown, settings, mapping, width_px, height_px);
-  imgui_.begin(width_px, height_px, scale);
   draw_marks(settings, facts, shown, mapping, width_px, height_px, scale);
-  overlay_.draw(settings, facts, requests);
+  const PixelRects visible = uncovered({0, 0, width_px, height_px}, overlay_.covered());
+  renderer_.clear(width_px, height_px);
+  renderer_.draw(shown, settings, mapping, width_px, height_px, visible.span());
   imgui_.end();
   draw_timer_.end();
   if (facts.offscreen) return;

@@ -32,9 +32,9 @@ GlPyramid::GlPyramid(const gl::Context& context, const PyramidLayout& layout, co
       uploader_(context.capabilities(), planes_, shadow_, config.upload),
       planner_(layout, config.cost ? *config.cost : uploader_.calibrate(host_)),
       host_samples_(shadow_),
-      upload_timer_(context.capabilities()),
-      mips_timer_(context.capabilities()),
-      sample_timer_(context.capabilities()) {
+      upload_timer_(gl::Timer::of_hardware(context.capabilities())),
+      mips_timer_(gl::Timer::of_hardware(context.capabilities())),
+      sample_timer_(gl::Timer::of_hardware(context.capabilities())) {
   if (!host_) {
     mips_.emplace(context.capabilities(), layout, planes_);
     sampler_.emplace(context.capabilities(), planes_);

@@ -1,0 +1,36 @@
+// Rectangles of a window's pixels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace saccade::ui {
+
+// y down; right and bottom are the first pixels outside.
+struct PixelRect {
+  int left = 0, top = 0, right = 0, bottom = 0;
+  bool empty() const { return left >= right || top >= bottom; }
+  bool operator==(const PixelRect&) const = default;
+};
+
+PixelRect intersection(const PixelRect& a, const PixelRect& b);
+
+// A few of them, without the heap.
+class PixelRects {
+ public:
+  static constexpr std::size_t kMost = 32;
+  std::span<const PixelRect> span() const { return std::span(rects_).first(count_); }
+  std::size_t size() const { return count_; }
+  void clear() { count_ = 0; }
+  void add(const PixelRect& rect);  // empty ones, and those beyond kMost, are left out
+
+ private:
+  std::array<PixelRect, kMost> rects_{};
+  std::size_t count_ = 0;
+};
+
+// What `covers` leave of `whole`, as rectangles that don't overlap. Where they would be too many, covered parts stay.
+PixelRects uncovered(const PixelRect& whole, std::span<const PixelRect> covers);
+
+}  // namespace saccade::ui
