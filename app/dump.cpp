@@ -59,6 +59,9 @@ ExitCode report(const Target& target, const DumpOutcome& outcome) {
       fmt::print(stderr, "saccade: {}\n",
                  interrupted_text(outcome.directory, outcome.result["emissions"].get<std::int64_t>()));
       return ExitCode::kInterrupted;
+    case DumpOutcome::Kind::kStopped:
+      fmt::print(stderr, "saccade: stopped; {} is complete up to here\n", outcome.directory);
+      return ExitCode::kInterrupted;
     case DumpOutcome::Kind::kComplete:
     case DumpOutcome::Kind::kSkipped:
       break;

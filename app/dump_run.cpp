@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kFramesAhead = 4;  // enough to never starve; more only pushes frames out of the cache
 constexpr std::size_t kEmissionSlots = 8;
+constexpr std::size_t kGapsListed = 1000;
 
 std::vector<Emission> make_slots(const Pipeline& pipeline) {
   std::vector<Emission> slots;
@@ -52,6 +53,7 @@ class DumpRun {
  private:
   void finish(DumpWriter& writer);
   void step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame frame);
+  bool step(Frame& frame, Emission& emission);
   ProgressState progress_state() const;
   DumpOutcome outcome(const DumpWriter& writer);
 
@@ -63,9 +65,12 @@ class DumpRun {
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<FrameSource> source_;
   Pipeline pipeline_;
+  const QueuePolicy policy_;
   FrameQueue frames_;
   RunInterrupt::Scope scope_;
   DecodeThread decoder_;
+  LiveMeter live_;
+  std::vector<LiveGap> gaps_;
   DurationHistogram wait_times_;  // of this thread, for a frame
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_pts_ns_ = 0;
@@ -80,7 +85,8 @@ DumpRun::DumpRun(const Options& options, std::string uri, std::string directory,
       interrupt_(interrupt),
       source_(std::move(source)),
       pipeline_(options.pipeline),
-      frames_(kFramesAhead, options.queue_policy),
+      policy_(policy_in_force(options.queue_policy, source_->info().live)),
+      frames_(capacity_for(policy_, kFramesAhead), policy_),
       scope_(interrupt, *source_, frames_),
       decoder_(*source_, frames_) {}
 
@@ -98,8 +104,11 @@ DumpOutcome DumpRun::run() {
   prepare_target(directory_);
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline_));
   const DumpShape shape{static_cast<std::int64_t>(pipeline_.lattice().patch_count()),
-                        options_.pipeline.lattice.patch_size, options_.pipeline.samples.type, frame.view().width_px,
-                        frame.view().height_px};
+                        options_.pipeline.lattice.patch_size,
+                        options_.pipeline.samples.type,
+                        frame.view().width_px,
+                        frame.view().height_px,
+                        info.live};
   EmissionQueue emissions(make_slots(pipeline_));
   DumpWriter writer(std::make_unique<DumpFiles>(directory_, shape), emissions, [this] {
     source_->interrupt();
@@ -133,10 +142,9 @@ void DumpRun::step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame
   Emission* slot = emissions.acquire();
   bool more = true;
   while (more && slot != nullptr) {
-    last_pts_ns_ = frame.view().pts_ns;
-    const StepResult result = pipeline_.step(frame.view(), *slot);
+    const bool emitted = step(frame, *slot);
     source_->recycle(std::move(frame));
-    if (result.emitted) {
+    if (emitted) {
       emissions.submit(slot);
       slot = emissions.acquire();
     }
@@ -149,6 +157,28 @@ void DumpRun::step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame
   if (slot != nullptr && !writer.failed()) progress.finish(progress_state());
 }
 
+// True: `emission` was filled.
+bool DumpRun::step(Frame& frame, Emission& emission) {
+  const FrameView& view = frame.view();
+  const FrameOrigin& origin = frame.origin();
+  if (live_.begins_after_gap(origin)) {
+    pipeline_.reset();
+    if (gaps_.size() < kGapsListed) {
+      gaps_.push_back({pipeline_.counters().emissions, view.sequence, view.pts_ns,
+                       static_cast<double>(view.pts_ns - last_pts_ns_) * 1e-9});
+    }
+  }
+  last_pts_ns_ = view.pts_ns;
+  const StepResult result = pipeline_.step(view, emission);
+  const std::int64_t age_ns = live_.note_done(origin);
+  if (result.emitted && age_ns != 0) {
+    emission.captured_unix_ns = unix_time_ns(origin.captured_ns);
+    emission.age_ns = age_ns;
+    emission.gaps = origin.gaps;
+  }
+  return result.emitted;
+}
+
 ProgressState DumpRun::progress_state() const {
   const PipelineCounters& totals = pipeline_.counters();
   const QueueCounters queue = frames_.counters();
@@ -159,22 +189,27 @@ ProgressState DumpRun::progress_state() const {
 DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
   DumpOutcome outcome;
   outcome.directory = directory_;
-  RunFacts facts{pipeline_, *source_, frames_, decoder_.times(), wait_times_, writer.times(), "", 0, 0, 0};
+  RunFacts facts{
+      pipeline_, *source_, frames_, decoder_.times(), wait_times_, writer.times(), live_, gaps_, name(policy_), "",
+      0,         0,        0};
   if (decoder_.failed() && !interrupt_.requested()) facts.stream_error = source_->error();
   facts.bytes_written = writer.files().bytes_written();
   facts.wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();
   facts.media_s = static_cast<double>(last_pts_ns_ - first_pts_ns_) * 1e-9;
   Json manifest = make_manifest(facts);
-  if (interrupt_.requested()) {
+  const bool live = source_->info().live;  // has no end but the one it is given
+  outcome.kind = interrupt_.requested() ? live ? DumpOutcome::Kind::kStopped : DumpOutcome::Kind::kInterrupted
+                                        : DumpOutcome::Kind::kComplete;
+  if (outcome.kind == DumpOutcome::Kind::kInterrupted) {
     manifest["complete"] = false;
-    outcome.kind = DumpOutcome::Kind::kInterrupted;
   } else {
     const bool hash_was_missing = hash_.now().sha256.empty();
     if (hash_was_missing && !hash_.finish().sha256.empty()) {
       write_json(directory_ + "/meta.json", make_meta(options_, hash_.finish(), source_->info(), pipeline_));
     }
     write_json(directory_ + "/manifest.json", manifest);
-    if (input_damaged(facts)) outcome.kind = DumpOutcome::Kind::kDamaged;
+    if (input_damaged(facts) && outcome.kind == DumpOutcome::Kind::kComplete)
+      outcome.kind = DumpOutcome::Kind::kDamaged;
     outcome.damage = damage_summary(facts);
   }
   manifest["path"] = directory_;

@@ -38,7 +38,7 @@ class RunInterrupt {
 };
 
 struct DumpOutcome {
-  enum class Kind : std::uint8_t { kComplete, kDamaged, kInterrupted, kSkipped } kind = Kind::kComplete;
+  enum class Kind : std::uint8_t { kComplete, kDamaged, kInterrupted, kStopped, kSkipped } kind = Kind::kComplete;
   std::string directory;
   Json result;         // the manifest (absent facts when interrupted) and `path`
   std::string damage;  // kDamaged: what was wrong

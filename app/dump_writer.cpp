@@ -16,6 +16,9 @@ constexpr std::size_t kIndexBytes = 29;
 constexpr const char* kIndexDescr =
     "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
 
+constexpr std::size_t kLiveBytes = 20;
+constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
+
 const char* descr(SampleType type) {
   return type == SampleType::kU8 ? "'|u1'" : type == SampleType::kF16 ? "'<f2'" : "'<f4'";
 }
@@ -25,21 +28,24 @@ std::size_t patches_bytes(const DumpShape& shape) {
          static_cast<std::size_t>(shape.patch_size) * size_bytes(shape.type);
 }
 
-// Packed, little endian, in the order of kIndexDescr.
-std::array<std::byte, kIndexBytes> index_row(const Emission& e) {
-  std::array<std::byte, kIndexBytes> row;
+// Packed, little endian.
+template <std::size_t kBytes, typename... Values>
+std::array<std::byte, kBytes> packed(const Values&... values) {
+  static_assert((sizeof(Values) + ...) == kBytes);
+  std::array<std::byte, kBytes> row;
   std::size_t at = 0;
   const auto put = [&](const auto& value) {
     std::memcpy(row.data() + at, &value, sizeof value);
     at += sizeof value;
   };
-  put(e.frame);
-  put(e.pts_ns);
-  put(e.fix_u);
-  put(e.fix_v);
-  put(static_cast<std::uint8_t>(e.in_flight));
-  put(e.damaged_tiles);
+  (put(values), ...);
   return row;
+}
+
+// In the order of kIndexDescr.
+std::array<std::byte, kIndexBytes> index_row(const Emission& e) {
+  return packed<kIndexBytes>(e.frame, e.pts_ns, e.fix_u, e.fix_v, static_cast<std::uint8_t>(e.in_flight),
+                             e.damaged_tiles);
 }
 
 }  // namespace
@@ -52,7 +58,13 @@ DumpFiles::DumpFiles(const std::string& directory, const DumpShape& shape)
                 static_cast<std::size_t>(shape.patches) * 4 * sizeof(float)),
       changed_(directory + "/changed.npy", "'|u1'", {shape.patches}, static_cast<std::size_t>(shape.patches)),
       index_(directory + "/index.npy", kIndexDescr, {}, kIndexBytes),
-      geometry_row_(static_cast<std::size_t>(shape.patches) * 4) {}
+      live_(shape.live ? std::make_unique<NpyFile>(directory + "/live.npy", kLiveDescr, std::vector<std::int64_t>{},
+                                                   kLiveBytes)
+                       : nullptr),
+      all_{&patches_, &geometry_, &changed_, &index_},
+      geometry_row_(static_cast<std::size_t>(shape.patches) * 4) {
+  if (live_) all_.push_back(live_.get());
+}
 
 void DumpFiles::append(const Emission& e) {
   if (e.batch.bytes().size() != patches_bytes(shape_) || e.plan.count() != static_cast<std::size_t>(shape_.patches)) {
@@ -69,23 +81,26 @@ void DumpFiles::append(const Emission& e) {
   geometry_.append(geometry_row_.data());
   changed_.append(e.changed.data());
   index_.append(index_row(e).data());
+  if (live_) live_->append(packed<kLiveBytes>(e.captured_unix_ns, e.age_ns, e.gaps).data());
   ++rows_;
 }
 
 void DumpFiles::flush() {
   if (rows_ == rows_flushed_) return;
-  for (NpyFile* file : {&patches_, &geometry_, &changed_, &index_}) file->drain();
-  for (NpyFile* file : {&patches_, &geometry_, &changed_, &index_}) file->commit(rows_);
+  for (NpyFile* file : all_) file->drain();
+  for (NpyFile* file : all_) file->commit(rows_);
   rows_flushed_ = rows_;
 }
 
 void DumpFiles::close() {
   flush();
-  for (NpyFile* file : {&patches_, &geometry_, &changed_, &index_}) file->close();
+  for (NpyFile* file : all_) file->close();
 }
 
 std::int64_t DumpFiles::bytes_written() const {
-  return patches_.bytes_written() + geometry_.bytes_written() + changed_.bytes_written() + index_.bytes_written();
+  std::int64_t bytes = 0;
+  for (const NpyFile* file : all_) bytes += file->bytes_written();
+  return bytes;
 }
 
 DumpWriter::DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/dump_queue.h"
 #include "app/npy.h"
@@ -20,10 +21,11 @@ struct DumpShape {
   SampleType type = SampleType::kU8;
   int width_px = 0;  // of the displayed frame: geometry.npy is in its units
   int height_px = 0;
+  bool live = false;  // live.npy as well
 };
 
-// patches.npy, geometry.npy, changed.npy and index.npy. Rows count once all four files hold them: after each flush, at
-// most half a second apart. Throws Error naming the file and the reason.
+// patches.npy, geometry.npy, changed.npy, index.npy and, of a live source, live.npy. Rows count once all files hold
+// them: after each flush, at most half a second apart. Throws Error naming the file and the reason.
 class DumpFiles {
  public:
   DumpFiles(const std::string& directory, const DumpShape& shape);
@@ -40,6 +42,8 @@ class DumpFiles {
   NpyFile geometry_;
   NpyFile changed_;
   NpyFile index_;
+  std::unique_ptr<NpyFile> live_;  // null: not live
+  std::vector<NpyFile*> all_;
   std::vector<float> geometry_row_;
   std::int64_t rows_ = 0;
   std::int64_t rows_flushed_ = 0;

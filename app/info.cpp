@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/info_devices.h"
 #include "app/info_file.h"
 #include "app/info_machine.h"
 #include "app/preview_libraries.h"
@@ -106,6 +107,12 @@ int describe_inputs(const Options& options) {
 }  // namespace
 
 int run_info(const Options& options) {
+  if (options.info.devices) {
+    if (!options.inputs.empty()) throw UsageError("info: --devices takes no INPUT; leave one of them out");
+    const std::vector<Camera> cameras = list_cameras();
+    print(options.json ? devices_json(cameras) : devices_text(cameras));
+    return static_cast<int>(ExitCode::kOk);
+  }
   if (!options.inputs.empty()) return describe_inputs(options);
   print(options.json ? machine_json() + "\n" : machine_text());
   return static_cast<int>(ExitCode::kOk);

@@ -127,6 +127,17 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
   return meta;
 }
 
+Json live_json(const LiveMeter& live, const SourceCounters& counters, const StreamEnd& end) {
+  return {{"capture_clock", name(live.clock())},
+          {"capture_to_patch", times_json(live.since_capture())},
+          {"arrival_to_patch", times_json(live.since_arrival())},
+          {"packets_late", counters.packets_late},
+          {"gap_count", counters.gaps},
+          {"gap_s", static_cast<double>(counters.gaps_ns) * 1e-9},
+          {"broke_off", end.broke},
+          {"end", end.reason}};
+}
+
 bool input_damaged(const RunFacts& facts) {
   const SourceCounters& counters = facts.source.counters();
   return counters.packets_corrupt > 0 || counters.frames_corrupt > 0 || counters.truncated ||
@@ -139,7 +150,8 @@ std::string damage_summary(const RunFacts& facts) {
   const auto add = [&text](const std::string& part) { text += text.empty() ? part : ", " + part; };
   if (counters.packets_corrupt > 0) add(counted(counters.packets_corrupt, "corrupt packet"));
   if (counters.frames_corrupt > 0) add(counted(counters.frames_corrupt, "corrupt frame"));
-  if (counters.truncated) add("cut short");
+  const StreamEnd end = facts.source.end();
+  if (counters.truncated) add(facts.source.info().live && end.broke ? "it broke off: " + end.reason : "cut short");
   if (!facts.stream_error.empty()) add(facts.stream_error);
   return text;
 }
@@ -153,6 +165,15 @@ Json make_manifest(const RunFacts& facts) {
   manifest["frames_decoded"] = source.frames;
   manifest["frames"] = totals.frames;
   manifest["drops"] = {{"stale", queue.dropped_stale}, {"closed", queue.dropped_closed}};
+  manifest["queue_policy"] = facts.policy;
+  if (facts.source.info().live) {
+    manifest["live"] = live_json(facts.live, source, facts.source.end());
+    manifest["live"]["gaps"] = Json::array();
+    for (const LiveGap& gap : facts.gaps) {
+      manifest["live"]["gaps"].push_back(
+          {{"emission", gap.emission}, {"frame", gap.frame}, {"pts_ns", gap.pts_ns}, {"length_s", gap.length_s}});
+    }
+  }
   manifest["decode_errors"] = {{"packets_corrupt", source.packets_corrupt},
                                {"frames_corrupt", source.frames_corrupt},
                                {"truncated", source.truncated},

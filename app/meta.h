@@ -3,12 +3,14 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "app/dump_input.h"
 #include "app/options.h"
 #include "pipeline/decode_thread.h"
 #include "pipeline/frame_queue.h"
 #include "pipeline/frame_source.h"
+#include "pipeline/live_meter.h"
 #include "pipeline/pipeline.h"
 
 namespace saccade {
@@ -25,6 +27,14 @@ Json meta_identity(const Options& options, const InputIdentity& input);
 // `std`, `levels`, `lattice`, `fovea{unit, m0, e0, unit_per_px_x, unit_per_px_y, max_lod}`. After Pipeline::prepare().
 Json make_meta(const Options& options, const InputIdentity& input, const StreamInfo& info, const Pipeline& pipeline);
 
+// A live stream was interrupted.
+struct LiveGap {
+  std::int64_t emission = 0;  // the first one after it, also where it is none yet
+  std::int64_t frame = 0;     // likewise
+  std::int64_t pts_ns = 0;    // of that frame
+  double length_s = 0;        // since the last frame before
+};
+
 // What a run came to, for manifest.json.
 struct RunFacts {
   const Pipeline& pipeline;
@@ -33,11 +43,15 @@ struct RunFacts {
   const DurationHistogram& decode_times;
   const DurationHistogram& wait_times;  // of the pipeline, for a frame
   const DurationHistogram& write_times;
+  const LiveMeter& live;
+  const std::vector<LiveGap>& gaps;
+  const char* policy;        // of the frame queue
   std::string stream_error;  // not empty: the stream broke there
   std::int64_t bytes_written = 0;
   double wall_s = 0;
   double media_s = 0;  // from the first frame's time to the last one's
 };
+Json live_json(const LiveMeter& live, const SourceCounters& counters, const StreamEnd& end);
 bool input_damaged(const RunFacts& facts);
 std::string damage_summary(const RunFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"
 Json make_manifest(const RunFacts& facts);

@@ -21,6 +21,10 @@ struct DumpOptions {
   bool resume = false;
 };
 
+struct InfoOptions {
+  bool devices = false;  // --devices: list the cameras
+};
+
 struct ProfileOptions {
   double budget_ms = 33.3;
   bool check = false;  // exit 3 when the p99 of the frame is over the budget
@@ -57,15 +61,16 @@ struct Options {
   std::vector<std::string> inputs;
   SourceConfig source;  // uri is filled per input
   PipelineConfig pipeline;
-  QueuePolicy queue_policy = QueuePolicy::kBlock;
-  std::string backend = "auto";  // as asked: auto, cpu, gl, cuda; pipeline.backend is what runs
-  std::string backend_reason;    // why auto chose so; empty unless auto was asked
-  std::string hwdec = "auto";    // as asked: auto, no, cuda; source.hwdec is what is tried
+  std::optional<QueuePolicy> queue_policy;  // none: auto
+  std::string backend = "auto";             // as asked: auto, cpu, gl, cuda; pipeline.backend is what runs
+  std::string backend_reason;               // why auto chose so; empty unless auto was asked
+  std::string hwdec = "auto";               // as asked: auto, no, cuda; source.hwdec is what is tried
   bool require_hwdec = false;
   std::string log_level = "info";
   ProgressMode progress = ProgressMode::kAuto;
   bool json = false;
   DumpOptions dump;
+  InfoOptions info;
   ProfileOptions profile;
   ReconstructOptions reconstruct;
   ViewOptions view;

@@ -43,6 +43,13 @@ void apply_deinterlace(Options& o, const std::string& text) {
   o.source.deinterlace = text == "auto" ? Deinterlace::kAuto : text == "yes" ? Deinterlace::kYes : Deinterlace::kNo;
 }
 
+void apply_live_policy(Options& o, const std::string& text) {
+  o.queue_policy.reset();
+  if (text != "auto") o.queue_policy = text == "block" ? QueuePolicy::kBlock : QueuePolicy::kLatest;
+  o.source.live.assume_live = text == "latest";
+  o.source.live.drop_late = text != "block";
+}
+
 void apply_preset(Options& o, const std::string& text) {
   const FoveaPreset* preset = find_preset(text);
   if (preset == nullptr) return;
@@ -223,9 +230,18 @@ const OptionSpec kTable[] = {
      .kind = K::kChoice, .commands = kForStreams, .default_text = "auto", .choices = "auto|no|cuda", .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.hwdec = t; }},
     {.name = "require-hwdec", .group = kSourceGroup, .help = "fail where no hardware decoder can be used",
      .kind = K::kFlag, .commands = kForStreams, .default_text = "false", .apply = [](Options& o, const std::string& t) { o.require_hwdec = t == "true"; }},
-    {.name = "live-policy", .metavar = "POLICY", .group = kSourceGroup, .help = "when the source is faster: block (wait) or latest (drop, newest frame wins)",
-     .kind = K::kChoice, .commands = kForRuns, .default_text = "block", .choices = "block|latest", .shapes_result = true,
-     .apply = [](Options& o, const std::string& t) { o.queue_policy = t == "block" ? QueuePolicy::kBlock : QueuePolicy::kLatest; }},
+    {.name = "live-policy", .metavar = "POLICY", .group = kSourceGroup, .help = "when the source is faster: block (wait), latest (drop, newest frame wins), auto: latest for live sources",
+     .kind = K::kChoice, .commands = kForRuns, .default_text = "auto", .choices = "auto|block|latest", .shapes_result = true, .apply = apply_live_policy},
+    {.name = "rtsp-transport", .metavar = "NAME", .group = kSourceGroup, .help = "how RTSP's packets come, as ffmpeg's: tcp, udp, udp_multicast or http",
+     .kind = K::kChoice, .commands = kForStreams, .default_text = "tcp", .choices = "tcp|udp|udp_multicast|http", .apply = [](Options& o, const std::string& t) { o.source.live.rtsp_transport = t; }},
+    {.name = "open-timeout", .metavar = "S", .group = kSourceGroup, .help = "until a network or device must have sent something, 0: no limit (default 10, pipes 0)",
+     .kind = K::kNumber, .commands = kForStreams, .lo = 0, .hi = 1e6, .apply = [](Options& o, const std::string& t) { o.source.live.open_timeout_s = real(t); }},
+    {.name = "stall-timeout", .metavar = "S", .group = kSourceGroup, .help = "how long a network or device may send nothing, 0: no limit (default 10, pipes 0)",
+     .kind = K::kNumber, .commands = kForStreams, .lo = 0, .hi = 1e6, .apply = [](Options& o, const std::string& t) { o.source.live.stall_timeout_s = real(t); }},
+    {.name = "reconnect", .metavar = "N", .group = kSourceGroup, .help = "tries in a row to get a live stream back that broke, 0: none",
+     .kind = K::kInteger, .commands = kForRuns, .default_text = "5", .lo = 0, .hi = 1e9, .apply = [](Options& o, const std::string& t) { o.source.live.reconnect = small(t); }},
+    {.name = "reconnect-delay-max", .metavar = "S", .group = kSourceGroup, .help = "the longest wait between two tries; the first is 0.25 s, each next one twice the last",
+     .kind = K::kNumber, .commands = kForRuns, .default_text = "8", .lo = 0, .hi = 1e6, .apply = [](Options& o, const std::string& t) { o.source.live.reconnect_delay_max_s = real(t); }},
 
     {.name = "backend", .metavar = "NAME", .group = kPictureGroup, .help = "where the texture lives: auto, cpu, gl or cuda",
      .kind = K::kChoice, .commands = kForStreams, .default_text = "auto", .choices = "auto|cpu|gl|cuda", .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.backend = t; }},
@@ -275,6 +291,8 @@ const OptionSpec kTable[] = {
     {.name = "normalize", .metavar = "SET", .group = kOutputGroup, .help = "subtract a mean, divide by a deviation: none, clip, imagenet or siglip",
      .kind = K::kChoice, .commands = kForDump | kForProfile, .default_text = "none", .choices = "none|clip|imagenet|siglip", .shapes_result = true, .apply = apply_normalize},
 
+    {.name = "devices", .group = kRunGroup, .help = "list the cameras with their formats, sizes and rates",
+     .kind = K::kFlag, .commands = kForInfo, .default_text = "false", .in_config = false, .apply = [](Options& o, const std::string& t) { o.info.devices = t == "true"; }},
     {.name = "budget-ms", .metavar = "MS", .group = kRunGroup, .help = "what one frame may cost",
      .kind = K::kNumber, .commands = kForProfile, .default_text = "33.3", .lo = 1e-6, .hi = 1e6, .apply = [](Options& o, const std::string& t) { o.profile.budget_ms = real(t); }},
     {.name = "check", .group = kRunGroup, .help = "exit 3 when the p99 is over the budget",

@@ -44,7 +44,7 @@ class ProfileLoop {
     Frame frame;
     const std::int64_t begin_ns = now_ns();
     while (pop(frame)) {
-      step(frame.view());
+      step(frame);
       source_.recycle(std::move(frame));
     }
     report_.wall_s = static_cast<double>(now_ns() - begin_ns) * 1e-9;
@@ -61,9 +61,12 @@ class ProfileLoop {
     return true;
   }
 
-  void step(const FrameView& view) {
+  void step(const Frame& frame) {
+    const FrameView& view = frame.view();
     if (pipeline_.counters().frames == 0) first_pts_ns_ = view.pts_ns;
+    if (report_.live.begins_after_gap(frame.origin())) pipeline_.reset();
     const StepResult result = pipeline_.step(view, emission_);
+    report_.live.note_done(frame.origin());
     const Damage& damage = pipeline_.damage();
     damage.rects(rectangles_);
     report_.rectangles.record(static_cast<std::int64_t>(rectangles_.size()));
@@ -102,6 +105,7 @@ void collect(const FrameSource& source, const FrameQueue& queue, const DecodeThr
   report.queue_capacity = queue.capacity();
   report.queue = queue.counters();
   report.source = source.counters();
+  report.end = source.end();
   report.peak_resident_bytes = peak_resident_bytes();
 }
 
@@ -129,7 +133,8 @@ int run_profile(const Options& options) {
   SourceConfig config = options.source;
   config.uri = options.inputs.front();
   const auto source = open_source(config);
-  FrameQueue queue(kQueueFrames, options.queue_policy);
+  const QueuePolicy policy = policy_in_force(options.queue_policy, source->info().live);
+  FrameQueue queue(capacity_for(policy, kQueueFrames), policy);
   Pipeline pipeline(options.pipeline);
   std::unique_ptr<TraceWriter> trace;
   if (!options.profile.trace.empty()) trace = std::make_unique<TraceWriter>(options.profile.trace);
@@ -142,6 +147,7 @@ int run_profile(const Options& options) {
 
   ProfileReport report;
   report.budget_ms = options.profile.budget_ms;
+  report.policy = name(policy);
   DecodeThread decode(*source, queue, trace.get());
   ProfileLoop(*source, queue, pipeline, trace.get(), report).run();
   decode.join();

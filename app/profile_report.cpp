@@ -8,12 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/info_machine.h"
+#include "app/meta.h"
 #include "app/version.h"
 
 namespace saccade {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double ratio(std::int64_t part, std::int64_t whole) {
@@ -48,6 +47,19 @@ void write_stages(const ProfileReport& r, std::back_insert_iterator<std::string>
                  r.over_budget() ? "over" : "within");
 }
 
+void write_live(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
+  const auto row = [&](const char* what, const DurationHistogram& times) {
+    fmt::format_to(out, "{:<11} p50 {:.1f}, p95 {:.1f}, p99 {:.1f}, max {:.1f} ms until the patches were there", what,
+                   times.percentile_ms(50), times.percentile_ms(95), times.percentile_ms(99), times.max_ms());
+  };
+  row("capture", r.live.since_capture());
+  fmt::format_to(out, " (clock: {})\n", name(r.live.clock()));
+  row("arrival", r.live.since_arrival());
+  fmt::format_to(out, "\ngaps        {}, {:.2f} s in all; {} packets left out to catch up\n", r.source.gaps,
+                 static_cast<double>(r.source.gaps_ns) * 1e-9, r.source.packets_late);
+  if (!r.end.reason.empty()) fmt::format_to(out, "end         {}\n", r.end.reason);
+}
+
 void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
   const PipelineCounters& c = r.counters;
   fmt::format_to(out, "damage      mean {:.2f}% of tiles, p95 {:.2f}%; {} of {} tiles in all\n",
@@ -58,8 +70,8 @@ void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string>
   fmt::format_to(out, "rectangles  mean {:.1f} a frame, max {}\n", r.rectangles.mean(), r.rectangles.max());
   fmt::format_to(out, "emissions   {} of {} patches; {:.1f}% of the patches changed\n", c.emissions,
                  r.patches_per_emission, 100 * ratio(c.patches_changed, c.patches));
-  fmt::format_to(out, "queue       mean {:.1f} frames waiting, max {}, room for {}\n", r.queue_depth.mean(),
-                 r.queue_depth.max(), r.queue_capacity);
+  fmt::format_to(out, "queue       mean {:.1f} frames waiting, max {}, room for {}; policy {}\n", r.queue_depth.mean(),
+                 r.queue_depth.max(), r.queue_capacity, r.policy);
   fmt::format_to(out, "drops       {} stale, {} at the end\n", r.queue.dropped_stale, r.queue.dropped_closed);
   if (r.source.packets_corrupt + r.source.frames_corrupt > 0 || r.source.truncated) {
     fmt::format_to(out, "input       {} corrupt packets, {} corrupt frames{}\n", r.source.packets_corrupt,
@@ -149,6 +161,7 @@ std::string to_text(const ProfileReport& r) {
                  r.interrupted ? " (interrupted)" : "");
   write_stages(r, out);
   write_damage(r, out);
+  if (r.stream.live) write_live(r, out);
   return text;
 }
 
@@ -173,8 +186,11 @@ std::string to_json(const ProfileReport& r) {
                        {"patches", r.counters.patches},
                        {"patches_changed", r.counters.patches_changed},
                        {"changed_share", ratio(r.counters.patches_changed, r.counters.patches)}};
-  json["queue"] = {
-      {"capacity", r.queue_capacity}, {"depth_mean", r.queue_depth.mean()}, {"depth_max", r.queue_depth.max()}};
+  json["queue"] = {{"policy", r.policy},
+                   {"capacity", r.queue_capacity},
+                   {"depth_mean", r.queue_depth.mean()},
+                   {"depth_max", r.queue_depth.max()}};
+  if (r.stream.live) json["live"] = live_json(r.live, r.source, r.end);
   json["drops"] = {{"stale", r.queue.dropped_stale}, {"closed", r.queue.dropped_closed}};
   json["interrupted"] = r.interrupted;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

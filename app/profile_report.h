@@ -8,6 +8,7 @@
 
 #include "pipeline/frame_queue.h"
 #include "pipeline/frame_source.h"
+#include "pipeline/live_meter.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/stats.h"
 #include "pipeline/stream_info.h"
@@ -53,6 +54,9 @@ struct ProfileReport {
   Tally rectangles;
   Tally queue_depth;
   std::size_t queue_capacity = 0;
+  std::string policy;  // of the queue
+  LiveMeter live;
+  StreamEnd end;
   QueueCounters queue;
   SourceCounters source;
   std::int64_t peak_resident_bytes = 0;

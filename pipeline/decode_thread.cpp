@@ -45,10 +45,7 @@ void DecodeThread::run() {
       const std::int64_t begin_ns = now_ns();
       const ReadStatus status = source_.next(frame);
       const std::int64_t end_ns = now_ns();
-      if (status == ReadStatus::kAgain) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        continue;
-      }
+      if (status == ReadStatus::kAgain) continue;
       if (status == ReadStatus::kFailed && !stop_) failed_ = true;
       if (status != ReadStatus::kOk) break;
       times_.record(end_ns - begin_ns);

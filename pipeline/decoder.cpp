@@ -13,6 +13,7 @@
 #include "pipeline/decoder_filters.h"
 #include "pipeline/decoder_hw.h"
 #include "pipeline/decoder_info.h"
+#include "pipeline/decoder_live.h"
 #include "pipeline/decoder_log.h"
 #include "pipeline/decoder_play.h"
 #include "pipeline/errors.h"
@@ -30,7 +31,8 @@ class Decoder final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
-  void interrupt() override { interrupted_ = true; }
+  StreamEnd end() const override { return playback_.reader().end(); }
+  void interrupt() override { *interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
   void recycle(Frame frame) override { shells_.give(frame.release()); }
 
@@ -41,13 +43,14 @@ class Decoder final : public FrameSource {
   void open_first();
 
   const SourceConfig config_;
-  std::atomic<bool> interrupted_{false};
+  const std::shared_ptr<std::atomic<bool>> interrupted_;
   SourceCounters counters_;
   FrameShells shells_;
   Playback playback_;
   Converter converter_;
   FrameFilters filters_;
   bool filtering_ = false;  // frames pass through filters_
+  const bool is_device_ = locate_input(config_.uri).is_device;
   StreamInfo info_;
   Frame first_;
   std::int64_t delivered_ = 0;
@@ -57,7 +60,8 @@ class Decoder final : public FrameSource {
 
 Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
     : config_(config),
-      playback_(config_, interrupted_, counters_),
+      interrupted_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
+      playback_(config_, *interrupted_, counters_),
       converter_(config_.keep_first_format),
       filters_(config_, shells_) {
   open_first();
@@ -109,7 +113,7 @@ bool Decoder::seek(std::int64_t pts_ns) {
 }
 
 ReadStatus Decoder::produce(Frame& out) {
-  if (interrupted_) return ReadStatus::kFailed;
+  if (*interrupted_) return ReadStatus::kFailed;
   if (config_.max_frames && delivered_ >= *config_.max_frames) return ReadStatus::kEnd;
   AvFramePtr shell = shells_.take();
   FrameTime time;
@@ -124,7 +128,11 @@ ReadStatus Decoder::produce(Frame& out) {
   view.pts_ns = time.pts_ns;
   view.sequence = delivered_++;
   counters_.frames = delivered_;
+  const bool live = playback_.reader().live();
+  const FrameOrigin origin =
+      live ? frame_origin(playback_.format(), is_device_, time.pts_ns, arrived_ns(*shell)) : FrameOrigin{};
   out = Frame(std::move(shell), view);
+  out.origin() = origin;
   return ReadStatus::kOk;
 }
 

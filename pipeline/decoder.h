@@ -7,6 +7,7 @@
 
 namespace saccade {
 
+// One connection, one file: open_source() adds what live streams need.
 // Throws InputError for what is wrong with the input, UsageError for what is wrong with the options.
 std::unique_ptr<FrameSource> open_decoder(const SourceConfig& config);
 

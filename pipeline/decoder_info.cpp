@@ -12,21 +12,6 @@ extern "C" {
 }
 
 namespace saccade {
-namespace {
-
-bool is_live(const AVFormatContext& format, const std::string& uri) {
-  const std::string_view demuxer = format.iformat->name;
-  if (demuxer.find("v4l2") != std::string_view::npos || demuxer.find("video4linux2") != std::string_view::npos)
-    return true;
-  if (format.duration != AV_NOPTS_VALUE) return false;
-  for (const char* scheme : {"rtsp", "rtp", "udp", "srt", "rtmp", "tcp"}) {
-    if (uri.starts_with(scheme) && uri.find("://") != std::string::npos) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void describe_input(const Playback& playback, const AVFrame& frame, const SourceConfig& config, StreamInfo& info) {
   const AVFormatContext& format = playback.format();
   const AVStream& stream = playback.stream();
@@ -47,7 +32,7 @@ void describe_input(const Playback& playback, const AVFrame& frame, const Source
     info.duration_s = static_cast<double>(format.duration) / AV_TIME_BASE;
   }
   if (stream.nb_frames > 0) info.frame_count = stream.nb_frames;
-  info.live = is_live(format, config.uri);
+  info.live = playback.reader().live();
   if (!playback.note().empty()) info.notes.push_back(playback.note());
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <mutex>
 #include <vector>
 
 #include "pipeline/decoder_hw.h"
 #include "pipeline/decoder_log.h"
+#include "pipeline/decoder_options.h"
 #include "pipeline/errors.h"
 
 extern "C" {
@@ -19,8 +21,6 @@ extern "C" {
 
 namespace saccade {
 namespace {
-
-int on_interrupt(void* flag) { return static_cast<const std::atomic<bool>*>(flag)->load() ? 1 : 0; }
 
 std::string detail(const ErrorCapture& log, int code) {
   const std::string text = av_error_text(code);
@@ -99,17 +99,42 @@ bool is_raw_without_size(const SourceConfig& config, const InputLocation& locati
   return config.input.format == "rawvideo" || named;
 }
 
-FormatContextPtr open_container(const SourceConfig& config, const InputLocation& location,
-                                const std::atomic<bool>& interrupted) {
+// Ends the opening of an input whose watch said stop.
+[[noreturn]] void refuse_stopped(const SourceConfig& config, const ReadWatch& watch) {
+  if (watch.interrupted()) {
+    throw Error(ExitCode::kInterrupted, fmt::format("{}: interrupted while it was being opened", config.uri));
+  }
+  throw InputError(
+      fmt::format("{}: no video came within {:g} s; check that it sends, or give it longer: --open-timeout", config.uri,
+                  watch.timeout_s()));
+}
+
+// The descriptor of "pipe:3"; standard input where none is named.
+int pipe_descriptor(const std::string& url) {
+  int number = 0;
+  const std::string digits = url.starts_with("pipe:") ? url.substr(5) : "";
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+void open_container(const SourceConfig& config, const InputLocation& location, OpenedInput& input) {
   check_hints(config.input);
   const AVInputFormat* forced = forced_format(config, location);
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
-  raw->interrupt_callback = {on_interrupt, const_cast<std::atomic<bool>*>(&interrupted)};
+  raw->interrupt_callback = input.watch->callback();
+  prepare_format(*raw, location);
+  if (location.kind == InputKind::kPipe) {
+    const std::string path = location.url.starts_with("file:") ? location.url.substr(5) : "";
+    input.pipe = std::make_unique<PipeInput>(config.uri, pipe_descriptor(location.url), path, *input.watch);
+    raw->pb = input.pipe->io();
+  }
   Dictionary options = demuxer_options(config.input, location);
+  add_network_options(location, config.live, options);
   const ErrorCapture log;
   // Frees `raw` when it fails.
   const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
+  if (opened < 0 && input.watch->should_stop()) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
     throw InputError(
         fmt::format("{}: raw video says nothing about itself; give --input-format rawvideo, "
@@ -126,9 +151,8 @@ FormatContextPtr open_container(const SourceConfig& config, const InputLocation&
     throw InputError(fmt::format("{}: can't be opened: {}; check the name and that FFmpeg opens it", config.uri,
                                  detail(log, opened)));
   }
-  FormatContextPtr format(raw);
-  check_hints_taken(config, options, *format);
-  return format;
+  input.format.reset(raw);
+  check_hints_taken(config, options, *input.format);
 }
 
 bool is_cover(const AVStream& stream) { return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0; }
@@ -199,7 +223,8 @@ void check_size(const SourceConfig& config, const AVCodecParameters& parameters)
   }
 }
 
-CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream,
+// Frame threads hold back a frame each, so live streams get them only when threads were asked for.
+CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream, bool live,
                            ComplaintCounter& complaints) {
   const bool on_card = config.hwdec == HwDecode::kCuda;
   const AVCodec* codec = on_card ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
@@ -217,7 +242,7 @@ CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, 
   context->pkt_timebase = stream.time_base;
   context->framerate = av_guess_frame_rate(&format, &stream, nullptr);
   context->thread_count = std::max(config.threads, 0);
-  context->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+  context->thread_type = live && config.threads <= 1 ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   context->flags |= AV_CODEC_FLAG_UNALIGNED;  // the exact crop, for the price of an unaligned pointer
   context->max_pixels = config.max_pixels;
   if (on_card) decode_on_card(*context);
@@ -247,7 +272,9 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
 
   OpenedInput input;
   const InputLocation location = locate_input(config.uri);
-  input.format = open_container(config, location, interrupted);
+  input.watch = std::make_unique<ReadWatch>(interrupted);
+  input.watch->arm(open_timeout_s(location, config.live));
+  open_container(config, location, input);
   if (location.sequence && location.sequence->after_gap > 0) {
     input.last_pts = location.sequence->count - 1;
     input.note = location.sequence->note();
@@ -257,6 +284,11 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
     const ErrorCapture log;
     probed = find_stream_info(config, *input.format);
   }
+  if (input.watch->interrupted() || (input.watch->timed_out() && input.format->nb_streams == 0)) {
+    refuse_stopped(config, *input.watch);
+  }
+  input.live = is_live(*input.format, location, config.live);
+  input.stall_timeout_s = stall_timeout_s(location, config.live);
   if (probed < 0 && input.format->nb_streams == 0) {
     throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));
   }
@@ -267,7 +299,7 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   input.stream = input.format->streams[index];
   check_size(config, *input.stream->codecpar);
   input.complaints = std::make_unique<ComplaintCounter>();
-  input.codec = open_codec(config, *input.format, *input.stream, *input.complaints);
+  input.codec = open_codec(config, *input.format, *input.stream, input.live, *input.complaints);
   return input;
 }
 

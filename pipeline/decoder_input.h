@@ -8,10 +8,14 @@
 
 #include "pipeline/decoder_av.h"
 #include "pipeline/decoder_log.h"
+#include "pipeline/decoder_pipe.h"
 #include "pipeline/decoder_sequence.h"
+#include "pipeline/decoder_watch.h"
 #include "pipeline/frame_source.h"
 
 namespace saccade {
+
+enum class InputKind : std::uint8_t { kFile, kPipe, kDevice, kNetwork, kGraph };
 
 // Where an input lies, in FFmpeg's terms.
 struct InputLocation {
@@ -19,6 +23,7 @@ struct InputLocation {
   std::string format;     // a forced demuxer ("lavfi", "video4linux2"), or empty
   bool is_stdin = false;  // read once, never sought
   bool is_device = false;
+  InputKind kind = InputKind::kFile;
   std::optional<ImageSequence> sequence = {};
 };
 
@@ -26,17 +31,25 @@ struct InputLocation {
 // empty or a directory.
 InputLocation locate_input(const std::string& uri);
 
+// A camera, and a network stream of no known length that its sender paces. Not HLS and DASH, which come in bursts of
+// seconds; nor a pipe, whose writer can wait, unless the user says so.
+bool is_live(const AVFormatContext& format, const InputLocation& location, const LiveConfig& config);
+
 struct OpenedInput {
+  std::unique_ptr<ReadWatch> watch;  // of all that `format` reads
+  std::unique_ptr<PipeInput> pipe;   // what `format` reads from, where that is a pipe
   FormatContextPtr format;
   AVStream* stream = nullptr;                    // of `format`
   std::unique_ptr<ComplaintCounter> complaints;  // of `codec`
   std::optional<std::int64_t> last_pts;          // of `stream`: the last packet wanted
   std::string note;                              // about the input, for `info` and the log; or empty
+  bool live = false;                             // frames come when they happen: see is_live()
+  double stall_timeout_s = 0;                    // 0: none
   CodecContextPtr codec;                         // declared last: it goes first
 };
 
 // Opens, probes, picks the stream and opens its decoder; the other streams are discarded. `interrupted` is polled while
-// FFmpeg blocks and must outlive the result. Throws InputError: input, fault, remedy.
+// FFmpeg blocks and must outlive the result. Throws InputError: input, fault, remedy; Error kInterrupted.
 OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& interrupted);
 
 }  // namespace saccade

@@ -32,6 +32,14 @@ bool is_known_protocol(std::string_view scheme) {
   return scheme == "rtsp" || scheme == "rtsps" || scheme == "sdp";  // demuxers that open sockets by themselves
 }
 
+InputKind kind_of(std::string_view scheme) {
+  if (scheme == "pipe") return InputKind::kPipe;
+  for (const char* local : {"async", "bluray", "cache", "concat", "concatf", "crypto", "data", "subfile"}) {
+    if (scheme == local) return InputKind::kFile;
+  }
+  return InputKind::kNetwork;
+}
+
 void check_file(const std::string& uri, const std::string& path, const struct stat& status) {
   if (S_ISDIR(status.st_mode)) {
     throw InputError(
@@ -47,12 +55,21 @@ void check_file(const std::string& uri, const std::string& path, const struct st
 
 }  // namespace
 
+bool is_live(const AVFormatContext& format, const InputLocation& location, const LiveConfig& config) {
+  if (location.kind == InputKind::kDevice) return true;
+  if (location.kind == InputKind::kPipe) return config.assume_live;
+  if (location.kind != InputKind::kNetwork || format.duration != AV_NOPTS_VALUE) return false;
+  const std::string_view demuxer = format.iformat->name;
+  if (demuxer.find("hls") != std::string_view::npos || demuxer.find("dash") != std::string_view::npos) return false;
+  return format.pb == nullptr || avio_size(format.pb) <= 0;
+}
+
 InputLocation locate_input(const std::string& uri) {
   InputLocation location;
   if (uri.empty()) throw InputError("the input's name is empty; give a file, a URL, lavfi:GRAPH or test://NAME");
-  if (uri == "-") return {"pipe:0", "", true, false};
-  if (uri.starts_with("lavfi:")) return {uri.substr(6), "lavfi", false, false};
-  if (uri.starts_with("v4l2://")) return {uri.substr(7), "video4linux2", false, true};
+  if (uri == "-") return {"pipe:0", "", true, false, InputKind::kPipe};
+  if (uri.starts_with("lavfi:")) return {uri.substr(6), "lavfi", false, false, InputKind::kGraph};
+  if (uri.starts_with("v4l2://")) return {uri.substr(7), "video4linux2", false, true, InputKind::kDevice};
 
   struct stat status {};
   std::string path = uri;
@@ -62,12 +79,15 @@ InputLocation locate_input(const std::string& uri) {
   }
   if (stat(path.c_str(), &status) == 0) {
     check_file(uri, path, status);
-    if (S_ISCHR(status.st_mode) && path.starts_with("/dev/video")) return {path, "video4linux2", false, true};
+    if (S_ISCHR(status.st_mode) && path.starts_with("/dev/video")) {
+      return {path, "video4linux2", false, true, InputKind::kDevice};
+    }
+    if (S_ISFIFO(status.st_mode)) return {"file:" + path, "", true, false, InputKind::kPipe};
     return {"file:" + path, "", false, false};
   }
   const int fault = errno;
   const std::string_view scheme = scheme_of(uri);
-  if (scheme != "file" && is_known_protocol(scheme)) return {uri, "", scheme == "pipe", false};
+  if (scheme != "file" && is_known_protocol(scheme)) return {uri, "", scheme == "pipe", false, kind_of(scheme)};
   if (std::optional<ImageSequence> sequence = find_sequence(path)) {
     location.url = sequence->pattern;
     location.format = "image2";

@@ -24,6 +24,7 @@ class Playback {
   // the constructor, when the input has to be opened again.
   bool seek(std::int64_t pts_ns);
 
+  const StreamDecoder& reader() const { return *decoder_; }
   AVFormatContext& format() const { return decoder_->format(); }
   AVStream& stream() const { return decoder_->stream(); }
   AVCodecContext& codec() const { return decoder_->codec(); }

@@ -5,6 +5,8 @@
 
 namespace saccade {
 
+const char* name(QueuePolicy policy) { return policy == QueuePolicy::kBlock ? "block" : "latest"; }
+
 FrameQueue::FrameQueue(std::size_t capacity, QueuePolicy policy)
     : capacity_(std::max<std::size_t>(capacity, 1)), policy_(policy), ring_(capacity_) {}
 

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,17 @@ enum class QueuePolicy : std::uint8_t {
   kBlock,   // push waits for room: nothing is dropped (batch)
   kLatest,  // push replaces the oldest waiting frame and counts it (live)
 };
+
+const char* name(QueuePolicy policy);  // "block", "latest"
+
+// What was asked for, else the newest frame of a live source and every frame of anything else.
+constexpr QueuePolicy policy_in_force(std::optional<QueuePolicy> asked, bool live) {
+  return asked.value_or(live ? QueuePolicy::kLatest : QueuePolicy::kBlock);
+}
+// How many frames may wait: a live one grows old, so few.
+constexpr std::size_t capacity_for(QueuePolicy policy, std::size_t blocking) {
+  return policy == QueuePolicy::kLatest ? 2 : blocking;
+}
 
 struct QueueCounters {
   std::int64_t pushed = 0;

@@ -2,14 +2,14 @@
 
 #include <string_view>
 
-#include "pipeline/decoder.h"
+#include "pipeline/decoder_live.h"
 #include "pipeline/test_source.h"
 
 namespace saccade {
 
 std::unique_ptr<FrameSource> open_source(const SourceConfig& config) {
   if (std::string_view(config.uri).starts_with("test://")) return open_test_source(config);
-  return open_decoder(config);
+  return open_stream(config);
 }
 
 }  // namespace saccade

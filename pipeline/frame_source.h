@@ -1,6 +1,7 @@
 // Where frames come from: a decoder or a built-in test pattern.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,17 @@ struct InputHints {
   std::string pixel_format;
 };
 
+// What only devices, networks and pipes need.
+struct LiveConfig {
+  std::string rtsp_transport = "tcp";
+  std::optional<double> open_timeout_s;   // until there is a stream; 0: none. Default: 10, for pipes none
+  std::optional<double> stall_timeout_s;  // without any data; likewise
+  int reconnect = 5;                      // tries in a row after a live stream broke; 0: its first end is its end
+  double reconnect_delay_max_s = 8;       // between two tries; they begin at 0.25 s and double
+  bool assume_live = false;               // a pipe is a live stream, too
+  bool drop_late = false;                 // leave packets out rather than fall behind: see decoder_lag.h
+};
+
 struct SourceConfig {
   std::string uri;  // path, "-", URL, lavfi:GRAPH, test://NAME
   InputHints input;
@@ -34,9 +46,11 @@ struct SourceConfig {
   double start_s = 0;                // from the stream's first time stamp; exact, to the frame
   std::optional<double> duration_s;  // frames with time < start + duration
   std::optional<std::int64_t> max_frames;
-  std::int64_t loops = 0;                           // extra plays after the first; -1: for ever. Times go on rising
-  int threads = 0;                                  // decoder threads, 0: FFmpeg's choice
-  bool keep_first_format = true;                    // scale and convert later frames to the first one's size and layout
+  std::int64_t loops = 0;         // extra plays after the first; -1: for ever. Times go on rising
+  int threads = 0;                // decoder threads, 0: FFmpeg's choice
+  bool keep_first_format = true;  // scale and convert later frames to the first one's size and layout
+  LiveConfig live;
+  std::shared_ptr<std::atomic<bool>> stop;          // set by anyone: opening and reading end promptly; may be null
   std::int64_t max_pixels = std::int64_t{1} << 27;  // of a picture: 16K UHD fits; a larger one is refused
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
   bool require_hwdec = false;      // that is an UnavailableError instead
@@ -51,7 +65,16 @@ struct SourceCounters {
   std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
   std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
   std::int64_t format_changes = 0;
-  bool truncated = false;  // the container ended before its promise, or with an I/O error
+  bool truncated = false;         // the container ended before its promise, or with an I/O error
+  std::int64_t packets_late = 0;  // left out because decoding was behind a live stream
+  std::int64_t gaps = 0;          // a live stream broke and went on
+  std::int64_t gaps_ns = 0;       // their length in all: from the last frame before to the first one after
+};
+
+// How a stream came to its end.
+struct StreamEnd {
+  bool broke = false;  // by an error, a time-out or a pulled device; false: it was over
+  std::string reason;  // in words; empty: the end of the stream
 };
 
 // One reader thread. interrupt() may come from any thread and makes a blocking call return kFailed or kEnd promptly.
@@ -59,9 +82,10 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual const StreamInfo& info() const = 0;
-  virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing now, call again (live)
+  virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing yet, a moment was waited: call again
   virtual const SourceCounters& counters() const = 0;
   virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
+  virtual StreamEnd end() const { return {}; }   // after kEnd
   virtual void interrupt() = 0;
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
   // False, and nothing happened, where the input can't go back: a pipe, a device.

@@ -46,6 +46,10 @@ struct Emission {
   float fix_u = 0, fix_v = 0;
   bool in_flight = false;
   std::int32_t damaged_tiles = 0;  // of this frame
+  // Filled by the caller of step(), for a live source
+  std::int64_t captured_unix_ns = 0;
+  std::int64_t age_ns = 0;  // from capture until these patches were there
+  std::int32_t gaps = 0;    // how often the stream was interrupted before
 };
 
 struct StepResult {

@@ -16,7 +16,8 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 
 }  // namespace
 
-Player::Player(const SourceConfig& config, QueuePolicy policy) : policy_(policy), source_(open_source(config)) {
+Player::Player(const SourceConfig& config, std::optional<QueuePolicy> policy)
+    : policy_(policy), source_(open_source(config)) {
   seekable_ = !source_->info().live && config.uri != "-";
   start();
   Frame first;
@@ -32,7 +33,8 @@ Player::~Player() {
 
 void Player::start() {
   if (queue_) dropped_stale_ += queue_->counters().dropped_stale;
-  queue_ = std::make_unique<FrameQueue>(kQueueFrames, policy_);
+  const QueuePolicy policy = policy_in_force(policy_, source_->info().live);
+  queue_ = std::make_unique<FrameQueue>(capacity_for(policy, kQueueFrames), policy);
   decode_ = std::make_unique<DecodeThread>(*source_, *queue_);
 }
 

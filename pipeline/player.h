@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pipeline/decode_thread.h"
@@ -22,7 +23,7 @@ enum class PollStatus : std::uint8_t {
 class Player {
  public:
   // Opens and starts decoding. Throws InputError.
-  Player(const SourceConfig& config, QueuePolicy policy);
+  Player(const SourceConfig& config, std::optional<QueuePolicy> policy);
   ~Player();  // ends promptly, also when the source waits for a network
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;
@@ -59,7 +60,7 @@ class Player {
   bool restart_at(std::int64_t pts_ns);
   bool hold_last_before(std::int64_t pts_ns);
 
-  QueuePolicy policy_;
+  std::optional<QueuePolicy> policy_;
   std::unique_ptr<FrameSource> source_;
   std::unique_ptr<FrameQueue> queue_;
   std::unique_ptr<DecodeThread> decode_;

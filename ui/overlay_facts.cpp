@@ -83,6 +83,11 @@ void pace_rows(const ViewFacts& facts) {
                facts.frames_corrupt);
   tooltip(
       "late: decoded after their time had passed; queue: a live source pushed them out; corrupt: decoded with errors.");
+  if (facts.stream == nullptr || !facts.stream->live || facts.offscreen) return;
+  key("age ms");
+  text("p50 {:<5.0f} p95 {:<5.0f} p99 {:<5.0f} gaps {}", facts.age_p50_ms, facts.age_p95_ms, facts.age_p99_ms,
+       facts.gaps);
+  tooltip("From a live frame's capture until its patches were there; interruptions of the stream.");
 }
 
 // One stage's row: percentiles and, as a bar, what its mean takes of a frame's time.

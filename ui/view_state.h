@@ -121,6 +121,9 @@ struct ViewFacts {
   std::int64_t dropped_late = 0;   // decoded, but their time had passed
   std::int64_t dropped_queue = 0;  // live: pushed out of the queue by newer ones
   std::int64_t frames_corrupt = 0;
+  // A live source's frames, from their capture until they were through the pipeline; 0: none yet
+  double age_p50_ms = 0, age_p95_ms = 0, age_p99_ms = 0;
+  std::int64_t gaps = 0;  // how often it was interrupted
 
   // Stages: of the last seconds, and of the whole run. Decode and draw are among them.
   std::vector<StageTimes> recent, whole;

@@ -11,6 +11,7 @@
 
 #include "pipeline/errors.h"
 #include "pipeline/gl_log.h"
+#include "pipeline/live_meter.h"
 #include "pipeline/pacer.h"
 #include "pipeline/player.h"
 #include "ui/glfw.h"
@@ -55,7 +56,7 @@ class Window {
   bool playing() const { return !viewer_.settings.paused && !viewer_.facts.ended; }
 
   const WindowHooks& hooks_;
-  const QueuePolicy queue_policy_;
+  const std::optional<QueuePolicy> queue_policy_;
   GlfwLibrary library_;
   GlfwWindowPtr window_;
   gl::Context context_;
@@ -64,6 +65,7 @@ class Window {
   ViewSettings initial_;
   SourceConfig source_config_;
   std::unique_ptr<Player> player_;
+  LiveMeter live_;
   Pacer pacer_;
   Frame next_;          // decoded, waiting for its time
   bool wanted_ = true;  // the next frame is shown as soon as it is there: start, seek, step
@@ -102,6 +104,7 @@ void Window::open(const SourceConfig& config) {
   next_ = Frame{};
   viewer_.attach(player->info());  // forgets the old frame, which belongs to the old player
   player_ = std::move(player);
+  live_ = LiveMeter{};
   source_config_ = config;
   viewer_.facts.start_pts_ns = player_->start_pts_ns();
   viewer_.facts.seekable = player_->seekable();
@@ -128,7 +131,10 @@ void Window::say(std::string message) {
 }
 
 void Window::show(Frame frame, bool sought) {
-  Frame before = viewer_.show(std::move(frame), sought, player_->last_decode_ns());
+  const FrameOrigin origin = frame.origin();
+  const bool resumed = live_.begins_after_gap(origin);
+  Frame before = viewer_.show(std::move(frame), sought || resumed, player_->last_decode_ns());
+  live_.note_done(origin);
   if (before) player_->recycle(std::move(before));
   new_frame_ = true;
   viewer_.facts.ended = false;
@@ -278,6 +284,10 @@ void Window::refresh_facts() {
   facts.queue_depth = player_->queue_depth() + (next_ ? 1 : 0);
   facts.queue_capacity = player_->queue_capacity();
   facts.dropped_queue = player_->dropped_by_queue();
+  facts.age_p50_ms = live_.since_capture().percentile_ms(50);
+  facts.age_p95_ms = live_.since_capture().percentile_ms(95);
+  facts.age_p99_ms = live_.since_capture().percentile_ms(99);
+  facts.gaps = live_.gaps();
   facts.duration_ns = player_->duration_ns();
 }
 

@@ -13,7 +13,7 @@ namespace saccade::ui {
 
 struct WindowConfig {
   SourceConfig source;
-  QueuePolicy queue_policy = QueuePolicy::kBlock;
+  std::optional<QueuePolicy> queue_policy;  // none: as the source needs it
   ViewSettings settings;
   int width_px = 1280;
   int height_px = 720;

@@ -1,0 +1,51 @@
+#include "pipeline/live_meter.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace saccade {
+namespace {
+
+template <typename Clock>
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+const char* name(CaptureClock clock) {
+  switch (clock) {
+    case CaptureClock::kArrival:
+      return "arrival";
+    case CaptureClock::kDriver:
+      return "driver";
+    case CaptureClock::kSender:
+      return "sender";
+  }
+  return "?";
+}
+
+std::int64_t unix_time_ns(std::int64_t steady_ns) {
+  return steady_ns + now_ns<std::chrono::system_clock>() - now_ns<std::chrono::steady_clock>();
+}
+
+bool LiveMeter::begins_after_gap(const FrameOrigin& origin) {
+  const bool begins = origin.gaps != gaps_;
+  gaps_ = origin.gaps;
+  return begins;
+}
+
+std::int64_t LiveMeter::note_done(const FrameOrigin& origin) {
+  if (origin.arrived_ns == 0) return 0;
+  const std::int64_t now = now_ns<std::chrono::steady_clock>();
+  since_capture_.record(now - origin.captured_ns);
+  since_arrival_.record(now - origin.arrived_ns);
+  ++by_clock_[static_cast<std::size_t>(origin.clock)];
+  return now - origin.captured_ns;
+}
+
+CaptureClock LiveMeter::clock() const {
+  return static_cast<CaptureClock>(std::max_element(by_clock_.begin(), by_clock_.end()) - by_clock_.begin());
+}
+
+}  // namespace saccade

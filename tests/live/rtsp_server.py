@@ -1,0 +1,79 @@
+"""An RTSP server of GStreamer's on loopback: `rtsp_server.py PORT CLIP.h264 FPS [--once]` serves rtsp://127.0.0.1:PORT/live.
+
+Plays the pictures of an H.264 byte stream with access unit delimiters, paced by the clock, over and over (or once), for
+all clients alike, from the first one on. Prints "ready" when it listens. The times in its RTCP reports are those at
+which a picture was handed to the server.
+"""
+import sys
+import threading
+import time
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstRtspServer", "1.0")
+from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402
+
+DELIMITER = b"\x00\x00\x00\x01\x09"
+
+
+class Player(threading.Thread):
+    """Pushes the pictures into one appsrc until its media is gone."""
+
+    def __init__(self, source, pictures, rate, once):
+        super().__init__(daemon=True)
+        self.source, self.pictures, self.rate, self.once = source, pictures, rate, once
+        self.stopped = threading.Event()
+
+    def run(self):
+        begin, number = time.monotonic(), 0
+        while not self.stopped.wait(max(begin + number / self.rate - time.monotonic(), 0)):
+            begin = max(begin, time.monotonic() - number / self.rate - 1)  # no burst after the process was held up
+            if self.once and number == len(self.pictures):
+                self.source.emit("end-of-stream")
+                return
+            picture = Gst.Buffer.new_wrapped(self.pictures[number % len(self.pictures)])
+            if self.source.emit("push-buffer", picture) != Gst.FlowReturn.OK:
+                return
+            number += 1
+
+
+def report_capture_time(media):
+    elements = media.get_element().get_parent().iterate_elements()
+    while True:
+        result, element = elements.next()
+        if result != Gst.IteratorResult.OK:
+            return
+        if element.get_factory().get_name() == "rtpbin":
+            element.set_property("rtcp-sync-send-time", False)
+
+
+def main():
+    port, clip, rate = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    with open(clip, "rb") as file:
+        pictures = [DELIMITER + rest for rest in file.read().split(DELIMITER)[1:]]
+    Gst.init(None)
+    server = GstRtspServer.RTSPServer()
+    server.set_address("127.0.0.1")
+    server.set_service(port)
+    factory = GstRtspServer.RTSPMediaFactory()
+    factory.set_launch(
+        "( appsrc name=source is-live=true do-timestamp=true format=time caps=video/x-h264,stream-format=byte-stream,alignment=au"
+        " ! rtph264pay name=pay0 pt=96 config-interval=1 )")
+    factory.set_shared(True)
+
+    def configure(_factory, media):
+        player = Player(media.get_element().get_by_name("source"), pictures, rate, "--once" in sys.argv)
+        media.connect("prepared", report_capture_time)
+        media.connect("unprepared", lambda _media: player.stopped.set())
+        player.start()
+
+    factory.connect("media-configure", configure)
+    server.get_mount_points().add_factory("/live", factory)
+    if server.attach(None) == 0:
+        sys.exit(f"port {port} can't be bound")
+    print("ready", flush=True)
+    GLib.MainLoop().run()
+
+
+main()
