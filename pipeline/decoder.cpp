@@ -38,6 +38,7 @@ class Decoder final : public FrameSource {
 
  private:
   ReadStatus produce(Frame& out);
+  FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
   ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
   ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
   void open_first();
@@ -129,11 +130,18 @@ ReadStatus Decoder::produce(Frame& out) {
   view.sequence = delivered_++;
   counters_.frames = delivered_;
   const bool live = playback_.reader().live();
-  const FrameOrigin origin =
-      live ? frame_origin(playback_.format(), is_device_, time.pts_ns, arrived_ns(*shell)) : FrameOrigin{};
+  const FrameOrigin origin = live ? origin_of(*shell, time) : FrameOrigin{};
   out = Frame(std::move(shell), view);
   out.origin() = origin;
   return ReadStatus::kOk;
+}
+
+// By the stream's own time, where it gave one: `time` is made to rise.
+FrameOrigin Decoder::origin_of(const AVFrame& frame, const FrameTime& time) const {
+  const std::int64_t stamp = frame.best_effort_timestamp;
+  const std::int64_t stamp_ns =
+      stamp == AV_NOPTS_VALUE ? time.pts_ns : av_rescale_q(stamp, playback_.stream().time_base, {1, 1000000000});
+  return frame_origin(playback_.format(), is_device_, stamp_ns, arrived_ns(frame));
 }
 
 // A decoded, timed frame whose tags are decided.

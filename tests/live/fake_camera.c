@@ -1,6 +1,7 @@
 /* LD_PRELOAD: a V4L2 camera at $SACCADE_CAMERA (as /dev/video7), as a driver would answer, with pictures from files.
  * SACCADE_CAMERA_MJPEG, _YUYV: files of pictures: a u32 count, a u32 size each, then the bytes. SACCADE_CAMERA_FORM="W,H,FPS".
- * SACCADE_CAMERA_PULL=N: gone after N pictures; _STALL=N: gives no more after N; _BUSY: somebody else has it. */
+ * SACCADE_CAMERA_PULL=N: gone after N pictures; _STALL=N: gives no more after N; _STUCK=N: pictures N and N + 1 have
+ * one time stamp, N + 2 one just after; _BUSY: somebody else has the camera. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -148,8 +149,10 @@ static int dequeue(struct v4l2_buffer* buffer) {
   buffer->bytesused = camera.pictures.size[picture];
   buffer->sequence = (uint32_t)camera.number++;
   buffer->flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
-  buffer->timestamp.tv_sec = due_us / 1000000;
-  buffer->timestamp.tv_usec = due_us % 1000000;
+  const long stuck = number_of("SACCADE_CAMERA_STUCK"), number = buffer->sequence;
+  const int64_t stamp_us = stuck >= 0 && number > stuck && number <= stuck + 2 ? due_us - (number - stuck) * 1000000 / camera.fps + (number - stuck - 1) * 100 : due_us;
+  buffer->timestamp.tv_sec = stamp_us / 1000000;
+  buffer->timestamp.tv_usec = stamp_us % 1000000;
   return 0;
 }
 

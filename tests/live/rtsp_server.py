@@ -28,7 +28,8 @@ class Player(threading.Thread):
     def run(self):
         begin, number = time.monotonic(), 0
         while not self.stopped.wait(max(begin + number / self.rate - time.monotonic(), 0)):
-            begin = max(begin, time.monotonic() - number / self.rate - 1)  # no burst after the process was held up
+            late = time.monotonic() - begin - number / self.rate
+            begin += late if late > 0.5 else 0  # no burst after the process was held up
             if self.once and number == len(self.pictures):
                 self.source.emit("end-of-stream")
                 return

@@ -85,6 +85,16 @@ class Camera(LiveTest):
         self.assertEqual(self.meta()["stream"]["codec"], "mjpeg")
         self.assertEqual(self.manifest()["queue_policy"], "latest")
 
+    def test_stamps_that_stick(self):
+        self.finish(self.camera("--frames", 50, "--input-format", "yuyv422", "--live-policy", "block", SACCADE_CAMERA_STUCK=20), 0)
+        arrays, manifest = self.arrays(), self.manifest()
+        self.assertGreater(np.diff(arrays["index"]["pts_ns"]).min(), 0)
+        self.assertGreater(manifest["decode_errors"]["pts_not_rising"], 0)
+        # The times given out were made to rise; when a picture was captured is what the driver said.
+        captured = arrays["live"]["captured_unix_ns"]
+        self.assertAlmostEqual((captured[-1] - captured[0]) * RATE / 1e9, 49, delta=0.3)
+        self.assertEqual(manifest["live"]["capture_clock"], "driver")
+
     def test_a_pulled_camera(self):
         self.finish(self.camera("--live-policy", "block", SACCADE_CAMERA_PULL=25), 3, "No such device")
         manifest = self.manifest()
