@@ -224,6 +224,8 @@ const OptionSpec kTable[] = {
      .kind = K::kWordOrInteger, .commands = kForStreams, .default_text = "false", .choices = "true|false", .lo = 0, .hi = kMany, .shapes_result = true, .apply = apply_loop},
     {.name = "max-pixels", .metavar = "N", .group = kSourceGroup, .help = "refuse larger pictures",
      .kind = K::kInteger, .commands = kForStreams, .default_text = "134217728", .lo = 1, .hi = 2147483647, .apply = [](Options& o, const std::string& t) { o.source.max_pixels = whole(t); }},
+    {.name = "allow-network", .group = kSourceGroup, .help = "a playlist on disk may open http and other URLs",
+     .kind = K::kFlag, .commands = kForStreams, .default_text = "false", .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.source.allow_network = t == "true"; }},
     {.name = "threads", .metavar = "N", .group = kSourceGroup, .help = "decoder threads, 0: FFmpeg's choice",
      .kind = K::kInteger, .commands = kForAll, .default_text = "0", .lo = 0, .hi = 64, .apply = [](Options& o, const std::string& t) { o.source.threads = small(t); }},
     {.name = "hwdec", .metavar = "MODE", .group = kSourceGroup, .help = "hardware decoding: auto, no or cuda",

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "pipeline/decoder_guard.h"
 #include "pipeline/decoder_hw.h"
 #include "pipeline/decoder_log.h"
 #include "pipeline/decoder_options.h"
@@ -122,6 +123,8 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   const AVInputFormat* forced = forced_format(config, location);
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
+  input.guard = std::make_unique<OpenGuard>(*raw, location, config);
+  limit_allocations(config.max_pixels);
   raw->interrupt_callback = input.watch->callback();
   prepare_format(*raw, location);
   if (location.kind == InputKind::kPipe) {
@@ -131,6 +134,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   }
   Dictionary options = demuxer_options(config.input, location);
   add_network_options(location, config.live, options);
+  if (std::string list = input.guard->protocols(); !list.empty()) options.set("protocol_whitelist", list);
   const ErrorCapture log;
   // Frees `raw` when it fails.
   const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
@@ -153,6 +157,10 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   }
   input.format.reset(raw);
   check_hints_taken(config, options, *input.format);
+  if (input.guard->is_local() && !config.allow_network && std::string_view(input.format->iformat->name) == "dash") {
+    throw InputError(fmt::format("{}: a DASH manifest on disk may name files anywhere; add --allow-network to trust it",
+                                 config.uri));
+  }
 }
 
 bool is_cover(const AVStream& stream) { return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0; }
@@ -265,6 +273,11 @@ int find_stream_info(const SourceConfig& config, AVFormatContext& format) {
 }
 
 }  // namespace
+
+OpenedInput::OpenedInput() = default;
+OpenedInput::OpenedInput(OpenedInput&&) noexcept = default;
+OpenedInput& OpenedInput::operator=(OpenedInput&&) noexcept = default;
+OpenedInput::~OpenedInput() = default;
 
 OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& interrupted) {
   static std::once_flag once;

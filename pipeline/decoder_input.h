@@ -31,11 +31,18 @@ struct InputLocation {
 // empty or a directory.
 InputLocation locate_input(const std::string& uri);
 
+class OpenGuard;
+
 // A camera, and a network stream of no known length that its sender paces. Not HLS and DASH, which come in bursts of
 // seconds; nor a pipe, whose writer can wait, unless the user says so.
 bool is_live(const AVFormatContext& format, const InputLocation& location, const LiveConfig& config);
 
 struct OpenedInput {
+  OpenedInput();
+  OpenedInput(OpenedInput&&) noexcept;
+  OpenedInput& operator=(OpenedInput&&) noexcept;
+  ~OpenedInput();
+  std::unique_ptr<OpenGuard> guard;  // of `format`
   std::unique_ptr<ReadWatch> watch;  // of all that `format` reads
   std::unique_ptr<PipeInput> pipe;   // what `format` reads from, where that is a pipe
   FormatContextPtr format;

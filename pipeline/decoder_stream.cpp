@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "pipeline/decoder_guard.h"
 #include "pipeline/decoder_truncation.h"
 
 namespace saccade {
@@ -163,6 +164,7 @@ void StreamDecoder::finish(int read_error) {
   }
   const std::int64_t promised = promised_packets(*input_.format, *input_.stream);
   if (!sought_ && promised > 0 && packets_ < promised) counters_.truncated = true;
+  if (input_.guard->has_refused()) counters_.truncated = true;
   if (ends_too_early(*input_.format, packets_end_byte_)) counters_.truncated = true;
 }
 

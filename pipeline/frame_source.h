@@ -52,6 +52,7 @@ struct SourceConfig {
   LiveConfig live;
   std::shared_ptr<std::atomic<bool>> stop;          // set by anyone: opening and reading end promptly; may be null
   std::int64_t max_pixels = std::int64_t{1} << 27;  // of a picture: 16K UHD fits; a larger one is refused
+  bool allow_network = false;                       // a playlist that lies here may open URLs
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
   bool require_hwdec = false;      // that is an UnavailableError instead
   bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
