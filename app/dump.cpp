@@ -42,11 +42,16 @@ void print_result(const Options& options, const Target& target, const DumpOutcom
     fmt::print("{}: already complete: {} emissions of {}\n", outcome.directory, r.value("emissions", 0LL), target.uri);
     return;
   }
+  const Json drops = r.value("drops", Json::object());
+  std::int64_t dropped = 0;
+  for (const auto& cause : drops.items())
+    dropped += cause.value().is_number_integer() ? cause.value().get<std::int64_t>() : 0;
   fmt::print(
-      "{}: {} emissions x {} patches of {}x{} {} from {} frames ({:.0f} frames/s, {:.1f} % of the tiles changed)\n",
+      "{}: {} emissions x {} patches of {}x{} {} from {} frames ({:.0f} frames/s, {:.1f} % of the tiles changed{})\n",
       outcome.directory, r["emissions"].get<std::int64_t>(), r["patches"].get<std::int64_t>(),
       options.pipeline.lattice.patch_size, options.pipeline.lattice.patch_size, name(options.pipeline.samples.type),
-      r["frames"].get<std::int64_t>(), r["frames_per_s"].get<double>(), 100 * r["damage_share"].get<double>());
+      r["frames"].get<std::int64_t>(), r["frames_per_s"].get<double>(), 100 * r["damage_share"].get<double>(),
+      dropped > 0 ? fmt::format("; {} dropped", dropped) : "");
 }
 
 // Says on stderr what is not as it should be. Returns the exit code of this outcome.

@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t kAtOnceBytes = std::int64_t{64} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
+constexpr const char* kPatternHash = "pattern";  // made by what the uri says, always the same
+
 using Digest = std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)>;
 
 std::string hexadecimal(const std::array<unsigned char, EVP_MAX_MD_SIZE>& bytes, unsigned count) {
@@ -51,6 +53,8 @@ bool is_regular(const std::string& path) {
 
 }  // namespace
 
+std::string file_sha256(const std::string& path) { return sha256(path, {}); }
+
 std::string regular_file(const std::string& uri) {
   if (uri != "-" && is_regular(uri)) return uri;
   const std::string scheme = "file:";
@@ -77,7 +81,8 @@ InputHash::InputHash(const std::string& uri) {
   identity_.uri = uri;
   if (path.empty()) {
     identity_.name = uri;
-    identity_.sha256 = "stream";
+    const bool pattern = uri.compare(0, 7, "test://") == 0 || uri.compare(0, 6, "lavfi:") == 0;
+    identity_.sha256 = pattern ? kPatternHash : kStreamHash;
     return;
   }
   identity_.name = std::filesystem::path(path).filename().string();

@@ -13,8 +13,13 @@ struct InputIdentity {
   std::string uri;                   // as the user wrote it
   std::string name;                  // the file's name, or the uri
   std::optional<std::int64_t> size;  // of a regular file
-  std::string sha256;                // hexadecimal; "stream" for what is no regular file; empty: not known yet
+  std::string sha256;                // hexadecimal; "pattern" for test:// and lavfi:; kStreamHash; empty: not known yet
 };
+
+inline constexpr const char* kStreamHash = "stream";
+
+// Hexadecimal; empty when the file can't be read.
+std::string file_sha256(const std::string& path);
 
 // The path behind a uri that names a regular file ("file:" taken off); empty for everything else.
 std::string regular_file(const std::string& uri);

@@ -92,7 +92,7 @@ DumpRun::DumpRun(const Options& options, std::string uri, std::string directory,
 
 DumpOutcome DumpRun::run() {
   Frame frame = first_frame(frames_, decoder_, *source_, uri_, interrupt_);
-  pipeline_.prepare(frame.view());
+  prepare_for(uri_, pipeline_, frame.view());
   const StreamInfo& info = source_->info();
   spdlog::info("{}: {} {}x{}, decoder {}{}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
                info.decoder, info.hwdec == "no" ? "" : " on the card", name(pipeline_.config().backend),
@@ -101,15 +101,15 @@ DumpOutcome DumpRun::run() {
 
   if (!options_.backend_reason.empty())
     spdlog::debug("backend {}: {}", name(pipeline_.config().backend), options_.backend_reason);
-  prepare_target(directory_);
-  write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline_));
   const DumpShape shape{static_cast<std::int64_t>(pipeline_.lattice().patch_count()),
                         options_.pipeline.lattice.patch_size,
                         options_.pipeline.samples.type,
                         frame.view().width_px,
                         frame.view().height_px,
                         info.live};
-  EmissionQueue emissions(make_slots(pipeline_));
+  EmissionQueue emissions(make_slots(pipeline_));  // all memory is there before an old dump goes
+  prepare_target(directory_);
+  write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline_));
   DumpWriter writer(std::make_unique<DumpFiles>(directory_, shape), emissions, [this] {
     source_->interrupt();
     frames_.close_now();
@@ -219,6 +219,16 @@ DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
 }
 
 }  // namespace
+
+void prepare_for(const std::string& uri, Pipeline& pipeline, const FrameView& frame) {
+  try {
+    pipeline.prepare(frame);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", uri, error.what()));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", uri, error.what()));
+  }
+}
 
 RunInterrupt::Scope::Scope(RunInterrupt& owner, FrameSource& source, FrameQueue& queue) : owner_(owner) {
   const std::lock_guard lock(owner_.mutex_);

@@ -37,6 +37,9 @@ class RunInterrupt {
   bool requested_ = false;
 };
 
+// Pipeline::prepare; its errors then name the input.
+void prepare_for(const std::string& uri, Pipeline& pipeline, const FrameView& frame);
+
 struct DumpOutcome {
   enum class Kind : std::uint8_t { kComplete, kDamaged, kInterrupted, kStopped, kSkipped } kind = Kind::kComplete;
   std::string directory;

@@ -75,6 +75,7 @@ std::string difference(const Json& old, const Json& wanted) {
     const bool unknown = std::string_view(key) == "sha256" && (there.is_null() || here.is_null());
     if (!unknown && there != here) return fmt::format("input {} {} there, {} here", key, show(there), show(here));
   }
+  if (old.value("fixation_sha256", Json()) != wanted["fixation_sha256"]) return "another --fixation file";
   const Json old_options = old.value("options", Json::object());
   const Json& options = wanted["options"];
   for (const auto& both : {std::cref(options), std::cref(old_options)}) {
@@ -112,6 +113,12 @@ TargetAction decide_target(const std::string& directory, const DumpOptions& opti
   if (!differs.empty()) {
     throw UsageError(fmt::format("--resume: {} is a dump of something else ({}); choose another -o, or --overwrite it",
                                  directory, differs));
+  }
+  if (complete && wanted["input"]["sha256"] == kStreamHash) {
+    throw UsageError(
+        fmt::format("--resume: {} is complete, but whether {} still gives the same can't be told; choose "
+                    "another -o, or --overwrite it",
+                    directory, wanted["input"]["name"].get<std::string>()));
   }
   return complete ? TargetAction::kSkip : TargetAction::kWrite;
 }

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/dump_run.h"
 #include "app/info_devices.h"
 #include "app/info_file.h"
 #include "app/info_machine.h"
 #include "app/preview_libraries.h"
+#include "app/stop_signal.h"
 #include "app/version.h"
 #include "kernels/cpu/simd_target.h"
 #include "pipeline/errors.h"
@@ -81,11 +83,14 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 // the only one.
 int describe_inputs(const Options& options) {
   const bool several = options.inputs.size() > 1;
+  RunInterrupt interrupt;
+  const StopSignal stop([&interrupt] { interrupt.interrupt(); });
   int failures = 0;
   std::vector<std::string> parts;
   for (const std::string& input : options.inputs) {
     SourceConfig source = options.source;
     source.uri = input;
+    interrupt.set_opening(input);
     try {
       const FileReport report = inspect(source, options.pipeline);
       parts.push_back(options.json ? to_json(report) : to_text(report));

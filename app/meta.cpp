@@ -94,10 +94,13 @@ Json meta_identity(const Options& options, const InputIdentity& input) {
   Json in_force = Json::object();
   for (const auto& [key, text] : options.in_force) in_force[key] = text;
   Json sha256 = input.sha256.empty() ? Json(nullptr) : Json(input.sha256);
+  const ScanpathConfig& scanpath = options.pipeline.scanpath;
+  Json fixations = scanpath.policy == FixationPolicy::kFile ? Json(file_sha256(scanpath.argument)) : Json(nullptr);
   return {{"format", kDumpFormat},
           {"schema", kSchemaVersion},
           {"saccade", version()},
           {"input", {{"name", input.name}, {"uri", input.uri}, {"size", or_null(input.size)}, {"sha256", sha256}}},
+          {"fixation_sha256", fixations},
           {"options", in_force}};
 }
 

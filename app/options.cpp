@@ -29,13 +29,15 @@ constexpr CommandText kCommands[] = {
     {Command::kReconstruct, "saccade reconstruct DIR -o out.mp4|out.png [options]", "pictures of what a dump holds"},
 };
 
+constexpr const char* kInputHelp =
+    "INPUT: a path, - (stdin), a URL that FFmpeg opens, lavfi:GRAPH, test://NAME; a name that begins with '-' comes\n"
+    "after --.";
+
 std::string program_help() {
   std::string text = fmt::format("saccade {}: foveated patches of a video stream\n\n", version());
   for (const auto& command : kCommands) text += fmt::format("  {:<56} {}\n", command.usage, command.what);
+  text += fmt::format("\n{} `saccade COMMAND --help` lists a command's options.\n", kInputHelp);
   text +=
-      "\nINPUT: a path, - (stdin), a URL that FFmpeg opens, lavfi:GRAPH, test://NAME; a name that begins with '-' "
-      "comes\n"
-      "after --. `saccade COMMAND --help` lists a command's options.\n"
       "Exit codes: 0 ok, 1 unexpected, 2 usage, 3 some inputs failed or were damaged, 4 interrupted with a valid "
       "partial\n"
       "result, 65 bad input, 69 device or display missing.\n";
@@ -93,12 +95,17 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
   ParsedLine line;
   CLI::App app(command.what);
   app.name(fmt::format("saccade {}", name(command.command)));
+  if (command.command != Command::kReconstruct) app.footer(kInputHelp);
   app.allow_extras();
   add_options(app, command.command, line.inputs);
   try {
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::CallForHelp&) {
     line.help = app.help();
+    const std::size_t usage = line.help.find("Usage:");  // CLI11's leaves out what an INPUT is
+    if (usage != std::string::npos) {
+      line.help.replace(usage, line.help.find('\n', usage) - usage, fmt::format("Usage: {}", command.usage));
+    }
     return line;
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());

@@ -36,6 +36,10 @@ void check_lattice(const LatticeConfig& lattice, const Given& given) {
   for (const char* name : {"strides", "grid-sizes"}) {
     if (given.has(name) && !nested) given.fail(name, "needs --lattice nested");
   }
+  for (const char* name : {"e0", "m0", "preset"}) {
+    if (given.has(name) && lattice.kind == LatticeKind::kUniform)
+      given.fail(name, "--lattice uniform has one resolution: --lod");
+  }
   if (given.has("strides") != given.has("grid-sizes")) {
     given.fail(given.has("strides") ? "strides" : "grid-sizes", "--strides and --grid-sizes come together");
   }

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "app/version.h"
@@ -149,6 +150,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 GivenValues read_config(const std::string& path, Command command) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw UsageError(fmt::format("--config {}: is a directory; give a TOML file", path));
+  }
   Reader reader{path, command, {}};
   try {
     reader.read(toml::parse_file(path));

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "pipeline/errors.h"
@@ -15,7 +16,9 @@ void check(int code, const std::string& output, const char* what) {
   if (code >= 0) return;
   std::array<char, AV_ERROR_MAX_STRING_SIZE> reason{};
   av_strerror(code, reason.data(), reason.size());
-  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}: {}", output, what, reason.data()));
+  const bool writing = std::string_view(what) == kWriting;
+  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}: {}{}", output, what, reason.data(),
+                                                 writing ? "; make room, or choose another -o" : ""));
 }
 
 AvPtr<AVFrame> make_frame(int width, int height, AVPixelFormat format) {
@@ -33,7 +36,10 @@ std::string partial_name(const std::string& output) { return output + ".partial"
 void publish(const std::string& partial, const std::string& output) {
   std::error_code error;
   std::filesystem::rename(partial, output, error);
-  if (error) throw Error(ExitCode::kUnexpected, fmt::format("{}: {}", output, error.message()));
+  if (!error) return;
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}; choose another -o", output, error.message()));
 }
 
 }  // namespace saccade::preview

@@ -27,7 +27,9 @@ struct AvDeleter {
 template <typename T>
 using AvPtr = std::unique_ptr<T, AvDeleter>;
 
-// Throws Error "OUTPUT: WHAT: FFmpeg's reason" when `code` is negative.
+inline constexpr const char* kWriting = "can't be written";
+
+// Throws Error "OUTPUT: WHAT: FFmpeg's reason" when `code` is negative; with kWriting, also what to try.
 void check(int code, const std::string& output, const char* what);
 
 // A writable frame with planes of its own. Throws std::bad_alloc.

@@ -58,12 +58,14 @@ const AVCodec* find_encoder(const Container& container, const std::string& outpu
 // Encoders see frame numbers 0, 1, 2 ...; the container gets the true times from `times`. So any encoder keeps times
 // that are finer than its own clock (MPEG-4's has 16 bits), and none reorders or drops pictures by rate.
 struct PreviewEncoder::State {
+  ~State();
   std::string output;
   std::string partial;
   int width = 0, height = 0;              // of the pictures
   int coded_width = 0, coded_height = 0;  // even
   std::vector<std::int64_t> times;        // in kTimeBase, one more than there are pictures
   std::int64_t next = 0;
+  bool opened = false;  // `partial` is there
   bool finished = false;
   AvPtr<AVFormatContext> muxer;
   AvPtr<AVCodecContext> encoder;
@@ -78,6 +80,13 @@ struct PreviewEncoder::State {
   void open_file(const Container& container);
   void drain();
 };
+
+PreviewEncoder::State::~State() {
+  if (finished || !opened) return;
+  muxer.reset();
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+}
 
 void PreviewEncoder::State::set_times(const std::vector<std::int64_t>& pts_ns, std::int64_t hold_ns) {
   const std::int64_t shift = pts_ns.empty() ? 0 : std::max<std::int64_t>(-pts_ns.front(), 0);
@@ -141,12 +150,13 @@ void PreviewEncoder::State::open_file(const Container& container) {
   stream->time_base = kTimeBase;
   check(avcodec_parameters_from_context(stream->codecpar, encoder.get()), output, "muxer");
   const std::string url = "file:" + partial;
-  check(avio_open(&muxer->pb, url.c_str(), AVIO_FLAG_WRITE), output, "can't be written");
+  check(avio_open(&muxer->pb, url.c_str(), AVIO_FLAG_WRITE), output, preview::kWriting);
+  opened = true;
   AVDictionary* options = nullptr;
   av_dict_set(&options, "movflags", "+faststart", 0);
   const int code = avformat_write_header(muxer.get(), &options);
   av_dict_free(&options);
-  check(code, output, "muxer");
+  check(code, output, preview::kWriting);
 }
 
 void PreviewEncoder::State::drain() {
@@ -159,7 +169,7 @@ void PreviewEncoder::State::drain() {
     packet->duration = times[number + 1] - times[number];
     packet->stream_index = stream->index;
     av_packet_rescale_ts(packet.get(), kTimeBase, stream->time_base);
-    check(av_write_frame(muxer.get(), packet.get()), output, "can't be written");
+    check(av_write_frame(muxer.get(), packet.get()), output, preview::kWriting);
     av_packet_unref(packet.get());
   }
 }
@@ -185,12 +195,7 @@ PreviewEncoder::PreviewEncoder(std::string output, int width_px, int height_px, 
   s.open_converter();
 }
 
-PreviewEncoder::~PreviewEncoder() {
-  if (state_->finished) return;
-  state_->muxer.reset();
-  std::error_code ignored;
-  std::filesystem::remove(state_->partial, ignored);
-}
+PreviewEncoder::~PreviewEncoder() = default;
 
 void PreviewEncoder::add(const RgbImage& image) {
   State& s = *state_;
@@ -210,8 +215,8 @@ void PreviewEncoder::finish() {
   State& s = *state_;
   check(avcodec_send_frame(s.encoder.get(), nullptr), s.output, s.encoder->codec->name);
   s.drain();
-  check(av_write_trailer(s.muxer.get()), s.output, "can't be written");
-  check(avio_closep(&s.muxer->pb), s.output, "can't be written");
+  check(av_write_trailer(s.muxer.get()), s.output, preview::kWriting);
+  check(avio_closep(&s.muxer->pb), s.output, preview::kWriting);
   preview::publish(s.partial, s.output);
   s.finished = true;
 }

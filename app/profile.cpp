@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/dump_run.h"
 #include "app/info_machine.h"
 #include "app/profile_report.h"
 #include "app/stop_signal.h"
@@ -38,7 +39,7 @@ void check_options(const Options& options) {
 class ProfileLoop {
  public:
   ProfileLoop(FrameSource& source, FrameQueue& queue, Pipeline& pipeline, TraceWriter* trace, ProfileReport& report)
-      : source_(source), queue_(queue), pipeline_(pipeline), trace_(trace), report_(report) {}
+      : uri_(source.info().uri), source_(source), queue_(queue), pipeline_(pipeline), trace_(trace), report_(report) {}
 
   void run() {
     Frame frame;
@@ -63,7 +64,10 @@ class ProfileLoop {
 
   void step(const Frame& frame) {
     const FrameView& view = frame.view();
-    if (pipeline_.counters().frames == 0) first_pts_ns_ = view.pts_ns;
+    if (pipeline_.counters().frames == 0) {
+      first_pts_ns_ = view.pts_ns;
+      prepare_for(uri_, pipeline_, view);
+    }
     if (report_.live.begins_after_gap(frame.origin())) pipeline_.reset();
     const StepResult result = pipeline_.step(view, emission_);
     report_.live.note_done(frame.origin());
@@ -80,6 +84,7 @@ class ProfileLoop {
     }
   }
 
+  const std::string uri_;
   FrameSource& source_;
   FrameQueue& queue_;
   Pipeline& pipeline_;
@@ -132,7 +137,11 @@ int run_profile(const Options& options) {
   check_options(options);
   SourceConfig config = options.source;
   config.uri = options.inputs.front();
+  RunInterrupt interrupt;
+  const StopSignal stop([&interrupt] { interrupt.interrupt(); });
+  interrupt.set_opening(config.uri);
   const auto source = open_source(config);
+  interrupt.set_opening({});
   const QueuePolicy policy = policy_in_force(options.queue_policy, source->info().live);
   FrameQueue queue(capacity_for(policy, kQueueFrames), policy);
   Pipeline pipeline(options.pipeline);
@@ -140,10 +149,7 @@ int run_profile(const Options& options) {
   if (!options.profile.trace.empty()) trace = std::make_unique<TraceWriter>(options.profile.trace);
   if (trace) trace->name_thread(kTraceThread, "pipeline");
   pipeline.set_trace(trace.get());
-  StopSignal stop([&] {
-    source->interrupt();
-    queue.close_now();
-  });
+  const RunInterrupt::Scope scope(interrupt, *source, queue);
 
   ProfileReport report;
   report.budget_ms = options.profile.budget_ms;
@@ -151,6 +157,7 @@ int run_profile(const Options& options) {
   DecodeThread decode(*source, queue, trace.get());
   ProfileLoop(*source, queue, pipeline, trace.get(), report).run();
   decode.join();
+  if (trace) trace->close();
   report.interrupted = stop.requested();
   if (pipeline.counters().frames == 0) {
     if (report.interrupted) return static_cast<int>(ExitCode::kInterrupted);

@@ -31,12 +31,24 @@ void check_output(const ReconstructOptions& options) {
   if (options.output.empty()) {
     if (options.against.empty())
       throw UsageError("reconstruct: nothing to do; give -o FILE.mp4, -o FILE.png or --against VIDEO");
+    if (options.emission) throw UsageError("--emission: says which one to paint; add -o FILE.png");
     return;
   }
   if (!is_png(options.output) && !PreviewEncoder::knows_suffix(options.output)) {
     throw UsageError(fmt::format("{}: unknown kind of picture; use .png, .mp4, .mkv or .webm", options.output));
   }
-  if (std::filesystem::exists(options.output) && !options.overwrite) {
+  if (options.emission && !is_png(options.output)) {
+    throw UsageError("--emission: a film shows all emissions; give -o FILE.png for one of them");
+  }
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(options.output, error);
+  if (status.type() == std::filesystem::file_type::none) {
+    throw UsageError(fmt::format("{}: {}; choose another -o", options.output, error.message()));
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw UsageError(fmt::format("{}: is a directory; give a file's name", options.output));
+  }
+  if (std::filesystem::exists(status) && !options.overwrite) {
     throw UsageError(fmt::format("{}: exists already; give --overwrite or another name", options.output));
   }
 }
@@ -96,6 +108,10 @@ Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, c
   for (std::int64_t e = 0; e < dump.emissions() && !stop.requested(); ++e) {
     encoder.add(theatre.show(e));
     ++painted.emissions;
+  }
+  if (painted.emissions < dump.emissions()) {
+    throw Error(ExitCode::kInterrupted, fmt::format("{}: interrupted after {} of {} emissions; nothing was written",
+                                                    options.output, painted.emissions, dump.emissions()));
   }
   encoder.finish();
   return painted;

@@ -26,6 +26,16 @@ PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat for
     throw std::invalid_argument(fmt::format("{} levels: the range is 1 to {}", levels, kMaxLevels));
   }
   const int multiple = std::max(kExtentPx, 1 << (levels - 1));
+  const int extent = std::max(width_px, height_px);
+  if (multiple > kExtentPx && extent <= kMaxExtentPx && round_up(extent, kExtentPx) <= kMaxExtentPx &&
+      extent > kMaxExtentPx - multiple + 1) {
+    int most = levels - 1;
+    while (extent > kMaxExtentPx - std::max(kExtentPx, 1 << (most - 1)) + 1) --most;
+    throw std::invalid_argument(
+        fmt::format("{} levels pad a frame of {}x{} pixels beyond the largest texture, {}x{}; "
+                    "give --levels {} or fewer",
+                    levels, width_px, height_px, kMaxExtentPx, kMaxExtentPx, most));
+  }
   if (width_px > kMaxExtentPx - multiple + 1 || height_px > kMaxExtentPx - multiple + 1) {
     throw std::invalid_argument(
         fmt::format("a frame of {}x{} pixels with {} levels is larger than the largest texture, {}x{}; "

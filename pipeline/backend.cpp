@@ -13,8 +13,11 @@ namespace {
 BackendParts make_cpu_backend(const PyramidLayout& layout, const DiffConfig& diff, bool staged) {
   BackendParts parts;
   auto pyramid = std::make_unique<CpuPyramid>(layout);
-  parts.differ = std::make_unique<CpuTileDiffer>(*pyramid, diff);
-  if (!staged) parts.fused = std::make_unique<CpuFusedUpdate>(*pyramid, diff);
+  if (staged) {
+    parts.differ = std::make_unique<CpuTileDiffer>(*pyramid, diff);
+  } else {
+    parts.fused = std::make_unique<CpuFusedUpdate>(*pyramid, diff);
+  }
   parts.pyramid = std::move(pyramid);
   return parts;
 }

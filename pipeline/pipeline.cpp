@@ -22,7 +22,6 @@ std::int64_t now_ns() {
 struct Pipeline::State {
   PyramidLayout layout;
   FrameGeometry geometry;
-  ColorSpec color;  // of the last emission: another matrix changes every sample
   BackendParts backend;
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
@@ -105,7 +104,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
       state_.reset();
     } else {
       if (redone.differ) {
-        state_->backend.differ->configure(config.diff);
+        if (state_->backend.differ) state_->backend.differ->configure(config.diff);
         if (state_->backend.fused) state_->backend.fused->configure(config.diff);
       }
       if (lattice) state_->lattice = std::move(lattice);
@@ -184,10 +183,6 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
       emission.batch.format() != config_.samples) {
     emission = make_emission();
   }
-  if (!(frame.color == s.color)) {
-    s.history.forget();
-    s.color = frame.color;
-  }
   s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
   s.history.mark(emission.plan, frame.color, emission.changed);
   if (config_.backend == Backend::kCpu) {
@@ -209,7 +204,7 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
 
 void Pipeline::reset() {
   if (!state_) return;
-  state_->backend.differ->damage_everything();
+  if (state_->backend.differ) state_->backend.differ->damage_everything();
   if (state_->backend.fused) state_->backend.fused->damage_everything();
   state_->scanpath->reset();
 }

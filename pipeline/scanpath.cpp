@@ -81,6 +81,7 @@ void TimedScanpath::depart(const DueFixation& due, const SceneView& scene) {
 
 Gaze TimedScanpath::step(std::int64_t pts_ns, const SceneView& scene) {
   bool landed_before_departure = false;
+  const std::int64_t landed_fixation = index_;
   if (!started_ || pts_ns < last_pts_ns_) {
     start(pts_ns, scene);
   } else {
@@ -99,6 +100,13 @@ Gaze TimedScanpath::step(std::int64_t pts_ns, const SceneView& scene) {
   gaze.fixation = index_;
   gaze.in_flight = elapsed_ns < lands_ns_;
   gaze.landed = landed_before_departure || (landing_pending_ && !gaze.in_flight);
+  if (gaze.in_flight && landed_before_departure) {  // still shown where it landed; the flight shows from the next frame
+    gaze.in_flight = false;
+    gaze.fixation = landed_fixation;
+    gaze.u = from_.u;
+    gaze.v = from_.v;
+    return gaze;
+  }
   if (!gaze.in_flight) {
     landing_pending_ = false;
     gaze.u = to_.u;

@@ -29,7 +29,7 @@ std::string microseconds(std::int64_t ns) {
 
 }  // namespace
 
-TraceWriter::TraceWriter(const std::string& path) : file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
+TraceWriter::TraceWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
   if (!file_) {
     throw Error(ExitCode::kUnexpected, fmt::format("{}: cannot write the trace: {}; choose a writable path for --trace",
                                                    path, std::strerror(errno)));
@@ -40,12 +40,28 @@ TraceWriter::TraceWriter(const std::string& path) : file_(std::fopen(path.c_str(
 
 TraceWriter::~TraceWriter() {
   const std::lock_guard lock(mutex_);
-  pending_ += first_ ? "[]\n" : "\n]\n";
-  flush();
+  end();
 }
 
+void TraceWriter::close() {
+  const std::lock_guard lock(mutex_);
+  end();
+  if (error_ == 0) return;
+  throw Error(ExitCode::kUnexpected,
+              fmt::format("{}: the trace could not be written: {}; make room, or choose another --trace", path_,
+                          std::strerror(error_)));
+}
+
+void TraceWriter::end() {
+  if (!file_) return;
+  pending_ += first_ ? "[]\n" : "\n]\n";
+  flush();
+  if (std::fclose(file_.release()) != 0 && error_ == 0) error_ = errno;
+}
+
+// The first fault is kept for close(); what comes after it is dropped, so that what was written stays readable.
 void TraceWriter::flush() {
-  std::fwrite(pending_.data(), 1, pending_.size(), file_.get());
+  if (error_ == 0 && std::fwrite(pending_.data(), 1, pending_.size(), file_.get()) != pending_.size()) error_ = errno;
   pending_.clear();
 }
 

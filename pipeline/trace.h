@@ -12,11 +12,13 @@ namespace saccade {
 
 // Complete events ("ph": "X") are appended to a file as they come, whole events at a time, at least once a second; the
 // array is closed by the destructor, and a file cut short still opens (the format allows a missing bracket). Times are
-// of one steady clock, in ns. Any thread. Throws Error when the file can't be made; a full disk ends the trace quietly.
+// of one steady clock, in ns. Any thread. Throws Error when the file can't be made; what goes wrong later, close()
+// throws.
 class TraceWriter {
  public:
   explicit TraceWriter(const std::string& path);
   ~TraceWriter();
+  void close();  // ends the file: no events after it. Throws Error when not all of it could be written
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
   void name_thread(int tid, const char* name);
@@ -26,12 +28,15 @@ class TraceWriter {
  private:
   void append(std::string_view event, std::int64_t now_ns);  // one event without separator
   void flush();
+  void end();
 
+  const std::string path_;
   std::mutex mutex_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   bool first_ = true;
   std::string pending_;  // whole events that are not in the file yet
   std::int64_t flushed_ns_ = 0;
+  int error_ = 0;  // errno of the first write that failed
 };
 
 }  // namespace saccade

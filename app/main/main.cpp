@@ -40,10 +40,11 @@ int main(int argc, char** argv) {
   try {
     int exit_code = 0;
     const auto options = saccade::parse_options(argc, argv, exit_code);
-    if (!options) return exit_code;
-    saccade::init_log(options->log_level);
-    exit_code = run(*options);
-    if (std::fflush(stdout) != 0)
+    if (options) {
+      saccade::init_log(options->log_level);
+      exit_code = run(*options);
+    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       return fail(saccade::ExitCode::kUnexpected, "stdout: the results could not be written");
     return exit_code;
   } catch (const saccade::Error& error) {

@@ -3,7 +3,6 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/simd_rows.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 // Must come after foreach_target.h.
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -111,10 +110,6 @@ void compare8(const std::uint8_t* a, std::ptrdiff_t a_pitch, const std::uint8_t*
       const std::uint8_t* row_a = a + y * a_pitch + begin;
       const std::uint8_t* row_b = b + y * b_pitch + begin;
       for (std::size_t x = 0; x < count; x += lanes) {
-        if (x % 64 == 0) {  // a row of tiles ahead: each row is too short for the processor's own guess to pay
-          hwy::Prefetch(row_a + 16 * a_pitch + x);
-          hwy::Prefetch(row_b + 16 * b_pitch + x);
-        }
         const auto va = hn::LoadU(d, row_a + x);
         const auto vb = hn::LoadU(d, row_b + x);
         const auto difference = hn::Or(hn::SaturatedSub(va, vb), hn::SaturatedSub(vb, va));

@@ -1,7 +1,9 @@
 """Every misuse gets one line that names the thing and what to try, and its exit code."""
+import subprocess
 import unittest
 
 from dump_support import DumpTest, ffmpeg, saccade
+from program import SACCADE
 
 
 class BadInput(DumpTest):
@@ -85,6 +87,7 @@ class Usage(DumpTest):
                                (["--patches", "--e0"], ("--patches", "100", "--e0", "2")),
                                (["--e0", "--preset"], ("--preset", "uv", "--e0", "2")),
                                (["--lod", "uniform"], ("--lod", "2")),
+                               (["--preset", "uniform"], ("--lattice", "uniform", "--preset", "uv")),
                                (["--strides", "nested"], ("--lattice", "grid", "--strides", "1,2", "--grid-sizes", "4,4")),
                                (["--strides", "--grid-sizes"], ("--strides", "1,2")),
                                (["--grid-sizes", "--strides"], ("--strides", "1,2", "--grid-sizes", "4,4,4")),
@@ -92,6 +95,20 @@ class Usage(DumpTest):
                                (["--normalize", "--dtype"], ("--normalize", "clip")),
                                (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):
             self.with_clip(words, *options)
+
+    def test_a_config_that_is_a_directory(self):
+        self.with_clip(["--config", str(self.folder), "directory"], "--config", self.folder)
+
+    def test_more_levels_than_the_frame_allows(self):
+        self.refuse(65, [str(self.clip), "--levels 15"], "dump", self.clip, "-o", self.out, "--levels", "16", "--log-level", "warn")
+        self.assertFalse(self.out.exists())
+
+    def test_results_that_can_not_be_written(self):
+        for arguments in (("--help",), ("dump", "--help"), ("dump", "--print-config", "x.mp4", "-o", "out"), ("info", self.clip)):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([SACCADE, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(b"could not be written", done.stderr)
 
     def test_one_input_only(self):
         self.usage(["one INPUT"], "profile", self.clip, self.clip)

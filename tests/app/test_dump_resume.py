@@ -49,6 +49,24 @@ class Resume(DumpTest):
         clip.write_bytes(data)
         self.refuse(2, ["sha256"], "dump", clip, "-o", self.out, "--resume")
 
+    def test_resume_cannot_tell_one_stream_from_another(self):
+        stream = make_clip(self.folder / "stream.ts", 1, "64x64")
+        for options, code in ((), 0), (("--resume",), 2):
+            with open(stream, "rb") as pipe:
+                done = saccade("dump", "-", "-o", self.out, *options, stdin=pipe)
+            self.assertEqual(done.returncode, code, done.stderr.decode())
+        self.assertIn(b"can't be told", done.stderr)
+        pattern = ["dump", "test://box?size=64x64&frames=5", "-o", self.folder / "pattern", "--resume"]
+        for _ in range(2):
+            self.assertEqual(saccade(*pattern).returncode, 0)
+
+    def test_resume_sees_another_scanpath_in_the_same_file(self):
+        path = self.folder / "path.csv"
+        path.write_text("0,0.2,0.2\n")
+        self.dump("--fixation", f"file:{path}")
+        path.write_text("0,0.8,0.2\n")
+        self.refuse(2, ["--fixation"], "dump", self.clip, "-o", self.out, "--resume", "--fixation", f"file:{path}")
+
     def test_an_incomplete_dump(self):
         self.dump("--every", "frame")
         whole = digest(self.out)

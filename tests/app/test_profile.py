@@ -137,6 +137,21 @@ class Profile(unittest.TestCase):
         tiles = [event["args"]["value"] for event in events if event["ph"] == "C" and event["name"] == "damaged tiles"]
         self.assertEqual(sum(tiles), self.report["damage"]["damaged_tiles"])
 
+    def test_a_trace_on_a_full_disk_is_an_error(self):
+        done = saccade("profile", self.clip, "--trace", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/full: the trace could not be written", done.stderr)
+
+    def test_interrupt_while_opening(self):
+        for command in ("profile", "info"):
+            with subprocess.Popen([SACCADE, command, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                time.sleep(0.7)
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 4, errors)
+            self.assertIn(b"interrupted", errors)
+
     def test_unwritable_trace_is_an_error(self):
         result = saccade("profile", self.clip, "--trace", os.path.join(self.folder.name, "no", "such", "trace.json"))
         self.assertEqual(result.returncode, 1)

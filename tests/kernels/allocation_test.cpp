@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "kernels/cpu/cpu_tile_differ.h"
+#include "kernels/cpu/cpu_fused_update.h"
 #include "test_frame.h"
 #include "tests/support/allocation_counter.h"
 
@@ -24,6 +24,8 @@ TEST(Allocation, NonePerFrame) {
     frame.randomize(rng);
     CpuPyramid pyramid(make_pyramid_layout(200, 150, texture_format(layout)));
     CpuTileDiffer differ(pyramid, {});
+    CpuPyramid other(pyramid.layout());
+    CpuFusedUpdate fused(other, {});
     PatchPlan plan;
     plan.patches = {{50, 50, 0, 1}, {100, 75, 2.5f, 1}, {190, 140, 6, 0.3f}};
     PatchBatch batch(3, 16, {});
@@ -36,7 +38,9 @@ TEST(Allocation, NonePerFrame) {
       pyramid.upload(frame.view(), damage);
       pyramid.refresh_mips(damage);
       pyramid.sample(plan, frame.view().color, batch);
+      fused.update(frame.view());
       if (step == 3) differ.damage_everything();
+      if (step == 3) fused.damage_everything();
       frame.randomize(rng, 30 * step, 20, 30 * step + 20, 60);
     }
     EXPECT_EQ(allocation_count(), before);

@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "pyramid_truth.h"
 #include "test_frame.h"
 
 namespace saccade::test {
@@ -78,6 +79,22 @@ TEST(CpuFusedUpdate, EqualsTheStages) {
       }
     }
   }
+}
+
+// Against the definition, not against other code of ours.
+TEST(CpuFusedUpdate, FourK) {
+  std::mt19937 rng(4);
+  TestFrame frame(PixelLayout::kNv12, 4096, 2160);
+  frame.randomize(rng);
+  CpuPyramid texture(make_pyramid_layout(4096, 2160, TextureFormat::kYuv8));
+  CpuFusedUpdate update(texture, {});
+  EXPECT_TRUE(update.update(frame.view()).all());
+  frame.randomize(rng, 4000, 2100, 4096, 2160);
+  frame.set(0, 2048, 700, 0, frame.get(0, 2048, 700, 0) ^ 1);
+  const Damage& damage = update.update(frame.view());
+  EXPECT_EQ(damage.count(), 6 * 4 + 1);  // tiles 250 to 255 of rows 131 to 134, and one
+  EXPECT_TRUE(damage.test(128, 43));
+  expect_true_pyramid(texture, frame);
 }
 
 TEST(CpuFusedUpdate, RefusesOtherFrames) {

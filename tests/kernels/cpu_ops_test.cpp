@@ -112,7 +112,7 @@ TEST_P(CpuOpsTest, Marks) {
 }
 
 TEST_P(CpuOpsTest, Compare) {
-  for_each_row_case([&](std::mt19937& rng, Fill fill, std::size_t n) {
+  const auto compare = [&](std::mt19937& rng, Fill fill, std::size_t n) {
     const std::size_t skew = rng() % 16;
     const auto pitch = static_cast<std::ptrdiff_t>(n + 3);
     const auto a = make_bytes(rng, (n + 3) * 16 + skew, fill);
@@ -132,7 +132,14 @@ TEST_P(CpuOpsTest, Compare) {
         ASSERT_EQ(energy[0], energy[1]) << rows << " rows, floor " << floor;
       }
     }
-  });
+  };
+  for_each_row_case(compare);
+  for (const std::size_t n :
+       {2047U, 2048U, 2049U, 2064U, 4096U, 4131U, 7680U}) {  // wider than what is gathered at once
+    SCOPED_TRACE(n);
+    std::mt19937 rng(static_cast<unsigned>(n));
+    for (const Fill fill : {Fill::kRandom, Fill::kNear}) compare(rng, fill, n);
+  }
 }
 
 TEST_P(CpuOpsTest, SumMarks) {

@@ -1,43 +1,22 @@
 // The per-frame calls of scanpath, lattices, history and histogram allocate nothing once they are made.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <random>
 
 #include "pipeline/patch_history.h"
 #include "pipeline/scanpath.h"
 #include "pipeline/stats.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/unit/scene.h"
-
-namespace {
-
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace saccade {
 namespace {
 
 TEST(Allocation, TheCounterCounts) {
-  const long before = allocations;
+  const long before = test::allocation_count();
   std::vector<int> numbers(100);
   numbers[3] = 1;
-  EXPECT_GT(allocations, before);
+  EXPECT_GT(test::allocation_count(), before);
 }
 
 void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat format) {
@@ -60,7 +39,7 @@ void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat
   changed.reserve(lattice->patch_count());
   const SceneView view{&scene.damage(), &scene.pyramid(), geometry};
 
-  const long before = allocations;
+  const long before = test::allocation_count();
   for (std::int64_t frame = 0; frame < 50; ++frame) {
     history.note_damage(scene.damage());
     const Gaze gaze = path->step(frame * 40'000'000, view);
@@ -70,7 +49,8 @@ void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat
     scene.damage().clear();
     scene.damage().set(static_cast<int>(frame), 500);
   }
-  EXPECT_EQ(allocations, before) << static_cast<int>(policy) << " " << static_cast<int>(kind) << " " << name(format);
+  EXPECT_EQ(test::allocation_count(), before)
+      << static_cast<int>(policy) << " " << static_cast<int>(kind) << " " << name(format);
 }
 
 TEST(Allocation, NonePerFrame) {
