@@ -1,0 +1,43 @@
+"""Every kind of unusual input, made by ffmpeg, through the whole program: frames, times, size, colours, refusals."""
+import concurrent.futures
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import kinds
+import kinds_pictures
+import kinds_streams
+
+
+def run(case, folder):
+    """The finished dump of a case; an exception where it can't be made."""
+    place = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    path = place / case.name
+    case.make(path)
+    result = kinds.Result(case, path, place / "dump")
+    return result
+
+
+class Kinds(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-kinds-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+
+    def check_all(self, cases):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = [(case, pool.submit(run, case, self.folder)) for case in cases]
+            for case, future in runs:
+                with self.subTest(kind=case.kind, name=case.name):
+                    kinds.check(self, case, future.result())
+
+    def test_pictures(self):
+        self.check_all(kinds_pictures.cases())
+
+    def test_streams(self):
+        self.check_all(kinds_streams.cases())
+
+
+if __name__ == "__main__":
+    unittest.main()
