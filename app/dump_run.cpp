@@ -172,7 +172,7 @@ bool DumpRun::step(Frame& frame, Emission& emission) {
   const StepResult result = pipeline_.step(view, emission);
   const std::int64_t age_ns = live_.note_done(origin);
   if (result.emitted && age_ns != 0) {
-    emission.captured_unix_ns = unix_time_ns(origin.captured_ns);
+    emission.captured_unix_ns = origin.captured_ns + unix_minus_steady_ns();
     emission.age_ns = age_ns;
     emission.gaps = origin.gaps;
   }

@@ -311,6 +311,7 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   }
   input.stream = input.format->streams[index];
   check_size(config, *input.stream->codecpar);
+  if (location.is_device) input.note = other_than_asked(config.input, *input.stream);
   input.complaints = std::make_unique<ComplaintCounter>();
   input.codec = open_codec(config, *input.format, *input.stream, input.live, *input.complaints);
   return input;

@@ -13,6 +13,7 @@
 
 #include "pipeline/decoder.h"
 #include "pipeline/errors.h"
+#include "pipeline/live_meter.h"
 
 namespace saccade {
 namespace {
@@ -22,11 +23,6 @@ constexpr std::int64_t kTransitMax_ns = 10 * kSecond_ns;
 constexpr std::int64_t kSameTime_ns = kSecond_ns;  // a stream whose own time is this near the clock's has gone on
 constexpr double kFirstDelay_s = 0.25;
 constexpr auto kMoment = std::chrono::milliseconds(20);
-
-std::int64_t wall_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::int64_t to_ns(double seconds) { return std::llround(seconds * 1e9); }
 
@@ -244,7 +240,7 @@ bool is_finite_only(const SourceConfig& config) {
 
 FrameOrigin frame_origin(const AVFormatContext& format, bool is_device, std::int64_t pts_ns, std::int64_t arrived_ns) {
   FrameOrigin origin{arrived_ns, arrived_ns, CaptureClock::kArrival, 0};
-  const std::int64_t wall_minus_steady_ns = wall_now_ns() - steady_now_ns();
+  const std::int64_t ahead_ns = unix_minus_steady_ns();
   const auto take = [&](std::int64_t captured_ns, CaptureClock clock) {
     const std::int64_t transit_ns = arrived_ns - captured_ns;
     if (transit_ns < 0 || transit_ns > kTransitMax_ns) return;
@@ -253,9 +249,9 @@ FrameOrigin frame_origin(const AVFormatContext& format, bool is_device, std::int
   };
   if (is_device) {
     take(pts_ns, CaptureClock::kDriver);
-    take(pts_ns - wall_minus_steady_ns, CaptureClock::kDriver);
+    take(pts_ns - ahead_ns, CaptureClock::kDriver);
   } else if (format.start_time_realtime != AV_NOPTS_VALUE && format.start_time_realtime > 0) {
-    take(format.start_time_realtime * 1000 + pts_ns - wall_minus_steady_ns, CaptureClock::kSender);
+    take(format.start_time_realtime * 1000 + pts_ns - ahead_ns, CaptureClock::kSender);
   }
   return origin;
 }

@@ -1,6 +1,12 @@
 #include "pipeline/decoder_options.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
+
+extern "C" {
+#include <libavutil/parseutils.h>
+}
 
 namespace saccade {
 namespace {
@@ -30,6 +36,22 @@ void prepare_format(AVFormatContext& format, const InputLocation& location) {
   for (const char* scheme : {"rtsp", "rtp:", "udp:", "tcp:", "srt:", "rtmp"}) {
     if (has_scheme(location, scheme)) format.max_analyze_duration = kAnalyze_us;
   }
+}
+
+std::string other_than_asked(const InputHints& asked, const AVStream& stream) {
+  const AVCodecParameters& got = *stream.codecpar;
+  int width = 0, height = 0;
+  if (!asked.size.empty() && av_parse_video_size(&width, &height, asked.size.c_str()) >= 0 &&
+      (width != got.width || height != got.height)) {
+    return fmt::format("the camera gives {}x{}, not {}", got.width, got.height, asked.size);
+  }
+  AVRational rate = {0, 1};
+  const AVRational got_rate = stream.avg_frame_rate;
+  if (!asked.rate.empty() && av_parse_video_rate(&rate, asked.rate.c_str()) >= 0 && got_rate.num > 0 &&
+      av_cmp_q(rate, got_rate) != 0) {
+    return fmt::format("the camera gives {:g} frames/s, not {}", av_q2d(got_rate), asked.rate);
+  }
+  return {};
 }
 
 double open_timeout_s(const InputLocation& location, const LiveConfig& config) {

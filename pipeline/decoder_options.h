@@ -11,6 +11,9 @@ void add_network_options(const InputLocation& location, const LiveConfig& config
 // Flags and limits of `format` itself, before it is opened.
 void prepare_format(AVFormatContext& format, const InputLocation& location);
 
+// What a camera's driver chose in place of what was asked for: a sentence; empty: nothing.
+std::string other_than_asked(const InputHints& asked, const AVStream& stream);
+
 // In force for this input, in seconds; 0: none.
 double open_timeout_s(const InputLocation& location, const LiveConfig& config);
 double stall_timeout_s(const InputLocation& location, const LiveConfig& config);

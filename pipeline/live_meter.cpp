@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace saccade {
 namespace {
@@ -25,8 +26,19 @@ const char* name(CaptureClock clock) {
   return "?";
 }
 
-std::int64_t unix_time_ns(std::int64_t steady_ns) {
-  return steady_ns + now_ns<std::chrono::system_clock>() - now_ns<std::chrono::steady_clock>();
+// The thread may be held up between two readings: the closest pair of a few counts.
+std::int64_t unix_minus_steady_ns() {
+  constexpr std::int64_t kClose_ns = 20'000;
+  std::int64_t difference = 0, closest = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < 8 && closest > kClose_ns; ++i) {
+    const std::int64_t before = now_ns<std::chrono::steady_clock>();
+    const std::int64_t wall = now_ns<std::chrono::system_clock>();
+    const std::int64_t apart = now_ns<std::chrono::steady_clock>() - before;
+    if (apart >= closest) continue;
+    closest = apart;
+    difference = wall - before - apart / 2;
+  }
+  return difference;
 }
 
 bool LiveMeter::begins_after_gap(const FrameOrigin& origin) {

@@ -132,6 +132,11 @@ class Camera(LiveTest):
             self.assertFalse(self.out.exists())
         self.finish(self.camera("--loop"), 2, "--loop")
 
+    def test_a_size_or_rate_that_the_camera_changes(self):
+        for option, asked, words in (("--input-size", "640x480", f"gives {WIDTH}x{HEIGHT}, not 640x480"), ("--input-rate", "25", f"gives {RATE} frames/s, not 25")):
+            self.finish(self.camera(option, asked, "--frames", 2, "--overwrite"), 0, words)
+            self.assertTrue(any(words in note for note in self.meta()["stream"]["notes"]))
+
     def test_a_format_that_the_camera_lacks(self):
         self.finish(self.camera("--input-format", "h264"), 65, CAMERA)
 
