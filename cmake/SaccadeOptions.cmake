@@ -49,6 +49,15 @@ if(SACCADE_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${SACCADE_CCACHE})
 endif()
 
+option(SACCADE_FUZZ "libFuzzer programs of our parsers, build/.../tests/fuzz_* (needs clang)" OFF)
+if(SACCADE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "saccade: SACCADE_FUZZ needs clang: add -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
 if(SACCADE_SANITIZE)
   list(JOIN SACCADE_SANITIZE "," saccade_sanitizers)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${saccade_sanitizers}>

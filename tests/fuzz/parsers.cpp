@@ -1,0 +1,133 @@
+#include "parsers.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "app/npy.h"
+#include "app/npy_reader.h"
+#include "app/options_config.h"
+#include "pipeline/decoder_input.h"
+#include "pipeline/errors.h"
+#include "pipeline/scanpath_policy.h"
+
+namespace saccade::fuzz {
+namespace {
+
+// A file in memory, under a name that can be opened.
+class MemoryFile {
+ public:
+  explicit MemoryFile(Bytes bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    while (!bytes.empty()) {
+      const ssize_t wrote = write(fd_, bytes.data(), bytes.size());
+      if (wrote <= 0) std::abort();
+      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+    }
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  int fd_;
+};
+
+void promise(bool kept, const char* what) {
+  if (kept) return;
+  std::fprintf(stderr, "broken: %s\n", what);
+  std::abort();
+}
+
+void run_scanpath(Bytes input) {
+  const MemoryFile file(input);
+  try {
+    const RecordedScanpath path = read_scanpath(file.path());
+    promise(!path.points.empty() && path.points.size() == path.begins_ns.size(), "a time for each point");
+    promise(std::adjacent_find(path.begins_ns.begin(), path.begins_ns.end(), std::greater_equal<>()) ==
+                path.begins_ns.end(),
+            "times rise");
+    for (const auto& point : path.points) {
+      promise(point.u >= 0 && point.u <= 1 && point.v >= 0 && point.v <= 1, "points lie in the frame");
+    }
+  } catch (const InputError&) {
+  }
+}
+
+void run_config(Bytes input) {
+  const MemoryFile file(input);
+  try {
+    const GivenValues values = read_config(file.path(), Command::kDump);
+    Options options;
+    GivenValues canonical;
+    for (const auto& [key, value] : values) {
+      const OptionSpec* spec = find_option(key);
+      promise(spec != nullptr, "known options only");
+      canonical[key] = {canonical_value(*spec, value.text), ""};
+      spec->apply(options, canonical[key].text);
+    }
+    const std::string text = write_config(Command::kDump, canonical);
+    const MemoryFile again({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    for (const auto& [key, value] : read_config(again.path(), Command::kDump)) {
+      promise(!canonical.contains(key) || canonical[key].text == canonical_value(*find_option(key), value.text),
+              "what is written is read back");
+    }
+  } catch (const UsageError&) {
+  }
+}
+
+void run_npy(Bytes input) {
+  const MemoryFile file(input);
+  try {
+    NpyArray array(file.path());
+    const std::vector<std::int64_t> any(array.shape().size(), -1);
+    array.require("'|u1'", 1, any);
+    unsigned sum = 0;
+    for (const std::int64_t row : {std::int64_t{0}, array.rows() - 1}) {
+      if (row < 0 || array.rows() == 0) continue;
+      for (const std::byte value : array.row(row)) sum += std::to_integer<unsigned>(value);
+    }
+    promise(sum <= 255U * input.size() * 2, "what was read lies in the file");
+  } catch (const InputError&) {
+  }
+}
+
+void run_uri(Bytes input) {
+  const std::string uri(input.begin(), input.end());
+  const bool costly = std::count(uri.begin(), uri.end(), '*') + std::count(uri.begin(), uri.end(), '{') > 1;
+  if (costly || uri.find('\0') != std::string::npos) return;
+  try {
+    const InputLocation location = locate_input(uri);
+    promise(!location.url.empty() || !location.format.empty(), "an input lies somewhere");
+    promise(!location.sequence || location.format == "image2", "pictures are read as pictures");
+    promise(location.is_stdin == (uri == "-" || uri.starts_with("pipe:")), "standard input only when it is named");
+  } catch (const Error&) {
+  }
+}
+
+const std::string& npy_file() {
+  static const std::string file = npy_header("'|u1'", 2, {3}) + "abcdef";
+  return file;
+}
+
+}  // namespace
+
+const std::vector<Parser>& parsers() {
+  static const std::vector<Parser> all = {
+      {"scanpath", run_scanpath, {"t_s,u,v\n0,0.5,0.5\n0.25,0.1,0.9\n", "# c\r\n-1\t0\t1\n\n1e3\t0.5\t.5", "0,0,0"}},
+      {"config",
+       run_config,
+       {"rate = 4\nthreshold = 3\n[dump]\nevery = \"frame\"\nresume = true\n", "e0 = 2.3\nstrides = [1, 2, 4]\n",
+        "fixation = 'center:0.5,0.5'\n[view]\nsize = '640x480'\n", "vf = \"hflip,scale=64:48\"\nloop = 3\n"}},
+      {"npy", run_npy, {npy_file(), std::string_view(npy_file()).substr(0, 40)}},
+      {"uri",
+       run_uri,
+       {"clip.mp4", "file:///tmp/a%20b.mp4", "http://host/a.mp4?q=1", "lavfi:testsrc2=s=64x48", "v4l2:///dev/video0",
+        "shot%04d.png", "shots/*.png", "rtsp://u:p@h:8554/x", "-", "a:b", "test://box", "pipe:0", "concat:a|b"}}};
+  return all;
+}
+
+}  // namespace saccade::fuzz
