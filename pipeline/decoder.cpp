@@ -167,7 +167,10 @@ ReadStatus Decoder::next_filtered(AVFrame& frame, FrameTime& time) {
   for (;;) {
     if (filtering_) {
       const ReadStatus pulled = filters_.pull(frame, time);
-      if (pulled == ReadStatus::kOk) resolve_tags(frame, playback_.gray_is_limited());
+      if (pulled == ReadStatus::kOk) {
+        resolve_tags(frame, playback_.gray_is_limited());
+        counters_.pts_not_rising += time.not_rising ? 1 : 0;
+      }
       if (pulled != ReadStatus::kAgain) return pulled;
     }
     const ReadStatus status = next_decoded(frame, time);

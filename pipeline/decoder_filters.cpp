@@ -12,6 +12,7 @@ namespace saccade {
 namespace {
 
 constexpr AVRational kNanoseconds = {1, 1000000000};
+constexpr std::int64_t kDefaultFrameNs = 40000000;
 constexpr std::array<std::string_view, 25> kFieldFilters = {
     "bwdif",      "detelecine", "doubleweave",  "estdif",         "field",    "fieldhint",  "fieldmatch",
     "fieldorder", "il",         "interlace",    "kerndeint",      "mcdeint",  "nnedi",      "phase",
@@ -108,12 +109,24 @@ bool FrameFilters::push(AVFrame& frame, const FrameTime& time, AVRational frame_
   return true;
 }
 
+// Filters may set times as they like; given out, they rise.
+void FrameFilters::time_frame(const AVFrame& frame, FrameTime& time) {
+  const AVRational base = graph_->time_base();
+  if (!clock_) {
+    const bool known = frame_rate_.num > 0 && frame_rate_.den > 0;
+    clock_.emplace(known ? av_rescale_q(1, av_inv_q(frame_rate_), kNanoseconds) : kDefaultFrameNs);
+  }
+  std::optional<std::int64_t> pts_ns;
+  if (frame.pts != AV_NOPTS_VALUE) pts_ns = av_rescale_q(frame.pts, base, kNanoseconds);
+  time = clock_->next(pts_ns, frame.pkt_duration > 0 ? av_rescale_q(frame.pkt_duration, base, kNanoseconds) : 0);
+}
+
 ReadStatus FrameFilters::pull(AVFrame& frame, FrameTime& time) {
   for (;;) {
     if (graph_) {
       const int pulled = graph_->pull(&frame);
       if (pulled >= 0) {
-        time.pts_ns = av_rescale_q(frame.pts, graph_->time_base(), kNanoseconds);
+        time_frame(frame, time);
         return ReadStatus::kOk;
       }
       if (pulled == AVERROR_EOF && !waiting_) return ReadStatus::kEnd;
@@ -136,6 +149,7 @@ void FrameFilters::reset() {
   graph_.reset();
   if (waiting_) shells_.give(std::exchange(waiting_, nullptr));
   finished_ = false;
+  clock_.reset();
 }
 
 }  // namespace saccade

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pipeline/decoder_graph.h"
@@ -41,6 +42,7 @@ class FrameFilters {
 
  private:
   void build(const AVFrame& like);
+  void time_frame(const AVFrame& frame, FrameTime& time);
   [[noreturn]] void refuse(int code) const;
   std::string option_name() const;
 
@@ -53,6 +55,7 @@ class FrameFilters {
   AVRational frame_rate_{0, 1};
   std::int64_t until_ns_ = 0;  // where the last frame pushed ends
   bool finished_ = false;
+  std::optional<PtsClock> clock_;  // of what comes out
   struct Kind {
     int width = 0, height = 0, format = -1;
     FieldWork work = FieldWork::kNone;

@@ -167,6 +167,9 @@ bool Playback::start_next_play() {
 
 std::string Playback::describe_no_frame(const std::string& logged) const {
   if (decoder_->encrypted()) return fmt::format("{}: the video is encrypted; decrypt it first", config_.uri);
+  if (decoded_ > 0 && !config_.filters.empty() && config_.start_s <= 0) {
+    return fmt::format("{}: --vf '{}' lets no frame through", config_.uri, config_.filters);
+  }
   if (decoded_ > 0) {
     return fmt::format("{}: no frame lies between --start {} and its end; the last one is earlier", config_.uri,
                        config_.start_s);

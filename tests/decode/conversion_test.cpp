@@ -1,6 +1,7 @@
 // Colours that are known, through every kind of pixel format; changes of size and format mid-stream; --vf.
 #include <gtest/gtest.h>
 
+#include "pipeline/errors.h"
 #include "support.h"
 
 namespace saccade::test {
@@ -177,6 +178,21 @@ TEST(UserFilters, AreAppliedAsFfmpegDoes) {
   const std::vector<std::int64_t> times = record(config).times_ns();
   ASSERT_EQ(times.size(), 20U);
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(times[i], static_cast<std::int64_t>(i) * 20000000);
+  config.filters = "setpts=7/(25*TB)";  // every frame at the same time: given out, they rise by a frame
+  const Recording still = record(config);
+  ASSERT_EQ(still.shots.size(), 10U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(still.shots[i].view.pts_ns, 280000000 + static_cast<std::int64_t>(i) * 40000000);
+  }
+  EXPECT_EQ(still.counters.pts_not_rising, 9);
+  config.filters = "select=0";
+  try {
+    record(config);
+    ADD_FAILURE() << "no frame came through, and no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("--vf 'select=0' lets no frame through"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(UserFilters, FollowAChangeOfSize) {
