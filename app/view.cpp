@@ -92,9 +92,7 @@ ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
     }
   };
   if (options.json) {
-    hooks.report = [](const char* event, const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
-      print_state(event, settings, facts);
-    };
+    hooks.report = [](const char* event, const ui::Viewer& viewer) { print_state(event, viewer); };
   }
   hooks.stopped = [&stop] { return stop.requested(); };
   return hooks;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "app/meta.h"
 
@@ -28,6 +29,7 @@ Json settings_json(const ui::ViewSettings& s) {
             {"speed", s.speed},
             {"paused", s.paused},
             {"loop", s.loop},
+            {"vsync", s.vsync},
             {"fullscreen", s.fullscreen},
             {"levels", s.pipeline.levels},
             {"threshold", s.pipeline.diff.threshold},
@@ -80,8 +82,9 @@ void print_shot(bool json, const std::string& path, double t_s, const ui::ViewSe
   print_line(line);
 }
 
-void print_state(const char* event, const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
-  Json line = state_json(settings, facts);
+void print_state(const char* event, const ui::Viewer& viewer) {
+  const ui::ViewFacts& facts = viewer.facts;
+  Json line = state_json(viewer.settings, facts);
   line["event"] = event;
   Json times = Json::object();
   for (const ui::StageTimes& stage : facts.recent) {
@@ -89,6 +92,13 @@ void print_state(const char* event, const ui::ViewSettings& settings, const ui::
   }
   line["stages"] = times;
   line["draw_ms"] = facts.draw_ms;
+  if (std::string_view(event) == "draw") {
+    Json controls = Json::object();
+    for (const auto& [what, at] : viewer.overlay().controls()) {
+      controls[std::string(what)] = {at.left, at.top, at.right, at.bottom};
+    }
+    line["controls"] = controls;
+  }
   print_line(line);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ui/view_state.h"
+#include "ui/viewer.h"
 
 namespace saccade {
 
@@ -11,7 +11,8 @@ namespace saccade {
 void print_shot(bool json, const std::string& path, double t_s, const ui::ViewSettings& settings,
                 const ui::ViewFacts& facts);
 
-// One line of JSON after each picture drawn, flushed at once: `event`, the time, the settings, the counters.
-void print_state(const char* event, const ui::ViewSettings& settings, const ui::ViewFacts& facts);
+// One line of JSON after each picture drawn, flushed at once: `event`, the time, the settings, the counters; where no
+// new frame was drawn also where the panel's controls are, [left, top, right, bottom] in pixels by name.
+void print_state(const char* event, const ui::Viewer& viewer);
 
 }  // namespace saccade

@@ -47,8 +47,7 @@ void Player::stop() {
 }
 
 void Player::interrupt() {
-  source_->interrupt();
-  queue_->close_now();
+  source_->interrupt();  // its thread then closes the queue
 }
 
 PollStatus Player::take(Frame& out, bool may_wait) {

@@ -96,7 +96,8 @@ class Marks {
     const float text_height = ImGui::GetFontSize();
     list_.AddRectFilled({left - 10 * scale_, top - text_height - 10 * scale_},
                         {left + width + 10 * scale_, bottom + text_height + 8 * scale_}, kShadow, 4 * scale_);
-    list_.AddText({left, top - text_height - 4 * scale_}, kText, "lod: log2 of the pixels a sample spans");
+    const char* const what = "lod: log2 of the pixels a sample spans";
+    list_.AddText({left, top - text_height - 4 * scale_}, kText, ImGui::CalcTextSize(what).x <= width ? what : "lod");
     const auto parts = static_cast<int>(kHeatStops.size()) - 1;
     for (int i = 0; i < parts; ++i) {
       const float x0 = left + width * static_cast<float>(i) / static_cast<float>(parts);
@@ -105,7 +106,9 @@ class Marks {
       const ImU32 c1 = heat_color(static_cast<float>(i + 1) / static_cast<float>(parts), 1);
       list_.AddRectFilledMultiColor({x0, top}, {x1, bottom}, c0, c1, c1, c0);
     }
-    for (int level = 0; level <= static_cast<int>(range); ++level) {
+    const float room = width / range;  // of a number
+    const int step = room >= 2 * ImGui::CalcTextSize("00").x ? 1 : 2;
+    for (int level = 0; level <= static_cast<int>(range); level += step) {
       const float x = left + width * static_cast<float>(level) / range;
       const std::string text = fmt::format("{}", level);
       line({x, top}, {x, bottom + 3 * scale_}, kText);

@@ -107,15 +107,19 @@ struct Overlay::State {
   SettingsPanel settings_panel;
   SeekBar seek_bar;
   Panel left{"facts"}, right{"settings"};
-  std::map<std::string, ControlRect, std::less<>> controls;
+  struct Control {
+    ControlRect rect;
+    int frame = 0;  // in which it was drawn last
+  };
+  std::map<std::string, Control, std::less<>> controls;
   PixelRects covered;
   std::string message;
   double message_until_s = 0;
   Note note = [this](std::string_view name) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto found = controls.find(name);
-    ControlRect& rect = found != controls.end() ? found->second : controls[std::string(name)];
-    rect = {low.x, low.y, high.x, high.y};
+    Control& control = found != controls.end() ? found->second : controls[std::string(name)];
+    control = {{low.x, low.y, high.x, high.y}, ImGui::GetFrameCount()};
   };
 };
 
@@ -165,7 +169,16 @@ std::span<const PixelRect> Overlay::covered() const { return state_->covered.spa
 
 std::optional<ControlRect> Overlay::control(std::string_view name) const {
   const auto found = state_->controls.find(name);
-  return found == state_->controls.end() ? std::nullopt : std::optional<ControlRect>(found->second);
+  const bool shown = found != state_->controls.end() && found->second.frame == ImGui::GetFrameCount();
+  return shown ? std::optional<ControlRect>(found->second.rect) : std::nullopt;
+}
+
+std::vector<std::pair<std::string_view, ControlRect>> Overlay::controls() const {
+  std::vector<std::pair<std::string_view, ControlRect>> shown;
+  for (const auto& [name, control] : state_->controls) {
+    if (control.frame == ImGui::GetFrameCount()) shown.emplace_back(name, control.rect);
+  }
+  return shown;
 }
 
 }  // namespace saccade::ui

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ui/pixel_rects.h"
 #include "ui/view_state.h"
@@ -32,6 +34,7 @@ class Overlay {
 
   // By the name of what it sets ("threshold", "e0", "save", "seek"); empty: it isn't shown.
   std::optional<ControlRect> control(std::string_view name) const;
+  std::vector<std::pair<std::string_view, ControlRect>> controls() const;  // all that are shown
 
  private:
   struct State;

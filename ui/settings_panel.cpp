@@ -137,6 +137,15 @@ void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts,
     changed_ = true;
   }
   note("patches");
+  if (lattice.kind != LatticeKind::kUniform) return;
+  double lod = facts.plan != nullptr && !facts.plan->patches.empty() ? static_cast<double>(facts.plan->patches[0].lod)
+                                                                     : std::max(lattice.uniform_lod, 0.0);
+  if (slider("lod", "##lod", lod, 0, config.levels - 1, "%.2f",
+             "The one level of detail of all patches: a sample is 2^lod pixels wide.")) {
+    lattice.uniform_lod = lod;
+    changed_ = true;
+  }
+  note("lod");
 }
 
 void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
@@ -189,14 +198,14 @@ void SettingsPanel::scanpath_rows(PipelineConfig& config, const Note& note) {
   ScanpathConfig& scanpath = config.scanpath;
   const PolicyRow* row = &kPolicies[0];
   for (const PolicyRow& policy : kPolicies) {
-    if (policy.policy == scanpath.policy) row = &policy;
+    if (policy.policy == (asks_path_ ? FixationPolicy::kFile : scanpath.policy)) row = &policy;
   }
   label("policy", "Where the eye goes next. A click on the picture holds it there; g lets it go again.");
   if (ImGui::BeginCombo("##policy", row->name)) {
     for (const PolicyRow& policy : kPolicies) {
-      const bool needs_path = policy.policy == FixationPolicy::kFile && scanpath.policy != FixationPolicy::kFile;
-      const auto flags = needs_path ? ImGuiSelectableFlags_Disabled : 0;  // a path is given on the command line
-      if (!ImGui::Selectable(policy.name, &policy == row, flags)) continue;
+      if (!ImGui::Selectable(policy.name, &policy == row)) continue;
+      asks_path_ = policy.policy == FixationPolicy::kFile && scanpath.policy != FixationPolicy::kFile;
+      if (asks_path_) continue;
       set_policy(config, policy.policy);
       changed_ = true;
     }
@@ -206,9 +215,11 @@ void SettingsPanel::scanpath_rows(PipelineConfig& config, const Note& note) {
   if (row->argument != nullptr) {
     label("", "");
     std::array<char, 256> argument{};
-    scanpath.argument.copy(argument.data(), argument.size() - 1);
+    if (!asks_path_) scanpath.argument.copy(argument.data(), argument.size() - 1);
     if (ImGui::InputTextWithHint("##argument", row->argument, argument.data(), argument.size(),
                                  ImGuiInputTextFlags_EnterReturnsTrue)) {
+      if (asks_path_) set_policy(config, FixationPolicy::kFile);
+      asks_path_ = false;
       scanpath.argument = argument.data();
       changed_ = true;
     }
@@ -230,6 +241,7 @@ void SettingsPanel::buttons(ViewSettings& settings, ViewRequests& requests, cons
   if (ImGui::Button("reset")) {
     settings.pipeline = initial_.pipeline;
     requests.reset_settings = true;
+    asks_path_ = false;
     changed_ = true;
   }
   tooltip("Back to what the command line said.");

@@ -27,7 +27,8 @@ class SettingsPanel {
   ViewSettings initial_;
   LodCurve curve_;
   std::array<char, 256> save_path_{"saccade.toml"};
-  bool changed_ = false;  // in this draw()
+  bool asks_path_ = false;  // policy `file` was chosen and waits for its path
+  bool changed_ = false;    // in this draw()
 };
 
 }  // namespace saccade::ui

@@ -267,13 +267,15 @@ void Viewer::fixate(float u, float v) {
   scanpath.argument = fmt::format("{:.4f},{:.4f}", std::clamp(u, 0.0f, 1.0f), std::clamp(v, 0.0f, 1.0f));
 }
 
+// Held by a click or by the settings it began with; a policy that moves was chosen meanwhile otherwise.
 void Viewer::free_gaze() {
   ScanpathConfig& scanpath = settings.pipeline.scanpath;
-  if (gaze_held_) {
-    scanpath.policy = free_scanpath_.policy;
-    scanpath.argument = free_scanpath_.argument;
-  }
+  const bool held = scanpath.policy == FixationPolicy::kCenter;
+  const bool back = gaze_held_ && free_scanpath_.policy != FixationPolicy::kCenter;
   gaze_held_ = false;
+  if (!held) return;
+  scanpath.policy = back ? free_scanpath_.policy : FixationPolicy::kSaliency;
+  scanpath.argument = back ? free_scanpath_.argument : std::string();
 }
 
 Picture read_picture(int width_px, int height_px) {

@@ -55,6 +55,7 @@ class Viewer {
   const FrameView& frame() const { return frame_.view(); }
   PictureSize picture_size() const;
   ImguiLayer& imgui() { return imgui_; }
+  const Overlay& overlay() const { return overlay_; }
 
   ViewSettings settings;
   ViewFacts facts;

@@ -13,8 +13,8 @@
 #include "pipeline/gl_log.h"
 #include "pipeline/live_meter.h"
 #include "pipeline/pacer.h"
-#include "pipeline/player.h"
 #include "ui/glfw.h"
+#include "ui/player_jobs.h"
 #include "ui/window_input.h"
 
 namespace saccade::ui {
@@ -36,7 +36,8 @@ class Window {
   WindowResult run();
 
  private:
-  void open(const SourceConfig& config);
+  void finish_jobs();
+  void play(std::unique_ptr<Player> player);
   void open_dropped(const std::string& path);
   void advance();
   void show(Frame frame, bool sought);
@@ -56,17 +57,17 @@ class Window {
   bool playing() const { return !viewer_.settings.paused && !viewer_.facts.ended; }
 
   const WindowHooks& hooks_;
-  const std::optional<QueuePolicy> queue_policy_;
   GlfwLibrary library_;
   GlfwWindowPtr window_;
   gl::Context context_;
   WindowInput input_;
   Viewer viewer_;
   ViewSettings initial_;
-  SourceConfig source_config_;
-  std::unique_ptr<Player> player_;
+  SourceConfig source_config_;  // of the newest source that was to be opened
+  PlayerJobs jobs_;
   LiveMeter live_;
   Pacer pacer_;
+  std::int64_t sought_pts_ns_ = 0;
   Frame next_;          // decoded, waiting for its time
   bool wanted_ = true;  // the next frame is shown as soon as it is there: start, seek, step
   bool wanted_sought_ = true;
@@ -81,7 +82,6 @@ class Window {
 
 Window::Window(const WindowConfig& config, const WindowHooks& hooks)
     : hooks_(hooks),
-      queue_policy_(config.queue_policy),
       window_(make_window("saccade", config.width_px, config.height_px)),
       context_([] {
         try {
@@ -92,37 +92,44 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
       }()),
       input_(window_.get()),
       viewer_(context_, config.settings, window_.get()),
-      initial_(config.settings) {
+      initial_(config.settings),
+      source_config_(config.source),
+      jobs_(config.queue_policy, wake_window) {
   input_.attach(viewer_);
   vsync_ = !config.settings.vsync;  // so that it is set
-  open(config.source);
+  jobs_.open(source_config_);
 }
 
 // The old source goes on when the new one can't be opened.
-void Window::open(const SourceConfig& config) {
-  auto player = std::make_unique<Player>(config, queue_policy_);
+void Window::finish_jobs() {
+  try {
+    if (auto player = jobs_.take_opened()) play(std::move(player));
+  } catch (const Error& error) {
+    if (viewer_.facts.stream == nullptr) throw;
+    say(error.what());
+  }
+  if (const auto sought = jobs_.take_sought(); sought && !*sought) say("this input could not be sought");
+}
+
+void Window::play(std::unique_ptr<Player> player) {
+  replaced_ = viewer_.facts.stream != nullptr;
   next_ = Frame{};
   viewer_.attach(player->info());  // forgets the old frame, which belongs to the old player
-  player_ = std::move(player);
   live_ = LiveMeter{};
-  source_config_ = config;
-  viewer_.facts.start_pts_ns = player_->start_pts_ns();
-  viewer_.facts.seekable = player_->seekable();
+  viewer_.facts.start_pts_ns = player->start_pts_ns();
+  viewer_.facts.seekable = player->seekable();
+  jobs_.play(std::move(player));
   wanted_ = wanted_sought_ = true;
   pacer_.stop();
-  glfwSetWindowTitle(window_.get(), fmt::format("{} - saccade", config.uri).c_str());
+  glfwSetWindowTitle(window_.get(), fmt::format("{} - saccade", source_config_.uri).c_str());
 }
 
 void Window::open_dropped(const std::string& path) {
   SourceConfig config;
   config.uri = path;
   config.threads = source_config_.threads;
-  try {
-    open(config);
-    replaced_ = true;
-  } catch (const Error& error) {
-    say(error.what());
-  }
+  source_config_ = config;
+  jobs_.open(config);
 }
 
 void Window::say(std::string message) {
@@ -133,9 +140,9 @@ void Window::say(std::string message) {
 void Window::show(Frame frame, bool sought) {
   const FrameOrigin origin = frame.origin();
   const bool resumed = live_.begins_after_gap(origin);
-  Frame before = viewer_.show(std::move(frame), sought || resumed, player_->last_decode_ns());
+  Frame before = viewer_.show(std::move(frame), sought || resumed, jobs_.player()->last_decode_ns());
   live_.note_done(origin);
-  if (before) player_->recycle(std::move(before));
+  if (before) jobs_.player()->recycle(std::move(before));
   new_frame_ = true;
   viewer_.facts.ended = false;
 }
@@ -143,21 +150,23 @@ void Window::show(Frame frame, bool sought) {
 // The decoder's next frame in `next_`. False: none is ready, or there are no more.
 bool Window::fetch_next() {
   if (next_) return true;
-  const PollStatus status = player_->poll(next_);
+  if (jobs_.player() == nullptr) return false;
+  const PollStatus status = jobs_.player()->poll(next_);
   starved_ = status == PollStatus::kLater;
   if (status == PollStatus::kEnd) reach_end();
   return status == PollStatus::kFrame;
 }
 
 void Window::reach_end() {
-  viewer_.facts.frames_corrupt = player_->frames_corrupt();
-  if (!player_->error().empty() && viewer_.facts.error.empty()) {
-    viewer_.facts.error = player_->error();
-    spdlog::warn("{}", player_->error());
+  const Player& player = *jobs_.player();
+  viewer_.facts.frames_corrupt = player.frames_corrupt();
+  if (!player.error().empty() && viewer_.facts.error.empty()) {
+    viewer_.facts.error = player.error();
+    spdlog::warn("{}", player.error());
   }
-  const bool from_start = viewer_.settings.loop && player_->error().empty() && player_->seekable();
+  const bool from_start = viewer_.settings.loop && player.error().empty() && player.seekable();
   if (from_start && viewer_.has_frame()) {
-    seek(player_->start_pts_ns());
+    seek(player.start_pts_ns());
     return;
   }
   wanted_ = false;
@@ -168,9 +177,10 @@ void Window::reach_end() {
 
 void Window::advance() {
   starved_ = false;
+  finish_jobs();
   if (viewer_.settings.paused != was_paused_) {
     was_paused_ = viewer_.settings.paused;
-    if (!was_paused_ && viewer_.facts.ended) seek(player_->start_pts_ns());
+    if (!was_paused_ && viewer_.facts.ended) seek(viewer_.facts.start_pts_ns);
     pacer_.stop();
   }
   try {
@@ -202,8 +212,9 @@ void Window::show_due() {
   const std::int64_t now = now_ns();
   if (pacer_.due_ns(next_.view().pts_ns) > now + kEarly_ns) return;
   Frame frame = std::exchange(next_, Frame{});
-  while (player_->poll(next_) == PollStatus::kFrame && pacer_.due_ns(next_.view().pts_ns) <= now) {
-    player_->recycle(std::exchange(frame, std::exchange(next_, Frame{})));
+  Player& player = *jobs_.player();
+  while (player.poll(next_) == PollStatus::kFrame && pacer_.due_ns(next_.view().pts_ns) <= now) {
+    player.recycle(std::exchange(frame, std::exchange(next_, Frame{})));
     ++viewer_.facts.dropped_late;
   }
   pacer_.shown(frame.view().pts_ns, now);
@@ -211,9 +222,10 @@ void Window::show_due() {
 }
 
 void Window::seek(std::int64_t pts_ns) {
-  if (!player_->seekable()) return say("this input can't be sought");
+  if (!viewer_.facts.seekable) return say("this input can't be sought");
   next_ = Frame{};
-  if (!player_->seek(pts_ns)) say("this input could not be sought");
+  sought_pts_ns_ = pts_ns;
+  jobs_.seek(PlayerJobs::SeekKind::kFrom, pts_ns);
   wanted_ = wanted_sought_ = true;
   viewer_.facts.ended = false;
 }
@@ -226,9 +238,9 @@ void Window::step_by(int frames) {
     wanted_sought_ = false;
     return;
   }
-  if (!player_->seekable()) return say("this input can't be sought");
+  if (!viewer_.facts.seekable) return say("this input can't be sought");
   next_ = Frame{};
-  player_->seek_before(viewer_.facts.pts_ns);
+  jobs_.seek(PlayerJobs::SeekKind::kBefore, viewer_.facts.pts_ns);
   wanted_ = wanted_sought_ = true;
   viewer_.facts.ended = false;
 }
@@ -252,7 +264,9 @@ void Window::take_requests() {
     say(hooks_.save_picture(read_picture(width, height), viewer_.facts));
   }
   if (requests.seek_pts_ns) seek(*requests.seek_pts_ns);
-  if (requests.seek_by_s) seek(viewer_.facts.pts_ns + std::llround(*requests.seek_by_s * 1e9));
+  if (requests.seek_by_s) {  // from where the seek before is still on its way to
+    seek((jobs_.seeking() ? sought_pts_ns_ : viewer_.facts.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
+  }
   if (requests.step != 0) step_by(requests.step);
   if (auto dropped = std::exchange(input_.events().dropped, std::nullopt)) open_dropped(*dropped);
 }
@@ -281,14 +295,16 @@ void Window::expire_message() {
 
 void Window::refresh_facts() {
   ViewFacts& facts = viewer_.facts;
-  facts.queue_depth = player_->queue_depth() + (next_ ? 1 : 0);
-  facts.queue_capacity = player_->queue_capacity();
-  facts.dropped_queue = player_->dropped_by_queue();
   facts.age_p50_ms = live_.since_capture().percentile_ms(50);
   facts.age_p95_ms = live_.since_capture().percentile_ms(95);
   facts.age_p99_ms = live_.since_capture().percentile_ms(99);
   facts.gaps = live_.gaps();
-  facts.duration_ns = player_->duration_ns();
+  const Player* player = jobs_.player();
+  if (player == nullptr) return;
+  facts.queue_depth = player->queue_depth() + (next_ ? 1 : 0);
+  facts.queue_capacity = player->queue_capacity();
+  facts.dropped_queue = player->dropped_by_queue();
+  facts.duration_ns = player->duration_ns();
 }
 
 void Window::draw() {
@@ -306,21 +322,22 @@ void Window::draw() {
     viewer_.draw(width, height, std::max(std::round(scale_x * 4) / 4, 1.0f));
     glfwSwapBuffers(window_.get());
   }
-  if (hooks_.report) hooks_.report(new_frame_ ? "frame" : "draw", viewer_.settings, viewer_.facts);
+  if (hooks_.report) hooks_.report(new_frame_ ? "frame" : "draw", viewer_);
   new_frame_ = false;
 }
 
 // How long nothing happens by itself; below 0: for ever.
 double Window::wait_s() const {
   if (input_.events().redraws > 0) return 0;
+  const double idle = viewer_.facts.message.empty() ? -1 : kIdle_s;
+  if (jobs_.player() == nullptr) return idle;  // a job wakes the window when it is done
   if (starved_) return kStarved_s;
   if (wanted_) return 0;
   if (playing() && pacer_.running() && next_) {
     const std::int64_t left_ns = pacer_.due_ns(next_.view().pts_ns) - now_ns() - kEarly_ns / 2;
     return std::max(static_cast<double>(left_ns) * 1e-9, 0.0);
   }
-  if (playing()) return 0;
-  return viewer_.facts.message.empty() ? -1 : kIdle_s;
+  return playing() ? 0 : idle;
 }
 
 WindowResult Window::run() {
@@ -342,7 +359,7 @@ WindowResult Window::run() {
     }
   }
   refresh_facts();
-  if (hooks_.report) hooks_.report("end", viewer_.settings, viewer_.facts);
+  if (hooks_.report) hooks_.report("end", viewer_);
   WindowResult result{viewer_.facts, viewer_.facts.error};
   result.facts.stream = nullptr;
   result.facts.damage = nullptr;

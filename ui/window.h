@@ -25,7 +25,7 @@ struct WindowHooks {
   std::function<std::string(const Picture&, const ViewFacts&)> save_picture;
   std::function<std::string(const std::string& path, const ViewSettings&)> save_settings;
   // After each picture drawn, and once at the end; `event` is "frame" for a new one of the video, "draw", "end".
-  std::function<void(const char* event, const ViewSettings&, const ViewFacts&)> report;
+  std::function<void(const char* event, const Viewer&)> report;
   std::function<bool()> stopped;
 };
 

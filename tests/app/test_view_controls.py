@@ -1,0 +1,145 @@
+"""The viewer's panel in a real window: sliders dragged by a mouse, files dropped, vsync, a window that is hidden; and what
+it says where OpenGL is too old."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import tomllib
+import unittest
+
+import numpy as np
+import xdnd
+from program import SACCADE, ffmpeg, make_clip
+from view_support import Screen, WindowedViewer, skip_or_fail
+
+SOURCE = "test://box?size=320x180&rate=30&frames=3000"
+SIZE = (1000, 700)
+
+
+class Controls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.screen = Screen()
+        cls.addClassCleanup(cls.screen.close)
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def open(self, source, *arguments):
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            viewer = WindowedViewer(self.screen, source, "--size", f"{SIZE[0]}x{SIZE[1]}", *arguments)
+        finally:
+            os.chdir(before)
+        self.addCleanup(viewer.kill)
+        viewer.find_window()
+        return viewer
+
+    def quit(self, viewer):
+        viewer.key("q")
+        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
+        self.assertNotIn("OpenGL", "".join(viewer.errors))
+
+    def control(self, viewer, name):
+        self.screen.xdotool("mousemove", "--window", viewer.window, SIZE[0] // 2, SIZE[1] // 3)  # a redraw tells the places
+        return viewer.wait_for(lambda s: name in s.get("controls", {}), f"a control {name}")["controls"][name]
+
+    def drag(self, viewer, name, start, end):
+        """Along a slider, from one share of its width to another."""
+        left, top, right, bottom = self.control(viewer, name)
+        y = int((top + bottom) / 2)
+        at = lambda share: int(left + share * (right - left))
+        self.screen.xdotool("mousemove", "--window", viewer.window, at(start), y, "sleep", 0.1, "mousedown", 1, "sleep", 0.1,
+                            "mousemove", "--window", viewer.window, at((start + end) / 2), y, "sleep", 0.2,
+                            "mousemove", "--window", viewer.window, at(end), y, "sleep", 0.6, "mouseup", 1)
+
+    def click(self, viewer, name):
+        left, top, right, bottom = self.control(viewer, name)
+        self.screen.xdotool("mousemove", "--window", viewer.window, int((left + right) / 2), int((top + bottom) / 2), "sleep", 0.1,
+                            "mousedown", 1, "sleep", 0.1, "mouseup", 1)
+
+    def picture(self):
+        """The screen's top left corner, where the window is, as another program sees it."""
+        raw = ffmpeg("-f", "x11grab", "-draw_mouse", "0", "-video_size", f"{SIZE[0]}x{SIZE[1]}", "-i", self.screen.display,
+                     "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
+        return np.frombuffer(raw, np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+
+    def test_sliders_change_settings_picture_and_file(self):
+        viewer = self.open(SOURCE, "--pause", "--view", "lod", "--fixation", "center")
+        settings = viewer.drain()["settings"]
+        self.assertIsNone(settings["e0"])  # solved from N
+        middle = (slice(SIZE[1] // 4, SIZE[1] * 3 // 4), slice(400, 640))  # between the panels
+        before = self.picture()[middle]
+        self.drag(viewer, "e0", 0.5, 0.9)
+        in_force = lambda s: abs((s["settings"]["e0"] or 0) - s["e0"]) < 1e-4  # the pipeline runs with it
+        high = viewer.wait_for(lambda s: (s["settings"]["e0"] or 0) > 5 and in_force(s), "e0 moved right")
+        after = self.picture()[middle]
+        self.assertGreater(np.abs(after - before).mean(), 2)  # the heat map is another
+        self.drag(viewer, "e0", 0.9, 0.3)
+        low = viewer.wait_for(lambda s: (s["settings"]["e0"] or 9) < 1 and in_force(s), "e0 moved left")
+        self.assertLess(low["patches"], high["patches"])
+        self.drag(viewer, "m0", 0.3, 0.7)
+        m0 = viewer.wait_for(lambda s: s["settings"]["m0"] > 2, "M0 moved")["settings"]
+        self.assertEqual(m0["e0"], low["settings"]["e0"])
+        self.drag(viewer, "threshold", 0.02, 0.5)
+        viewer.wait_for(lambda s: 20 < s["settings"]["threshold"] < 44, "the threshold moved")
+        self.click(viewer, "save")
+        state = viewer.wait_for(lambda s: s["message"].startswith("saved"), "the settings saved")["settings"]
+        saved = tomllib.loads((self.folder / "saccade.toml").read_text())
+        for name in ("e0", "m0", "threshold"):
+            self.assertAlmostEqual(saved[name], state[name], places=6, msg=name)
+        self.click(viewer, "reset")
+        viewer.wait_for(lambda s: s["settings"]["e0"] is None and s["settings"]["threshold"] == 0, "all as it was")
+        self.quit(viewer)
+
+    def test_a_dropped_file_is_played_and_a_bad_one_is_not(self):
+        if xdnd.load_xlib() is None:
+            skip_or_fail("libX11 is not installed")
+        clip = make_clip(self.folder / "a dropped%20clip.mp4", "testsrc2=size=96x64:rate=25:duration=8")
+        viewer = self.open(SOURCE)
+        viewer.wait_for(lambda s: s["t_s"] > 0.2, "playing")
+        self.assertEqual(viewer.drain()["tiles"], 20 * 12)
+        xdnd.drop(self.screen.display, viewer.window, clip)
+        viewer.wait_for(lambda s: s["tiles"] == 6 * 4, "the other file")
+        played = viewer.wait_for(lambda s: s["tiles"] == 6 * 4 and s["t_s"] > 0.2, "it plays")
+        self.assertAlmostEqual(played["duration_s"], 8, delta=0.1)
+        (self.folder / "text.mp4").write_text("no video")
+        xdnd.drop(self.screen.display, viewer.window, self.folder / "text.mp4")
+        viewer.wait_for(lambda s: "text.mp4" in s["message"], "why it can't be played")
+        shown = viewer.drain()["frames"]
+        viewer.wait_for(lambda s: s["frames"] > shown + 2 and s["tiles"] == 6 * 4, "the one before goes on")
+        self.quit(viewer)
+
+    def test_plays_on_hidden_and_without_vsync(self):
+        viewer = self.open(SOURCE)
+        viewer.key("v")
+        off = viewer.wait_for(lambda s: not s["settings"]["vsync"], "vsync off")
+        viewer.wait_for(lambda s: s["frames"] > off["frames"] + 3, "frames without vsync")
+        self.screen.xdotool("windowunmap", viewer.window)
+        shown = viewer.drain()["frames"]
+        viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames while hidden")
+        self.screen.xdotool("windowmap", viewer.window)
+        shown = viewer.drain()["frames"]
+        viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames when shown again")
+        viewer.process.terminate()
+        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
+
+    def test_an_old_opengl_is_named_in_a_line(self):
+        environment = {**self.screen.environment, "MESA_GL_VERSION_OVERRIDE": "3.3", "MESA_GLSL_VERSION_OVERRIDE": "330"}
+        for arguments in ((), ("--offscreen", "--screenshot", "0=never.png")):
+            with self.subTest(arguments=arguments):
+                result = subprocess.run([SACCADE, "view", SOURCE, *arguments], env=environment, cwd=self.folder,
+                                        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+                self.assertEqual(result.returncode, 69, result.stderr)
+                self.assertIn("4.5", result.stderr)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+
+    def test_quits_at_once_while_it_seeks(self):
+        clip = make_clip(self.folder / "long.mp4", "testsrc2=size=320x180:rate=25:duration=40", "-g", "1000")
+        viewer = self.open(clip)
+        viewer.key("question", "Right", "Right", "Left", "comma", "Right", "q")
+        begin = time.monotonic()
+        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
+        self.assertLess(time.monotonic() - begin, 20)
