@@ -13,6 +13,7 @@
 #include "app/dump_target.h"
 #include "app/dump_writer.h"
 #include "app/leave_if_stuck.h"
+#include "app/options_checks.h"
 #include "app/progress.h"
 #include "pipeline/errors.h"
 
@@ -84,7 +85,7 @@ DumpRun::DumpRun(const Options& options, std::string uri, std::string directory,
       hash_(hash),
       interrupt_(interrupt),
       source_(std::move(source)),
-      pipeline_(options.pipeline),
+      pipeline_(pipeline_in_force(options, source_->info().live)),
       policy_(policy_in_force(options.queue_policy, source_->info().live)),
       frames_(capacity_for(policy_, kFramesAhead), policy_),
       scope_(interrupt, *source_, frames_),
@@ -97,6 +98,9 @@ DumpOutcome DumpRun::run() {
   spdlog::info("{}: {} {}x{}, decoder {}{}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
                info.decoder, info.hwdec == "no" ? "" : " on the card", name(pipeline_.config().backend),
                pipeline_.lattice().describe());
+  if (const int threshold = pipeline_.config().diff.threshold; threshold != options_.pipeline.diff.threshold) {
+    spdlog::info("{}: threshold {}, for a live source; --threshold 0 keeps every difference", uri_, threshold);
+  }
   if (!info.hwdec_reason.empty()) spdlog::info("{}: decoded on the CPU: {}", uri_, info.hwdec_reason);
 
   if (!options_.backend_reason.empty())

@@ -108,6 +108,7 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
   const PipelineConfig& config = pipeline.config();
   const SampleFormat& samples = config.samples;
   Json meta = meta_identity(options, input);
+  if (meta["options"].contains("threshold")) meta["options"]["threshold"] = std::to_string(config.diff.threshold);
   meta["stream"] = stream_json(info);
   meta["backend"] = name(config.backend);
   meta["backend_reason"] = options.backend_reason;

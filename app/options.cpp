@@ -158,6 +158,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   Options options;
   options.command = command.command;
   const GivenValues in_force = apply_all(options, given);
+  options.threshold_given = given.find("threshold") != given.end();
   check_contradictions(options, given);
   if (given.count("print-config") != 0) {
     std::fputs(write_config(command.command, in_force).c_str(), stdout);

@@ -140,4 +140,11 @@ void choose_devices(Options& options) {
   choose_decoder(options);
 }
 
+PipelineConfig pipeline_in_force(const Options& options, bool live) {
+  constexpr int kLiveThreshold = 8;
+  PipelineConfig config = options.pipeline;
+  if (live && !options.threshold_given) config.diff.threshold = kLiveThreshold;
+  return config;
+}
+
 }  // namespace saccade

@@ -15,4 +15,8 @@ void check_inputs(Options& options);
 // be used here.
 void choose_devices(Options& options);
 
+// What a source is run with. A live one has sensor noise: unless --threshold is given, differences up to 8 codes are
+// none (docs/NOISE.md), and the texture stays that close to the frame.
+PipelineConfig pipeline_in_force(const Options& options, bool live);
+
 }  // namespace saccade

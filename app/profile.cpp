@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/dump_run.h"
 #include "app/info_machine.h"
+#include "app/options_checks.h"
 #include "app/profile_report.h"
 #include "app/stop_signal.h"
 #include "pipeline/decode_thread.h"
@@ -144,7 +145,7 @@ int run_profile(const Options& options) {
   interrupt.set_opening({});
   const QueuePolicy policy = policy_in_force(options.queue_policy, source->info().live);
   FrameQueue queue(capacity_for(policy, kQueueFrames), policy);
-  Pipeline pipeline(options.pipeline);
+  Pipeline pipeline(pipeline_in_force(options, source->info().live));
   std::unique_ptr<TraceWriter> trace;
   if (!options.profile.trace.empty()) trace = std::make_unique<TraceWriter>(options.profile.trace);
   if (trace) trace->name_thread(kTraceThread, "pipeline");

@@ -2,7 +2,7 @@
 import unittest
 
 import numpy as np
-from dump_support import DumpTest, ffmpeg, load
+from dump_support import DumpTest, ffmpeg, load_json, saccade
 
 
 class Noise(DumpTest):
@@ -53,6 +53,19 @@ class Noise(DumpTest):
             tiles = over.reshape(self.frames, self.height // 16, 16, self.width // 16, 16).sum(axis=(2, 4))
             self.assertLessEqual(tiles.max(), most)
             self.assertGreater(tiles.max(), 0, "the setting does something")
+
+    def test_a_live_source_has_a_threshold_unless_told(self):
+        def threshold(*options, clip=self.noisy, **more):
+            out = self.folder / f"live-{len(list(self.folder.iterdir()))}"
+            done = saccade("dump", clip, "-o", out, *options, **more)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            return load_json(out, "meta")["options"]["threshold"], done.stderr
+        self.assertEqual(threshold()[0], "0")
+        for options, expected in (((), "8"), (("--threshold", "0"), "0"), (("--threshold", "3"), "3")):
+            with open(self.noisy, "rb") as stdin:
+                held, said = threshold("--live-policy", "latest", *options, clip="-", stdin=stdin)
+            self.assertEqual(held, expected)
+            self.assertEqual(b"for a live source" in said, expected == "8")
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Camera(LiveTest):
 
     def test_yuyv_pictures_and_times(self):
         self.finish(self.camera("--frames", 30, "--input-format", "yuyv422", "--input-size", f"{WIDTH}x{HEIGHT}", "--input-rate", RATE,
-                                "--live-policy", "block"), 0)
+                                "--live-policy", "block", "--threshold", 0), 0)
         arrays = self.arrays()
         self.assertEqual(len(arrays["index"]), 30)
         self.check_times(arrays["index"], arrays["live"])
