@@ -23,6 +23,8 @@ extern "C" {
 namespace saccade {
 namespace {
 
+constexpr double kUnfinishedPlaylistS = 2;
+
 std::string detail(const ErrorCapture& log, int code) {
   const std::string text = av_error_text(code);
   return log.first().empty() ? text : fmt::format("{} ({})", text, log.first());
@@ -63,6 +65,7 @@ Dictionary demuxer_options(const InputHints& hints, const InputLocation& locatio
     options.set("start_number", std::to_string(sequence->first));
   } else if (location.url.starts_with("file:")) {
     options.set("pattern_type", "none");
+    options.set("live_start_index", "0");
   }
   return options;
 }
@@ -302,6 +305,9 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   }
   input.live = is_live(*input.format, location, config.live);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
+  // A playlist on disk without its end mark promises more. Read what is there, from the beginning, and call it cut.
+  const bool playlist = location.kind == InputKind::kFile && std::string_view(input.format->iformat->name) == "hls";
+  if (playlist && !config.live.stall_timeout_s) input.stall_timeout_s = kUnfinishedPlaylistS;
   if (probed < 0 && input.format->nb_streams == 0) {
     throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));
   }

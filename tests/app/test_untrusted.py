@@ -78,6 +78,14 @@ class Untrusted(unittest.TestCase):
             with self.subTest(name=str(name)):
                 self.expect_refused(self.playlist(name))
 
+    def test_a_playlist_without_its_end_ends_all_the_same(self):
+        path = self.playlist("own.ts", "below/own.ts", "own.ts", "own.ts", "own.ts")
+        path.write_text(path.read_text().replace("#EXT-X-ENDLIST\n", "").replace("DURATION:1", "DURATION:3600"))
+        done, manifest = self.dump(path)
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertEqual(manifest["frames"], 50)
+        self.assertTrue(manifest["input_damaged"])
+
     def test_what_was_left_out_is_damage(self):
         done, manifest = self.dump(self.playlist("own.ts", self.outside / "other.ts", "below/own.ts"))
         self.assertEqual(done.returncode, 3, done.stderr.decode())
