@@ -210,10 +210,12 @@ void Window::show_due() {
   if (!pacer_.running()) pacer_.start_at(viewer_.facts.pts_ns, now_ns());
   if (!fetch_next()) return;
   const std::int64_t now = now_ns();
+  Player& player = *jobs_.player();
+  const bool live = player.info().live;  // the newest frame is due whenever it comes
+  if (live) pacer_.start_at(next_.view().pts_ns, now);
   if (pacer_.due_ns(next_.view().pts_ns) > now + kEarly_ns) return;
   Frame frame = std::exchange(next_, Frame{});
-  Player& player = *jobs_.player();
-  while (player.poll(next_) == PollStatus::kFrame && pacer_.due_ns(next_.view().pts_ns) <= now) {
+  while (player.poll(next_) == PollStatus::kFrame && (live || pacer_.due_ns(next_.view().pts_ns) <= now)) {
     player.recycle(std::exchange(frame, std::exchange(next_, Frame{})));
     ++viewer_.facts.dropped_late;
   }
