@@ -89,7 +89,7 @@ class Marks {
 
   void legend(int window_width_px, int window_height_px) {
     const float range = lod_range(scene_.size, scene_.fovea);
-    const float width = std::min(260.0f * scale_, 0.4f * static_cast<float>(window_width_px));
+    const float width = std::min(280.0f * scale_, 0.4f * static_cast<float>(window_width_px));
     const float left = static_cast<float>(window_width_px) - width - 24.0f * scale_;
     const float top = static_cast<float>(window_height_px) - 96.0f * scale_;
     const float bottom = top + 12.0f * scale_;
