@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <mutex>
 #include <vector>
 
@@ -24,6 +25,15 @@ namespace saccade {
 namespace {
 
 constexpr double kUnfinishedPlaylistS = 2;
+constexpr double kPlaylistOpenS = 5;
+
+// FFmpeg waits for what a list without its end mark may still name.
+bool is_playlist_on_disk(const InputLocation& location) {
+  if (location.kind != InputKind::kFile || location.sequence || !location.url.starts_with("file:")) return false;
+  std::ifstream file(location.url.substr(5));
+  std::string begin(7, ' ');
+  return file.read(begin.data(), 7) && begin == "#EXTM3U";
+}
 
 std::string detail(const ErrorCapture& log, int code) {
   const std::string text = av_error_text(code);
@@ -289,7 +299,9 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   OpenedInput input;
   const InputLocation location = locate_input(config.uri);
   input.watch = std::make_unique<ReadWatch>(interrupted);
-  input.watch->arm(open_timeout_s(location, config.live));
+  const bool playlist = is_playlist_on_disk(location);
+  const bool bounded = playlist && !config.live.open_timeout_s;
+  input.watch->arm(bounded ? kPlaylistOpenS : open_timeout_s(location, config.live));
   open_container(config, location, input);
   if (location.sequence && location.sequence->after_gap > 0) {
     input.last_pts = location.sequence->count - 1;
@@ -306,7 +318,6 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   input.live = is_live(*input.format, location, config.live);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
   // A playlist on disk without its end mark promises more. Read what is there, from the beginning, and call it cut.
-  const bool playlist = location.kind == InputKind::kFile && std::string_view(input.format->iformat->name) == "hls";
   if (playlist && !config.live.stall_timeout_s) input.stall_timeout_s = kUnfinishedPlaylistS;
   if (probed < 0 && input.format->nb_streams == 0) {
     throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));

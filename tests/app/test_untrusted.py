@@ -85,6 +85,9 @@ class Untrusted(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr.decode())
         self.assertEqual(manifest["frames"], 50)
         self.assertTrue(manifest["input_damaged"])
+        path = self.playlist("missing.ts")
+        path.write_text(path.read_text().replace("#EXT-X-ENDLIST\n", ""))
+        self.expect_refused(path)
 
     def test_what_was_left_out_is_damage(self):
         done, manifest = self.dump(self.playlist("own.ts", self.outside / "other.ts", "below/own.ts"))
