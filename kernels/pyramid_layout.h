@@ -46,7 +46,7 @@ struct PyramidLayout {
   TileGrid tiles;  // covers the image
   TileGrid
       padded_tiles;  // covers the padded extent; tile (tx, ty) repeats image tile (min(tx, cols-1), min(ty, rows-1))
-  std::int64_t level0_bytes() const;  // bytes of image texels of level 0, all planes
+  std::int64_t level0_bytes() const;  // of all planes, padding included: a full upload
   bool operator==(const PyramidLayout&) const = default;
 };
 

@@ -29,7 +29,7 @@ std::string why_unavailable(Backend backend);
 struct BackendParts {
   std::shared_ptr<void> context;  // what the others live in (a GL context), if it is ours
   std::unique_ptr<Pyramid> pyramid;
-  std::unique_ptr<TileDiffer> differ;  // refers to `pyramid`
+  std::unique_ptr<TileDiffer> differ;  // refers to `pyramid`; may be null beside `fused`
   std::unique_ptr<FusedUpdate> fused;  // null: this backend works stage by stage. Refers to `pyramid`
 };
 
