@@ -13,6 +13,10 @@ class Given {
  public:
   explicit Given(const GivenValues& values) : values_(values) {}
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  // Typed now: settings files hold everything, also what another setting leaves without effect.
+  bool on_command_line(std::string_view name) const {
+    return has(name) && values_.find(name)->second.origin.substr(0, 2) == "--";
+  }
   bool is_true(std::string_view name) const { return has(name) && values_.find(name)->second.text == "true"; }
 
   [[noreturn]] void fail(std::string_view name, const std::string& fault) const {
@@ -37,7 +41,7 @@ void check_lattice(const LatticeConfig& lattice, const Given& given) {
     if (given.has(name) && !nested) given.fail(name, "needs --lattice nested");
   }
   for (const char* name : {"e0", "m0", "preset"}) {
-    if (given.has(name) && lattice.kind == LatticeKind::kUniform)
+    if (given.on_command_line(name) && lattice.kind == LatticeKind::kUniform)
       given.fail(name, "--lattice uniform has one resolution: --lod");
   }
   if (given.has("strides") != given.has("grid-sizes")) {

@@ -23,10 +23,11 @@ constexpr std::array<std::string_view, 7> kNetwork = {"http", "https", "httpprox
 
 std::string path_of(const std::string& url) { return url.starts_with(kFile) ? url.substr(kFile.size()) : url; }
 
-// The folder of a local file, or of the pictures of a sequence, with all links resolved.
+// The folder of a local file, with all links resolved. Pictures of a sequence are what the user named, and open
+// nothing.
 std::string folder_of(const InputLocation& location) {
   if (location.kind == InputKind::kPipe || location.kind == InputKind::kDevice) return "";
-  if (!location.sequence && !location.url.starts_with(kFile)) return "";
+  if (location.sequence || !location.url.starts_with(kFile)) return "";
   std::error_code error;
   const fs::path folder = fs::weakly_canonical(fs::path(path_of(location.url)), error).parent_path();
   return error ? "" : folder.string();
