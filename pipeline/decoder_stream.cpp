@@ -81,7 +81,12 @@ ReadStatus StreamDecoder::feed() {
   if (input_.live) note_arrival(*packet_);
   if (packet_->pos >= 0) packets_end_byte_ = packet_->pos + packet_->size;
   count_gap(*packet_);
-  encrypted_ = encrypted_ || carries_encryption(*packet_);
+  if (carries_encryption(*packet_)) {  // decoded without its key it is noise, at times without an error
+    encrypted_ = true;
+    av_packet_unref(packet_.get());
+    finish(AVERROR(EACCES));
+    return ReadStatus::kOk;
+  }
   const int sent = avcodec_send_packet(input_.codec.get(), packet_.get());
   av_packet_unref(packet_.get());
   if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF) {
