@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import numpy as np
+from required import skip_or_fail
 
 SACCADE = os.environ["SACCADE_BIN"]
 
@@ -19,6 +20,13 @@ def saccade_json(*arguments):
     if result.returncode != 0:
         raise AssertionError(f"exit {result.returncode}: {result.stderr}")
     return json.loads(result.stdout)
+
+
+def need_gl(folder):
+    """Skips, or fails where SACCADE_REQUIRE has gl, when `--backend gl` can't be used. Writes below `folder`."""
+    result = saccade("dump", "test://box?size=64x64&frames=2", "-o", folder / "probe", "--backend", "gl")
+    if result.returncode == 69:
+        skip_or_fail("gl", result.stderr.strip())
 
 
 def ffmpeg(*arguments):

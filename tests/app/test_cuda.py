@@ -11,6 +11,7 @@ import unittest
 import numpy as np
 
 from dump_support import DumpTest, SACCADE, ffmpeg, load, load_json, saccade
+from required import required
 
 
 def cuda_facts():
@@ -20,7 +21,7 @@ def cuda_facts():
 
 
 CUDA = cuda_facts()
-REQUIRED = "cuda" in os.environ.get("SACCADE_REQUIRE", "").split(",")
+REQUIRED = required("cuda")
 
 
 def has_h264():

@@ -1,14 +1,11 @@
 """`dump --backend gl` against `--backend cpu`: the same scanpath, geometry and damage; samples within two codes."""
-import os
 import pathlib
 import shutil
 import tempfile
 import unittest
 
 import numpy as np
-from program import ffmpeg, make_clip, saccade
-
-REQUIRED = set(filter(None, os.environ.get("SACCADE_REQUIRE", "").split(",")))
+from program import ffmpeg, make_clip, need_gl, saccade
 
 
 class DumpGl(unittest.TestCase):
@@ -16,11 +13,7 @@ class DumpGl(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        result = saccade("dump", "test://box?size=64x64&frames=2", "-o", cls.folder / "probe", "--backend", "gl")
-        if result.returncode == 69:
-            if "gl" in REQUIRED:
-                raise AssertionError(f"SACCADE_REQUIRE asks for gl: {result.stderr}")
-            raise unittest.SkipTest(result.stderr.strip())
+        need_gl(cls.folder)
 
     def compare(self, source, *arguments):
         dumps = {}

@@ -12,7 +12,8 @@ import unittest
 import numpy as np
 import xdnd
 from program import SACCADE, ffmpeg, make_clip
-from view_support import Screen, WindowedViewer, skip_or_fail
+from required import skip_or_fail
+from view_support import Screen, WindowedViewer
 
 SOURCE = "test://box?size=320x180&rate=30&frames=3000"
 SIZE = (1000, 700)
@@ -96,7 +97,7 @@ class Controls(unittest.TestCase):
 
     def test_a_dropped_file_is_played_and_a_bad_one_is_not(self):
         if xdnd.load_xlib() is None:
-            skip_or_fail("libX11 is not installed")
+            skip_or_fail("gl", "libX11 is not installed")
         clip = make_clip(self.folder / "a dropped%20clip.mp4", "testsrc2=size=96x64:rate=25:duration=8")
         viewer = self.open(SOURCE)
         viewer.wait_for(lambda s: s["t_s"] > 0.2, "playing")

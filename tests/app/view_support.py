@@ -7,19 +7,12 @@ import shutil
 import subprocess
 import threading
 import time
-import unittest
 
 import numpy as np
 from program import SACCADE, ffmpeg, saccade
+from required import skip_or_fail
 
 GOLDEN = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]) / "tests" / "ui" / "golden"
-REQUIRED = set(filter(None, os.environ.get("SACCADE_REQUIRE", "").split(",")))
-
-
-def skip_or_fail(why):
-    if "gl" in REQUIRED:
-        raise AssertionError(f"SACCADE_REQUIRE asks for gl: {why}")
-    raise unittest.SkipTest(why)
 
 
 def read_png(path):
@@ -41,7 +34,7 @@ def shoot(folder, source, *arguments, t="0"):
     path = pathlib.Path(folder) / f"shot-{time.monotonic_ns()}.png"
     result = saccade("view", source, "--offscreen", "--screenshot", f"{t}={path}", *arguments)
     if result.returncode == 69:
-        skip_or_fail(result.stderr.strip())
+        skip_or_fail("gl", result.stderr.strip())
     if result.returncode != 0 or "OpenGL" in result.stderr:
         raise AssertionError(f"exit {result.returncode}: {result.stderr}")
     return read_png(path)
@@ -53,7 +46,7 @@ class Screen:
     def __init__(self, size="1400x900x24"):
         for tool in ("Xvfb", "xdotool"):
             if shutil.which(tool) is None:
-                skip_or_fail(f"{tool} is not installed")
+                skip_or_fail("gl", f"{tool} is not installed")
         reader, writer = os.pipe()
         self.process = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
                                         pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,7 +54,7 @@ class Screen:
         with os.fdopen(reader) as pipe:
             number = pipe.readline().strip()
         if not number:
-            skip_or_fail("Xvfb did not start")
+            skip_or_fail("gl", "Xvfb did not start")
         self.display = f":{number}"
         self.environment = {**os.environ, "DISPLAY": self.display}
         self.environment.pop("WAYLAND_DISPLAY", None)

@@ -15,8 +15,3 @@ def files(root=ROOT, folders=FOLDERS, suffixes=CODE):
             if path.is_file() and path.suffix in suffixes and "__pycache__" not in path.parts:
                 found.append(path.relative_to(root))
     return sorted(found)
-
-
-def required(feature):
-    """Whether a missing tool is a failure (SACCADE_REQUIRE, a comma list) and not a skip."""
-    return feature in os.environ.get("SACCADE_REQUIRE", "").split(",")

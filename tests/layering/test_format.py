@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 import repository
+from required import skip_or_fail
 
 FORMATTED = (".cpp", ".h", ".cu", ".cuh")
 TEXT = repository.CODE + (".py", ".sh", ".cmake", ".txt", ".md", "")
@@ -23,9 +24,7 @@ class Form(unittest.TestCase):
     def test_clang_format(self):
         tool = clang_format_14()
         if tool is None:
-            if repository.required("clang-format"):
-                self.fail("SACCADE_REQUIRE asks for clang-format, and there is no version 14")
-            self.skipTest("clang-format 14 is not installed")
+            skip_or_fail("clang-format", "clang-format 14 is not installed")
         paths = [str(path) for path in repository.files(suffixes=FORMATTED)]
         self.assertTrue(paths)
         done = subprocess.run([tool, "--dry-run", "-Werror", *paths], cwd=repository.ROOT, capture_output=True, text=True, check=False)

@@ -12,10 +12,10 @@ import time
 import unittest
 
 import numpy as np
+from required import required
 
 HERE = pathlib.Path(__file__).resolve().parent
 SACCADE = os.environ.get("SACCADE_BIN", "saccade")
-REQUIRED = os.environ.get("SACCADE_REQUIRE", "").split(",")
 LIVE_TYPE = np.dtype([("captured_unix_ns", "<i8"), ("age_ns", "<i8"), ("gaps", "<i4")])
 
 
@@ -48,7 +48,7 @@ def gstreamer_fault():
 def rtsp_needed(test):
     """Skips a test, or fails it where SACCADE_REQUIRE has rtsp, when there is no RTSP server."""
     fault = gstreamer_fault()
-    if fault and "rtsp" in REQUIRED:
+    if fault and required("rtsp"):
         raise AssertionError(f"SACCADE_REQUIRE has rtsp, but: {fault}")
     return unittest.skipIf(fault, f"no RTSP server of GStreamer's: {fault}")(test)
 
