@@ -44,6 +44,13 @@ Frame first_frame(FrameQueue& queue, const DecodeThread& decoder, const FrameSou
   throw InputError(fmt::format("{}: no frame in the range asked for; check --start, --duration and --vf", uri));
 }
 
+// The writer waits for patches, not the pipeline; a live source's are waited for where their age is taken.
+PipelineConfig dump_config(const Options& options, bool live) {
+  PipelineConfig config = pipeline_in_force(options, live);
+  config.wait_for_patches = live;
+  return config;
+}
+
 // Everything of one run that outlives its set-up. Members in the order in which they depend on each other.
 class DumpRun {
  public:
@@ -85,7 +92,7 @@ DumpRun::DumpRun(const Options& options, std::string uri, std::string directory,
       hash_(hash),
       interrupt_(interrupt),
       source_(std::move(source)),
-      pipeline_(pipeline_in_force(options, source_->info().live)),
+      pipeline_(dump_config(options, source_->info().live)),
       policy_(policy_in_force(options.queue_policy, source_->info().live)),
       frames_(capacity_for(policy_, kFramesAhead), policy_),
       scope_(interrupt, *source_, frames_),

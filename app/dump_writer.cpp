@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu/nvtx_range.h"
 #include "pipeline/errors.h"
 
 namespace saccade {
@@ -70,6 +71,7 @@ void DumpFiles::append(const Emission& e) {
   if (e.batch.bytes().size() != patches_bytes(shape_) || e.plan.count() != static_cast<std::size_t>(shape_.patches)) {
     throw Error(ExitCode::kUnexpected, "the number of patches changed within a stream; a dump has one shape");
   }
+  e.batch.wait();
   patches_.append(e.batch.bytes().data());
   float* at = geometry_row_.data();
   for (const Patch& patch : e.plan.patches) {
@@ -124,6 +126,7 @@ void DumpWriter::run() {
       Emission* emission = queue_.take(flush_at);
       if (emission != nullptr) {
         const auto begin = Clock::now();
+        const NvtxRange range("write");
         files_->append(*emission);
         queue_.release(emission);
         times_.record(std::chrono::nanoseconds(Clock::now() - begin).count());

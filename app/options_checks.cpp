@@ -135,11 +135,18 @@ void choose_devices(Options& options) {
     options.pipeline.backend = choose_backend(options.backend, options.backend_reason);
   }
   if (options.command == Command::kView) {
-    if (options.backend != "auto" && options.backend != "gl") {
-      throw UsageError(fmt::format("--backend {}: the viewer draws from OpenGL's textures; use --backend gl or auto",
-                                   options.backend));
+    if (options.backend == "cpu") {
+      throw UsageError("--backend cpu: the viewer draws from OpenGL's textures; use --backend gl, cuda or auto");
     }
-    options.pipeline.backend = Backend::kGl;
+    options.pipeline.backend =
+        options.backend == "auto" ? Backend::kGl : choose_backend(options.backend, options.backend_reason);
+  }
+  const bool runs =
+      options.command == Command::kDump || options.command == Command::kProfile || options.command == Command::kView;
+  if (runs && options.pipeline.backend == Backend::kCpu && options.pipeline.upload != UploadPath::kAuto) {
+    throw UsageError(
+        fmt::format("--upload {}: backend cpu uploads to no GPU; use --backend gl or cuda, or leave it out",
+                    options.pipeline.upload == UploadPath::kPbo ? "pbo" : "direct"));
   }
   choose_decoder(options);
 }

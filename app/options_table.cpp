@@ -125,6 +125,10 @@ void apply_progress(Options& o, const std::string& text) {
   o.progress = text == "auto" ? ProgressMode::kAuto : text == "none" ? ProgressMode::kNone : ProgressMode::kJson;
 }
 
+void apply_upload(Options& o, const std::string& text) {
+  o.pipeline.upload = text == "pbo" ? UploadPath::kPbo : text == "direct" ? UploadPath::kDirect : UploadPath::kAuto;
+}
+
 void apply_overwrite(Options& o, const std::string& text) {
   o.dump.overwrite = o.reconstruct.overwrite = text == "true";
 }
@@ -247,6 +251,8 @@ const OptionSpec kTable[] = {
 
     {.name = "backend", .metavar = "NAME", .group = kPictureGroup, .help = "where the texture lives: auto, cpu, gl or cuda",
      .kind = K::kChoice, .commands = kForRuns, .default_text = "auto", .choices = "auto|cpu|gl|cuda", .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.backend = t; }},
+    {.name = "upload", .metavar = "PATH", .group = kPictureGroup, .help = "how tiles reach a GPU's texture: auto, pbo (pixel buffers of OpenGL) or direct",
+     .kind = K::kChoice, .commands = kForRuns, .default_text = "auto", .choices = "auto|pbo|direct", .apply = apply_upload},
     {.name = "levels", .metavar = "N", .group = kPictureGroup, .help = "levels of the pyramid",
      .kind = K::kInteger, .commands = kForStreams, .default_text = "7", .lo = 1, .hi = kMaxLevels, .shapes_result = true, .apply = [](Options& o, const std::string& t) { o.pipeline.levels = small(t); }},
     {.name = "threshold", .metavar = "CODES", .group = kPictureGroup, .help = "a sample changed when it differs by more than this",

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands.h"
@@ -106,6 +107,9 @@ void collect(const FrameSource& source, const FrameQueue& queue, const DecodeThr
     report.shown_stages.push_back(stage);
     report.stage(stage) = pipeline.stage(stage);
   }
+  for (std::size_t work = 0; work < report.device.size(); ++work) {
+    report.device[work] = pipeline.device_times(static_cast<DeviceTime::Work>(work));
+  }
   report.counters = pipeline.counters();
   report.patches_per_emission = static_cast<std::int64_t>(pipeline.lattice().patch_count());
   report.queue_capacity = queue.capacity();
@@ -145,7 +149,9 @@ int run_profile(const Options& options) {
   interrupt.set_opening({});
   const QueuePolicy policy = policy_in_force(options.queue_policy, source->info().live);
   FrameQueue queue(capacity_for(policy, kQueueFrames), policy);
-  Pipeline pipeline(pipeline_in_force(options, source->info().live));
+  PipelineConfig in_force = pipeline_in_force(options, source->info().live);
+  in_force.measure_device = true;
+  Pipeline pipeline(std::move(in_force));
   std::unique_ptr<TraceWriter> trace;
   if (!options.profile.trace.empty()) trace = std::make_unique<TraceWriter>(options.profile.trace);
   if (trace) trace->name_thread(kTraceThread, "pipeline");

@@ -43,6 +43,13 @@ void write_stages(const ProfileReport& r, std::back_insert_iterator<std::string>
                    times.max_ms(), 100 * ratio(times.percentile_ms(99), r.budget_ms));
     fmt::format_to(out, "{}{}\n", *remark(stage) != 0 ? "  " : "", remark(stage));
   }
+  for (std::size_t work = 0; work < r.device.size(); ++work) {
+    const DurationHistogram& times = r.device[work];
+    if (times.count() == 0) continue;
+    fmt::format_to(out, "{:<9}{:>8}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}  on the device, {}\n", "",
+                   times.count(), times.mean_ms(), times.percentile_ms(50), times.percentile_ms(95),
+                   times.percentile_ms(99), times.max_ms(), name(static_cast<DeviceTime::Work>(work)));
+  }
   fmt::format_to(out, "budget {:g} ms a frame; p99 of frame is {:.3f} ms: {}\n\n", r.budget_ms, r.frame_p99_ms(),
                  r.over_budget() ? "over" : "within");
 }
@@ -79,20 +86,32 @@ void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string>
   }
 }
 
+Json times_json(const DurationHistogram& t) {
+  return {{"count", t.count()},
+          {"mean_ms", t.mean_ms()},
+          {"p50_ms", t.percentile_ms(50)},
+          {"p95_ms", t.percentile_ms(95)},
+          {"p99_ms", t.percentile_ms(99)},
+          {"max_ms", t.max_ms()},
+          {"total_ms", t.total_ms()}};
+}
+
 Json stages_json(const ProfileReport& r) {
   Json stages;
   for (const Stage stage : r.shown_stages) {
     const DurationHistogram& t = r.stage(stage);
-    stages[name(stage)] = {{"count", t.count()},
-                           {"mean_ms", t.mean_ms()},
-                           {"p50_ms", t.percentile_ms(50)},
-                           {"p95_ms", t.percentile_ms(95)},
-                           {"p99_ms", t.percentile_ms(99)},
-                           {"max_ms", t.max_ms()},
-                           {"total_ms", t.total_ms()},
-                           {"budget_share", ratio(t.percentile_ms(99), r.budget_ms)}};
+    stages[name(stage)] = times_json(t);
+    stages[name(stage)]["budget_share"] = ratio(t.percentile_ms(99), r.budget_ms);
   }
   return stages;
+}
+
+Json device_json(const ProfileReport& r) {
+  Json device = Json::object();
+  for (std::size_t work = 0; work < r.device.size(); ++work) {
+    if (r.device[work].count() > 0) device[name(static_cast<DeviceTime::Work>(work))] = times_json(r.device[work]);
+  }
+  return device;
 }
 
 Json damage_json(const ProfileReport& r) {
@@ -180,6 +199,7 @@ std::string to_json(const ProfileReport& r) {
   json["budget_ms"] = r.budget_ms;
   json["over_budget"] = r.over_budget();
   json["stages"] = stages_json(r);
+  json["device"] = device_json(r);
   json["damage"] = damage_json(r);
   json["emissions"] = {{"count", r.counters.emissions},
                        {"patches_per_emission", r.patches_per_emission},

@@ -48,6 +48,7 @@ struct ProfileReport {
   double media_s = 0;               // from the first frame's time to the last one's
   std::vector<Stage> shown_stages;  // in order
   std::array<DurationHistogram, kStageCount> stages;
+  std::array<DurationHistogram, kDeviceWorks> device;  // by DeviceTime::Work; those with a count are shown
   PipelineCounters counters;
   std::int64_t patches_per_emission = 0;
   ShareHistogram damage_share;

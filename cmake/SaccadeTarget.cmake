@@ -27,7 +27,7 @@ function(saccade_library target)
     list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*\\.cpp$")
   endif()
   if(NOT SACCADE_GL)
-    list(FILTER sources EXCLUDE REGEX "/gl_[^/]*\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(cuda_)?gl_[^/]*\\.cpp$")
   endif()
   if(NOT sources)  # gpu/ with neither backend
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/${target}_empty.cpp)

@@ -37,6 +37,15 @@ CudaMipmap::CudaMipmap(const CudaMipmapShape& shape) : shape_(shape) {
   }
 }
 
+CudaMipmap CudaMipmap::of(cudaMipmappedArray_t array, const CudaMipmapShape& shape) {
+  CudaMipmap view;
+  view.shape_ = shape;
+  view.array_ = array;
+  view.owned_ = false;
+  view.create_objects();  // what was made is released by ~CudaMipmap when this throws
+  return view;
+}
+
 void CudaMipmap::create_objects() {
   surfaces_.reserve(static_cast<std::size_t>(shape_.levels));
   for (int l = 0; l < shape_.levels; ++l) {
@@ -77,7 +86,8 @@ void CudaMipmap::release() noexcept {
   if (texture_ != 0) static_cast<void>(cudaDestroyTextureObject(std::exchange(texture_, 0)));
   for (const cudaSurfaceObject_t surface : surfaces_) static_cast<void>(cudaDestroySurfaceObject(surface));
   surfaces_.clear();
-  if (array_ != nullptr) static_cast<void>(cudaFreeMipmappedArray(std::exchange(array_, nullptr)));
+  cudaMipmappedArray_t array = std::exchange(array_, nullptr);
+  if (array != nullptr && owned_) static_cast<void>(cudaFreeMipmappedArray(array));
 }
 
 CudaMipmap::~CudaMipmap() { release(); }
@@ -85,12 +95,14 @@ CudaMipmap::~CudaMipmap() { release(); }
 CudaMipmap::CudaMipmap(CudaMipmap&& other) noexcept
     : shape_(other.shape_),
       array_(std::exchange(other.array_, nullptr)),
+      owned_(other.owned_),
       surfaces_(std::exchange(other.surfaces_, {})),
       texture_(std::exchange(other.texture_, 0)) {}
 
 CudaMipmap& CudaMipmap::operator=(CudaMipmap&& other) noexcept {
   std::swap(shape_, other.shape_);
   std::swap(array_, other.array_);
+  std::swap(owned_, other.owned_);
   std::swap(surfaces_, other.surfaces_);
   std::swap(texture_, other.texture_);
   return *this;

@@ -22,6 +22,8 @@ class CudaMipmap {
  public:
   CudaMipmap() = default;
   explicit CudaMipmap(const CudaMipmapShape& shape);
+  // Objects of an array that somebody else owns and keeps (a mapped GL texture); its texels are left as they are.
+  static CudaMipmap of(cudaMipmappedArray_t array, const CudaMipmapShape& shape);
   ~CudaMipmap();
   CudaMipmap(CudaMipmap&& other) noexcept;
   CudaMipmap& operator=(CudaMipmap&& other) noexcept;
@@ -29,6 +31,7 @@ class CudaMipmap {
   CudaMipmap& operator=(const CudaMipmap&) = delete;
 
   const CudaMipmapShape& shape() const { return shape_; }
+  cudaMipmappedArray_t array() const { return array_; }  // borrowed
   cudaSurfaceObject_t surface(int level) const { return surfaces_[static_cast<std::size_t>(level)]; }
   cudaTextureObject_t texture() const { return texture_; }
   cudaArray_t level(int level) const;  // borrowed
@@ -40,6 +43,7 @@ class CudaMipmap {
 
   CudaMipmapShape shape_;
   cudaMipmappedArray_t array_ = nullptr;
+  bool owned_ = true;
   std::vector<cudaSurfaceObject_t> surfaces_;
   cudaTextureObject_t texture_ = 0;
 };

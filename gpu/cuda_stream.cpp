@@ -22,7 +22,9 @@ CudaStream& CudaStream::operator=(CudaStream&& other) noexcept {
 void CudaStream::wait() const { cuda_check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
 CudaEvent::CudaEvent(Kind kind) {
-  const unsigned flags = kind == Kind::kTiming ? cudaEventDefault : cudaEventDisableTiming;
+  const unsigned flags = kind == Kind::kTiming  ? cudaEventDefault
+                         : kind == Kind::kSleep ? cudaEventDisableTiming | cudaEventBlockingSync
+                                                : cudaEventDisableTiming;
   cuda_check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreate");
 }
 

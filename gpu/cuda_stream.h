@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 namespace saccade {
 
 // A non-blocking stream of the current device. Move-only; a moved-from stream is null. Destroying one does not wait.
@@ -22,10 +24,11 @@ class CudaStream {
   cudaStream_t stream_ = nullptr;
 };
 
-// A mark in a stream: kOrder only orders and waits, kTiming also takes the time.
+// A mark in a stream: kOrder only orders and waits (spinning: soonest), kSleep waits asleep, kTiming also takes the
+// time.
 class CudaEvent {
  public:
-  enum class Kind { kOrder, kTiming };
+  enum class Kind : std::uint8_t { kOrder, kSleep, kTiming };
   explicit CudaEvent(Kind kind = Kind::kOrder);
   ~CudaEvent();
   CudaEvent(CudaEvent&& other) noexcept;

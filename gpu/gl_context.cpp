@@ -103,7 +103,7 @@ Context::~Context() {
 }
 
 Context Context::offscreen(ContextConfig config) {
-  auto egl = EglContext::create(config.device, config.debug);
+  auto egl = EglContext::create(config.device, config.cuda_device, config.debug);
   Context context = adopt(&EglContext::load, std::move(config));
   context.state_->capabilities.platform = egl->platform();
   context.state_->egl = std::move(egl);

@@ -18,6 +18,7 @@ struct Candidate {
   EGLDisplay display = EGL_NO_DISPLAY;
   bool software = false;
   std::string platform;
+  int cuda_device = -1;  // -1: none, or the driver does not say
 };
 
 bool has_extension(const char* list, std::string_view extension) {
@@ -35,6 +36,14 @@ F egl_procedure(const char* name) {
   return reinterpret_cast<F>(eglGetProcAddress(name));
 }
 
+// EGL_NV_device_cuda.
+int cuda_ordinal(EGLDeviceEXT device, const char* extensions) {
+  const auto query = egl_procedure<PFNEGLQUERYDEVICEATTRIBEXTPROC>("eglQueryDeviceAttribEXT");
+  EGLAttrib ordinal = -1;
+  if (query == nullptr || !has_extension(extensions, "EGL_NV_device_cuda")) return -1;
+  return query(device, EGL_CUDA_DEVICE_NV, &ordinal) == EGL_TRUE ? static_cast<int>(ordinal) : -1;
+}
+
 void add_devices(std::vector<Candidate>& out) {
   const auto query_devices = egl_procedure<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
   const auto query_string = egl_procedure<PFNEGLQUERYDEVICESTRINGEXTPROC>("eglQueryDeviceStringEXT");
@@ -45,14 +54,15 @@ void add_devices(std::vector<Candidate>& out) {
   if (query_devices(kMaxDevices, devices.data(), &count) == EGL_FALSE) return;
   for (EGLint i = 0; i < count; ++i) {
     const EGLDeviceEXT device = devices[static_cast<std::size_t>(i)];
+    const char* extensions = query_string(device, EGL_EXTENSIONS);
     out.push_back({get_display(EGL_PLATFORM_DEVICE_EXT, device, nullptr),
-                   has_extension(query_string(device, EGL_EXTENSIONS), "EGL_MESA_device_software"),
-                   fmt::format("EGL device {}", i)});
+                   has_extension(extensions, "EGL_MESA_device_software"), fmt::format("EGL device {}", i),
+                   cuda_ordinal(device, extensions)});
   }
 }
 
 // Every display worth trying, GPUs first.
-std::vector<Candidate> candidates(DeviceChoice choice) {
+std::vector<Candidate> candidates(DeviceChoice choice, int cuda_device) {
   const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
   std::vector<Candidate> out;
   if (has_extension(client, "EGL_EXT_platform_device") || has_extension(client, "EGL_EXT_device_base"))
@@ -60,11 +70,11 @@ std::vector<Candidate> candidates(DeviceChoice choice) {
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.software < b.software; });
   const auto get_display = egl_procedure<PFNEGLGETPLATFORMDISPLAYEXTPROC>("eglGetPlatformDisplayEXT");
   if (get_display != nullptr && has_extension(client, "EGL_MESA_platform_surfaceless")) {
-    out.push_back({get_display(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr), true, "EGL surfaceless"});
+    out.push_back({get_display(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr), true, "EGL surfaceless", -1});
   }
-  std::erase_if(out, [choice](const Candidate& c) {
-    return c.display == EGL_NO_DISPLAY || (choice == DeviceChoice::kHardware && c.software) ||
-           (choice == DeviceChoice::kSoftware && !c.software);
+  std::erase_if(out, [choice, cuda_device](const Candidate& c) {
+    return c.display == EGL_NO_DISPLAY || (cuda_device >= 0 && c.cuda_device != cuda_device) ||
+           (choice == DeviceChoice::kHardware && c.software) || (choice == DeviceChoice::kSoftware && !c.software);
   });
   return out;
 }
@@ -155,9 +165,9 @@ bool is_software_renderer(std::string_view renderer) {
                      [renderer](std::string_view name) { return renderer.find(name) != std::string_view::npos; });
 }
 
-std::unique_ptr<EglContext> EglContext::create(DeviceChoice choice, bool debug) {
+std::unique_ptr<EglContext> EglContext::create(DeviceChoice choice, int cuda_device, bool debug) {
   std::string tried;
-  for (const Candidate& candidate : candidates(choice)) {
+  for (const Candidate& candidate : candidates(choice, cuda_device)) {
     std::string failure;
     const Handles handles = open(candidate.display, debug, failure);
     if (handles.context != EGL_NO_CONTEXT) {
@@ -171,6 +181,12 @@ std::unique_ptr<EglContext> EglContext::create(DeviceChoice choice, bool debug) 
       failure = "only a software renderer";
     }
     tried += fmt::format("{}{} ({})", tried.empty() ? "" : ", ", candidate.platform, failure);
+  }
+  if (cuda_device >= 0) {
+    throw GlError(fmt::format(
+        "no offscreen OpenGL 4.5 context on CUDA device {}; tried {}. Install the part of NVIDIA's driver that has "
+        "EGL, or do without OpenGL: --upload direct",
+        cuda_device, tried.empty() ? "no EGL device: none says that it is that card" : tried));
   }
   throw GlError(fmt::format(
       "no offscreen OpenGL 4.5 context; tried {}. Install a GPU driver with EGL, or Mesa's software renderer "

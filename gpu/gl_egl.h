@@ -13,7 +13,8 @@ namespace saccade::gl {
 class EglContext {
  public:
   // Tries the EGL devices that `choice` allows, GPUs first, then Mesa's surfaceless platform. Current on return.
-  static std::unique_ptr<EglContext> create(DeviceChoice choice, bool debug);
+  // cuda_device: see ContextConfig.
+  static std::unique_ptr<EglContext> create(DeviceChoice choice, int cuda_device, bool debug);
   ~EglContext();
   EglContext(const EglContext&) = delete;
   EglContext& operator=(const EglContext&) = delete;

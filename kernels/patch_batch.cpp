@@ -1,5 +1,7 @@
 #include "kernels/patch_batch.h"
 
+#include <utility>
+
 namespace saccade {
 namespace {
 
@@ -22,14 +24,20 @@ const char* name(SampleType type) {
 PatchBatch::PatchBatch(std::size_t count, int patch_size, SampleFormat format)
     : count_(count), patch_size_(patch_size), format_(format), storage_(count * patch_bytes() + kAlignment) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
-  offset_ = (kAlignment - address % kAlignment) % kAlignment;
+  data_ = storage_.data() + (kAlignment - address % kAlignment) % kAlignment;
 }
 
-std::size_t PatchBatch::patch_bytes() const {
-  return 3 * static_cast<std::size_t>(patch_size_) * static_cast<std::size_t>(patch_size_) * size_bytes(format_.type);
+PatchBatch::PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::unique_ptr<PatchMemory> memory)
+    : count_(count), patch_size_(patch_size), format_(format), memory_(std::move(memory)), data_(memory_->data()) {}
+
+std::size_t PatchBatch::bytes_of(std::size_t count, int patch_size, const SampleFormat& format) {
+  return count * 3 * static_cast<std::size_t>(patch_size) * static_cast<std::size_t>(patch_size) *
+         size_bytes(format.type);
 }
 
-std::span<std::byte> PatchBatch::bytes() { return {storage_.data() + offset_, count_ * patch_bytes()}; }
-std::span<const std::byte> PatchBatch::bytes() const { return {storage_.data() + offset_, count_ * patch_bytes()}; }
+std::size_t PatchBatch::patch_bytes() const { return bytes_of(1, patch_size_, format_); }
+
+std::span<std::byte> PatchBatch::bytes() { return {data_, count_ * patch_bytes()}; }
+std::span<const std::byte> PatchBatch::bytes() const { return {data_, count_ * patch_bytes()}; }
 
 }  // namespace saccade

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,11 +26,28 @@ struct SampleFormat {
   bool operator==(const SampleFormat&) const = default;
 };
 
-// N x 3 x S x S, row-major, in host memory, 64-byte aligned. Allocated once; a sampler overwrites it.
+// Host memory that a device writes while the host goes on (page-locked, say).
+class PatchMemory {
+ public:
+  virtual ~PatchMemory() = default;
+  virtual std::byte* data() = 0;  // 64-byte aligned
+  virtual void wait() const = 0;  // until what was last asked to be written there is there; any thread
+};
+
+// N x 3 x S x S, row-major, in host memory, 64-byte aligned. Allocated once; a sampler overwrites it. Move-only.
 class PatchBatch {
  public:
   PatchBatch() = default;
   PatchBatch(std::size_t count, int patch_size, SampleFormat format);
+  // In memory of a backend's own, which Pyramid::submit fills: of at least bytes_of(count, patch_size, format).
+  PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::unique_ptr<PatchMemory> memory);
+  static std::size_t bytes_of(std::size_t count, int patch_size, const SampleFormat& format);
+
+  // Before the bytes are read, after Pyramid::submit: blocks until they are there.
+  void wait() const {
+    if (memory_) memory_->wait();
+  }
+  PatchMemory* memory() { return memory_.get(); }  // null: plain memory
 
   std::size_t count() const { return count_; }
   int patch_size() const { return patch_size_; }
@@ -44,8 +62,9 @@ class PatchBatch {
   std::size_t count_ = 0;
   int patch_size_ = 0;
   SampleFormat format_;
+  std::unique_ptr<PatchMemory> memory_;  // or else
   std::vector<std::byte> storage_;
-  std::size_t offset_ = 0;  // to the first aligned byte
+  std::byte* data_ = nullptr;  // the first aligned byte of either
 };
 
 }  // namespace saccade

@@ -22,6 +22,14 @@ struct LevelImage {
   std::vector<std::uint8_t> data;
 };
 
+// By events around the work in the device's own queue, read frames later so that nobody waits for them.
+struct DeviceTime {
+  enum class Work : std::uint8_t { kDiff, kUpload, kMips, kUpdate, kSample } work = Work::kUpdate;
+  std::int64_t ns = 0;
+};
+inline constexpr std::size_t kDeviceWorks = 5;
+const char* name(DeviceTime::Work work);  // "diff", "upload", "mips", "update", "sample"
+
 // Level l of a plane holds, per texel and channel, (sum of its 4^l level-0 texels + 2^(2l-1)) >> 2l: the true mean,
 // rounded once. Incremental refresh equals a rebuild, bit for bit, on every backend.
 // One thread (the one that owns the GPU context, if any); upload, refresh_mips and sample allocate nothing.
@@ -47,6 +55,20 @@ class Pyramid {
     static_cast<void>(wanted);
     sample(plan, color, batch);
   }
+
+  // A batch that submit() can fill without being waited for.
+  virtual PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const {
+    return PatchBatch(count, patch_size, format);
+  }
+
+  // sample() that may return before the samples are there; PatchBatch::wait() waits for them. The batch must live on
+  // until then, and later calls of any kind may follow meanwhile.
+  virtual void submit(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) { sample(plan, color, batch); }
+
+  // Device time of work queued earlier, once measuring was asked for (it costs a little). False: none has come in
+  // since.
+  virtual void measure_device() {}
+  virtual bool poll_device_time(DeviceTime&) { return false; }
 
   // Copies a level out. plane: 0 luma or RGBA, 1 chroma. Throws std::out_of_range.
   virtual void read_level(int plane, int level, LevelImage& out) const = 0;

@@ -10,13 +10,13 @@
 namespace saccade {
 namespace {
 
-BackendParts make_cpu_backend(const PyramidLayout& layout, const DiffConfig& diff, bool staged) {
+BackendParts make_cpu_backend(const BackendConfig& config, const PyramidLayout& layout) {
   BackendParts parts;
   auto pyramid = std::make_unique<CpuPyramid>(layout);
-  if (staged) {
-    parts.differ = std::make_unique<CpuTileDiffer>(*pyramid, diff);
+  if (config.staged) {
+    parts.differ = std::make_unique<CpuTileDiffer>(*pyramid, config.diff);
   } else {
-    parts.fused = std::make_unique<CpuFusedUpdate>(*pyramid, diff);
+    parts.fused = std::make_unique<CpuFusedUpdate>(*pyramid, config.diff);
   }
   parts.pyramid = std::move(pyramid);
   return parts;
@@ -26,14 +26,19 @@ BackendParts make_cpu_backend(const PyramidLayout& layout, const DiffConfig& dif
 
 #if !defined(SACCADE_GL)
 std::string why_no_gl() { return "this build has no OpenGL (SACCADE_GL)"; }
-BackendParts make_gl_backend(const PyramidLayout&, const DiffConfig&, const gl::Context*) {
+BackendParts make_gl_backend(const BackendConfig&, const PyramidLayout&) {
   throw UnavailableError("backend gl: " + why_no_gl());
 }
 #endif
 #if !defined(SACCADE_CUDA)
 std::string why_no_cuda() { return "this build has no CUDA (SACCADE_CUDA)"; }
-BackendParts make_cuda_backend(const PyramidLayout&, const DiffConfig&, bool) {
+BackendParts make_cuda_backend(const BackendConfig&, const PyramidLayout&) {
   throw UnavailableError("backend cuda: " + why_no_cuda());
+}
+#endif
+#if !defined(SACCADE_CUDA) || !defined(SACCADE_GL)
+BackendParts make_cuda_gl_backend(const BackendConfig&, const PyramidLayout&) {
+  throw UnavailableError("--upload pbo: this build has no OpenGL (SACCADE_GL); use --upload direct");
 }
 #endif
 
@@ -79,15 +84,14 @@ Backend choose_backend(const std::string& asked, std::string& reason) {
   throw UsageError(fmt::format("--backend {}: it is one of auto, cpu, gl, cuda", asked));
 }
 
-BackendParts make_backend(Backend backend, const PyramidLayout& layout, const DiffConfig& diff, bool staged,
-                          const gl::Context* gl) {
-  switch (backend) {
+BackendParts make_backend(const BackendConfig& config, const PyramidLayout& layout) {
+  switch (config.backend) {
     case Backend::kCpu:
-      return make_cpu_backend(layout, diff, staged);
+      return make_cpu_backend(config, layout);
     case Backend::kGl:
-      return make_gl_backend(layout, diff, gl);
+      return make_gl_backend(config, layout);
     case Backend::kCuda:
-      return make_cuda_backend(layout, diff, staged);
+      return make_cuda_backend(config, layout);
   }
   throw UsageError("no such backend");
 }

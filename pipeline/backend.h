@@ -8,6 +8,7 @@
 #include "kernels/fused_update.h"
 #include "kernels/pyramid.h"
 #include "kernels/tile_differ.h"
+#include "kernels/upload_path.h"
 
 namespace saccade {
 
@@ -33,15 +34,26 @@ struct BackendParts {
   std::unique_ptr<FusedUpdate> fused;  // null: this backend works stage by stage. Refers to `pyramid`
 };
 
-// On the thread that will use it. `staged`: each of diff, upload and mips by itself, and no FusedUpdate. `gl`: the
-// caller's context for backend gl, current and kept alive by the caller; null: an offscreen one is made.
-BackendParts make_backend(Backend backend, const PyramidLayout& layout, const DiffConfig& diff, bool staged = false,
-                          const gl::Context* gl = nullptr);
+struct BackendConfig {
+  Backend backend = Backend::kCpu;
+  DiffConfig diff;
+  bool staged = false;                    // each of diff, upload and mips by itself, and no FusedUpdate
+  UploadPath upload = UploadPath::kAuto;  // of gl and cuda
+  // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
+  // and cuda with UploadPath::kPbo, make an offscreen one.
+  const gl::Context* gl = nullptr;
+};
+
+// On the thread that will use it. Throws UnavailableError when the device refuses.
+BackendParts make_backend(const BackendConfig& config, const PyramidLayout& layout);
 
 // One of these per backend, in its own file.
-BackendParts make_gl_backend(const PyramidLayout& layout, const DiffConfig& diff, const gl::Context* gl);
+BackendParts make_gl_backend(const BackendConfig& config, const PyramidLayout& layout);
 std::string why_no_gl();
-BackendParts make_cuda_backend(const PyramidLayout& layout, const DiffConfig& diff, bool staged);
+BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout& layout);
 std::string why_no_cuda();
+
+// Backend cuda on GL's textures.
+BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayout& layout);
 
 }  // namespace saccade

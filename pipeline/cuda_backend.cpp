@@ -10,14 +10,15 @@ namespace saccade {
 
 std::string why_no_cuda() { return query_cuda().error; }
 
-BackendParts make_cuda_backend(const PyramidLayout& layout, const DiffConfig& diff, bool staged) {
+BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout& layout) {
+  if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_backend(config, layout);
   BackendParts parts;
   try {
     share_primary_context();
     auto pyramid = std::make_unique<CudaPyramid>(layout);
-    parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, diff);
-    if (!staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, diff);
-    pyramid->set_staged(staged);
+    parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, config.diff);
+    if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, config.diff);
+    pyramid->set_staged(config.staged);
     parts.pyramid = std::move(pyramid);
   } catch (const CudaError& error) {
     throw UnavailableError(std::string("backend cuda: ") + error.what());

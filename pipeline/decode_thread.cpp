@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "gpu/nvtx_range.h"
+
 namespace saccade {
 namespace {
 
@@ -38,12 +40,17 @@ void DecodeThread::stop() {
   thread_.join();
 }
 
+ReadStatus DecodeThread::next(Frame& frame) {
+  const NvtxRange range("decode");
+  return source_.next(frame);
+}
+
 void DecodeThread::run() {
   try {
     while (!stop_) {
       Frame frame;
       const std::int64_t begin_ns = now_ns();
-      const ReadStatus status = source_.next(frame);
+      const ReadStatus status = next(frame);
       const std::int64_t end_ns = now_ns();
       if (status == ReadStatus::kAgain) continue;
       if (status == ReadStatus::kFailed && !stop_) failed_ = true;

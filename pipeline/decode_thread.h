@@ -25,6 +25,7 @@ class DecodeThread {
   const DurationHistogram& times() const { return times_; }  // time inside source.next(); after join()
 
  private:
+  ReadStatus next(Frame& frame);
   void run();
   FrameSource& source_;
   FrameQueue& queue_;

@@ -68,12 +68,15 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
 bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view) {
   const FrameTraits traits = traits_of(frame, stream);
   const bool changed = has_traits_ && !(traits == traits_);
-  if (!has_traits_ || changed) {
+  // The card's decoder may give up in mid-stream.
+  const bool moved = has_traits_ && only_turns() && turns_on_card_ != can_turn_on_card(frame);
+  if (!has_traits_ || changed || moved) {
     traits_ = traits;
     has_traits_ = true;
     rebuild(frame, have_zscale_);
   }
   const AVRational sar = frame.sample_aspect_ratio;
+  if (turns_on_card_) turner_.turn(frame, layout_, traits_.turn);
   if (graph_) {
     copy_to_host(frame);
     run_graph(frame);
@@ -94,7 +97,8 @@ bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view)
 void Converter::rebuild(AVFrame& frame, bool have_zscale) {
   plan_ = plan_conversion(traits_, keep_first_format_ ? first_ : std::nullopt, have_zscale);
   graph_.reset();
-  if (!plan_.filters.empty()) {
+  turns_on_card_ = only_turns() && can_turn_on_card(frame);
+  if (!plan_.filters.empty() && !turns_on_card_) {
     copy_to_host(frame);
     graph_ = std::make_unique<FilterGraph>(plan_.filters, frame, AVRational{0, 1}, 1);
   }

@@ -10,6 +10,7 @@
 #include "kernels/frame_view.h"
 #include "pipeline/decoder_graph.h"
 #include "pipeline/decoder_plan.h"
+#include "pipeline/decoder_turn.h"
 
 namespace saccade {
 
@@ -32,6 +33,7 @@ class Converter {
   FrameTraits traits_of(const AVFrame& frame, const AVStream& stream);
   void rebuild(AVFrame& frame, bool have_zscale);
   void run_graph(AVFrame& frame);
+  bool only_turns() const { return !traits_.turn.identity() && plan_.filters == traits_.turn.filters(); }
   void attach_neutral_chroma(AVFrame& frame) const;
   float displayed_sar(AVRational sar) const;
 
@@ -44,6 +46,8 @@ class Converter {
   ConversionPlan plan_;
   std::unique_ptr<FilterGraph> graph_;
   bool graph_proven_ = false;
+  bool turns_on_card_ = false;  // in place of a graph that would do nothing else
+  CardTurner turner_;
   BufferPtr neutral_chroma_;
   PixelLayout layout_ = PixelLayout::kI420;
   ColorSpec color_;

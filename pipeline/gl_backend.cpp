@@ -18,8 +18,9 @@ std::string why_no_gl() {
   }
 }
 
-BackendParts make_gl_backend(const PyramidLayout& layout, const DiffConfig& diff, const gl::Context* gl) {
+BackendParts make_gl_backend(const BackendConfig& config, const PyramidLayout& layout) {
   BackendParts parts;
+  const gl::Context* gl = config.gl;
   try {
     if (gl == nullptr) {
       auto own = std::make_shared<gl::Context>(gl::Context::offscreen(logging_context_config()));
@@ -33,8 +34,10 @@ BackendParts make_gl_backend(const PyramidLayout& layout, const DiffConfig& diff
                       "it down with --vf scale=4096:-2, or use --backend cpu",
                       layout.width_px, layout.height_px, limit, limit));
     }
-    auto pyramid = std::make_unique<GlPyramid>(*gl, layout);
-    parts.differ = std::make_unique<CpuTileDiffer>(pyramid->shadow(), diff);
+    GlPyramidConfig wanted;
+    wanted.upload = config.upload;
+    auto pyramid = std::make_unique<GlPyramid>(*gl, layout, wanted);
+    parts.differ = std::make_unique<CpuTileDiffer>(pyramid->shadow(), config.diff);
     parts.pyramid = std::move(pyramid);
   } catch (const gl::GlError& error) {
     throw UnavailableError(std::string("backend gl: ") + error.what());

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/nvtx_range.h"
 #include "pipeline/errors.h"
 #include "pipeline/sample_memory.h"
 
@@ -33,10 +34,12 @@ struct Pipeline::State {
         const gl::Context* gl)
       : layout(shape),
         geometry(frame_geometry),
-        backend(make_backend(config.backend, shape, config.diff, config.staged, gl)),
+        backend(make_backend({config.backend, config.diff, config.staged, config.upload, gl}, shape)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
-        history(shape, lattice->patch_count()) {}
+        history(shape, lattice->patch_count()) {
+    if (config.measure_device) backend.pyramid->measure_device();
+  }
 
   bool fits(const FrameView& frame) const {
     return frame.width_px == layout.width_px && frame.height_px == layout.height_px &&
@@ -120,7 +123,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
 Emission Pipeline::make_emission() const {
   Emission emission;
   const std::size_t count = lattice().patch_count();
-  emission.batch = PatchBatch(count, config_.lattice.patch_size, config_.samples);
+  emission.batch = state_->backend.pyramid->make_batch(count, config_.lattice.patch_size, config_.samples);
   emission.plan.patch_size = config_.lattice.patch_size;
   emission.plan.patches.reserve(count);
   emission.changed.resize(count);
@@ -128,6 +131,7 @@ Emission Pipeline::make_emission() const {
 }
 
 StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
+  const NvtxRange range("frame");
   prepare(frame);
   State& s = *state_;
   StepResult result;
@@ -137,15 +141,20 @@ StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
   s.damage = &damage;
   s.history.note_damage(damage);
   result.damaged_tiles = damage.count();
-  result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.backend.pyramid.get(), s.geometry});
+  {
+    const NvtxRange scanpath("scanpath");
+    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.backend.pyramid.get(), s.geometry});
+  }
   clock.lap(Stage::kScanpath);
 
   if (should_emit(result.gaze)) {
+    const NvtxRange sample("sample");
     fill_emission(frame, result, emission);
     result.emitted = true;
     clock.lap(Stage::kSample);
   }
   clock.finish();
+  if (config_.measure_device) collect_device_times();
 
   ++counters_.frames;
   counters_.damaged_tiles += damage.count();
@@ -156,6 +165,7 @@ StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
 }
 
 const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
+  const NvtxRange range("update");
   BackendParts& backend = state_->backend;
   if (backend.fused) {
     const Damage& damage = backend.fused->update(frame);
@@ -170,6 +180,13 @@ const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock
   backend.pyramid->refresh_mips(damage);
   clock.lap(Stage::kMips);
   return damage;
+}
+
+void Pipeline::collect_device_times() {
+  DeviceTime time;
+  while (state_->backend.pyramid->poll_device_time(time)) {
+    device_times_[static_cast<std::size_t>(time.work)].record(time.ns);
+  }
 }
 
 bool Pipeline::should_emit(const Gaze& gaze) const {
@@ -188,7 +205,8 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
   if (config_.backend == Backend::kCpu) {
     s.samples.sample(*s.backend.pyramid, frame.color, emission.plan, emission.changed, emission.batch);
   } else {
-    s.backend.pyramid->sample(emission.plan, frame.color, emission.batch);
+    s.backend.pyramid->submit(emission.plan, frame.color, emission.batch);
+    if (config_.wait_for_patches) emission.batch.wait();
   }
   emission.frame = frame.sequence;
   emission.pts_ns = frame.pts_ns;

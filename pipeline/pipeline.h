@@ -34,6 +34,9 @@ struct PipelineConfig {
   SampleFormat samples;
   EmitPolicy emit;
   bool staged = false;  // run a fusing backend stage by stage: its reference, and for profiling
+  UploadPath upload = UploadPath::kAuto;
+  bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
+  bool measure_device = false;   // also take the device's own time (device_times)
 };
 
 // One emission: what a dump stores for it. Reused: a pool of these circulates between pipeline and writer.
@@ -98,7 +101,7 @@ class Pipeline {
   Emission make_emission() const;
 
   // One frame through all stages. Allocates nothing once prepared, as long as `emission` came from make_emission().
-  // `emission` is filled when the policy says so.
+  // `emission` is filled when the policy says so; see PipelineConfig::wait_for_patches.
   StepResult step(const FrameView& frame, Emission& emission);
 
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
@@ -116,6 +119,10 @@ class Pipeline {
   const PipelineCounters& counters() const { return counters_; }
   std::span<const Stage> stages() const;  // those this pipeline runs, in order; after prepare()
   const DurationHistogram& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
+  // Of work on a GPU, by events, some frames late; empty where the backend has none or measure_device is off.
+  const DurationHistogram& device_times(DeviceTime::Work work) const {
+    return device_times_[static_cast<std::size_t>(work)];
+  }
   // Before prepare(): backend gl works in this context, current on the calling thread, in place of one of its own.
   void set_gl_context(const gl::Context* context) { gl_context_ = context; }
   void set_trace(TraceWriter* trace) { trace_ = trace; }  // borrowed; null: none
@@ -123,6 +130,7 @@ class Pipeline {
  private:
   struct State;
   class StageClock;
+  void collect_device_times();
   void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);
   const Damage& update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
   bool should_emit(const Gaze& gaze) const;
@@ -131,6 +139,7 @@ class Pipeline {
   std::unique_ptr<State> state_;
   PipelineCounters counters_;
   std::array<DurationHistogram, kStageCount> stages_;
+  std::array<DurationHistogram, kDeviceWorks> device_times_;
   TraceWriter* trace_ = nullptr;
   const gl::Context* gl_context_ = nullptr;
 };

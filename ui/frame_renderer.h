@@ -5,7 +5,7 @@
 #include <span>
 
 #include "gpu/gl_objects.h"
-#include "kernels/gl/gl_pyramid.h"
+#include "kernels/gl/gl_drawable_pyramid.h"
 #include "kernels/shared/fovea.h"
 #include "ui/patch_painter.h"
 #include "ui/picture_mapping.h"
@@ -16,7 +16,7 @@ namespace saccade::ui {
 
 // What a picture is made of. Borrowed for the call.
 struct Scene {
-  const GlPyramid* pyramid = nullptr;  // null: nothing to show yet
+  const DrawablePyramid* pyramid = nullptr;  // null: nothing to show yet
   ColorSpec color;
   PictureSize size;
   shared::FoveaParams fovea{};

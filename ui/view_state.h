@@ -18,7 +18,7 @@
 #include "pipeline/stream_info.h"
 
 namespace saccade {
-class GlPyramid;
+class DrawablePyramid;
 }
 
 namespace saccade::ui {
@@ -146,9 +146,9 @@ struct ViewFacts {
   const shared::FoveaParams* fovea = nullptr;  // with the solved e0
   int patches = 0;                             // N
   double solved_e0 = 0, solved_m0 = 0;
-  std::string lattice;                 // Lattice::describe()
-  const GlPyramid* pyramid = nullptr;  // its textures: thumbnails
-  ColorSpec color;                     // of the frame shown
+  std::string lattice;                       // Lattice::describe()
+  const DrawablePyramid* pyramid = nullptr;  // its textures: thumbnails
+  ColorSpec color;                           // of the frame shown
   double sar = 1.0;
 };
 

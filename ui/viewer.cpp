@@ -40,7 +40,7 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwind
       draw_timer_(gl::Timer::of_hardware(context.capabilities())),
       free_scanpath_(initial.pipeline.scanpath) {
   facts.offscreen = window == nullptr;
-  facts.backend = "gl";
+  facts.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
   facts.renderer = context.capabilities().renderer;
   facts.software_gl = context.capabilities().software;
 }
@@ -77,7 +77,8 @@ void Viewer::make_pipeline(const PipelineConfig& config) {
 // What the pipeline runs: the person's settings, with samples that can be painted, made when a view needs them.
 PipelineConfig Viewer::wanted_config() const {
   PipelineConfig config = settings.pipeline;
-  config.backend = Backend::kGl;
+  if (config.backend != Backend::kCuda) config.backend = Backend::kGl;
+  config.measure_device = config.backend == Backend::kCuda;
   config.samples = SampleFormat{};
   config.emit = {settings.view == View::kPatches ? EmitPolicy::Kind::kFrames : EmitPolicy::Kind::kFixation, 1};
   return config;
@@ -149,7 +150,7 @@ void Viewer::run_pipeline(std::int64_t decode_ns) {
 
 void Viewer::note_step(const StepResult& result) {
   const FrameView& view = frame_.view();
-  const auto& pyramid = static_cast<const GlPyramid&>(pipeline_->pyramid());
+  const auto& pyramid = static_cast<const DrawablePyramid&>(pipeline_->pyramid());
   facts.frame = view.sequence;
   facts.pts_ns = view.pts_ns;
   facts.color = view.color;

@@ -5,14 +5,20 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "gpu/cuda_error.h"
+#include "kernels/cuda/cuda_patch_memory.h"
 #include "kernels/cuda/cuda_state.h"
 #include "kernels/cuda/cuda_tile_differ.h"
 
 namespace saccade {
 
-CudaPyramid::CudaPyramid(const PyramidLayout& layout) : state_(std::make_unique<cuda::CudaState>(layout)) {}
+CudaPyramid::CudaPyramid(const PyramidLayout& layout)
+    : CudaPyramid(layout, std::make_unique<cuda::OwnArrays>(layout)) {}
+
+CudaPyramid::CudaPyramid(const PyramidLayout& layout, std::unique_ptr<cuda::TextureHome> home)
+    : state_(std::make_unique<cuda::CudaState>(layout, std::move(home))) {}
 
 CudaPyramid::~CudaPyramid() { static_cast<void>(cudaStreamSynchronize(state_->stream.get())); }
 
@@ -37,6 +43,7 @@ std::int64_t CudaPyramid::bytes_of(const Damage& damage, const PyramidLayout& la
 }
 
 std::int64_t CudaPyramid::upload_async(const FrameView& frame, const Damage& damage) {
+  const cuda::CudaState::Span span(*state_, DeviceTime::Work::kUpload);
   state_->run_apply(frame, damage, !state_->staged);
   state_->levels_done = !state_->staged;
   return bytes_of(damage, state_->layout);
@@ -51,6 +58,8 @@ std::int64_t CudaPyramid::upload(const FrameView& frame, const Damage& damage) {
 void CudaPyramid::refresh_mips(const Damage& damage) {
   state_->check_damage(damage);
   if (damage.count() == 0 || state_->levels_done) return;
+  const cuda::CudaState::Access access(*state_);
+  const cuda::CudaState::Span span(*state_, DeviceTime::Work::kMips);
   state_->send_tiles(damage);
   const cuda::ApplyParams apply{state_->packed.as<std::uint32_t>(), false, false, true};
   const PixelLayout any = state_->layout.format == TextureFormat::kRgba8   ? PixelLayout::kRgba8
@@ -60,7 +69,10 @@ void CudaPyramid::refresh_mips(const Damage& damage) {
   wait();
 }
 
+void CudaPyramid::note_level0_written() { state_->levels_done = false; }
+
 void CudaPyramid::update_on_card(const FrameView& frame, const DiffConfig& config, bool everything) {
+  const cuda::CudaState::Span span(*state_, DeviceTime::Work::kUpdate);
   state_->run_diff(frame, config, everything, true);
   state_->levels_done = true;
 }
@@ -73,18 +85,14 @@ void CudaPyramid::update_async(const FrameView& frame, const DiffConfig& config,
 const Damage& CudaPyramid::finish_update() { return state_->read_damage(); }
 
 void CudaPyramid::sample_on_card(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
+  const cuda::CudaState::Span span(*state_, DeviceTime::Work::kSample);
   state_->send_plan(plan);
   state_->run_sample(color, format);
 }
 
 void CudaPyramid::sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
   sample_on_card(plan, color, format);
-  if (state_->batch_bytes > 0) {
-    cuda_check(cudaMemcpyAsync(state_->batch_host.data(), state_->batch.data(), state_->batch_bytes,
-                               cudaMemcpyDeviceToHost, state_->stream.get()),
-               "cudaMemcpyAsync");
-  }
-  state_->batch_read.record(state_->stream.get());
+  state_->fetch_batch(state_->batch_host.data(), state_->batch_read);
 }
 
 void CudaPyramid::finish_sample(PatchBatch& batch) {
@@ -98,13 +106,57 @@ void CudaPyramid::finish_sample(PatchBatch& batch) {
   if (state_->batch_bytes > 0) std::memcpy(batch.bytes().data(), state_->batch_host.data(), state_->batch_bytes);
 }
 
+namespace {
+
+void check_holds(const PatchPlan& plan, const PatchBatch& batch) {
+  if (plan.count() == batch.count() && plan.patch_size == batch.patch_size()) return;
+  throw std::invalid_argument(fmt::format("a batch of {} patches of size {} cannot hold a plan of {} of size {}",
+                                          batch.count(), batch.patch_size(), plan.count(), plan.patch_size));
+}
+
+}  // namespace
+
 void CudaPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
-  if (plan.count() != batch.count() || plan.patch_size != batch.patch_size()) {
-    throw std::invalid_argument(fmt::format("a batch of {} patches of size {} cannot hold a plan of {} of size {}",
-                                            batch.count(), batch.patch_size(), plan.count(), plan.patch_size));
+  if (batch.memory() != nullptr) {
+    submit(plan, color, batch);
+    batch.wait();
+    return;
   }
+  check_holds(plan, batch);
   sample_async(plan, color, batch.format());
   finish_sample(batch);
+}
+
+PatchBatch CudaPyramid::make_batch(std::size_t count, int patch_size, const SampleFormat& format) const {
+  const std::size_t bytes = PatchBatch::bytes_of(count, patch_size, format);
+  if (bytes == 0) return PatchBatch(count, patch_size, format);
+  return PatchBatch(count, patch_size, format, std::make_unique<cuda::CudaPatchMemory>(bytes));
+}
+
+void CudaPyramid::submit(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  auto* memory = dynamic_cast<cuda::CudaPatchMemory*>(batch.memory());
+  if (memory == nullptr) {
+    sample(plan, color, batch);
+    return;
+  }
+  check_holds(plan, batch);
+  sample_on_card(plan, color, batch.format());
+  state_->fetch_batch(reinterpret_cast<std::uint8_t*>(memory->data()), memory->written());
+}
+
+void CudaPyramid::measure_device() {
+  if (!state_->timers) state_->timers = std::make_unique<std::array<CudaTimer, 5>>();
+}
+
+bool CudaPyramid::poll_device_time(DeviceTime& time) {
+  if (!state_->timers) return false;
+  for (std::size_t work = 0; work < state_->timers->size(); ++work) {
+    if (const auto ns = (*state_->timers)[work].poll_ns()) {
+      time = {static_cast<DeviceTime::Work>(work), *ns};
+      return true;
+    }
+  }
+  return false;
 }
 
 const void* CudaPyramid::device_patches() const { return state_->batch.data(); }
@@ -122,11 +174,11 @@ void CudaPyramid::read_level(int plane, int level, LevelImage& out) const {
   out.bytes_per_channel = shape.bytes_per_channel;
   const std::size_t row_bytes = static_cast<std::size_t>(out.width) * static_cast<std::size_t>(shape.texel_bytes());
   out.data.resize(row_bytes * static_cast<std::size_t>(out.height));
+  const cuda::CudaState::Access access(*state_);
   wait();
-  cuda_check(
-      cudaMemcpy2DFromArray(out.data.data(), row_bytes, state_->planes[static_cast<std::size_t>(plane)].level(level), 0,
-                            0, row_bytes, static_cast<std::size_t>(out.height), cudaMemcpyDeviceToHost),
-      "cudaMemcpy2DFromArray");
+  cuda_check(cudaMemcpy2DFromArray(out.data.data(), row_bytes, state_->home->plane(plane).level(level), 0, 0, row_bytes,
+                                   static_cast<std::size_t>(out.height), cudaMemcpyDeviceToHost),
+             "cudaMemcpy2DFromArray");
 }
 
 void CudaPyramid::set_staged(bool staged) { state_->staged = staged; }
@@ -144,7 +196,10 @@ CudaTileDiffer::CudaTileDiffer(CudaPyramid& texture, const DiffConfig& config) :
 
 const Damage& CudaTileDiffer::diff(const FrameView& frame) {
   if (frame.space == MemorySpace::kCuda) texture_.wait_for_default_stream();
-  texture_.state_->run_diff(frame, config_, everything_, false);
+  {
+    const cuda::CudaState::Span span(*texture_.state_, DeviceTime::Work::kDiff);
+    texture_.state_->run_diff(frame, config_, everything_, false);
+  }
   texture_.state_->fetch_tiles();
   everything_ = false;
   return texture_.state_->read_damage();

@@ -1,4 +1,5 @@
-// The persistent texture on the card, in mipmapped arrays of its own. Needs the NVIDIA driver alone: no GL.
+// The persistent texture on the card: in mipmapped arrays of CUDA's own, which need the NVIDIA driver alone, or
+// elsewhere (cuda_gl_pyramid.h).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace saccade {
 
 namespace cuda {
 struct CudaState;
-}
+class TextureHome;
+}  // namespace cuda
 
 // Everything runs in one stream of its own, on the current device. The *_async calls return at once: the frame must
 // stay valid, and its pixels written (see wait_for), until the matching finish_ or wait() returns. The calls of Pyramid
@@ -21,7 +23,8 @@ class CudaPyramid final : public Pyramid {
   // kExact: fetch and lerp, the arithmetic of the plain CPU sampler. kHardware: the texture unit, 8-bit weights.
   enum class Sampling : std::uint8_t { kExact, kHardware };
 
-  explicit CudaPyramid(const PyramidLayout& layout);
+  explicit CudaPyramid(const PyramidLayout& layout);  // in arrays of its own
+  CudaPyramid(const PyramidLayout& layout, std::unique_ptr<cuda::TextureHome> home);
   ~CudaPyramid() override;
 
   const PyramidLayout& layout() const override;
@@ -31,6 +34,13 @@ class CudaPyramid final : public Pyramid {
   void refresh_mips(const Damage& damage) override;
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
   void read_level(int plane, int level, LevelImage& out) const override;
+  PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const override;  // page-locked
+  void submit(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  void measure_device() override;
+  bool poll_device_time(DeviceTime& time) override;
+
+  // Level 0 was written by somebody else (GL): refresh_mips has everything to do.
+  void note_level0_written();
 
   // The fused frame: diff against level 0, write, all levels, in one launch; then the damage, when it is asked for.
   // Host frames are copied to the card whole. `everything`: first frame, seek.

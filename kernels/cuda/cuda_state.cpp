@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "gpu/cuda_error.h"
 #include "kernels/cuda/cuda_host_frame.h"
@@ -34,7 +35,18 @@ bool aligned_for_quads(PixelLayout layout, const SourceParams& source, int plane
   return true;
 }
 
-SourceParams source_in_place(const FrameView& frame) {
+DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
+  const auto in_samples = [wide](int code) {
+    const int clamped = std::clamp(code, 0, 256);  // 256: no difference is larger
+    return static_cast<std::uint32_t>(wide ? std::min(clamped * 256, 65535) : std::min(clamped, 255));
+  };
+  return {in_samples(config.threshold), static_cast<std::uint32_t>(std::max(config.min_pixels, 0)),
+          in_samples(config.noise_floor), everything ? 1 : 0};
+}
+
+}  // namespace
+
+SourceParams source_of(const FrameView& frame) {
   SourceParams source{};
   const int count = planes_of(frame).count;
   for (int p = 0; p < count; ++p) {
@@ -47,32 +59,18 @@ SourceParams source_in_place(const FrameView& frame) {
   return source;
 }
 
-DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
-  const auto in_samples = [wide](int code) {
-    const int clamped = std::clamp(code, 0, 256);  // 256: no difference is larger
-    return static_cast<std::uint32_t>(wide ? std::min(clamped * 256, 65535) : std::min(clamped, 255));
-  };
-  return {in_samples(config.threshold), static_cast<std::uint32_t>(std::max(config.min_pixels, 0)),
-          in_samples(config.noise_floor), everything ? 1 : 0};
-}
-
-}  // namespace
-
-CudaState::CudaState(const PyramidLayout& shape) : layout(shape), damage(shape.tiles) {
+CudaState::CudaState(const PyramidLayout& shape, std::unique_ptr<TextureHome> arrays)
+    : layout(shape), home(std::move(arrays)), damage(shape.tiles) {
   int device = 0;
   int major = 0;
   cuda_check(cudaGetDevice(&device), "cudaGetDevice");
   cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
   early_launch = major >= 9;
   for (int p = 0; p < layout.plane_count; ++p) {
-    const auto index = static_cast<std::size_t>(p);
-    const PlaneLayout& plane = layout.planes[index];
-    planes[index] = CudaMipmap({plane.channels, plane.bytes_per_channel, plane.width, plane.height, plane.levels});
-    PlaneSurfaces& surfaces = texture.plane[p];
-    for (int l = 0; l < plane.levels; ++l) surfaces.level[l] = planes[index].surface(l);
-    surfaces.levels = plane.levels;
-    surfaces.image_width = plane.image_width;
-    surfaces.image_height = plane.image_height;
+    const PlaneLayout& plane = layout.planes[static_cast<std::size_t>(p)];
+    texture.plane[p].levels = plane.levels;
+    texture.plane[p].image_width = plane.image_width;
+    texture.plane[p].image_height = plane.image_height;
   }
   tile_sums = CudaBuffer(static_cast<std::size_t>(layout.padded_tiles.count()) * 4 * sizeof(std::uint32_t));
   cuda_check(cudaMemset(tile_sums.data(), 0, tile_sums.size_bytes()), "cudaMemset");
@@ -89,6 +87,14 @@ CudaState::CudaState(const PyramidLayout& shape) : layout(shape), damage(shape.t
                                                         (layout.plane_count > 1 ? layout.planes[1].texel_bytes() : 0));
   diff_tiles = CudaBuffer(table_bytes);
   diff_tiles_host = PinnedBuffer(table_bytes);
+}
+
+void CudaState::open_texture() {
+  home->open(stream.get());
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const CudaMipmap& plane = home->plane(p);
+    for (int l = 0; l < texture.plane[p].levels; ++l) texture.plane[p].level[l] = plane.surface(l);
+  }
 }
 
 void CudaState::check_frame(const FrameView& frame) const {
@@ -115,7 +121,7 @@ InputSlot& CudaState::next_slot() {
 }
 
 SourceParams CudaState::source_on_card(const FrameView& frame) {
-  if (frame.space == MemorySpace::kCuda) return source_in_place(frame);
+  if (frame.space == MemorySpace::kCuda) return source_of(frame);
   const FramePlanes shape = planes_of(frame);
   std::size_t total = 0;
   for (int p = 0; p < shape.count; ++p) total += round_up(shape.row_bytes[p], kCopyPitch) * shape.rows[p];
@@ -132,7 +138,7 @@ SourceParams CudaState::source_on_card(const FrameView& frame) {
   } else {
     copy_pageable(frame, copy, total);
   }
-  return source_in_place(copy);
+  return source_of(copy);
 }
 
 void CudaState::copy_pinned(const FrameView& frame, const FrameView& copy) {
@@ -182,6 +188,7 @@ void CudaState::follow_default_stream() {
 void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write) {
   check_frame(frame);
   const SourceParams source = source_on_card(frame);
+  const Access access(*this);
   const DiffParams params = diff_params(config, layout.format == TextureFormat::kYuv16, everything);
   launch_update(frame.layout, texture, source, params, write, diff_tiles.as<std::uint32_t>(), stream.get());
   diff_everything = everything;
@@ -242,6 +249,7 @@ void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refr
   check_frame(frame);
   check_damage(marks);
   if (marks.count() == 0) return;
+  const Access access(*this);
   if (marks.all() && refresh) {
     const DiffParams everything{0, 0, 0, 1};
     launch_update(frame.layout, texture, source_on_card(frame), everything, true, diff_tiles.as<std::uint32_t>(),
@@ -261,7 +269,7 @@ void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refr
   }
   // The copy first: the table is made while it runs.
   const bool copy = on_host && (!pinned || marks.share() > kInPlaceShare);
-  const SourceParams source = copy ? source_on_card(frame) : source_in_place(frame);
+  const SourceParams source = copy ? source_on_card(frame) : source_of(frame);
   send_tiles(marks);
   apply.tiles = packed.as<std::uint32_t>();
   launch_apply(frame.layout, texture, source, apply, stream.get());
@@ -309,10 +317,11 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
     batch = CudaBuffer(batch_bytes);
     batch_host = PinnedBuffer(batch_bytes);
   }
+  const Access access(*this);
   SampleParams params{};
   for (int p = 0; p < layout.plane_count; ++p) {
     params.plane[p] = texture.plane[p];
-    params.texture[p] = planes[static_cast<std::size_t>(p)].texture();
+    params.texture[p] = home->plane(p).texture();
     params.width[p] = layout.planes[static_cast<std::size_t>(p)].width;
     params.height[p] = layout.planes[static_cast<std::size_t>(p)].height;
     params.inverse_width[p] = 1.0f / static_cast<float>(params.width[p]);
@@ -332,6 +341,13 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
   params.hardware = hardware;
   params.early_launch = early_launch;
   launch_sample(layout.format, params, stream.get());
+}
+
+void CudaState::fetch_batch(std::uint8_t* to, CudaEvent& done) {
+  if (batch_bytes > 0) {
+    cuda_check(cudaMemcpyAsync(to, batch.data(), batch_bytes, cudaMemcpyDeviceToHost, stream.get()), "cudaMemcpyAsync");
+  }
+  done.record(stream.get());
 }
 
 }  // namespace saccade::cuda

@@ -3,14 +3,17 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gpu/cuda_buffer.h"
-#include "gpu/cuda_mipmap.h"
 #include "gpu/cuda_stream.h"
+#include "gpu/cuda_timer.h"
+#include "kernels/cuda/cuda_texture_home.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/damage.h"
 #include "kernels/patch_plan.h"
+#include "kernels/pyramid.h"
 #include "kernels/tile_differ.h"
 
 namespace saccade::cuda {
@@ -22,7 +25,37 @@ struct InputSlot {
 };
 
 struct CudaState {
-  explicit CudaState(const PyramidLayout& layout);
+  CudaState(const PyramidLayout& layout, std::unique_ptr<TextureHome> home);
+
+  // The texture may be used by the stream's work until this goes.
+  class Access {
+   public:
+    explicit Access(CudaState& state) : state_(state) { state_.open_texture(); }
+    ~Access() { state_.home->close(state_.stream.get()); }
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+   private:
+    CudaState& state_;
+  };
+  // Measures the work queued while it lives.
+  class Span {
+   public:
+    Span(CudaState& state, DeviceTime::Work work) : state_(state), work_(work) {
+      if (state_.timers) timer().begin(state_.stream.get());
+    }
+    ~Span() {
+      if (state_.timers) timer().end(state_.stream.get());
+    }
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+
+   private:
+    CudaTimer& timer() { return (*state_.timers)[static_cast<std::size_t>(work_)]; }
+    CudaState& state_;
+    DeviceTime::Work work_;
+  };
+  void open_texture();  // and looks up the handles of its levels
 
   void check_frame(const FrameView& frame) const;  // std::invalid_argument unless size and format fit
   void check_damage(const Damage& damage) const;
@@ -40,10 +73,11 @@ struct CudaState {
   SourceParams packed_source(const FrameView& frame) const;
   void send_plan(const PatchPlan& plan);
   void run_sample(const ColorSpec& color, const SampleFormat& format);
+  void fetch_batch(std::uint8_t* to, CudaEvent& done);  // starts bringing the result of run_sample back
 
   PyramidLayout layout;
   CudaStream stream;
-  std::array<CudaMipmap, 2> planes;
+  std::unique_ptr<TextureHome> home;
   TextureParams texture{};
   CudaBuffer tile_sums;
 
@@ -76,6 +110,7 @@ struct CudaState {
   CudaEvent batch_read;
   SampleFormat batch_format;
   bool hardware = false;
+  std::unique_ptr<std::array<CudaTimer, 5>> timers;  // by DeviceTime::Work; null: nothing is measured
   bool early_launch = false;
 };
 

@@ -26,6 +26,21 @@ struct ApplyParams {
 void launch_apply(PixelLayout layout, const TextureParams& texture, const SourceParams& source,
                   const ApplyParams& apply, cudaStream_t stream);
 
+// A frame's planes, chroma interleaved and samples aligned to the top, edges repeated into the padding: as level 0 has
+// them, rows packed.
+struct PaddedCopy {
+  struct Plane {
+    std::uint8_t* to;
+    int width, height;  // padded texels
+    int image_width, image_height;
+  };
+  Plane plane[2];
+};
+void launch_padded_copy(PixelLayout layout, const SourceParams& frame, const PaddedCopy& copy, cudaStream_t stream);
+
+// A frame that the card can read where it lies.
+SourceParams source_of(const FrameView& frame);
+
 // A patch to sample. pitch_px 0: no coverage.
 struct PatchRecord {
   float x_px, y_px, lod, pitch_px;

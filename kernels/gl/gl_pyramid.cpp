@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace saccade {
@@ -16,10 +17,6 @@ PyramidLayout level0_layout(PyramidLayout layout) {
 
 bool on_host(GlWork work, const gl::Capabilities& capabilities) {
   return work == GlWork::kHost || (work == GlWork::kAuto && capabilities.software);
-}
-
-void keep_latest(gl::Timer& timer, double& ms) {
-  if (const auto ns = timer.poll_ns()) ms = static_cast<double>(*ns) * 1e-6;
 }
 
 }  // namespace
@@ -42,13 +39,28 @@ GlPyramid::GlPyramid(const gl::Context& context, const PyramidLayout& layout, co
   gl::check("GlPyramid");
 }
 
+void GlPyramid::keep_latest(gl::Timer& timer, DeviceTime::Work work, double& ms) {
+  const auto ns = timer.poll_ns();
+  if (!ns) return;
+  ms = static_cast<double>(*ns) * 1e-6;
+  if (measuring_ && measured_count_ < measured_.size()) measured_[measured_count_++] = {work, *ns};
+}
+
+bool GlPyramid::poll_device_time(DeviceTime& time) {
+  if (measured_count_ == 0) return false;
+  time = measured_[0];
+  std::shift_left(measured_.begin(), measured_.end(), 1);
+  --measured_count_;
+  return true;
+}
+
 std::int64_t GlPyramid::upload(const FrameView& frame, const Damage& damage) {
   shadow_.upload(frame, damage);
   upload_timer_.begin();
   last_upload_ = planner_.plan(damage);
   uploader_.push(last_upload_.rects);
   upload_timer_.end();
-  keep_latest(upload_timer_, times_.upload_ms);
+  keep_latest(upload_timer_, DeviceTime::Work::kUpload, times_.upload_ms);
   return last_upload_.bytes;
 }
 
@@ -61,14 +73,14 @@ void GlPyramid::refresh_mips(const Damage& damage) {
     mips_->refresh(damage);
   }
   mips_timer_.end();
-  keep_latest(mips_timer_, times_.mips_ms);
+  keep_latest(mips_timer_, DeviceTime::Work::kMips, times_.mips_ms);
 }
 
 bool GlPyramid::submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
   sample_timer_.begin();
   const bool submitted = host_ ? host_samples_.submit(plan, color, format) : sampler_->submit(plan, color, format);
   sample_timer_.end();
-  keep_latest(sample_timer_, times_.sample_ms);
+  keep_latest(sample_timer_, DeviceTime::Work::kSample, times_.sample_ms);
   return submitted;
 }
 

@@ -1,6 +1,7 @@
 // The persistent texture as GL textures: backend gl.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 #include "gpu/gl_context.h"
 #include "gpu/gl_timer.h"
 #include "kernels/cpu/cpu_pyramid.h"
+#include "kernels/gl/gl_drawable_pyramid.h"
 #include "kernels/gl/gl_host_samples.h"
 #include "kernels/gl/gl_mips.h"
 #include "kernels/gl/gl_planes.h"
@@ -33,15 +35,10 @@ struct GlPyramidConfig {
   std::optional<UploadCost> cost;  // empty: measured on this machine when the pyramid is made
 };
 
-// GPU times of the latest measured frame, two or more frames old; 0 until there is one.
-struct GlTimes {
-  double upload_ms = 0, mips_ms = 0, sample_ms = 0;
-};
-
 // All calls on the thread that owns the context, with the context current; the context outlives the pyramid.
 // The CPU cannot read a texture while drawing goes on, so level 0 has a copy in host memory, its shadow: the differ
 // compares with it, and uploads are taken from it, so a rectangle may cover undamaged tiles and change nothing there.
-class GlPyramid final : public Pyramid {
+class GlPyramid final : public DrawablePyramid {
  public:
   GlPyramid(const gl::Context& context, const PyramidLayout& layout, const GlPyramidConfig& config = {});
   GlPyramid(const GlPyramid&) = delete;
@@ -53,6 +50,9 @@ class GlPyramid final : public Pyramid {
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;  // waits for GL
   void read_level(int plane, int level, LevelImage& out) const override;                   // waits for GL
 
+  void measure_device() override { measuring_ = true; }
+  bool poll_device_time(DeviceTime& time) override;
+
   // The same samples without waiting, in the order submitted; sample() must not be called while some are pending.
   bool submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
   bool collect_samples(PatchBatch& batch, bool wait);
@@ -61,16 +61,18 @@ class GlPyramid final : public Pyramid {
   // CpuTileDiffer(pyramid.shadow(), config) is this backend's differ.
   const CpuPyramid& shadow() const { return shadow_; }
 
-  const UploadPlan& last_upload() const { return last_upload_; }  // rectangles valid until the next upload
+  const UploadPlan& last_upload() const override { return last_upload_; }
   const UploadCost& upload_cost() const { return planner_.cost(); }
   bool computes_on_host() const { return host_; }
   UploadPath upload_path() const { return uploader_.path(); }
   std::int64_t upload_waits() const { return uploader_.waits(); }
-  const GlTimes& times() const { return times_; }
+  const GlTimes& times() const override { return times_; }
 
-  const GlPlane& plane(int index) const { return planes_.at(static_cast<std::size_t>(index)); }  // for drawing
+  const GlPlane& plane(int index) const override { return planes_.at(static_cast<std::size_t>(index)); }
 
  private:
+  void keep_latest(gl::Timer& timer, DeviceTime::Work work, double& ms);
+
   PyramidLayout layout_;
   bool host_;
   CpuPyramid shadow_;  // level 0; with kHost all levels
@@ -83,6 +85,9 @@ class GlPyramid final : public Pyramid {
   gl::Timer upload_timer_, mips_timer_, sample_timer_;
   UploadPlan last_upload_;
   GlTimes times_;
+  bool measuring_ = false;
+  std::array<DeviceTime, 8> measured_{};  // not yet asked for, oldest first
+  std::size_t measured_count_ = 0;
 };
 
 }  // namespace saccade

@@ -5,25 +5,12 @@
 #include <chrono>
 #include <cstring>
 
+#include "kernels/gl/gl_texel_rect.h"
+
 namespace saccade {
 namespace {
 
 constexpr int kSmallLevelTexels = 64 * 64;  // sent whole: one call costs more than its bytes
-
-// A rectangle of a level in texels.
-struct TexelRect {
-  int x, y, width, height;
-};
-
-// Rounded outwards where a tile is less than a texel.
-TexelRect texels(const TileRect& rect, const PlaneLayout& plane, int level) {
-  const int tile = plane.tile_size();
-  const int round = (1 << level) - 1;
-  const int x = rect.x * tile >> level;
-  const int y = rect.y * tile >> level;
-  return {x, y, (((rect.x + rect.width) * tile + round) >> level) - x,
-          (((rect.y + rect.height) * tile + round) >> level) - y};
-}
 
 void sub_image(const GlPlane& plane, int level, const TexelRect& r, const void* pixels) {
   glTextureSubImage2D(plane.texture.name(), level, r.x, r.y, r.width, r.height, plane.format.transfer,
@@ -78,7 +65,7 @@ void GlUploader::push_direct(std::span<const TileRect> rects, int plane_index, i
   glPixelStorei(GL_UNPACK_ROW_LENGTH, static_cast<GLint>(view.pitch_bytes / texel_bytes));
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   for (const TileRect& rect : rects) {
-    const TexelRect r = texels(rect, plane.layout, level);
+    const TexelRect r = texel_rect(rect, plane.layout, level);
     sub_image(plane, level, r, view.row(r.y) + std::ptrdiff_t{r.x} * texel_bytes);
   }
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
@@ -95,12 +82,12 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
     for (; end < rects.size(); ++end) {
       std::size_t need = 0;
       for (const GlPlane& plane : planes_) {
-        const TexelRect r = texels(rects[end], plane.layout, 0);
+        const TexelRect r = texel_rect(rects[end], plane.layout, 0);
         need += static_cast<std::size_t>(r.width) * static_cast<std::size_t>(r.height * plane.layout.texel_bytes());
       }
       if (used + need > slot.size()) break;
       for (std::size_t p = 0; p < planes_.size(); ++p) {
-        const TexelRect r = texels(rects[end], planes_[p].layout, 0);
+        const TexelRect r = texel_rect(rects[end], planes_[p].layout, 0);
         const LevelView view = shadow_.level_view(static_cast<int>(p), 0);
         const auto row_bytes = static_cast<std::size_t>(r.width * planes_[p].layout.texel_bytes());
         const std::ptrdiff_t x_bytes = std::ptrdiff_t{r.x} * planes_[p].layout.texel_bytes();
@@ -115,7 +102,7 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
     std::int64_t offset = ring_.offset_bytes();
     for (; first < end; ++first) {
       for (const GlPlane& plane : planes_) {
-        const TexelRect r = texels(rects[first], plane.layout, 0);
+        const TexelRect r = texel_rect(rects[first], plane.layout, 0);
         sub_image(plane, 0, r, reinterpret_cast<const void*>(offset));
         offset += std::int64_t{r.width} * r.height * plane.layout.texel_bytes();
       }

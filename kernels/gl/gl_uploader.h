@@ -7,15 +7,10 @@
 #include "gpu/gl_pbo_ring.h"
 #include "kernels/cpu/cpu_pyramid.h"
 #include "kernels/gl/gl_planes.h"
+#include "kernels/upload_path.h"
 #include "kernels/upload_planner.h"
 
 namespace saccade {
-
-enum class UploadPath : std::uint8_t {
-  kAuto,    // kDirect on a software renderer, else kPbo
-  kPbo,     // rows packed into a ring of pixel buffers: the copy to the GPU runs beside the CPU
-  kDirect,  // GL reads the host copy in the call: no second copy where "GPU" memory is host memory anyway
-};
 
 // Borrows planes and shadow; both outlive it. Owning thread only; push() allocates nothing.
 class GlUploader {

@@ -98,6 +98,34 @@ TEST_P(CudaSample, EveryTypeEqualsCpu) {
   }
 }
 
+// Several batches on their way at once, with updates between them: each holds what the texture was when it was asked
+// for.
+TEST_P(CudaSample, BatchesInFlightEqualCpu) {
+  prepare(640, 360, true, 31);
+  const PatchPlan plan = random_plan(rng_, 640, 360, 7, 16, 120);
+  std::vector<PatchBatch> expected;
+  std::vector<PatchBatch> actual;
+  for (int n = 0; n < 6; ++n) {
+    frame_->randomize(rng_, 0, 0, 640, 360);
+    const PlacedFrame placed(frame_->view(), PlacedFrame::Where::kDevice, Rows::kAligned);
+    CpuTileDiffer differ(*cpu_, {});
+    const Damage& damage = differ.diff(frame_->view());
+    cpu_->upload(frame_->view(), damage);
+    cpu_->refresh_mips(damage);
+    cuda_->update_async(placed.view(), {}, false);
+    cuda_->finish_update();
+    expected.emplace_back(plan.count(), 16, SampleFormat{});
+    cpu_->sample(plan, color_, expected.back());
+    actual.push_back(cuda_->make_batch(plan.count(), 16, {}));
+    ASSERT_NE(actual.back().memory(), nullptr);
+    cuda_->submit(plan, color_, actual.back());
+  }
+  for (std::size_t n = 0; n < actual.size(); ++n) {
+    actual[n].wait();
+    EXPECT_TRUE(std::ranges::equal(expected[n].bytes(), actual[n].bytes())) << n;
+  }
+}
+
 // The texture unit's weights have 8 bits: positions are off by up to 1/512 texel on each axis. Between texels 255 apart
 // that is half a code an axis, in luma and, times up to 2.1, in chroma: noise may differ by 3.3 codes, pictures do not.
 TEST_P(CudaSample, HardwareIsWithinTwoCodes) {

@@ -1,0 +1,192 @@
+// Ways to the card side by side: uploads by pixel buffers of OpenGL and direct, interop, the hand-over of device
+// frames, and a CUDA graph in place of two launches. Wall times on the host, from the call until the card has finished
+// (p50_us).
+#include <benchmark/benchmark.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "bench/cuda_clip.h"
+#include "gpu/cuda_error.h"
+#include "gpu/cuda_stream.h"
+#include "kernels/cuda/cuda_pyramid.h"
+
+#if defined(SACCADE_GL)
+#include "gpu/cuda_gl_textures.h"
+#include "gpu/gl_context.h"
+#include "kernels/cuda/cuda_gl_arrays.h"
+#include "kernels/cuda/cuda_gl_pyramid.h"
+#endif
+
+namespace saccade::bench {
+namespace {
+
+template <typename F>
+void measure_wall(benchmark::State& state, F&& work) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> us;
+  int i = 0;
+  for (; i < kWarmUp; ++i) work(i);
+  for (auto _ : state) {
+    const auto begin = Clock::now();
+    work(i++);
+    us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+    state.SetIterationTime(us.back() * 1e-6);
+  }
+  report(state, us);
+}
+
+// Frames in pageable memory, as a CPU decoder gives them, with known damage; to patches on the card.
+void BM_CudaPathDirect(benchmark::State& state, bool pinned) {
+  if (!have_card(state)) return;
+  const int width = static_cast<int>(state.range(0));
+  const int height = static_cast<int>(state.range(1));
+  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kHost, pinned, frames_for(height));
+  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
+  const PatchPlan plan = make_plan(width, height);
+  pyramid.update_async(clip.frame(1), {}, true);
+  measure_wall(state, [&](int i) {
+    pyramid.upload_async(clip.frame(i), clip.damage);
+    pyramid.sample_on_card(plan, {}, {});
+    pyramid.wait();
+  });
+}
+BENCHMARK_CAPTURE(BM_CudaPathDirect, pageable, false)->Apply(sizes);
+BENCHMARK_CAPTURE(BM_CudaPathDirect, pinned, true)->Apply(sizes);
+
+// Update and samples as a graph, one for each of the clip's frames, against the two launches.
+void BM_CudaGraph(benchmark::State& state, bool graph) {
+  if (!have_card(state)) return;
+  const int width = static_cast<int>(state.range(0));
+  const int height = static_cast<int>(state.range(1));
+  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kCuda, false, frames_for(height));
+  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
+  auto* stream = static_cast<cudaStream_t>(pyramid.stream());
+  const PatchPlan plan = make_plan(width, height);
+  const auto launch = [&](int i) {
+    pyramid.update_on_card(clip.frame(i), {}, false);
+    pyramid.sample_on_card(plan, {}, {});
+  };
+  pyramid.update_async(clip.frame(1), {}, true);
+  launch(0);
+  pyramid.wait();
+  std::vector<cudaGraphExec_t> graphs(clip.views.size());
+  for (std::size_t f = 0; graph && f < graphs.size(); ++f) {
+    cudaGraph_t recorded = nullptr;
+    cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    launch(static_cast<int>(f));
+    cuda_check(cudaStreamEndCapture(stream, &recorded), "cudaStreamEndCapture");
+    cuda_check(cudaGraphInstantiate(&graphs[f], recorded, 0), "cudaGraphInstantiate");
+    cuda_check(cudaGraphDestroy(recorded), "cudaGraphDestroy");
+  }
+  measure_wall(state, [&](int i) {
+    if (graph) {
+      cuda_check(cudaGraphLaunch(graphs[static_cast<std::size_t>(i) % graphs.size()], stream), "cudaGraphLaunch");
+    } else {
+      launch(i);
+    }
+    pyramid.wait();
+  });
+  for (cudaGraphExec_t exec : graphs) {
+    if (exec != nullptr) cuda_check(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+  }
+}
+BENCHMARK_CAPTURE(BM_CudaGraph, graph, true)->Apply(sizes);
+BENCHMARK_CAPTURE(BM_CudaGraph, launches, false)->Apply(sizes);
+
+#if defined(SACCADE_GL)
+
+std::unique_ptr<gl::Context> context_on_card(benchmark::State& state) {
+  if (!have_card(state)) return nullptr;
+  try {
+    gl::ContextConfig config;
+    config.cuda_device = 0;
+    config.debug = false;
+    return std::make_unique<gl::Context>(gl::Context::offscreen(config));
+  } catch (const gl::GlError& error) {
+    state.SkipWithError(error.what());
+    return nullptr;
+  }
+}
+
+// The same as BM_CudaPathDirect by --upload pbo: shadow, plan, pixel buffers, glTexSubImage2D, then interop.
+void BM_CudaPathPbo(benchmark::State& state) {
+  const auto context = context_on_card(state);
+  if (!context) return;
+  const int width = static_cast<int>(state.range(0));
+  const int height = static_cast<int>(state.range(1));
+  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kHost, false, frames_for(height));
+  CudaGlPyramid pyramid(*context, make_pyramid_layout(width, height, TextureFormat::kYuv8), UploadPath::kPbo);
+  const PatchPlan plan = make_plan(width, height);
+  Damage all(clip.damage.grid());
+  all.set_all();
+  pyramid.upload(clip.frame(1), all);
+  pyramid.refresh_mips(all);
+  measure_wall(state, [&](int i) {
+    pyramid.upload(clip.frame(i), clip.damage);
+    pyramid.refresh_mips(clip.damage);
+    pyramid.cuda().sample_on_card(plan, {}, {});
+    pyramid.cuda().wait();
+  });
+  state.counters["calls"] = pyramid.last_upload().calls;
+}
+BENCHMARK(BM_CudaPathPbo)->Apply(sizes);
+
+// A device frame, to patches on the card: into GL's textures by CUDA, or handed over by a pixel buffer.
+void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
+  const auto context = context_on_card(state);
+  if (!context) return;
+  const int width = static_cast<int>(state.range(0));
+  const int height = static_cast<int>(state.range(1));
+  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kCuda, false, frames_for(height));
+  CudaGlPyramid pyramid(*context, make_pyramid_layout(width, height, TextureFormat::kYuv8), path);
+  const PatchPlan plan = make_plan(width, height);
+  Damage all(clip.damage.grid());
+  all.set_all();
+  pyramid.upload(clip.frame(1), all);
+  pyramid.refresh_mips(all);
+  measure_wall(state, [&](int i) {
+    if (path == UploadPath::kPbo) {
+      pyramid.upload(clip.frame(i), clip.damage);
+      pyramid.refresh_mips(clip.damage);
+    } else {
+      pyramid.cuda().update_on_card(clip.frame(i), {}, false);
+    }
+    pyramid.cuda().sample_on_card(plan, {}, {});
+    pyramid.cuda().wait();
+  });
+}
+BENCHMARK_CAPTURE(BM_CudaGlDevice, mapped, UploadPath::kDirect)->Apply(sizes);
+BENCHMARK_CAPTURE(BM_CudaGlDevice, hand_over, UploadPath::kPbo)->Apply(sizes);
+
+// Mapping and unmapping both planes and nothing else; with GL touching them in between, as a viewer does.
+void BM_CudaGlMap(benchmark::State& state, bool gl_between) {
+  const auto context = context_on_card(state);
+  if (!context) return;
+  const PyramidLayout layout = make_pyramid_layout(1920, 1080, TextureFormat::kYuv8);
+  const std::vector<GlPlane> planes = make_gl_planes(context->capabilities(), layout);
+  cuda::GlArrays arrays(planes);
+  const CudaStream stream;
+  const std::uint8_t texel = 0;
+  measure_wall(state, [&](int) {
+    arrays.open(stream.get());
+    arrays.close(stream.get());
+    if (gl_between) {
+      glTextureSubImage2D(planes[0].texture.name(), 6, 0, 0, 1, 1, GL_RED, GL_UNSIGNED_BYTE, &texel);
+    }
+  });
+  stream.wait();
+}
+BENCHMARK_CAPTURE(BM_CudaGlMap, alone, false)->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_CudaGlMap, gl_between, true)
+    ->Iterations(kIterations)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+
+#endif
+
+}  // namespace
+}  // namespace saccade::bench

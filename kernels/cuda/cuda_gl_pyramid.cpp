@@ -1,0 +1,91 @@
+#include "kernels/cuda/cuda_gl_pyramid.h"
+
+#include "gpu/cuda_stream.h"
+#include "kernels/cuda/cuda_gl_arrays.h"
+#include "kernels/cuda/cuda_gl_handover.h"
+
+namespace saccade {
+namespace {
+
+PyramidLayout level0_only(PyramidLayout layout) {
+  layout.levels = 1;
+  for (PlaneLayout& plane : layout.planes) plane.levels = 1;
+  return layout;
+}
+
+}  // namespace
+
+CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path)
+    : layout_(layout),
+      path_(path == UploadPath::kPbo ? UploadPath::kPbo : UploadPath::kDirect),
+      planes_(make_gl_planes(context.capabilities(), layout)),
+      cuda_(std::make_unique<CudaPyramid>(layout, std::make_unique<cuda::GlArrays>(planes_))) {
+  if (path_ != UploadPath::kPbo) return;
+  cuda_->set_staged(true);
+  shadow_.emplace(level0_only(layout));
+  uploader_.emplace(context.capabilities(), planes_, *shadow_, UploadPath::kPbo);
+  planner_.emplace(layout, uploader_->calibrate(false));
+  gl::check("CudaGlPyramid");
+}
+
+CudaGlPyramid::~CudaGlPyramid() = default;
+
+std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage) {
+  if (path_ != UploadPath::kPbo) return cuda_->upload(frame, damage);
+  last_upload_ = planner_->plan(damage);
+  if (frame.space == MemorySpace::kHost) {
+    shadow_->upload(frame, damage);
+    uploader_->push(last_upload_.rects);
+  } else {
+    if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(planes_);
+    cuda_->wait_for_default_stream();
+    handover_->push(frame, last_upload_.rects, static_cast<cudaStream_t>(cuda_->stream()));
+    cuda_->wait();  // the frame goes back to its decoder
+  }
+  cuda_->note_level0_written();
+  return last_upload_.bytes;
+}
+
+bool CudaGlPyramid::poll_device_time(DeviceTime& time) {
+  if (!cuda_->poll_device_time(time)) return false;
+  const double ms = static_cast<double>(time.ns) * 1e-6;
+  using Work = DeviceTime::Work;
+  if (time.work == Work::kUpload || time.work == Work::kUpdate) times_.upload_ms = ms;
+  if (time.work == Work::kMips) times_.mips_ms = ms;
+  if (time.work == Work::kSample) times_.sample_ms = ms;
+  return true;
+}
+
+void CudaGlPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  cuda_->sample(plan, color, batch);
+}
+
+PatchBatch CudaGlPyramid::make_batch(std::size_t count, int patch_size, const SampleFormat& format) const {
+  return cuda_->make_batch(count, patch_size, format);
+}
+
+void CudaGlPyramid::submit(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  cuda_->submit(plan, color, batch);
+}
+
+CudaGlTileDiffer::CudaGlTileDiffer(CudaGlPyramid& texture, const DiffConfig& config)
+    : on_host_(texture.shadow(), config), on_card_(texture.cuda(), config) {}
+
+const Damage& CudaGlTileDiffer::diff(const FrameView& frame) {
+  TileDiffer& differ = frame.space == MemorySpace::kHost ? static_cast<TileDiffer&>(on_host_) : on_card_;
+  if (last_ && *last_ != frame.space) differ.damage_everything();
+  last_ = frame.space;
+  return differ.diff(frame);
+}
+
+void CudaGlTileDiffer::damage_everything() {
+  on_host_.damage_everything();
+  on_card_.damage_everything();
+}
+
+void CudaGlTileDiffer::configure(const DiffConfig& config) {
+  on_host_.configure(config);
+  on_card_.configure(config);
+}
+
+}  // namespace saccade

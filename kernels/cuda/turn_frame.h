@@ -1,0 +1,28 @@
+// Frames in device memory turned upright.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/frame_view.h"
+
+namespace saccade {
+
+// Device memory of a picture of its own; plane 1 is interleaved chroma.
+struct DevicePlanes {
+  std::uint8_t* plane[2] = {};
+  std::ptrdiff_t pitch_bytes[2] = {};
+};
+
+// Rows become columns, then the mirrors.
+struct FrameTurn {
+  bool transpose = false;
+  bool hflip = false;
+  bool vflip = false;
+};
+
+// `from`: NV12 or P016 of even size, on the card. `to`: width and height exchanged with `transpose`. Queued in the
+// default stream, where FFmpeg's frames are made; waits for nothing. Throws CudaError and std::invalid_argument.
+void turn_frame(const FrameView& from, const DevicePlanes& to, const FrameTurn& turn);
+
+}  // namespace saccade
