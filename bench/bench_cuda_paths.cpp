@@ -162,29 +162,47 @@ void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
 BENCHMARK_CAPTURE(BM_CudaGlDevice, mapped, UploadPath::kDirect)->Apply(sizes);
 BENCHMARK_CAPTURE(BM_CudaGlDevice, hand_over, UploadPath::kPbo)->Apply(sizes);
 
-// Mapping and unmapping both planes and nothing else; with GL touching them in between, as a viewer does.
-void BM_CudaGlMap(benchmark::State& state, bool gl_between) {
+enum class Between : std::uint8_t { kNothing, kGl, kGlFlushed, kGlFinished, kKernel, kKernelWaited };
+
+// Mapping and unmapping both planes; what lies between two maps is not counted.
+void BM_CudaGlMap(benchmark::State& state, Between between) {
   const auto context = context_on_card(state);
   if (!context) return;
   const PyramidLayout layout = make_pyramid_layout(1920, 1080, TextureFormat::kYuv8);
   const std::vector<GlPlane> planes = make_gl_planes(context->capabilities(), layout);
   cuda::GlArrays arrays(planes);
   const CudaStream stream;
+  const CudaBuffer scratch(4096);
   const std::uint8_t texel = 0;
-  measure_wall(state, [&](int) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> us;
+  for (auto _ : state) {
+    const auto begin = Clock::now();
     arrays.open(stream.get());
-    arrays.close(stream.get());
-    if (gl_between) {
-      glTextureSubImage2D(planes[0].texture.name(), 6, 0, 0, 1, 1, GL_RED, GL_UNSIGNED_BYTE, &texel);
+    if (between == Between::kKernel || between == Between::kKernelWaited) {
+      cuda_check(cudaMemsetAsync(scratch.data(), 0, 4096, stream.get()), "cudaMemsetAsync");
     }
-  });
+    arrays.close(stream.get());
+    us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+    state.SetIterationTime(us.back() * 1e-6);
+    if (between == Between::kKernelWaited) stream.wait();
+    if (between == Between::kNothing || between == Between::kKernel || between == Between::kKernelWaited) continue;
+    glTextureSubImage2D(planes[0].texture.name(), 6, 0, 0, 1, 1, GL_RED, GL_UNSIGNED_BYTE, &texel);
+    if (between == Between::kGlFlushed) glFlush();
+    if (between == Between::kGlFinished) glFinish();
+  }
+  report(state, us);
   stream.wait();
 }
-BENCHMARK_CAPTURE(BM_CudaGlMap, alone, false)->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(BM_CudaGlMap, gl_between, true)
-    ->Iterations(kIterations)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+void once(benchmark::internal::Benchmark* b) {
+  b->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMicrosecond);
+}
+BENCHMARK_CAPTURE(BM_CudaGlMap, alone, Between::kNothing)->Apply(once);
+BENCHMARK_CAPTURE(BM_CudaGlMap, gl, Between::kGl)->Apply(once);
+BENCHMARK_CAPTURE(BM_CudaGlMap, gl_flushed, Between::kGlFlushed)->Apply(once);
+BENCHMARK_CAPTURE(BM_CudaGlMap, gl_finished, Between::kGlFinished)->Apply(once);
+BENCHMARK_CAPTURE(BM_CudaGlMap, kernel, Between::kKernel)->Apply(once);
+BENCHMARK_CAPTURE(BM_CudaGlMap, kernel_waited, Between::kKernelWaited)->Apply(once);
 
 #endif
 

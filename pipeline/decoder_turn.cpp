@@ -79,6 +79,7 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   av_frame_unref(&frame);
   av_frame_move_ref(&frame, turned.get());
 #else
+  static_cast<void>(frame);
   static_cast<void>(layout);
   static_cast<void>(turn);
   check(AVERROR(ENOSYS), "turning a frame on the card");

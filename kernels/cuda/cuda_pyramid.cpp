@@ -87,12 +87,12 @@ const Damage& CudaPyramid::finish_update() { return state_->read_damage(); }
 void CudaPyramid::sample_on_card(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
   const cuda::CudaState::Span span(*state_, DeviceTime::Work::kSample);
   state_->send_plan(plan);
-  state_->run_sample(color, format);
+  state_->run_sample(color, format, nullptr);
 }
 
 void CudaPyramid::sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
   sample_on_card(plan, color, format);
-  state_->fetch_batch(state_->batch_host.data(), state_->batch_read);
+  state_->fetch_batch();
 }
 
 void CudaPyramid::finish_sample(PatchBatch& batch) {
@@ -140,8 +140,15 @@ void CudaPyramid::submit(const PatchPlan& plan, const ColorSpec& color, PatchBat
     return;
   }
   check_holds(plan, batch);
-  sample_on_card(plan, color, batch.format());
-  state_->fetch_batch(reinterpret_cast<std::uint8_t*>(memory->data()), memory->written());
+  // Note [Patches to the host]
+  // Written over the bus by the kernel itself: a copy between this launch and the next frame's would empty the card's
+  // queue, and where several processes share a card each such gap costs a turn of all of them.
+  {
+    const cuda::CudaState::Span span(*state_, DeviceTime::Work::kSample);
+    state_->send_plan(plan);
+    state_->run_sample(color, batch.format(), reinterpret_cast<std::uint8_t*>(memory->data()));
+  }
+  memory->written().record(state_->stream.get());
 }
 
 void CudaPyramid::measure_device() {

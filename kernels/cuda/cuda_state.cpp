@@ -308,12 +308,12 @@ void CudaState::send_plan(const PatchPlan& plan) {
   plan_size = plan.patch_size;
 }
 
-void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
+void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format, std::uint8_t* out) {
   const std::size_t count = plan_patches.size();
   const auto area = static_cast<std::size_t>(plan_size) * static_cast<std::size_t>(plan_size);
   batch_bytes = count * 3 * area * size_bytes(format.type);
   batch_format = format;
-  if (batch.size_bytes() < batch_bytes) {
+  if (out == nullptr && batch.size_bytes() < batch_bytes) {
     batch = CudaBuffer(batch_bytes);
     batch_host = PinnedBuffer(batch_bytes);
   }
@@ -334,7 +334,7 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
   std::copy(format.mean.begin(), format.mean.end(), params.mean);
   std::copy(format.inv_std.begin(), format.inv_std.end(), params.inv_std);
   params.patches = plan_card.as<PatchRecord>();
-  params.out = batch.data();
+  params.out = out != nullptr ? out : batch.data();
   params.count = static_cast<int>(count);
   params.size = plan_size;
   params.type = format.type;
@@ -343,11 +343,12 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format) {
   launch_sample(layout.format, params, stream.get());
 }
 
-void CudaState::fetch_batch(std::uint8_t* to, CudaEvent& done) {
+void CudaState::fetch_batch() {
   if (batch_bytes > 0) {
-    cuda_check(cudaMemcpyAsync(to, batch.data(), batch_bytes, cudaMemcpyDeviceToHost, stream.get()), "cudaMemcpyAsync");
+    cuda_check(cudaMemcpyAsync(batch_host.data(), batch.data(), batch_bytes, cudaMemcpyDeviceToHost, stream.get()),
+               "cudaMemcpyAsync");
   }
-  done.record(stream.get());
+  batch_read.record(stream.get());
 }
 
 }  // namespace saccade::cuda

@@ -72,8 +72,9 @@ struct CudaState {
   InputSlot& next_slot();
   SourceParams packed_source(const FrameView& frame) const;
   void send_plan(const PatchPlan& plan);
-  void run_sample(const ColorSpec& color, const SampleFormat& format);
-  void fetch_batch(std::uint8_t* to, CudaEvent& done);  // starts bringing the result of run_sample back
+  // Into `out`, memory that the card can write; null: `batch`, on the card.
+  void run_sample(const ColorSpec& color, const SampleFormat& format, std::uint8_t* out);
+  void fetch_batch();  // starts bringing `batch` back
 
   PyramidLayout layout;
   CudaStream stream;

@@ -94,13 +94,62 @@ class WithCard(ClipTest):
         self.expect_same(cpu, copied, 0)
 
     def test_turned(self):
-        turned = self.folder / "turned.mp4"
-        ffmpeg("-i", self.clip, "-c", "copy", "-metadata:s:v", "rotate=90", turned)
-        cpu, meta = self.dumped(turned, "cpu", "--backend", "cpu", "--frames", "40", "--every", "frame")
-        self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
-        card, meta = self.dumped(turned, "card", "--backend", "cuda", "--require-hwdec", "--frames", "40", "--every", "frame")
-        self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
-        self.expect_same(cpu, card, 1)
+        for degrees in (90, 180, 270):
+            turned = self.folder / f"turned-{degrees}.mp4"
+            ffmpeg("-i", self.clip, "-c", "copy", "-metadata:s:v", f"rotate={degrees}", turned)
+            cpu, meta = self.dumped(turned, f"cpu-{degrees}", "--backend", "cpu", "--frames", "40", "--every", "frame")
+            self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
+            card, meta = self.dumped(turned, f"card-{degrees}", "--backend", "cuda", "--require-hwdec", "--frames", "40",
+                                     "--every", "frame")
+            self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
+            self.expect_same(cpu, card, 1)
+
+    def test_codecs(self):
+        """Every codec that cards decode, 10 bits among them: encoded here, or from the folder codecs of $SACCADE_CLIPS."""
+        encoders = subprocess.run(["ffmpeg", "-hide_banner", "-encoders"], capture_output=True, text=True, check=False).stdout
+        kinds = {"hevc": ("libx265", "yuv420p"), "hevc10": ("libx265", "yuv420p10le"), "vp9": ("libvpx-vp9", "yuv420p"),
+                 "av1": ("libsvtav1", "yuv420p"), "mpeg2video": ("mpeg2video", "yuv420p")}
+        seen = []
+        for name, (encoder, pixels) in kinds.items():
+            clip = pathlib.Path(os.environ.get("SACCADE_CLIPS", ".")) / "codecs" / f"{name}.mkv"
+            if f" {encoder} " in encoders:
+                clip = self.folder / f"{name}.mkv"
+                ffmpeg("-f", "lavfi", "-i", "testsrc2=s=640x360:r=30:d=1", "-pix_fmt", pixels, "-c:v", encoder, clip)
+            elif not clip.exists():
+                continue
+            with self.subTest(codec=name):
+                seen.append(name)
+                cpu, _ = self.dumped(clip, f"cpu-{name}", "--backend", "cpu", "--every", "frame")
+                card, meta = self.dumped(clip, f"card-{name}", "--backend", "cuda", "--every", "frame")
+                if meta["hwdec"] == "no":  # an older card
+                    self.assertIn(meta["stream"]["codec"], meta["hwdec_reason"])
+                # MPEG-2 leaves the inverse transform's rounding open: decoders differ by a code or so.
+                self.expect_same(cpu, card, 1) if name != "mpeg2video" else self.assertEqual(len(cpu["index"]), len(card["index"]))
+        self.assertIn("hevc10", seen)
+
+    def test_upload_paths(self):
+        """Level 0 through pixel buffers of OpenGL, from the host and from the card's decoder: the same dump."""
+        cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", "--every", "frame", "--frames", "60")
+        for name, options in (("host-pbo", ("--hwdec", "no", "--upload", "pbo")), ("card-pbo", ("--require-hwdec", "--upload", "pbo")),
+                              ("host-direct", ("--hwdec", "no", "--upload", "direct"))):
+            with self.subTest(path=name):
+                other, meta = self.dumped(self.clip, name, "--backend", "cuda", *options, "--every", "frame", "--frames", "60")
+                self.assertEqual(meta["backend"], "cuda")
+                self.expect_same(cpu, other, 1)
+
+    def test_viewer_draws_from_cuda(self):
+        """The view that GL draws is the same, whoever wrote its textures."""
+        shots = []
+        for backend in ("gl", "cuda"):
+            shot = self.folder / f"{backend}.png"
+            done = saccade("view", self.clip, "--offscreen", "--backend", backend, "--view", "foveated", "--overlay", "off",
+                           "--screenshot", f"0.5={shot}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            raw = subprocess.run(["ffmpeg", "-v", "error", "-i", shot, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
+                                 capture_output=True, check=True).stdout
+            shots.append(np.frombuffer(raw, np.uint8).astype(int))
+        self.assertGreater(shots[0].std(), 5)
+        self.assertLessEqual(np.abs(shots[0] - shots[1]).max(), 1)
 
     def test_start_and_loop(self):
         span = ("--start", "0.5", "--duration", "1", "--loop=1", "--every", "frame")
@@ -125,7 +174,13 @@ class WithCard(ClipTest):
         for options, stages in (((), {"update"}), (("--staged",), {"diff", "upload", "mips"})):
             done = saccade("profile", self.clip, "--backend", "cuda", "--json", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(set(json.loads(done.stdout)["stages"]) & {"update", "diff", "upload", "mips"}, stages)
+            report = json.loads(done.stdout)
+            self.assertEqual(set(report["stages"]) & {"update", "diff", "upload", "mips"}, stages)
+            # The card's own times, by events: of as many frames, and shorter than what the host waited.
+            self.assertEqual(set(report["device"]), stages | {"sample"})
+            for stage in stages:
+                self.assertGreaterEqual(report["device"][stage]["count"], report["stages"][stage]["count"] - 8)
+                self.assertGreater(report["device"][stage]["p50_ms"], 0)
 
 
 if __name__ == "__main__":
