@@ -1,5 +1,6 @@
 #include "pipeline/decoder_color.h"
 
+#include <cstring>
 #include <utility>
 
 #include "pipeline/decoder_hw.h"
@@ -51,9 +52,23 @@ std::pair<float, float> site_shift(AVChromaLocation site) {
 // Mirrored, chroma sample i of n becomes n - 1 - i, and position p becomes size - p; an odd size leaves half a texel.
 float mirrored_shift(float shift, int size) { return static_cast<float>(size & 1) * 0.5f - shift; }
 
+// Some decoders hand on a bitstream's codes that no table knows. Read as a number: such a value is none of Tag's.
+template <class Tag>
+void drop_unknown(Tag& tag, Tag end, Tag unspecified) {
+  static_assert(sizeof(Tag) == sizeof(unsigned));
+  unsigned code = 0;
+  std::memcpy(&code, &tag, sizeof code);
+  if (code >= static_cast<unsigned>(end)) tag = unspecified;
+}
+
 }  // namespace
 
 ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
+  drop_unknown(frame.color_range, AVCOL_RANGE_NB, AVCOL_RANGE_UNSPECIFIED);
+  drop_unknown(frame.colorspace, AVCOL_SPC_NB, AVCOL_SPC_UNSPECIFIED);
+  drop_unknown(frame.color_trc, AVCOL_TRC_NB, AVCOL_TRC_UNSPECIFIED);
+  drop_unknown(frame.color_primaries, AVCOL_PRI_NB, AVCOL_PRI_UNSPECIFIED);
+  drop_unknown(frame.chroma_location, AVCHROMA_LOC_NB, AVCHROMA_LOC_UNSPECIFIED);
   const AVPixelFormat original = sample_format(frame);
   const AVPixelFormat format = without_j(original);
   const bool is_j = format != original;
@@ -71,7 +86,7 @@ ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
   }
 
   const bool nonsense = frame.colorspace == AVCOL_SPC_UNSPECIFIED || frame.colorspace == AVCOL_SPC_RGB ||
-                        frame.colorspace == AVCOL_SPC_RESERVED || frame.colorspace >= AVCOL_SPC_NB;
+                        frame.colorspace == AVCOL_SPC_RESERVED;
   tags.matrix_tagged = is_rgb || !nonsense;
   if (is_rgb) {
     frame.colorspace = AVCOL_SPC_RGB;
