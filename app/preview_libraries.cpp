@@ -1,8 +1,10 @@
 #include "app/preview_libraries.h"
 
+#include "pipeline/decoder_graph.h"
+#include "pipeline/errors.h"
+
 extern "C" {
 #include <libavcodec/avcodec.h>
-#include <libavfilter/avfilter.h>
 #include <libavformat/avformat.h>
 #include <libswscale/swscale.h>
 }
@@ -16,12 +18,20 @@ std::string dotted(unsigned version) {
   return fmt::format("{}.{}.{}", AV_VERSION_MAJOR(version), AV_VERSION_MINOR(version), AV_VERSION_MICRO(version));
 }
 
+std::string filters() {
+  try {
+    return dotted(filter_library_version());
+  } catch (const UnavailableError&) {
+    return "missing";
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> ffmpeg_libraries() {
   return {{"libavcodec", dotted(avcodec_version())},
           {"libavformat", dotted(avformat_version())},
-          {"libavfilter", dotted(avfilter_version())},
+          {"libavfilter", filters()},
           {"libavutil", dotted(avutil_version())},
           {"libswscale", dotted(swscale_version())}};
 }

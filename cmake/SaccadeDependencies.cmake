@@ -8,7 +8,8 @@ find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
-pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET libavcodec>=59 libavformat>=59 libavfilter>=8 libavdevice>=59 libavutil>=57 libswscale>=6)
+pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET libavcodec>=59 libavformat>=59 libavutil>=57 libswscale>=6)
+pkg_check_modules(ffmpeg_late REQUIRED libavfilter>=8 libavdevice>=59)  # headers alone: Note [Late libraries]
 
 if(SACCADE_CUDA)
   find_package(CUDAToolkit REQUIRED)

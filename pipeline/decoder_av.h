@@ -7,7 +7,6 @@
 
 extern "C" {
 #include <libavcodec/avcodec.h>
-#include <libavfilter/avfilter.h>
 #include <libavformat/avformat.h>
 }
 
@@ -17,15 +16,11 @@ struct AvDeleter {
   void operator()(AVFormatContext* p) const noexcept { avformat_close_input(&p); }
   void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
   void operator()(AVPacket* p) const noexcept { av_packet_free(&p); }
-  void operator()(AVFilterGraph* p) const noexcept { avfilter_graph_free(&p); }
-  void operator()(AVFilterInOut* p) const noexcept { avfilter_inout_free(&p); }
   void operator()(AVBufferRef* p) const noexcept { av_buffer_unref(&p); }
 };
 using FormatContextPtr = std::unique_ptr<AVFormatContext, AvDeleter>;
 using CodecContextPtr = std::unique_ptr<AVCodecContext, AvDeleter>;
 using PacketPtr = std::unique_ptr<AVPacket, AvDeleter>;
-using FilterGraphPtr = std::unique_ptr<AVFilterGraph, AvDeleter>;
-using FilterInOutPtr = std::unique_ptr<AVFilterInOut, AvDeleter>;
 using BufferPtr = std::unique_ptr<AVBufferRef, AvDeleter>;
 
 // Options on their way into FFmpeg; what it didn't take stays.

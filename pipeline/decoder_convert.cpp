@@ -41,8 +41,7 @@ std::string turn_sentence(Orientation turn) {
 
 }  // namespace
 
-Converter::Converter(bool keep_first_format)
-    : keep_first_format_(keep_first_format), have_zscale_(have_filter("zscale")) {}
+Converter::Converter(bool keep_first_format) : keep_first_format_(keep_first_format) {}
 
 FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   FrameTraits traits;
@@ -73,7 +72,7 @@ bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view)
   if (!has_traits_ || changed || moved) {
     traits_ = traits;
     has_traits_ = true;
-    rebuild(frame, have_zscale_);
+    rebuild(frame, true);
   }
   const AVRational sar = frame.sample_aspect_ratio;
   if (turns_on_card_) turner_.turn(frame, layout_, traits_.turn);
@@ -94,8 +93,8 @@ bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view)
   return changed;
 }
 
-void Converter::rebuild(AVFrame& frame, bool have_zscale) {
-  plan_ = plan_conversion(traits_, keep_first_format_ ? first_ : std::nullopt, have_zscale);
+void Converter::rebuild(AVFrame& frame, bool try_zscale) {
+  plan_ = plan_conversion(traits_, keep_first_format_ ? first_ : std::nullopt, try_zscale);
   graph_.reset();
   turns_on_card_ = only_turns() && can_turn_on_card(frame);
   if (!plan_.filters.empty() && !turns_on_card_) {

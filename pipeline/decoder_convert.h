@@ -31,14 +31,13 @@ class Converter {
 
  private:
   FrameTraits traits_of(const AVFrame& frame, const AVStream& stream);
-  void rebuild(AVFrame& frame, bool have_zscale);
+  void rebuild(AVFrame& frame, bool try_zscale);
   void run_graph(AVFrame& frame);
   bool only_turns() const { return !traits_.turn.identity() && plan_.filters == traits_.turn.filters(); }
   void attach_neutral_chroma(AVFrame& frame) const;
   float displayed_sar(AVRational sar) const;
 
   const bool keep_first_format_;
-  const bool have_zscale_;
   FrameTraits traits_;
   bool has_traits_ = false;
   bool has_own_matrix_ = false;  // a frame brought a display matrix; it holds until another brings one

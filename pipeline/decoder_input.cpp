@@ -6,17 +6,16 @@
 #include <array>
 #include <charconv>
 #include <fstream>
-#include <mutex>
 #include <vector>
 
 #include "pipeline/decoder_guard.h"
 #include "pipeline/decoder_hw.h"
+#include "pipeline/decoder_library.h"
 #include "pipeline/decoder_log.h"
 #include "pipeline/decoder_options.h"
 #include "pipeline/errors.h"
 
 extern "C" {
-#include <libavdevice/avdevice.h>
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 }
@@ -95,6 +94,10 @@ const AVInputFormat* forced_format(const SourceConfig& config, const InputLocati
   const std::string& name = by_hint ? config.input.format : location.format;
   if (name.empty()) return nullptr;
   const AVInputFormat* forced = av_find_input_format(name.c_str());
+  if (forced == nullptr) {
+    register_devices(by_hint ? fmt::format("--input-format {}", name) : config.uri);
+    forced = av_find_input_format(name.c_str());
+  }
   if (forced == nullptr && by_hint) {
     throw UsageError(fmt::format("--input-format: this FFmpeg has no '{}'; see 'ffmpeg -demuxers'", name));
   }
@@ -293,9 +296,6 @@ OpenedInput& OpenedInput::operator=(OpenedInput&&) noexcept = default;
 OpenedInput::~OpenedInput() = default;
 
 OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& interrupted) {
-  static std::once_flag once;
-  std::call_once(once, [] { avdevice_register_all(); });
-
   OpenedInput input;
   const InputLocation location = locate_input(config.uri);
   input.watch = std::make_unique<ReadWatch>(interrupted);

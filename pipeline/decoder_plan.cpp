@@ -5,6 +5,7 @@
 #include <array>
 
 #include "pipeline/decoder_color.h"
+#include "pipeline/decoder_graph.h"
 #include "pipeline/errors.h"
 
 extern "C" {
@@ -136,14 +137,14 @@ const char* zimg_site(AVChromaLocation site) {
 // Builds the chain step by step, knowing what it has in hand.
 class Chain {
  public:
-  Chain(const FrameTraits& in, bool have_zscale)
+  Chain(const FrameTraits& in, bool try_zscale)
       : format_(in.format),
         width_(in.width),
         height_(in.height),
         space_(in.space),
         range_(in.range),
         site_(in.site),
-        have_zscale_(have_zscale) {}
+        try_zscale_(try_zscale) {}
 
   // Same samples in another order: packing, byte order, palette to RGB.
   void repack(AVPixelFormat to) {
@@ -155,7 +156,8 @@ class Chain {
 
   // Another sampling, depth, size, or matrix.
   void resample(AVPixelFormat to, int width, int height, AVColorSpace space, AVColorRange range) {
-    const bool zimg = have_zscale_ && even_enough(format_, width_, height_) && even_enough(to, width, height);
+    const bool zimg =
+        try_zscale_ && even_enough(format_, width_, height_) && even_enough(to, width, height) && have_filter("zscale");
     if (zimg) {
       add(fmt::format("zscale=w={}:h={}:filter=bicubic:min={}:m={}:rin={}:r={}:cin={s}:c={s}", width, height,
                       zimg_matrix(space_), zimg_matrix(space), range_word(range_), range_word(range),
@@ -224,7 +226,7 @@ class Chain {
   AVColorSpace space_;
   AVColorRange range_;
   AVChromaLocation site_;
-  bool have_zscale_;
+  bool try_zscale_;
 };
 
 bool is_hdr(const FrameTraits& in) {
@@ -303,7 +305,7 @@ std::optional<PixelLayout> canonical_layout(AVPixelFormat format) {
   }
 }
 
-ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<OutputFormat>& target, bool have_zscale) {
+ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<OutputFormat>& target, bool try_zscale) {
   check_readable(in);
   const Kind kind = kind_of(in.format);
   ConversionPlan plan;
@@ -324,8 +326,8 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
     }
   }
   const bool to_rgb = to == AV_PIX_FMT_RGBA;
-  Chain chain(in, have_zscale);
-  if (is_hdr(in) && !have_zscale) {
+  Chain chain(in, try_zscale);
+  if (is_hdr(in) && !(try_zscale && have_filter("zscale"))) {
     plan.notes.push_back("HDR transfer shown as it is: this libavfilter has no zscale, so nothing is tone-mapped");
   } else if (is_hdr(in) && kind.family != Family::kRgb) {
     Kind source = kind;

@@ -53,9 +53,9 @@ struct ConversionPlan {
 // but 4:4:4, like everything RGB, becomes RGBA (8-bit 4:2:0 would throw its chroma away); deeper YUV becomes 4:2:0 of
 // the same depth. Alpha is composited over black. zimg converts (zscale) where it can: it knows range and siting at
 // every depth. It takes no packed formats and no odd sizes with subsampled chroma: those go through swscale. `target`:
-// convert and scale to exactly that. `have_zscale`: this libavfilter has zimg. Throws InputError for formats that can't
-// be read.
-ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<OutputFormat>& target, bool have_zscale);
+// convert and scale to exactly that. `try_zscale`: use zimg where libavfilter has it. Throws InputError for formats
+// that can't be read.
+ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<OutputFormat>& target, bool try_zscale);
 
 // The layout a canonical format has; nullopt for every other format.
 std::optional<PixelLayout> canonical_layout(AVPixelFormat format);
