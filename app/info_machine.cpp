@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "gpu/nvdec_caps.h"
 #include "kernels/cpu/simd_target.h"
 #include "pipeline/backend.h"
 #include "pipeline/decoder_hw.h"
@@ -61,12 +62,26 @@ Facility gl_backend() {
 #endif
 }
 
+#if SACCADE_CUDA
+// "580.159.04 ", as the kernel's module calls itself; empty where it does not.
+std::string driver_number() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string word;
+  while (file >> word) {
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos)
+      return word + " ";
+  }
+  return "";
+}
+#endif
+
 Facility cuda_backend() {
 #if SACCADE_CUDA
   const CudaStatus status = query_cuda();
   std::string detail = fmt::format("runtime {}.{}", status.runtime_version / 1000, status.runtime_version % 1000 / 10);
   if (status.driver_version > 0) {
-    detail += fmt::format(", driver for CUDA {}.{}", status.driver_version / 1000, status.driver_version % 1000 / 10);
+    detail += fmt::format(", driver {}for CUDA {}.{}", driver_number(), status.driver_version / 1000,
+                          status.driver_version % 1000 / 10);
   }
   if (!status.error.empty()) detail += ": " + status.error;
   for (const CudaDevice& device : status.devices) {
@@ -97,10 +112,19 @@ std::vector<Facility> backends() {
 
 std::vector<Facility> hardware_decoders() {
   const std::string why_not = why_no_cuda_decoding();
-  const std::string detail = why_not.empty() ? fmt::format("NVDEC for those of these codecs that the card takes: {}",
-                                                           fmt::join(cuda_codecs(), ", "))
-                                             : why_not;
-  return {{"cuda", why_not.empty(), detail}};
+  if (!why_not.empty()) return {{"cuda", false, why_not}};
+  const NvdecStatus card = query_nvdec();
+  if (!card.error.empty()) {
+    return {{"cuda", true,
+             fmt::format("NVDEC for those of these codecs that the card takes: {} ({})", fmt::join(cuda_codecs(), ", "),
+                         card.error)}};
+  }
+  std::string detail = "NVDEC: ";
+  for (const NvdecCodec& codec : card.codecs) {
+    detail += fmt::format("{}{} {} bit up to {}x{}", &codec == &card.codecs.front() ? "" : ", ", codec.name,
+                          fmt::join(codec.depths, "/"), codec.max_width, codec.max_height);
+  }
+  return {{"cuda", true, detail}};
 }
 
 }  // namespace saccade

@@ -20,7 +20,8 @@ PixelRect intersection(const PixelRect& a, const PixelRect& b);
 class PixelRects {
  public:
   static constexpr std::size_t kMost = 32;
-  std::span<const PixelRect> span() const { return std::span(rects_).first(count_); }
+  std::span<const PixelRect> span() const& { return std::span(rects_).first(count_); }
+  std::span<const PixelRect> span() const&& = delete;  // of one that is about to go
   std::size_t size() const { return count_; }
   void clear() { count_ = 0; }
   void add(const PixelRect& rect);  // empty ones, and those beyond kMost, are left out

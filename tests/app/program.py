@@ -56,3 +56,9 @@ def rgb_frames(path, width, height):
     """Every frame as ffmpeg shows it, [F, H, W, 3] u8."""
     raw = ffmpeg("-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-vsync", "passthrough", "-")
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+
+
+def auto_backend():
+    """What --backend auto means on this machine."""
+    facts = json.loads(subprocess.run([SACCADE, "info", "--json"], capture_output=True, check=True).stdout)
+    return "cuda" if any(b["name"] == "cuda" and b["available"] for b in facts["backends"]) else "cpu"

@@ -3,7 +3,7 @@ import subprocess
 import unittest
 
 from dump_support import DumpTest, ffmpeg, saccade
-from program import SACCADE
+from program import SACCADE, auto_backend
 
 
 class BadInput(DumpTest):
@@ -110,10 +110,17 @@ class Usage(DumpTest):
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(b"could not be written", done.stderr)
 
+    def test_upload_without_a_gpu(self):
+        self.usage(["--upload pbo", "backend cpu"], "dump", self.clip, "-o", self.out, "--backend", "cpu", "--upload", "pbo")
+        self.usage(["--backend cpu", "gl"], "view", self.clip, "--backend", "cpu")
+        self.assertFalse(self.out.exists())
+
     def test_one_input_only(self):
         self.usage(["one INPUT"], "profile", self.clip, self.clip)
 
-    def test_what_this_build_lacks(self):
+    def test_what_this_machine_lacks(self):
+        if auto_backend() == "cuda":
+            self.skipTest("this machine has a card")
         for words, options in ((["--hwdec"], ("--hwdec", "cuda")), (["--require-hwdec"], ("--require-hwdec",))):
             self.refuse(69, words, "dump", self.clip, "-o", self.out, *options)
         self.assertFalse(self.out.exists())

@@ -62,6 +62,31 @@ class WithoutCard(ClipTest):
 
 @unittest.skipUnless(CUDA["available"] or REQUIRED, f"no CUDA: {CUDA['detail']}")
 class WithCard(ClipTest):
+    def test_info_says_what_the_card_decodes(self):
+        import json
+        facts = json.loads(saccade("info", "--json").stdout)
+        self.assertRegex(facts["hwdec"][0]["detail"], r"NVDEC: .*h264 8\S* bit up to \d{4,}x\d{4,}.*hevc 8/10")
+        self.assertRegex(CUDA["detail"], r"driver .*for CUDA \d+\.\d, .+ \(compute \d+\.\d, ")
+
+    def test_no_memory_left(self):
+        """A card that others have filled: exit 69, naming the call; nothing half made."""
+        code = ("import torch, sys\nheld = []\n"
+                "for size in (1 << 30, 1 << 26, 1 << 22, 1 << 20):\n"
+                "    try:\n        while True: held.append(torch.empty(size, dtype=torch.uint8, device='cuda'))\n"
+                "    except torch.OutOfMemoryError: pass\n"
+                "print('full', flush=True)\nsys.stdin.read()")
+        filler = subprocess.Popen(["python3", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        try:
+            if filler.stdout.readline() != b"full\n":
+                self.skipTest("no PyTorch that can fill the card")
+            done = saccade("dump", self.clip, "-o", self.out, "--backend", "cuda", "--hwdec", "no")
+            self.assertEqual(done.returncode, 69, done.stderr)
+            self.assertIn(b"out of memory", done.stderr)
+            self.assertFalse((self.out / "manifest.json").exists())
+        finally:
+            filler.communicate()
+
     def expect_same(self, cpu, cuda, most):
         for name in ("index", "changed", "geometry"):
             np.testing.assert_array_equal(cpu[name], cuda[name], name)

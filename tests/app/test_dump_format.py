@@ -7,6 +7,7 @@ import unittest
 import numpy as np
 
 from dump_support import ARRAYS, DumpTest, INDEX_TYPE, load, load_json, make_clip, saccade
+from program import auto_backend
 
 CLIP_MEAN = np.array([0.48145466, 0.4578275, 0.40821073])
 CLIP_STD = np.array([0.26862954, 0.26130258, 0.27577711])
@@ -69,7 +70,7 @@ class Format(DumpTest):
         self.assertEqual(meta["options"]["seed"], "7")
         self.assertEqual(meta["options"]["rate"], "3.5")
         self.assertEqual(meta["options"]["threshold"], "0")
-        self.assertEqual(meta["backend"], "cpu")
+        self.assertEqual(meta["backend"], auto_backend())
 
     def test_every(self):
         frame = {name: np.array(array) for name, array in self.dump("--every", "frame").items()}

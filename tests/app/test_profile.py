@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from program import SACCADE, ffprobe, make_clip, saccade, saccade_json
+from program import SACCADE, auto_backend, ffprobe, make_clip, saccade, saccade_json
 
 WIDTH, HEIGHT, FRAMES = 320, 180, 50
 PIPELINE_STAGES = ["update", "scanpath", "sample"]
@@ -83,7 +83,7 @@ class Profile(unittest.TestCase):
         self.assertAlmostEqual(r["real_time_factor"] * r["wall_s"], (FRAMES - 1) / 25, places=6)
         self.assertEqual(r["cpu"]["threads"], len(os.sched_getaffinity(0)))
         self.assertGreater(r["peak_resident_bytes"], WIDTH * HEIGHT * 3 // 2)
-        self.assertEqual((r["backend"], r["input"]["decoder"]), ("cpu", "h264"))
+        self.assertEqual((r["backend"], r["input"]["decoder"]), (auto_backend(), "h264"))
         self.assertEqual(r["drops"], {"stale": 0, "closed": 0})
         self.assertGreater(r["emissions"]["patches_per_emission"], 0)
         self.assertEqual(r["emissions"]["patches"], r["emissions"]["count"] * r["emissions"]["patches_per_emission"])

@@ -29,7 +29,8 @@ TEST(PixelRects, LeavesEachUncoveredPixelOnce) {
     }
     std::vector<int> hidden(kWidth * kHeight), left(kWidth * kHeight);
     for (const PixelRect& cover : covers) count(cover, hidden);
-    for (const PixelRect& rect : uncovered({0, 0, kWidth, kHeight}, covers).span()) count(rect, left);
+    const PixelRects rest = uncovered({0, 0, kWidth, kHeight}, covers);
+    for (const PixelRect& rect : rest.span()) count(rect, left);
     for (std::size_t i = 0; i < left.size(); ++i) {
       ASSERT_EQ(left[i], hidden[i] == 0 ? 1 : 0) << "round " << round << " pixel " << i;
     }
@@ -40,7 +41,8 @@ TEST(PixelRects, KeepsTooMuchRatherThanTooLittle) {
   std::vector<PixelRect> covers;
   for (int i = 0; i < 12; ++i) covers.push_back({3 * i + 1, 2 * i + 1, 3 * i + 2, 2 * i + 2});
   std::vector<int> left(kWidth * kHeight);
-  for (const PixelRect& rect : uncovered({0, 0, kWidth, kHeight}, covers).span()) count(rect, left);
+  const PixelRects rest = uncovered({0, 0, kWidth, kHeight}, covers);
+  for (const PixelRect& rect : rest.span()) count(rect, left);
   for (const PixelRect& cover : covers) left[static_cast<std::size_t>(cover.top * kWidth + cover.left)] = 1;
   for (const int times : left) EXPECT_EQ(times, 1);
 }
