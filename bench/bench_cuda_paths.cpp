@@ -182,7 +182,7 @@ void BM_CudaGlMap(benchmark::State& state, Between between) {
     if (between == Between::kKernel || between == Between::kKernelWaited) {
       cuda_check(cudaMemsetAsync(scratch.data(), 0, 4096, stream.get()), "cudaMemsetAsync");
     }
-    arrays.close(stream.get());
+    arrays.give_to_gl();
     us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
     state.SetIterationTime(us.back() * 1e-6);
     if (between == Between::kKernelWaited) stream.wait();

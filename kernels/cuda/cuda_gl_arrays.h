@@ -1,4 +1,4 @@
-// The home of a CUDA texture that is GL's: mapped for the time of each call.
+// The home of a CUDA texture that is GL's: mapped from its first use by CUDA until GL's next one.
 #pragma once
 
 #include <span>
@@ -9,12 +9,23 @@
 
 namespace saccade::cuda {
 
-// Borrows the planes, whose context must be current.
+// Borrows the planes, whose context must be current. The card changes between CUDA's work and GL's in a third of a
+// millisecond, so textures go back only when GL needs them: give_to_gl() before each use by GL.
 class GlArrays final : public TextureHome {
  public:
   explicit GlArrays(std::span<const GlPlane> planes) : textures_(images(planes)) {}
-  void open(cudaStream_t stream) override { textures_.map(stream); }
-  void close(cudaStream_t stream) noexcept override { textures_.unmap(stream); }
+  ~GlArrays() override { give_to_gl(); }
+  void open(cudaStream_t stream) override {
+    if (mapped_) return;
+    textures_.map(stream);
+    mapped_ = true;
+    stream_ = stream;
+  }
+  void close(cudaStream_t) noexcept override {}
+  void give_to_gl() noexcept {
+    if (mapped_) textures_.unmap(stream_);
+    mapped_ = false;
+  }
   const CudaMipmap& plane(int index) const override { return textures_.image(index); }
 
  private:
@@ -24,6 +35,8 @@ class GlArrays final : public TextureHome {
     return images;
   }
   CudaGlTextures textures_;
+  cudaStream_t stream_ = nullptr;  // in which it was mapped
+  bool mapped_ = false;
 };
 
 }  // namespace saccade::cuda

@@ -1,5 +1,7 @@
 #include "kernels/cuda/cuda_gl_pyramid.h"
 
+#include <utility>
+
 #include "gpu/cuda_stream.h"
 #include "kernels/cuda/cuda_gl_arrays.h"
 #include "kernels/cuda/cuda_gl_handover.h"
@@ -18,8 +20,10 @@ PyramidLayout level0_only(PyramidLayout layout) {
 CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path)
     : layout_(layout),
       path_(path == UploadPath::kPbo ? UploadPath::kPbo : UploadPath::kDirect),
-      planes_(make_gl_planes(context.capabilities(), layout)),
-      cuda_(std::make_unique<CudaPyramid>(layout, std::make_unique<cuda::GlArrays>(planes_))) {
+      planes_(make_gl_planes(context.capabilities(), layout)) {
+  auto arrays = std::make_unique<cuda::GlArrays>(planes_);
+  arrays_ = arrays.get();
+  cuda_ = std::make_unique<CudaPyramid>(layout, std::move(arrays));
   if (path_ != UploadPath::kPbo) return;
   cuda_->set_staged(true);
   shadow_.emplace(level0_only(layout));
@@ -33,6 +37,7 @@ CudaGlPyramid::~CudaGlPyramid() = default;
 std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage) {
   if (path_ != UploadPath::kPbo) return cuda_->upload(frame, damage);
   last_upload_ = planner_->plan(damage);
+  arrays_->give_to_gl();
   if (frame.space == MemorySpace::kHost) {
     shadow_->upload(frame, damage);
     uploader_->push(last_upload_.rects);
@@ -44,6 +49,11 @@ std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage)
   }
   cuda_->note_level0_written();
   return last_upload_.bytes;
+}
+
+const GlPlane& CudaGlPyramid::plane(int index) const {
+  arrays_->give_to_gl();
+  return planes_.at(static_cast<std::size_t>(index));
 }
 
 bool CudaGlPyramid::poll_device_time(DeviceTime& time) {

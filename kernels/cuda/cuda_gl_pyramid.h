@@ -18,8 +18,9 @@
 namespace saccade {
 
 namespace cuda {
+class GlArrays;
 class PboHandover;
-}
+}  // namespace cuda
 
 // kDirect: all of CudaPyramid's ways, into mapped textures. kPbo: level 0 is written by GL alone: host frames through
 // the ring of pixel buffers, device frames by CUDA -> pixel buffer -> glTexSubImage2D; CUDA then makes the levels. All
@@ -46,12 +47,13 @@ class CudaGlPyramid final : public DrawablePyramid {
   UploadPath path() const { return path_; }
   const UploadPlan& last_upload() const override { return last_upload_; }  // empty with kDirect
   const GlTimes& times() const override { return times_; }                 // while device times are measured
-  const GlPlane& plane(int index) const override { return planes_.at(static_cast<std::size_t>(index)); }
+  const GlPlane& plane(int index) const override;                          // GL's until CUDA's next use
 
  private:
   PyramidLayout layout_;
   UploadPath path_;
   std::vector<GlPlane> planes_;
+  cuda::GlArrays* arrays_ = nullptr;  // of cuda_
   std::unique_ptr<CudaPyramid> cuda_;
   std::optional<CpuPyramid> shadow_;
   std::optional<GlUploader> uploader_;

@@ -12,7 +12,7 @@ inline CudaMipmapShape mipmap_shape(const PlaneLayout& plane) {
   return {plane.channels, plane.bytes_per_channel, plane.width, plane.height, plane.levels};
 }
 
-// open() and close() around the work of a call, both in the texture's stream; plane() only in between.
+// open() before and close() after the work of each call, both in the texture's stream; plane() only in between.
 class TextureHome {
  public:
   virtual ~TextureHome() = default;
