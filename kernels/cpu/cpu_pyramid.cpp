@@ -1,8 +1,10 @@
 #include "kernels/cpu/cpu_pyramid.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -20,6 +22,18 @@ std::ptrdiff_t padded_pitch(int width, int texel_bytes) {
   constexpr std::ptrdiff_t kLine = 64;
   const std::ptrdiff_t pitch = (std::ptrdiff_t{width} * texel_bytes + kLine - 1) / kLine * kLine;
   return pitch % 1024 == 0 ? pitch + kLine : pitch;
+}
+
+// A texture is gone through from end to end with every frame: in large pages, where the kernel has some, it needs few
+// entries of the translation cache.
+std::uint8_t* allocate_texture(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  const std::size_t unit = bytes > kHugePage / 2 ? kHugePage : kAlignment;
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  void* memory = std::aligned_alloc(unit, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (unit == kHugePage) madvise(memory, rounded, MADV_HUGEPAGE);  // refused: ordinary pages
+  return static_cast<std::uint8_t*>(memory);
 }
 
 void repeat_texel(std::uint8_t* out, const std::uint8_t* texel, int texel_bytes, int count) {
@@ -63,9 +77,7 @@ void make_texels(const CoarseLevel& coarse, const Sum* from, std::uint64_t* to) 
 
 }  // namespace
 
-void CpuPyramid::Storage::operator()(std::uint8_t* bytes) const {
-  ::operator delete[](bytes, std::align_val_t{kAlignment});
-}
+void CpuPyramid::Storage::operator()(std::uint8_t* bytes) const { std::free(bytes); }
 
 CpuPyramid::CpuPyramid(const PyramidLayout& layout, const CpuOps& ops) : layout_(layout), ops_(ops) {
   allocate();
@@ -85,7 +97,7 @@ void CpuPyramid::allocate() {
       plane.levels.push_back(level);
     }
   }
-  storage_.reset(static_cast<std::uint8_t*>(::operator new[](total, std::align_val_t{kAlignment})));
+  storage_.reset(allocate_texture(total));
   std::memset(storage_.get(), 0, total);
   std::uint8_t* next = storage_.get();
   for (Plane& plane : planes_) {
