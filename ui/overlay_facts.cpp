@@ -13,10 +13,6 @@ namespace {
 
 constexpr float kKeyPoints = 64;
 constexpr double kKiB = 1024.0;
-// The rows before anything was measured, and in pictures.
-constexpr Stage kUnmeasured[] = {Stage::kDecode,   Stage::kDiff,   Stage::kUpload, Stage::kMips,
-                                 Stage::kScanpath, Stage::kSample, Stage::kFrame};
-
 void key(const char* what) {
   text_colored(kDim, "{}", what);
   ImGui::SameLine(points(kKeyPoints));
@@ -186,7 +182,9 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
     tooltip("The stage's mean against the time that one frame has.");
     for (const StageTimes& times : stages) stage_row(times, facts);
     if (stages.empty()) {
-      for (const Stage stage : kUnmeasured) stage_row({.stage = stage}, facts);
+      // Before anything was measured, and in pictures.
+      stage_row({.stage = Stage::kDecode}, facts);
+      for (const Stage stage : facts.stages) stage_row({.stage = stage}, facts);
     }
     ImGui::EndTable();
   }

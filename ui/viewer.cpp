@@ -151,6 +151,7 @@ void Viewer::run_pipeline(std::int64_t decode_ns) {
 void Viewer::note_step(const StepResult& result) {
   const FrameView& view = frame_.view();
   const auto& pyramid = static_cast<const DrawablePyramid&>(pipeline_->pyramid());
+  facts.stages = pipeline_->stages();
   facts.frame = view.sequence;
   facts.pts_ns = view.pts_ns;
   facts.color = view.color;
