@@ -25,7 +25,7 @@ constexpr std::size_t kFramesAhead = 4;  // enough to never starve; more only pu
 constexpr std::size_t kEmissionSlots = 8;
 constexpr std::size_t kGapsListed = 1000;
 
-std::vector<Emission> make_slots(const Pipeline& pipeline) {
+std::vector<Emission> make_slots(Pipeline& pipeline) {
   std::vector<Emission> slots;
   for (std::size_t i = 0; i < kEmissionSlots; ++i) slots.push_back(pipeline.make_emission());
   return slots;

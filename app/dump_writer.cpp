@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu/device_error.h"
 #include "gpu/nvtx_range.h"
 #include "pipeline/errors.h"
 
@@ -116,7 +117,7 @@ DumpWriter::~DumpWriter() {
 
 void DumpWriter::finish() {
   thread_.join();
-  if (failed_.load()) throw Error(ExitCode::kUnexpected, error_);
+  if (failed_.load()) throw Error(error_code_, error_);
 }
 
 void DumpWriter::run() {
@@ -140,6 +141,7 @@ void DumpWriter::run() {
     files_->close();
   } catch (const std::exception& error) {
     error_ = error.what();
+    if (dynamic_cast<const DeviceError*>(&error) != nullptr) error_code_ = ExitCode::kUnavailable;  // in batch.wait()
     failed_.store(true);
     queue_.abort();
     on_failure_();

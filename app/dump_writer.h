@@ -10,6 +10,7 @@
 
 #include "app/dump_queue.h"
 #include "app/npy.h"
+#include "pipeline/errors.h"
 #include "pipeline/stats.h"
 
 namespace saccade {
@@ -66,6 +67,7 @@ class DumpWriter {
   EmissionQueue& queue_;
   std::function<void()> on_failure_;
   std::string error_;
+  ExitCode error_code_ = ExitCode::kUnexpected;
   std::atomic<bool> failed_{false};
   DurationHistogram times_;
   std::thread thread_;

@@ -27,7 +27,7 @@ const char* remedy(cudaError_t code) {
 }  // namespace
 
 CudaError::CudaError(cudaError_t code, const std::string& call)
-    : std::runtime_error(fmt::format("CUDA: {} failed: {} ({}); {}", call, cudaGetErrorName(code),
+    : DeviceError(fmt::format("CUDA: {} failed: {} ({}); {}", call, cudaGetErrorName(code),
                                      cudaGetErrorString(code), remedy(code))),
       code_(code),
       call_(call) {}

@@ -3,13 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include <stdexcept>
 #include <string>
+
+#include "gpu/device_error.h"
 
 namespace saccade {
 
 // Carries the call that failed, CUDA's name and text for the error, and what the user can try.
-class CudaError : public std::runtime_error {
+class CudaError : public DeviceError {
  public:
   CudaError(cudaError_t code, const std::string& call);
   cudaError_t code() const { return code_; }

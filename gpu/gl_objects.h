@@ -9,17 +9,18 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "gpu/device_error.h"
+
 namespace saccade::gl {
 
 // A failed setup call: the message names the call, what GL said, and where known what to try.
-class GlError : public std::runtime_error {
+class GlError : public DeviceError {
  public:
-  using std::runtime_error::runtime_error;
+  using DeviceError::DeviceError;
 };
 
 // Throws GlError naming `call` when GL has recorded an error since the last check. Setup only: it may wait.

@@ -1,9 +1,12 @@
 #include "pipeline/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/device_error.h"
 #include "gpu/nvtx_range.h"
 #include "pipeline/errors.h"
 #include "pipeline/sample_memory.h"
@@ -74,6 +77,16 @@ class Pipeline::StageClock {
 Pipeline::Pipeline(PipelineConfig config) : config_(std::move(config)) {}
 Pipeline::~Pipeline() = default;
 
+// A GPU that fails takes no more frames: not this one's fault, and not the program's.
+template <typename F>
+auto Pipeline::on_device(F&& work) {
+  try {
+    return work();
+  } catch (const DeviceError& error) {
+    throw UnavailableError(fmt::format("backend {}: {}", name(config_.backend), error.what()));
+  }
+}
+
 void Pipeline::prepare(const FrameView& frame) {
   if (state_ && state_->fits(frame)) return;
   PyramidLayout layout;
@@ -85,7 +98,7 @@ void Pipeline::prepare(const FrameView& frame) {
   const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
   const bool rebuild = state_ != nullptr;
   state_.reset();  // frees the old texture before the new one is made
-  state_ = std::make_unique<State>(config_, layout, geometry, gl_context_);
+  state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, gl_context_); });
   counters_.rebuilds += rebuild ? 1 : 0;
 }
 
@@ -120,7 +133,11 @@ Redone Pipeline::configure(const PipelineConfig& config) {
   return redone;
 }
 
-Emission Pipeline::make_emission() const {
+Emission Pipeline::make_emission() {
+  return on_device([this] { return new_emission(); });
+}
+
+Emission Pipeline::new_emission() const {
   Emission emission;
   const std::size_t count = lattice().patch_count();
   emission.batch = state_->backend.pyramid->make_batch(count, config_.lattice.patch_size, config_.samples);
@@ -131,6 +148,10 @@ Emission Pipeline::make_emission() const {
 }
 
 StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
+  return on_device([&] { return run(frame, emission); });
+}
+
+StepResult Pipeline::run(const FrameView& frame, Emission& emission) {
   const NvtxRange range("frame");
   prepare(frame);
   State& s = *state_;
@@ -198,7 +219,7 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
   State& s = *state_;
   if (emission.batch.count() != s.lattice->patch_count() || emission.plan.patch_size != config_.lattice.patch_size ||
       emission.batch.format() != config_.samples) {
-    emission = make_emission();
+    emission = new_emission();
   }
   s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
   s.history.mark(emission.plan, frame.color, emission.changed);

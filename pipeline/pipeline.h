@@ -98,10 +98,11 @@ class Pipeline {
   void prepare(const FrameView& frame);
 
   // An emission with room for this pipeline's N and S. After prepare().
-  Emission make_emission() const;
+  Emission make_emission();
 
   // One frame through all stages. Allocates nothing once prepared, as long as `emission` came from make_emission().
-  // `emission` is filled when the policy says so; see PipelineConfig::wait_for_patches.
+  // Throws UnavailableError when a GPU fails. `emission` is filled when the policy says so; see
+  // PipelineConfig::wait_for_patches.
   StepResult step(const FrameView& frame, Emission& emission);
 
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
@@ -130,6 +131,10 @@ class Pipeline {
  private:
   struct State;
   class StageClock;
+  template <typename F>
+  auto on_device(F&& work);
+  StepResult run(const FrameView& frame, Emission& emission);
+  Emission new_emission() const;
   void collect_device_times();
   void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);
   const Damage& update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
