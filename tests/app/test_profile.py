@@ -14,6 +14,18 @@ PIPELINE_STAGES = ["update", "scanpath", "sample"]
 STAGED = ["diff", "upload", "mips", "scanpath", "sample"]
 
 
+def wait_for_handler(pid):
+    """Until the process catches SIGINT, and a little longer: then it reads its input."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
+        if caught & 1 << signal.SIGINT - 1:
+            break
+        time.sleep(0.02)
+    time.sleep(0.3)
+
+
 class Profile(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -146,7 +158,7 @@ class Profile(unittest.TestCase):
         for command in ("profile", "info"):
             with subprocess.Popen([SACCADE, command, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) as process:
-                time.sleep(0.7)
+                wait_for_handler(process.pid)
                 process.send_signal(signal.SIGINT)
                 _, errors = process.communicate(timeout=20)
             self.assertEqual(process.returncode, 4, errors)
