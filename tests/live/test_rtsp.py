@@ -100,10 +100,10 @@ class Rtsp(LiveTest):
 
     def test_a_server_that_stalls(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
-        process = self.dump(self.url, "--reconnect", 0, "--stall-timeout", 1)
+        process = self.dump(self.url, "--reconnect", 0, "--stall-timeout", 2)
         self.wait_for_rows(15, process)
         server.send_signal(signal.SIGSTOP)
-        self.finish(process, 3, "nothing came for 1 s")
+        self.finish(process, 3, "nothing came for 2 s")
         self.assertTrue(self.manifest()["complete"])
 
     def test_a_server_that_never_answers(self):
