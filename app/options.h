@@ -48,6 +48,7 @@ struct ViewOptions {
   int height_px = 720;
   double speed = 1;
   bool paused = false;
+  bool vsync = true;  // of a window; pictures have no screen to wait for
   bool offscreen = false;
   struct Screenshot {
     double t_s = 0;  // after the first frame

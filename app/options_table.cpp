@@ -325,6 +325,8 @@ const OptionSpec kTable[] = {
      .kind = K::kNumber, .commands = kForView, .default_text = "1", .lo = 0.1, .hi = 16, .apply = [](Options& o, const std::string& t) { o.view.speed = real(t); }},
     {.name = "pause", .group = kViewGroup, .help = "stand still on the first frame",
      .kind = K::kFlag, .commands = kForView, .default_text = "false", .apply = [](Options& o, const std::string& t) { o.view.paused = t == "true"; }},
+    {.name = "vsync", .metavar = "on|off", .group = kViewGroup, .help = "the window waits for the screen's refresh",
+     .kind = K::kChoice, .commands = kForView, .default_text = "on", .choices = "on|off", .apply = [](Options& o, const std::string& t) { o.view.vsync = t == "on"; }},
     {.name = "offscreen", .group = kViewGroup, .help = "no window: only the pictures of --screenshot",
      .kind = K::kFlag, .commands = kForView, .default_text = "false", .in_config = false, .apply = [](Options& o, const std::string& t) { o.view.offscreen = t == "true"; }},
     {.name = "screenshot", .metavar = "T=FILE.png", .group = kViewGroup, .help = "the picture T seconds after the first frame; may be repeated",

@@ -33,6 +33,7 @@ ui::ViewSettings settings_of(const Options& options) {
   settings.speed = options.view.speed;
   settings.paused = options.view.paused;
   settings.loop = options.source.loops != 0;
+  settings.vsync = options.view.vsync;
   settings.pipeline = options.pipeline;
   return settings;
 }

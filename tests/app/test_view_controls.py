@@ -114,10 +114,14 @@ class Controls(unittest.TestCase):
         self.quit(viewer)
 
     def test_plays_on_hidden_and_without_vsync(self):
-        viewer = self.open(SOURCE)
-        viewer.key("v")
-        off = viewer.wait_for(lambda s: not s["settings"]["vsync"], "vsync off")
+        viewer = self.open(SOURCE, "--vsync", "off")
+        off = viewer.drain()
+        self.assertFalse(off["settings"]["vsync"])
         viewer.wait_for(lambda s: s["frames"] > off["frames"] + 3, "frames without vsync")
+        viewer.key("v")
+        viewer.wait_for(lambda s: s["settings"]["vsync"], "vsync on")
+        viewer.key("v")
+        viewer.wait_for(lambda s: not s["settings"]["vsync"], "vsync off again")
         self.screen.xdotool("windowunmap", viewer.window)
         shown = viewer.drain()["frames"]
         viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames while hidden")

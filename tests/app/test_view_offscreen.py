@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from program import ffmpeg, make_clip, saccade
+from program import ffmpeg, make_clip, need_gl, saccade, saccade_json
 from view_support import GOLDEN, difference, read_png, shoot
 
 BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
@@ -123,6 +123,16 @@ class Rules(Offscreen):
         self.assertEqual(difference(first, second), (0, 0))
         self.assertEqual(first.shape, (720, 1280, 3))
 
+    def test_vsync_is_on_unless_told_otherwise(self):
+        need_gl(pathlib.Path(self.folder))
+        config = self.path("vsync.toml")
+        config.write_text('vsync = "off"\n')
+        shot = ("view", BOX, "--offscreen", "--screenshot", f"0={self.path('vsync.png')}", "--size", "64x64")
+        for arguments, wanted in (((), True), (("--vsync", "off"), False), (("--vsync=on",), True), (("--config", config), False),
+                                  (("--config", config, "--vsync", "on"), True)):
+            with self.subTest(arguments=arguments):
+                self.assertIs(saccade_json(*shot, *arguments)["settings"]["vsync"], wanted)
+
     def test_what_is_wrong_is_said(self):
         for arguments, code, word in (
             (("test://box", "--offscreen"), 2, "--screenshot"),
@@ -131,6 +141,7 @@ class Rules(Offscreen):
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lot"), 2, "lot"),
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lod:2"), 2, "level:N"),
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--size", "10"), 2, "WxH"),
+            (("test://box", "--vsync", "maybe"), 2, "vsync"),
             (("test://box", "--backend", "cpu"), 2, "OpenGL"),
             (("nothing.mp4", "--offscreen", "--screenshot", "1=x.png"), 65, "nothing.mp4"),
         ):
