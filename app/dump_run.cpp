@@ -4,8 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -239,46 +237,6 @@ void prepare_for(const std::string& uri, Pipeline& pipeline, const FrameView& fr
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", uri, error.what()));
   }
-}
-
-RunInterrupt::Scope::Scope(RunInterrupt& owner, FrameSource& source, FrameQueue& queue) : owner_(owner) {
-  const std::lock_guard lock(owner_.mutex_);
-  owner_.source_ = &source;
-  owner_.queue_ = &queue;
-  owner_.opening_.clear();
-  if (!owner_.requested_) return;
-  source.interrupt();
-  queue.close_now();
-}
-
-RunInterrupt::Scope::~Scope() {
-  const std::lock_guard lock(owner_.mutex_);
-  owner_.source_ = nullptr;
-  owner_.queue_ = nullptr;
-}
-
-void RunInterrupt::set_opening(const std::string& input) {
-  const std::lock_guard lock(mutex_);
-  opening_ = input;
-}
-
-void RunInterrupt::interrupt() {
-  const std::lock_guard lock(mutex_);
-  requested_ = true;
-  if (source_ != nullptr) {
-    source_->interrupt();
-    queue_->close_now();
-  } else if (!opening_.empty()) {
-    // Opening may wait for a network that never answers, and nothing of this input was written yet.
-    fmt::print(stderr, "saccade: {}: interrupted while it was being opened; nothing was written\n", opening_);
-    std::fflush(stdout);
-    std::_Exit(static_cast<int>(ExitCode::kInterrupted));
-  }
-}
-
-bool RunInterrupt::requested() const {
-  const std::lock_guard lock(mutex_);
-  return requested_;
 }
 
 std::string interrupted_text(const std::string& directory, std::int64_t emissions) {

@@ -2,40 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "app/meta.h"
 #include "app/options.h"
+#include "app/run_interrupt.h"
 
 namespace saccade {
-
-// What a signal interrupts: whatever run is going on at that moment.
-class RunInterrupt {
- public:
-  // While one of these lives, interrupt() ends the source's waits and closes the queue.
-  class Scope {
-   public:
-    Scope(RunInterrupt& owner, FrameSource& source, FrameQueue& queue);
-    ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    RunInterrupt& owner_;
-  };
-  // What to do when there is nothing to interrupt but a source that is being opened: any thread.
-  void set_opening(const std::string& input);
-  void interrupt();
-  bool requested() const;
-
- private:
-  mutable std::mutex mutex_;
-  FrameSource* source_ = nullptr;
-  FrameQueue* queue_ = nullptr;
-  std::string opening_;
-  bool requested_ = false;
-};
 
 // Pipeline::prepare; its errors then name the input.
 void prepare_for(const std::string& uri, Pipeline& pipeline, const FrameView& frame);

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/dump_run.h"
 #include "app/info_devices.h"
 #include "app/info_file.h"
 #include "app/info_machine.h"
 #include "app/preview_libraries.h"
+#include "app/run_interrupt.h"
 #include "app/stop_signal.h"
 #include "app/version.h"
 #include "kernels/cpu/simd_target.h"

@@ -14,6 +14,7 @@
 #include "app/info_machine.h"
 #include "app/options_checks.h"
 #include "app/profile_report.h"
+#include "app/run_interrupt.h"
 #include "app/stop_signal.h"
 #include "pipeline/decode_thread.h"
 #include "pipeline/errors.h"
