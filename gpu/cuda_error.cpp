@@ -27,8 +27,8 @@ const char* remedy(cudaError_t code) {
 }  // namespace
 
 CudaError::CudaError(cudaError_t code, const std::string& call)
-    : DeviceError(fmt::format("CUDA: {} failed: {} ({}); {}", call, cudaGetErrorName(code),
-                                     cudaGetErrorString(code), remedy(code))),
+    : DeviceError(fmt::format("CUDA: {} failed: {} ({}); {}", call, cudaGetErrorName(code), cudaGetErrorString(code),
+                              remedy(code))),
       code_(code),
       call_(call) {}
 

@@ -129,8 +129,8 @@ struct ViewFacts {
   // Stages: of the last seconds, and of the whole run. Decode and draw are among them.
   std::vector<StageTimes> recent, whole;
   std::span<const Stage> stages;  // those of the pipeline, measured or not
-  double recent_s = 5;  // what "recent" spans
-  double draw_ms = 0;   // issuing the drawing, CPU time, of the last frame
+  double recent_s = 5;            // what "recent" spans
+  double draw_ms = 0;             // issuing the drawing, CPU time, of the last frame
   GpuTimes gpu;
 
   // The pipeline's last step
