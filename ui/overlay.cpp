@@ -39,15 +39,17 @@ class Panel {
     if (most < points(40) || width < points(40)) return;
     ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
     ImGui::SetNextWindowSize({width, std::floor(std::clamp(height_, points(40), most))});
-    // A bar that came and went would change the width, and with it the height.
-    ImGuiWindowFlags flags = kPanelFlags;
-    flags |= height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar}
-                            : ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
-    ImGui::Begin(id_, nullptr, flags);
+    constexpr int kStill = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+    ImGui::Begin(id_, nullptr, kPanelFlags | kStill);
     area_.fill_window();
     covered.add(area_.rect());
+    // A bar that came and went would change the width, and with it the height. It belongs to a window within: Begin()
+    // draws it, so the outer window's would lie below the fill.
+    const int bar = height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar} : kStill;
+    ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bar);
     content();
-    height_ = ImGui::GetCursorPosY() + ImGui::GetStyle().WindowPadding.y;
+    height_ = ImGui::GetCursorPosY() + 2 * ImGui::GetStyle().WindowPadding.y;
+    ImGui::EndChild();
     ImGui::End();
   }
 

@@ -11,7 +11,7 @@
 namespace saccade::ui {
 namespace {
 
-constexpr float kKeyPoints = 64;
+constexpr float kKeyPoints = 56;
 constexpr double kKiB = 1024.0;
 void key(const char* what) {
   text_colored(kDim, "{}", what);
@@ -41,6 +41,14 @@ void long_text(std::string_view what, bool keep_end) {
   }
 }
 
+// As text(), but cut to the line, with all of it in a tooltip.
+template <typename... Args>
+void cut_text(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::basic_memory_buffer<char, 256> line;
+  fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+  long_text({line.data(), line.size()}, false);
+}
+
 void source_rows(const ViewFacts& facts) {
   key("source");
   if (facts.stream == nullptr) {
@@ -50,15 +58,13 @@ void source_rows(const ViewFacts& facts) {
   const StreamInfo& stream = *facts.stream;
   long_text(stream.uri, true);
   key("video");
-  text("{} {}x{} {} {:.3f} frames/s", stream.codec, stream.width_px, stream.height_px, stream.pixel_format, stream.fps);
+  cut_text("{} {}x{} {} {:.5g} fps", stream.codec, stream.width_px, stream.height_px, stream.pixel_format, stream.fps);
   key("colour");
-  text("{} {}, {} bits, SAR {:.4g}", name(facts.color.matrix), name(facts.color.range), facts.color.depth_bits,
-       facts.sar);
+  cut_text("{} {}, {} bits, SAR {:.4g}", name(facts.color.matrix), name(facts.color.range), facts.color.depth_bits,
+           facts.sar);
   key("runs on");
-  fmt::basic_memory_buffer<char, 256> machine;
-  fmt::format_to(std::back_inserter(machine), "decoder {}, {}: {}", facts.decoder, facts.backend,
-                 facts.offscreen ? std::string_view("-") : std::string_view(facts.renderer));
-  long_text({machine.data(), machine.size()}, false);
+  cut_text("decoder {}, {}: {}", facts.decoder, facts.backend,
+           facts.offscreen ? std::string_view("-") : std::string_view(facts.renderer));
   key("frame");
   text("{:<8} PTS {:>13.6f} s", facts.frame, static_cast<double>(facts.pts_ns) * 1e-9);
 }
@@ -137,8 +143,9 @@ void texture_rows(const ViewFacts& facts) {
            : 0.0);
   if (facts.software_gl || facts.offscreen) return;
   key("gpu ms");
-  text("up {:.2f} mips {:.2f} sample {:.2f} draw {:.2f}", facts.gpu.upload_ms, facts.gpu.mips_ms, facts.gpu.sample_ms,
-       facts.gpu.draw_ms);
+  text("upload {:<6.2f} mips {:.2f}", facts.gpu.upload_ms, facts.gpu.mips_ms);
+  key("");
+  text("sample {:<6.2f} draw {:.2f}", facts.gpu.sample_ms, facts.gpu.draw_ms);
 }
 
 void gaze_rows(const ViewFacts& facts) {
@@ -148,7 +155,7 @@ void gaze_rows(const ViewFacts& facts) {
        run.patches > 0 ? 100.0 * static_cast<double>(run.patches_changed) / static_cast<double>(run.patches) : 0.0);
   tooltip(facts.lattice.c_str());
   key("gaze");
-  text("{:5.3f}, {:5.3f}   fixation {:<4} {}", facts.gaze.u, facts.gaze.v, facts.gaze.fixation,
+  text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.gaze.u, facts.gaze.v, facts.gaze.fixation,
        facts.gaze.in_flight ? "in flight" : "");
   tooltip("Where the eye points: 0..1 of the frame, from its top left corner.");
 }
@@ -199,7 +206,7 @@ void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note
   fmt::basic_memory_buffer<char, 64> recent;
   fmt::format_to(std::back_inserter(recent), "last {:.0f} s{}", facts.recent_s, '\0');
   text_colored(kAccent, "stages");
-  ImGui::SameLine(points(150));
+  ImGui::SameLine(points(142));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {points(3), 0});
   if (ImGui::RadioButton(recent.data(), !whole_run_)) whole_run_ = false;
   ImGui::SameLine();

@@ -10,7 +10,7 @@
 namespace saccade::ui {
 namespace {
 
-constexpr float kLabelPoints = 88;
+constexpr float kLabelPoints = 80;
 
 struct PolicyRow {
   FixationPolicy policy;
