@@ -123,7 +123,13 @@ DumpOutcome DumpRun::run() {
     source_->interrupt();
     frames_.close_now();
   });
-  step_all(emissions, writer, std::move(frame));
+  try {
+    step_all(emissions, writer, std::move(frame));
+  } catch (...) {  // what was sampled before is written all the same; without a manifest
+    emissions.finish();
+    writer.drain();
+    throw;
+  }
   emissions.finish();
   finish(writer);
   return outcome(writer);

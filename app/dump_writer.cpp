@@ -120,6 +120,8 @@ void DumpWriter::finish() {
   if (failed_.load()) throw Error(error_code_, error_);
 }
 
+void DumpWriter::drain() { thread_.join(); }
+
 void DumpWriter::run() {
   try {
     auto flush_at = Clock::now() + kFlushPeriod;

@@ -57,6 +57,7 @@ class DumpWriter {
   DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure);
   ~DumpWriter();
   void finish();  // after queue.finish(): joins; throws Error when writing failed
+  void drain();   // as finish(), where another error is on its way already
   bool failed() const { return failed_.load(); }
   const DumpFiles& files() const { return *files_; }         // after finish()
   const DurationHistogram& times() const { return times_; }  // of a written emission; after finish()

@@ -247,10 +247,19 @@ void check_size(const SourceConfig& config, const AVCodecParameters& parameters)
   }
 }
 
+// What can be read only once can't be opened anew for the CPU, so the card gets it only where a decoder can also fall
+// back.
+bool decodes_on_card(const SourceConfig& config, AVCodecID id) {
+  if (config.hwdec != HwDecode::kCuda) return false;
+  const bool may_fall_back = !config.require_hwdec && locate_input(config.uri).is_stdin;
+  return !may_fall_back ||
+         (find_cuda_decoder(id) != nullptr && id != AV_CODEC_ID_AV1);  // FFmpeg's own av1 needs a card
+}
+
 // Frame threads hold back a frame each, so live streams get them only when threads were asked for.
 CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream, bool live,
                            ComplaintCounter& complaints) {
-  const bool on_card = config.hwdec == HwDecode::kCuda;
+  const bool on_card = decodes_on_card(config, stream.codecpar->codec_id);
   const AVCodec* codec = on_card ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
   if (codec == nullptr && on_card) {
     throw UnavailableError(

@@ -61,11 +61,7 @@ SourceParams source_of(const FrameView& frame) {
 
 CudaState::CudaState(const PyramidLayout& shape, std::unique_ptr<TextureHome> arrays)
     : layout(shape), home(std::move(arrays)), damage(shape.tiles) {
-  int device = 0;
-  int major = 0;
-  cuda_check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
-  early_launch = major >= 9;
+  early_launch = sampler_can_wait();
   for (int p = 0; p < layout.plane_count; ++p) {
     const PlaneLayout& plane = layout.planes[static_cast<std::size_t>(p)];
     texture.plane[p].levels = plane.levels;

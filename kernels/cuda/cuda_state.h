@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/cuda_buffer.h"
+#include "gpu/cuda_error.h"
 #include "gpu/cuda_stream.h"
 #include "gpu/cuda_timer.h"
 #include "kernels/cuda/cuda_texture_home.h"
@@ -45,7 +46,10 @@ struct CudaState {
       if (state_.timers) timer().begin(state_.stream.get());
     }
     ~Span() {
-      if (state_.timers) timer().end(state_.stream.get());
+      try {
+        if (state_.timers) timer().end(state_.stream.get());
+      } catch (const CudaError&) {  // the next call reports it
+      }
     }
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;

@@ -65,6 +65,11 @@ struct SampleParams {
   bool early_launch;  // start before the launch before has ended, and wait on the card (compute capability 9.0 on)
 };
 
+// Whether the sampler that this card runs was compiled for compute capability 9.0 or later, and so waits for the launch
+// before it by itself: the compiled code counts, not the card. Throws CudaError where this build has no code for the
+// card.
+bool sampler_can_wait();
+
 void launch_sample(TextureFormat format, const SampleParams& params, cudaStream_t stream);
 
 }  // namespace saccade::cuda

@@ -171,6 +171,13 @@ void launch(const SampleParams& params, cudaStream_t stream) {
 
 }  // namespace
 
+bool sampler_can_wait() {
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaFuncGetAttributes(&attributes, sample_kernel<TextureFormat::kYuv8, false>),
+             "cudaFuncGetAttributes: code for this card");
+  return attributes.ptxVersion >= 90;
+}
+
 void launch_sample(TextureFormat format, const SampleParams& params, cudaStream_t stream) {
   if (params.count == 0) return;
   switch (format) {

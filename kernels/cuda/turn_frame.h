@@ -22,7 +22,8 @@ struct FrameTurn {
 };
 
 // `from`: NV12 or P016 of even size, on the card. `to`: width and height exchanged with `transpose`. Queued in the
-// default stream, where FFmpeg's frames are made; waits for nothing. Throws CudaError and std::invalid_argument.
+// default stream, where FFmpeg's frames are made, and waited for: `from` may go back to its decoder. Throws CudaError
+// and std::invalid_argument.
 void turn_frame(const FrameView& from, const DevicePlanes& to, const FrameTurn& turn);
 
 }  // namespace saccade

@@ -97,7 +97,7 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
       }
     }
     ring_.flush();
-    if (end == first) return;  // the buffer could not be mapped; the debug callback has said why
+    if (end == first) throw gl::GlError("glMapNamedBufferRange: the pixel buffer can't be mapped; is the GPU lost?");
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, ring_.buffer());
     std::int64_t offset = ring_.offset_bytes();
     for (; first < end; ++first) {

@@ -134,6 +134,10 @@ class WithCard(ClipTest):
         encoders = subprocess.run(["ffmpeg", "-hide_banner", "-encoders"], capture_output=True, text=True, check=False).stdout
         kinds = {"hevc": ("libx265", "yuv420p"), "hevc10": ("libx265", "yuv420p10le"), "vp9": ("libvpx-vp9", "yuv420p"),
                  "av1": ("libsvtav1", "yuv420p"), "mpeg2video": ("mpeg2video", "yuv420p")}
+        import json
+        import re
+        detail = json.loads(saccade("info", "--json").stdout)["hwdec"][0]["detail"]
+        decoded = dict(re.findall(r"(\w+) ([\d/]+) bit", detail))  # what the card says of itself
         seen = []
         for name, (encoder, pixels) in kinds.items():
             clip = pathlib.Path(os.environ.get("SACCADE_CLIPS", ".")) / "codecs" / f"{name}.mkv"
@@ -146,8 +150,9 @@ class WithCard(ClipTest):
                 seen.append(name)
                 cpu, _ = self.dumped(clip, f"cpu-{name}", "--backend", "cpu", "--every", "frame")
                 card, meta = self.dumped(clip, f"card-{name}", "--backend", "cuda", "--every", "frame")
-                if meta["hwdec"] == "no":  # an older card
-                    self.assertIn(meta["stream"]["codec"], meta["hwdec_reason"])
+                takes = decoded.get(meta["stream"]["codec"], "")
+                self.assertEqual(meta["hwdec"], "cuda" if ("10" if name == "hevc10" else "8") in takes.split("/") else "no",
+                                 meta["hwdec_reason"])
                 # MPEG-2 leaves the inverse transform's rounding open: decoders differ by a code or so.
                 self.expect_same(cpu, card, 1) if name != "mpeg2video" else self.assertEqual(len(cpu["index"]), len(card["index"]))
         self.assertIn("hevc10", seen)
@@ -175,6 +180,16 @@ class WithCard(ClipTest):
             shots.append(np.frombuffer(raw, np.uint8).astype(int))
         self.assertGreater(shots[0].std(), 5)
         self.assertLessEqual(np.abs(shots[0] - shots[1]).max(), 1)
+
+    def test_a_pipe(self):
+        """Read once: what the card won't decode goes to the CPU without being opened anew."""
+        clip = self.folder / "pipe.mkv"
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x240:d=1", "-c:v", "ffv1", clip)
+        with open(clip, "rb") as stream:
+            done = subprocess.run([SACCADE, "dump", "-", "-o", self.out, "--progress", "none"], stdin=stream,
+                                  capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(load_json(self.out, "meta")["hwdec"], "no")
 
     def test_start_and_loop(self):
         span = ("--start", "0.5", "--duration", "1", "--loop=1", "--every", "frame")
