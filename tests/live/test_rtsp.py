@@ -23,9 +23,16 @@ class Rtsp(LiveTest):
         self.port = free_port()
         self.url = f"rtsp://127.0.0.1:{self.port}/live"
 
-    def check_frames(self, transport):
+    def check_frames(self, transport, attempts=1):
         start_rtsp(self, self.clip, self.port, RATE)
-        self.finish(self.dump(self.url, "--rtsp-transport", transport, "--frames", 40, "--live-policy", "block"), 0)
+        for left in reversed(range(attempts)):
+            process = self.dump(self.url, "--rtsp-transport", transport, "--frames", 40, "--live-policy", "block", "--overwrite")
+            try:
+                self.finish(process, 0)
+                break
+            except AssertionError:
+                if left == 0:
+                    raise
         arrays = self.arrays()
         self.assertEqual(len(arrays["index"]), 40)
         steps = np.diff(arrays["index"]["pts_ns"]) * RATE / 1e9
@@ -44,7 +51,7 @@ class Rtsp(LiveTest):
         self.check_frames("tcp")
 
     def test_udp(self):
-        self.check_frames("udp")
+        self.check_frames("udp", attempts=3)  # a busy machine loses datagrams, and with them the start of a stream
 
     def test_a_stream_that_ends(self):
         start_rtsp(self, self.clip, self.port, RATE, "--once")
