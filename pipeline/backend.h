@@ -39,6 +39,8 @@ struct BackendConfig {
   DiffConfig diff;
   bool staged = false;                    // each of diff, upload and mips by itself, and no FusedUpdate
   UploadPath upload = UploadPath::kAuto;  // of gl and cuda
+  bool calibrate =
+      true;  // gl: plan uploads by what calls and bytes cost here; false: by fixed costs, the same everywhere
   // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
   // and cuda with UploadPath::kPbo, make an offscreen one.
   const gl::Context* gl = nullptr;

@@ -36,6 +36,7 @@ BackendParts make_gl_backend(const BackendConfig& config, const PyramidLayout& l
     }
     GlPyramidConfig wanted;
     wanted.upload = config.upload;
+    if (!config.calibrate) wanted.cost = UploadCost{};
     auto pyramid = std::make_unique<GlPyramid>(*gl, layout, wanted);
     parts.differ = std::make_unique<CpuTileDiffer>(pyramid->shadow(), config.diff);
     parts.pyramid = std::move(pyramid);

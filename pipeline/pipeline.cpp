@@ -37,7 +37,7 @@ struct Pipeline::State {
         const gl::Context* gl)
       : layout(shape),
         geometry(frame_geometry),
-        backend(make_backend({config.backend, config.diff, config.staged, config.upload, gl}, shape)),
+        backend(make_backend({config.backend, config.diff, config.staged, config.upload, config.calibrate, gl}, shape)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()) {

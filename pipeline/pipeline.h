@@ -35,6 +35,7 @@ struct PipelineConfig {
   EmitPolicy emit;
   bool staged = false;  // run a fusing backend stage by stage: its reference, and for profiling
   UploadPath upload = UploadPath::kAuto;
+  bool calibrate = true;         // see BackendConfig
   bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
   bool measure_device = false;   // also take the device's own time (device_times)
 };

@@ -79,6 +79,7 @@ PipelineConfig Viewer::wanted_config() const {
   PipelineConfig config = settings.pipeline;
   if (config.backend != Backend::kCuda) config.backend = Backend::kGl;
   config.measure_device = config.backend == Backend::kCuda;
+  config.calibrate = !facts.offscreen;  // pictures show what was uploaded: the same in every run
   config.samples = SampleFormat{};
   config.emit = {settings.view == View::kPatches ? EmitPolicy::Kind::kFrames : EmitPolicy::Kind::kFixation, 1};
   return config;
