@@ -58,7 +58,15 @@ def rgb_frames(path, width, height):
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
 
 
+def machine():
+    """What `info` says of this machine, parsed."""
+    return saccade_json("info")
+
+
+def cuda_facts():
+    return next(backend for backend in machine()["backends"] if backend["name"] == "cuda")
+
+
 def auto_backend():
     """What --backend auto means on this machine."""
-    facts = json.loads(subprocess.run([SACCADE, "info", "--json"], capture_output=True, check=True).stdout)
-    return "cuda" if any(b["name"] == "cuda" and b["available"] for b in facts["backends"]) else "cpu"
+    return "cuda" if cuda_facts()["available"] else "cpu"

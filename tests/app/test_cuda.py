@@ -3,21 +3,18 @@
 With a card: clips are encoded here, or come from the folder $SACCADE_CLIPS where this FFmpeg has no H.264 encoder.
 SACCADE_REQUIRE=cuda makes a missing card a failure.
 """
+import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
 import numpy as np
 
 from dump_support import DumpTest, SACCADE, ffmpeg, load, load_json, saccade
-from required import required
-
-
-def cuda_facts():
-    import json
-    facts = json.loads(subprocess.run([SACCADE, "info", "--json"], capture_output=True, check=True).stdout)
-    return next(backend for backend in facts["backends"] if backend["name"] == "cuda")
+from program import cuda_facts, machine
+from required import required, skip_or_fail
 
 
 CUDA = cuda_facts()
@@ -40,7 +37,7 @@ class ClipTest(DumpTest):
             cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-cuda-"))
             cls.clips = sorted(pathlib.Path(os.environ["SACCADE_CLIPS"]).glob("*.mp4")) if "SACCADE_CLIPS" in os.environ else []
             if not cls.clips:
-                raise unittest.SkipTest("no H.264 encoder, and no clips in $SACCADE_CLIPS")
+                skip_or_fail("cuda", "no H.264 encoder, and no clips in $SACCADE_CLIPS")
             cls.clip = cls.clips[0]
 
     def dumped(self, clip, name, *options):
@@ -63,9 +60,7 @@ class WithoutCard(ClipTest):
 @unittest.skipUnless(CUDA["available"] or REQUIRED, f"no CUDA: {CUDA['detail']}")
 class WithCard(ClipTest):
     def test_info_says_what_the_card_decodes(self):
-        import json
-        facts = json.loads(saccade("info", "--json").stdout)
-        self.assertRegex(facts["hwdec"][0]["detail"], r"NVDEC: .*h264 8\S* bit up to \d{4,}x\d{4,}.*hevc 8/10")
+        self.assertRegex(machine()["hwdec"][0]["detail"], r"NVDEC: .*h264 8\S* bit up to \d{4,}x\d{4,}.*hevc 8/10")
         self.assertRegex(CUDA["detail"], r"driver .*for CUDA \d+\.\d, .+ \(compute \d+\.\d, ")
 
     def test_no_memory_left(self):
@@ -79,7 +74,7 @@ class WithCard(ClipTest):
                                   stderr=subprocess.DEVNULL)
         try:
             if filler.stdout.readline() != b"full\n":
-                self.skipTest("no PyTorch that can fill the card")
+                skip_or_fail("torch", "no PyTorch that can fill the card")
             done = saccade("dump", self.clip, "-o", self.out, "--backend", "cuda", "--hwdec", "no")
             self.assertEqual(done.returncode, 69, done.stderr)
             self.assertIn(b"out of memory", done.stderr)
@@ -134,9 +129,7 @@ class WithCard(ClipTest):
         encoders = subprocess.run(["ffmpeg", "-hide_banner", "-encoders"], capture_output=True, text=True, check=False).stdout
         kinds = {"hevc": ("libx265", "yuv420p"), "hevc10": ("libx265", "yuv420p10le"), "vp9": ("libvpx-vp9", "yuv420p"),
                  "av1": ("libsvtav1", "yuv420p"), "mpeg2video": ("mpeg2video", "yuv420p")}
-        import json
-        import re
-        detail = json.loads(saccade("info", "--json").stdout)["hwdec"][0]["detail"]
+        detail = machine()["hwdec"][0]["detail"]
         decoded = dict(re.findall(r"(\w+) ([\d/]+) bit", detail))  # what the card says of itself
         seen = []
         for name, (encoder, pixels) in kinds.items():
@@ -145,6 +138,7 @@ class WithCard(ClipTest):
                 clip = self.folder / f"{name}.mkv"
                 ffmpeg("-f", "lavfi", "-i", "testsrc2=s=640x360:r=30:d=1", "-pix_fmt", pixels, "-c:v", encoder, clip)
             elif not clip.exists():
+                self.assertFalse(REQUIRED, f"no encoder for {name}, and no {clip}")
                 continue
             with self.subTest(codec=name):
                 seen.append(name)
@@ -210,7 +204,6 @@ class WithCard(ClipTest):
         self.assertIn(b"ffv1", done.stderr)
 
     def test_stages(self):
-        import json
         for options, stages in (((), {"update"}), (("--staged",), {"diff", "upload", "mips"})):
             done = saccade("profile", self.clip, "--backend", "cuda", "--json", *options)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -8,6 +8,7 @@ import time
 import unittest
 
 from program import SACCADE, auto_backend, ffprobe, make_clip, saccade, saccade_json
+from signals import catches
 
 WIDTH, HEIGHT, FRAMES = 320, 180, 50
 PIPELINE_STAGES = ["update", "scanpath", "sample"]
@@ -17,11 +18,7 @@ STAGED = ["diff", "upload", "mips", "scanpath", "sample"]
 def wait_for_handler(pid):
     """Until the process catches SIGINT, and a little longer: then it reads its input."""
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with open(f"/proc/{pid}/status", encoding="ascii") as status:
-            caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
-        if caught & 1 << signal.SIGINT - 1:
-            break
+    while time.monotonic() < deadline and not catches(pid, signal.SIGINT):
         time.sleep(0.02)
     time.sleep(0.3)
 

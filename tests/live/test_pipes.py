@@ -1,6 +1,5 @@
 """Standard input and named pipes: whole by default, live on request; writers that come late, stall or go away."""
 import os
-import pathlib
 import signal
 import subprocess
 import unittest
@@ -8,6 +7,7 @@ import unittest
 import numpy as np
 
 from live_support import LiveTest, wait_for
+from signals import catches
 
 RATE, FRAMES = 25, 50
 
@@ -15,13 +15,6 @@ RATE, FRAMES = 25, 50
 def y4m(*options):
     return ["ffmpeg", "-v", "error", "-nostdin", *options, "-f", "lavfi", "-i", f"testsrc2=size=160x96:rate={RATE}", "-frames:v", str(FRAMES),
             "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe"]
-
-
-def catches(pid, sign):
-    """Whether the process has a handler for this signal by now."""
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    mask = int(next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")), 16)
-    return mask >> (sign - 1) & 1
 
 
 class Pipes(LiveTest):
