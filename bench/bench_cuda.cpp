@@ -97,13 +97,11 @@ bool updates_and_samples(Work work) {
 // Args: width, height, percent. Only the work on the card: nothing is read back.
 void BM_Cuda(benchmark::State& state, Work work) {
   if (!have_card(state)) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kCuda, false, frames_for(height));
-  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
+  const Clip clip = clip_for(state, MemorySpace::kCuda);
+  CudaPyramid pyramid(clip.layout());
   pyramid.set_sampling(work == kUpdateSampleExact ? CudaPyramid::Sampling::kExact : CudaPyramid::Sampling::kHardware);
   pyramid.set_staged(work == kStagedUpload || work == kStagedMips);
-  const PatchPlan plan = make_plan(width, height);
+  const PatchPlan plan = clip.plan();
   const ColorSpec color;
   pyramid.update_async(clip.frame(clip.views.size() > 1 ? 1 : 0), {}, true);
   pyramid.sample_on_card(plan, color, {});
@@ -128,11 +126,9 @@ void BM_Cuda(benchmark::State& state, Work work) {
 // With the damage and the u8 patches back in host memory.
 void BM_CudaRoundTrip(benchmark::State& state) {
   if (!have_card(state)) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kCuda, false, frames_for(height));
-  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
-  const PatchPlan plan = make_plan(width, height);
+  const Clip clip = clip_for(state, MemorySpace::kCuda);
+  CudaPyramid pyramid(clip.layout());
+  const PatchPlan plan = clip.plan();
   PatchBatch batch(plan.count(), kPatchSize, {});
   pyramid.update_async(clip.frame(1), {}, true);
   measure(state, pyramid, [&](int i) {
@@ -148,13 +144,10 @@ enum Source : int { kPinned, kPageable, kPinnedWhole };
 // A frame in host memory with known damage, to patches in device memory; host work between the events counts.
 void BM_CudaFromHost(benchmark::State& state, Source source) {
   if (!have_card(state)) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kHost, source != kPageable,
-                  frames_for(height));
-  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
+  const Clip clip = clip_for(state, MemorySpace::kHost, source != kPageable);
+  CudaPyramid pyramid(clip.layout());
   pyramid.set_sampling(CudaPyramid::Sampling::kHardware);
-  const PatchPlan plan = make_plan(width, height);
+  const PatchPlan plan = clip.plan();
   pyramid.update_async(clip.frame(1), {}, true);
   measure(state, pyramid, [&](int i) {
     if (source == kPinnedWhole) {

@@ -42,11 +42,9 @@ void measure_wall(benchmark::State& state, F&& work) {
 // Frames in pageable memory, as a CPU decoder gives them, with known damage; to patches on the card.
 void BM_CudaPathDirect(benchmark::State& state, bool pinned) {
   if (!have_card(state)) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kHost, pinned, frames_for(height));
-  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
-  const PatchPlan plan = make_plan(width, height);
+  const Clip clip = clip_for(state, MemorySpace::kHost, pinned);
+  CudaPyramid pyramid(clip.layout());
+  const PatchPlan plan = clip.plan();
   pyramid.update_async(clip.frame(1), {}, true);
   measure_wall(state, [&](int i) {
     pyramid.upload_async(clip.frame(i), clip.damage);
@@ -60,12 +58,10 @@ BENCHMARK_CAPTURE(BM_CudaPathDirect, pinned, true)->Apply(sizes);
 // Update and samples as a graph, one for each of the clip's frames, against the two launches.
 void BM_CudaGraph(benchmark::State& state, bool graph) {
   if (!have_card(state)) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kCuda, false, frames_for(height));
-  CudaPyramid pyramid(make_pyramid_layout(width, height, TextureFormat::kYuv8));
+  const Clip clip = clip_for(state, MemorySpace::kCuda);
+  CudaPyramid pyramid(clip.layout());
   auto* stream = static_cast<cudaStream_t>(pyramid.stream());
-  const PatchPlan plan = make_plan(width, height);
+  const PatchPlan plan = clip.plan();
   const auto launch = [&](int i) {
     pyramid.update_on_card(clip.frame(i), {}, false);
     pyramid.sample_on_card(plan, {}, {});
@@ -116,11 +112,9 @@ std::unique_ptr<gl::Context> context_on_card(benchmark::State& state) {
 void BM_CudaPathPbo(benchmark::State& state) {
   const auto context = context_on_card(state);
   if (!context) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kHost, false, frames_for(height));
-  CudaGlPyramid pyramid(*context, make_pyramid_layout(width, height, TextureFormat::kYuv8), UploadPath::kPbo);
-  const PatchPlan plan = make_plan(width, height);
+  const Clip clip = clip_for(state, MemorySpace::kHost);
+  CudaGlPyramid pyramid(*context, clip.layout(), UploadPath::kPbo);
+  const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
   pyramid.upload(clip.frame(1), all);
@@ -139,11 +133,9 @@ BENCHMARK(BM_CudaPathPbo)->Apply(sizes);
 void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
   const auto context = context_on_card(state);
   if (!context) return;
-  const int width = static_cast<int>(state.range(0));
-  const int height = static_cast<int>(state.range(1));
-  const Clip clip(width, height, static_cast<int>(state.range(2)), MemorySpace::kCuda, false, frames_for(height));
-  CudaGlPyramid pyramid(*context, make_pyramid_layout(width, height, TextureFormat::kYuv8), path);
-  const PatchPlan plan = make_plan(width, height);
+  const Clip clip = clip_for(state, MemorySpace::kCuda);
+  CudaGlPyramid pyramid(*context, clip.layout(), path);
+  const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
   pyramid.upload(clip.frame(1), all);

@@ -78,7 +78,9 @@ Clip::Clip(int width, int height, int percent, MemorySpace space, bool pinned, i
   }
 }
 
-PatchPlan make_plan(int width, int height) {
+PatchPlan Clip::plan() const {
+  const int width = views[0].width_px;
+  const int height = views[0].height_px;
   PatchPlan plan;
   plan.patch_size = kPatchSize;
   for (int n = 0; n < kPatches; ++n) {
@@ -100,7 +102,11 @@ void report(benchmark::State& state, std::vector<double>& us) {
   state.counters["p90_us"] = us[us.size() * 9 / 10];
 }
 
-int frames_for(int height) { return height > 1500 ? 6 : 12; }
+Clip clip_for(const benchmark::State& state, MemorySpace space, bool pinned) {
+  const int height = static_cast<int>(state.range(1));
+  const int frames = height > 1500 ? 6 : 12;
+  return Clip(static_cast<int>(state.range(0)), height, static_cast<int>(state.range(2)), space, pinned, frames);
+}
 
 void sizes(benchmark::internal::Benchmark* b) {
   for (const auto& [w, h] : {std::pair{1280, 720}, {1920, 1080}, {3840, 2160}}) {
