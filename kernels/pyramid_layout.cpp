@@ -78,11 +78,23 @@ PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat for
 
 std::int64_t PyramidLayout::level0_bytes() const {
   std::int64_t bytes = 0;
-  for (int p = 0; p < plane_count; ++p) {
-    const PlaneLayout& plane = planes[static_cast<std::size_t>(p)];
-    bytes += std::int64_t{plane.width} * plane.height * plane.texel_bytes();
-  }
+  for (int p = 0; p < plane_count; ++p) bytes += planes[static_cast<std::size_t>(p)].level0_bytes();
   return bytes;
+}
+
+PyramidLayout level0_of(PyramidLayout layout) {
+  layout.levels = 1;
+  for (PlaneLayout& plane : layout.planes) plane.levels = 1;
+  return layout;
+}
+
+void check_fits(const FrameView& frame, const PyramidLayout& layout) {
+  if (frame.width_px == layout.width_px && frame.height_px == layout.height_px &&
+      texture_format(frame.layout) == layout.format)
+    return;
+  throw std::invalid_argument(fmt::format("a {}x{} {} frame does not fit a {}x{} {} texture", frame.width_px,
+                                          frame.height_px, name(frame.layout), layout.width_px, layout.height_px,
+                                          name(layout.format)));
 }
 
 }  // namespace saccade

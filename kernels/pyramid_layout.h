@@ -33,6 +33,7 @@ struct PlaneLayout {
   int levels = 1;  // luma: `levels`; chroma: max(levels - 1, 1)
   int tile_size() const { return kTilePx >> subsample_log2; }
   int texel_bytes() const { return channels * bytes_per_channel; }
+  std::int64_t level0_bytes() const { return std::int64_t{width} * height * texel_bytes(); }  // padding included
   bool operator==(const PlaneLayout&) const = default;
 };
 
@@ -52,6 +53,12 @@ struct PyramidLayout {
 
 // Extents are rounded up to a multiple of max(64, 2^(levels - 1)) luma texels, so that every level is exactly half of
 // the one above. Throws std::invalid_argument, saying the size and the limit, when sizes or levels are out of range.
+// Level 0 alone, with the same padding.
+PyramidLayout level0_of(PyramidLayout layout);
+
+// Throws std::invalid_argument, with both, unless the frame has the texture's size and format.
+void check_fits(const FrameView& frame, const PyramidLayout& layout);
+
 PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat format, int levels = kDefaultLevels);
 
 // Levels down to 1x1: ceil(log2(max(width, height))) + 1.

@@ -1,7 +1,5 @@
 #include "kernels/cpu/frame_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -12,12 +10,7 @@ void check_frame(const FrameView& frame, const PyramidLayout& layout) {
   if (frame.space != MemorySpace::kHost) {
     throw std::invalid_argument("the cpu backend reads frames in host memory; this one is on the GPU");
   }
-  if (frame.width_px != layout.width_px || frame.height_px != layout.height_px ||
-      texture_format(frame.layout) != layout.format) {
-    throw std::invalid_argument(fmt::format("a {}x{} {} frame does not fit a {}x{} {} texture", frame.width_px,
-                                            frame.height_px, name(frame.layout), layout.width_px, layout.height_px,
-                                            name(layout.format)));
-  }
+  check_fits(frame, layout);
 }
 
 FrameRows::FrameRows(const FrameView& frame, int plane, const CpuOps& ops)

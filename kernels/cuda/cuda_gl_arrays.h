@@ -21,7 +21,6 @@ class GlArrays final : public TextureHome {
     mapped_ = true;
     stream_ = stream;
   }
-  void close(cudaStream_t) noexcept override {}
   void give_to_gl() noexcept {
     if (mapped_) textures_.unmap(stream_);
     mapped_ = false;

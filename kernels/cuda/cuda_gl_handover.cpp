@@ -7,37 +7,18 @@
 #include "kernels/gl/gl_texel_rect.h"
 
 namespace saccade::cuda {
-namespace {
 
-std::size_t plane_bytes(const PlaneLayout& plane) {
-  return static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height * plane.texel_bytes());
-}
-
-std::size_t frame_bytes(std::span<const GlPlane> planes) {
-  std::size_t total = 0;
-  for (const GlPlane& plane : planes) total += plane_bytes(plane.layout);
-  return total;
-}
-
-void check(const FrameView& frame, std::span<const GlPlane> planes) {
-  const PlaneLayout& luma = planes.front().layout;
-  const bool rgba = frame.layout == PixelLayout::kRgba8;
-  const bool wide = frame.layout == PixelLayout::kP016 || frame.layout == PixelLayout::kI420p16;
-  if (frame.space != MemorySpace::kCuda || frame.width_px != luma.image_width || frame.height_px != luma.image_height ||
-      rgba != (luma.channels == 4) || (wide ? 2 : 1) != luma.bytes_per_channel) {
-    throw std::invalid_argument("the frame to hand over is not on the card, or does not fit the texture");
-  }
-}
-
-}  // namespace
-
-PboHandover::PboHandover(std::span<const GlPlane> planes)
-    : planes_(planes), buffers_{CudaGlBuffer(frame_bytes(planes)), CudaGlBuffer(frame_bytes(planes))} {
-  if (planes_.size() > 1) offset_bytes_[1] = plane_bytes(planes_[0].layout);
+PboHandover::PboHandover(const PyramidLayout& layout, std::span<const GlPlane> planes)
+    : layout_(layout),
+      planes_(planes),
+      buffers_{CudaGlBuffer(static_cast<std::size_t>(layout.level0_bytes())),
+               CudaGlBuffer(static_cast<std::size_t>(layout.level0_bytes()))} {
+  if (planes_.size() > 1) offset_bytes_[1] = static_cast<std::size_t>(planes_[0].layout.level0_bytes());
 }
 
 void PboHandover::push(const FrameView& frame, std::span<const TileRect> rects, cudaStream_t stream) {
-  check(frame, planes_);
+  check_fits(frame, layout_);
+  if (frame.space != MemorySpace::kCuda) throw std::invalid_argument("the frame to hand over is not on the card");
   if (rects.empty()) return;
   turn_ ^= 1;
   CudaGlBuffer& buffer = buffers_[static_cast<std::size_t>(turn_)];

@@ -15,7 +15,7 @@ namespace saccade::cuda {
 // frame; of them only the rectangles go on to the texture. Borrows the planes; the context must be current.
 class PboHandover {
  public:
-  explicit PboHandover(std::span<const GlPlane> planes);
+  PboHandover(const PyramidLayout& layout, std::span<const GlPlane> planes);
 
   // rects: of padded tiles, as UploadPlanner makes them. Throws std::invalid_argument for a frame that is not on the
   // card or has another size. Queues everything and waits for nothing: the frame must live until `stream` has done
@@ -23,6 +23,7 @@ class PboHandover {
   void push(const FrameView& frame, std::span<const TileRect> rects, cudaStream_t stream);
 
  private:
+  PyramidLayout layout_;
   std::span<const GlPlane> planes_;
   std::array<std::size_t, 2> offset_bytes_{};  // of each plane in a buffer
   std::array<CudaGlBuffer, 2> buffers_;

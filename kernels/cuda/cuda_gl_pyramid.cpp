@@ -7,15 +7,6 @@
 #include "kernels/cuda/cuda_gl_handover.h"
 
 namespace saccade {
-namespace {
-
-PyramidLayout level0_only(PyramidLayout layout) {
-  layout.levels = 1;
-  for (PlaneLayout& plane : layout.planes) plane.levels = 1;
-  return layout;
-}
-
-}  // namespace
 
 CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path)
     : layout_(layout),
@@ -26,7 +17,7 @@ CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& la
   cuda_ = std::make_unique<CudaPyramid>(layout, std::move(arrays));
   if (path_ != UploadPath::kPbo) return;
   cuda_->set_staged(true);
-  shadow_.emplace(level0_only(layout));
+  shadow_.emplace(level0_of(layout));
   uploader_.emplace(context.capabilities(), planes_, *shadow_, UploadPath::kPbo);
   planner_.emplace(layout, uploader_->calibrate(false));
   gl::check("CudaGlPyramid");
@@ -42,7 +33,7 @@ std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage)
     shadow_->upload(frame, damage);
     uploader_->push(last_upload_.rects);
   } else {
-    if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(planes_);
+    if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(layout_, planes_);
     cuda_->wait_for_default_stream();
     handover_->push(frame, last_upload_.rects, static_cast<cudaStream_t>(cuda_->stream()));
     cuda_->wait();  // the frame goes back to its decoder

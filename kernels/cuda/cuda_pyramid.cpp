@@ -58,7 +58,7 @@ std::int64_t CudaPyramid::upload(const FrameView& frame, const Damage& damage) {
 void CudaPyramid::refresh_mips(const Damage& damage) {
   state_->check_damage(damage);
   if (damage.count() == 0 || state_->levels_done) return;
-  const cuda::CudaState::Access access(*state_);
+  state_->open_texture();
   const cuda::CudaState::Span span(*state_, DeviceTime::Work::kMips);
   state_->send_tiles(damage);
   const cuda::ApplyParams apply{state_->packed.as<std::uint32_t>(), false, false, true};
@@ -181,7 +181,7 @@ void CudaPyramid::read_level(int plane, int level, LevelImage& out) const {
   out.bytes_per_channel = shape.bytes_per_channel;
   const std::size_t row_bytes = static_cast<std::size_t>(out.width) * static_cast<std::size_t>(shape.texel_bytes());
   out.data.resize(row_bytes * static_cast<std::size_t>(out.height));
-  const cuda::CudaState::Access access(*state_);
+  state_->open_texture();
   wait();
   cuda_check(cudaMemcpy2DFromArray(out.data.data(), row_bytes, state_->home->plane(plane).level(level), 0, 0, row_bytes,
                                    static_cast<std::size_t>(out.height), cudaMemcpyDeviceToHost),

@@ -93,15 +93,6 @@ void CudaState::open_texture() {
   }
 }
 
-void CudaState::check_frame(const FrameView& frame) const {
-  if (frame.width_px == layout.width_px && frame.height_px == layout.height_px &&
-      texture_format(frame.layout) == layout.format)
-    return;
-  throw std::invalid_argument(fmt::format("a {}x{} {} frame does not fit a {}x{} {} texture", frame.width_px,
-                                          frame.height_px, name(frame.layout), layout.width_px, layout.height_px,
-                                          name(layout.format)));
-}
-
 void CudaState::check_damage(const Damage& other) const {
   if (other.grid() != layout.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
 }
@@ -182,9 +173,9 @@ void CudaState::follow_default_stream() {
 }
 
 void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write) {
-  check_frame(frame);
+  check_fits(frame, layout);
   const SourceParams source = source_on_card(frame);
-  const Access access(*this);
+  open_texture();
   const DiffParams params = diff_params(config, layout.format == TextureFormat::kYuv16, everything);
   launch_update(frame.layout, texture, source, params, write, diff_tiles.as<std::uint32_t>(), stream.get());
   diff_everything = everything;
@@ -242,10 +233,10 @@ void CudaState::send_packed(const FrameView& frame, const Damage& marks) {
 }
 
 void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refresh) {
-  check_frame(frame);
+  check_fits(frame, layout);
   check_damage(marks);
   if (marks.count() == 0) return;
-  const Access access(*this);
+  open_texture();
   if (marks.all() && refresh) {
     const DiffParams everything{0, 0, 0, 1};
     launch_update(frame.layout, texture, source_on_card(frame), everything, true, diff_tiles.as<std::uint32_t>(),
@@ -313,7 +304,7 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format, s
     batch = CudaBuffer(batch_bytes);
     batch_host = PinnedBuffer(batch_bytes);
   }
-  const Access access(*this);
+  open_texture();
   SampleParams params{};
   for (int p = 0; p < layout.plane_count; ++p) {
     params.plane[p] = texture.plane[p];

@@ -28,17 +28,6 @@ struct InputSlot {
 struct CudaState {
   CudaState(const PyramidLayout& layout, std::unique_ptr<TextureHome> home);
 
-  // The texture may be used by the stream's work until this goes.
-  class Access {
-   public:
-    explicit Access(CudaState& state) : state_(state) { state_.open_texture(); }
-    ~Access() { state_.home->close(state_.stream.get()); }
-    Access(const Access&) = delete;
-    Access& operator=(const Access&) = delete;
-
-   private:
-    CudaState& state_;
-  };
   // Measures the work queued while it lives.
   class Span {
    public:
@@ -59,9 +48,8 @@ struct CudaState {
     CudaState& state_;
     DeviceTime::Work work_;
   };
-  void open_texture();  // and looks up the handles of its levels
+  void open_texture();  // before work on it is queued: also looks up the handles of its levels
 
-  void check_frame(const FrameView& frame) const;  // std::invalid_argument unless size and format fit
   void check_damage(const Damage& damage) const;
   SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
   void copy_pinned(const FrameView& frame, const FrameView& copy);

@@ -12,12 +12,11 @@ inline CudaMipmapShape mipmap_shape(const PlaneLayout& plane) {
   return {plane.channels, plane.bytes_per_channel, plane.width, plane.height, plane.levels};
 }
 
-// open() before and close() after the work of each call, both in the texture's stream; plane() only in between.
+// open() before each call's work is queued in `stream`, the texture's own; plane() only after it.
 class TextureHome {
  public:
   virtual ~TextureHome() = default;
   virtual void open(cudaStream_t stream) = 0;
-  virtual void close(cudaStream_t stream) noexcept = 0;
   virtual const CudaMipmap& plane(int index) const = 0;
 };
 
@@ -29,7 +28,6 @@ class OwnArrays final : public TextureHome {
       planes_[p] = CudaMipmap(mipmap_shape(layout.planes[p]));
   }
   void open(cudaStream_t) override {}
-  void close(cudaStream_t) noexcept override {}
   const CudaMipmap& plane(int index) const override { return planes_[static_cast<std::size_t>(index)]; }
 
  private:

@@ -8,13 +8,6 @@
 namespace saccade {
 namespace {
 
-// Level 0 alone, with the same padding.
-PyramidLayout level0_layout(PyramidLayout layout) {
-  layout.levels = 1;
-  for (PlaneLayout& plane : layout.planes) plane.levels = 1;
-  return layout;
-}
-
 bool on_host(GlWork work, const gl::Capabilities& capabilities) {
   return work == GlWork::kHost || (work == GlWork::kAuto && capabilities.software);
 }
@@ -24,7 +17,7 @@ bool on_host(GlWork work, const gl::Capabilities& capabilities) {
 GlPyramid::GlPyramid(const gl::Context& context, const PyramidLayout& layout, const GlPyramidConfig& config)
     : layout_(layout),
       host_(on_host(config.work, context.capabilities())),
-      shadow_(host_ ? layout : level0_layout(layout)),
+      shadow_(host_ ? layout : level0_of(layout)),
       planes_(make_gl_planes(context.capabilities(), layout)),
       uploader_(context.capabilities(), planes_, shadow_, config.upload),
       planner_(layout, config.cost ? *config.cost : uploader_.calibrate(host_)),

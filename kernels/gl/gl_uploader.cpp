@@ -22,10 +22,6 @@ UploadPath resolve(UploadPath path, const gl::Capabilities& capabilities) {
   return capabilities.software ? UploadPath::kDirect : UploadPath::kPbo;
 }
 
-std::int64_t level0_bytes(const PlaneLayout& plane) {
-  return std::int64_t{plane.width} * plane.height * plane.texel_bytes();
-}
-
 }  // namespace
 
 GlUploader::GlUploader(const gl::Capabilities& capabilities, std::span<const GlPlane> planes, const CpuPyramid& shadow,
@@ -33,7 +29,7 @@ GlUploader::GlUploader(const gl::Capabilities& capabilities, std::span<const GlP
     : planes_(planes), shadow_(shadow), path_(resolve(path, capabilities)) {
   if (path_ != UploadPath::kPbo) return;
   std::int64_t bytes = 0;
-  for (const GlPlane& plane : planes_) bytes += level0_bytes(plane.layout);
+  for (const GlPlane& plane : planes_) bytes += plane.layout.level0_bytes();
   ring_ = gl::PboRing(capabilities, bytes);
 }
 
@@ -136,7 +132,7 @@ UploadCost GlUploader::calibrate(bool with_mips) {
   for (int i = 0; i < kMany; ++i) tiles[static_cast<std::size_t>(i)] = {i % grid.cols, i / grid.cols % grid.rows, 1, 1};
   const TileRect everything{0, 0, grid.cols, grid.rows};
   std::int64_t all_bytes = 0;
-  for (const GlPlane& plane : planes_) all_bytes += level0_bytes(plane.layout);
+  for (const GlPlane& plane : planes_) all_bytes += plane.layout.level0_bytes();
   const double tile_bytes = static_cast<double>(all_bytes) / grid.count();
 
   const double few_us = time_us(std::span(tiles).first(kFew), with_mips);

@@ -165,7 +165,7 @@ TEST_F(CudaGl, HandOverRefusesWhatDoesNotFit) {
   const PyramidLayout shape = make_pyramid_layout(64, 64, TextureFormat::kYuv8, 7);
   CudaGlPyramid cuda(*context_, shape, UploadPath::kPbo);
   const std::vector<GlPlane> planes = make_gl_planes(context_->capabilities(), shape);
-  cuda::PboHandover handover(planes);
+  cuda::PboHandover handover(shape, planes);
   const TileRect rect{0, 0, 4, 4};
   const CudaStream stream;
   const TestFrame small(PixelLayout::kNv12, 32, 64);
