@@ -61,15 +61,6 @@ Json fovea_json(const shared::FoveaParams& fovea, FoveaUnit unit) {
           {"max_lod", decimal(fovea.max_lod)}};
 }
 
-Json times_json(const DurationHistogram& times) {
-  return {{"count", times.count()},
-          {"mean_ms", times.mean_ms()},
-          {"p50_ms", times.percentile_ms(50)},
-          {"p95_ms", times.percentile_ms(95)},
-          {"p99_ms", times.percentile_ms(99)},
-          {"max_ms", times.max_ms()}};
-}
-
 Json stages_json(const RunFacts& facts) {
   Json stages = {{name(Stage::kDecode), times_json(facts.decode_times)},
                  {name(Stage::kWait), times_json(facts.wait_times)}};
@@ -89,6 +80,15 @@ std::string counted(std::int64_t count, const char* what) {
 }
 
 }  // namespace
+
+Json times_json(const DurationHistogram& times) {
+  return {{"count", times.count()},
+          {"mean_ms", times.mean_ms()},
+          {"p50_ms", times.percentile_ms(50)},
+          {"p95_ms", times.percentile_ms(95)},
+          {"p99_ms", times.percentile_ms(99)},
+          {"max_ms", times.max_ms()}};
+}
 
 Json meta_identity(const Options& options, const InputIdentity& input) {
   Json in_force = Json::object();

@@ -51,6 +51,8 @@ struct RunFacts {
   double wall_s = 0;
   double media_s = 0;  // from the first frame's time to the last one's
 };
+Json times_json(const DurationHistogram& times);  // count, mean, percentiles, maximum
+
 Json live_json(const LiveMeter& live, const SourceCounters& counters, const StreamEnd& end);
 bool input_damaged(const RunFacts& facts);
 std::string damage_summary(const RunFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"

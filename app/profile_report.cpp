@@ -86,21 +86,17 @@ void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string>
   }
 }
 
-Json times_json(const DurationHistogram& t) {
-  return {{"count", t.count()},
-          {"mean_ms", t.mean_ms()},
-          {"p50_ms", t.percentile_ms(50)},
-          {"p95_ms", t.percentile_ms(95)},
-          {"p99_ms", t.percentile_ms(99)},
-          {"max_ms", t.max_ms()},
-          {"total_ms", t.total_ms()}};
+Json with_total(const DurationHistogram& times) {
+  Json json = times_json(times);
+  json["total_ms"] = times.total_ms();
+  return json;
 }
 
 Json stages_json(const ProfileReport& r) {
   Json stages;
   for (const Stage stage : r.shown_stages) {
     const DurationHistogram& t = r.stage(stage);
-    stages[name(stage)] = times_json(t);
+    stages[name(stage)] = with_total(t);
     stages[name(stage)]["budget_share"] = ratio(t.percentile_ms(99), r.budget_ms);
   }
   return stages;
@@ -109,7 +105,7 @@ Json stages_json(const ProfileReport& r) {
 Json device_json(const ProfileReport& r) {
   Json device = Json::object();
   for (std::size_t work = 0; work < r.device.size(); ++work) {
-    if (r.device[work].count() > 0) device[name(static_cast<DeviceTime::Work>(work))] = times_json(r.device[work]);
+    if (r.device[work].count() > 0) device[name(static_cast<DeviceTime::Work>(work))] = with_total(r.device[work]);
   }
   return device;
 }

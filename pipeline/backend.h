@@ -39,14 +39,13 @@ struct BackendConfig {
   DiffConfig diff;
   bool staged = false;                    // each of diff, upload and mips by itself, and no FusedUpdate
   UploadPath upload = UploadPath::kAuto;  // of gl and cuda
-  bool calibrate =
-      true;  // gl: plan uploads by what calls and bytes cost here; false: by fixed costs, the same everywhere
+  bool calibrate = true;                  // gl: by the costs measured here; false: by fixed ones, the same everywhere
   // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
   // and cuda with UploadPath::kPbo, make an offscreen one.
   const gl::Context* gl = nullptr;
 };
 
-// On the thread that will use it. Throws UnavailableError when the device refuses.
+// On the thread that will use it. Throws DeviceError when the device refuses, UnavailableError for what is not there.
 BackendParts make_backend(const BackendConfig& config, const PyramidLayout& layout);
 
 // One of these per backend, in its own file.

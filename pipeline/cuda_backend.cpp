@@ -1,10 +1,8 @@
 // Backend cuda: texture, differ and levels on the card.
 #include "gpu/cuda_device.h"
-#include "gpu/cuda_error.h"
 #include "kernels/cuda/cuda_fused_update.h"
 #include "kernels/cuda/cuda_tile_differ.h"
 #include "pipeline/backend.h"
-#include "pipeline/errors.h"
 
 namespace saccade {
 
@@ -13,16 +11,12 @@ std::string why_no_cuda() { return query_cuda().error; }
 BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout& layout) {
   if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_backend(config, layout);
   BackendParts parts;
-  try {
-    share_primary_context();
-    auto pyramid = std::make_unique<CudaPyramid>(layout);
-    parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, config.diff);
-    if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, config.diff);
-    pyramid->set_staged(config.staged);
-    parts.pyramid = std::move(pyramid);
-  } catch (const CudaError& error) {
-    throw UnavailableError(std::string("backend cuda: ") + error.what());
-  }
+  share_primary_context();
+  auto pyramid = std::make_unique<CudaPyramid>(layout);
+  parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, config.diff);
+  if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, config.diff);
+  pyramid->set_staged(config.staged);
+  parts.pyramid = std::move(pyramid);
   return parts;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "gpu/cuda_device.h"
-#include "gpu/cuda_error.h"
 #include "gpu/cuda_gl_textures.h"
 #include "gpu/gl_context.h"
 #include "kernels/cuda/cuda_fused_update.h"
@@ -27,31 +26,25 @@ void check_same_card(const gl::Context& context) {
 
 BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayout& layout) {
   BackendParts parts;
-  try {
-    share_primary_context();
-    const gl::Context* context = config.gl;
-    if (context == nullptr) {
-      gl::ContextConfig wanted = logging_context_config();
-      wanted.cuda_device = kDevice;
-      auto own = std::make_shared<gl::Context>(gl::Context::offscreen(std::move(wanted)));
-      context = own.get();
-      parts.context = std::move(own);
-    }
-    check_same_card(*context);
-    auto pyramid = std::make_unique<CudaGlPyramid>(*context, layout, config.upload);
-    if (pyramid->path() == UploadPath::kPbo) {
-      parts.differ = std::make_unique<CudaGlTileDiffer>(*pyramid, config.diff);
-    } else {
-      parts.differ = std::make_unique<CudaTileDiffer>(pyramid->cuda(), config.diff);
-      if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(pyramid->cuda(), config.diff);
-      pyramid->cuda().set_staged(config.staged);
-    }
-    parts.pyramid = std::move(pyramid);
-  } catch (const CudaError& error) {
-    throw UnavailableError(std::string("backend cuda: ") + error.what());
-  } catch (const gl::GlError& error) {
-    throw UnavailableError(std::string("backend cuda: ") + error.what());
+  share_primary_context();
+  const gl::Context* context = config.gl;
+  if (context == nullptr) {
+    gl::ContextConfig wanted = logging_context_config();
+    wanted.cuda_device = kDevice;
+    auto own = std::make_shared<gl::Context>(gl::Context::offscreen(std::move(wanted)));
+    context = own.get();
+    parts.context = std::move(own);
   }
+  check_same_card(*context);
+  auto pyramid = std::make_unique<CudaGlPyramid>(*context, layout, config.upload);
+  if (pyramid->path() == UploadPath::kPbo) {
+    parts.differ = std::make_unique<CudaGlTileDiffer>(*pyramid, config.diff);
+  } else {
+    parts.differ = std::make_unique<CudaTileDiffer>(pyramid->cuda(), config.diff);
+    if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(pyramid->cuda(), config.diff);
+    pyramid->cuda().set_staged(config.staged);
+  }
+  parts.pyramid = std::move(pyramid);
   return parts;
 }
 

@@ -249,17 +249,17 @@ void check_size(const SourceConfig& config, const AVCodecParameters& parameters)
 
 // What can be read only once can't be opened anew for the CPU, so the card gets it only where a decoder can also fall
 // back.
-bool decodes_on_card(const SourceConfig& config, AVCodecID id) {
+bool decodes_on_card(const SourceConfig& config, const InputLocation& location, AVCodecID id) {
   if (config.hwdec != HwDecode::kCuda) return false;
-  const bool may_fall_back = !config.require_hwdec && locate_input(config.uri).is_stdin;
+  const bool may_fall_back = !config.require_hwdec && location.is_stdin;
   return !may_fall_back ||
          (find_cuda_decoder(id) != nullptr && id != AV_CODEC_ID_AV1);  // FFmpeg's own av1 needs a card
 }
 
 // Frame threads hold back a frame each, so live streams get them only when threads were asked for.
-CodecContextPtr open_codec(const SourceConfig& config, AVFormatContext& format, AVStream& stream, bool live,
-                           ComplaintCounter& complaints) {
-  const bool on_card = decodes_on_card(config, stream.codecpar->codec_id);
+CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& location, AVFormatContext& format,
+                           AVStream& stream, bool live, ComplaintCounter& complaints) {
+  const bool on_card = decodes_on_card(config, location, stream.codecpar->codec_id);
   const AVCodec* codec = on_card ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
   if (codec == nullptr && on_card) {
     throw UnavailableError(
@@ -339,7 +339,7 @@ OpenedInput open_input(const SourceConfig& config, const std::atomic<bool>& inte
   check_size(config, *input.stream->codecpar);
   if (location.is_device) input.note = other_than_asked(config.input, *input.stream);
   input.complaints = std::make_unique<ComplaintCounter>();
-  input.codec = open_codec(config, *input.format, *input.stream, input.live, *input.complaints);
+  input.codec = open_codec(config, location, *input.format, *input.stream, input.live, *input.complaints);
   return input;
 }
 

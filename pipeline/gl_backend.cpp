@@ -21,28 +21,24 @@ std::string why_no_gl() {
 BackendParts make_gl_backend(const BackendConfig& config, const PyramidLayout& layout) {
   BackendParts parts;
   const gl::Context* gl = config.gl;
-  try {
-    if (gl == nullptr) {
-      auto own = std::make_shared<gl::Context>(gl::Context::offscreen(logging_context_config()));
-      gl = own.get();
-      parts.context = std::move(own);
-    }
-    const int limit = gl->capabilities().max_texture_size;
-    if (layout.planes[0].width > limit || layout.planes[0].height > limit) {
-      throw InputError(
-          fmt::format("a frame of {}x{} pixels is larger than this OpenGL's largest texture, {}x{}; scale "
-                      "it down with --vf scale=4096:-2, or use --backend cpu",
-                      layout.width_px, layout.height_px, limit, limit));
-    }
-    GlPyramidConfig wanted;
-    wanted.upload = config.upload;
-    if (!config.calibrate) wanted.cost = UploadCost{};
-    auto pyramid = std::make_unique<GlPyramid>(*gl, layout, wanted);
-    parts.differ = std::make_unique<CpuTileDiffer>(pyramid->shadow(), config.diff);
-    parts.pyramid = std::move(pyramid);
-  } catch (const gl::GlError& error) {
-    throw UnavailableError(std::string("backend gl: ") + error.what());
+  if (gl == nullptr) {
+    auto own = std::make_shared<gl::Context>(gl::Context::offscreen(logging_context_config()));
+    gl = own.get();
+    parts.context = std::move(own);
   }
+  const int limit = gl->capabilities().max_texture_size;
+  if (layout.planes[0].width > limit || layout.planes[0].height > limit) {
+    throw InputError(
+        fmt::format("a frame of {}x{} pixels is larger than this OpenGL's largest texture, {}x{}; scale "
+                    "it down with --vf scale=4096:-2, or use --backend cpu",
+                    layout.width_px, layout.height_px, limit, limit));
+  }
+  GlPyramidConfig wanted;
+  wanted.upload = config.upload;
+  if (!config.calibrate) wanted.cost = UploadCost{};
+  auto pyramid = std::make_unique<GlPyramid>(*gl, layout, wanted);
+  parts.differ = std::make_unique<CpuTileDiffer>(pyramid->shadow(), config.diff);
+  parts.pyramid = std::move(pyramid);
   return parts;
 }
 
