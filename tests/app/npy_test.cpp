@@ -1,9 +1,7 @@
 #include "app/npy.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "pipeline/errors.h"
+#include "tests/support/temp_dir.h"
 
 namespace saccade {
 namespace {
@@ -24,13 +23,7 @@ std::string slurp(const fs::path& path) {
 
 class NpyFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "saccade-npy-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  fs::path folder_;
+  test::TempDir folder_;
 };
 
 TEST(NpyHeader, IsWhatTheFormatAsksFor) {
@@ -53,7 +46,7 @@ TEST(NpyHeader, HasRoomForAnyNumberOfRows) {
 }
 
 TEST_F(NpyFileTest, HoldsNothingUntilCommitted) {
-  const fs::path path = folder_ / "a.npy";
+  const fs::path path = folder_.path() / "a.npy";
   NpyFile file(path.string(), "'<i4'", {2}, 8);
   EXPECT_EQ(slurp(path), npy_header("'<i4'", 0, {2}));
   const std::int32_t row[2] = {1, -2};
@@ -71,7 +64,7 @@ TEST_F(NpyFileTest, HoldsNothingUntilCommitted) {
 
 TEST_F(NpyFileTest, SmallAndLargeRowsComeOutInOrder) {
   for (const std::size_t row_bytes : {std::size_t{3}, std::size_t{1} << 15, (std::size_t{1} << 16) + 1}) {
-    const fs::path path = folder_ / ("rows-" + std::to_string(row_bytes));
+    const fs::path path = folder_.path() / ("rows-" + std::to_string(row_bytes));
     NpyFile file(path.string(), "'|u1'", {static_cast<std::int64_t>(row_bytes)}, row_bytes);
     for (int r = 0; r < 20; ++r) file.append(std::string(row_bytes, static_cast<char>('a' + r)).data());
     file.drain();
@@ -86,7 +79,7 @@ TEST_F(NpyFileTest, SmallAndLargeRowsComeOutInOrder) {
 }
 
 TEST_F(NpyFileTest, NamesTheFileItCannotMake) {
-  const std::string path = (folder_ / "missing" / "a.npy").string();
+  const std::string path = (folder_.path() / "missing" / "a.npy").string();
   try {
     NpyFile file(path, "'|u1'", {1}, 1);
     FAIL() << "made a file in a folder that does not exist";
@@ -99,8 +92,8 @@ TEST_F(NpyFileTest, NamesTheFileItCannotMake) {
 
 TEST_F(NpyFileTest, ReportsAFullDevice) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  fs::create_symlink("/dev/full", folder_ / "full.npy.tmp");
-  EXPECT_THROW(NpyFile((folder_ / "full.npy").string(), "'|u1'", {1}, 1), Error);
+  fs::create_symlink("/dev/full", folder_.path() / "full.npy.tmp");
+  EXPECT_THROW(NpyFile((folder_.path() / "full.npy").string(), "'|u1'", {1}, 1), Error);
 }
 
 }  // namespace

@@ -3,27 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "pipeline/frame_source.h"
+#include "tests/support/temp_dir.h"
 
 namespace saccade::test {
-
-// A temporary directory that goes with its owner.
-class TempDir {
- public:
-  TempDir();
-  ~TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string quoted(const std::string& word);                 // for the shell
 std::string run(const std::string& command);                 // its stdout; throws std::runtime_error when it fails

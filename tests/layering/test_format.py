@@ -39,6 +39,13 @@ class Form(unittest.TestCase):
                 long.append(f"{path}: {lines} lines")
         self.assertEqual(long, [], f"files of more than {LONGEST} lines: split them by concept")
 
+    def test_no_tests_share_a_file(self):
+        """ctest runs tests side by side: support/temp_dir.h (in Python: tempfile) gives each its own folder."""
+        shared = re.compile(r"testing::" + r"TempDir\(|[\"']/" + "tmp/")
+        found = [str(path) for path in repository.files(folders=("tests",), suffixes=repository.CODE + (".py",))
+                 if shared.search((repository.ROOT / path).read_text(encoding="utf-8"))]
+        self.assertEqual(found, [])
+
     def test_no_unfinished_work(self):
         marks = re.compile("|".join(("TO" + "DO", "FIX" + "ME")))
         found = [str(path) for path in repository.files() if marks.search((repository.ROOT / path).read_text(encoding="utf-8"))]

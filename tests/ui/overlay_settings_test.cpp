@@ -1,7 +1,7 @@
 // What the panel's controls make of the settings, and that a saved file gives just those to dump.
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include <iterator>
 #include <random>
 #include <string>
 
@@ -9,6 +9,7 @@
 #include "app/save_settings.h"
 #include "pipeline/errors.h"
 #include "pipeline/lattice.h"
+#include "tests/support/temp_dir.h"
 #include "ui/settings_edits.h"
 
 namespace saccade::ui {
@@ -16,16 +17,14 @@ namespace {
 
 constexpr FrameGeometry kGeometry{1280, 720, 1.0, 7};
 
-std::string temporary_path() { return testing::TempDir() + "saccade_settings_test.toml"; }
-
 // What dump runs with the saved file.
 PipelineConfig through_file(const PipelineConfig& config) {
-  const std::string path = temporary_path();
+  const test::TempDir folder;
+  const std::string path = folder.file("settings.toml");
   save_settings(config, path);
   const char* words[] = {"saccade", "dump", "clip.mp4", "-o", "out", "--backend", "cpu", "--config", path.c_str()};
   int exit_code = -1;
   const auto options = parse_options(static_cast<int>(std::size(words)), words, exit_code);
-  std::remove(path.c_str());
   EXPECT_TRUE(options) << settings_toml(config);
   return options ? options->pipeline : PipelineConfig{};
 }
@@ -71,7 +70,8 @@ TEST(SettingsFile, AFixationsPlaceComesBack) {
 }
 
 TEST(SettingsFile, AFolderThatIsNotThereIsAnError) {
-  EXPECT_THROW(save_settings({}, testing::TempDir() + "no/such/folder/a.toml"), std::runtime_error);
+  const test::TempDir folder;
+  EXPECT_THROW(save_settings({}, folder.file("no/such/folder/a.toml")), std::runtime_error);
 }
 
 // A person at the controls.

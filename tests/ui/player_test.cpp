@@ -4,9 +4,10 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "tests/support/temp_dir.h"
 
 namespace saccade {
 namespace {
@@ -90,8 +91,8 @@ TEST(Player, CanBeSoughtAfterTheEnd) {
 // B-frames, key frames 50 apart, times that begin at a second: what ffmpeg's own listing gives, and seeks into its
 // middle.
 TEST(Player, SeeksExactlyInAFileWithFarKeyFrames) {
-  const std::string folder = ::testing::TempDir();
-  const std::string clip = folder + "/saccade_player_test.mp4";
+  const test::TempDir folder;
+  const std::string clip = folder.file("clip.mp4");
   const std::string make =
       "ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=size=128x96:rate=25:duration=6 "
       "-c:v libx264 -g 50 -bf 3 -output_ts_offset 1 '" +
@@ -107,7 +108,6 @@ TEST(Player, SeeksExactlyInAFileWithFarKeyFrames) {
   }
   ASSERT_TRUE(player.seek_before(start + frame_ns(50, 25)));
   EXPECT_EQ(next_pts(player), start + frame_ns(49, 25));
-  std::filesystem::remove(clip);
 }
 
 }  // namespace

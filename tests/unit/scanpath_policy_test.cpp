@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -10,6 +10,7 @@
 
 #include "pipeline/errors.h"
 #include "pipeline/scanpath.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/scene.h"
 
 namespace saccade {
@@ -42,15 +43,17 @@ std::vector<std::pair<float, float>> landings(Scanpath& path, const SceneView& s
   return points;
 }
 
-std::string scanpath_file(const std::string& text) {
-  const std::string path = (std::filesystem::path(::testing::TempDir()) / "saccade_scanpath.csv").string();
-  std::ofstream(path) << text;
-  return path;
+// The path that a file with `text` describes.
+std::unique_ptr<Scanpath> path_from_file(const std::string& text, const FrameGeometry& geometry = {64, 64, 1.0, 7}) {
+  const test::TempDir folder;
+  const std::string file = folder.file("scanpath.csv");
+  std::ofstream(file) << text;
+  return make_scanpath(policy(FixationPolicy::kFile, file), geometry);
 }
 
 std::string input_error(const std::string& text) {
   try {
-    make_scanpath(policy(FixationPolicy::kFile, scanpath_file(text)), {64, 64, 1.0, 7});
+    path_from_file(text);
   } catch (const InputError& error) {
     EXPECT_EQ(error.code(), ExitCode::kBadInput);
     return error.what();
@@ -102,8 +105,8 @@ TEST(RandomPolicy, RepeatsAfterAResetAndDiffersBySeed) {
 }
 
 TEST(FilePolicy, ReplaysEachRowFromItsTime) {
-  const std::string file = scanpath_file("# recorded\nt_s,u,v\n0,0.1,0.2\n\n0.5, 0.5, 0.5\r\n1.5,0.9,0.8\n");
-  const auto path = make_scanpath(policy(FixationPolicy::kFile, file), {1920, 1080, 1.0, 7});
+  const auto path =
+      path_from_file("# recorded\nt_s,u,v\n0,0.1,0.2\n\n0.5, 0.5, 0.5\r\n1.5,0.9,0.8\n", {1920, 1080, 1.0, 7});
   constexpr std::int64_t kStart = 7'000'000'000;
   EXPECT_FLOAT_EQ(path->step(kStart, {}).u, 0.1f);
   EXPECT_FLOAT_EQ(path->step(kStart + 499'999'999, {}).u, 0.1f);
@@ -117,8 +120,7 @@ TEST(FilePolicy, ReplaysEachRowFromItsTime) {
 }
 
 TEST(FilePolicy, ReadsTabsAndAFirstRowThatBeginsLate) {
-  const auto path =
-      make_scanpath(policy(FixationPolicy::kFile, scanpath_file("2\t0.25\t0.75\n3\t1\t0\n")), {64, 64, 1.0, 7});
+  const auto path = path_from_file("2\t0.25\t0.75\n3\t1\t0\n");
   const Gaze gaze = path->step(0, {});
   EXPECT_TRUE(gaze.landed);
   EXPECT_FLOAT_EQ(gaze.u, 0.25f);
@@ -141,7 +143,8 @@ TEST(FilePolicy, NamesLineAndReason) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("/nonexistent.csv"), HasSubstr("No such file")));
   }
-  EXPECT_THROW(make_scanpath(policy(FixationPolicy::kFile, ::testing::TempDir()), {64, 64, 1.0, 7}), InputError);
+  const test::TempDir folder;
+  EXPECT_THROW(make_scanpath(policy(FixationPolicy::kFile, folder.path().string()), {64, 64, 1.0, 7}), InputError);
   EXPECT_THROW(make_scanpath(policy(FixationPolicy::kFile), {64, 64, 1.0, 7}), UsageError);
 }
 

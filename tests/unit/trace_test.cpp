@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,13 +11,10 @@
 #include <vector>
 
 #include "pipeline/errors.h"
+#include "tests/support/temp_dir.h"
 
 namespace saccade {
 namespace {
-
-std::string temporary_path(const char* name) {
-  return (std::filesystem::path(::testing::TempDir()) / (std::string("saccade_trace_") + name + ".json")).string();
-}
 
 std::string contents(const std::string& path) {
   std::ostringstream text;
@@ -27,7 +23,8 @@ std::string contents(const std::string& path) {
 }
 
 TEST(TraceWriter, WritesEventsThatAJsonParserReads) {
-  const std::string path = temporary_path("events");
+  const test::TempDir folder;
+  const std::string path = folder.file("events.json");
   {
     TraceWriter trace(path);
     trace.name_thread(1, "pipe \"line\"\n");
@@ -53,13 +50,15 @@ TEST(TraceWriter, WritesEventsThatAJsonParserReads) {
 }
 
 TEST(TraceWriter, AnEmptyTraceIsAnEmptyArray) {
-  const std::string path = temporary_path("empty");
+  const test::TempDir folder;
+  const std::string path = folder.file("empty.json");
   { TraceWriter trace(path); }
   EXPECT_EQ(nlohmann::json::parse(contents(path)).size(), 0U);
 }
 
 TEST(TraceWriter, SeveralThreadsInterleaveWholeEvents) {
-  const std::string path = temporary_path("threads");
+  const test::TempDir folder;
+  const std::string path = folder.file("threads.json");
   {
     TraceWriter trace(path);
     std::vector<std::thread> threads;
@@ -81,7 +80,8 @@ TEST(TraceWriter, SeveralThreadsInterleaveWholeEvents) {
 
 // What a killed process leaves behind is what was flushed: whole events, with only the closing bracket missing.
 TEST(TraceWriter, WhatIsOnDiskBeforeTheEndHoldsWholeEvents) {
-  const std::string path = temporary_path("cut");
+  const test::TempDir folder;
+  const std::string path = folder.file("cut.json");
   TraceWriter trace(path);
   for (int i = 0; i < 3000; ++i) trace.complete("stage", 1, i * 1000, i * 1000 + 10, i);
   const std::string cut = contents(path);
@@ -92,7 +92,8 @@ TEST(TraceWriter, WhatIsOnDiskBeforeTheEndHoldsWholeEvents) {
 }
 
 TEST(TraceWriter, AnEventIsOnDiskASecondLater) {
-  const std::string path = temporary_path("flush");
+  const test::TempDir folder;
+  const std::string path = folder.file("flush.json");
   TraceWriter trace(path);
   trace.complete("first", 1, 5'000'000'000, 5'000'000'010, 0);
   trace.complete("second", 1, 6'500'000'000, 6'500'000'010, 1);
