@@ -65,3 +65,9 @@ if(SACCADE_SANITIZE)
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
   add_link_options(-fsanitize=${saccade_sanitizers})
 endif()
+
+# Seconds until a test counts as hanging; Python's, of many cases each, have twice as long.
+set(SACCADE_TEST_TIMEOUT 300)
+if(SACCADE_SANITIZE)
+  set(SACCADE_TEST_TIMEOUT 1200)
+endif()

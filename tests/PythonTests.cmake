@@ -19,6 +19,7 @@ if(NOT saccade_python)
   return()
 endif()
 
+math(EXPR saccade_python_timeout "2 * ${SACCADE_TEST_TIMEOUT}")
 file(GLOB_RECURSE python_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test_*.py)
 foreach(path ${python_tests})
   cmake_path(GET path STEM stem)
@@ -29,5 +30,5 @@ foreach(path ${python_tests})
   add_test(NAME ${name} COMMAND ${saccade_python} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_unittest.py ${path})
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "SACCADE_BIN=$<TARGET_FILE:saccade>;SACCADE_SOURCE_DIR=${PROJECT_SOURCE_DIR};SACCADE_SANITIZE=$<JOIN:${SACCADE_SANITIZE},+>"
-    LABELS "python;${folder}" SKIP_RETURN_CODE 77 TIMEOUT 600)
+    LABELS "python;${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${saccade_python_timeout})
 endforeach()

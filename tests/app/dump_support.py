@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import numpy as np
+from patience import PATIENCE
 
 SACCADE = os.environ.get("SACCADE_BIN", "saccade")
 ARRAYS = ("patches", "geometry", "changed", "index")
@@ -16,7 +17,7 @@ INDEX_TYPE = np.dtype([("frame", "<i8"), ("pts_ns", "<i8"), ("fix_u", "<f4"), ("
 
 
 def saccade(*arguments, **options):
-    return subprocess.run([SACCADE, *map(str, arguments)], capture_output=True, check=False, timeout=300,
+    return subprocess.run([SACCADE, *map(str, arguments)], capture_output=True, check=False, timeout=300 * PATIENCE,
                           **{"stdin": subprocess.DEVNULL, **options})
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import numpy as np
+from patience import PATIENCE
 from required import skip_or_fail
 
 SACCADE = os.environ["SACCADE_BIN"]
@@ -12,7 +13,7 @@ SACCADE = os.environ["SACCADE_BIN"]
 def saccade(*arguments, **options):
     """The finished process: returncode, stdout and stderr as text."""
     return subprocess.run([SACCADE, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=300, **options)
+                          timeout=300 * PATIENCE, **options)
 
 
 def saccade_json(*arguments):

@@ -3,6 +3,7 @@ import subprocess
 import unittest
 
 from dump_support import DumpTest, ffmpeg, saccade
+from patience import PATIENCE
 from program import SACCADE, auto_backend
 
 
@@ -106,7 +107,7 @@ class Usage(DumpTest):
     def test_results_that_can_not_be_written(self):
         for arguments in (("--help",), ("dump", "--help"), ("dump", "--print-config", "x.mp4", "-o", "out"), ("info", self.clip)):
             with open("/dev/full", "wb") as full:
-                done = subprocess.run([SACCADE, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                done = subprocess.run([SACCADE, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, timeout=60 * PATIENCE, check=False)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(b"could not be written", done.stderr)
 

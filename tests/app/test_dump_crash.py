@@ -12,6 +12,7 @@ import unittest
 import numpy as np
 
 from dump_support import ARRAYS, DumpTest, SACCADE, load, load_json, make_clip, saccade
+from patience import PATIENCE
 
 SEED = int(os.environ.get("SACCADE_TEST_SEED", "20240229"))
 
@@ -22,7 +23,7 @@ def start(*arguments):
 
 
 def wait_for_rows(test, process, out):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 60 * PATIENCE
     while not (out / "index.npy").exists() or not len(np.load(out / "index.npy", mmap_mode="r")):
         test.assertLess(time.monotonic(), deadline)
         test.assertIsNone(process.poll())
@@ -91,7 +92,7 @@ class Interrupted(DumpTest):
         process = start("dump", self.clip, "-o", self.out, "--every", "frame", "--loop", "--log-level", "warn")
         wait_for_rows(self, process, self.out)
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=30 * PATIENCE)
         self.assertEqual(process.returncode, 4, err.decode())
         self.assertEqual(err.count(b"\n"), 1, err.decode())
         self.assertIn(str(self.out).encode(), err)
@@ -115,7 +116,7 @@ class Interrupted(DumpTest):
         wait_for_rows(self, process, self.out)  # what was sampled is flushed though the source stalls
         process.send_signal(signal.SIGINT)
         try:
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=20 * PATIENCE)
         finally:
             os.close(writer)
         self.assertEqual(process.returncode, 4, err.decode())

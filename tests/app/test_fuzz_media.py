@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+from patience import PATIENCE
 from program import SACCADE, ffmpeg
 
 ROOT = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"])
@@ -17,7 +18,8 @@ KINDS = {"a.mp4": ("libx264", "-bf", "2"), "b.ts": ("mpeg2video",), "c.mkv": ("f
 class FuzzMedia(unittest.TestCase):
     def run_on(self, corpus, count):
         done = subprocess.run([sys.executable, ROOT / "scripts" / "fuzz-media", "--program", SACCADE, "--corpus", corpus,
-                               "--count", str(count)], capture_output=True, text=True, timeout=500, check=False)
+                               "--count", str(count), "--timeout", str(60 * PATIENCE)], capture_output=True,
+                              text=True, timeout=500 * PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn(f"{count} mutated files", done.stdout)
 

@@ -7,6 +7,7 @@ import tempfile
 import time
 import unittest
 
+from patience import PATIENCE
 from program import SACCADE, auto_backend, ffprobe, make_clip, saccade, saccade_json
 from signals import catches
 
@@ -17,10 +18,10 @@ STAGED = ["diff", "upload", "mips", "scanpath", "sample"]
 
 def wait_for_handler(pid):
     """Until the process catches SIGINT, and a little longer: then it reads its input."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 20 * PATIENCE
     while time.monotonic() < deadline and not catches(pid, signal.SIGINT):
         time.sleep(0.02)
-    time.sleep(0.3)
+    time.sleep(0.3 * PATIENCE)
 
 
 class Profile(unittest.TestCase):
@@ -157,7 +158,7 @@ class Profile(unittest.TestCase):
                                   stderr=subprocess.PIPE) as process:
                 wait_for_handler(process.pid)
                 process.send_signal(signal.SIGINT)
-                _, errors = process.communicate(timeout=20)
+                _, errors = process.communicate(timeout=20 * PATIENCE)
             self.assertEqual(process.returncode, 4, errors)
             self.assertIn(b"interrupted", errors)
 
@@ -170,11 +171,11 @@ class Profile(unittest.TestCase):
         trace = os.path.join(self.folder.name, "endless.json")
         process = subprocess.Popen([SACCADE, "profile", "test://noise?frames=1000000", "--json", "--trace", trace], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 60 * PATIENCE
         while time.monotonic() < deadline and (not os.path.exists(trace) or os.path.getsize(trace) < 4000):
             time.sleep(0.05)  # until frames went through
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=60 * PATIENCE)
         self.assertEqual(process.returncode, 4, errors)
         report = json.loads(output)
         self.assertTrue(report["interrupted"])

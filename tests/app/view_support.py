@@ -9,6 +9,7 @@ import threading
 import time
 
 import numpy as np
+from patience import PATIENCE
 from program import SACCADE, ffmpeg, saccade
 from required import skip_or_fail
 
@@ -61,7 +62,7 @@ class Screen:
 
     def xdotool(self, *arguments):
         return subprocess.run(["xdotool", *map(str, arguments)], env=self.environment, check=True, capture_output=True,
-                              text=True, timeout=60).stdout.strip()
+                              text=True, timeout=60 * PATIENCE).stdout.strip()
 
     def close(self):
         self.process.terminate()
@@ -97,13 +98,13 @@ class WindowedViewer:
 
     def wait_for(self, wanted, what, seconds=60):
         """The first state, from the newest known on, for which `wanted` holds."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * PATIENCE
         state = self.drain()
         while state is None or not wanted(state):
             if self.process.poll() is not None and self.lines.empty():
                 raise AssertionError(f"the viewer ended ({self.process.returncode}) before: {what}; {''.join(self.errors)}")
             if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} s: {what}; last state {state}; {''.join(self.errors)}")
+                raise AssertionError(f"not within {seconds * PATIENCE} s: {what}; last state {state}; {''.join(self.errors)}")
             try:
                 state = self.lines.get(timeout=0.2)
                 self.history.append(state)
@@ -122,7 +123,7 @@ class WindowedViewer:
 
     def finish(self):
         """Exit code, after the program ended by itself."""
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=60 * PATIENCE)
         for reader in self.readers:
             reader.join(timeout=10)
         self.drain()

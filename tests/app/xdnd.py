@@ -4,6 +4,8 @@ import os
 import pathlib
 import time
 
+from patience import PATIENCE
+
 SELECTION_NOTIFY, CLIENT_MESSAGE, SELECTION_REQUEST = 31, 33, 30
 PROP_MODE_REPLACE = 0
 
@@ -90,7 +92,7 @@ class Drag:
 
     def wait_for(self, message, seconds=20):
         """The client message of this name; selection requests are answered meanwhile."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * PATIENCE
         wanted = self.atom(message)
         while time.monotonic() < end:
             if self.x.XPending(self.display) == 0:

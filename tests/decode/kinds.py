@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "app"))
+from patience import PATIENCE
 from program import SACCADE  # noqa: E402
 
 # Corners, and the block in the middle whose grey says which frame it is.
@@ -89,7 +90,8 @@ class Result:
         command = [SACCADE, "dump", "-o", folder, "--every", "frame", "--fixation", "center", "--backend", backend,
                    *lattice, *case.options, "--", "-" if case.stdin else given]
         with open(path if case.stdin else "/dev/null", "rb") as stdin:
-            done = subprocess.run(list(map(str, command)), stdin=stdin, capture_output=True, timeout=120, check=False)
+            done = subprocess.run(list(map(str, command)), stdin=stdin, capture_output=True, timeout=120 * PATIENCE,
+                                  check=False)
         self.exit, self.stderr = done.returncode, done.stderr.decode(errors="replace")
         self.folder = pathlib.Path(folder)
         self.complete = (self.folder / "manifest.json").exists()

@@ -12,6 +12,7 @@ import time
 import unittest
 
 import numpy as np
+from patience import PATIENCE
 from required import required
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -27,7 +28,7 @@ def free_port(kind=socket.SOCK_STREAM):
 
 def wait_for(what, seconds=60):
     """Waits until what() is true; None when it never was."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < end:
         value = what()
         if value:
@@ -91,7 +92,7 @@ class LiveTest(unittest.TestCase):
 
     def finish(self, process, code, *words, seconds=120):
         """Waits for the end: this exit code and these words on stderr. Returns stdout and stderr."""
-        output, errors = process.communicate(timeout=seconds)
+        output, errors = process.communicate(timeout=seconds * PATIENCE)
         self.assertEqual(process.returncode, code, errors)
         for word in words:
             self.assertIn(word, errors)

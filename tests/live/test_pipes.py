@@ -7,6 +7,7 @@ import unittest
 import numpy as np
 
 from live_support import LiveTest, wait_for
+from patience import PATIENCE
 from signals import catches
 
 RATE, FRAMES = 25, 50
@@ -65,7 +66,7 @@ class Pipes(LiveTest):
         os.write(writer, b"YUV4MPEG2 W16 H16 F25:1\n" + 2 * (b"FRAME\n" + bytes(384)))
         self.assertTrue(wait_for(lambda: catches(process.pid, signal.SIGINT)))
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=30 * PATIENCE)
         os.close(writer)
         self.assertEqual(process.returncode, 4)
 
