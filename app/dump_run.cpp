@@ -38,7 +38,7 @@ Frame first_frame(FrameQueue& queue, const DecodeThread& decoder, const FrameSou
     throw Error(ExitCode::kInterrupted,
                 fmt::format("{}: interrupted before the first frame; nothing was written", uri));
   }
-  if (decoder.failed() && !source.error().empty()) throw InputError(source.error());
+  if (decoder.failed() && !source.error().empty()) throw_first_error(source);
   throw InputError(fmt::format("{}: no frame in the range asked for; check --start, --duration and --vf", uri));
 }
 
@@ -100,14 +100,11 @@ DumpOutcome DumpRun::run() {
   Frame frame = first_frame(frames_, decoder_, *source_, uri_, interrupt_);
   prepare_for(uri_, pipeline_, frame.view());
   const StreamInfo& info = source_->info();
-  spdlog::info("{}: {} {}x{}, decoder {}{}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
-               info.decoder, info.hwdec == "no" ? "" : " on the card", name(pipeline_.config().backend),
-               pipeline_.lattice().describe());
+  spdlog::info("{}: {} {}x{}, decoder {}, backend {}, {}", uri_, info.codec, info.width_px, info.height_px,
+               decoder_text(info), name(pipeline_.config().backend), pipeline_.lattice().describe());
   if (const int threshold = pipeline_.config().diff.threshold; threshold != options_.pipeline.diff.threshold) {
     spdlog::info("{}: threshold {}, for a live source; --threshold 0 keeps every difference", uri_, threshold);
   }
-  if (!info.hwdec_reason.empty()) spdlog::info("{}: decoded on the CPU: {}", uri_, info.hwdec_reason);
-
   if (!options_.backend_reason.empty())
     spdlog::debug("backend {}: {}", name(pipeline_.config().backend), options_.backend_reason);
   const DumpShape shape{static_cast<std::int64_t>(pipeline_.lattice().patch_count()),
@@ -149,6 +146,9 @@ void DumpRun::finish(DumpWriter& writer) {
     leave.emplace(interrupted_text(directory_, pipeline_.counters().emissions), ExitCode::kInterrupted);
   }
   decoder_.stop();
+  if (decoder_.failed() && !interrupt_.requested() && source_->error_code() == ExitCode::kUnavailable) {
+    throw UnavailableError(source_->error());  // no manifest: the input may have more
+  }
 }
 
 void DumpRun::step_all(EmissionQueue& emissions, const DumpWriter& writer, Frame frame) {

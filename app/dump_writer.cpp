@@ -122,6 +122,13 @@ void DumpWriter::finish() {
 
 void DumpWriter::drain() { thread_.join(); }
 
+void DumpWriter::keep_what_came() {
+  try {
+    files_->flush();
+  } catch (const Error&) {  // the one on its way is told
+  }
+}
+
 void DumpWriter::run() {
   try {
     auto flush_at = Clock::now() + kFlushPeriod;
@@ -143,7 +150,10 @@ void DumpWriter::run() {
     files_->close();
   } catch (const std::exception& error) {
     error_ = error.what();
-    if (dynamic_cast<const DeviceError*>(&error) != nullptr) error_code_ = ExitCode::kUnavailable;  // in batch.wait()
+    if (dynamic_cast<const DeviceError*>(&error) != nullptr) {  // in batch.wait(), between two rows
+      error_code_ = ExitCode::kUnavailable;
+      keep_what_came();
+    }
     failed_.store(true);
     queue_.abort();
     on_failure_();

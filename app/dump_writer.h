@@ -64,6 +64,7 @@ class DumpWriter {
 
  private:
   void run();
+  void keep_what_came();
   std::unique_ptr<DumpFiles> files_;
   EmissionQueue& queue_;
   std::function<void()> on_failure_;

@@ -132,7 +132,7 @@ FileReport inspect(const SourceConfig& source_config, const PipelineConfig& pipe
   Frame frame;
   ReadStatus status = ReadStatus::kAgain;
   while (status == ReadStatus::kAgain) status = source->next(frame);
-  if (status == ReadStatus::kFailed) throw InputError(source->error());
+  if (status == ReadStatus::kFailed) throw_first_error(*source);
   FileReport report;
   report.stream = source->info();
   report.sar = report.stream.sar;

@@ -83,12 +83,13 @@ Facility cuda_backend() {
     detail += fmt::format(", driver {}for CUDA {}.{}", driver_number(), status.driver_version / 1000,
                           status.driver_version % 1000 / 10);
   }
-  if (!status.error.empty()) detail += ": " + status.error;
+  const std::string why_not = why_unavailable(Backend::kCuda);
+  if (!why_not.empty()) detail += ": " + why_not;
   for (const CudaDevice& device : status.devices) {
     detail += fmt::format(", {} (compute {}.{}, {:.1f} GiB)", device.name, device.compute_major, device.compute_minor,
                           static_cast<double>(device.memory_bytes) / 0x1p30);
   }
-  return {"cuda", status.error.empty(), detail};
+  return {"cuda", why_not.empty(), detail};
 #else
   return {"cuda", false, "not built (SACCADE_CUDA=OFF, or no nvcc when it was built)"};
 #endif

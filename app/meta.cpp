@@ -186,6 +186,7 @@ Json make_manifest(const RunFacts& facts) {
                                {"stream_error", facts.stream_error}};
   manifest["input_damaged"] = input_damaged(facts);
   manifest["format_changes"] = source.format_changes;
+  manifest["frames_off_card"] = source.frames_off_card;
   manifest["wall_s"] = facts.wall_s;
   manifest["media_s"] = facts.media_s;
   manifest["frames_per_s"] = facts.wall_s > 0 ? static_cast<double>(totals.frames) / facts.wall_s : 0.0;

@@ -63,13 +63,20 @@ void check_lattice(const LatticeConfig& lattice, const Given& given) {
 void choose_decoder(Options& options) {
   const bool on_card = options.pipeline.backend == Backend::kCuda;
   const bool asked = options.hwdec == "cuda" || options.require_hwdec;
-  if (options.hwdec == "no" || (!asked && (!on_card || !options.source.filters.empty()))) return;
+  if (options.hwdec == "no" || (!asked && !on_card)) return;
+  if (!asked && !options.source.filters.empty()) {
+    options.source.why_no_hwdec = "--vf needs the frames on the host";
+    return;
+  }
   const std::string why_not = why_no_cuda_decoding();
   if (asked && !why_not.empty()) {
     throw UnavailableError(fmt::format("{}: {}; leave it out to decode on the CPU",
                                        options.require_hwdec ? "--require-hwdec" : "--hwdec cuda", why_not));
   }
-  if (!why_not.empty()) return;
+  if (!why_not.empty()) {
+    options.source.why_no_hwdec = why_not;
+    return;
+  }
   options.source.hwdec = HwDecode::kCuda;
   options.source.require_hwdec = options.require_hwdec;
   options.source.keep_on_card = on_card;

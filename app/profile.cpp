@@ -120,19 +120,22 @@ void collect(const FrameSource& source, const FrameQueue& queue, const DecodeThr
   report.peak_resident_bytes = peak_resident_bytes();
 }
 
-ExitCode verdict(const ProfileReport& report, const ProfileOptions& options, bool failed, const std::string& error) {
+// `failed`: null, or what the source could not deliver all of.
+ExitCode verdict(const ProfileReport& report, const ProfileOptions& options, const FrameSource* failed) {
   if (report.interrupted) return ExitCode::kInterrupted;
   ExitCode code = ExitCode::kOk;
   const bool damaged = report.source.packets_corrupt + report.source.frames_corrupt > 0 || report.source.truncated;
-  if (failed || damaged) {
-    spdlog::warn(
-        "{}", failed ? error : fmt::format("{}: the input is damaged; what decoded was profiled", report.stream.uri));
+  if (failed != nullptr) {
+    spdlog::warn("{}", failed->error());
+    code = failed->error_code();
+  } else if (damaged) {
+    spdlog::warn("{}: the input is damaged; what decoded was profiled", report.stream.uri);
     code = ExitCode::kPartial;
   }
   if (options.check && report.over_budget()) {
     fmt::print(stderr, "saccade: {}: the p99 of frame, {:.3f} ms, is over the budget of {:g} ms\n", report.stream.uri,
                report.frame_p99_ms(), report.budget_ms);
-    code = ExitCode::kPartial;
+    if (code == ExitCode::kOk) code = ExitCode::kPartial;
   }
   return code;
 }
@@ -169,13 +172,13 @@ int run_profile(const Options& options) {
   report.interrupted = stop.requested();
   if (pipeline.counters().frames == 0) {
     if (report.interrupted) return static_cast<int>(ExitCode::kInterrupted);
-    throw InputError(decode.failed() ? source->error()
-                                     : fmt::format("{}: no frame to profile; see --start and --duration", config.uri));
+    if (decode.failed()) throw_first_error(*source);
+    throw InputError(fmt::format("{}: no frame to profile; see --start and --duration", config.uri));
   }
   collect(*source, queue, decode, pipeline, report);
   const std::string text = options.json ? to_json(report) : to_text(report);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return static_cast<int>(verdict(report, options.profile, decode.failed(), source->error()));
+  return static_cast<int>(verdict(report, options.profile, decode.failed() ? source.get() : nullptr));
 }
 
 }  // namespace saccade

@@ -128,6 +128,9 @@ Json input_json(const ProfileReport& r) {
   return {{"uri", s.uri},
           {"codec", s.codec},
           {"decoder", s.decoder},
+          {"hwdec", s.hwdec},
+          {"hwdec_reason", s.hwdec_reason},
+          {"frames_off_card", r.source.frames_off_card},
           {"width", s.width_px},
           {"height", s.height_px},
           {"layout", name(s.layout)},
@@ -168,7 +171,7 @@ std::string to_text(const ProfileReport& r) {
   const auto out = std::back_inserter(text);
   const CpuFacts cpu = cpu_facts();
   fmt::format_to(out, "{}: {}x{} {}, decoder {}, backend {}\n", r.stream.uri, r.stream.width_px, r.stream.height_px,
-                 name(r.stream.layout), r.stream.decoder, r.backend);
+                 name(r.stream.layout), decoder_text(r.stream), r.backend);
   fmt::format_to(out, "{}, {} threads; peak memory {:.1f} MiB\n", cpu.name, cpu.threads,
                  mebibytes(r.peak_resident_bytes));
   fmt::format_to(out, "{} frames in {:.2f} s: {:.1f} frames/s, {:.1f} x real time{}\n\n", r.counters.frames, r.wall_s,

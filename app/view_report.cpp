@@ -60,6 +60,7 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"dropped_late", facts.dropped_late},
           {"dropped_queue", facts.dropped_queue},
           {"fps", facts.fps_shown},
+          {"decoder", facts.decoder},
           {"renderer", facts.renderer},
           {"settings", settings_json(settings)}};
 }

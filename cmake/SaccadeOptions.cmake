@@ -1,27 +1,41 @@
-# Options of the build. CUDA switches itself off, with a line that says so, where there is no nvcc.
+# Options of the build. CUDA switches itself off, with a line that says so, where there is no nvcc of version 12 or later.
 include(CheckLanguage)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 
+# The version before CMake tries the compiler: nvcc 11, which Debian 12 packages, takes no C++20.
 check_language(CUDA)
+set(saccade_nvcc_version 0)
+set(saccade_why_no_cuda "no nvcc")
 if(CMAKE_CUDA_COMPILER)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE saccade_nvcc ERROR_QUIET)
+  if(saccade_nvcc MATCHES "release ([0-9]+\\.[0-9]+)")
+    set(saccade_nvcc_version ${CMAKE_MATCH_1})
+  endif()
+  set(saccade_why_no_cuda "nvcc ${saccade_nvcc_version} is too old: 12.0 and later take C++20")
+endif()
+set(saccade_cuda_default OFF)
+if(saccade_nvcc_version VERSION_GREATER_EQUAL 12)
   set(saccade_cuda_default ON)
-else()
-  set(saccade_cuda_default OFF)
+  set(saccade_why_no_cuda "SACCADE_CUDA=OFF")
 endif()
 
-option(SACCADE_CUDA "Build the CUDA backend (needs nvcc)" ${saccade_cuda_default})
+option(SACCADE_CUDA "Build the CUDA backend (needs nvcc 12 or later)" ${saccade_cuda_default})
 option(SACCADE_TESTS "Build the tests" ON)
 option(SACCADE_BENCH "Build the benchmarks" ON)
 option(SACCADE_WERROR "Treat warnings in our code as errors" OFF)
 set(SACCADE_SANITIZE "" CACHE STRING "Sanitizers: address;undefined or thread")
 
 if(SACCADE_CUDA)
-  # A sensible list for users: Turing to Blackwell as machine code, PTX for what comes later.
+  # A sensible list for users: from Turing to what this nvcc knows as machine code, PTX for what comes later.
+  set(saccade_architectures "75-real;80-real;86-real;89-real;90-real;100-real;120")
+  if(saccade_nvcc_version VERSION_LESS 12.8)
+    set(saccade_architectures "75-real;80-real;86-real;89-real;90")
+  endif()
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90-real;100-real;120" CACHE STRING "CUDA architectures")
+    set(CMAKE_CUDA_ARCHITECTURES "${saccade_architectures}" CACHE STRING "CUDA architectures")
   endif()
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
   enable_language(CUDA)
@@ -32,7 +46,7 @@ if(SACCADE_CUDA)
   endif()
   message(STATUS "saccade: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 else()
-  message(STATUS "saccade: building without CUDA (no nvcc, or SACCADE_CUDA=OFF)")
+  message(STATUS "saccade: building without CUDA: ${saccade_why_no_cuda}")
 endif()
 
 set(CMAKE_CXX_STANDARD 20)

@@ -45,4 +45,10 @@ void share_primary_context() {
   if (cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
+std::string cuda_fault() {
+  const cudaError_t state = cudaStreamQuery(nullptr);
+  if (state == cudaSuccess || state == cudaErrorNotReady) return {};
+  return reason("cudaStreamQuery", state);
+}
+
 }  // namespace saccade

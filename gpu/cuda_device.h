@@ -29,4 +29,8 @@ CudaStatus query_cuda();
 // it shares.
 void share_primary_context();
 
+// The error that an earlier call on the current device left behind for good (a lost device, an illegal address): no
+// later call can succeed. Empty: there is none. Waits for nothing.
+std::string cuda_fault();
+
 }  // namespace saccade

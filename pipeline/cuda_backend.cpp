@@ -1,12 +1,28 @@
 // Backend cuda: texture, differ and levels on the card.
+#include <fmt/format.h>
+
 #include "gpu/cuda_device.h"
+#include "gpu/cuda_error.h"
 #include "kernels/cuda/cuda_fused_update.h"
 #include "kernels/cuda/cuda_tile_differ.h"
+#include "kernels/cuda/launch.h"
 #include "pipeline/backend.h"
 
 namespace saccade {
 
-std::string why_no_cuda() { return query_cuda().error; }
+std::string why_no_cuda() {
+  const CudaStatus status = query_cuda();
+  if (!status.error.empty()) return status.error;
+  share_primary_context();
+  try {
+    static_cast<void>(cuda::sampler_can_wait());
+  } catch (const CudaError& error) {
+    const CudaDevice& card = status.devices.front();
+    return fmt::format("this build can't use the {}, of compute capability {}.{}: {}", card.name, card.compute_major,
+                       card.compute_minor, error.what());
+  }
+  return {};
+}
 
 BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout& layout) {
   if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_backend(config, layout);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "gpu/device_error.h"
 #include "pipeline/decoder_color.h"
 #include "pipeline/decoder_convert.h"
 #include "pipeline/decoder_filters.h"
@@ -18,6 +19,10 @@
 #include "pipeline/decoder_play.h"
 #include "pipeline/errors.h"
 #include "pipeline/frame_pool.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
 
 namespace saccade {
 namespace {
@@ -31,6 +36,7 @@ class Decoder final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
+  ExitCode error_code() const override { return error_code_; }
   StreamEnd end() const override { return playback_.reader().end(); }
   void interrupt() override { *interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
@@ -41,6 +47,9 @@ class Decoder final : public FrameSource {
   FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
   ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
   ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
+  void note_off_card(const AVFrame& frame);
+  void check_card() const;
+  void fail(const char* what, ExitCode code);
   void open_first();
 
   const SourceConfig config_;
@@ -57,6 +66,7 @@ class Decoder final : public FrameSource {
   std::int64_t delivered_ = 0;
   bool failed_ = false;
   std::string error_;
+  ExitCode error_code_ = ExitCode::kPartial;
 };
 
 Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
@@ -66,7 +76,7 @@ Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
       converter_(config_.keep_first_format),
       filters_(config_, shells_) {
   open_first();
-  if (info_.hwdec_reason.empty()) info_.hwdec_reason = why_on_cpu;
+  if (info_.hwdec_reason.empty()) info_.hwdec_reason = why_on_cpu.empty() ? config_.why_no_hwdec : why_on_cpu;
 }
 
 void Decoder::open_first() {
@@ -97,10 +107,40 @@ ReadStatus Decoder::next(Frame& out) {
     const ReadStatus status = produce(out);
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
     return status;
+  } catch (const UnavailableError& e) {
+    fail(e.what(), e.code());
+  } catch (const DeviceError& e) {
+    fail(e.what(), ExitCode::kUnavailable);
   } catch (const std::exception& e) {
-    failed_ = true;
-    error_ = fmt::format("{}: frame {}: {}", config_.uri, delivered_, e.what());
-    return ReadStatus::kFailed;
+    fail(e.what(), ExitCode::kPartial);
+  }
+  return ReadStatus::kFailed;
+}
+
+void Decoder::fail(const char* what, ExitCode code) {
+  failed_ = true;
+  error_ = fmt::format("{}: frame {}: {}", config_.uri, delivered_, what);
+  error_code_ = code;
+}
+
+// A lost card looks to FFmpeg like packets that can't be decoded.
+void Decoder::check_card() const {
+  if (info_.hwdec == "no" || counters_.packets_corrupt == 0) return;
+  const std::string why = why_card_is_lost();
+  if (!why.empty()) throw UnavailableError(fmt::format("the card decodes no more: {}", why));
+}
+
+// Said once: a stream may turn into one that the card does not take.
+void Decoder::note_off_card(const AVFrame& frame) {
+  const char* format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
+  const std::string what = fmt::format("the card takes no {} of {}, {}x{}", info_.codec,
+                                       format != nullptr ? format : "unknown", frame.width, frame.height);
+  if (config_.require_hwdec) {
+    throw UnavailableError(
+        fmt::format("no hardware decoding: {}; leave out --require-hwdec to decode on the CPU", what));
+  }
+  if (counters_.frames_off_card++ == 0) {
+    spdlog::info("{}: decoded on the CPU from frame {} on: {}", config_.uri, delivered_, what);
   }
 }
 
@@ -110,6 +150,7 @@ bool Decoder::seek(std::int64_t pts_ns) {
   filters_.reset();
   failed_ = false;
   error_.clear();
+  error_code_ = ExitCode::kPartial;
   return true;
 }
 
@@ -147,12 +188,14 @@ FrameOrigin Decoder::origin_of(const AVFrame& frame, const FrameTime& time) cons
 // A decoded, timed frame whose tags are decided.
 ReadStatus Decoder::next_decoded(AVFrame& frame, FrameTime& time) {
   const ReadStatus status = playback_.next(frame, time);
+  if (status == ReadStatus::kEnd) check_card();
   if (status != ReadStatus::kOk) return status;
   frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(&playback_.format(), &playback_.stream(), &frame);
   const bool is_first = info_.pixel_format.empty();
   if (is_first) describe_input(playback_, frame, config_, info_);
   const ResolvedTags tags = resolve_tags(frame, playback_.gray_is_limited());
   if (is_first) describe_tags(frame, tags, info_);
+  if (info_.hwdec != "no" && !is_on_card(frame)) note_off_card(frame);
   // Filters work on the host, and a crop at the left or the top is done there.
   const bool cropped = frame.crop_left != 0 || frame.crop_top != 0;
   const FieldWork before = filters_.field_work();
@@ -209,8 +252,12 @@ std::unique_ptr<FrameSource> open_on_card(const SourceConfig& config) {
 
 std::unique_ptr<FrameSource> open_decoder(const SourceConfig& config) {
   route_ffmpeg_log();
-  if (config.hwdec == HwDecode::kNo) return std::make_unique<Decoder>(config, "");
-  return open_on_card(config);
+  std::unique_ptr<FrameSource> source =
+      config.hwdec == HwDecode::kNo ? std::make_unique<Decoder>(config, "") : open_on_card(config);
+  if (const StreamInfo& info = source->info(); !info.hwdec_reason.empty()) {
+    spdlog::info("{}: decoded on the CPU: {}", config.uri, info.hwdec_reason);
+  }
+  return source;
 }
 
 }  // namespace saccade

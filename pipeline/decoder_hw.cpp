@@ -9,6 +9,9 @@
 #include "pipeline/decoder_log.h"
 #include "pipeline/errors.h"
 #include "pipeline/frame.h"
+#if SACCADE_CUDA
+#include "gpu/cuda_device.h"
+#endif
 
 extern "C" {
 #include <libavutil/hwcontext.h>
@@ -99,6 +102,14 @@ void decode_on_card(AVCodecContext& context) {
   if (context.thread_count == 0) context.thread_count = kThreads;
 }
 
+std::string why_card_is_lost() {
+#if SACCADE_CUDA
+  return cuda_fault();
+#else
+  return {};
+#endif
+}
+
 bool is_on_card(const AVFrame& frame) { return frame.format == AV_PIX_FMT_CUDA; }
 
 AVPixelFormat sample_format(const AVFrame& frame) {
@@ -113,8 +124,7 @@ void copy_to_host(AVFrame& frame) {
   int code = av_hwframe_transfer_data(copy.get(), &frame, 0);
   if (code >= 0) code = av_frame_copy_props(copy.get(), &frame);
   if (code >= 0) code = av_frame_apply_cropping(copy.get(), AV_FRAME_CROP_UNALIGNED);  // left and top: the rest is done
-  if (code < 0)
-    throw Error(ExitCode::kUnexpected, fmt::format("copying a frame off the card: {}", av_error_text(code)));
+  if (code < 0) throw UnavailableError(fmt::format("copying a frame off the card: {}", av_error_text(code)));
   av_frame_unref(&frame);
   av_frame_move_ref(&frame, copy.get());
 }

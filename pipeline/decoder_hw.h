@@ -23,10 +23,13 @@ const AVCodec* find_cuda_decoder(AVCodecID id);
 // context, which CUDA's runtime shares, and in its default stream. Throws UnavailableError.
 void decode_on_card(AVCodecContext& context);
 
+// Why the card can't go on: what an earlier call left it in. Empty: it works, or this build has no CUDA to ask.
+std::string why_card_is_lost();
+
 bool is_on_card(const AVFrame& frame);
 AVPixelFormat sample_format(const AVFrame& frame);  // of the samples, wherever they lie
 
-// In place, when it is on the card. Keeps everything but where the samples lie. Throws Error.
+// In place, when it is on the card. Keeps everything but where the samples lie. Throws UnavailableError.
 void copy_to_host(AVFrame& frame);
 
 }  // namespace saccade

@@ -7,6 +7,11 @@
 
 namespace saccade {
 
+void throw_first_error(const FrameSource& source) {
+  if (source.error_code() == ExitCode::kUnavailable) throw UnavailableError(source.error());
+  throw InputError(source.error());
+}
+
 std::unique_ptr<FrameSource> open_source(const SourceConfig& config) {
   if (std::string_view(config.uri).starts_with("test://")) return open_test_source(config);
   return open_stream(config);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/errors.h"
 #include "pipeline/frame.h"
 #include "pipeline/stream_info.h"
 
@@ -54,6 +55,7 @@ struct SourceConfig {
   std::int64_t max_pixels = std::int64_t{1} << 27;  // of a picture: 16K UHD fits; a larger one is refused
   bool allow_network = false;                       // a playlist that lies here may open URLs
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
+  std::string why_no_hwdec;        // with kNo: why the card isn't tried, where it would have been; for StreamInfo
   bool require_hwdec = false;      // that is an UnavailableError instead
   bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
 };
@@ -66,10 +68,11 @@ struct SourceCounters {
   std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
   std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
   std::int64_t format_changes = 0;
-  bool truncated = false;         // the container ended before its promise, or with an I/O error
-  std::int64_t packets_late = 0;  // left out because decoding was behind a live stream
-  std::int64_t gaps = 0;          // a live stream broke and went on
-  std::int64_t gaps_ns = 0;       // their length in all: from the last frame before to the first one after
+  std::int64_t frames_off_card = 0;  // decoded on the CPU, after the card had decoded the first one
+  bool truncated = false;            // the container ended before its promise, or with an I/O error
+  std::int64_t packets_late = 0;     // left out because decoding was behind a live stream
+  std::int64_t gaps = 0;             // a live stream broke and went on
+  std::int64_t gaps_ns = 0;          // their length in all: from the last frame before to the first one after
 };
 
 // How a stream came to its end.
@@ -86,13 +89,18 @@ class FrameSource {
   virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing yet, a moment was waited: call again
   virtual const SourceCounters& counters() const = 0;
   virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
-  virtual StreamEnd end() const { return {}; }   // after kEnd
+  // After kFailed. kUnavailable: the card failed, or may not be done without; the input may be whole.
+  virtual ExitCode error_code() const { return ExitCode::kPartial; }
+  virtual StreamEnd end() const { return {}; }  // after kEnd
   virtual void interrupt() = 0;
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
   // False, and nothing happened, where the input can't go back: a pipe, a device.
   virtual bool seek(std::int64_t /*pts_ns*/) { return false; }
   virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the frame's shell back for reuse
 };
+
+// For a source that delivered no frame: UnavailableError where the card failed, else InputError.
+[[noreturn]] void throw_first_error(const FrameSource& source);
 
 // Opens, reads the headers and the first frame (so that info() is true). Throws InputError.
 std::unique_ptr<FrameSource> open_source(const SourceConfig& config);

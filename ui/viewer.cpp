@@ -49,7 +49,7 @@ Viewer::~Viewer() = default;
 
 void Viewer::attach(const StreamInfo& info) {
   facts.stream = &info;
-  facts.decoder = info.decoder;
+  facts.decoder = decoder_text(info);
   facts.fps_source = info.fps;
   facts.frame = -1;
   facts.trail.clear();

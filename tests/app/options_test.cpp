@@ -33,7 +33,7 @@ Options good(std::vector<const char*> more) {
   more.insert(more.begin(), {"dump", "clip.mp4", "-o", "out"});
   const Parsed parsed = parse(more);
   EXPECT_TRUE(parsed.options) << parsed.err;
-  return parsed.options.value_or(Options{});
+  return parsed.options ? *parsed.options : Options{};
 }
 
 TEST(OptionTable, NamesAreUniqueAndDefaultsAreValid) {

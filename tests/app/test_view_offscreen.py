@@ -123,6 +123,12 @@ class Rules(Offscreen):
         self.assertEqual(difference(first, second), (0, 0))
         self.assertEqual(first.shape, (720, 1280, 3))
 
+    def test_a_panel_taller_than_the_window_shows_its_scroll_bar(self):
+        bright = shoot(self.folder, BOX, "--size", "640x360")[:, :, 1] > 60
+        tall = shoot(self.folder, BOX, "--size", "640x1600")[:, :, 1] > 60
+        self.assertTrue(bright[20:60, 336].all())  # near the panel's right edge, from its top
+        self.assertFalse(tall[20:60, 336].all())
+
     def test_vsync_is_on_unless_told_otherwise(self):
         need_gl(pathlib.Path(self.folder))
         config = self.path("vsync.toml")

@@ -122,6 +122,40 @@ TEST(Sources, OfLavfi) {
   EXPECT_EQ(got.info.width_px, 66);
 }
 
+TEST(Sources, SayWhyTheCardWasNotTried) {
+  SourceConfig config;
+  config.uri = "lavfi:testsrc2=size=66x50:rate=10:duration=0.5,format=yuv420p";
+  EXPECT_EQ(open_source(config)->info().hwdec_reason, "");
+  config.why_no_hwdec = "--vf needs the frames on the host";
+  const auto source = open_source(config);
+  EXPECT_EQ(source->info().hwdec, "no");
+  EXPECT_EQ(source->info().hwdec_reason, config.why_no_hwdec);
+}
+
+// One that fails at its first frame.
+class FailedSource : public FrameSource {
+ public:
+  explicit FailedSource(ExitCode code) : code_(code) {}
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame&) override { return ReadStatus::kFailed; }
+  const SourceCounters& counters() const override { return counters_; }
+  const std::string& error() const override { return error_; }
+  ExitCode error_code() const override { return code_; }
+  void interrupt() override {}
+  void recycle(Frame) override {}
+
+ private:
+  ExitCode code_;
+  StreamInfo info_;
+  SourceCounters counters_;
+  std::string error_ = "clip.mp4: frame 0: a fault";
+};
+
+TEST(Sources, ThatFailTellInputFromDevice) {
+  EXPECT_THROW(throw_first_error(FailedSource(ExitCode::kPartial)), InputError);
+  EXPECT_THROW(throw_first_error(FailedSource(ExitCode::kUnavailable)), UnavailableError);
+}
+
 TEST(Sources, InterruptEndsThem) {
   SourceConfig config;
   config.uri = "lavfi:testsrc2=size=66x50:rate=10";
