@@ -3,15 +3,30 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "pipeline/errors.h"
+#include "pipeline/frame_source.h"
 #include "pipeline/pipeline.h"
 #include "tests/support/required.h"
 
 namespace saccade {
 namespace {
 
-// The card is made to read where nothing is mapped, after which CUDA refuses every call, as after a lost device.
+// Reads where nothing is mapped, after which CUDA refuses every call, as after a lost device. Throws.
+void break_card(Pipeline& pipeline, FrameView frame, Emission& emission) {
+  frame.space = MemorySpace::kCuda;
+  frame.layout = PixelLayout::kNv12;
+  frame.planes[0].data = frame.planes[1].data = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{1} << 20);
+  pipeline.step(frame, emission);
+}
+
+[[noreturn]] void leave(const std::string& what, ExitCode code) {
+  std::fputs(what.c_str(), stderr);
+  std::_Exit(static_cast<int>(code));
+}
+
 [[noreturn]] void fault_in_second_frame() {
   PipelineConfig config;
   config.backend = Backend::kCuda;
@@ -25,25 +40,58 @@ namespace {
   pipeline.prepare(frame);
   Emission emission = pipeline.make_emission();
   pipeline.step(frame, emission);
-  frame.space = MemorySpace::kCuda;
-  frame.planes[0].data = frame.planes[1].data = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{1} << 20);
   try {
-    pipeline.step(frame, emission);
-    std::fputs("nothing was thrown", stderr);
-    std::_Exit(1);
+    break_card(pipeline, frame, emission);
   } catch (const UnavailableError& error) {
-    std::fputs(error.what(), stderr);
-    std::_Exit(static_cast<int>(error.code()));
+    leave(error.what(), error.code());
   }
+  leave("nothing was thrown", ExitCode::kUnexpected);
+}
+
+// The decoder's thread meets it first, say: to FFmpeg these are packets that can't be decoded.
+[[noreturn]] void fault_while_decoding(const std::string& clip) {
+  SourceConfig config;
+  config.uri = clip;
+  config.hwdec = HwDecode::kCuda;
+  config.require_hwdec = config.keep_on_card = true;
+  const auto source = open_source(config);
+  PipelineConfig on_card;
+  on_card.backend = Backend::kCuda;
+  Pipeline pipeline(on_card);
+  Frame frame;
+  if (source->next(frame) != ReadStatus::kOk) leave(source->error(), ExitCode::kUnexpected);
+  pipeline.prepare(frame.view());
+  Emission emission = pipeline.make_emission();
+  try {
+    break_card(pipeline, frame.view(), emission);
+  } catch (const UnavailableError&) {
+  }
+  ReadStatus status = ReadStatus::kOk;
+  while (status == ReadStatus::kOk || status == ReadStatus::kAgain) status = source->next(frame);
+  if (status == ReadStatus::kFailed) leave(source->error(), source->error_code());
+  leave("it ended as if it were whole", ExitCode::kUnexpected);
+}
+
+// Why these tests can't run; empty: they can.
+std::string why_no_card() {
+  const std::string why_not = why_unavailable(Backend::kCuda);
+  if (!why_not.empty() && testing::required("cuda")) ADD_FAILURE() << why_not;
+  return why_not;
 }
 
 TEST(DeviceFault, EndsTheRunAndNamesTheBackend) {
-  if (const std::string why_not = why_unavailable(Backend::kCuda); !why_not.empty()) {
-    if (testing::required("cuda")) FAIL() << why_not;
-    GTEST_SKIP() << "no CUDA: " << why_not;
-  }
+  if (const std::string why_not = why_no_card(); !why_not.empty()) GTEST_SKIP() << "no CUDA: " << why_not;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(fault_in_second_frame(), ::testing::ExitedWithCode(69), "backend cuda: .*illegal");
+}
+
+TEST(DeviceFault, IsNoDamagedInput) {
+  if (const std::string why_not = why_no_card(); !why_not.empty()) GTEST_SKIP() << "no CUDA: " << why_not;
+  const char* clips = std::getenv("SACCADE_CLIPS");
+  if (clips == nullptr) GTEST_SKIP() << "SACCADE_CLIPS names no folder of clips for NVDEC";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(fault_while_decoding(std::string(clips) + "/static-1080p.mp4"), ::testing::ExitedWithCode(69),
+              "static-1080p.mp4: frame .*illegal");
 }
 
 }  // namespace
