@@ -101,10 +101,11 @@ InputHash::InputHash(const std::string& uri) {
   });
 }
 
-const InputIdentity& InputHash::now() {
-  if (pending_.valid() && pending_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) return finish();
-  return identity_;
+bool InputHash::wait(std::chrono::milliseconds longest) {
+  return !pending_.valid() || pending_.wait_for(longest) == std::future_status::ready;
 }
+
+const InputIdentity& InputHash::now() { return wait(std::chrono::milliseconds(0)) ? finish() : identity_; }
 
 const InputIdentity& InputHash::finish() {
   if (pending_.valid()) identity_.sha256 = pending_.get();

@@ -1,6 +1,7 @@
 // Which input a dump was made of: name, size and hash.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <optional>
@@ -31,8 +32,9 @@ std::string folder_name(const std::string& uri);
 class InputHash {
  public:
   explicit InputHash(const std::string& uri);
-  const InputIdentity& now();     // the hash may be missing
-  const InputIdentity& finish();  // waits for it; empty when the file could not be read to its end
+  const InputIdentity& now();                    // the hash may be missing
+  bool wait(std::chrono::milliseconds longest);  // true: it is known, or never will be
+  const InputIdentity& finish();                 // waits for it; empty when the file could not be read to its end
 
  private:
   InputIdentity identity_;

@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kFramesAhead = 4;  // enough to never starve; more only pushes frames out of the cache
 constexpr std::size_t kEmissionSlots = 8;
 constexpr std::size_t kGapsListed = 1000;
+constexpr auto kHashPoll = std::chrono::milliseconds(50);
 
 std::vector<Emission> make_slots(Pipeline& pipeline) {
   std::vector<Emission> slots;
@@ -53,7 +54,7 @@ PipelineConfig dump_config(const Options& options, bool live) {
 class DumpRun {
  public:
   DumpRun(const Options& options, std::string uri, std::string directory, InputHash& hash,
-          std::unique_ptr<FrameSource> source, RunInterrupt& interrupt);
+          std::unique_ptr<FrameSource> source, RunInterrupt& interrupt, TargetLock& lock);
   DumpOutcome run();
 
  private:
@@ -68,6 +69,7 @@ class DumpRun {
   const std::string directory_;
   InputHash& hash_;
   RunInterrupt& interrupt_;
+  TargetLock& lock_;
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<FrameSource> source_;
   Pipeline pipeline_;
@@ -78,17 +80,19 @@ class DumpRun {
   LiveMeter live_;
   std::vector<LiveGap> gaps_;
   DurationHistogram wait_times_;  // of this thread, for a frame
+  bool hash_came_late_ = false;   // meta.json lacks it
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_pts_ns_ = 0;
 };
 
 DumpRun::DumpRun(const Options& options, std::string uri, std::string directory, InputHash& hash,
-                 std::unique_ptr<FrameSource> source, RunInterrupt& interrupt)
+                 std::unique_ptr<FrameSource> source, RunInterrupt& interrupt, TargetLock& lock)
     : options_(options),
       uri_(std::move(uri)),
       directory_(std::move(directory)),
       hash_(hash),
       interrupt_(interrupt),
+      lock_(lock),
       source_(std::move(source)),
       pipeline_(dump_config(options, source_->info().live)),
       policy_(policy_in_force(options.queue_policy, source_->info().live)),
@@ -114,7 +118,8 @@ DumpOutcome DumpRun::run() {
                         frame.view().height_px,
                         info.live};
   EmissionQueue emissions(make_slots(pipeline_));  // all memory is there before an old dump goes
-  prepare_target(directory_);
+  prepare_target(directory_, options_.dump, lock_);
+  hash_came_late_ = hash_.now().sha256.empty();
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline_));
   DumpWriter writer(std::make_unique<DumpFiles>(directory_, shape), emissions, [this] {
     source_->interrupt();
@@ -212,15 +217,15 @@ DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
   facts.wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();
   facts.media_s = static_cast<double>(last_pts_ns_ - first_pts_ns_) * 1e-9;
   Json manifest = make_manifest(facts);
+  while (!hash_.wait(kHashPoll) && !interrupt_.requested()) continue;
   const bool live = source_->info().live;  // has no end but the one it is given
   outcome.kind = interrupt_.requested() ? live ? DumpOutcome::Kind::kStopped : DumpOutcome::Kind::kInterrupted
                                         : DumpOutcome::Kind::kComplete;
   if (outcome.kind == DumpOutcome::Kind::kInterrupted) {
     manifest["complete"] = false;
   } else {
-    const bool hash_was_missing = hash_.now().sha256.empty();
-    if (hash_was_missing && !hash_.finish().sha256.empty()) {
-      write_json(directory_ + "/meta.json", make_meta(options_, hash_.finish(), source_->info(), pipeline_));
+    if (hash_came_late_ && !hash_.now().sha256.empty()) {
+      write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), source_->info(), pipeline_));
     }
     write_json(directory_ + "/manifest.json", manifest);
     if (input_damaged(facts) && outcome.kind == DumpOutcome::Kind::kComplete)
@@ -251,10 +256,14 @@ std::string interrupted_text(const std::string& directory, std::int64_t emission
 
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
                        RunInterrupt& interrupt) {
+  TargetLock lock;
+  lock.take(directory);
+  interrupt.set_opening(uri);
   InputHash hash(uri);
   const InputIdentity& identity = options.dump.resume ? hash.finish() : hash.now();
   if (decide_target(directory, options.dump, meta_identity(options, identity)) == TargetAction::kSkip) {
     DumpOutcome outcome;
+    interrupt.set_opening({});
     outcome.kind = DumpOutcome::Kind::kSkipped;
     outcome.directory = directory;
     outcome.result = read_json(directory + "/manifest.json");
@@ -264,10 +273,9 @@ DumpOutcome dump_input(const Options& options, const std::string& uri, const std
   }
   SourceConfig config = options.source;
   config.uri = uri;
-  interrupt.set_opening(uri);
   auto source = open_source(config);
   interrupt.set_opening({});
-  return DumpRun(options, uri, directory, hash, std::move(source), interrupt).run();
+  return DumpRun(options, uri, directory, hash, std::move(source), interrupt, lock).run();
 }
 
 }  // namespace saccade

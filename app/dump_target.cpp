@@ -1,9 +1,13 @@
 #include "app/dump_target.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
 
@@ -123,10 +127,34 @@ TargetAction decide_target(const std::string& directory, const DumpOptions& opti
   return complete ? TargetAction::kSkip : TargetAction::kWrite;
 }
 
-void prepare_target(const std::string& directory) {
+TargetLock::~TargetLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void TargetLock::take(const std::string& directory) {
+  if (held()) return;
+  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;  // what is wrong with it comes out where it is written
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(fd);
+    throw UsageError(
+        fmt::format("-o {}: another run is writing there; wait for its end, or choose another -o", directory));
+  }
+  fd_ = fd;
+}
+
+void prepare_target(const std::string& directory, const DumpOptions& options, TargetLock& lock) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) fail(directory, "could not be made", error);
+  if (!lock.held()) {
+    lock.take(directory);
+    Json ignored;
+    if (!options.overwrite && look(directory, ignored) != Content::kNothing) {
+      throw UsageError(
+          fmt::format("-o {}: another run wrote there meanwhile; choose another -o, or add --overwrite", directory));
+    }
+  }
   for (const std::string_view file : kOwnFiles) remove_file(directory, file);
   for (const std::string_view file : kOwnFiles) remove_file(directory, std::string(file) + std::string(kTemporary));
 }

@@ -161,7 +161,9 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   options.threshold_given = given.find("threshold") != given.end();
   check_contradictions(options, given);
   if (given.count("print-config") != 0) {
-    std::fputs(write_config(command.command, in_force).c_str(), stdout);
+    GivenValues shown = in_force;
+    if (!options.threshold_given) shown.erase("threshold");  // a live source has a default of its own
+    std::fputs(write_config(command.command, shown).c_str(), stdout);
     return std::nullopt;
   }
   for (const OptionSpec& spec : option_table()) {

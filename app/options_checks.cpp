@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
+#include "app/dump_input.h"
 #include "pipeline/decoder_hw.h"
 #include "pipeline/errors.h"
 
@@ -110,6 +113,14 @@ void check_contradictions(const Options& options, const GivenValues& values) {
   check_lattice(options.pipeline.lattice, given);
 }
 
+// What is written must not be what is read.
+void refuse_input_as_output(const char* option, const std::string& output, const std::string& input) {
+  const std::string path = regular_file(input);
+  std::error_code ignored;
+  if (path.empty() || output.empty() || !std::filesystem::equivalent(path, output, ignored)) return;
+  throw UsageError(fmt::format("{} {}: is the input itself; give another name", option, output));
+}
+
 void check_inputs(Options& options) {
   const std::string command = name(options.command);
   const std::size_t count = options.inputs.size();
@@ -131,6 +142,11 @@ void check_inputs(Options& options) {
     throw UsageError(fmt::format("{}: no output was given; add -o {}", command,
                                  options.command == Command::kDump ? "DIR" : "out.mp4, -o out.png or --against VIDEO"));
   }
+  for (const std::string& input : options.inputs) {
+    refuse_input_as_output("--trace", options.profile.trace, input);
+    for (const auto& shot : options.view.screenshots) refuse_input_as_output("--screenshot", shot.path, input);
+  }
+  refuse_input_as_output("-o", options.reconstruct.output, options.reconstruct.against);
   if (options.command == Command::kReconstruct) {
     options.reconstruct.directory = options.inputs[0];
     options.inputs.clear();

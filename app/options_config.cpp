@@ -159,8 +159,9 @@ GivenValues read_config(const std::string& path, Command command) {
     reader.read(toml::parse_file(path));
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
-    const std::string where = line > 0 ? fmt::format("{}:{}", path, line) : path;
-    throw UsageError(fmt::format("{}: {}", where, error.description()));
+    if (line == 0) throw UsageError(fmt::format("--config {}: {}; check the name", path, error.description()));
+    throw UsageError(fmt::format("{}:{}: {}; `saccade dump --print-config` shows how a file looks", path, line,
+                                 error.description()));
   }
   return std::move(reader.values);
 }

@@ -1,6 +1,14 @@
 #include "pipeline/decoder_pts.h"
 
+#include <algorithm>
+
 namespace saccade {
+namespace {
+
+constexpr std::int64_t kFramesBehind = 4;   // up to this far behind a stream is waited for, not followed
+constexpr std::int64_t kCatchUpSteps = 16;  // so many frames meanwhile take a frame's duration
+
+}  // namespace
 
 FrameTime PtsClock::next(std::optional<std::int64_t> raw_ns, std::int64_t duration_ns) {
   FrameTime time;
@@ -12,8 +20,12 @@ FrameTime PtsClock::next(std::optional<std::int64_t> raw_ns, std::int64_t durati
     time.pts_ns = *raw_ns + offset_ns_;
     const bool fails = last_ns_ && time.pts_ns <= *last_ns_;
     if (fails) {
-      const bool follows = last_failed_ && last_raw_ns_ && *raw_ns > *last_raw_ns_;
-      const std::int64_t step = follows ? *raw_ns - *last_raw_ns_ : last_duration_ns_;
+      const bool soon_caught_up = last_failed_ && *last_ns_ - time.pts_ns < kFramesBehind * frame_ns_;
+      const bool follows = last_failed_ && !soon_caught_up && last_raw_ns_ && *raw_ns > *last_raw_ns_;
+      const std::int64_t step = follows          ? *raw_ns - *last_raw_ns_
+                                : soon_caught_up ? std::max<std::int64_t>(frame_ns_ / kCatchUpSteps, 1)
+                                                 : last_duration_ns_;
+      if (!last_failed_) frame_ns_ = last_duration_ns_;
       time.pts_ns = *last_ns_ + step;
       if (follows) offset_ns_ = time.pts_ns - *raw_ns;
     }

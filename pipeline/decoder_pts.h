@@ -15,8 +15,10 @@ struct FrameTime {
 
 // Note [Times that do not rise]
 // A lone time stamp that fails to rise is replaced by the last one plus a frame's duration, and the next good one is
-// taken as it comes. When the stream goes on from the lower time (its stamps rise among themselves, yet stay below what
-// was given out), the clock follows it by an offset: a recording glued to another, a counter that was reset.
+// taken as it comes. Where it is less than four frames behind what was given out (a duplicate with a place of its own
+// in time), the clock goes on in small steps until it has caught up. When the stream goes on from a lower time (its
+// stamps rise among themselves, yet stay below what was given out), the clock follows it by an offset: a recording
+// glued to another, a counter that was reset.
 class PtsClock {
  public:
   explicit PtsClock(std::int64_t default_duration_ns) : default_duration_ns_(default_duration_ns) {}
@@ -27,6 +29,7 @@ class PtsClock {
   std::int64_t default_duration_ns_;
   std::int64_t offset_ns_ = 0;
   std::int64_t last_duration_ns_ = 0;
+  std::int64_t frame_ns_ = 0;  // a frame's duration when the times last stopped rising
   std::optional<std::int64_t> last_ns_;
   std::optional<std::int64_t> last_raw_ns_;
   bool last_failed_ = false;

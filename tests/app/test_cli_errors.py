@@ -97,6 +97,24 @@ class Usage(DumpTest):
                                (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):
             self.with_clip(words, *options)
 
+    def test_no_output_replaces_the_input(self):
+        before = self.clip.read_bytes()
+        self.usage(["--trace", str(self.clip), "input itself"], "profile", self.clip, "--trace", self.clip)
+        self.usage(["--screenshot", "input itself"], "view", self.clip, "--offscreen", "--screenshot", f"0={self.clip}")
+        self.usage(["-o", "input itself"], "reconstruct", self.out, "-o", self.clip, "--against", self.clip, "--overwrite")
+        self.assertEqual(self.clip.read_bytes(), before)
+
+    def test_a_config_that_is_not_there_or_no_toml(self):
+        self.with_clip(["--config", "nope.toml", "check the name"], "--config", self.folder / "nope.toml")
+        bad = self.folder / "bad.toml"
+        bad.write_text("patches = = 3\n")
+        self.with_clip([f"{bad}:1", "--print-config"], "--config", bad)
+
+    def test_a_printed_config_leaves_live_sources_their_threshold(self):
+        shown = lambda *more: saccade("dump", self.clip, "-o", self.out, "--print-config", *more).stdout
+        self.assertNotIn(b"\nthreshold", shown())
+        self.assertIn(b"\nthreshold = 0\n", shown("--threshold", "0"))
+
     def test_a_config_that_is_a_directory(self):
         self.with_clip(["--config", str(self.folder), "directory"], "--config", self.folder)
 

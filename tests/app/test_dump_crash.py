@@ -87,6 +87,32 @@ class Killed(DumpTest):
         self.assertEqual(len(load(self.out)["index"]), 50)
 
 
+class OneAtATime(DumpTest):
+    def test_a_folder_has_one_writer(self):
+        first = start("dump", self.clip, "-o", self.out, "--every", "frame", "--loop")
+        wait_for_rows(self, first, self.out)
+        for option in ((), ("--resume",), ("--overwrite",)):
+            self.refuse(2, ["-o", str(self.out), "another run"], "dump", self.clip, "-o", self.out, *option)
+        self.assertIsNone(first.poll())
+        first.send_signal(signal.SIGINT)
+        _, errors = first.communicate(timeout=30 * PATIENCE)
+        self.assertEqual(first.returncode, 4, errors.decode())
+        done = saccade("dump", self.clip, "-o", self.out, "--overwrite")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_of_several_at_once_one_is_written_whole(self):
+        others = [start("dump", self.clip, "-o", self.out, "--every", "frame", "--frames", str(frames)) for frames in (20, 30, 40)]
+        codes = {}
+        for frames, process in zip((20, 30, 40), others):
+            _, errors = process.communicate(timeout=60 * PATIENCE)
+            codes[frames] = process.returncode
+            self.assertIn(process.returncode, (0, 2), errors.decode())
+        won = [frames for frames, code in codes.items() if code == 0]
+        self.assertEqual(len(won), 1, codes)
+        self.assertEqual(load_json(self.out, "manifest")["emissions"], won[0])
+        self.assertEqual({len(array) for array in load(self.out).values()}, {won[0]})
+
+
 class Interrupted(DumpTest):
     def interrupt(self, number):
         process = start("dump", self.clip, "-o", self.out, "--every", "frame", "--loop", "--log-level", "warn")

@@ -1,6 +1,9 @@
 // Presentation times against ffprobe, and the spans that --start, --duration, --frames and --loop cut out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "pipeline/decoder_pts.h"
 #include "pipeline/errors.h"
 #include "support.h"
@@ -147,6 +150,17 @@ TEST(PtsClock, ForgivesOneTimeThatDoesNotRise) {
   EXPECT_EQ(bad.pts_ns, 80);
   EXPECT_TRUE(bad.not_rising);
   EXPECT_EQ(clock.next(120, 40).pts_ns, 120);
+}
+
+TEST(PtsClock, IsExactAgainAfterADuplicateInTime) {
+  PtsClock clock(40);
+  std::vector<std::int64_t> given;
+  for (const std::int64_t raw : {0, 40, 40, 80, 120, 160}) given.push_back(clock.next(raw, 40).pts_ns);
+  EXPECT_EQ(given, (std::vector<std::int64_t>{0, 40, 80, 82, 120, 160}));
+  given.clear();
+  for (const std::int64_t raw : {200, 200, 200, 240, 280, 320}) given.push_back(clock.next(raw, 40).pts_ns);
+  EXPECT_EQ(given.back(), 320);
+  EXPECT_TRUE(std::is_sorted(given.begin(), given.end(), std::less_equal<>()));
 }
 
 TEST(PtsClock, FollowsAStreamThatJumpsBack) {
