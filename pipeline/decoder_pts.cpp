@@ -20,8 +20,9 @@ FrameTime PtsClock::next(std::optional<std::int64_t> raw_ns, std::int64_t durati
     time.pts_ns = *raw_ns + offset_ns_;
     const bool fails = last_ns_ && time.pts_ns <= *last_ns_;
     if (fails) {
-      const bool soon_caught_up = last_failed_ && *last_ns_ - time.pts_ns < kFramesBehind * frame_ns_;
-      const bool follows = last_failed_ && !soon_caught_up && last_raw_ns_ && *raw_ns > *last_raw_ns_;
+      const bool rises_again = last_failed_ && last_raw_ns_ && *raw_ns > *last_raw_ns_;
+      const bool soon_caught_up = rises_again && *last_ns_ - time.pts_ns < kFramesBehind * frame_ns_;
+      const bool follows = rises_again && !soon_caught_up;
       const std::int64_t step = follows          ? *raw_ns - *last_raw_ns_
                                 : soon_caught_up ? std::max<std::int64_t>(frame_ns_ / kCatchUpSteps, 1)
                                                  : last_duration_ns_;
