@@ -132,6 +132,7 @@ void Decoder::check_card() const {
 
 // Said once: a stream may turn into one that the card does not take.
 void Decoder::note_off_card(const AVFrame& frame) {
+  if (counters_.frames_off_card++ > 0 && !config_.require_hwdec) return;
   const char* format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
   const std::string what = fmt::format("the card takes no {} of {}, {}x{}", info_.codec,
                                        format != nullptr ? format : "unknown", frame.width, frame.height);
@@ -139,9 +140,7 @@ void Decoder::note_off_card(const AVFrame& frame) {
     throw UnavailableError(
         fmt::format("no hardware decoding: {}; leave out --require-hwdec to decode on the CPU", what));
   }
-  if (counters_.frames_off_card++ == 0) {
-    spdlog::info("{}: decoded on the CPU from frame {} on: {}", config_.uri, delivered_, what);
-  }
+  spdlog::info("{}: decoded on the CPU from frame {} on: {}", config_.uri, delivered_, what);
 }
 
 bool Decoder::seek(std::int64_t pts_ns) {
