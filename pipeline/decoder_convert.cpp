@@ -90,7 +90,19 @@ bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view)
   view.shift = shift_;
   view.color = color_;
   view.sar = displayed_sar(sar);
-  return changed;
+  return note_shape(view.sar) || changed;
+}
+
+// True: a pixel has another shape than before, which is told once.
+bool Converter::note_shape(float sar) {
+  const float before = std::exchange(sar_, sar);
+  if (before <= 0 || before == sar) return false;
+  if (!std::exchange(told_shape_, true))
+    spdlog::warn(
+        "a pixel's width over its height changes from {:.4g} to {:.4g}: drawn so, but distances from the "
+        "fixation keep the first",
+        before, sar);
+  return true;
 }
 
 void Converter::rebuild(AVFrame& frame, bool try_zscale) {

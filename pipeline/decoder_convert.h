@@ -21,8 +21,8 @@ class Converter {
   explicit Converter(bool keep_first_format);
 
   // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and `view` describes it,
-  // but for time and sequence. `stream`: the frame's, which a replay opens anew. Returns true when the traits differ
-  // from those of the frame before. Throws Error.
+  // but for time and sequence. `stream`: the frame's, which a replay opens anew. Returns true when the traits or the
+  // shape of the pixels differ from those of the frame before. Throws Error.
   bool convert(AVFrame& frame, const AVStream& stream, FrameView& view);
 
   const std::string& filters() const { return plan_.filters; }
@@ -36,6 +36,7 @@ class Converter {
   bool only_turns() const { return !traits_.turn.identity() && plan_.filters == traits_.turn.filters(); }
   void attach_neutral_chroma(AVFrame& frame) const;
   float displayed_sar(AVRational sar) const;
+  bool note_shape(float sar);
 
   const bool keep_first_format_;
   FrameTraits traits_;
@@ -53,6 +54,8 @@ class Converter {
   int shift_ = 0;
   std::vector<std::string> notes_;
   std::string turn_note_;
+  float sar_ = 0;  // of the frame before; 0: none yet
+  bool told_shape_ = false;
 };
 
 }  // namespace saccade

@@ -57,7 +57,7 @@ class LiveSource final : public FrameSource {
  private:
   enum class Wanted : std::uint8_t { kYes, kEarly, kPastEnd };
   Wanted accept(Frame& frame);
-  void resume_time(std::int64_t pts_ns, std::int64_t arrived_ns);
+  void resume_time(std::int64_t pts_ns, std::int64_t captured_ns);
   bool lose();
   void reconnect();
   std::unique_ptr<FrameSource> open_alike();
@@ -75,7 +75,7 @@ class LiveSource final : public FrameSource {
   StreamEnd end_;
   bool ended_ = false;
   // Times, as given out
-  std::int64_t start_ns_ = 0, end_ns_ = 0, offset_ns_ = 0, last_pts_ns_ = 0, last_arrived_ns_ = 0;
+  std::int64_t start_ns_ = 0, end_ns_ = 0, offset_ns_ = 0, last_pts_ns_ = 0, last_captured_ns_ = 0;
   bool any_frame_ = false, after_gap_ = false;
   std::int64_t delivered_ = 0;
   std::int32_t gaps_ = 0;
@@ -121,19 +121,19 @@ ReadStatus LiveSource::next(Frame& out) {
 // Times, numbers and gaps as the user sees them.
 LiveSource::Wanted LiveSource::accept(Frame& frame) {
   FrameView& view = frame.view();
-  const std::int64_t arrived_ns = frame.origin().arrived_ns;
+  const std::int64_t captured_ns = frame.origin().captured_ns;
   if (!any_frame_) {
     start_ns_ = view.pts_ns + to_ns(wanted_.start_s);
     if (wanted_.duration_s) end_ns_ = start_ns_ + to_ns(*wanted_.duration_s);
   }
-  if (after_gap_) resume_time(view.pts_ns, arrived_ns);
+  if (after_gap_) resume_time(view.pts_ns, captured_ns);
   any_frame_ = true;
   after_gap_ = false;
   tries_ = 0;
   delay_s_ = kFirstDelay_s;
   view.pts_ns += offset_ns_;
   last_pts_ns_ = view.pts_ns;
-  last_arrived_ns_ = arrived_ns;
+  last_captured_ns_ = captured_ns;
   if (view.pts_ns < start_ns_) return Wanted::kEarly;
   if (wanted_.duration_s && view.pts_ns >= end_ns_) return Wanted::kPastEnd;
   view.sequence = delivered_++;
@@ -142,8 +142,10 @@ LiveSource::Wanted LiveSource::accept(Frame& frame) {
   return Wanted::kYes;
 }
 
-void LiveSource::resume_time(std::int64_t pts_ns, std::int64_t arrived_ns) {
-  const std::int64_t lost_ns = std::max<std::int64_t>(arrived_ns - last_arrived_ns_, 1);
+// From capture to capture, not from arrival to arrival: opening a stream reads ahead, and its first frame comes out
+// late.
+void LiveSource::resume_time(std::int64_t pts_ns, std::int64_t captured_ns) {
+  const std::int64_t lost_ns = std::max<std::int64_t>(captured_ns - last_captured_ns_, 1);
   const std::int64_t by_clock_ns = last_pts_ns_ + lost_ns;
   const bool went_on = pts_ns + offset_ns_ > last_pts_ns_ && std::abs(pts_ns + offset_ns_ - by_clock_ns) < kSameTime_ns;
   if (!went_on) offset_ns_ = by_clock_ns - pts_ns;

@@ -1,5 +1,8 @@
 // Colours that are known, through every kind of pixel format; changes of size and format mid-stream; --vf.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <tuple>
 
 #include "pipeline/errors.h"
 #include "support.h"
@@ -151,6 +154,23 @@ TEST(FormatChanges, AreScaledToTheFirstFormat) {
   }
   EXPECT_NEAR(got.shots[15].view.sar, (96.0 / 64.0) / (160.0 / 120.0), 1e-5)
       << "scaled to another shape, seen the same";
+}
+
+// Nothing else changes, so nothing is scaled.
+TEST(FormatChanges, OfThePixelsShapeAreCountedAndPassedOn) {
+  const TempDir dir;
+  for (const auto& [name, sar, offset] : {std::tuple{"1.ts", "1/1", "0"}, std::tuple{"2.ts", "2/1", "0.4"}}) {
+    ffmpeg(
+        fmt::format("-f lavfi -i testsrc2=size=160x120:rate=25:duration=0.4,setsar={} -c:v libx264 -pix_fmt yuv420p "
+                    "-output_ts_offset {} {}",
+                    sar, offset, dir.file(name)));
+  }
+  run("cat " + dir.file("1.ts") + " " + dir.file("2.ts") + " > " + dir.file("glued.ts"));
+  const Recording got = record(dir.file("glued.ts"));
+  ASSERT_EQ(got.shots.size(), 20U);
+  EXPECT_EQ(got.counters.format_changes, 1);
+  EXPECT_FLOAT_EQ(got.shots[9].view.sar, 1);
+  EXPECT_FLOAT_EQ(got.shots[10].view.sar, 2);
 }
 
 TEST(FormatChanges, ArePassedOnWhenAsked) {

@@ -80,7 +80,7 @@ def changes():
     return [Case("change", "size.ts", glued(h264(), wide), both, times=None),
             Case("change", "format.ts", glued(h264(), fine), both, times=None, tolerance=4),
             Case("change", "depth.ts", glued(deep, h264()), both, times=None),
-            Case("change", "sar.ts", glued(h264(), sar), both, times=None)]
+            Case("change", "sar.ts", glued(h264(), sar), both, times=None, says="changes from 1 to 2:")]
 
 
 def damage():

@@ -37,6 +37,12 @@ def wait_for(what, seconds=60):
     return None
 
 
+def listens(port):
+    """Whether a TCP socket listens on the port; asked of the kernel, for a connection would be the sender's only one."""
+    entries = [line.split() for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]]
+    return any(entry[1].endswith(f":{port:04X}") and entry[3] == "0A" for entry in entries)
+
+
 def gstreamer_fault():
     """Why no RTSP server can run here; empty: it can."""
     code = ("import gi; gi.require_version('Gst', '1.0'); gi.require_version('GstRtspServer', '1.0');"

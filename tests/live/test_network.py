@@ -3,12 +3,11 @@ import functools
 import http.server
 import pathlib
 import threading
-import time
 import unittest
 
 import numpy as np
 
-from live_support import LiveTest, build_shim, free_port, socket
+from live_support import LiveTest, build_shim, free_port, listens, socket, wait_for
 
 RATE, SECONDS = 25, 4
 GRAPH = f"testsrc2=size=320x240:rate={RATE}:duration={SECONDS}"
@@ -53,16 +52,9 @@ class Network(LiveTest):
         self.assertFalse(self.manifest()["live"]["broke_off"])
 
     def connect(self, url, *options, env=None):
-        """Once the sender listens: this is told by its port being taken."""
+        """Once the sender listens."""
         port = int(url.rsplit(":", 1)[1].split("/")[0])
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            with socket.socket() as probe:
-                try:
-                    probe.bind(("127.0.0.1", port))
-                except OSError:
-                    break
-            time.sleep(0.02)
+        self.assertTrue(wait_for(lambda: listens(port)), f"nobody listens on {port}")
         return self.dump(url, *options, env=env)
 
     def test_http_stream(self):

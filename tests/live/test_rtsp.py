@@ -37,7 +37,7 @@ class Rtsp(LiveTest):
         self.assertEqual(len(arrays["index"]), 40)
         steps = np.diff(arrays["index"]["pts_ns"]) * RATE / 1e9
         self.assertGreater(steps.min(), 0)
-        self.assertAlmostEqual(steps.mean(), 1, delta=0.5)  # paced by a clock, on a machine that may be busy
+        self.assertAlmostEqual(np.median(steps), 1, delta=0.5)  # paced by a clock, on a machine that may be busy
         manifest = self.manifest()
         self.assertEqual(manifest["live"]["capture_to_patch"]["count"], manifest["frames"])
         self.assertEqual(manifest["frames_decoded"], manifest["frames"] + sum(manifest["drops"].values()))
@@ -63,7 +63,8 @@ class Rtsp(LiveTest):
 
     def test_a_server_that_restarts(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
-        process = self.dump(self.url, "--reconnect", 100, "--reconnect-delay-max", 0.5)
+        # No frame is left out, so that the row before the gap is the last frame before it.
+        process = self.dump(self.url, "--reconnect", 100, "--reconnect-delay-max", 0.5, "--live-policy", "block", "--every", "frame")
         self.wait_for_rows(15, process)
         server.kill()
         server.wait()
@@ -79,10 +80,10 @@ class Rtsp(LiveTest):
         gap = manifest["live"]["gaps"][0]
         self.assertEqual((gap["emission"], gap["frame"], gap["pts_ns"]), (first, index["frame"][first], index["pts_ns"][first]))
         self.assertGreater(np.diff(index["pts_ns"]).min(), 0)
-        # The time on the dump's axis is the time that passed.
+        # The time on the dump's axis is the time that passed between the captures.
         passed = (live["captured_unix_ns"][first] - live["captured_unix_ns"][first - 1]) * 1e-9
         self.assertAlmostEqual((index["pts_ns"][first] - index["pts_ns"][first - 1]) * 1e-9, passed, delta=0.5)
-        self.assertAlmostEqual(manifest["live"]["gap_s"], gap["length_s"], delta=1)
+        self.assertAlmostEqual(manifest["live"]["gap_s"], gap["length_s"], delta=0.01)
         # The picture is damaged whole, so every patch counts as changed.
         self.assertEqual(index["damaged_tiles"][first], 20 * 15)
         self.assertTrue((arrays["changed"][first] == 1).all())
