@@ -111,11 +111,15 @@ const char* error_name(GLenum error) {
   }
 }
 
+void forget_errors() {
+  for (int i = 0; i < kMaxStaleErrors && glGetError() != GL_NO_ERROR; ++i) {
+  }
+}
+
 void check(const char* call) {
   const GLenum error = glGetError();
   if (error == GL_NO_ERROR) return;
-  for (int i = 0; i < kMaxStaleErrors && glGetError() != GL_NO_ERROR; ++i) {
-  }
+  forget_errors();
   const char* hint = error == GL_OUT_OF_MEMORY ? "; free GPU memory or lower --levels or the frame's size" : "";
   throw GlError(fmt::format("{} failed: {}{}", call, error_name(error), hint));
 }

@@ -23,8 +23,10 @@ class GlError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-// Throws GlError naming `call` when GL has recorded an error since the last check. Setup only: it may wait.
+// Throws GlError naming `call` when GL has recorded an error since the last check. May wait for the driver's thread, so
+// once for a piece of work, not after each call; forget_errors() before it, that others' errors are not taken for its.
 void check(const char* call);
+void forget_errors();
 const char* error_name(GLenum error);  // "GL_INVALID_ENUM" ...
 
 enum class Ownership : std::uint8_t { kOwned, kBorrowed };

@@ -1,5 +1,6 @@
 // Backend cuda on GL's textures: by --upload pbo, and for what draws them.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "gpu/cuda_device.h"
 #include "gpu/cuda_gl_textures.h"
@@ -37,6 +38,10 @@ BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayo
   }
   check_same_card(*context);
   auto pyramid = std::make_unique<CudaGlPyramid>(*context, layout, config.upload);
+  if (!pyramid->why_copied().empty()) {
+    spdlog::warn("backend cuda: OpenGL draws copies, through a pixel buffer, for its textures can't be shared: {}",
+                 pyramid->why_copied());
+  }
   if (pyramid->path() == UploadPath::kPbo) {
     parts.differ = std::make_unique<CudaGlTileDiffer>(*pyramid, config.diff);
   } else {

@@ -4,30 +4,31 @@
 #include <span>
 
 #include "gpu/cuda_gl_textures.h"
-#include "kernels/cuda/cuda_texture_home.h"
+#include "kernels/cuda/cuda_gl_home.h"
 #include "kernels/gl/gl_planes.h"
 
 namespace saccade::cuda {
 
 // Borrows the planes, whose context must be current. The card changes between CUDA's work and GL's in a third of a
 // millisecond, so textures go back only when GL needs them: give_to_gl() before each use by GL.
-class GlArrays final : public TextureHome {
+class GlArrays final : public GlHome {
  public:
   explicit GlArrays(std::span<const GlPlane> planes) : textures_(images(planes)) {}
-  ~GlArrays() override { give_to_gl(); }
+  ~GlArrays() override { release(); }
   void open(cudaStream_t stream) override {
     if (mapped_) return;
     textures_.map(stream);
     mapped_ = true;
     stream_ = stream;
   }
-  void give_to_gl() noexcept {
-    if (mapped_) textures_.unmap(stream_);
-    mapped_ = false;
-  }
+  void give_to_gl() override { release(); }
   const CudaMipmap& plane(int index) const override { return textures_.image(index); }
 
  private:
+  void release() noexcept {
+    if (mapped_) textures_.unmap(stream_);
+    mapped_ = false;
+  }
   static std::vector<CudaGlTextures::Image> images(std::span<const GlPlane> planes) {
     std::vector<CudaGlTextures::Image> images;
     for (const GlPlane& plane : planes) images.push_back({plane.texture.name(), mipmap_shape(plane.layout)});

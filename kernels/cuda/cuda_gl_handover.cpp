@@ -20,6 +20,7 @@ void PboHandover::push(const FrameView& frame, std::span<const TileRect> rects, 
   check_fits(frame, layout_);
   if (frame.space != MemorySpace::kCuda) throw std::invalid_argument("the frame to hand over is not on the card");
   if (rects.empty()) return;
+  gl::forget_errors();
   turn_ ^= 1;
   CudaGlBuffer& buffer = buffers_[static_cast<std::size_t>(turn_)];
   PaddedCopy copy{};
@@ -49,6 +50,7 @@ void PboHandover::push(const FrameView& frame, std::span<const TileRect> rects, 
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  gl::check("glTextureSubImage2D");
 }
 
 }  // namespace saccade::cuda

@@ -1,20 +1,43 @@
 #include "kernels/cuda/cuda_gl_pyramid.h"
 
+#include <stdexcept>
 #include <utility>
 
+#include "gpu/cuda_error.h"
 #include "gpu/cuda_stream.h"
 #include "kernels/cuda/cuda_gl_arrays.h"
+#include "kernels/cuda/cuda_gl_copies.h"
 #include "kernels/cuda/cuda_gl_handover.h"
 
 namespace saccade {
+namespace {
 
-CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path)
+std::unique_ptr<cuda::GlHome> make_home(const PyramidLayout& layout, std::span<const GlPlane> planes, UploadPath path,
+                                        GlSharing sharing, std::string& why_copied) {
+  if (sharing == GlSharing::kCopied) {
+    if (path == UploadPath::kPbo) throw std::invalid_argument("CUDA would not see what GL uploads to a copy");
+    why_copied = "asked for";
+  } else {
+    try {
+      return std::make_unique<cuda::GlArrays>(planes);
+    } catch (const CudaError& error) {
+      if (sharing == GlSharing::kMapped || path == UploadPath::kPbo) throw;
+      why_copied = error.what();
+    }
+  }
+  return std::make_unique<cuda::GlCopies>(layout, planes);
+}
+
+}  // namespace
+
+CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path,
+                             GlSharing sharing)
     : layout_(layout),
       path_(path == UploadPath::kPbo ? UploadPath::kPbo : UploadPath::kDirect),
       planes_(make_gl_planes(context.capabilities(), layout)) {
-  auto arrays = std::make_unique<cuda::GlArrays>(planes_);
-  arrays_ = arrays.get();
-  cuda_ = std::make_unique<CudaPyramid>(layout, std::move(arrays));
+  auto home = make_home(layout, planes_, path_, sharing, why_copied_);
+  home_ = home.get();
+  cuda_ = std::make_unique<CudaPyramid>(layout, std::move(home));
   if (path_ != UploadPath::kPbo) return;
   cuda_->set_staged(true);
   shadow_.emplace(level0_of(layout));
@@ -28,10 +51,12 @@ CudaGlPyramid::~CudaGlPyramid() = default;
 std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage) {
   if (path_ != UploadPath::kPbo) return cuda_->upload(frame, damage);
   last_upload_ = planner_->plan(damage);
-  arrays_->give_to_gl();
+  home_->give_to_gl();
   if (frame.space == MemorySpace::kHost) {
+    gl::forget_errors();
     shadow_->upload(frame, damage);
     uploader_->push(last_upload_.rects);
+    gl::check("glTextureSubImage2D");
   } else {
     if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(layout_, planes_);
     cuda_->wait_for_default_stream();
@@ -43,7 +68,7 @@ std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage)
 }
 
 const GlPlane& CudaGlPyramid::plane(int index) const {
-  arrays_->give_to_gl();
+  home_->give_to_gl();
   return planes_.at(static_cast<std::size_t>(index));
 }
 

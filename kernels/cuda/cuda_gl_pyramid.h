@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gpu/gl_context.h"
@@ -18,16 +19,26 @@
 namespace saccade {
 
 namespace cuda {
-class GlArrays;
+class GlHome;
 class PboHandover;
 }  // namespace cuda
 
+// How GL gets what CUDA made.
+enum class GlSharing : std::uint8_t {
+  kAuto,    // kMapped where the driver can, else kCopied
+  kMapped,  // CUDA writes GL's textures
+  kCopied,  // CUDA writes arrays of its own; GL gets copies through a pixel buffer (cuda::GlCopies)
+};
+
 // kDirect: all of CudaPyramid's ways, into mapped textures. kPbo: level 0 is written by GL alone: host frames through
-// the ring of pixel buffers, device frames by CUDA -> pixel buffer -> glTexSubImage2D; CUDA then makes the levels. All
+// the ring of pixel buffers, device frames by CUDA -> pixel buffer -> glTexSubImage2D; CUDA then makes the levels,
+// so kPbo needs kMapped. All
 // calls on the thread on which the context, of the same card, is current; it outlives the pyramid.
 class CudaGlPyramid final : public DrawablePyramid {
  public:
-  CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path);
+  // Throws CudaError where kMapped is needed and the driver can't.
+  CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path,
+                GlSharing sharing = GlSharing::kAuto);
   ~CudaGlPyramid() override;
   CudaGlPyramid(const CudaGlPyramid&) = delete;
   CudaGlPyramid& operator=(const CudaGlPyramid&) = delete;
@@ -45,6 +56,7 @@ class CudaGlPyramid final : public DrawablePyramid {
   CudaPyramid& cuda() { return *cuda_; }
   const CpuPyramid& shadow() const { return *shadow_; }  // kPbo only: level 0 as host frames left it
   UploadPath path() const { return path_; }
+  const std::string& why_copied() const { return why_copied_; }            // empty: mapped
   const UploadPlan& last_upload() const override { return last_upload_; }  // empty with kDirect
   const GlTimes& times() const override { return times_; }                 // while device times are measured
   const GlPlane& plane(int index) const override;                          // GL's until CUDA's next use
@@ -53,7 +65,8 @@ class CudaGlPyramid final : public DrawablePyramid {
   PyramidLayout layout_;
   UploadPath path_;
   std::vector<GlPlane> planes_;
-  cuda::GlArrays* arrays_ = nullptr;  // of cuda_
+  std::string why_copied_;
+  cuda::GlHome* home_ = nullptr;  // of cuda_
   std::unique_ptr<CudaPyramid> cuda_;
   std::optional<CpuPyramid> shadow_;
   std::optional<GlUploader> uploader_;

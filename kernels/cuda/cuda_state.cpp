@@ -44,6 +44,14 @@ DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
           in_samples(config.noise_floor), everything ? 1 : 0};
 }
 
+// Of a copy whose rows begin at multiples of kCopyPitch.
+std::size_t copy_bytes(const FrameView& frame) {
+  const FramePlanes shape = planes_of(frame);
+  std::size_t total = 0;
+  for (int p = 0; p < shape.count; ++p) total += round_up(shape.row_bytes[p], kCopyPitch) * shape.rows[p];
+  return total;
+}
+
 }  // namespace
 
 SourceParams source_of(const FrameView& frame) {
@@ -83,6 +91,21 @@ CudaState::CudaState(const PyramidLayout& shape, std::unique_ptr<TextureHome> ar
                                                         (layout.plane_count > 1 ? layout.planes[1].texel_bytes() : 0));
   diff_tiles = CudaBuffer(table_bytes);
   diff_tiles_host = PinnedBuffer(table_bytes);
+  reserve_input();
+}
+
+// Three planes with rows rounded up take most.
+void CudaState::reserve_input() {
+  FrameView frame;
+  frame.width_px = layout.planes[0].image_width;
+  frame.height_px = layout.planes[0].image_height;
+  frame.layout = layout.format == TextureFormat::kRgba8   ? PixelLayout::kRgba8
+                 : layout.format == TextureFormat::kYuv16 ? PixelLayout::kI420p16
+                                                          : PixelLayout::kI420;
+  const std::size_t tiles = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
+  packed = CudaBuffer(tiles);
+  frame_copy = CudaBuffer(copy_bytes(frame));
+  for (InputSlot& each : slots) each.bytes = PinnedBuffer(std::max(tiles, frame_copy.size_bytes()));
 }
 
 void CudaState::open_texture() {
@@ -101,18 +124,12 @@ InputSlot& CudaState::next_slot() {
   slot ^= 1;
   InputSlot& next = slots[static_cast<std::size_t>(slot)];
   next.copied.wait();
-  const std::size_t most = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
-  if (next.bytes.size_bytes() == 0) next.bytes = PinnedBuffer(most);
-  if (packed.size_bytes() == 0) packed = CudaBuffer(most);
   return next;
 }
 
 SourceParams CudaState::source_on_card(const FrameView& frame) {
   if (frame.space == MemorySpace::kCuda) return source_of(frame);
   const FramePlanes shape = planes_of(frame);
-  std::size_t total = 0;
-  for (int p = 0; p < shape.count; ++p) total += round_up(shape.row_bytes[p], kCopyPitch) * shape.rows[p];
-  if (frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
   FrameView copy = frame;
   std::uint8_t* to = frame_copy.data();
   for (int p = 0; p < shape.count; ++p) {
@@ -123,7 +140,7 @@ SourceParams CudaState::source_on_card(const FrameView& frame) {
   if (frame_is_pinned(frame)) {
     copy_pinned(frame, copy);
   } else {
-    copy_pageable(frame, copy, total);
+    copy_pageable(frame, copy);
   }
   return source_of(copy);
 }
@@ -149,10 +166,10 @@ void CudaState::copy_pinned(const FrameView& frame, const FrameView& copy) {
   }
 }
 
-void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total) {
+void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy) {
   const FramePlanes shape = planes_of(frame);
+  const std::size_t total = copy_bytes(frame);
   InputSlot& through = next_slot();
-  if (through.bytes.size_bytes() < total) through.bytes = PinnedBuffer(total);
   for (int p = 0; p < shape.count; ++p) {
     const PlaneView& from = frame.planes[static_cast<std::size_t>(p)];
     const PlaneView& to = copy.planes[static_cast<std::size_t>(p)];

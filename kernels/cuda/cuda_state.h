@@ -48,12 +48,13 @@ struct CudaState {
     CudaState& state_;
     DeviceTime::Work work_;
   };
+  void reserve_input();
   void open_texture();  // before work on it is queued: also looks up the handles of its levels
 
   void check_damage(const Damage& damage) const;
   SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
   void copy_pinned(const FrameView& frame, const FrameView& copy);
-  void copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total);
+  void copy_pageable(const FrameView& frame, const FrameView& copy);
   void follow_default_stream();
   void run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write);
   void fetch_tiles();           // starts bringing the result of run_diff back
@@ -84,7 +85,7 @@ struct CudaState {
   CudaEvent frame_made;
   Damage damage;
 
-  // Host to card. Allocated on first use.
+  // Host to card, enough for any frame of this size from the start: a card that is full says so before work begins.
   std::array<InputSlot, 2> slots;
   int slot = 0;
   CudaBuffer packed;  // the table, then packed tiles

@@ -149,7 +149,7 @@ void GlMips::refresh(const Damage& damage) {
   for (std::size_t k = 1; k < steps_.size(); ++k) list_parents(k);
   const std::size_t list_bytes = (steps_.back().first + steps_.back().count) * sizeof(std::uint32_t);
   const std::span<std::byte> slot = lists_.write();
-  if (slot.size() < list_bytes) return;  // not mapped; the debug callback has said why
+  if (slot.size() < list_bytes) throw gl::GlError("glMapNamedBufferRange: a list of tiles can't be mapped");
   std::memcpy(slot.data(), items_.data(), list_bytes);
   lists_.flush();
   glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, lists_.buffer(), static_cast<GLintptr>(lists_.offset_bytes()),

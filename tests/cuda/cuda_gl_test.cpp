@@ -59,14 +59,14 @@ void expect_gl_reads(const Pyramid& expected, const DrawablePyramid& pyramid, co
 enum class From : std::uint8_t { kHost, kCard, kBoth };  // kBoth: in turns
 
 void run_sequence(const gl::Context& context, PixelLayout layout, int width, int height, UploadPath path, From from,
-                  bool fused) {
+                  bool fused, GlSharing sharing = GlSharing::kAuto) {
   std::mt19937 rng(static_cast<unsigned>(width * 7 + height));
   TestFrame frame(layout, width, height, is_wide(layout) ? 6 : 0);
   frame.randomize(rng);
   const PyramidLayout shape = make_pyramid_layout(width, height, texture_format(layout), 7);
   CpuPyramid cpu(shape, plain_ops());
   CpuTileDiffer cpu_differ(cpu, {});
-  CudaGlPyramid cuda(context, shape, path);
+  CudaGlPyramid cuda(context, shape, path, sharing);
   std::unique_ptr<TileDiffer> differ;
   if (path == UploadPath::kPbo) {
     differ = std::make_unique<CudaGlTileDiffer>(cuda, DiffConfig{});
@@ -128,6 +128,24 @@ TEST_F(CudaGl, EveryWayEqualsCpu) {
       }
     }
   }
+}
+
+// What a driver gets that can't share textures.
+TEST_F(CudaGl, CopiesReachGl) {
+  for (const PixelLayout layout : kOnCard) {
+    for (const auto& [width, height] : {std::pair{320, 180}, {161, 121}}) {
+      for (const bool fused : {false, true})
+        run_sequence(*context_, layout, width, height, UploadPath::kDirect, From::kHost, fused, GlSharing::kCopied);
+      if (HasFailure()) return;
+    }
+  }
+  run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kCard, true, GlSharing::kCopied);
+}
+
+TEST_F(CudaGl, SharesWhereItCan) {
+  const PyramidLayout shape = make_pyramid_layout(64, 64, TextureFormat::kYuv8, 7);
+  EXPECT_EQ(CudaGlPyramid(*context_, shape, UploadPath::kDirect).why_copied(), "");
+  EXPECT_NE(CudaGlPyramid(*context_, shape, UploadPath::kDirect, GlSharing::kCopied).why_copied(), "");
 }
 
 TEST_F(CudaGl, LargeFrames) {

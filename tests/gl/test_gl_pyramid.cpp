@@ -179,5 +179,32 @@ TEST_F(GlPyramidTest, ALargerTextureThanAllowedSaysSo) {
   }
 }
 
+// A texture that GL could not write holds wrong pixels. A context of its own, for provoked errors.
+TEST_F(GlPyramidTest, AFailedUploadThrows) {
+  {
+    gl::ContextConfig config;
+    config.sink = [](const gl::DebugMessage&) {};
+    const gl::Context other = gl::Context::offscreen(config);
+    const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
+    HostFrame frame(PixelLayout::kRgba8, 64, 64);
+    Damage all(layout.tiles);
+    all.set_all();
+    for (const UploadPath path : {UploadPath::kDirect, UploadPath::kPbo}) {
+      GlPyramid pyramid(other, layout, {GlWork::kAuto, path, kDearBytes});
+      glEnable(GL_TEXTURE_2D);  // no capability of a core profile: somebody else's error
+      EXPECT_NO_THROW(pyramid.upload(frame.view(), all));
+      const GLuint texture = pyramid.plane(0).texture.name();
+      glDeleteTextures(1, &texture);
+      try {
+        pyramid.upload(frame.view(), all);
+        ADD_FAILURE() << "uploaded to a texture that is gone";
+      } catch (const gl::GlError& error) {
+        EXPECT_NE(std::string(error.what()).find("glTextureSubImage2D"), std::string::npos) << error.what();
+      }
+    }
+  }
+  context().make_current();
+}
+
 }  // namespace
 }  // namespace saccade
