@@ -7,6 +7,7 @@
 
 #include "app/options_checks.h"
 #include "app/options_config.h"
+#include "app/options_overrides.h"
 #include "app/options_table.h"
 #include "app/version.h"
 #include "pipeline/errors.h"
@@ -152,6 +153,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   GivenValues given;
   if (const auto config = line.given.find("config"); config != line.given.end()) {
     given = read_config(config->second.text, command.command);
+    give_way(given, line.given);
   }
   for (auto& [key, value] : line.given) given[key] = std::move(value);
 

@@ -42,6 +42,33 @@ class Config(DumpTest):
         self.assertIn("rate = 2.5\n", shown)
         self.assertNotIn("budget-ms", shown)
 
+    def test_a_typed_option_takes_out_what_contradicts_it_in_the_file(self):
+        tuned = "e0 = 2.0\nm0 = 1.5\n"
+        for text, typed, kept, gone in (
+                (tuned, ("--preset", "uv"), (), ("e0", "m0")),
+                ("preset = 'uv'\n", ("--e0", "2"), (), ("preset",)),
+                (tuned, ("--patches", "100"), (), ("e0", "m0")),
+                ("patches = 100\n", ("--e0", "2"), (), ("patches",)),
+                (tuned + "lattice = 'grid'\n", ("--patches", "100"), ("e0 = 2", "m0 = 1.5"), ()),
+                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--patches", "100"), (), ("strides", "grid-sizes")),
+                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--lattice", "grid"), (), ("strides", "grid-sizes")),
+                ("lattice = 'uniform'\nlod = 1.5\n", ("--lattice", "nested"), (), ("lod",)),
+                ("lattice = 'grid'\nm0 = 1.5\n", ("--lattice", "nested"), (), ("m0",)),
+                ("lattice = 'grid'\ne0 = 2.0\npatches = 100\n", ("--lattice", "nested"), ("e0 = 2",), ("patches",)),
+                ("dtype = 'f32'\nnormalize = 'clip'\n", ("--dtype", "u8"), (), ("normalize = \"clip",)),
+                ("resume = true\n", ("--overwrite",), ("overwrite = true",), ("resume = true",))):
+            done = saccade("dump", "--print-config", "--config", self.write(text), *typed)
+            said = f"{text}{typed}: {done.stderr.decode()}{done.stdout.decode()}"
+            self.assertEqual(done.returncode, 0, said)
+            lines = done.stdout.decode().splitlines()
+            for word in (*kept, typed[0][2:]):
+                self.assertTrue(any(line.startswith(word) for line in lines), said)
+            for word in gone:
+                self.assertFalse(any(line.startswith(word) for line in lines), said)
+        # Within the file, or on the line, a contradiction stays one.
+        for text, typed in ((tuned + "preset = 'uv'\n", ()), ("", ("--e0", "2", "--preset", "uv"))):
+            self.refuse(2, ["contradicts", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
+
     def test_faults_name_key_and_line(self):
         for text, words in (("seed = 1\nsede = 2\n", [":2:", "sede", "seed"]),
                             ("e0 = 'two'\n", [":1:", "e0", "number"]),
