@@ -111,6 +111,9 @@ void check_contradictions(const Options& options, const GivenValues& values) {
     given.fail("require-hwdec", "contradicts --hwdec no; leave one out");
   }
   check_lattice(options.pipeline.lattice, given);
+  // A policy's argument is read where it is made; a file is left for then.
+  const ScanpathConfig& scanpath = options.pipeline.scanpath;
+  if (scanpath.policy != FixationPolicy::kFile) static_cast<void>(make_scanpath(scanpath, FrameGeometry{64, 64}));
 }
 
 // What is written must not be what is read.

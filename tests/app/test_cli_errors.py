@@ -48,6 +48,10 @@ class Usage(DumpTest):
         self.usage(words, "dump", self.clip, "-o", self.out, *options)
         self.assertFalse(self.out.exists())
 
+    def test_options_are_read_before_the_input_is_opened(self):
+        for argument in ("center:2,0", "center:left", "raster:0x3"):
+            self.usage(["--fixation", argument], "dump", self.folder / "not there.mp4", "-o", self.out, "--fixation", argument)
+
     def test_no_command(self):
         done = saccade()
         self.assertEqual((done.returncode, done.stdout), (2, b""))
