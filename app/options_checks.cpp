@@ -58,6 +58,7 @@ void check_lattice(const LatticeConfig& lattice, const Given& given) {
   given.exclude("patches", "e0", "the nested lattice solves e0 from the number of patches, or follows e0");
   given.exclude("patches", "preset", "the nested lattice solves e0 from the number of patches, or follows the preset");
   given.exclude("patches", "strides", "the rings are given one by one");
+  for (const char* name : {"e0", "m0", "preset"}) given.exclude(name, "strides", "the rings are given one by one");
   if (given.has("m0") && !given.has("e0"))
     given.fail("m0", "needs --e0 as well: the nested lattice solves for M0 = e0");
 }

@@ -17,16 +17,28 @@ constexpr Override kOverrides[] = {
     {"preset", "", "", "e0"},
     {"preset", "", "", "m0"},
     {"preset", "", "nested", "patches"},
+    {"preset", "", "nested", "strides"},
+    {"preset", "", "nested", "grid-sizes"},
     {"e0", "", "", "preset"},
     {"e0", "", "nested", "patches"},
+    {"e0", "", "nested", "strides"},
+    {"e0", "", "nested", "grid-sizes"},
     {"m0", "", "", "preset"},
+    {"m0", "", "nested", "strides"},
+    {"m0", "", "nested", "grid-sizes"},
     {"patches", "", "nested", "e0"},
     {"patches", "", "nested", "m0"},
     {"patches", "", "nested", "preset"},
     {"patches", "", "nested", "strides"},
     {"patches", "", "nested", "grid-sizes"},
     {"strides", "", "", "patches"},
+    {"strides", "", "", "e0"},
+    {"strides", "", "", "m0"},
+    {"strides", "", "", "preset"},
     {"grid-sizes", "", "", "patches"},
+    {"grid-sizes", "", "", "e0"},
+    {"grid-sizes", "", "", "m0"},
+    {"grid-sizes", "", "", "preset"},
     {"lattice", "nested", "", "lod"},
     {"lattice", "grid", "", "lod"},
     {"lattice", "grid", "", "strides"},
@@ -37,6 +49,7 @@ constexpr Override kOverrides[] = {
     {"overwrite", "true", "", "resume"},
     {"resume", "true", "", "overwrite"},
     {"hwdec", "no", "", "require-hwdec"},
+    {"backend", "cpu", "", "upload"},
 };
 
 std::string text_of(const GivenValues& values, std::string_view name) {
@@ -66,9 +79,11 @@ void give_way(GivenValues& file, const GivenValues& line) {
     drop(file, rule.dropped);
   }
   if (text_of(line, "require-hwdec") == "true" && text_of(file, "hwdec") == "no") drop(file, "hwdec");
+  const std::string upload = text_of(line, "upload");
+  if (!upload.empty() && upload != "auto" && text_of(file, "backend") == "cpu") drop(file, "backend");
   // Of a file for another lattice, what the nested one can follow is kept.
   if (text_of(line, "lattice") == "nested") {
-    if (file.find("e0") != file.end()) {
+    if (file.find("e0") != file.end() || file.find("preset") != file.end()) {
       drop(file, "patches");
     } else if (line.find("e0") == line.end()) {
       drop(file, "m0");

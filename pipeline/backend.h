@@ -37,9 +37,10 @@ struct BackendParts {
 struct BackendConfig {
   Backend backend = Backend::kCpu;
   DiffConfig diff;
-  bool staged = false;                    // each of diff, upload and mips by itself, and no FusedUpdate
-  UploadPath upload = UploadPath::kAuto;  // of gl and cuda
-  bool calibrate = true;                  // gl: by the costs measured here; false: by fixed ones, the same everywhere
+  bool staged = false;                      // each of diff, upload and mips by itself, and no FusedUpdate
+  UploadPath upload = UploadPath::kAuto;    // of gl and cuda
+  MemorySpace frames = MemorySpace::kHost;  // where the first one lies; later ones may come from elsewhere
+  bool calibrate = true;                    // gl: by the costs measured here; false: by fixed ones, the same everywhere
   // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
   // and cuda with UploadPath::kPbo, make an offscreen one.
   const gl::Context* gl = nullptr;

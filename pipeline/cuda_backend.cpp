@@ -29,6 +29,7 @@ BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout&
   BackendParts parts;
   share_primary_context();
   auto pyramid = std::make_unique<CudaPyramid>(layout);
+  if (config.frames == MemorySpace::kHost) pyramid->reserve_for_host_frames();
   parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, config.diff);
   if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, config.diff);
   pyramid->set_staged(config.staged);

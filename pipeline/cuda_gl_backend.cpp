@@ -45,6 +45,7 @@ BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayo
   if (pyramid->path() == UploadPath::kPbo) {
     parts.differ = std::make_unique<CudaGlTileDiffer>(*pyramid, config.diff);
   } else {
+    if (config.frames == MemorySpace::kHost) pyramid->cuda().reserve_for_host_frames();
     parts.differ = std::make_unique<CudaTileDiffer>(pyramid->cuda(), config.diff);
     if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(pyramid->cuda(), config.diff);
     pyramid->cuda().set_staged(config.staged);

@@ -57,7 +57,7 @@ class LiveSource final : public FrameSource {
  private:
   enum class Wanted : std::uint8_t { kYes, kEarly, kPastEnd };
   Wanted accept(Frame& frame);
-  void resume_time(std::int64_t pts_ns, std::int64_t captured_ns);
+  void resume_time(const FrameView& view, const FrameOrigin& origin);
   bool lose();
   void reconnect();
   std::unique_ptr<FrameSource> open_alike();
@@ -75,7 +75,9 @@ class LiveSource final : public FrameSource {
   StreamEnd end_;
   bool ended_ = false;
   // Times, as given out
-  std::int64_t start_ns_ = 0, end_ns_ = 0, offset_ns_ = 0, last_pts_ns_ = 0, last_captured_ns_ = 0;
+  std::int64_t start_ns_ = 0, end_ns_ = 0, offset_ns_ = 0, last_pts_ns_ = 0;
+  FrameOrigin last_origin_;
+  float last_sar_ = 0;
   bool any_frame_ = false, after_gap_ = false;
   std::int64_t delivered_ = 0;
   std::int32_t gaps_ = 0;
@@ -121,19 +123,19 @@ ReadStatus LiveSource::next(Frame& out) {
 // Times, numbers and gaps as the user sees them.
 LiveSource::Wanted LiveSource::accept(Frame& frame) {
   FrameView& view = frame.view();
-  const std::int64_t captured_ns = frame.origin().captured_ns;
   if (!any_frame_) {
     start_ns_ = view.pts_ns + to_ns(wanted_.start_s);
     if (wanted_.duration_s) end_ns_ = start_ns_ + to_ns(*wanted_.duration_s);
   }
-  if (after_gap_) resume_time(view.pts_ns, captured_ns);
+  if (after_gap_) resume_time(view, frame.origin());
   any_frame_ = true;
   after_gap_ = false;
   tries_ = 0;
   delay_s_ = kFirstDelay_s;
   view.pts_ns += offset_ns_;
   last_pts_ns_ = view.pts_ns;
-  last_captured_ns_ = captured_ns;
+  last_origin_ = frame.origin();
+  last_sar_ = view.sar;
   if (view.pts_ns < start_ns_) return Wanted::kEarly;
   if (wanted_.duration_s && view.pts_ns >= end_ns_) return Wanted::kPastEnd;
   view.sequence = delivered_++;
@@ -142,10 +144,13 @@ LiveSource::Wanted LiveSource::accept(Frame& frame) {
   return Wanted::kYes;
 }
 
-// From capture to capture, not from arrival to arrival: opening a stream reads ahead, and its first frame comes out
-// late.
-void LiveSource::resume_time(std::int64_t pts_ns, std::int64_t captured_ns) {
-  const std::int64_t lost_ns = std::max<std::int64_t>(captured_ns - last_captured_ns_, 1);
+// From capture to capture where one clock told both, else from arrival to arrival, which is less true: opening a stream
+// reads ahead, and its first frame comes out late.
+void LiveSource::resume_time(const FrameView& view, const FrameOrigin& origin) {
+  const std::int64_t pts_ns = view.pts_ns;
+  const std::int64_t passed_ns = origin.clock == last_origin_.clock ? origin.captured_ns - last_origin_.captured_ns
+                                                                    : origin.arrived_ns - last_origin_.arrived_ns;
+  const std::int64_t lost_ns = std::max<std::int64_t>(passed_ns, 1);
   const std::int64_t by_clock_ns = last_pts_ns_ + lost_ns;
   const bool went_on = pts_ns + offset_ns_ > last_pts_ns_ && std::abs(pts_ns + offset_ns_ - by_clock_ns) < kSameTime_ns;
   if (!went_on) offset_ns_ = by_clock_ns - pts_ns;
@@ -154,6 +159,10 @@ void LiveSource::resume_time(std::int64_t pts_ns, std::int64_t captured_ns) {
   past_.gaps_ns += lost_ns;
   counters_.gaps_ns = past_.gaps_ns;
   spdlog::warn("{}: the stream is back after {:.2f} s", wanted_.uri, static_cast<double>(lost_ns) * 1e-9);
+  if (view.sar == last_sar_) return;
+  ++past_.format_changes;
+  ++counters_.format_changes;
+  spdlog::warn("{}: a pixel's width over its height changed from {:.4g} to {:.4g}", wanted_.uri, last_sar_, view.sar);
 }
 
 // The connection is over. False: so is the stream.

@@ -34,10 +34,11 @@ struct Pipeline::State {
   const Damage* damage = nullptr;
 
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
-        const gl::Context* gl)
+        MemorySpace frames, const gl::Context* gl)
       : layout(shape),
         geometry(frame_geometry),
-        backend(make_backend({config.backend, config.diff, config.staged, config.upload, config.calibrate, gl}, shape)),
+        backend(make_backend({config.backend, config.diff, config.staged, config.upload, frames, config.calibrate, gl},
+                             shape)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()) {
@@ -83,6 +84,7 @@ auto Pipeline::on_device(F&& work) {
   try {
     return work();
   } catch (const DeviceError& error) {
+    damage_everything();  // nobody knows what the texture holds
     throw UnavailableError(fmt::format("backend {}: {}", name(config_.backend), error.what()));
   }
 }
@@ -98,7 +100,7 @@ void Pipeline::prepare(const FrameView& frame) {
   const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
   const bool rebuild = state_ != nullptr;
   state_.reset();  // frees the old texture before the new one is made
-  state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, gl_context_); });
+  state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
   counters_.rebuilds += rebuild ? 1 : 0;
 }
 
@@ -243,9 +245,14 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
 
 void Pipeline::reset() {
   if (!state_) return;
+  damage_everything();
+  state_->scanpath->reset();
+}
+
+void Pipeline::damage_everything() {
+  if (!state_) return;
   if (state_->backend.differ) state_->backend.differ->damage_everything();
   if (state_->backend.fused) state_->backend.fused->damage_everything();
-  state_->scanpath->reset();
 }
 
 std::span<const Stage> Pipeline::stages() const {

@@ -135,6 +135,7 @@ class Pipeline {
   template <typename F>
   auto on_device(F&& work);
   StepResult run(const FrameView& frame, Emission& emission);
+  void damage_everything();
   Emission new_emission() const;
   void collect_device_times();
   void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);

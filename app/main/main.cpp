@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/log.h"
+#include "gpu/device_error.h"
 #include "pipeline/errors.h"
 
 namespace {
@@ -49,6 +50,8 @@ int main(int argc, char** argv) {
     return exit_code;
   } catch (const saccade::Error& error) {
     return fail(error.code(), error.what());
+  } catch (const saccade::DeviceError& error) {  // outside a pipeline's step: while drawing, say
+    return fail(saccade::ExitCode::kUnavailable, error.what());
   } catch (const std::bad_alloc&) {
     return fail(saccade::ExitCode::kUnexpected, "out of memory; try a smaller frame (--vf scale) or fewer --patches");
   } catch (const std::exception& error) {

@@ -19,9 +19,14 @@ std::unique_ptr<cuda::GlHome> make_home(const PyramidLayout& layout, std::span<c
     why_copied = "asked for";
   } else {
     try {
-      return std::make_unique<cuda::GlArrays>(planes);
+      auto arrays = std::make_unique<cuda::GlArrays>(planes);
+      const CudaStream stream;
+      arrays->open(stream.get());  // a driver may register a texture and then not map it
+      arrays->give_to_gl();
+      return arrays;
     } catch (const CudaError& error) {
-      if (sharing == GlSharing::kMapped || path == UploadPath::kPbo) throw;
+      const bool no_memory = error.code() == cudaErrorMemoryAllocation;  // copies would need more
+      if (no_memory || sharing == GlSharing::kMapped || path == UploadPath::kPbo) throw;
       why_copied = error.what();
     }
   }
@@ -60,7 +65,12 @@ std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage)
   } else {
     if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(layout_, planes_);
     cuda_->wait_for_default_stream();
-    handover_->push(frame, last_upload_.rects, static_cast<cudaStream_t>(cuda_->stream()));
+    try {
+      handover_->push(frame, last_upload_.rects, static_cast<cudaStream_t>(cuda_->stream()));
+    } catch (...) {
+      static_cast<void>(cudaStreamSynchronize(static_cast<cudaStream_t>(cuda_->stream())));
+      throw;
+    }
     cuda_->wait();  // the frame goes back to its decoder
   }
   cuda_->note_level0_written();

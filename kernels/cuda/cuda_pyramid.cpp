@@ -69,6 +69,8 @@ void CudaPyramid::refresh_mips(const Damage& damage) {
   wait();
 }
 
+void CudaPyramid::reserve_for_host_frames() { state_->reserve_input(); }
+
 void CudaPyramid::note_level0_written() { state_->levels_done = false; }
 
 void CudaPyramid::update_on_card(const FrameView& frame, const DiffConfig& config, bool everything) {

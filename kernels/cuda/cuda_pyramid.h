@@ -39,6 +39,10 @@ class CudaPyramid final : public Pyramid {
   void measure_device() override;
   bool poll_device_time(DeviceTime& time) override;
 
+  // Takes the memory that host frames need on their way to the card now, so that a full card says so before work
+  // begins; else the first such frame takes it.
+  void reserve_for_host_frames();
+
   // Level 0 was written by somebody else (GL): refresh_mips has everything to do.
   void note_level0_written();
 

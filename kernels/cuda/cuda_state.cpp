@@ -89,9 +89,9 @@ CudaState::CudaState(const PyramidLayout& shape, std::unique_ptr<TextureHome> ar
   chroma_offset = static_cast<std::size_t>(kTilePx * kTilePx * layout.planes[0].texel_bytes());
   tile_bytes = chroma_offset + static_cast<std::size_t>(kTilePx * kTilePx / 4 *
                                                         (layout.plane_count > 1 ? layout.planes[1].texel_bytes() : 0));
+  packed_bytes = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
   diff_tiles = CudaBuffer(table_bytes);
   diff_tiles_host = PinnedBuffer(table_bytes);
-  reserve_input();
 }
 
 // Three planes with rows rounded up take most.
@@ -102,10 +102,9 @@ void CudaState::reserve_input() {
   frame.layout = layout.format == TextureFormat::kRgba8   ? PixelLayout::kRgba8
                  : layout.format == TextureFormat::kYuv16 ? PixelLayout::kI420p16
                                                           : PixelLayout::kI420;
-  const std::size_t tiles = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
-  packed = CudaBuffer(tiles);
+  packed = CudaBuffer(packed_bytes);
   frame_copy = CudaBuffer(copy_bytes(frame));
-  for (InputSlot& each : slots) each.bytes = PinnedBuffer(std::max(tiles, frame_copy.size_bytes()));
+  for (InputSlot& each : slots) each.bytes = PinnedBuffer(std::max(packed_bytes, frame_copy.size_bytes()));
 }
 
 void CudaState::open_texture() {
@@ -124,12 +123,15 @@ InputSlot& CudaState::next_slot() {
   slot ^= 1;
   InputSlot& next = slots[static_cast<std::size_t>(slot)];
   next.copied.wait();
+  if (next.bytes.size_bytes() < packed_bytes) next.bytes = PinnedBuffer(packed_bytes);
+  if (packed.size_bytes() == 0) packed = CudaBuffer(packed_bytes);
   return next;
 }
 
 SourceParams CudaState::source_on_card(const FrameView& frame) {
   if (frame.space == MemorySpace::kCuda) return source_of(frame);
   const FramePlanes shape = planes_of(frame);
+  if (const std::size_t total = copy_bytes(frame); frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
   FrameView copy = frame;
   std::uint8_t* to = frame_copy.data();
   for (int p = 0; p < shape.count; ++p) {
@@ -170,6 +172,7 @@ void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy) {
   const FramePlanes shape = planes_of(frame);
   const std::size_t total = copy_bytes(frame);
   InputSlot& through = next_slot();
+  if (through.bytes.size_bytes() < total) through.bytes = PinnedBuffer(total);
   for (int p = 0; p < shape.count; ++p) {
     const PlaneView& from = frame.planes[static_cast<std::size_t>(p)];
     const PlaneView& to = copy.planes[static_cast<std::size_t>(p)];

@@ -48,8 +48,8 @@ struct CudaState {
     CudaState& state_;
     DeviceTime::Work work_;
   };
-  void reserve_input();
-  void open_texture();  // before work on it is queued: also looks up the handles of its levels
+  void reserve_input();  // for any host frame of this size
+  void open_texture();   // before work on it is queued: also looks up the handles of its levels
 
   void check_damage(const Damage& damage) const;
   SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
@@ -75,8 +75,9 @@ struct CudaState {
   TextureParams texture{};
   CudaBuffer tile_sums;
 
-  std::size_t table_bytes = 0;  // one word per image tile
-  std::size_t tile_bytes = 0;   // a packed tile: luma or RGBA, then chroma
+  std::size_t table_bytes = 0;   // one word per image tile
+  std::size_t packed_bytes = 0;  // the table and all tiles
+  std::size_t tile_bytes = 0;    // a packed tile: luma or RGBA, then chroma
   std::size_t chroma_offset = 0;
   CudaBuffer diff_tiles;  // written by the diff
   PinnedBuffer diff_tiles_host;
@@ -85,7 +86,7 @@ struct CudaState {
   CudaEvent frame_made;
   Damage damage;
 
-  // Host to card, enough for any frame of this size from the start: a card that is full says so before work begins.
+  // Host to card. Allocated on first use, or by reserve_input().
   std::array<InputSlot, 2> slots;
   int slot = 0;
   CudaBuffer packed;  // the table, then packed tiles

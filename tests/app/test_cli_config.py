@@ -55,7 +55,13 @@ class Config(DumpTest):
                 ("lattice = 'uniform'\nlod = 1.5\n", ("--lattice", "nested"), (), ("lod",)),
                 ("lattice = 'grid'\nm0 = 1.5\n", ("--lattice", "nested"), (), ("m0",)),
                 ("lattice = 'grid'\ne0 = 2.0\npatches = 100\n", ("--lattice", "nested"), ("e0 = 2",), ("patches",)),
-                ("dtype = 'f32'\nnormalize = 'clip'\n", ("--dtype", "u8"), (), ("normalize = \"clip",)),
+                (tuned, ("--strides", "1,2", "--grid-sizes", "4,4"), ("grid-sizes",), ("e0", "m0")),
+                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--e0", "2"), (), ("strides", "grid-sizes")),
+                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--preset", "uv"), (), ("strides", "grid-sizes")),
+                ("lattice = 'grid'\npreset = 'uv'\npatches = 100\n", ("--lattice", "nested"), ("preset = ",), ("patches",)),
+                ("upload = 'pbo'\n", ("--backend", "cpu"), ("upload = 'auto",), ("upload = 'pbo",)),
+                ("backend = 'cpu'\n", ("--upload", "direct"), ("backend = 'auto",), ("backend = 'cpu",)),
+                ("dtype = 'f32'\nnormalize = 'clip'\n", ("--dtype", "u8"), (), ("normalize = 'clip",)),
                 ("resume = true\n", ("--overwrite",), ("overwrite = true",), ("resume = true",))):
             done = saccade("dump", "--print-config", "--config", self.write(text), *typed)
             said = f"{text}{typed}: {done.stderr.decode()}{done.stdout.decode()}"

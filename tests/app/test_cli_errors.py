@@ -96,6 +96,8 @@ class Usage(DumpTest):
                                (["--strides", "nested"], ("--lattice", "grid", "--strides", "1,2", "--grid-sizes", "4,4")),
                                (["--strides", "--grid-sizes"], ("--strides", "1,2")),
                                (["--grid-sizes", "--strides"], ("--strides", "1,2", "--grid-sizes", "4,4,4")),
+                               (["--e0", "--strides"], ("--e0", "2", "--strides", "1,2", "--grid-sizes", "4,4")),
+                               (["--preset", "--strides"], ("--preset", "uv", "--strides", "1,2", "--grid-sizes", "4,4")),
                                (["--m0", "--e0"], ("--m0", "2")),
                                (["--normalize", "--dtype"], ("--normalize", "clip")),
                                (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):

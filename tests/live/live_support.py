@@ -39,7 +39,8 @@ def wait_for(what, seconds=60):
 
 def listens(port):
     """Whether a TCP socket listens on the port; asked of the kernel, for a connection would be the sender's only one."""
-    entries = [line.split() for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]]
+    tables = [path for path in map(pathlib.Path, ("/proc/net/tcp", "/proc/net/tcp6")) if path.exists()]
+    entries = [line.split() for path in tables for line in path.read_text().splitlines()[1:]]
     return any(entry[1].endswith(f":{port:04X}") and entry[3] == "0A" for entry in entries)
 
 
@@ -122,7 +123,8 @@ class LiveTest(unittest.TestCase):
 
     def wait_for_rows(self, count, process):
         self.assertIsNotNone(wait_for(lambda: self.rows() >= count or process.poll() is not None), f"{self.rows()} rows")
-        self.assertIsNone(process.poll(), "ended early")
+        if process.poll() is not None:
+            self.fail(f"ended early, exit {process.returncode}: {process.communicate()[1]}")
 
     def stop(self, process, sign=signal.SIGINT):
         """Ends a live dump as a person does; it is complete then."""

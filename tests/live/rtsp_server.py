@@ -26,6 +26,10 @@ class Player(threading.Thread):
         self.stopped = threading.Event()
 
     def run(self):
+        # Before its pipeline runs, a source stamps by the clock's own zero: hours ahead, and no later picture gets past.
+        while self.source.get_base_time() == 0:
+            if self.stopped.wait(0.005):
+                return
         begin, number = time.monotonic(), 0
         while not self.stopped.wait(max(begin + number / self.rate - time.monotonic(), 0)):
             late = time.monotonic() - begin - number / self.rate

@@ -3,9 +3,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
+#if defined(SACCADE_GL)
+#include "gpu/gl_context.h"
+#endif
 #include "pipeline/errors.h"
 #include "pipeline/frame_source.h"
 #include "pipeline/pipeline.h"
@@ -97,6 +101,43 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
   EXPECT_EXIT(fault_while_decoding(std::string(clips) + "/static-1080p.mp4"), ::testing::ExitedWithCode(69),
               "static-1080p.mp4: frame .*illegal");
 }
+
+#if defined(SACCADE_GL)
+// The viewer goes on after a fault: the frame that the texture did not get must not count as seen.
+TEST(GlFault, DamagesEverything) {
+  std::optional<gl::Context> context;
+  try {
+    gl::ContextConfig quiet;
+    quiet.sink = [](const gl::DebugMessage&) {};
+    context.emplace(gl::Context::offscreen(quiet));
+  } catch (const gl::GlError& error) {
+    if (testing::required("gl")) FAIL() << error.what();
+    GTEST_SKIP() << error.what();
+  }
+  PipelineConfig config;
+  config.backend = Backend::kGl;
+  config.upload = UploadPath::kDirect;
+  config.calibrate = false;
+  Pipeline pipeline(config);
+  pipeline.set_gl_context(&*context);
+  std::vector<std::uint8_t> picture(std::size_t{64} * 64 * 4, 100);
+  FrameView frame;
+  frame.layout = PixelLayout::kRgba8;
+  frame.width_px = frame.height_px = 64;
+  frame.planes[0] = {picture.data(), 64 * 4};
+  pipeline.prepare(frame);
+  Emission emission = pipeline.make_emission();
+  EXPECT_EQ(pipeline.step(frame, emission).damaged_tiles, 16);
+  EXPECT_EQ(pipeline.step(frame, emission).damaged_tiles, 0);
+
+  picture[0] = 200;
+  const gl::Buffer small(16, 0);  // uploads read from it, and beyond its end
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, small.name());
+  EXPECT_THROW(pipeline.step(frame, emission), UnavailableError);
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  EXPECT_EQ(pipeline.step(frame, emission).damaged_tiles, 16);
+}
+#endif
 
 }  // namespace
 }  // namespace saccade
