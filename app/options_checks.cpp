@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/dump_input.h"
+#include "app/options_overrides.h"
 #include "pipeline/decoder_hw.h"
 #include "pipeline/errors.h"
 
@@ -27,8 +28,12 @@ class Given {
     throw UsageError(
         fmt::format("{}: {}", found != values_.end() ? found->second.origin : fmt::format("--{}", name), fault));
   }
-  void exclude(std::string_view one, std::string_view other, std::string_view why) const {
-    if (has(one) && has(other)) fail(one, fmt::format("contradicts --{}: {}; leave one out", other, why));
+  // Of contradictions(), those of this kind of lattice.
+  void exclude_pairs(std::string_view lattice) const {
+    for (const Contradiction& pair : contradictions()) {
+      if (pair.lattice != lattice || !has(pair.one) || !has(pair.other)) continue;
+      fail(pair.one, fmt::format("contradicts --{}: {}; leave one out", pair.other, pair.why));
+    }
   }
 
  private:
@@ -37,8 +42,7 @@ class Given {
 
 void check_lattice(const LatticeConfig& lattice, const Given& given) {
   const bool nested = lattice.kind == LatticeKind::kNested;
-  given.exclude("e0", "preset", "a preset sets e0");
-  given.exclude("m0", "preset", "a preset sets M0");
+  given.exclude_pairs("");
   if (given.has("lod") && lattice.kind != LatticeKind::kUniform) given.fail("lod", "needs --lattice uniform");
   for (const char* name : {"strides", "grid-sizes"}) {
     if (given.has(name) && !nested) given.fail(name, "needs --lattice nested");
@@ -55,10 +59,7 @@ void check_lattice(const LatticeConfig& lattice, const Given& given) {
                                          lattice.grid_sizes.size(), lattice.strides.size()));
   }
   if (!nested) return;
-  given.exclude("patches", "e0", "the nested lattice solves e0 from the number of patches, or follows e0");
-  given.exclude("patches", "preset", "the nested lattice solves e0 from the number of patches, or follows the preset");
-  given.exclude("patches", "strides", "the rings are given one by one");
-  for (const char* name : {"e0", "m0", "preset"}) given.exclude(name, "strides", "the rings are given one by one");
+  given.exclude_pairs("nested");
   if (given.has("m0") && !given.has("e0"))
     given.fail("m0", "needs --e0 as well: the nested lattice solves for M0 = e0");
 }

@@ -5,52 +5,35 @@
 namespace saccade {
 namespace {
 
-// Typing `typed` (as `text`; empty: as anything) with a lattice of kind `lattice` (empty: any) makes `dropped` moot.
+constexpr std::string_view kSolvedOrGiven = "the nested lattice solves e0 from the number of patches, or follows e0";
+constexpr std::string_view kSolvedOrPreset =
+    "the nested lattice solves e0 from the number of patches, or follows the preset";
+constexpr std::string_view kRingsGiven = "the rings are given one by one";
+
+constexpr Contradiction kContradictions[] = {
+    {"e0", "preset", "", "a preset sets e0"},      {"m0", "preset", "", "a preset sets M0"},
+    {"patches", "e0", "nested", kSolvedOrGiven},   {"patches", "preset", "nested", kSolvedOrPreset},
+    {"patches", "strides", "nested", kRingsGiven}, {"patches", "grid-sizes", "nested", kRingsGiven},
+    {"e0", "strides", "nested", kRingsGiven},      {"e0", "grid-sizes", "nested", kRingsGiven},
+    {"m0", "strides", "nested", kRingsGiven},      {"m0", "grid-sizes", "nested", kRingsGiven},
+    {"preset", "strides", "nested", kRingsGiven},  {"preset", "grid-sizes", "nested", kRingsGiven},
+};
+
+// Beside those: typing `typed` as `text` makes `dropped` moot, but not the other way round.
 struct Override {
   std::string_view typed;
   std::string_view text;
-  std::string_view lattice;
   std::string_view dropped;
 };
 
 constexpr Override kOverrides[] = {
-    {"preset", "", "", "e0"},
-    {"preset", "", "", "m0"},
-    {"preset", "", "nested", "patches"},
-    {"preset", "", "nested", "strides"},
-    {"preset", "", "nested", "grid-sizes"},
-    {"e0", "", "", "preset"},
-    {"e0", "", "nested", "patches"},
-    {"e0", "", "nested", "strides"},
-    {"e0", "", "nested", "grid-sizes"},
-    {"m0", "", "", "preset"},
-    {"m0", "", "nested", "strides"},
-    {"m0", "", "nested", "grid-sizes"},
-    {"patches", "", "nested", "e0"},
-    {"patches", "", "nested", "m0"},
-    {"patches", "", "nested", "preset"},
-    {"patches", "", "nested", "strides"},
-    {"patches", "", "nested", "grid-sizes"},
-    {"strides", "", "", "patches"},
-    {"strides", "", "", "e0"},
-    {"strides", "", "", "m0"},
-    {"strides", "", "", "preset"},
-    {"grid-sizes", "", "", "patches"},
-    {"grid-sizes", "", "", "e0"},
-    {"grid-sizes", "", "", "m0"},
-    {"grid-sizes", "", "", "preset"},
-    {"lattice", "nested", "", "lod"},
-    {"lattice", "grid", "", "lod"},
-    {"lattice", "grid", "", "strides"},
-    {"lattice", "grid", "", "grid-sizes"},
-    {"lattice", "uniform", "", "strides"},
-    {"lattice", "uniform", "", "grid-sizes"},
-    {"dtype", "u8", "", "normalize"},
-    {"overwrite", "true", "", "resume"},
-    {"resume", "true", "", "overwrite"},
-    {"hwdec", "no", "", "require-hwdec"},
-    {"backend", "cpu", "", "upload"},
+    {"lattice", "nested", "lod"},      {"lattice", "grid", "lod"},        {"lattice", "grid", "strides"},
+    {"lattice", "grid", "grid-sizes"}, {"lattice", "uniform", "strides"}, {"lattice", "uniform", "grid-sizes"},
+    {"dtype", "u8", "normalize"},      {"overwrite", "true", "resume"},   {"resume", "true", "overwrite"},
+    {"hwdec", "no", "require-hwdec"},  {"backend", "cpu", "upload"},
 };
+
+bool has(const GivenValues& values, std::string_view name) { return values.find(name) != values.end(); }
 
 std::string text_of(const GivenValues& values, std::string_view name) {
   const auto found = values.find(name);
@@ -59,7 +42,7 @@ std::string text_of(const GivenValues& values, std::string_view name) {
 
 std::string lattice_in_force(const GivenValues& file, const GivenValues& line) {
   for (const GivenValues* values : {&line, &file}) {
-    if (values->find("lattice") != values->end()) return text_of(*values, "lattice");
+    if (has(*values, "lattice")) return text_of(*values, "lattice");
   }
   return std::string(find_option("lattice")->default_text);
 }
@@ -70,22 +53,28 @@ void drop(GivenValues& values, std::string_view name) {
 
 }  // namespace
 
+std::span<const Contradiction> contradictions() { return kContradictions; }
+
 void give_way(GivenValues& file, const GivenValues& line) {
   const std::string lattice = lattice_in_force(file, line);
-  for (const Override& rule : kOverrides) {
-    if (line.find(rule.typed) == line.end()) continue;
-    if (!rule.text.empty() && text_of(line, rule.typed) != rule.text) continue;
-    if (!rule.lattice.empty() && lattice != rule.lattice) continue;
-    drop(file, rule.dropped);
+  for (const Contradiction& pair : contradictions()) {
+    if (!pair.lattice.empty() && lattice != pair.lattice) continue;
+    if (has(line, pair.one)) drop(file, pair.other);
+    if (has(line, pair.other)) drop(file, pair.one);
   }
+  for (const Override& rule : kOverrides) {
+    if (has(line, rule.typed) && (text_of(line, rule.typed) == rule.text)) drop(file, rule.dropped);
+  }
+  if (lattice == "nested" && has(line, "patches")) drop(file, "m0");  // which needs e0 there
   if (text_of(line, "require-hwdec") == "true" && text_of(file, "hwdec") == "no") drop(file, "hwdec");
-  const std::string upload = text_of(line, "upload");
-  if (!upload.empty() && upload != "auto" && text_of(file, "backend") == "cpu") drop(file, "backend");
+  if (has(line, "upload") && text_of(line, "upload") != "auto" && text_of(file, "backend") == "cpu") {
+    drop(file, "backend");
+  }
   // Of a file for another lattice, what the nested one can follow is kept.
   if (text_of(line, "lattice") == "nested") {
-    if (file.find("e0") != file.end() || file.find("preset") != file.end()) {
+    if (has(file, "e0") || has(file, "preset")) {
       drop(file, "patches");
-    } else if (line.find("e0") == line.end()) {
+    } else if (!has(line, "e0")) {
       drop(file, "m0");
     }
   }
