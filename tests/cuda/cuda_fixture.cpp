@@ -34,9 +34,7 @@ void CudaTest::SetUp() {
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaSuccess && count > 0) return;
   static_cast<void>(cudaGetLastError());
-  const std::string why = std::string("no CUDA device: ") + cudaGetErrorString(code);
-  if (testing::required("cuda")) FAIL() << why;
-  GTEST_SKIP() << why;
+  testing::skip_or_fail("cuda", std::string("no CUDA device: ") + cudaGetErrorString(code));
 }
 
 PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_(frame) {

@@ -29,19 +29,11 @@ gl::Context* shared_context(std::string& why) {
   return context.get();
 }
 
-void GlTest::skip_or_fail(const std::string& why) {
-  if (required("gl")) {
-    FAIL() << "SACCADE_REQUIRE asks for gl: " << why;
-  } else {
-    GTEST_SKIP() << why;
-  }
-}
-
 void GlTest::SetUp() {
   std::string why;
   context_ = shared_context(why);
   if (context_ == nullptr) {
-    skip_or_fail(why);
+    skip_or_fail("gl", why);
     return;
   }
   errors_before_ = context_->error_count();

@@ -24,7 +24,6 @@ class GlTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
   gl::Context& context() { return *context_; }
-  void skip_or_fail(const std::string& why);
 
  private:
   gl::Context* context_ = nullptr;

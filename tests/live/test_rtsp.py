@@ -64,7 +64,7 @@ class Rtsp(LiveTest):
     def test_a_server_that_restarts(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
         # No frame is left out, so that the row before the gap is the last frame before it.
-        process = self.dump(self.url, "--reconnect", 100, "--reconnect-delay-max", 0.5, "--live-policy", "block", "--every", "frame")
+        process = self.dump(self.url, "--reconnect", 100, "--reconnect-delay-max", 0.5, "--live-policy", "block")
         self.wait_for_rows(15, process)
         server.kill()
         server.wait()

@@ -79,14 +79,10 @@ void break_card(Pipeline& pipeline, FrameView frame, Emission& emission) {
 class DeviceFault : public ::testing::Test {
  protected:
   void SetUp() override {
-    need(why_unavailable(Backend::kCuda));
+    if (const std::string why_not = why_unavailable(Backend::kCuda); !why_not.empty()) {
+      testing::skip_or_fail("cuda", why_not);
+    }
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-  }
-  // Skips, or fails where SACCADE_REQUIRE has cuda, for this reason; empty: nothing is missing.
-  void need(const std::string& why_not) {
-    if (why_not.empty()) return;
-    if (testing::required("cuda")) FAIL() << why_not;
-    GTEST_SKIP() << why_not;
   }
 };
 
@@ -96,8 +92,10 @@ TEST_F(DeviceFault, EndsTheRunAndNamesTheBackend) {
 
 TEST_F(DeviceFault, IsNoDamagedInput) {
   const char* clips = std::getenv("SACCADE_CLIPS");
-  need(clips != nullptr ? "" : "SACCADE_CLIPS names no folder of clips for NVDEC");
-  if (clips == nullptr) return;
+  if (clips == nullptr) {
+    testing::skip_or_fail("cuda", "SACCADE_CLIPS names no folder of clips for NVDEC");
+    return;
+  }
   EXPECT_EXIT(fault_while_decoding(std::string(clips) + "/static-1080p.mp4"), ::testing::ExitedWithCode(69),
               "static-1080p.mp4: frame .*illegal");
 }
@@ -111,8 +109,8 @@ TEST(GlFault, DamagesEverything) {
     quiet.sink = [](const gl::DebugMessage&) {};
     context.emplace(gl::Context::offscreen(quiet));
   } catch (const gl::GlError& error) {
-    if (testing::required("gl")) FAIL() << error.what();
-    GTEST_SKIP() << error.what();
+    testing::skip_or_fail("gl", error.what());
+    return;
   }
   PipelineConfig config;
   config.backend = Backend::kGl;
