@@ -1,4 +1,6 @@
 // Backend cuda: texture, differ and levels on the card.
+#include "pipeline/cuda_backend.h"
+
 #include <fmt/format.h>
 
 #include "gpu/cuda_device.h"
@@ -6,7 +8,6 @@
 #include "kernels/cuda/cuda_fused_update.h"
 #include "kernels/cuda/cuda_tile_differ.h"
 #include "kernels/cuda/launch.h"
-#include "pipeline/backend.h"
 
 namespace saccade {
 
@@ -24,15 +25,19 @@ std::string why_no_cuda() {
   return {};
 }
 
+void work_on_card(BackendParts& parts, CudaPyramid& texture, const BackendConfig& config) {
+  if (config.frames == MemorySpace::kHost) texture.reserve_for_host_frames();
+  parts.differ = std::make_unique<CudaTileDiffer>(texture, config.diff);
+  if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(texture, config.diff);
+  texture.set_staged(config.staged);
+}
+
 BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout& layout) {
   if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_backend(config, layout);
   BackendParts parts;
   share_primary_context();
   auto pyramid = std::make_unique<CudaPyramid>(layout);
-  if (config.frames == MemorySpace::kHost) pyramid->reserve_for_host_frames();
-  parts.differ = std::make_unique<CudaTileDiffer>(*pyramid, config.diff);
-  if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(*pyramid, config.diff);
-  pyramid->set_staged(config.staged);
+  work_on_card(parts, *pyramid, config);
   parts.pyramid = std::move(pyramid);
   return parts;
 }

@@ -5,9 +5,8 @@
 #include "gpu/cuda_device.h"
 #include "gpu/cuda_gl_textures.h"
 #include "gpu/gl_context.h"
-#include "kernels/cuda/cuda_fused_update.h"
 #include "kernels/cuda/cuda_gl_pyramid.h"
-#include "pipeline/backend.h"
+#include "pipeline/cuda_backend.h"
 #include "pipeline/errors.h"
 #include "pipeline/gl_log.h"
 
@@ -45,10 +44,7 @@ BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayo
   if (pyramid->path() == UploadPath::kPbo) {
     parts.differ = std::make_unique<CudaGlTileDiffer>(*pyramid, config.diff);
   } else {
-    if (config.frames == MemorySpace::kHost) pyramid->cuda().reserve_for_host_frames();
-    parts.differ = std::make_unique<CudaTileDiffer>(pyramid->cuda(), config.diff);
-    if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(pyramid->cuda(), config.diff);
-    pyramid->cuda().set_staged(config.staged);
+    work_on_card(parts, pyramid->cuda(), config);
   }
   parts.pyramid = std::move(pyramid);
   return parts;

@@ -14,21 +14,20 @@ namespace saccade::cuda {
 class GlArrays final : public GlHome {
  public:
   explicit GlArrays(std::span<const GlPlane> planes) : textures_(images(planes)) {}
-  ~GlArrays() override { release(); }
+  ~GlArrays() override { GlArrays::give_to_gl(); }
   void open(cudaStream_t stream) override {
     if (mapped_) return;
     textures_.map(stream);
     mapped_ = true;
     stream_ = stream;
   }
-  void give_to_gl() override { release(); }
-  const CudaMipmap& plane(int index) const override { return textures_.image(index); }
-
- private:
-  void release() noexcept {
+  void give_to_gl() noexcept override {
     if (mapped_) textures_.unmap(stream_);
     mapped_ = false;
   }
+  const CudaMipmap& plane(int index) const override { return textures_.image(index); }
+
+ private:
   static std::vector<CudaGlTextures::Image> images(std::span<const GlPlane> planes) {
     std::vector<CudaGlTextures::Image> images;
     for (const GlPlane& plane : planes) images.push_back({plane.texture.name(), mipmap_shape(plane.layout)});

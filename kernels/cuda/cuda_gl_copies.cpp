@@ -57,8 +57,8 @@ void GlCopies::give_to_gl() {
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   for_each_level(planes_, [&](int p, int l, std::size_t offset, std::size_t, std::size_t rows) {
     const GlPlane& plane = planes_[static_cast<std::size_t>(p)];
-    glTextureSubImage2D(plane.texture.name(), l, 0, 0, plane.layout.width >> l, static_cast<GLsizei>(rows),
-                        plane.format.transfer, plane.format.type, reinterpret_cast<const void*>(offset));
+    write_texels(plane, l, {0, 0, plane.layout.width >> l, static_cast<int>(rows)},
+                 reinterpret_cast<const void*>(offset));
   });
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);

@@ -43,8 +43,7 @@ void PboHandover::push(const FrameView& frame, std::span<const TileRect> rects, 
           offset_bytes_[p] + (static_cast<std::size_t>(r.y) * static_cast<std::size_t>(plane.layout.width) +
                               static_cast<std::size_t>(r.x)) *
                                  static_cast<std::size_t>(plane.layout.texel_bytes());
-      glTextureSubImage2D(plane.texture.name(), 0, r.x, r.y, r.width, r.height, plane.format.transfer,
-                          plane.format.type, reinterpret_cast<const void*>(at));
+      write_texels(plane, 0, r, reinterpret_cast<const void*>(at));
     }
   }
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);

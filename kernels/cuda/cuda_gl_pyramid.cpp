@@ -26,7 +26,7 @@ std::unique_ptr<cuda::GlHome> make_home(const PyramidLayout& layout, std::span<c
       return arrays;
     } catch (const CudaError& error) {
       const bool no_memory = error.code() == cudaErrorMemoryAllocation;  // copies would need more
-      if (no_memory || sharing == GlSharing::kMapped || path == UploadPath::kPbo) throw;
+      if (no_memory || path == UploadPath::kPbo) throw;
       why_copied = error.what();
     }
   }
@@ -58,10 +58,8 @@ std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage)
   last_upload_ = planner_->plan(damage);
   home_->give_to_gl();
   if (frame.space == MemorySpace::kHost) {
-    gl::forget_errors();
     shadow_->upload(frame, damage);
     uploader_->push(last_upload_.rects);
-    gl::check("glTextureSubImage2D");
   } else {
     if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(layout_, planes_);
     cuda_->wait_for_default_stream();

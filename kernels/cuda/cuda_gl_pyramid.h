@@ -25,18 +25,17 @@ class PboHandover;
 
 // How GL gets what CUDA made.
 enum class GlSharing : std::uint8_t {
-  kAuto,    // kMapped where the driver can, else kCopied
-  kMapped,  // CUDA writes GL's textures
+  kAuto,    // CUDA writes GL's textures; where the driver can't share them, as kCopied
   kCopied,  // CUDA writes arrays of its own; GL gets copies through a pixel buffer (cuda::GlCopies)
 };
 
 // kDirect: all of CudaPyramid's ways, into mapped textures. kPbo: level 0 is written by GL alone: host frames through
-// the ring of pixel buffers, device frames by CUDA -> pixel buffer -> glTexSubImage2D; CUDA then makes the levels,
-// so kPbo needs kMapped. All
-// calls on the thread on which the context, of the same card, is current; it outlives the pyramid.
+// the ring of pixel buffers, device frames by CUDA -> pixel buffer -> glTexSubImage2D; CUDA then makes the levels, so
+// the textures must be shared. All calls on the thread on which the context, of the same card, is current; it outlives
+// the pyramid.
 class CudaGlPyramid final : public DrawablePyramid {
  public:
-  // Throws CudaError where kMapped is needed and the driver can't.
+  // Throws CudaError where textures must be shared and the driver can't.
   CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path,
                 GlSharing sharing = GlSharing::kAuto);
   ~CudaGlPyramid() override;

@@ -131,7 +131,8 @@ InputSlot& CudaState::next_slot() {
 SourceParams CudaState::source_on_card(const FrameView& frame) {
   if (frame.space == MemorySpace::kCuda) return source_of(frame);
   const FramePlanes shape = planes_of(frame);
-  if (const std::size_t total = copy_bytes(frame); frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
+  const std::size_t total = copy_bytes(frame);
+  if (frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
   FrameView copy = frame;
   std::uint8_t* to = frame_copy.data();
   for (int p = 0; p < shape.count; ++p) {
@@ -142,7 +143,7 @@ SourceParams CudaState::source_on_card(const FrameView& frame) {
   if (frame_is_pinned(frame)) {
     copy_pinned(frame, copy);
   } else {
-    copy_pageable(frame, copy);
+    copy_pageable(frame, copy, total);
   }
   return source_of(copy);
 }
@@ -168,9 +169,8 @@ void CudaState::copy_pinned(const FrameView& frame, const FrameView& copy) {
   }
 }
 
-void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy) {
+void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total) {
   const FramePlanes shape = planes_of(frame);
-  const std::size_t total = copy_bytes(frame);
   InputSlot& through = next_slot();
   if (through.bytes.size_bytes() < total) through.bytes = PinnedBuffer(total);
   for (int p = 0; p < shape.count; ++p) {

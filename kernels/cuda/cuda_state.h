@@ -54,7 +54,7 @@ struct CudaState {
   void check_damage(const Damage& damage) const;
   SourceParams source_on_card(const FrameView& frame);  // host frames are copied to the card whole
   void copy_pinned(const FrameView& frame, const FrameView& copy);
-  void copy_pageable(const FrameView& frame, const FrameView& copy);
+  void copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total);
   void follow_default_stream();
   void run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write);
   void fetch_tiles();           // starts bringing the result of run_diff back

@@ -145,6 +145,7 @@ void GlMips::dispatch_coarse(std::size_t step_index) const {
 
 void GlMips::refresh(const Damage& damage) {
   if (steps_.empty() || damage.count() == 0) return;
+  gl::forget_errors();
   list_tiles(damage);
   for (std::size_t k = 1; k < steps_.size(); ++k) list_parents(k);
   const std::size_t list_bytes = (steps_.back().first + steps_.back().count) * sizeof(std::uint32_t);
@@ -162,6 +163,7 @@ void GlMips::refresh(const Damage& damage) {
   lists_.submit();
   glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT |
                   GL_SHADER_STORAGE_BARRIER_BIT);
+  gl::check("glDispatchCompute of levels");
 }
 
 }  // namespace saccade

@@ -47,4 +47,9 @@ std::vector<GlPlane> make_gl_planes(const gl::Capabilities& capabilities, const 
   return planes;
 }
 
+void write_texels(const GlPlane& plane, int level, const TexelRect& rect, const void* pixels) {
+  glTextureSubImage2D(plane.texture.name(), level, rect.x, rect.y, rect.width, rect.height, plane.format.transfer,
+                      plane.format.type, pixels);
+}
+
 }  // namespace saccade

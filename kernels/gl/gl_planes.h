@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpu/gl_context.h"
+#include "kernels/gl/gl_texel_rect.h"
 #include "kernels/pyramid_layout.h"
 
 namespace saccade {
@@ -24,6 +25,9 @@ struct GlPlane {
   gl::Texture texture;
   gl::Texture codes;
 };
+
+// `pixels`: rows as glPixelStorei's unpack state has them; an offset where a pixel buffer is bound.
+void write_texels(const GlPlane& plane, int level, const TexelRect& rect, const void* pixels);
 
 // Throws gl::GlError when a plane is larger than the context's largest texture, saying both, or memory runs out.
 std::vector<GlPlane> make_gl_planes(const gl::Capabilities& capabilities, const PyramidLayout& layout);

@@ -48,19 +48,16 @@ bool GlPyramid::poll_device_time(DeviceTime& time) {
 }
 
 std::int64_t GlPyramid::upload(const FrameView& frame, const Damage& damage) {
-  gl::forget_errors();
   shadow_.upload(frame, damage);
   upload_timer_.begin();
   last_upload_ = planner_.plan(damage);
   uploader_.push(last_upload_.rects);
   upload_timer_.end();
   keep_latest(upload_timer_, DeviceTime::Work::kUpload, times_.upload_ms);
-  gl::check("glTextureSubImage2D");
   return last_upload_.bytes;
 }
 
 void GlPyramid::refresh_mips(const Damage& damage) {
-  gl::forget_errors();
   mips_timer_.begin();
   if (host_) {
     shadow_.refresh_mips(damage);
@@ -70,16 +67,13 @@ void GlPyramid::refresh_mips(const Damage& damage) {
   }
   mips_timer_.end();
   keep_latest(mips_timer_, DeviceTime::Work::kMips, times_.mips_ms);
-  gl::check(host_ ? "glTextureSubImage2D" : "glDispatchCompute of levels");
 }
 
 bool GlPyramid::submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
-  gl::forget_errors();
   sample_timer_.begin();
   const bool submitted = host_ ? host_samples_.submit(plan, color, format) : sampler_->submit(plan, color, format);
   sample_timer_.end();
   keep_latest(sample_timer_, DeviceTime::Work::kSample, times_.sample_ms);
-  gl::check("glDispatchCompute of samples");
   return submitted;
 }
 

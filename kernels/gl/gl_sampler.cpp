@@ -120,6 +120,7 @@ bool GlSampler::submit(const PatchPlan& plan, const ColorSpec& color, const Samp
   ++submitted_;
   if (plan.patches.empty()) return true;
 
+  gl::forget_errors();
   fill_plan(plan, color, format);
   const auto plan_bytes = static_cast<std::int64_t>(staging_.size());
   const std::int64_t samples_bytes = gpu_bytes(slot.count, slot.patch_size, format.type);
@@ -138,6 +139,7 @@ bool GlSampler::submit(const PatchPlan& plan, const ColorSpec& color, const Samp
   glDispatchCompute(columns, (groups + columns - 1) / columns, 1);
   glMemoryBarrier(persistent_ ? GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT : GL_BUFFER_UPDATE_BARRIER_BIT);
   slot.done = gl::Sync::fence();
+  gl::check("glDispatchCompute of samples");
   return true;
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 constexpr int kSmallLevelTexels = 64 * 64;  // sent whole: one call costs more than its bytes
 
-void sub_image(const GlPlane& plane, int level, const TexelRect& r, const void* pixels) {
-  glTextureSubImage2D(plane.texture.name(), level, r.x, r.y, r.width, r.height, plane.format.transfer,
-                      plane.format.type, pixels);
-}
-
 UploadPath resolve(UploadPath path, const gl::Capabilities& capabilities) {
   if (path != UploadPath::kAuto) return path;
   return capabilities.software ? UploadPath::kDirect : UploadPath::kPbo;
@@ -35,15 +30,18 @@ GlUploader::GlUploader(const gl::Capabilities& capabilities, std::span<const GlP
 
 void GlUploader::push(std::span<const TileRect> rects) {
   if (rects.empty()) return;
+  gl::forget_errors();
   if (path_ == UploadPath::kPbo) {
     push_packed(rects);
-    return;
+  } else {
+    for (int p = 0; p < static_cast<int>(planes_.size()); ++p) push_direct(rects, p, 0);
   }
-  for (int p = 0; p < static_cast<int>(planes_.size()); ++p) push_direct(rects, p, 0);
+  gl::check("glTextureSubImage2D");
 }
 
 void GlUploader::push_mips(std::span<const TileRect> rects) const {
   if (rects.empty()) return;
+  gl::forget_errors();
   for (int p = 0; p < static_cast<int>(planes_.size()); ++p) {
     const PlaneLayout& plane = planes_[static_cast<std::size_t>(p)].layout;
     const TileRect everything{0, 0, plane.width / plane.tile_size(), plane.height / plane.tile_size()};
@@ -52,6 +50,7 @@ void GlUploader::push_mips(std::span<const TileRect> rects) const {
       push_direct(small ? std::span(&everything, 1) : rects, p, level);
     }
   }
+  gl::check("glTextureSubImage2D of levels");
 }
 
 void GlUploader::push_direct(std::span<const TileRect> rects, int plane_index, int level) const {
@@ -62,7 +61,7 @@ void GlUploader::push_direct(std::span<const TileRect> rects, int plane_index, i
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   for (const TileRect& rect : rects) {
     const TexelRect r = texel_rect(rect, plane.layout, level);
-    sub_image(plane, level, r, view.row(r.y) + std::ptrdiff_t{r.x} * texel_bytes);
+    write_texels(plane, level, r, view.row(r.y) + std::ptrdiff_t{r.x} * texel_bytes);
   }
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
@@ -99,7 +98,7 @@ void GlUploader::push_packed(std::span<const TileRect> rects) {
     for (; first < end; ++first) {
       for (const GlPlane& plane : planes_) {
         const TexelRect r = texel_rect(rects[first], plane.layout, 0);
-        sub_image(plane, 0, r, reinterpret_cast<const void*>(offset));
+        write_texels(plane, 0, r, reinterpret_cast<const void*>(offset));
         offset += std::int64_t{r.width} * r.height * plane.layout.texel_bytes();
       }
     }
