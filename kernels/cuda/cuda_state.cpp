@@ -23,16 +23,12 @@ constexpr std::size_t kCopyPitch = 256;
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-bool aligned_for_quads(PixelLayout layout, const SourceParams& source, int planes) {
-  const bool wide = layout == PixelLayout::kI420p16 || layout == PixelLayout::kP016;
-  const bool planar = layout == PixelLayout::kI420 || layout == PixelLayout::kI420p16;
-  const std::uintptr_t unit = layout == PixelLayout::kRgba8 ? 16 : wide ? 8 : 4;
-  for (int p = 0; p < planes; ++p) {
-    const std::uintptr_t need = planar && p > 0 ? unit / 2 : unit;
-    if ((reinterpret_cast<std::uintptr_t>(source.plane[p]) | static_cast<std::uintptr_t>(source.pitch[p])) % need != 0)
-      return false;
-  }
-  return true;
+int alignment_of(const SourceParams& source, int planes) {
+  std::uintptr_t bits = 0;
+  for (int p = 0; p < planes; ++p)
+    bits |= reinterpret_cast<std::uintptr_t>(source.plane[p]) | static_cast<std::uintptr_t>(source.pitch[p]);
+  if (bits % kStripAlignment == 0) return kStripAlignment;
+  return bits % kWordAlignment == 0 ? kWordAlignment : 1;
 }
 
 DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
@@ -63,7 +59,7 @@ SourceParams source_of(const FrameView& frame) {
     source.pitch[p] = plane.pitch_bytes;
   }
   source.shift = frame.shift;
-  source.vectors = aligned_for_quads(frame.layout, source, count) ? 1 : 0;
+  source.alignment = alignment_of(source, count);
   return source;
 }
 
@@ -290,7 +286,7 @@ SourceParams CudaState::packed_source(const FrameView& frame) const {
     source.pitch[p] = plane.tile_size() * plane.texel_bytes();
   }
   source.shift = frame.shift;
-  source.vectors = 1;
+  source.alignment = kStripAlignment;
   source.tile_stride = static_cast<long long>(tile_bytes);
   return source;
 }

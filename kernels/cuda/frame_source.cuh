@@ -1,8 +1,8 @@
-// Loads of quads from frames and packed tiles: chroma interleaved, samples aligned to the top, edges repeated.
+// Loads of strips from frames and packed tiles: chroma interleaved, samples aligned to the top, edges repeated.
 #pragma once
 
 #include "kernels/cuda/kernel_params.h"
-#include "kernels/cuda/quad.cuh"
+#include "kernels/cuda/strip.cuh"
 #include "kernels/frame_view.h"
 
 namespace saccade::cuda {
@@ -53,88 +53,98 @@ __device__ __forceinline__ std::uint32_t load_sample(const std::uint8_t* from, i
   }
 }
 
-// A quad at texel (x, y), all inside the image, by whole words. plane: index of the source's first plane.
+// `whole`: `from` is aligned to as many words as there are, 4 at most; otherwise to one.
+template <int Words>
+__device__ __forceinline__ void load_words(const std::uint8_t* from, bool whole, std::uint32_t* words) {
+  if (!whole || Words == 1) {
+#pragma unroll
+    for (int k = 0; k < Words; ++k) words[k] = __ldg(reinterpret_cast<const std::uint32_t*>(from) + k);
+  } else if constexpr (Words == 2) {
+    const uint2 v = __ldg(reinterpret_cast<const uint2*>(from));
+    words[0] = v.x, words[1] = v.y;
+  } else {
+#pragma unroll
+    for (int k = 0; k < Words; k += 4) {
+      const uint4 v = __ldg(reinterpret_cast<const uint4*>(from) + k / 4);
+      words[k] = v.x, words[k + 1] = v.y, words[k + 2] = v.z, words[k + 3] = v.w;
+    }
+  }
+}
+
+// Of Cb and Cr, `Words` words each: their samples in turn.
+template <class Plane, int Words>
+__device__ __forceinline__ void interleave(const std::uint32_t* cb, const std::uint32_t* cr, std::uint32_t* words) {
+#pragma unroll
+  for (int k = 0; k < Words; ++k) {
+    words[2 * k] = __byte_perm(cb[k], cr[k], Plane::kBytes == 1 ? 0x5140 : 0x5410);
+    words[2 * k + 1] = __byte_perm(cb[k], cr[k], Plane::kBytes == 1 ? 0x7362 : 0x7632);
+  }
+}
+
+// The strip whose first texel is (x, y) of the source; all its columns are there. plane: index of the source's first.
 template <class Plane, bool kTwoPlanes>
 __device__ __forceinline__ void load_fast(const SourceParams& source, int plane, long long offset, int x, int y,
-                                          Quad<Plane>& quad) {
+                                          Strip<Plane>& strip) {
+  constexpr int kWords = Strip<Plane>::kWords;
+  const bool whole = source.alignment >= kStripAlignment;
+  if constexpr (kTwoPlanes) {
+    std::uint32_t part[2][kWords / 2];
 #pragma unroll
-  for (int j = 0; j < Plane::kSide; ++j) {
-    if constexpr (kTwoPlanes) {
-      const int x_bytes = x * Plane::kBytes;
-      const std::uint8_t* a = source.plane[plane] + (y + j) * source.pitch[plane] + x_bytes;
-      const std::uint8_t* b = source.plane[plane + 1] + (y + j) * source.pitch[plane + 1] + x_bytes;
-      if constexpr (Plane::kBytes == 1) {
-        const std::uint32_t cb = __ldg(reinterpret_cast<const unsigned short*>(a));
-        const std::uint32_t cr = __ldg(reinterpret_cast<const unsigned short*>(b));
-        quad.row[j][0] = __byte_perm(cb, cr, 0x5140);
-      } else {
-        const std::uint32_t cb = __ldg(reinterpret_cast<const unsigned*>(a));
-        const std::uint32_t cr = __ldg(reinterpret_cast<const unsigned*>(b));
-        quad.row[j][0] = __byte_perm(cb, cr, 0x5410);
-        quad.row[j][1] = __byte_perm(cb, cr, 0x7632);
-      }
-    } else {
-      load_words<Plane::kWords>(source.plane[plane] + offset + (y + j) * source.pitch[plane] + x * Plane::kTexelBytes,
-                                quad.row[j]);
+    for (int c = 0; c < 2; ++c) {
+      load_words<kWords / 2>(source.plane[plane + c] + y * source.pitch[plane + c] + x * Plane::kBytes, whole, part[c]);
     }
-    if constexpr (Plane::kBytes == 2) {
+    interleave<Plane, kWords / 2>(part[0], part[1], strip.word);
+  } else {
+    load_words<kWords>(source.plane[plane] + offset + y * source.pitch[plane] + x * Plane::kTexelBytes, whole,
+                       strip.word);
+  }
+  if constexpr (Plane::kBytes == 2) {
 #pragma unroll
-      for (int k = 0; k < Plane::kWords; ++k) quad.row[j][k] = align_pair(quad.row[j][k], source.shift);
-    }
+    for (int k = 0; k < kWords; ++k) strip.word[k] = align_pair(strip.word[k], source.shift);
   }
 }
 
-// The same sample by sample; coordinates beyond `last` repeat the edge. (x0, y0): the source's own origin.
+// The same sample by sample; columns beyond x_last, in the source's coordinates, repeat it.
 template <class Plane, bool kTwoPlanes>
 __device__ __forceinline__ void load_clamped(const SourceParams& source, int plane, long long offset, int x, int y,
-                                             int x0, int y0, int x_last, int y_last, Quad<Plane>& quad) {
+                                             int x_last, Strip<Plane>& strip) {
 #pragma unroll
-  for (int j = 0; j < Plane::kSide; ++j) {
-    const int row = min(y + j, y_last) - y0;
+  for (int k = 0; k < Strip<Plane>::kWords; ++k) strip.word[k] = 0;
 #pragma unroll
-    for (int k = 0; k < Plane::kWords; ++k) quad.row[j][k] = 0;
+  for (int i = 0; i < Strip<Plane>::kTexels; ++i) {
+    const int column = min(x + i, x_last);
 #pragma unroll
-    for (int i = 0; i < Plane::kSide; ++i) {
-      const int column = min(x + i, x_last) - x0;
-#pragma unroll
-      for (int c = 0; c < Plane::kChannels; ++c) {
-        const int from = kTwoPlanes ? plane + c : plane;
-        const int x_bytes = kTwoPlanes ? column * Plane::kBytes : column * Plane::kTexelBytes + c * Plane::kBytes;
-        const std::uint8_t* at = source.plane[from] + offset + row * source.pitch[from] + x_bytes;
-        put_sample<Plane>(quad.row[j], i, c, load_sample<Plane::kBytes>(at, source.shift));
-      }
+    for (int c = 0; c < Plane::kChannels; ++c) {
+      const int from = kTwoPlanes ? plane + c : plane;
+      const int x_bytes = kTwoPlanes ? column * Plane::kBytes : column * Plane::kTexelBytes + c * Plane::kBytes;
+      const std::uint8_t* at = source.plane[from] + offset + y * source.pitch[from] + x_bytes;
+      put_sample<Plane>(strip.word, i, c, load_sample<Plane::kBytes>(at, source.shift));
     }
   }
 }
 
-// Quad (qx, qy) of a frame.
+// The strip at texel `at` of a plane of `shape`, whose texel `origin` is the source's first; edges are repeated.
 template <class Plane, bool kTwoPlanes>
-__device__ __forceinline__ void load_quad(const SourceParams& frame, int plane, const PlaneSurfaces& shape, int qx,
-                                          int qy, Quad<Plane>& quad) {
-  const int x = qx * Plane::kSide;
-  const int y = qy * Plane::kSide;
-  if (frame.vectors != 0 && x + Plane::kSide <= shape.image_width && y + Plane::kSide <= shape.image_height) {
-    load_fast<Plane, kTwoPlanes>(frame, plane, 0, x, y, quad);
+__device__ __forceinline__ void load_strip(const SourceParams& source, int plane, long long offset,
+                                           const PlaneSurfaces& shape, TexelPosition at, TexelPosition origin,
+                                           Strip<Plane>& strip) {
+  const int x = at.x - origin.x;
+  const int y = min(at.y, shape.image_height - 1) - origin.y;
+  if (source.alignment >= kWordAlignment && at.x + Strip<Plane>::kTexels <= shape.image_width) {
+    load_fast<Plane, kTwoPlanes>(source, plane, offset, x, y, strip);
   } else {
-    load_clamped<Plane, kTwoPlanes>(frame, plane, 0, x, y, 0, 0, shape.image_width - 1, shape.image_height - 1, quad);
+    load_clamped<Plane, kTwoPlanes>(source, plane, offset, x, y, shape.image_width - 1 - origin.x, strip);
   }
 }
 
-// Quad (qx, qy) from the packed image tile that it lies in or repeats; `offset`: of that tile.
+// From the packed image tile that the texture's tile (tx, ty) is or repeats; `offset`: of that tile.
 template <class Plane>
-__device__ __forceinline__ void load_packed_quad(const SourceParams& packed, int plane, long long offset,
-                                                 const TextureParams& texture, int qx, int qy, Quad<Plane>& quad) {
-  const PlaneSurfaces& shape = texture.plane[plane];
-  const int x = qx * Plane::kSide;
-  const int y = qy * Plane::kSide;
-  const int x0 = min(qx / 4, texture.tile_cols - 1) * Plane::kTileSide;
-  const int y0 = min(qy / 4, texture.tile_rows - 1) * Plane::kTileSide;
-  if (x + Plane::kSide <= shape.image_width && y + Plane::kSide <= shape.image_height) {
-    load_fast<Plane, false>(packed, plane, offset, x - x0, y - y0, quad);
-  } else {
-    load_clamped<Plane, false>(packed, plane, offset, x, y, x0, y0, shape.image_width - 1, shape.image_height - 1,
-                               quad);
-  }
+__device__ __forceinline__ void load_packed_strip(const SourceParams& packed, int plane, long long offset,
+                                                  const TextureParams& texture, int tx, int ty, TexelPosition at,
+                                                  Strip<Plane>& strip) {
+  const TexelPosition origin{min(tx, texture.tile_cols - 1) * Plane::kTileSide,
+                             min(ty, texture.tile_rows - 1) * Plane::kTileSide};
+  load_strip<Plane, false>(packed, plane, offset, texture.plane[plane], at, origin, strip);
 }
 
 }  // namespace saccade::cuda

@@ -29,12 +29,16 @@ struct TextureParams {
   std::uint32_t* tile_sums;  // per padded tile, 4 words: luma, cb, cr, -; or r, g, b, a
 };
 
+// Steps of SourceParams::alignment.
+inline constexpr int kStripAlignment = 16;  // a thread reads its part of a row at once
+inline constexpr int kWordAlignment = 4;    // by words; below: sample by sample
+
 // Where level-0 samples come from: a frame in memory that the card can read, or packed tiles in device memory.
 struct SourceParams {
   const std::uint8_t* plane[3];
   long long pitch[3];     // bytes
   int shift;              // left shift of 16-bit samples
-  int vectors;            // pointers and pitches are aligned for whole-quad loads
+  int alignment;          // bytes that divide all pointers and pitches (packed: and tile_stride): 16, 4 or 1
   long long tile_stride;  // packed: bytes from tile to tile; plane[p] is then tile 0's part of plane p
 };
 

@@ -21,8 +21,8 @@ struct BlockPosition {
 __device__ __forceinline__ BlockPosition block_position() {
   BlockPosition at;
   const int thread = static_cast<int>(threadIdx.x);
-  at.tile = thread >> 4;
-  at.lane = thread & 15;
+  at.tile = (thread >> 5) * 2 + thread % kLaneStep;
+  at.lane = (thread & 31) / kLaneStep;
   at.tx = static_cast<int>(blockIdx.x) * 4 + (at.tile & 3);
   at.ty = static_cast<int>(blockIdx.y) * 4 + (at.tile >> 2);
   at.qx = at.tx * 4 + (at.lane & 3);
@@ -41,7 +41,8 @@ __device__ __forceinline__ std::uint32_t mean_texel(const std::uint32_t* sums, i
   return packed;
 }
 
-// Sums over the lanes `step_x` and `step_y` apart: channels of 8 bits travel two in a word (a tile's sum has 16 bits).
+// Sums over the tile's lanes `step_x` and `step_y` apart: channels of 8 bits travel two in a word (a tile's sum has 16
+// bits).
 template <class Plane>
 __device__ __forceinline__ void add_neighbours(std::uint32_t* sums, int step_x, int step_y) {
   constexpr bool kPaired = Plane::kBytes == 1 && Plane::kChannels > 1;
@@ -49,16 +50,16 @@ __device__ __forceinline__ void add_neighbours(std::uint32_t* sums, int step_x, 
 #pragma unroll
     for (int c = 0; c < Plane::kChannels; c += 2) {
       std::uint32_t pair = sums[c] | sums[c + 1] << 16;
-      pair += __shfl_xor_sync(0xffffffffU, pair, step_x);
-      pair += __shfl_xor_sync(0xffffffffU, pair, step_y);
+      pair += __shfl_xor_sync(0xffffffffU, pair, step_x * kLaneStep);
+      pair += __shfl_xor_sync(0xffffffffU, pair, step_y * kLaneStep);
       sums[c] = pair & 0xffffU;
       sums[c + 1] = pair >> 16;
     }
   } else {
 #pragma unroll
     for (int c = 0; c < Plane::kChannels; ++c) {
-      sums[c] += __shfl_xor_sync(0xffffffffU, sums[c], step_x);
-      sums[c] += __shfl_xor_sync(0xffffffffU, sums[c], step_y);
+      sums[c] += __shfl_xor_sync(0xffffffffU, sums[c], step_x * kLaneStep);
+      sums[c] += __shfl_xor_sync(0xffffffffU, sums[c], step_y * kLaneStep);
     }
   }
 }
@@ -72,6 +73,45 @@ __device__ __forceinline__ void sum_2x2(const Quad<Plane>& quad, int x, int y, s
   }
 }
 
+// A quad's 2x2 texels of level 1. Lanes side by side change rows, so that each writes four texels of one. Called by
+// whole warps.
+template <class Plane>
+__device__ __forceinline__ void store_level_1(cudaSurfaceObject_t surface, const BlockPosition& at, bool damaged,
+                                              const std::uint32_t (&quarter)[4][Plane::kChannels]) {
+  constexpr int kBits = 8 * Plane::kTexelBytes;
+  constexpr int kWords = kBits == 32 ? 2 : 1;  // of two texels
+  std::uint32_t row[2][kWords];
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const std::uint32_t left = mean_texel<Plane>(quarter[2 * j], 1);
+    const std::uint32_t right = mean_texel<Plane>(quarter[2 * j + 1], 1);
+    if constexpr (kWords == 1) {
+      row[j][0] = left | right << kBits;
+    } else {
+      row[j][0] = left, row[j][1] = right;
+    }
+  }
+  const bool first = (at.lane & 1) == 0;
+  std::uint32_t left[kWords];
+  std::uint32_t right[kWords];
+#pragma unroll
+  for (int k = 0; k < kWords; ++k) {
+    const std::uint32_t got = __shfl_xor_sync(0xffffffffU, first ? row[1][k] : row[0][k], kLaneStep);
+    left[k] = first ? row[0][k] : got;
+    right[k] = first ? got : row[1][k];
+  }
+  if (!damaged) return;
+  const int x_bytes = (at.qx & ~1) * 2 * Plane::kTexelBytes;
+  const int y = at.qy * 2 + (at.lane & 1);
+  if constexpr (kBits == 8) {
+    surf2Dwrite(left[0] | right[0] << 16, surface, x_bytes, y);
+  } else if constexpr (kBits == 16) {
+    surf2Dwrite(make_uint2(left[0], right[0]), surface, x_bytes, y);
+  } else {
+    surf2Dwrite(make_uint4(left[0], left[1], right[0], right[1]), surface, x_bytes, y);
+  }
+}
+
 // Levels 1 to kTileLevel of the warp's two tiles; called by whole warps, stores only where `damaged`.
 // `sums` becomes the tile's sum per channel, in every lane.
 template <class Plane>
@@ -81,13 +121,7 @@ __device__ __forceinline__ void tile_levels(const PlaneSurfaces& plane, const Bl
     std::uint32_t quarter[4][Plane::kChannels];
 #pragma unroll
     for (int q = 0; q < 4; ++q) sum_2x2<Plane>(quad, q % 2 * 2, q / 2 * 2, quarter[q]);
-    if (damaged && plane.levels > 1) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        store_pair<Plane>(plane.level[1], at.qx * 2, at.qy * 2 + j, mean_texel<Plane>(quarter[2 * j], 1),
-                          mean_texel<Plane>(quarter[2 * j + 1], 1));
-      }
-    }
+    if (plane.levels > 1) store_level_1<Plane>(plane.level[1], at, damaged, quarter);
 #pragma unroll
     for (int c = 0; c < Plane::kChannels; ++c) sums[c] = quarter[0][c] + quarter[1][c] + quarter[2][c] + quarter[3][c];
   } else {
@@ -126,33 +160,62 @@ __device__ __forceinline__ void block_levels(const PlaneSurfaces& plane, int til
   }
 }
 
+// A thread's texels of level 0.
 template <TextureFormat F>
-struct BlockQuads {
-  Quad<typename FormatTraits<F>::Luma> luma;
-  Quad<typename FormatTraits<F>::Chroma> chroma;
+struct TileStrips {
+  Strip<typename FormatTraits<F>::Luma> luma;
+  Strip<typename FormatTraits<F>::Chroma> chroma;
 };
 
-// Writes level 0 (when `write`) and the levels up to 6 (chroma 5) of the block's damaged tiles, whose new texels
-// `quads` holds. old_sums: the tile's kept sums, in lane 0. Called by all threads of the block.
+struct StripPositions {
+  TexelPosition luma, chroma;
+};
+
 template <TextureFormat F>
-__device__ __forceinline__ void apply_block(const TextureParams& texture, const BlockPosition& at, bool damaged,
-                                            bool write, bool refresh, const BlockQuads<F>& quads, uint4 old_sums) {
+__device__ __forceinline__ StripPositions strip_positions(const BlockPosition& at) {
+  return {strip_position<typename FormatTraits<F>::Luma>(at.tx, at.ty, at.lane),
+          strip_position<typename FormatTraits<F>::Chroma>(at.tx, at.ty, at.lane)};
+}
+
+template <TextureFormat F>
+__device__ __forceinline__ void load_level_0(const TextureParams& texture, const StripPositions& at,
+                                             TileStrips<F>& strips) {
+  load_surface(texture.plane[0].level[0], at.luma, strips.luma);
+  if constexpr (FormatTraits<F>::kHasChroma) load_surface(texture.plane[1].level[0], at.chroma, strips.chroma);
+}
+
+template <TextureFormat F>
+__device__ __forceinline__ void store_level_0(const TextureParams& texture, const StripPositions& at,
+                                              const TileStrips<F>& strips) {
+  store_surface(texture.plane[0].level[0], at.luma, strips.luma);
+  if constexpr (FormatTraits<F>::kHasChroma) store_surface(texture.plane[1].level[0], at.chroma, strips.chroma);
+}
+
+template <class Plane>
+__device__ __forceinline__ void levels_of_strips(const PlaneSurfaces& plane, const BlockPosition& at, bool damaged,
+                                                 const Strip<Plane>& strip, std::uint32_t* sums) {
+  Quad<Plane> quad;
+  to_quad(strip, at.lane, quad);
+  tile_levels<Plane>(plane, at, damaged, quad, sums);
+}
+
+// Writes level 0 (when `write`) and the levels up to 6 (chroma 5) of the block's damaged tiles, whose new texels
+// `strips` holds. old_sums: the tile's kept sums, in lane 0. Called by all threads of the block.
+template <TextureFormat F>
+__device__ __forceinline__ void apply_block(const TextureParams& texture, const BlockPosition& at,
+                                            const StripPositions& strip_at, bool damaged, bool write, bool refresh,
+                                            const TileStrips<F>& strips, uint4 old_sums) {
   using Luma = typename FormatTraits<F>::Luma;
   using Chroma = typename FormatTraits<F>::Chroma;
   constexpr bool kHasChroma = FormatTraits<F>::kHasChroma;
   __shared__ uint4 tile_sums[kTilesPerBlock];
-  if (damaged && write) {
-    store_surface<Luma>(texture.plane[0].level[0], at.qx * Luma::kSide, at.qy * Luma::kSide, quads.luma);
-    if constexpr (kHasChroma) {
-      store_surface<Chroma>(texture.plane[1].level[0], at.qx * Chroma::kSide, at.qy * Chroma::kSide, quads.chroma);
-    }
-  }
+  if (damaged && write) store_level_0(texture, strip_at, strips);
   if (!refresh) return;
   uint4 sums = old_sums;
   if (__any_sync(0xffffffffU, damaged)) {
     std::uint32_t fresh[4] = {0, 0, 0, 0};
-    tile_levels<Luma>(texture.plane[0], at, damaged, quads.luma, fresh);
-    if constexpr (kHasChroma) tile_levels<Chroma>(texture.plane[1], at, damaged, quads.chroma, fresh + 1);
+    levels_of_strips(texture.plane[0], at, damaged, strips.luma, fresh);
+    if constexpr (kHasChroma) levels_of_strips(texture.plane[1], at, damaged, strips.chroma, fresh + 1);
     if (damaged) sums = make_uint4(fresh[0], fresh[1], fresh[2], fresh[3]);
     if (damaged && at.lane == 0) {
       reinterpret_cast<uint4*>(texture.tile_sums)[at.ty * texture.padded_tile_cols + at.tx] = sums;

@@ -1,9 +1,10 @@
-// What one thread holds of a plane, as packed words, and how it is compared, summed and written.
+// How texels lie in a thread's words, and which of a block's threads has which.
 //
-//   block of 256 threads = 64x64 luma texels = 4x4 tiles     16 neighbouring lanes = one tile (16x16 luma, 8x8 chroma)
-//   +----+----+----+----+  warp 0: tiles 0, 1                lane & 3: the quad's column, (lane >> 2) & 3: its row
+//   block of 256 threads = 64x64 luma texels = 4x4 tiles     a tile (16x16 luma, 8x8 chroma): every second lane of a
+//   +----+----+----+----+  warp 0: tiles 0, 1                warp; lanes are counted in the tile, 0 to 15
 //   |  0 |  1 |  2 |  3 |  warp 1: tiles 2, 3                a quad: 4x4 luma (or RGBA) texels and the 2x2 chroma
-//   +----+----+----+----+  ...                               texels under them
+//   +----+----+----+----+  ...                               texels under them; lane & 3: its column, lane >> 2: its
+//   row
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@ namespace saccade::cuda {
 inline constexpr int kBlockThreads = 256;
 inline constexpr int kTileThreads = 16;
 inline constexpr int kTilesPerBlock = 16;
+inline constexpr int kLaneStep = 2;  // from a tile's lane to its next
 
 // Side: texels of the quad per axis. Samples lie in 32-bit words, texel after texel, channels interleaved.
 template <int Channels, int Bytes, int Side>
@@ -51,53 +53,6 @@ __device__ __forceinline__ void put_sample(std::uint32_t* row, int x, int channe
   row[byte / 4] |= value << (byte % 4 * 8);
 }
 
-template <int Words>
-__device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
-  if constexpr (Words == 1) {
-    words[0] = __ldg(reinterpret_cast<const std::uint32_t*>(from));
-  } else if constexpr (Words == 2) {
-    const uint2 v = __ldg(reinterpret_cast<const uint2*>(from));
-    words[0] = v.x, words[1] = v.y;
-  } else {
-    const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
-    words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
-  }
-}
-
-template <class Plane>
-__device__ __forceinline__ void load_surface(cudaSurfaceObject_t surface, int x, int y, Quad<Plane>& quad) {
-  const int x_bytes = x * Plane::kTexelBytes;
-#pragma unroll
-  for (int j = 0; j < Plane::kSide; ++j) {
-    std::uint32_t* words = quad.row[j];
-    if constexpr (Plane::kWords == 1) {
-      words[0] = surf2Dread<unsigned>(surface, x_bytes, y + j);
-    } else if constexpr (Plane::kWords == 2) {
-      const uint2 v = surf2Dread<uint2>(surface, x_bytes, y + j);
-      words[0] = v.x, words[1] = v.y;
-    } else {
-      const uint4 v = surf2Dread<uint4>(surface, x_bytes, y + j);
-      words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
-    }
-  }
-}
-
-template <class Plane>
-__device__ __forceinline__ void store_surface(cudaSurfaceObject_t surface, int x, int y, const Quad<Plane>& quad) {
-  const int x_bytes = x * Plane::kTexelBytes;
-#pragma unroll
-  for (int j = 0; j < Plane::kSide; ++j) {
-    const std::uint32_t* words = quad.row[j];
-    if constexpr (Plane::kWords == 1) {
-      surf2Dwrite(words[0], surface, x_bytes, y + j);
-    } else if constexpr (Plane::kWords == 2) {
-      surf2Dwrite(make_uint2(words[0], words[1]), surface, x_bytes, y + j);
-    } else {
-      surf2Dwrite(make_uint4(words[0], words[1], words[2], words[3]), surface, x_bytes, y + j);
-    }
-  }
-}
-
 // One texel, its samples packed from the lowest bits on.
 template <class Plane>
 __device__ __forceinline__ void store_texel(cudaSurfaceObject_t surface, int x, int y, std::uint32_t packed) {
@@ -108,20 +63,6 @@ __device__ __forceinline__ void store_texel(cudaSurfaceObject_t surface, int x, 
     surf2Dwrite(static_cast<unsigned short>(packed), surface, x_bytes, y);
   } else {
     surf2Dwrite(packed, surface, x_bytes, y);
-  }
-}
-
-// Two texels side by side.
-template <class Plane>
-__device__ __forceinline__ void store_pair(cudaSurfaceObject_t surface, int x, int y, std::uint32_t left,
-                                           std::uint32_t right) {
-  const int x_bytes = x * Plane::kTexelBytes;
-  if constexpr (Plane::kTexelBytes == 1) {
-    surf2Dwrite(static_cast<unsigned short>(left | right << 8), surface, x_bytes, y);
-  } else if constexpr (Plane::kTexelBytes == 2) {
-    surf2Dwrite(left | right << 16, surface, x_bytes, y);
-  } else {
-    surf2Dwrite(make_uint2(left, right), surface, x_bytes, y);
   }
 }
 

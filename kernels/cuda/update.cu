@@ -11,13 +11,14 @@ namespace {
 
 template <PixelLayout L>
 __device__ __forceinline__ void load_frame(const TextureParams& texture, const SourceParams& frame,
-                                           const BlockPosition& at, BlockQuads<LayoutTraits<L>::kFormat>& quads) {
+                                           const StripPositions& at, TileStrips<LayoutTraits<L>::kFormat>& strips) {
   using Format = FormatTraits<LayoutTraits<L>::kFormat>;
   using Luma = typename Format::Luma;
   using Chroma = typename Format::Chroma;
-  load_quad<Luma, false>(frame, 0, texture.plane[0], at.qx, at.qy, quads.luma);
-  if constexpr (Format::kHasChroma)
-    load_quad<Chroma, LayoutTraits<L>::kPlanar>(frame, 1, texture.plane[1], at.qx, at.qy, quads.chroma);
+  load_strip<Luma, false>(frame, 0, 0, texture.plane[0], at.luma, {0, 0}, strips.luma);
+  if constexpr (Format::kHasChroma) {
+    load_strip<Chroma, LayoutTraits<L>::kPlanar>(frame, 1, 0, texture.plane[1], at.chroma, {0, 0}, strips.chroma);
+  }
 }
 
 struct TileVerdict {
@@ -25,30 +26,26 @@ struct TileVerdict {
   std::uint32_t energy;
 };
 
+constexpr unsigned kTileLanes = 0x55555555U;  // of a warp's first tile
+
 // Called by whole warps; all lanes of a tile get the same answer.
 template <TextureFormat F>
 __device__ __forceinline__ TileVerdict judge(const TextureParams& texture, const DiffParams& diff,
-                                             const BlockPosition& at, bool inside, const BlockQuads<F>& frame,
-                                             const BlockQuads<F>& old) {
+                                             const StripPositions& at, bool inside, const TileStrips<F>& frame,
+                                             const TileStrips<F>& old) {
   using Luma = typename FormatTraits<F>::Luma;
   using Chroma = typename FormatTraits<F>::Chroma;
   constexpr bool kHasChroma = FormatTraits<F>::kHasChroma;
   if (diff.everything != 0) return {inside, 0};
-  BlockQuads<F> difference;
-  const int x = at.qx * Luma::kSide;
-  const int y = at.qy * Luma::kSide;
-  subtract<Luma>(frame.luma, old.luma, texture.plane[0].image_width - x, texture.plane[0].image_height - y,
-                 difference.luma);
-  if constexpr (kHasChroma) {
-    subtract<Chroma>(frame.chroma, old.chroma, texture.plane[1].image_width - x / 2,
-                     texture.plane[1].image_height - y / 2, difference.chroma);
-  }
+  TileStrips<F> difference;
+  subtract(texture.plane[0], at.luma, frame.luma, old.luma, difference.luma);
+  if constexpr (kHasChroma) subtract(texture.plane[1], at.chroma, frame.chroma, old.chroma, difference.chroma);
   TileVerdict verdict{false, 0};
   if (diff.threshold == 0 && diff.min_pixels == 0) {
     bool any = any_set<Luma>(difference.luma);
     if constexpr (kHasChroma) any |= any_set<Chroma>(difference.chroma);
     const unsigned lanes = __ballot_sync(0xffffffffU, any);
-    verdict.damaged = inside && (lanes & (0xffffU << (threadIdx.x & 16))) != 0;
+    verdict.damaged = inside && (lanes & (kTileLanes << (threadIdx.x % kLaneStep))) != 0;
   } else {
     std::uint32_t over = count_over<Luma>(difference.luma, diff.threshold);
     if constexpr (kHasChroma) over += count_over<Chroma>(difference.chroma, diff.threshold);
@@ -73,8 +70,8 @@ __device__ __forceinline__ bool follow_source(const TextureParams& texture, cons
   return inside ? damaged : flags[min(at.tile >> 2, last_y) * 4 + min(at.tile & 3, last_x)];
 }
 
-// Blocks that must fit a multiprocessor at once. Measured on an H100 with NV12: 1 to 8 differ by a twentieth, 6 is
-// best; the wider formats hold more words a thread.
+// Blocks that must fit a multiprocessor at once. Measured on an H100 with NV12: 4 and 8 take a twentieth longer at
+// 2160p; the wider formats hold more words a thread.
 template <PixelLayout L>
 constexpr int kBlocksPerSm = LayoutTraits<L>::kFormat == TextureFormat::kYuv8 ? 6 : 3;
 
@@ -83,53 +80,48 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksPerSm<L>)
     update_kernel(const __grid_constant__ TextureParams texture, const __grid_constant__ SourceParams frame,
                   const __grid_constant__ DiffParams diff, std::uint32_t* __restrict__ tiles) {
   constexpr TextureFormat kFormat = LayoutTraits<L>::kFormat;
-  using Luma = typename FormatTraits<kFormat>::Luma;
-  using Chroma = typename FormatTraits<kFormat>::Chroma;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();  // the sampler may take its place; it waits for this grid's end
 #endif
   const BlockPosition at = block_position();
   const bool inside = at.tx < texture.tile_cols && at.ty < texture.tile_rows;
-  BlockQuads<kFormat> fresh;
-  BlockQuads<kFormat> old;
-  load_frame<L>(texture, frame, at, fresh);
-  load_surface<Luma>(texture.plane[0].level[0], at.qx * Luma::kSide, at.qy * Luma::kSide, old.luma);
-  if constexpr (FormatTraits<kFormat>::kHasChroma) {
-    load_surface<Chroma>(texture.plane[1].level[0], at.qx * Chroma::kSide, at.qy * Chroma::kSide, old.chroma);
-  }
+  const StripPositions strip_at = strip_positions<kFormat>(at);
+  TileStrips<kFormat> fresh;
+  TileStrips<kFormat> old;
+  load_frame<L>(texture, frame, strip_at, fresh);
+  load_level_0(texture, strip_at, old);
   uint4 old_sums = make_uint4(0, 0, 0, 0);
   if (kWrite && at.lane == 0) {
     old_sums = reinterpret_cast<const uint4*>(texture.tile_sums)[at.ty * texture.padded_tile_cols + at.tx];
   }
-  const TileVerdict verdict = judge<kFormat>(texture, diff, at, inside, fresh, old);
+  const TileVerdict verdict = judge<kFormat>(texture, diff, strip_at, inside, fresh, old);
   if (inside && at.lane == 0) {
     tiles[at.ty * texture.tile_cols + at.tx] = verdict.damaged ? kTileDamaged | verdict.energy : 0;
   }
   if constexpr (kWrite) {
     const bool damaged = follow_source(texture, at, inside, verdict.damaged);
-    apply_block<kFormat>(texture, at, damaged, true, true, fresh, old_sums);
+    apply_block<kFormat>(texture, at, strip_at, damaged, true, true, fresh, old_sums);
   }
 }
 
-// One tile quad's texels from wherever they are; see ApplyParams.
+// A damaged tile's texels from wherever they are; see ApplyParams.
 template <PixelLayout L, bool kPacked>
 __device__ __forceinline__ void load_damaged(const TextureParams& texture, const SourceParams& source,
-                                             const BlockPosition& at, std::uint32_t word, bool write,
-                                             BlockQuads<LayoutTraits<L>::kFormat>& quads) {
+                                             const BlockPosition& at, const StripPositions& strip_at,
+                                             std::uint32_t word, bool write,
+                                             TileStrips<LayoutTraits<L>::kFormat>& strips) {
   using Format = FormatTraits<LayoutTraits<L>::kFormat>;
   using Luma = typename Format::Luma;
   using Chroma = typename Format::Chroma;
   if (!write) {
-    load_surface<Luma>(texture.plane[0].level[0], at.qx * Luma::kSide, at.qy * Luma::kSide, quads.luma);
-    if constexpr (Format::kHasChroma) {
-      load_surface<Chroma>(texture.plane[1].level[0], at.qx * Chroma::kSide, at.qy * Chroma::kSide, quads.chroma);
-    }
+    load_level_0(texture, strip_at, strips);
   } else if constexpr (kPacked) {
     const long long offset = source.tile_stride * (word & ~kTileDamaged);
-    load_packed_quad<Luma>(source, 0, offset, texture, at.qx, at.qy, quads.luma);
-    if constexpr (Format::kHasChroma) load_packed_quad<Chroma>(source, 1, offset, texture, at.qx, at.qy, quads.chroma);
+    load_packed_strip<Luma>(source, 0, offset, texture, at.tx, at.ty, strip_at.luma, strips.luma);
+    if constexpr (Format::kHasChroma)
+      load_packed_strip<Chroma>(source, 1, offset, texture, at.tx, at.ty, strip_at.chroma, strips.chroma);
   } else {
-    load_frame<L>(texture, source, at, quads);
+    load_frame<L>(texture, source, strip_at, strips);
   }
 }
 
@@ -149,9 +141,10 @@ __global__ void __launch_bounds__(kBlockThreads)
   uint4 old_sums = make_uint4(0, 0, 0, 0);
   if (at.lane == 0)
     old_sums = reinterpret_cast<const uint4*>(texture.tile_sums)[at.ty * texture.padded_tile_cols + at.tx];
-  BlockQuads<LayoutTraits<L>::kFormat> quads{};
-  if (damaged) load_damaged<L, kPacked>(texture, source, at, word, apply.write, quads);
-  apply_block<LayoutTraits<L>::kFormat>(texture, at, damaged, apply.write, apply.refresh, quads, old_sums);
+  const StripPositions strip_at = strip_positions<LayoutTraits<L>::kFormat>(at);
+  TileStrips<LayoutTraits<L>::kFormat> strips{};
+  if (damaged) load_damaged<L, kPacked>(texture, source, at, strip_at, word, apply.write, strips);
+  apply_block<LayoutTraits<L>::kFormat>(texture, at, strip_at, damaged, apply.write, apply.refresh, strips, old_sums);
 }
 
 dim3 image_blocks(const TextureParams& texture) {

@@ -27,6 +27,12 @@ std::vector<PlaneShape> shapes_of(const FrameView& frame) {
   return {luma, {2 * half.row_bytes, half.rows}};
 }
 
+std::size_t pitch_of(std::size_t row_bytes, Rows rows) {
+  if (rows == Rows::kAligned) return (row_bytes + 255) / 256 * 256;
+  if (rows == Rows::kWords) return (row_bytes + 15) / 16 * 16 + 4;
+  return row_bytes;
+}
+
 }  // namespace
 
 void CudaTest::SetUp() {
@@ -42,7 +48,7 @@ PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_
   std::vector<std::size_t> pitches;
   std::size_t total = 0;
   for (const PlaneShape& shape : shapes) {
-    pitches.push_back(rows == Rows::kAligned ? (shape.row_bytes + 255) / 256 * 256 : shape.row_bytes);
+    pitches.push_back(pitch_of(shape.row_bytes, rows));
     total += pitches.back() * shape.rows;
   }
   std::vector<std::uint8_t> bytes(total, 0x5a);

@@ -24,7 +24,8 @@ class CudaTest : public ::testing::Test {
   void SetUp() override;
 };
 
-enum class Rows : std::uint8_t { kAligned, kPacked };  // pitches of 256 bytes, or none at all: odd pitches
+// Pitches: multiples of 256 bytes; of 4 and not of 16; none at all, so odd ones.
+enum class Rows : std::uint8_t { kAligned, kWords, kPacked };
 
 // A copy of a host frame in device or page-locked memory.
 class PlacedFrame {

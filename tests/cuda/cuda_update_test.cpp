@@ -68,7 +68,7 @@ class CudaUpdate : public CudaTest, public ::testing::WithParamInterface<PixelLa
 TEST_P(CudaUpdate, FusedEqualsCpu) {
   unsigned seed = 100;
   for (const Case& c : kCases) {
-    for (const Rows rows : {Rows::kAligned, Rows::kPacked}) {
+    for (const Rows rows : {Rows::kAligned, Rows::kWords, Rows::kPacked}) {
       run_sequence(GetParam(), c, Form::kFused, rows, {}, ++seed);
       if (HasFailure()) return;
     }

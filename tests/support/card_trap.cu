@@ -1,0 +1,12 @@
+#include "tests/support/card_trap.h"
+
+namespace saccade::test {
+namespace {
+
+__global__ void trap_kernel() { __trap(); }
+
+}  // namespace
+
+void trap_card() { trap_kernel<<<1, 1>>>(); }
+
+}  // namespace saccade::test
