@@ -124,15 +124,15 @@ Handles open(EGLDisplay display, bool debug, std::string& failure) {
   if (eglChooseConfig(display, config_attributes.data(), &config, 1, &count) == EGL_FALSE || count == 0) {
     return fail("eglChooseConfig");
   }
-  const std::array<EGLint, 9> attributes{EGL_CONTEXT_MAJOR_VERSION,
-                                         4,
-                                         EGL_CONTEXT_MINOR_VERSION,
-                                         5,
-                                         EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                         EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                         EGL_CONTEXT_OPENGL_DEBUG,
-                                         debug ? EGL_TRUE : EGL_FALSE,
-                                         EGL_NONE};
+  std::vector<EGLint> attributes{EGL_CONTEXT_MAJOR_VERSION,       4,
+                                 EGL_CONTEXT_MINOR_VERSION,       5,
+                                 EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                 EGL_CONTEXT_OPENGL_DEBUG,        debug ? EGL_TRUE : EGL_FALSE};
+  // A reset GPU then gives GL_CONTEXT_LOST; otherwise it may be drawn on as if nothing had been.
+  if (major > 1 || minor >= 5) {
+    attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
+  }
+  attributes.push_back(EGL_NONE);
   Handles handles;
   handles.context = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes.data());
   if (handles.context == EGL_NO_CONTEXT) return fail("eglCreateContext(OpenGL 4.5 core)");

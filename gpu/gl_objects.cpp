@@ -7,6 +7,8 @@
 namespace saccade::gl {
 namespace {
 
+constexpr std::chrono::seconds kHung{
+    10};                             // a driver gives up by itself after about 20, and what it then reads is black
 constexpr int kMaxStaleErrors = 32;  // a lost context may report errors for ever
 
 GLuint require_name(GLuint name, const char* call) {
@@ -182,6 +184,14 @@ bool Sync::wait(std::chrono::nanoseconds timeout) const {
   const GLenum result = glClientWaitSync(handle_, GL_SYNC_FLUSH_COMMANDS_BIT,
                                          static_cast<GLuint64>(std::max<std::int64_t>(timeout.count(), 0)));
   return result == GL_ALREADY_SIGNALED || result == GL_CONDITION_SATISFIED;
+}
+
+void Sync::finish(const char* work) const {
+  if (wait(kHung)) return;
+  throw GlError(
+      fmt::format("{}: the GPU did not finish within {} s: it hangs, or the context is lost (error {}, reset "
+                  "status 0x{:x}); restart the program, or the machine if that does not help",
+                  work, kHung.count(), error_name(glGetError()), glGetGraphicsResetStatus()));
 }
 
 void Sync::reset() {

@@ -170,16 +170,17 @@ class Sync {
   Sync& operator=(Sync&& other) noexcept;
   ~Sync() { reset(); }
 
-  // Signalled now, or within `timeout`? The first call flushes, so that waiting ends. False also when the context is
-  // lost.
-  bool wait(std::chrono::nanoseconds timeout) const;
+  // Flushes, so that waiting ends. False also when the context is lost.
   bool signaled() const { return wait(std::chrono::nanoseconds{0}); }
+  // Waits until it is. Throws GlError that names `work` where the GPU hangs (10 s) or the context is lost.
+  void finish(const char* work) const;
   GLsync handle() const { return handle_; }
   GLsync release() { return std::exchange(handle_, nullptr); }
   void reset();
 
  private:
   Sync(GLsync handle, Ownership ownership) : handle_(handle), ownership_(ownership) {}
+  bool wait(std::chrono::nanoseconds timeout) const;
   GLsync handle_ = nullptr;
   Ownership ownership_ = Ownership::kOwned;
 };

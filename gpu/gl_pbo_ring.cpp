@@ -1,13 +1,11 @@
 #include "gpu/gl_pbo_ring.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace saccade::gl {
 namespace {
 
 constexpr GLbitfield kPersistent = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-constexpr std::chrono::seconds kLongest{5};  // a fence that does not signal for so long means a hung or lost context
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -32,7 +30,7 @@ std::span<std::byte> PboRing::write() {
   Sync& fence = fences_[static_cast<std::size_t>(slot_)];
   if (!fence.signaled()) {
     ++waits_;
-    fence.wait(kLongest);
+    fence.finish("reading a pixel buffer");
   }
   fence.reset();
   const auto size = static_cast<std::size_t>(slot_bytes_);

@@ -285,9 +285,11 @@ Picture read_picture(int width_px, int height_px) {
   Picture picture{width_px, height_px, {}};
   const std::size_t row_bytes = static_cast<std::size_t>(width_px) * 3;
   std::vector<std::uint8_t> rows(row_bytes * static_cast<std::size_t>(height_px));
+  gl::Sync::fence().finish("drawing");
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, width_px, height_px, GL_RGB, GL_UNSIGNED_BYTE, rows.data());
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  gl::check("glReadPixels");
   picture.rgb.resize(rows.size());
   for (std::size_t y = 0; y < static_cast<std::size_t>(height_px); ++y) {  // GL's first row is the lowest
     const std::size_t from = static_cast<std::size_t>(height_px) - 1 - y;

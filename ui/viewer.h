@@ -95,7 +95,7 @@ class Viewer {
   std::deque<std::int64_t> shows_ns_;  // of the last second
 };
 
-// Reads the bound framebuffer.
+// Reads the bound framebuffer. Throws gl::GlError where it was not drawn.
 Picture read_picture(int width_px, int height_px);
 
 }  // namespace saccade::ui

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +13,6 @@ namespace saccade {
 namespace {
 
 constexpr std::uint32_t kThreadsPerGroup = 64;
-constexpr std::chrono::seconds kLongest{5};
 
 // As in gl_sample.comp, std430.
 struct SampleParams {
@@ -173,7 +171,11 @@ void GlSampler::copy_out(const Slot& slot, PatchBatch& batch) {
 bool GlSampler::collect(PatchBatch& batch, bool wait) {
   if (pending() == 0) return false;
   Slot& slot = slots_[static_cast<std::size_t>(collected_ % kSlots)];
-  if (!slot.done.wait(wait ? std::chrono::nanoseconds(kLongest) : std::chrono::nanoseconds{0})) return false;
+  if (wait) {
+    slot.done.finish("sampling");
+  } else if (!slot.done.signaled()) {
+    return false;
+  }
   slot.done.reset();
   ++collected_;
   require_same_shape(batch, slot.count, slot.patch_size, slot.format);
