@@ -51,6 +51,14 @@ void measure_queued(benchmark::State& state, CudaPyramid& pyramid, F&& work) {
   for (int k = 0; k < 2 * kBatch; ++k) marks.emplace_back(CudaEvent::Kind::kTiming);
   std::vector<double> us;
   std::atomic<bool> released{false};
+  struct Release {  // also where queueing fails: the stream would be held for ever
+    std::atomic<bool>& flag;
+    cudaStream_t stream;
+    ~Release() {
+      flag = true;
+      static_cast<void>(cudaStreamSynchronize(stream));  // a failure shows in the events
+    }
+  };
   const auto hold = [](void* flag) {
     while (!static_cast<std::atomic<bool>*>(flag)->load()) {
     }
@@ -63,13 +71,12 @@ void measure_queued(benchmark::State& state, CudaPyramid& pyramid, F&& work) {
     if (next == kBatch) {
       released = false;
       cuda_check(cudaLaunchHostFunc(stream, hold, &released), "cudaLaunchHostFunc");
+      const Release release{released, stream};
       for (int k = 0; k < kBatch; ++k) {
         marks[static_cast<std::size_t>(2 * k)].record(stream);
         work(i++);
         marks[static_cast<std::size_t>(2 * k + 1)].record(stream);
       }
-      released = true;
-      pyramid.wait();
       next = 0;
     }
     const auto k = static_cast<std::size_t>(next++);

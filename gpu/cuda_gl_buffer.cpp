@@ -3,6 +3,8 @@
 #include <cuda_gl_interop.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "gpu/cuda_error.h"
 
 namespace saccade {
@@ -17,20 +19,31 @@ CudaGlBuffer::~CudaGlBuffer() {
   if (resource_ != nullptr) static_cast<void>(cudaGraphicsUnregisterResource(resource_));
 }
 
-std::uint8_t* CudaGlBuffer::map(cudaStream_t stream) {
-  cuda_check(cudaGraphicsMapResources(1, &resource_, stream), "cudaGraphicsMapResources");
+CudaGlBuffer::Mapping::Mapping(cudaGraphicsResource_t resource, cudaStream_t stream)
+    : resource_(resource), stream_(stream) {
+  cuda_check(cudaGraphicsMapResources(1, &resource_, stream_), "cudaGraphicsMapResources");
+}
+
+CudaGlBuffer::Mapping::~Mapping() {
+  if (resource_ != nullptr) static_cast<void>(cudaGraphicsUnmapResources(1, &resource_, stream_));
+}
+
+void CudaGlBuffer::Mapping::unmap() {
+  cudaGraphicsResource_t mapped = std::exchange(resource_, nullptr);
+  cuda_check(cudaGraphicsUnmapResources(1, &mapped, stream_), "cudaGraphicsUnmapResources");
+}
+
+// The mapping is already whole when this throws, so it ends.
+CudaGlBuffer::Mapping::Mapping(cudaGraphicsResource_t resource, cudaStream_t stream, std::size_t size_bytes)
+    : Mapping(resource, stream) {
   void* pointer = nullptr;
   std::size_t size = 0;
   const cudaError_t code = cudaGraphicsResourceGetMappedPointer(&pointer, &size, resource_);
-  if (code == cudaSuccess && size >= size_bytes_) return static_cast<std::uint8_t*>(pointer);
-  static_cast<void>(cudaGraphicsUnmapResources(1, &resource_, stream));
-  cuda_check(code == cudaSuccess ? cudaErrorInvalidValue : code,
-             fmt::format("cudaGraphicsResourceGetMappedPointer: {} of {} bytes of a pixel buffer", size, size_bytes_));
-  return nullptr;
-}
-
-void CudaGlBuffer::unmap(cudaStream_t stream) {
-  cuda_check(cudaGraphicsUnmapResources(1, &resource_, stream), "cudaGraphicsUnmapResources");
+  if (code != cudaSuccess || size < size_bytes) {
+    cuda_check(code == cudaSuccess ? cudaErrorInvalidValue : code,
+               fmt::format("cudaGraphicsResourceGetMappedPointer: {} of {} bytes of a pixel buffer", size, size_bytes));
+  }
+  data_ = static_cast<std::uint8_t*>(pointer);
 }
 
 }  // namespace saccade

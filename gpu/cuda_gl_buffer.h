@@ -19,9 +19,26 @@ class CudaGlBuffer {
   CudaGlBuffer(const CudaGlBuffer&) = delete;
   CudaGlBuffer& operator=(const CudaGlBuffer&) = delete;
 
-  // Device memory of size_bytes, old contents undefined, until unmap(). Throws CudaError when CUDA maps less than that.
-  std::uint8_t* map(cudaStream_t stream);
-  void unmap(cudaStream_t stream);
+  // Device memory of size_bytes, old contents undefined; GL's again after unmap(), or when it goes. The buffer outlives
+  // it.
+  class Mapping {
+   public:
+    ~Mapping();  // says nothing of a failure: there was one before
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    std::uint8_t* data() const { return data_; }
+    void unmap();
+
+   private:
+    friend class CudaGlBuffer;
+    Mapping(cudaGraphicsResource_t resource, cudaStream_t stream);
+    Mapping(cudaGraphicsResource_t resource, cudaStream_t stream, std::size_t size_bytes);
+    cudaGraphicsResource_t resource_;  // null: unmapped
+    cudaStream_t stream_;
+    std::uint8_t* data_ = nullptr;
+  };
+  // Throws CudaError when CUDA maps less than size_bytes.
+  Mapping map(cudaStream_t stream) { return Mapping(resource_, stream, size_bytes_); }
   GLuint buffer() const { return buffer_.name(); }  // for GL_PIXEL_UNPACK_BUFFER, while not mapped
   std::size_t size_bytes() const { return size_bytes_; }
 

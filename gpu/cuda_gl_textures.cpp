@@ -38,6 +38,8 @@ CudaGlTextures::CudaGlTextures(std::span<const Image> images) : images_(images.s
 void CudaGlTextures::map(cudaStream_t stream) {
   cuda_check(cudaGraphicsMapResources(static_cast<int>(resources_.size()), resources_.data(), stream),
              "cudaGraphicsMapResources");
+  stream_ = stream;
+  mapped_ = true;
   try {
     for (std::size_t i = 0; i < resources_.size(); ++i) {
       cudaMipmappedArray_t array = nullptr;
@@ -46,17 +48,21 @@ void CudaGlTextures::map(cudaStream_t stream) {
       if (images_[i].array() != array) images_[i] = CudaMipmap::of(array, shapes_[i]);
     }
   } catch (...) {
-    unmap(stream);
+    static_cast<void>(try_unmap());
     throw;
   }
 }
 
-void CudaGlTextures::unmap(cudaStream_t stream) noexcept {
-  static_cast<void>(cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream));
+cudaError_t CudaGlTextures::try_unmap() noexcept {
+  mapped_ = false;
+  return cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_);
 }
+
+void CudaGlTextures::unmap() { cuda_check(try_unmap(), "cudaGraphicsUnmapResources"); }
 
 // The views first: their surfaces refer to arrays that unregistering takes away.
 void CudaGlTextures::release() noexcept {
+  if (mapped_) static_cast<void>(try_unmap());
   images_.clear();
   for (const cudaGraphicsResource_t resource : resources_) static_cast<void>(cudaGraphicsUnregisterResource(resource));
   resources_.clear();

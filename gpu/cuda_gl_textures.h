@@ -28,15 +28,19 @@ class CudaGlTextures {
   CudaGlTextures& operator=(const CudaGlTextures&) = delete;
 
   void map(cudaStream_t stream);
-  void unmap(cudaStream_t stream) noexcept;  // a failure shows in the next call
+  void unmap();  // in the stream of map()
+  bool mapped() const { return mapped_; }
   const CudaMipmap& image(int index) const { return images_[static_cast<std::size_t>(index)]; }  // while mapped
 
  private:
+  cudaError_t try_unmap() noexcept;
   void release() noexcept;
 
   std::vector<CudaMipmapShape> shapes_;
   std::vector<cudaGraphicsResource_t> resources_;
   std::vector<CudaMipmap> images_;  // made anew where the array handed out is another one
+  cudaStream_t stream_ = nullptr;   // in which they are mapped
+  bool mapped_ = false;
 };
 
 }  // namespace saccade

@@ -107,6 +107,20 @@ struct Handles {
   EGLSurface surface = EGL_NO_SURFACE;
 };
 
+// lose_on_reset: a reset GPU then gives GL_CONTEXT_LOST; otherwise it may be drawn on as if nothing had been. Not every
+// driver can tell, and EGL knows it from 1.5 on.
+EGLContext create_context(EGLDisplay display, EGLConfig config, bool debug, bool lose_on_reset) {
+  std::vector<EGLint> attributes;
+  const auto add = [&attributes](EGLint name, EGLint value) { attributes.insert(attributes.end(), {name, value}); };
+  add(EGL_CONTEXT_MAJOR_VERSION, 4);
+  add(EGL_CONTEXT_MINOR_VERSION, 5);
+  add(EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT);
+  add(EGL_CONTEXT_OPENGL_DEBUG, debug ? EGL_TRUE : EGL_FALSE);
+  if (lose_on_reset) add(EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET);
+  attributes.push_back(EGL_NONE);
+  return eglCreateContext(display, config, EGL_NO_CONTEXT, attributes.data());
+}
+
 // Empty handles and the failed call's name in `failure` when this display gives no 4.5 core context.
 Handles open(EGLDisplay display, bool debug, std::string& failure) {
   const auto fail = [&failure](const char* call) {
@@ -124,17 +138,9 @@ Handles open(EGLDisplay display, bool debug, std::string& failure) {
   if (eglChooseConfig(display, config_attributes.data(), &config, 1, &count) == EGL_FALSE || count == 0) {
     return fail("eglChooseConfig");
   }
-  std::vector<EGLint> attributes{EGL_CONTEXT_MAJOR_VERSION,       4,
-                                 EGL_CONTEXT_MINOR_VERSION,       5,
-                                 EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                 EGL_CONTEXT_OPENGL_DEBUG,        debug ? EGL_TRUE : EGL_FALSE};
-  // A reset GPU then gives GL_CONTEXT_LOST; otherwise it may be drawn on as if nothing had been.
-  if (major > 1 || minor >= 5) {
-    attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
-  }
-  attributes.push_back(EGL_NONE);
   Handles handles;
-  handles.context = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes.data());
+  if (major > 1 || minor >= 5) handles.context = create_context(display, config, debug, true);
+  if (handles.context == EGL_NO_CONTEXT) handles.context = create_context(display, config, debug, false);
   if (handles.context == EGL_NO_CONTEXT) return fail("eglCreateContext(OpenGL 4.5 core)");
   if (!has_extension(eglQueryString(display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context")) {
     const std::array<EGLint, 5> size{EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};

@@ -166,7 +166,11 @@ Framebuffer::Framebuffer(const Texture& color, int level) : Object(create_frameb
   }
 }
 
-Sync Sync::fence() { return Sync(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0), Ownership::kOwned); }
+Sync Sync::fence() {
+  GLsync handle = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  if (handle == nullptr) throw GlError(fmt::format("glFenceSync failed: {}", error_name(glGetError())));
+  return Sync(handle, Ownership::kOwned);
+}
 
 Sync::Sync(Sync&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), ownership_(other.ownership_) {}
 

@@ -162,7 +162,7 @@ class Framebuffer : public Object<FramebufferTraits> {
 class Sync {
  public:
   Sync() = default;
-  static Sync fence();
+  static Sync fence();  // throws GlError where the context is lost
   static Sync wrap(GLsync handle) { return Sync(handle, Ownership::kBorrowed); }
   Sync(const Sync&) = delete;
   Sync& operator=(const Sync&) = delete;

@@ -36,7 +36,7 @@ BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayo
     parts.context = std::move(own);
   }
   check_same_card(*context);
-  auto pyramid = std::make_unique<CudaGlPyramid>(*context, layout, config.upload);
+  auto pyramid = std::make_unique<CudaGlPyramid>(*context, layout, config.upload, GlSharing::kAuto, config.calibrate);
   if (!pyramid->why_copied().empty()) {
     spdlog::warn("backend cuda: OpenGL draws copies, through a pixel buffer, for its textures can't be shared: {}",
                  pyramid->why_copied());

@@ -48,7 +48,6 @@ class Decoder final : public FrameSource {
   ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
   ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
   void note_off_card(const AVFrame& frame);
-  void check_card() const;
   void fail(const char* what, ExitCode code);
   void open_first();
 
@@ -123,13 +122,6 @@ void Decoder::fail(const char* what, ExitCode code) {
   error_code_ = code;
 }
 
-// A lost card looks to FFmpeg like packets that can't be decoded.
-void Decoder::check_card() const {
-  if (info_.hwdec == "no" || counters_.packets_corrupt == 0) return;
-  const std::string why = why_card_is_lost();
-  if (!why.empty()) throw UnavailableError(fmt::format("the card decodes no more: {}", why));
-}
-
 // Said once: a stream may turn into one that the card does not take.
 void Decoder::note_off_card(const AVFrame& frame) {
   if (counters_.frames_off_card++ > 0 && !config_.require_hwdec) return;
@@ -187,7 +179,6 @@ FrameOrigin Decoder::origin_of(const AVFrame& frame, const FrameTime& time) cons
 // A decoded, timed frame whose tags are decided.
 ReadStatus Decoder::next_decoded(AVFrame& frame, FrameTime& time) {
   const ReadStatus status = playback_.next(frame, time);
-  if (status == ReadStatus::kEnd) check_card();
   if (status != ReadStatus::kOk) return status;
   frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(&playback_.format(), &playback_.stream(), &frame);
   const bool is_first = info_.pixel_format.empty();

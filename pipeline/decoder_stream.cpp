@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "pipeline/decoder_guard.h"
+#include "pipeline/decoder_hw.h"
 #include "pipeline/decoder_truncation.h"
+#include "pipeline/errors.h"
 
 namespace saccade {
 namespace {
@@ -51,8 +53,7 @@ ReadStatus StreamDecoder::decode(AVFrame& frame) {
       if (fed != ReadStatus::kOk) return fed;
       continue;
     }
-    if (!joining()) ++counters_.packets_corrupt;
-    if (first_error_ == 0) first_error_ = received;
+    note_error(received);
     if (draining_ && ++errors_in_a_row_ > kMaxErrorsInARow) return ReadStatus::kEnd;
   }
 }
@@ -89,11 +90,18 @@ ReadStatus StreamDecoder::feed() {
   }
   const int sent = avcodec_send_packet(input_.codec.get(), packet_.get());
   av_packet_unref(packet_.get());
-  if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF) {
-    if (!joining()) ++counters_.packets_corrupt;
-    if (first_error_ == 0) first_error_ = sent;
-  }
+  if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF) note_error(sent);
   return ReadStatus::kOk;
+}
+
+// A lost card looks to FFmpeg like packets that can't be decoded, and a stream has no end of those.
+void StreamDecoder::note_error(int code) {
+  if (input_.codec->hw_device_ctx != nullptr) {
+    const std::string why = why_card_is_lost();
+    if (!why.empty()) throw UnavailableError(fmt::format("the card decodes no more: {}", why));
+  }
+  if (!joining()) ++counters_.packets_corrupt;
+  if (first_error_ == 0) first_error_ = code;
 }
 
 // As av_read_frame(), with the stall's time-out. A demuxer may give what it still held before it gives the error.

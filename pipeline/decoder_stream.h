@@ -35,6 +35,7 @@ class StreamDecoder {
  private:
   ReadStatus feed();
   void finish(int read_error);
+  void note_error(int code);
   void count_gap(const AVPacket& packet);
   void count_silent_damage();
   int read_packet();

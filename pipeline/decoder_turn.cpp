@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "gpu/device_error.h"
 #include "pipeline/decoder_hw.h"
 #include "pipeline/errors.h"
 #include "pipeline/frame.h"
@@ -20,7 +21,7 @@ namespace saccade {
 namespace {
 
 void check(int code, const char* what) {
-  if (code < 0) throw Error(ExitCode::kUnexpected, fmt::format("{}: {}", what, av_error_text(code)));
+  if (code < 0) throw UnavailableError(fmt::format("{}: {}", what, av_error_text(code)));
 }
 
 }  // namespace
@@ -59,7 +60,7 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   const AvFramePtr turned(av_frame_alloc());
   if (!turned) throw std::bad_alloc();
   check(av_hwframe_get_buffer(pool_.get(), turned.get(), 0), "memory on the card for a turned frame");
-  check(av_frame_copy_props(turned.get(), &frame), "av_frame_copy_props");
+  if (av_frame_copy_props(turned.get(), &frame) < 0) throw std::bad_alloc();
   FrameView from;
   from.layout = layout;
   from.space = MemorySpace::kCuda;
@@ -73,8 +74,8 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   }
   try {
     turn_frame(from, to, {turn.transpose, turn.hflip, turn.vflip});
-  } catch (const std::exception& error) {
-    throw Error(ExitCode::kUnexpected, fmt::format("turning a frame on the card: {}", error.what()));
+  } catch (const DeviceError& error) {
+    throw UnavailableError(fmt::format("turning a frame on the card: {}", error.what()));
   }
   av_frame_unref(&frame);
   av_frame_move_ref(&frame, turned.get());

@@ -14,16 +14,11 @@ namespace saccade::cuda {
 class GlArrays final : public GlHome {
  public:
   explicit GlArrays(std::span<const GlPlane> planes) : textures_(images(planes)) {}
-  ~GlArrays() override { GlArrays::give_to_gl(); }
   void open(cudaStream_t stream) override {
-    if (mapped_) return;
-    textures_.map(stream);
-    mapped_ = true;
-    stream_ = stream;
+    if (!textures_.mapped()) textures_.map(stream);
   }
-  void give_to_gl() noexcept override {
-    if (mapped_) textures_.unmap(stream_);
-    mapped_ = false;
+  void give_to_gl() override {
+    if (textures_.mapped()) textures_.unmap();
   }
   const CudaMipmap& plane(int index) const override { return textures_.image(index); }
 
@@ -34,8 +29,6 @@ class GlArrays final : public GlHome {
     return images;
   }
   CudaGlTextures textures_;
-  cudaStream_t stream_ = nullptr;  // in which it was mapped
-  bool mapped_ = false;
 };
 
 }  // namespace saccade::cuda

@@ -39,18 +39,13 @@ void GlCopies::open(cudaStream_t stream) {
 
 void GlCopies::give_to_gl() {
   if (!changed_) return;
-  std::uint8_t* base = buffer_.map(stream_);
-  try {
-    for_each_level(planes_, [&](int p, int l, std::size_t offset, std::size_t row_bytes, std::size_t rows) {
-      cuda_check(cudaMemcpy2DFromArrayAsync(base + offset, row_bytes, own_.plane(p).level(l), 0, 0, row_bytes, rows,
-                                            cudaMemcpyDeviceToDevice, stream_),
-                 "cudaMemcpy2DFromArrayAsync");
-    });
-  } catch (...) {
-    buffer_.unmap(stream_);
-    throw;
-  }
-  buffer_.unmap(stream_);
+  CudaGlBuffer::Mapping mapping = buffer_.map(stream_);
+  for_each_level(planes_, [&](int p, int l, std::size_t offset, std::size_t row_bytes, std::size_t rows) {
+    cuda_check(cudaMemcpy2DFromArrayAsync(mapping.data() + offset, row_bytes, own_.plane(p).level(l), 0, 0, row_bytes,
+                                          rows, cudaMemcpyDeviceToDevice, stream_),
+               "cudaMemcpy2DFromArrayAsync");
+  });
+  mapping.unmap();
 
   gl::forget_errors();
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer_.buffer());

@@ -24,13 +24,14 @@ void PboHandover::push(const FrameView& frame, std::span<const TileRect> rects, 
   turn_ ^= 1;
   CudaGlBuffer& buffer = buffers_[static_cast<std::size_t>(turn_)];
   PaddedCopy copy{};
-  std::uint8_t* base = buffer.map(stream);
+  CudaGlBuffer::Mapping mapping = buffer.map(stream);
   for (std::size_t p = 0; p < planes_.size(); ++p) {
     const PlaneLayout& plane = planes_[p].layout;
-    copy.plane[p] = {base + offset_bytes_[p], plane.width, plane.height, plane.image_width, plane.image_height};
+    copy.plane[p] = {mapping.data() + offset_bytes_[p], plane.width, plane.height, plane.image_width,
+                     plane.image_height};
   }
   launch_padded_copy(frame.layout, source_of(frame), copy, stream);
-  buffer.unmap(stream);
+  mapping.unmap();
 
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer.buffer());
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);

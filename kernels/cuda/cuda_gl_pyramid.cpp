@@ -36,7 +36,7 @@ std::unique_ptr<cuda::GlHome> make_home(const PyramidLayout& layout, std::span<c
 }  // namespace
 
 CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path,
-                             GlSharing sharing)
+                             GlSharing sharing, bool calibrate)
     : layout_(layout),
       path_(path == UploadPath::kPbo ? UploadPath::kPbo : UploadPath::kDirect),
       planes_(make_gl_planes(context.capabilities(), layout)) {
@@ -47,7 +47,7 @@ CudaGlPyramid::CudaGlPyramid(const gl::Context& context, const PyramidLayout& la
   cuda_->set_staged(true);
   shadow_.emplace(level0_of(layout));
   uploader_.emplace(context.capabilities(), planes_, *shadow_, UploadPath::kPbo);
-  planner_.emplace(layout, uploader_->calibrate(false));
+  planner_.emplace(layout, calibrate ? uploader_->calibrate(false) : UploadCost{});
   gl::check("CudaGlPyramid");
 }
 

@@ -36,8 +36,9 @@ enum class GlSharing : std::uint8_t {
 class CudaGlPyramid final : public DrawablePyramid {
  public:
   // Throws CudaError where textures must be shared and the driver can't.
+  // calibrate: measure what GL's calls cost (kPbo), in place of typical figures, which make plans the same every time.
   CudaGlPyramid(const gl::Context& context, const PyramidLayout& layout, UploadPath path,
-                GlSharing sharing = GlSharing::kAuto);
+                GlSharing sharing = GlSharing::kAuto, bool calibrate = true);
   ~CudaGlPyramid() override;
   CudaGlPyramid(const CudaGlPyramid&) = delete;
   CudaGlPyramid& operator=(const CudaGlPyramid&) = delete;

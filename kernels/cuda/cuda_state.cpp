@@ -297,7 +297,7 @@ void CudaState::send_plan(const PatchPlan& plan) {
   plan_copied.wait();
   if (plan_card.size_bytes() < bytes) {
     plan_host = PinnedBuffer(bytes);
-    plan_card = CudaBuffer(bytes);
+    plan_card = CudaBuffer(bytes);  // last: its size stands for both
   }
   auto* records = plan_host.as<PatchRecord>();
   for (std::size_t n = 0; n < plan.count(); ++n) {
@@ -317,8 +317,9 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format, s
   batch_bytes = count * 3 * area * size_bytes(format.type);
   batch_format = format;
   if (out == nullptr && batch.size_bytes() < batch_bytes) {
-    batch = CudaBuffer(batch_bytes);
+    CudaBuffer on_card(batch_bytes);
     batch_host = PinnedBuffer(batch_bytes);
+    batch = std::move(on_card);  // last: its size stands for both
   }
   open_texture();
   SampleParams params{};

@@ -72,8 +72,13 @@ __device__ __forceinline__ bool follow_source(const TextureParams& texture, cons
 
 // Blocks that must fit a multiprocessor at once. Measured on an H100 with NV12: 4 and 8 take a twentieth longer at
 // 2160p; the wider formats hold more words a thread.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int kMostBlocksPerSm = 4;  // of 1024 threads
+#else
+constexpr int kMostBlocksPerSm = 6;
+#endif
 template <PixelLayout L>
-constexpr int kBlocksPerSm = LayoutTraits<L>::kFormat == TextureFormat::kYuv8 ? 6 : 3;
+constexpr int kBlocksPerSm = LayoutTraits<L>::kFormat == TextureFormat::kYuv8 ? kMostBlocksPerSm : 3;
 
 template <PixelLayout L, bool kWrite>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksPerSm<L>)

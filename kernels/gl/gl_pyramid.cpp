@@ -107,10 +107,13 @@ void GlPyramid::read_level(int plane_index, int level, LevelImage& out) const {
   out.bytes_per_channel = plane.layout.bytes_per_channel;
   out.data.resize(static_cast<std::size_t>(out.width) *
                   static_cast<std::size_t>(out.height * plane.layout.texel_bytes()));
+  gl::Sync::fence().finish("reading a level");
+  gl::forget_errors();
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glGetTextureImage(plane.codes.name(), level, plane.format.transfer_codes, plane.format.type,
                     static_cast<GLsizei>(out.data.size()), out.data.data());
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  gl::check("glGetTextureImage");
 }
 
 }  // namespace saccade

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "kernels/gl/gl_shaders.h"
 #include "kernels/shared/fovea.h"
@@ -115,8 +116,10 @@ bool GlSampler::submit(const PatchPlan& plan, const ColorSpec& color, const Samp
   slot.count = plan.count();
   slot.patch_size = plan.patch_size;
   slot.format = format;
-  ++submitted_;
-  if (plan.patches.empty()) return true;
+  if (plan.patches.empty()) {
+    ++submitted_;
+    return true;
+  }
 
   gl::forget_errors();
   fill_plan(plan, color, format);
@@ -138,6 +141,7 @@ bool GlSampler::submit(const PatchPlan& plan, const ColorSpec& color, const Samp
   glMemoryBarrier(persistent_ ? GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT : GL_BUFFER_UPDATE_BARRIER_BIT);
   slot.done = gl::Sync::fence();
   gl::check("glDispatchCompute of samples");
+  ++submitted_;
   return true;
 }
 
@@ -171,13 +175,10 @@ void GlSampler::copy_out(const Slot& slot, PatchBatch& batch) {
 bool GlSampler::collect(PatchBatch& batch, bool wait) {
   if (pending() == 0) return false;
   Slot& slot = slots_[static_cast<std::size_t>(collected_ % kSlots)];
-  if (wait) {
-    slot.done.finish("sampling");
-  } else if (!slot.done.signaled()) {
-    return false;
-  }
-  slot.done.reset();
-  ++collected_;
+  if (!wait && !slot.done.signaled()) return false;
+  const gl::Sync done = std::exchange(slot.done, {});
+  ++collected_;  // dropped, should it not come
+  done.finish("sampling");
   require_same_shape(batch, slot.count, slot.patch_size, slot.format);
   if (slot.count > 0) copy_out(slot, batch);
   return true;

@@ -75,10 +75,12 @@ class WithCard(ClipTest):
         try:
             if filler.stdout.readline() != b"full\n":
                 skip_or_fail("torch", "no PyTorch that can fill the card")
-            done = saccade("dump", self.clip, "-o", self.out, "--backend", "cuda", "--hwdec", "no")
-            self.assertEqual(done.returncode, 69, done.stderr)
-            self.assertIn(b"out of memory", done.stderr)
-            self.assertFalse((self.out / "manifest.json").exists())
+            for options in (("--hwdec", "no"), ("--require-hwdec",)):
+                with self.subTest(options=options):
+                    done = saccade("dump", self.clip, "-o", self.out, "--backend", "cuda", *options)
+                    self.assertEqual(done.returncode, 69, done.stderr)
+                    self.assertIn(b"memory", done.stderr)
+                    self.assertFalse((self.out / "manifest.json").exists())
         finally:
             filler.communicate()
 

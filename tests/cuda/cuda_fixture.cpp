@@ -28,7 +28,7 @@ std::vector<PlaneShape> shapes_of(const FrameView& frame) {
 }
 
 std::size_t pitch_of(std::size_t row_bytes, Rows rows) {
-  if (rows == Rows::kAligned) return (row_bytes + 255) / 256 * 256;
+  if (rows == Rows::kAligned || rows == Rows::kBottomUp) return (row_bytes + 255) / 256 * 256;
   if (rows == Rows::kWords) return (row_bytes + 15) / 16 * 16 + 4;
   return row_bytes;
 }
@@ -56,8 +56,9 @@ PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_
   for (std::size_t p = 0; p < shapes.size(); ++p) {
     const PlaneView& from = frame.planes[p];
     for (std::size_t y = 0; y < shapes[p].rows; ++y) {
-      std::memcpy(bytes.data() + offset + y * pitches[p], from.data + static_cast<std::ptrdiff_t>(y) * from.pitch_bytes,
-                  shapes[p].row_bytes);
+      const std::size_t row = rows == Rows::kBottomUp ? shapes[p].rows - 1 - y : y;
+      std::memcpy(bytes.data() + offset + row * pitches[p],
+                  from.data + static_cast<std::ptrdiff_t>(y) * from.pitch_bytes, shapes[p].row_bytes);
     }
     offset += pitches[p] * shapes[p].rows;
   }
@@ -74,7 +75,12 @@ PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_
   }
   offset = 0;
   for (std::size_t p = 0; p < shapes.size(); ++p) {
-    view_.planes[p] = {base + offset, static_cast<std::ptrdiff_t>(pitches[p])};
+    const auto pitch = static_cast<std::ptrdiff_t>(pitches[p]);
+    if (rows == Rows::kBottomUp) {
+      view_.planes[p] = {base + offset + (shapes[p].rows - 1) * pitches[p], -pitch};
+    } else {
+      view_.planes[p] = {base + offset, pitch};
+    }
     offset += pitches[p] * shapes[p].rows;
   }
 }

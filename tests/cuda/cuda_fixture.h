@@ -24,8 +24,8 @@ class CudaTest : public ::testing::Test {
   void SetUp() override;
 };
 
-// Pitches: multiples of 256 bytes; of 4 and not of 16; none at all, so odd ones.
-enum class Rows : std::uint8_t { kAligned, kWords, kPacked };
+// Pitches: multiples of 256 bytes; of 4 and not of 16; none at all, so odd ones; multiples of 256, last row first.
+enum class Rows : std::uint8_t { kAligned, kWords, kPacked, kBottomUp };
 
 // A copy of a host frame in device or page-locked memory.
 class PlacedFrame {

@@ -119,11 +119,10 @@ TEST_F(CudaGl, NoContextOnACardThatIsNotThere) {
 TEST_F(CudaGl, EveryWayEqualsCpu) {
   for (const PixelLayout layout : kOnCard) {
     for (const auto& [width, height] : {std::pair{320, 180}, {161, 121}, {17, 33}}) {
-      const bool even = width % 2 == 0;
       for (const From from : {From::kHost, From::kCard, From::kBoth}) {
         run_sequence(*context_, layout, width, height, UploadPath::kDirect, from, false);
         if (from != From::kBoth) run_sequence(*context_, layout, width, height, UploadPath::kDirect, from, true);
-        if (from == From::kHost || even) run_sequence(*context_, layout, width, height, UploadPath::kPbo, from, false);
+        run_sequence(*context_, layout, width, height, UploadPath::kPbo, from, false);
         if (HasFailure()) return;
       }
     }
@@ -199,8 +198,10 @@ TEST_F(CudaGl, HandOverRefusesWhatDoesNotFit) {
 TEST_F(CudaGl, BufferIsSeenByGl) {
   CudaGlBuffer buffer(1000);
   const CudaStream stream;
-  cuda_check(cudaMemsetAsync(buffer.map(stream.get()), 0x5a, 1000, stream.get()), "cudaMemsetAsync");
-  buffer.unmap(stream.get());
+  static_cast<void>(buffer.map(stream.get()));  // given back though nobody unmaps it: what was to fill it failed, say
+  CudaGlBuffer::Mapping mapping = buffer.map(stream.get());
+  cuda_check(cudaMemsetAsync(mapping.data(), 0x5a, 1000, stream.get()), "cudaMemsetAsync");
+  mapping.unmap();
   std::vector<std::uint8_t> seen(1000);
   glGetNamedBufferSubData(buffer.buffer(), 0, 1000, seen.data());
   EXPECT_EQ(seen, std::vector<std::uint8_t>(1000, 0x5a));

@@ -68,7 +68,7 @@ class CudaUpdate : public CudaTest, public ::testing::WithParamInterface<PixelLa
 TEST_P(CudaUpdate, FusedEqualsCpu) {
   unsigned seed = 100;
   for (const Case& c : kCases) {
-    for (const Rows rows : {Rows::kAligned, Rows::kWords, Rows::kPacked}) {
+    for (const Rows rows : {Rows::kAligned, Rows::kWords, Rows::kPacked, Rows::kBottomUp}) {
       run_sequence(GetParam(), c, Form::kFused, rows, {}, ++seed);
       if (HasFailure()) return;
     }
@@ -79,7 +79,7 @@ TEST_P(CudaUpdate, StagedEqualsCpu) {
   unsigned seed = 200;
   for (const Case& c : kCases) {
     ++seed;
-    run_sequence(GetParam(), c, Form::kStaged, seed % 4 == 1 ? Rows::kAligned : Rows::kPacked, {}, seed);
+    run_sequence(GetParam(), c, Form::kStaged, static_cast<Rows>(seed / 2 % 4), {}, seed);
     run_sequence(GetParam(), c, Form::kOneLaunchUpload, Rows::kAligned, {}, ++seed);
     if (HasFailure()) return;
   }

@@ -1,5 +1,6 @@
 // A GPU that fails in the middle of a run: an UnavailableError that names backend and fault (exit 69), never a hang.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -47,10 +48,11 @@ namespace {
   leave("nothing was thrown", ExitCode::kUnexpected);
 }
 
-// The decoder's thread meets it first, say: to FFmpeg these are packets that can't be decoded.
+// The decoder's thread meets it first, say: to FFmpeg these are packets that can't be decoded, and they never end.
 [[noreturn]] void fault_while_decoding(const std::string& clip) {
   SourceConfig config;
   config.uri = clip;
+  config.loops = -1;
   config.hwdec = HwDecode::kCuda;
   config.require_hwdec = config.keep_on_card = true;
   const auto source = open_source(config);
@@ -92,8 +94,15 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
     testing::skip_or_fail("cuda", "SACCADE_CLIPS names no folder of clips for NVDEC");
     return;
   }
-  EXPECT_EXIT(fault_while_decoding(std::string(clips) + "/static-1080p.mp4"), ::testing::ExitedWithCode(69),
-              "static-1080p.mp4: frame .*launch failure");
+  const std::string clip = std::string(clips) + "/static-1080p.mp4";
+  EXPECT_EXIT(fault_while_decoding(clip), ::testing::ExitedWithCode(69), "static-1080p.mp4: frame .*launch failure");
+  const std::string name = ::testing::TempDir() + "/saccade_turned_" + std::to_string(getpid()) + ".mp4";
+  setenv("SACCADE_TURNED", name.c_str(), 0);  // the process that is to die runs this again, and keeps our name
+  const std::string turned = std::getenv("SACCADE_TURNED");
+  const std::string make = "ffmpeg -y -v error -i " + clip + " -t 1 -c copy -metadata:s:v rotate=90 " + turned;
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  EXPECT_EXIT(fault_while_decoding(turned), ::testing::ExitedWithCode(69), "turned_.*: frame .*launch failure");
+  std::remove(turned.c_str());
 }
 #endif
 
