@@ -206,5 +206,26 @@ TEST_F(GlPyramidTest, AFailedUploadThrows) {
   context().make_current();
 }
 
+TEST_F(GlPyramidTest, AFailedSamplingIsForgotten) {
+  {
+    gl::ContextConfig config;
+    config.sink = [](const gl::DebugMessage&) {};
+    const gl::Context other = gl::Context::offscreen(config);
+    const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
+    GlPyramid pyramid(other, layout, {GlWork::kCompute, UploadPath::kDirect, kDearBytes});
+    PatchPlan plan;
+    plan.patch_size = 16;
+    plan.patches.push_back({32, 32, 0, 1});
+    PatchBatch batch(1, 16, {});
+    EXPECT_NO_THROW(pyramid.sample(plan, {}, batch));
+    const GLuint texture = pyramid.plane(0).codes.name();
+    glDeleteTextures(1, &texture);
+    EXPECT_THROW(pyramid.sample(plan, {}, batch), gl::GlError);
+    EXPECT_THROW(pyramid.sample(plan, {}, batch), gl::GlError);  // and not: "samples have not been collected"
+    EXPECT_EQ(pyramid.samples_pending(), 0);
+  }
+  context().make_current();
+}
+
 }  // namespace
 }  // namespace saccade
