@@ -1,6 +1,5 @@
 // A GPU that fails in the middle of a run: an UnavailableError that names backend and fault (exit 69), never a hang.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 #include "pipeline/pipeline.h"
 #include "tests/support/card_trap.h"
 #include "tests/support/required.h"
+#include "tests/support/temp_dir.h"
 
 namespace saccade {
 namespace {
@@ -96,13 +96,19 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
   }
   const std::string clip = std::string(clips) + "/static-1080p.mp4";
   EXPECT_EXIT(fault_while_decoding(clip), ::testing::ExitedWithCode(69), "static-1080p.mp4: frame .*launch failure");
-  const std::string name = ::testing::TempDir() + "/saccade_turned_" + std::to_string(getpid()) + ".mp4";
-  setenv("SACCADE_TURNED", name.c_str(), 0);  // the process that is to die runs this again, and keeps our name
-  const std::string turned = std::getenv("SACCADE_TURNED");
-  const std::string make = "ffmpeg -y -v error -i " + clip + " -t 1 -c copy -metadata:s:v rotate=90 " + turned;
-  ASSERT_EQ(std::system(make.c_str()), 0);
-  EXPECT_EXIT(fault_while_decoding(turned), ::testing::ExitedWithCode(69), "turned_.*: frame .*launch failure");
-  std::remove(turned.c_str());
+  // The process that is to die runs all this again, up to its own death, and leaves its folders behind: it takes ours.
+  constexpr const char* kTurned = "SACCADE_TURNED_CLIP";
+  std::optional<test::TempDir> folder;
+  if (std::getenv(kTurned) == nullptr) {
+    folder.emplace();
+    const std::string turned = folder->file("turned.mp4");
+    const std::string make = "ffmpeg -y -v error -i " + clip + " -t 1 -c copy -metadata:s:v rotate=90 " + turned;
+    ASSERT_EQ(std::system(make.c_str()), 0);
+    setenv(kTurned, turned.c_str(), 1);
+  }
+  EXPECT_EXIT(fault_while_decoding(std::getenv(kTurned)), ::testing::ExitedWithCode(69),
+              "turned.mp4: frame .*launch failure");
+  unsetenv(kTurned);
 }
 #endif
 
