@@ -3,7 +3,7 @@
 
     python3 bench/torch_baseline.py [--json FILE]
 
-Medians by CUDA events, eager and torch.compile, RGB planes in float32 (B, 3, H, W). It does less than saccade's update:
+Medians by CUDA events, eager, eager with each patch sampled from the levels it needs (grouped) and torch.compile, RGB planes in float32 (B, 3, H, W). It does less than saccade's update:
 no decode format, no diff, no integer-exact means; frames are taken as float RGB already on the card.
 """
 import argparse

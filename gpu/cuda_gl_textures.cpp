@@ -48,23 +48,29 @@ void CudaGlTextures::map(cudaStream_t stream) {
       if (images_[i].array() != array) images_[i] = CudaMipmap::of(array, shapes_[i]);
     }
   } catch (...) {
-    static_cast<void>(try_unmap());
+    drop_mapping();
     throw;
   }
 }
 
-cudaError_t CudaGlTextures::try_unmap() noexcept {
+void CudaGlTextures::unmap() {
   mapped_ = false;
-  return cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_);
+  cuda_check(cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_),
+             "cudaGraphicsUnmapResources");
 }
 
-void CudaGlTextures::unmap() { cuda_check(try_unmap(), "cudaGraphicsUnmapResources"); }
+// After another failure, or at the end: nobody is told.
+void CudaGlTextures::drop_mapping() noexcept {
+  if (!mapped_) return;
+  mapped_ = false;
+  cuda_ignore(cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_));
+}
 
 // The views first: their surfaces refer to arrays that unregistering takes away.
 void CudaGlTextures::release() noexcept {
-  if (mapped_) static_cast<void>(try_unmap());
+  drop_mapping();
   images_.clear();
-  for (const cudaGraphicsResource_t resource : resources_) static_cast<void>(cudaGraphicsUnregisterResource(resource));
+  for (const cudaGraphicsResource_t resource : resources_) cuda_ignore(cudaGraphicsUnregisterResource(resource));
   resources_.clear();
 }
 

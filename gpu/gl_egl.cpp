@@ -107,8 +107,8 @@ struct Handles {
   EGLSurface surface = EGL_NO_SURFACE;
 };
 
-// lose_on_reset: a reset GPU then gives GL_CONTEXT_LOST; otherwise it may be drawn on as if nothing had been. Not every
-// driver can tell, and EGL knows it from 1.5 on.
+// lose_on_reset: after the GPU's reset calls give GL_CONTEXT_LOST; without it a driver may draw on, with contents lost.
+// Not every driver can tell, and EGL knows it from 1.5 on.
 EGLContext create_context(EGLDisplay display, EGLConfig config, bool debug, bool lose_on_reset) {
   std::vector<EGLint> attributes;
   const auto add = [&attributes](EGLint name, EGLint value) { attributes.insert(attributes.end(), {name, value}); };

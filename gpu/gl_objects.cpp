@@ -7,8 +7,8 @@
 namespace saccade::gl {
 namespace {
 
-constexpr std::chrono::seconds kHung{
-    10};                             // a driver gives up by itself after about 20, and what it then reads is black
+// A driver gives up by itself after about 20, and what it then reads is black.
+constexpr std::chrono::seconds kHung{10};
 constexpr int kMaxStaleErrors = 32;  // a lost context may report errors for ever
 
 GLuint require_name(GLuint name, const char* call) {

@@ -50,6 +50,7 @@ class LiveSource final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
+  ExitCode error_code() const override { return error_code_; }
   StreamEnd end() const override { return end_; }
   void interrupt() override { *connection_.stop = true; }
   void recycle(Frame frame) override;
@@ -59,7 +60,7 @@ class LiveSource final : public FrameSource {
   Wanted accept(Frame& frame);
   void resume_time(const FrameView& view, const FrameOrigin& origin);
   bool lose();
-  void reconnect();
+  bool reconnect();
   std::unique_ptr<FrameSource> open_alike();
   void count(const SourceCounters& now);
   void replace(std::unique_ptr<FrameSource> source);
@@ -72,6 +73,7 @@ class LiveSource final : public FrameSource {
   SourceCounters past_;  // of connections that are gone
   SourceCounters counters_;
   std::string error_;
+  ExitCode error_code_ = ExitCode::kPartial;
   StreamEnd end_;
   bool ended_ = false;
   // Times, as given out
@@ -97,7 +99,7 @@ ReadStatus LiveSource::next(Frame& out) {
         std::this_thread::sleep_for(kMoment);
         return ReadStatus::kAgain;
       }
-      reconnect();
+      if (!reconnect()) return ReadStatus::kFailed;
       continue;
     }
     if (wanted_.max_frames && delivered_ >= *wanted_.max_frames) break;
@@ -106,6 +108,7 @@ ReadStatus LiveSource::next(Frame& out) {
     if (status == ReadStatus::kAgain) return status;
     if (status == ReadStatus::kFailed) {
       error_ = source_->error();
+      error_code_ = source_->error_code();
       return status;
     }
     if (status == ReadStatus::kEnd) {
@@ -183,21 +186,27 @@ bool LiveSource::lose() {
   return true;
 }
 
-void LiveSource::reconnect() {
+// One try. False: no other can help, and error() says why.
+bool LiveSource::reconnect() {
   try {
     replace(open_alike());
+  } catch (const UnavailableError& error) {
+    error_ = error.what();
+    error_code_ = error.code();
+    return false;
   } catch (const Error& error) {
-    if (error.code() == ExitCode::kInterrupted) return;
+    if (error.code() == ExitCode::kInterrupted) return true;
     ++tries_;
     spdlog::info("try {} of {}: {}", tries_, wanted_.live.reconnect, error.what());
     retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
     delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
-    if (tries_ < wanted_.live.reconnect) return;
+    if (tries_ < wanted_.live.reconnect) return true;
     const std::string before = end_.reason.empty() ? "the stream ended" : end_.reason;
     end_ = {true, fmt::format("{}, and {} tries to get it back failed", before, tries_)};
     counters_.truncated = true;
     ended_ = true;
   }
+  return true;
 }
 
 // Frames of another size or layout than the first connection's are brought to that.

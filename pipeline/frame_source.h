@@ -90,7 +90,7 @@ class FrameSource {
   virtual const SourceCounters& counters() const = 0;
   virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
   // After kFailed. kUnavailable: the card failed, or may not be done without; the input may be whole.
-  virtual ExitCode error_code() const { return ExitCode::kPartial; }
+  virtual ExitCode error_code() const = 0;
   virtual StreamEnd end() const { return {}; }  // after kEnd
   virtual void interrupt() = 0;
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.

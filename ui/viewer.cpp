@@ -286,6 +286,7 @@ Picture read_picture(int width_px, int height_px) {
   const std::size_t row_bytes = static_cast<std::size_t>(width_px) * 3;
   std::vector<std::uint8_t> rows(row_bytes * static_cast<std::size_t>(height_px));
   gl::Sync::fence().finish("drawing");
+  gl::forget_errors();
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, width_px, height_px, GL_RGB, GL_UNSIGNED_BYTE, rows.data());
   glPixelStorei(GL_PACK_ALIGNMENT, 4);

@@ -3,8 +3,7 @@
 //   block of 256 threads = 64x64 luma texels = 4x4 tiles     a tile (16x16 luma, 8x8 chroma): every second lane of a
 //   +----+----+----+----+  warp 0: tiles 0, 1                warp; lanes are counted in the tile, 0 to 15
 //   |  0 |  1 |  2 |  3 |  warp 1: tiles 2, 3                a quad: 4x4 luma (or RGBA) texels and the 2x2 chroma
-//   +----+----+----+----+  ...                               texels under them; lane & 3: its column, lane >> 2: its
-//   row
+//   +----+----+----+----+  ...                               texels under them, in column lane & 3, row lane >> 2
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,8 @@ class GlSampler {
   bool ready() const;  // collect() would not wait
 
   // False when nothing is under way, or the oldest is not finished and `wait` is false. Throws std::invalid_argument
-  // when the batch's N, S or format differ from what was submitted; that result is then dropped.
+  // when the batch's N, S or format differ from what was submitted, and gl::GlError when waiting is in vain; the result
+  // is then dropped.
   bool collect(PatchBatch& batch, bool wait);
 
  private:

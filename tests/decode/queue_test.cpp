@@ -147,6 +147,7 @@ class BrokenSource final : public FrameSource {
   }
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
+  ExitCode error_code() const override { return ExitCode::kPartial; }
   void interrupt() override { interrupted_ = true; }
   void recycle(Frame) override {}
 

@@ -105,6 +105,9 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
     const std::string make = "ffmpeg -y -v error -i " + clip + " -t 1 -c copy -metadata:s:v rotate=90 " + turned;
     ASSERT_EQ(std::system(make.c_str()), 0);
     setenv(kTurned, turned.c_str(), 1);
+    SourceConfig config;
+    config.uri = turned;
+    EXPECT_EQ(open_source(config)->info().width_px, 1080);
   }
   EXPECT_EXIT(fault_while_decoding(std::getenv(kTurned)), ::testing::ExitedWithCode(69),
               "turned.mp4: frame .*launch failure");

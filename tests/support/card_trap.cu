@@ -7,6 +7,9 @@ __global__ void trap_kernel() { __trap(); }
 
 }  // namespace
 
-void trap_card() { trap_kernel<<<1, 1>>>(); }
+void trap_card() {
+  trap_kernel<<<1, 1>>>();
+  static_cast<void>(cudaDeviceSynchronize());  // the fault stays for the next call
+}
 
 }  // namespace saccade::test
