@@ -16,7 +16,7 @@ CudaBuffer::CudaBuffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
 }
 
 CudaBuffer::~CudaBuffer() {
-  if (data_ != nullptr) cuda_ignore(cudaFree(data_));
+  if (data_ != nullptr) static_cast<void>(cudaFree(data_));
 }
 
 CudaBuffer::CudaBuffer(CudaBuffer&& other) noexcept
@@ -35,7 +35,7 @@ PinnedBuffer::PinnedBuffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
 }
 
 PinnedBuffer::~PinnedBuffer() {
-  if (data_ != nullptr) cuda_ignore(cudaFreeHost(data_));
+  if (data_ != nullptr) static_cast<void>(cudaFreeHost(data_));
 }
 
 PinnedBuffer::PinnedBuffer(PinnedBuffer&& other) noexcept

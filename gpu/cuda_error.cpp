@@ -41,10 +41,6 @@ void cuda_check(cudaError_t code, const char* call) {
 
 void cuda_check(cudaError_t code, const std::string& call) { cuda_check(code, call.c_str()); }
 
-void cuda_ignore(cudaError_t code) noexcept {
-  if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
-}
-
 void cuda_check_launch(const char* kernel, [[maybe_unused]] cudaStream_t stream) {
   cuda_check(cudaGetLastError(), kernel);
 #ifndef NDEBUG

@@ -25,9 +25,6 @@ class CudaError : public DeviceError {
 void cuda_check(cudaError_t code, const char* call);
 void cuda_check(cudaError_t code, const std::string& call);
 
-// In destructors, or after another failure: `code` is told to nobody, and must not surface in a later call either.
-void cuda_ignore(cudaError_t code) noexcept;
-
 // After a kernel launch: a bad configuration in every build; in debug builds also waits, so that a fault is reported
 // at the launch that caused it.
 void cuda_check_launch(const char* kernel, cudaStream_t stream);

@@ -16,7 +16,7 @@ CudaGlBuffer::CudaGlBuffer(std::size_t size_bytes)
 }
 
 CudaGlBuffer::~CudaGlBuffer() {
-  if (resource_ != nullptr) cuda_ignore(cudaGraphicsUnregisterResource(resource_));
+  if (resource_ != nullptr) static_cast<void>(cudaGraphicsUnregisterResource(resource_));
 }
 
 CudaGlBuffer::Mapping::Mapping(cudaGraphicsResource_t resource, cudaStream_t stream)
@@ -25,7 +25,7 @@ CudaGlBuffer::Mapping::Mapping(cudaGraphicsResource_t resource, cudaStream_t str
 }
 
 CudaGlBuffer::Mapping::~Mapping() {
-  if (resource_ != nullptr) cuda_ignore(cudaGraphicsUnmapResources(1, &resource_, stream_));
+  if (resource_ != nullptr) static_cast<void>(cudaGraphicsUnmapResources(1, &resource_, stream_));
 }
 
 void CudaGlBuffer::Mapping::unmap() {

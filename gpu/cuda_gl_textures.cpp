@@ -48,29 +48,23 @@ void CudaGlTextures::map(cudaStream_t stream) {
       if (images_[i].array() != array) images_[i] = CudaMipmap::of(array, shapes_[i]);
     }
   } catch (...) {
-    drop_mapping();
+    static_cast<void>(try_unmap());
     throw;
   }
 }
 
-void CudaGlTextures::unmap() {
+cudaError_t CudaGlTextures::try_unmap() noexcept {
   mapped_ = false;
-  cuda_check(cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_),
-             "cudaGraphicsUnmapResources");
+  return cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_);
 }
 
-// After another failure, or at the end: nobody is told.
-void CudaGlTextures::drop_mapping() noexcept {
-  if (!mapped_) return;
-  mapped_ = false;
-  cuda_ignore(cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_));
-}
+void CudaGlTextures::unmap() { cuda_check(try_unmap(), "cudaGraphicsUnmapResources"); }
 
 // The views first: their surfaces refer to arrays that unregistering takes away.
 void CudaGlTextures::release() noexcept {
-  drop_mapping();
+  if (mapped_) static_cast<void>(try_unmap());
   images_.clear();
-  for (const cudaGraphicsResource_t resource : resources_) cuda_ignore(cudaGraphicsUnregisterResource(resource));
+  for (const cudaGraphicsResource_t resource : resources_) static_cast<void>(cudaGraphicsUnregisterResource(resource));
   resources_.clear();
 }
 

@@ -33,7 +33,7 @@ class CudaGlTextures {
   const CudaMipmap& image(int index) const { return images_[static_cast<std::size_t>(index)]; }  // while mapped
 
  private:
-  void drop_mapping() noexcept;
+  cudaError_t try_unmap() noexcept;
   void release() noexcept;
 
   std::vector<CudaMipmapShape> shapes_;

@@ -83,11 +83,11 @@ void CudaMipmap::fill_with_zeros() const {
 }
 
 void CudaMipmap::release() noexcept {
-  if (texture_ != 0) cuda_ignore(cudaDestroyTextureObject(std::exchange(texture_, 0)));
-  for (const cudaSurfaceObject_t surface : surfaces_) cuda_ignore(cudaDestroySurfaceObject(surface));
+  if (texture_ != 0) static_cast<void>(cudaDestroyTextureObject(std::exchange(texture_, 0)));
+  for (const cudaSurfaceObject_t surface : surfaces_) static_cast<void>(cudaDestroySurfaceObject(surface));
   surfaces_.clear();
   cudaMipmappedArray_t array = std::exchange(array_, nullptr);
-  if (array != nullptr && owned_) cuda_ignore(cudaFreeMipmappedArray(array));
+  if (array != nullptr && owned_) static_cast<void>(cudaFreeMipmappedArray(array));
 }
 
 CudaMipmap::~CudaMipmap() { release(); }

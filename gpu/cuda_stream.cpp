@@ -9,7 +9,7 @@ namespace saccade {
 CudaStream::CudaStream() { cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
 
 CudaStream::~CudaStream() {
-  if (stream_ != nullptr) cuda_ignore(cudaStreamDestroy(stream_));
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
 }
 
 CudaStream::CudaStream(CudaStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
@@ -29,7 +29,7 @@ CudaEvent::CudaEvent(Kind kind) {
 }
 
 CudaEvent::~CudaEvent() {
-  if (event_ != nullptr) cuda_ignore(cudaEventDestroy(event_));
+  if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
 }
 
 CudaEvent::CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}

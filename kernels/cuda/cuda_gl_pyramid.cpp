@@ -66,7 +66,7 @@ std::int64_t CudaGlPyramid::upload(const FrameView& frame, const Damage& damage)
     try {
       handover_->push(frame, last_upload_.rects, static_cast<cudaStream_t>(cuda_->stream()));
     } catch (...) {
-      cuda_ignore(cudaStreamSynchronize(static_cast<cudaStream_t>(cuda_->stream())));
+      static_cast<void>(cudaStreamSynchronize(static_cast<cudaStream_t>(cuda_->stream())));
       throw;
     }
     cuda_->wait();  // the frame goes back to its decoder

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gpu/cuda_buffer.h"
-#include "gpu/cuda_error.h"
 #include "gpu/cuda_stream.h"
 #include "kernels/patch_batch.h"
 
@@ -12,7 +11,7 @@ namespace saccade::cuda {
 class CudaPatchMemory final : public PatchMemory {
  public:
   explicit CudaPatchMemory(std::size_t size_bytes) : bytes_(size_bytes) {}
-  ~CudaPatchMemory() override { cuda_ignore(cudaEventSynchronize(written_.get())); }
+  ~CudaPatchMemory() override { static_cast<void>(cudaEventSynchronize(written_.get())); }
 
   std::byte* data() override { return bytes_.as<std::byte>(); }
   void wait() const override { written_.wait(); }

@@ -20,7 +20,7 @@ CudaPyramid::CudaPyramid(const PyramidLayout& layout)
 CudaPyramid::CudaPyramid(const PyramidLayout& layout, std::unique_ptr<cuda::TextureHome> home)
     : state_(std::make_unique<cuda::CudaState>(layout, std::move(home))) {}
 
-CudaPyramid::~CudaPyramid() { cuda_ignore(cudaStreamSynchronize(state_->stream.get())); }
+CudaPyramid::~CudaPyramid() { static_cast<void>(cudaStreamSynchronize(state_->stream.get())); }
 
 const PyramidLayout& CudaPyramid::layout() const { return state_->layout; }
 
