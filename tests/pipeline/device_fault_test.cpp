@@ -20,7 +20,6 @@
 namespace saccade {
 namespace {
 
-#if defined(SACCADE_CUDA)
 [[noreturn]] void leave(const std::string& what, ExitCode code) {
   std::fputs(what.c_str(), stderr);
   std::_Exit(static_cast<int>(code));
@@ -113,7 +112,6 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
               "turned.mp4: frame .*launch failure");
   unsetenv(kTurned);
 }
-#endif
 
 #if defined(SACCADE_GL)
 // The viewer goes on after a fault: the frame that the texture did not get must not count as seen.
