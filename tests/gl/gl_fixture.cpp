@@ -29,6 +29,12 @@ gl::Context* shared_context(std::string& why) {
   return context.get();
 }
 
+gl::Context quiet_context() {
+  gl::ContextConfig config;
+  config.sink = [](const gl::DebugMessage&) {};
+  return gl::Context::offscreen(config);
+}
+
 void GlTest::SetUp() {
   std::string why;
   context_ = shared_context(why);
@@ -41,6 +47,7 @@ void GlTest::SetUp() {
 
 void GlTest::TearDown() {
   if (context_ == nullptr) return;
+  context_->make_current();
   EXPECT_EQ(context_->error_count(), errors_before_);
   EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
 }

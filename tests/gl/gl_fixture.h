@@ -18,7 +18,23 @@ namespace saccade::testing {
 // Null when this machine gives no context; `why` then says so. Made once a process.
 gl::Context* shared_context(std::string& why);
 
-// Skips without a context, or fails when SACCADE_REQUIRE lists gl. Every test ends with no GL error reported.
+// A context for provoked errors, current from now on, that says nothing of them.
+gl::Context quiet_context();
+
+// What gl::GlError says that `work` throws. Fails the test where it throws none.
+template <typename F>
+std::string gl_error_of(F&& work) {
+  try {
+    work();
+  } catch (const gl::GlError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no gl::GlError";
+  return "";
+}
+
+// Skips without a context, or fails when SACCADE_REQUIRE lists gl. Every test ends with no GL error reported; one that
+// made another context current may leave it so.
 class GlTest : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -14,6 +14,7 @@
 namespace saccade {
 namespace {
 
+using testing::gl_error_of;
 using testing::GlTest;
 
 class GlObjectsTest : public GlTest {};
@@ -32,12 +33,9 @@ TEST_F(GlObjectsTest, TheContextSaysWhatItIs) {
 TEST_F(GlObjectsTest, MasksSwitchFastPathsOff) {
   gl::ContextConfig config;
   config.mask = "persistent,timer";
-  {
-    const gl::Context masked = gl::Context::offscreen(config);
-    EXPECT_FALSE(masked.capabilities().persistent_mapping);
-    EXPECT_FALSE(masked.capabilities().timer_queries);
-  }
-  context().make_current();
+  const gl::Context masked = gl::Context::offscreen(config);
+  EXPECT_FALSE(masked.capabilities().persistent_mapping);
+  EXPECT_FALSE(masked.capabilities().timer_queries);
 }
 
 TEST_F(GlObjectsTest, OwnersMoveBorrowAndRelease) {
@@ -61,37 +59,23 @@ TEST_F(GlObjectsTest, OwnersMoveBorrowAndRelease) {
 
 // Provoked GL errors are the point here, so this test has a context of its own.
 TEST_F(GlObjectsTest, ErrorsNameTheCall) {
-  {
-    std::string seen;
-    gl::ContextConfig config;
-    config.sink = [&seen](const gl::DebugMessage& message) { seen += message.error ? std::string(message.text) : ""; };
-    const gl::Context other = gl::Context::offscreen(config);
-    try {
-      const gl::Texture texture(GL_R8, -1, 4, 1);
-      ADD_FAILURE() << "a texture of width -1";
-    } catch (const gl::GlError& error) {
-      EXPECT_NE(std::string(error.what()).find("glTextureStorage2D failed: GL_INVALID_VALUE"), std::string::npos)
-          << error.what();
-    }
-    EXPECT_EQ(other.error_count(), 1);
-    EXPECT_FALSE(seen.empty());
-    try {
-      const gl::Program program("broken", {{GL_COMPUTE_SHADER, "#version 450 core\nvoid main() { nonsense(); }\n"}});
-      ADD_FAILURE() << "nonsense compiles";
-    } catch (const gl::GlError& error) {
-      EXPECT_NE(std::string(error.what()).find("glCompileShader(broken)"), std::string::npos) << error.what();
-      EXPECT_NE(std::string(error.what()).find("nonsense"), std::string::npos) << error.what();
-    }
-    GLsync gone = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    glDeleteSync(gone);
-    try {
-      gl::Sync::wrap(gone).finish("drawing");
-      ADD_FAILURE() << "waited for a fence that is gone";
-    } catch (const gl::GlError& error) {
-      EXPECT_NE(std::string(error.what()).find("drawing: the GPU did not finish"), std::string::npos) << error.what();
-    }
-  }
-  context().make_current();
+  std::string seen;
+  gl::ContextConfig config;
+  config.sink = [&seen](const gl::DebugMessage& message) { seen += message.error ? std::string(message.text) : ""; };
+  const gl::Context other = gl::Context::offscreen(config);
+  const std::string size = gl_error_of([] { const gl::Texture texture(GL_R8, -1, 4, 1); });
+  EXPECT_NE(size.find("glTextureStorage2D failed: GL_INVALID_VALUE"), std::string::npos) << size;
+  EXPECT_EQ(other.error_count(), 1);
+  EXPECT_FALSE(seen.empty());
+  const std::string broken = gl_error_of([] {
+    const gl::Program program("broken", {{GL_COMPUTE_SHADER, "#version 450 core\nvoid main() { nonsense(); }\n"}});
+  });
+  EXPECT_NE(broken.find("glCompileShader(broken)"), std::string::npos) << broken;
+  EXPECT_NE(broken.find("nonsense"), std::string::npos) << broken;
+  GLsync gone = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  glDeleteSync(gone);
+  const std::string fence = gl_error_of([gone] { gl::Sync::wrap(gone).finish("drawing"); });
+  EXPECT_NE(fence.find("drawing: the GPU did not finish"), std::string::npos) << fence;
 }
 
 TEST_F(GlObjectsTest, AFramebufferDrawsIntoATexture) {
