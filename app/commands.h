@@ -2,7 +2,7 @@
 // may throw Error (setup), which main() prints and turns into its exit code.
 #pragma once
 
-#include "app/options.h"
+#include "app/options/options.h"
 
 namespace saccade {
 

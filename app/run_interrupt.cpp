@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "pipeline/errors.h"
+#include "pipeline/error.h"
 
 namespace saccade {
 

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <string>
 
-#include "pipeline/frame_queue.h"
-#include "pipeline/frame_source.h"
+#include "pipeline/run/frame_queue.h"
+#include "pipeline/source/frame/frame_source.h"
 
 namespace saccade {
 

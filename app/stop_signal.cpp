@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "pipeline/errors.h"
+#include "pipeline/error.h"
 
 namespace saccade {
 namespace {

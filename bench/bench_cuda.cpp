@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "bench/cuda_clip.h"
-#include "gpu/cuda_buffer.h"
-#include "gpu/cuda_error.h"
-#include "gpu/cuda_stream.h"
-#include "kernels/cuda/cuda_pyramid.h"
-#include "kernels/cuda/cuda_tile_differ.h"
+#include "gpu/cuda/buffer.h"
+#include "gpu/cuda/error.h"
+#include "gpu/cuda/stream.h"
+#include "kernels/cuda/pyramid.h"
+#include "kernels/cuda/tile_differ.h"
 
 namespace saccade::bench {
 namespace {

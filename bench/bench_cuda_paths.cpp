@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "bench/cuda_clip.h"
-#include "gpu/cuda_error.h"
-#include "gpu/cuda_stream.h"
-#include "kernels/cuda/cuda_pyramid.h"
+#include "gpu/cuda/error.h"
+#include "gpu/cuda/stream.h"
+#include "kernels/cuda/pyramid.h"
 
 #if defined(SACCADE_GL)
-#include "gpu/cuda_gl_textures.h"
-#include "gpu/gl_context.h"
-#include "kernels/cuda/cuda_gl_arrays.h"
-#include "kernels/cuda/cuda_gl_pyramid.h"
+#include "gpu/gl/context.h"
+#include "gpu/interop/gl_textures.h"
+#include "kernels/interop/cuda_gl_arrays.h"
+#include "kernels/interop/cuda_gl_pyramid.h"
 #endif
 
 namespace saccade::bench {

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/gl/gl_pyramid.h"
+#include "kernels/gl/pyramid.h"
 
 namespace saccade {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/cpu_fused_update.h"
+#include "kernels/cpu/fused_update.h"
 
 namespace saccade {
 namespace {

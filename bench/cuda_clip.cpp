@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "gpu/cuda_error.h"
+#include "gpu/cuda/error.h"
 #include "kernels/pyramid_layout.h"
 
 namespace saccade::bench {

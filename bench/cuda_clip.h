@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "gpu/cuda_buffer.h"
+#include "gpu/cuda/buffer.h"
 #include "kernels/damage.h"
 #include "kernels/frame_view.h"
 #include "kernels/patch_plan.h"

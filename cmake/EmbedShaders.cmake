@@ -2,7 +2,7 @@
 # files they name. cmake -DOUTPUT=file -DSHADERS=a.comp,b.comp -DINCLUDE_DIRS=dir,dir [-DHEADER=h -DFUNCTION=f] -P EmbedShaders.cmake
 # HEADER declares std::string_view saccade::FUNCTION(std::string_view name).
 if(NOT HEADER)
-  set(HEADER kernels/gl/gl_shaders.h)
+  set(HEADER kernels/gl/shaders.h)
   set(FUNCTION embedded_shader)
 endif()
 string(REPLACE "," ";" shaders "${SHADERS}")

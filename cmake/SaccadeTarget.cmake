@@ -1,5 +1,27 @@
-# saccade_library(NAME DEPENDS LIB...): the sources of this folder (and of the subfolders named in FOLDERS) as one
-# static library. Includes are written from the project's root ("kernels/damage.h").
+# saccade_sources(VARIABLE FOLDER...): the C++ and CUDA sources below these folders that this build has a use for. Folders
+# named cuda, gl and interop, and files that begin so, go with their backends; main/ holds programs' own files.
+function(saccade_sources variable)
+  set(sources)
+  foreach(folder ${ARGN})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${folder}/*.cpp)
+    list(APPEND sources ${found})
+    if(SACCADE_CUDA)
+      file(GLOB_RECURSE found CONFIGURE_DEPENDS ${folder}/*.cu)
+      list(APPEND sources ${found})
+    endif()
+  endforeach()
+  list(FILTER sources EXCLUDE REGEX "/main/[^/]*$")
+  if(NOT SACCADE_CUDA)
+    list(FILTER sources EXCLUDE REGEX "/cuda/[^/]*$|/interop/[^/]*$|/cuda_[^/]*$")
+  endif()
+  if(NOT SACCADE_GL)
+    list(FILTER sources EXCLUDE REGEX "/gl/[^/]*$|/interop/[^/]*$|/(cuda_)?gl_[^/]*$")
+  endif()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# saccade_library(NAME DEPENDS LIB...): the sources of this folder and its subfolders as one static library. Includes are
+# written from the project's root ("kernels/damage.h").
 function(saccade_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor>
@@ -13,22 +35,8 @@ function(saccade_compile_options target)
 endfunction()
 
 function(saccade_library target)
-  cmake_parse_arguments(arg "" "" "FOLDERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
-  set(sources)
-  foreach(folder . ${arg_FOLDERS})
-    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
-    list(APPEND sources ${found})
-    if(SACCADE_CUDA)
-      file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cu)
-      list(APPEND sources ${found})
-    endif()
-  endforeach()
-  if(NOT SACCADE_CUDA)
-    list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*\\.cpp$")
-  endif()
-  if(NOT SACCADE_GL)
-    list(FILTER sources EXCLUDE REGEX "/(cuda_)?gl_[^/]*\\.cpp$")
-  endif()
+  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  saccade_sources(sources ${CMAKE_CURRENT_SOURCE_DIR})
   if(NOT sources)  # gpu/ with neither backend
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/${target}_empty.cpp)
     file(WRITE ${sources} "// No source of this folder is built.\n")
@@ -39,14 +47,20 @@ function(saccade_library target)
   saccade_compile_options(${target})
 endfunction()
 
-# saccade_test(NAME FOLDER DEPENDS LIB...): every *.cpp (and *.cu) of tests/FOLDER as one GoogleTest program.
-function(saccade_test target folder)
-  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
-  if(SACCADE_CUDA)
-    file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cu)
-    list(APPEND sources ${cuda_sources})
-  endif()
+# saccade_test(NAME FOLDERS FOLDER... DEPENDS LIB... [SOURCES FILE...]): the *.cpp (and *.cu) of these folders of tests/,
+# and the files named, as one GoogleTest program.
+function(saccade_test target)
+  cmake_parse_arguments(arg "" "" "FOLDERS;DEPENDS;SOURCES" ${ARGN})
+  set(sources)
+  foreach(folder ${arg_FOLDERS})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+    if(SACCADE_CUDA)
+      file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cu)
+      list(APPEND sources ${found})
+    endif()
+  endforeach()
+  list(APPEND sources ${arg_SOURCES})
   if(NOT sources)
     return()
   endif()

@@ -1,4 +1,4 @@
-# Every tests/**/test_*.py as one test, run by an interpreter that has NumPy. The program under test: $SACCADE_BIN.
+# Every tests/**/*_test.py as one test, run by an interpreter that has NumPy. The program under test: $SACCADE_BIN.
 set(saccade_python)
 find_program(saccade_system_python python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_package(Python3 COMPONENTS Interpreter)
@@ -20,13 +20,13 @@ if(NOT saccade_python)
 endif()
 
 math(EXPR saccade_python_timeout "2 * ${SACCADE_TEST_TIMEOUT}")
-file(GLOB_RECURSE python_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test_*.py)
+file(GLOB_RECURSE python_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.py)
 foreach(path ${python_tests})
   cmake_path(GET path STEM stem)
   cmake_path(GET path PARENT_PATH folder)
-  cmake_path(GET folder FILENAME folder)
-  string(REGEX REPLACE "^test_" "" stem ${stem})
-  set(name python.${folder}.${stem})
+  cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REGEX REPLACE "_test$" "" stem ${stem})
+  string(REPLACE "/" "." name "python.${folder}.${stem}")
   add_test(NAME ${name} COMMAND ${saccade_python} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_unittest.py ${path})
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "SACCADE_BIN=$<TARGET_FILE:saccade>;SACCADE_SOURCE_DIR=${PROJECT_SOURCE_DIR};SACCADE_SANITIZE=$<JOIN:${SACCADE_SANITIZE},+>"

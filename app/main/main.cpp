@@ -7,7 +7,7 @@
 #include "app/commands.h"
 #include "app/log.h"
 #include "gpu/device_error.h"
-#include "pipeline/errors.h"
+#include "pipeline/error.h"
 
 namespace {
 

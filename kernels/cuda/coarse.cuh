@@ -1,7 +1,7 @@
 // Levels above 6 (chroma 5): few texels, each the mean of many tiles. A block per texel sums the tiles' kept sums.
 #pragma once
 
-#include "gpu/cuda_error.h"
+#include "gpu/cuda/error.h"
 #include "kernels/cuda/kernel_params.h"
 #include "kernels/cuda/levels.cuh"
 

@@ -1,7 +1,7 @@
 // The kernels of the CUDA backend as functions that launch them. Nothing here waits.
 #pragma once
 
-#include "gpu/cuda_stream.h"
+#include "gpu/cuda/stream.h"
 #include "kernels/cuda/kernel_params.h"
 #include "kernels/frame_view.h"
 #include "kernels/patch_batch.h"

@@ -1,5 +1,5 @@
 // A frame as level 0 has it, into plain memory: for the hand-over through a pixel buffer.
-#include "gpu/cuda_error.h"
+#include "gpu/cuda/error.h"
 #include "kernels/cuda/frame_source.cuh"
 #include "kernels/cuda/launch.h"
 

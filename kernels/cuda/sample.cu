@@ -2,7 +2,7 @@
 // as the plain CPU sampler, or by the texture unit.
 #include <cuda_fp16.h>
 
-#include "gpu/cuda_error.h"
+#include "gpu/cuda/error.h"
 #include "kernels/cuda/frame_source.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/shared/fovea.h"

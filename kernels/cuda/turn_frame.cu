@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "gpu/cuda_error.h"
+#include "gpu/cuda/error.h"
 
 namespace saccade {
 namespace {

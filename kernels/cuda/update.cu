@@ -1,6 +1,6 @@
 // The fused update: diff against level 0, write, all levels of damaged tiles, in one launch. Without the writing half
 // it is the staged diff.
-#include "gpu/cuda_error.h"
+#include "gpu/cuda/error.h"
 #include "kernels/cuda/coarse.cuh"
 #include "kernels/cuda/diff.cuh"
 #include "kernels/cuda/launch.h"

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/npy.h"
-#include "app/npy_reader.h"
-#include "app/options_config.h"
-#include "pipeline/decoder_input.h"
-#include "pipeline/errors.h"
-#include "pipeline/scanpath_policy.h"
+#include "app/dump/npy.h"
+#include "app/dump/npy_reader.h"
+#include "app/options/config.h"
+#include "pipeline/error.h"
+#include "pipeline/gaze/scanpath_policy.h"
+#include "pipeline/source/demux/input.h"
 
 namespace saccade::fuzz {
 namespace {

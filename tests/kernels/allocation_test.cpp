@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "kernels/cpu/cpu_fused_update.h"
-#include "test_frame.h"
+#include "kernels/cpu/fused_update.h"
+#include "tests/kernels/test_frame.h"
 #include "tests/support/allocation_counter.h"
 
 namespace saccade::test {

@@ -1,5 +1,5 @@
 // One pass over a frame gives what diff, upload and refresh_mips give in turn, bit for bit.
-#include "kernels/cpu/cpu_fused_update.h"
+#include "kernels/cpu/fused_update.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "pyramid_truth.h"
-#include "test_frame.h"
+#include "tests/kernels/pyramid_truth.h"
+#include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
 namespace {

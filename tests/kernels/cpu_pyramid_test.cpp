@@ -1,5 +1,5 @@
 // The pyramid is exact: each level is the true mean, however the texture came to be what it is.
-#include "kernels/cpu/cpu_pyramid.h"
+#include "kernels/cpu/pyramid.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <random>
 #include <stdexcept>
 
-#include "kernels/cpu/cpu_tile_differ.h"
-#include "pyramid_truth.h"
-#include "test_frame.h"
+#include "kernels/cpu/tile_differ.h"
+#include "tests/kernels/pyramid_truth.h"
+#include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
 namespace {

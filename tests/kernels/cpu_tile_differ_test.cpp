@@ -1,5 +1,5 @@
 // Which tiles differ, against a brute-force reading of the definition.
-#include "kernels/cpu/cpu_tile_differ.h"
+#include "kernels/cpu/tile_differ.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "test_frame.h"
+#include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/pyramid.h"
-#include "test_frame.h"
+#include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
 

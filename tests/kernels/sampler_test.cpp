@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/cpu/cpu_pyramid.h"
-#include "test_frame.h"
+#include "kernels/cpu/pyramid.h"
+#include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "gpu/gl_context.h"
-#include "kernels/gl/gl_pyramid.h"
-#include "pipeline/lattice.h"
+#include "gpu/gl/context.h"
+#include "kernels/gl/pyramid.h"
+#include "pipeline/gaze/lattice.h"
 #include "tests/support/required.h"
-#include "ui/imgui_layer.h"
-#include "ui/overlay.h"
+#include "ui/panel/overlay.h"
+#include "ui/viewer/imgui_layer.h"
 
 namespace saccade::ui {
 namespace {

@@ -5,12 +5,12 @@
 #include <random>
 #include <string>
 
-#include "app/options.h"
-#include "app/save_settings.h"
-#include "pipeline/errors.h"
-#include "pipeline/lattice.h"
+#include "app/options/options.h"
+#include "app/options/save_settings.h"
+#include "pipeline/error.h"
+#include "pipeline/gaze/lattice.h"
 #include "tests/support/temp_dir.h"
-#include "ui/settings_edits.h"
+#include "ui/panel/settings_edits.h"
 
 namespace saccade::ui {
 namespace {

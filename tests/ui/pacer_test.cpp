@@ -1,4 +1,4 @@
-#include "pipeline/pacer.h"
+#include "pipeline/run/pacer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ui/picture_mapping.h"
+#include "ui/picture/picture_mapping.h"
 
 #include <gtest/gtest.h>
 

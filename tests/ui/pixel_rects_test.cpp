@@ -1,4 +1,4 @@
-#include "ui/pixel_rects.h"
+#include "ui/picture/pixel_rects.h"
 
 #include <gtest/gtest.h>
 

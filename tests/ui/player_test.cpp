@@ -1,4 +1,4 @@
-#include "pipeline/player.h"
+#include "pipeline/run/player.h"
 
 #include <gtest/gtest.h>
 

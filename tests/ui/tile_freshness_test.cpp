@@ -1,4 +1,4 @@
-#include "ui/tile_freshness.h"
+#include "ui/picture/tile_freshness.h"
 
 #include <gtest/gtest.h>
 

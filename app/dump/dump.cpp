@@ -1,0 +1,118 @@
+// saccade dump: every input into its folder, a line for each, one exit code.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <set>
+
+#include "app/commands.h"
+#include "app/dump/dump_input.h"
+#include "app/dump/dump_run.h"
+#include "app/stop_signal.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+struct Target {
+  std::string uri;
+  std::string directory;
+};
+
+// One input: the folder itself. Several: a folder each below it, by the inputs' names, "-2" and so on where they meet.
+std::vector<Target> make_targets(const Options& options) {
+  if (options.inputs.size() == 1) return {{options.inputs[0], options.dump.output}};
+  std::vector<Target> targets;
+  std::set<std::string> taken;
+  for (const auto& uri : options.inputs) {
+    const std::string wanted = folder_name(uri);
+    std::string unique = wanted;
+    for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}-{}", wanted, n);
+    targets.push_back({uri, options.dump.output + "/" + unique});
+  }
+  return targets;
+}
+
+void print_result(const Options& options, const Target& target, const DumpOutcome& outcome) {
+  const Json& r = outcome.result;
+  if (options.json) {
+    fmt::print("{}\n", json_text(r, -1));
+    return;
+  }
+  if (outcome.kind == DumpOutcome::Kind::kSkipped) {
+    fmt::print("{}: already complete: {} emissions of {}\n", outcome.directory, r.value("emissions", 0LL), target.uri);
+    return;
+  }
+  const Json drops = r.value("drops", Json::object());
+  std::int64_t dropped = 0;
+  for (const auto& cause : drops.items())
+    dropped += cause.value().is_number_integer() ? cause.value().get<std::int64_t>() : 0;
+  fmt::print(
+      "{}: {} emissions x {} patches of {}x{} {} from {} frames ({:.0f} frames/s, {:.1f} % of the tiles changed{})\n",
+      outcome.directory, r["emissions"].get<std::int64_t>(), r["patches"].get<std::int64_t>(),
+      options.pipeline.lattice.patch_size, options.pipeline.lattice.patch_size, name(options.pipeline.samples.type),
+      r["frames"].get<std::int64_t>(), r["frames_per_s"].get<double>(), 100 * r["damage_share"].get<double>(),
+      dropped > 0 ? fmt::format("; {} dropped", dropped) : "");
+}
+
+// Says on stderr what is not as it should be. Returns the exit code of this outcome.
+ExitCode report(const Target& target, const DumpOutcome& outcome) {
+  switch (outcome.kind) {
+    case DumpOutcome::Kind::kDamaged:
+      fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was kept\n", target.uri, outcome.damage);
+      return ExitCode::kPartial;
+    case DumpOutcome::Kind::kInterrupted:
+      fmt::print(stderr, "saccade: {}\n",
+                 interrupted_text(outcome.directory, outcome.result["emissions"].get<std::int64_t>()));
+      return ExitCode::kInterrupted;
+    case DumpOutcome::Kind::kStopped:
+      fmt::print(stderr, "saccade: stopped; {} is complete up to here\n", outcome.directory);
+      return ExitCode::kInterrupted;
+    case DumpOutcome::Kind::kComplete:
+    case DumpOutcome::Kind::kSkipped:
+      break;
+  }
+  return ExitCode::kOk;
+}
+
+// What becomes of a run over several inputs, from what became of each.
+class ExitCodes {
+ public:
+  void add(ExitCode code) {
+    if (count_ == 0) first_ = code;
+    ++count_;
+    same_ = same_ && code == first_;
+  }
+  ExitCode total() const { return count_ == 0 || same_ ? first_ : ExitCode::kPartial; }
+
+ private:
+  ExitCode first_ = ExitCode::kOk;
+  int count_ = 0;
+  bool same_ = true;
+};
+
+}  // namespace
+
+int run_dump(const Options& options) {
+  RunInterrupt interrupt;
+  const StopSignal signal([&interrupt] { interrupt.interrupt(); });
+  ExitCodes codes;
+  for (const Target& target : make_targets(options)) {
+    if (interrupt.requested()) return static_cast<int>(ExitCode::kInterrupted);
+    try {
+      const DumpOutcome outcome = dump_input(options, target.uri, target.directory, interrupt);
+      print_result(options, target, outcome);
+      const ExitCode code = report(target, outcome);
+      if (code == ExitCode::kInterrupted) return static_cast<int>(code);
+      codes.add(code);
+    } catch (const Error& error) {
+      // A disk that is full for one input is full for the next.
+      const bool fatal = error.code() == ExitCode::kUnexpected || error.code() == ExitCode::kInterrupted;
+      if (options.inputs.size() == 1 || fatal) throw;
+      fmt::print(stderr, "saccade: {}\n", error.what());
+      codes.add(error.code());
+    }
+  }
+  return static_cast<int>(codes.total());
+}
+
+}  // namespace saccade

@@ -1,0 +1,75 @@
+#include "app/dump/dump_queue.h"
+
+#include <utility>
+
+namespace saccade {
+
+EmissionQueue::EmissionQueue(std::vector<Emission> slots) : slots_(std::move(slots)), ring_(slots_.size()) {
+  free_.reserve(slots_.size());
+  for (Emission& slot : slots_) free_.push_back(&slot);
+}
+
+Emission* EmissionQueue::acquire() {
+  std::unique_lock lock(mutex_);
+  freed_.wait(lock, [this] { return aborted_ || !free_.empty(); });
+  if (aborted_) return nullptr;
+  Emission* slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void EmissionQueue::submit(Emission* filled) {
+  {
+    const std::lock_guard lock(mutex_);
+    ring_[(head_ + count_) % ring_.size()] = filled;
+    ++count_;
+    if (!worth_waking()) return;
+  }
+  filled_.notify_one();
+}
+
+void EmissionQueue::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  filled_.notify_all();
+}
+
+void EmissionQueue::abort() {
+  {
+    const std::lock_guard lock(mutex_);
+    aborted_ = true;
+  }
+  filled_.notify_all();
+  freed_.notify_all();
+}
+
+Emission* EmissionQueue::take(std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  if (count_ == 0) draining_ = false;
+  if (!draining_) {
+    filled_.wait_until(lock, deadline, [this] { return aborted_ || finished_ || worth_waking(); });
+    draining_ = true;
+  }
+  if (aborted_ || count_ == 0) return nullptr;
+  Emission* slot = ring_[head_];
+  head_ = (head_ + 1) % ring_.size();
+  --count_;
+  return slot;
+}
+
+void EmissionQueue::release(Emission* taken) {
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(taken);
+  }
+  freed_.notify_one();
+}
+
+bool EmissionQueue::ended() const {
+  const std::lock_guard lock(mutex_);
+  return aborted_ || (finished_ && count_ == 0);
+}
+
+}  // namespace saccade

@@ -1,0 +1,163 @@
+#include "app/dump/dump_writer.h"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "gpu/device_error.h"
+#include "gpu/nvtx_range.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kFlushPeriod = std::chrono::milliseconds(500);
+constexpr std::size_t kIndexBytes = 29;
+constexpr const char* kIndexDescr =
+    "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
+
+constexpr std::size_t kLiveBytes = 20;
+constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
+
+const char* descr(SampleType type) {
+  return type == SampleType::kU8 ? "'|u1'" : type == SampleType::kF16 ? "'<f2'" : "'<f4'";
+}
+
+std::size_t patches_bytes(const DumpShape& shape) {
+  return static_cast<std::size_t>(shape.patches) * 3 * static_cast<std::size_t>(shape.patch_size) *
+         static_cast<std::size_t>(shape.patch_size) * size_bytes(shape.type);
+}
+
+// Packed, little endian.
+template <std::size_t kBytes, typename... Values>
+std::array<std::byte, kBytes> packed(const Values&... values) {
+  static_assert((sizeof(Values) + ...) == kBytes);
+  std::array<std::byte, kBytes> row;
+  std::size_t at = 0;
+  const auto put = [&](const auto& value) {
+    std::memcpy(row.data() + at, &value, sizeof value);
+    at += sizeof value;
+  };
+  (put(values), ...);
+  return row;
+}
+
+// In the order of kIndexDescr.
+std::array<std::byte, kIndexBytes> index_row(const Emission& e) {
+  return packed<kIndexBytes>(e.frame, e.pts_ns, e.fix_u, e.fix_v, static_cast<std::uint8_t>(e.in_flight),
+                             e.damaged_tiles);
+}
+
+}  // namespace
+
+DumpFiles::DumpFiles(const std::string& directory, const DumpShape& shape)
+    : shape_(shape),
+      patches_(directory + "/patches.npy", descr(shape.type), {shape.patches, 3, shape.patch_size, shape.patch_size},
+               patches_bytes(shape)),
+      geometry_(directory + "/geometry.npy", "'<f4'", {shape.patches, 4},
+                static_cast<std::size_t>(shape.patches) * 4 * sizeof(float)),
+      changed_(directory + "/changed.npy", "'|u1'", {shape.patches}, static_cast<std::size_t>(shape.patches)),
+      index_(directory + "/index.npy", kIndexDescr, {}, kIndexBytes),
+      live_(shape.live ? std::make_unique<NpyFile>(directory + "/live.npy", kLiveDescr, std::vector<std::int64_t>{},
+                                                   kLiveBytes)
+                       : nullptr),
+      all_{&patches_, &geometry_, &changed_, &index_},
+      geometry_row_(static_cast<std::size_t>(shape.patches) * 4) {
+  if (live_) all_.push_back(live_.get());
+}
+
+void DumpFiles::append(const Emission& e) {
+  if (e.batch.bytes().size() != patches_bytes(shape_) || e.plan.count() != static_cast<std::size_t>(shape_.patches)) {
+    throw Error(ExitCode::kUnexpected, "the number of patches changed within a stream; a dump has one shape");
+  }
+  e.batch.wait();
+  patches_.append(e.batch.bytes().data());
+  float* at = geometry_row_.data();
+  for (const Patch& patch : e.plan.patches) {
+    *at++ = patch.x_px / static_cast<float>(shape_.width_px);
+    *at++ = patch.y_px / static_cast<float>(shape_.height_px);
+    *at++ = patch.lod;
+    *at++ = patch.coverage;
+  }
+  geometry_.append(geometry_row_.data());
+  changed_.append(e.changed.data());
+  index_.append(index_row(e).data());
+  if (live_) live_->append(packed<kLiveBytes>(e.captured_unix_ns, e.age_ns, e.gaps).data());
+  ++rows_;
+}
+
+void DumpFiles::flush() {
+  if (rows_ == rows_flushed_) return;
+  for (NpyFile* file : all_) file->drain();
+  for (NpyFile* file : all_) file->commit(rows_);
+  rows_flushed_ = rows_;
+}
+
+void DumpFiles::close() {
+  flush();
+  for (NpyFile* file : all_) file->close();
+}
+
+std::int64_t DumpFiles::bytes_written() const {
+  std::int64_t bytes = 0;
+  for (const NpyFile* file : all_) bytes += file->bytes_written();
+  return bytes;
+}
+
+DumpWriter::DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure)
+    : files_(std::move(files)), queue_(queue), on_failure_(std::move(on_failure)), thread_([this] { run(); }) {}
+
+DumpWriter::~DumpWriter() {
+  if (!thread_.joinable()) return;
+  queue_.abort();
+  thread_.join();
+}
+
+void DumpWriter::finish() {
+  thread_.join();
+  if (failed_.load()) throw Error(error_code_, error_);
+}
+
+void DumpWriter::drain() { thread_.join(); }
+
+void DumpWriter::keep_what_came() {
+  try {
+    files_->flush();
+  } catch (const Error&) {  // the one on its way is told
+  }
+}
+
+void DumpWriter::run() {
+  try {
+    auto flush_at = Clock::now() + kFlushPeriod;
+    while (!queue_.ended()) {
+      Emission* emission = queue_.take(flush_at);
+      if (emission != nullptr) {
+        const auto begin = Clock::now();
+        const NvtxRange range("write");
+        files_->append(*emission);
+        queue_.release(emission);
+        times_.record(std::chrono::nanoseconds(Clock::now() - begin).count());
+      }
+      const auto now = Clock::now();
+      if (now >= flush_at && (emission == nullptr || now >= flush_at + kFlushPeriod)) {
+        files_->flush();
+        flush_at = Clock::now() + kFlushPeriod;
+      }
+    }
+    files_->close();
+  } catch (const std::exception& error) {
+    error_ = error.what();
+    if (dynamic_cast<const DeviceError*>(&error) != nullptr) {  // in batch.wait(), between two rows
+      error_code_ = ExitCode::kUnavailable;
+      keep_what_came();
+    }
+    failed_.store(true);
+    queue_.abort();
+    on_failure_();
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,78 @@
+// The writer thread: emissions into the four arrays of a dump.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/dump/dump_queue.h"
+#include "app/dump/npy.h"
+#include "pipeline/error.h"
+#include "pipeline/run/stats.h"
+
+namespace saccade {
+
+// What every row looks like.
+struct DumpShape {
+  std::int64_t patches = 0;  // N
+  int patch_size = 0;        // S
+  SampleType type = SampleType::kU8;
+  int width_px = 0;  // of the displayed frame: geometry.npy is in its units
+  int height_px = 0;
+  bool live = false;  // live.npy as well
+};
+
+// patches.npy, geometry.npy, changed.npy, index.npy and, of a live source, live.npy. Rows count once all files hold
+// them: after each flush, at most half a second apart. Throws Error naming the file and the reason.
+class DumpFiles {
+ public:
+  DumpFiles(const std::string& directory, const DumpShape& shape);
+  void append(const Emission& emission);
+  void flush();
+  void close();
+  std::int64_t rows() const { return rows_; }
+  std::int64_t rows_flushed() const { return rows_flushed_; }
+  std::int64_t bytes_written() const;
+
+ private:
+  DumpShape shape_;
+  NpyFile patches_;
+  NpyFile geometry_;
+  NpyFile changed_;
+  NpyFile index_;
+  std::unique_ptr<NpyFile> live_;  // null: not live
+  std::vector<NpyFile*> all_;
+  std::vector<float> geometry_row_;
+  std::int64_t rows_ = 0;
+  std::int64_t rows_flushed_ = 0;
+};
+
+// Runs from the constructor until the queue ended. A failed write aborts the queue and calls `on_failure` on the
+// writer's thread. The destructor aborts and joins.
+class DumpWriter {
+ public:
+  DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure);
+  ~DumpWriter();
+  void finish();  // after queue.finish(): joins; throws Error when writing failed
+  void drain();   // as finish(), where another error is on its way already
+  bool failed() const { return failed_.load(); }
+  const DumpFiles& files() const { return *files_; }         // after finish()
+  const DurationHistogram& times() const { return times_; }  // of a written emission; after finish()
+
+ private:
+  void run();
+  void keep_what_came();
+  std::unique_ptr<DumpFiles> files_;
+  EmissionQueue& queue_;
+  std::function<void()> on_failure_;
+  std::string error_;
+  ExitCode error_code_ = ExitCode::kUnexpected;
+  std::atomic<bool> failed_{false};
+  DurationHistogram times_;
+  std::thread thread_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,66 @@
+// meta.json and manifest.json: what a dump is made of, and that it is complete.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/dump/dump_input.h"
+#include "app/options/options.h"
+#include "pipeline/run/decode_thread.h"
+#include "pipeline/run/frame_queue.h"
+#include "pipeline/run/live_meter.h"
+#include "pipeline/run/pipeline.h"
+#include "pipeline/source/frame/frame_source.h"
+
+namespace saccade {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int kSchemaVersion = 1;
+inline constexpr const char* kDumpFormat = "saccade-dump";
+
+// {format, schema, saccade, input{name, uri, size, sha256}, options{name: text}}: what --resume compares.
+Json meta_identity(const Options& options, const InputIdentity& input);
+
+// The whole of meta.json: the identity, and `stream`, `backend`, `decoder`, `patches`, `patch_size`, `dtype`, `mean`,
+// `std`, `levels`, `lattice`, `fovea{unit, m0, e0, unit_per_px_x, unit_per_px_y, max_lod}`. After Pipeline::prepare().
+Json make_meta(const Options& options, const InputIdentity& input, const StreamInfo& info, const Pipeline& pipeline);
+
+// A live stream was interrupted.
+struct LiveGap {
+  std::int64_t emission = 0;  // the first one after it, also where it is none yet
+  std::int64_t frame = 0;     // likewise
+  std::int64_t pts_ns = 0;    // of that frame
+  double length_s = 0;        // since the last frame before
+};
+
+// What a run came to, for manifest.json.
+struct RunFacts {
+  const Pipeline& pipeline;
+  const FrameSource& source;
+  const FrameQueue& queue;
+  const DurationHistogram& decode_times;
+  const DurationHistogram& wait_times;  // of the pipeline, for a frame
+  const DurationHistogram& write_times;
+  const LiveMeter& live;
+  const std::vector<LiveGap>& gaps;
+  const char* policy;        // of the frame queue
+  std::string stream_error;  // not empty: the stream broke there
+  std::int64_t bytes_written = 0;
+  double wall_s = 0;
+  double media_s = 0;  // from the first frame's time to the last one's
+};
+Json times_json(const DurationHistogram& times);  // count, mean, percentiles, maximum
+
+Json live_json(const LiveMeter& live, const SourceCounters& counters, const StreamEnd& end);
+bool input_damaged(const RunFacts& facts);
+std::string damage_summary(const RunFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"
+Json make_manifest(const RunFacts& facts);
+
+// Read and write a whole file; writing goes through a temporary name and a rename. Throws Error.
+Json read_json(const std::string& path);  // null when there is no such file or it is no JSON
+void write_json(const std::string& path, const Json& json);
+std::string json_text(const Json& json, int indent);  // never throws on text that is no UTF-8
+
+}  // namespace saccade

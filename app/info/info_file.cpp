@@ -1,0 +1,199 @@
+#include "app/info/info_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t all_level_bytes(const PyramidLayout& layout) {
+  std::int64_t bytes = 0;
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const PlaneLayout& plane = layout.planes[static_cast<std::size_t>(p)];
+    for (int level = 0; level < plane.levels; ++level) {
+      bytes += std::int64_t{plane.width >> level} * (plane.height >> level) * plane.texel_bytes();
+    }
+  }
+  return bytes;
+}
+
+// The fraction with the smallest denominator that is within 1e-6 of `value` (relative): "64:45".
+std::string as_ratio(double value) {
+  for (int denominator = 1; denominator <= 10000; ++denominator) {
+    const double numerator = std::round(value * denominator);
+    if (numerator >= 1 && std::fabs(numerator / denominator - value) <= 1e-6 * value) {
+      return fmt::format("{:.0f}:{}", numerator, denominator);
+    }
+  }
+  return fmt::format("{:.6g}:1", value);
+}
+
+double display_aspect(const FileReport& r) { return r.stream.width_px * r.sar / r.stream.height_px; }
+
+bool is_rgb(const FileReport& r) { return r.layout.format == TextureFormat::kRgba8; }
+
+const char* matrix_rule(const StreamInfo& stream) {
+  if (stream.matrix_tagged) return "tagged";
+  return default_matrix(stream.width_px, stream.height_px) == ColorMatrix::kBt709
+             ? "untagged: the default of 720 lines, or 1280 columns, and more"
+             : "untagged: the default below 720 lines and 1280 columns";
+}
+
+const char* range_rule(const StreamInfo& stream) { return stream.range_tagged ? "tagged" : "untagged: the default"; }
+
+std::string turns(const StreamInfo& stream) {
+  if (stream.rotation_deg == 0 && !stream.mirrored) return "none";
+  return fmt::format("{} deg clockwise{}", stream.rotation_deg, stream.mirrored ? ", mirrored" : "");
+}
+
+Json color_json(const FileReport& r) {
+  if (is_rgb(r)) return nullptr;  // R'G'B' already
+  const ColorSpec& color = r.stream.color;
+  return {{"matrix", name(color.matrix)},   {"matrix_tagged", r.stream.matrix_tagged},
+          {"range", name(color.range)},     {"range_tagged", r.stream.range_tagged},
+          {"depth_bits", color.depth_bits}, {"chroma_site_shift", {color.site_shift_x, color.site_shift_y}}};
+}
+
+Json texture_json(const FileReport& r) {
+  const PlaneLayout& luma = r.layout.planes[0];
+  return {{"frame_layout", name(r.stream.layout)},
+          {"format", name(r.layout.format)},
+          {"width", luma.width},
+          {"height", luma.height},
+          {"levels", r.layout.levels},
+          {"tile_cols", r.layout.tiles.cols},
+          {"tile_rows", r.layout.tiles.rows},
+          {"tiles", r.layout.tiles.count()},
+          {"bytes", r.pyramid_bytes}};
+}
+
+const char* name_of(LatticeKind kind) {
+  return kind == LatticeKind::kNested ? "nested" : kind == LatticeKind::kGrid ? "grid" : "uniform";
+}
+
+Json lattice_json(const FileReport& r) {
+  return {{"kind", name_of(r.lattice.kind)},
+          {"patches", r.patches},
+          {"patch_size", r.lattice.patch_size},
+          {"m0", r.fovea.m0},
+          {"e0", r.fovea.e0},
+          {"unit", r.lattice.fovea.unit == FoveaUnit::kUv ? "uv" : "deg"},
+          {"fov_deg", r.lattice.fovea.fov_deg},
+          {"description", r.lattice_description}};
+}
+
+void write_stream(const FileReport& r, std::back_insert_iterator<std::string> out) {
+  const StreamInfo& s = r.stream;
+  fmt::format_to(out, "{}\n", s.uri);
+  fmt::format_to(out, "  stream      {} in {}, decoder {}, stream {}{}\n", s.codec, s.container, s.decoder,
+                 s.stream_index, s.live ? ", live" : "");
+  fmt::format_to(out, "  picture     {}x{} {} coded, {}x{} shown; SAR {}, DAR {}; turned: {}\n", s.coded_width_px,
+                 s.coded_height_px, s.pixel_format, s.width_px, s.height_px, as_ratio(r.sar),
+                 as_ratio(display_aspect(r)), turns(s));
+  fmt::format_to(out, "  time        {}, {}, {}; first frame at {:.6f} s\n",
+                 s.fps > 0 ? fmt::format("{:.3f} frames/s", s.fps) : "rate unknown",
+                 s.duration_s ? fmt::format("{:.3f} s", *s.duration_s) : "duration unknown",
+                 s.frame_count ? fmt::format("{} frames", *s.frame_count) : "frame count unknown",
+                 static_cast<double>(r.start_pts_ns) * 1e-9);
+  if (is_rgb(r)) {
+    fmt::format_to(out, "  colour      R'G'B'\n");
+    return;
+  }
+  fmt::format_to(out, "  colour      {} ({}), {} range ({}), {} bits\n", name(s.color.matrix), matrix_rule(s),
+                 name(s.color.range), range_rule(s), s.color.depth_bits);
+}
+
+void write_processing(const FileReport& r, std::back_insert_iterator<std::string> out) {
+  const PyramidLayout& layout = r.layout;
+  fmt::format_to(out, "  conversion  {}\n",
+                 r.stream.filters.empty() ? "none: frames pass straight through" : r.stream.filters);
+  for (const std::string& note : r.stream.notes) fmt::format_to(out, "              {}\n", note);
+  fmt::format_to(out, "  texture     {} from {}, {}x{} padded, {} levels, {}x{} = {} tiles, {:.1f} MiB\n",
+                 name(layout.format), name(r.stream.layout), layout.planes[0].width, layout.planes[0].height,
+                 layout.levels, layout.tiles.cols, layout.tiles.rows, layout.tiles.count(),
+                 static_cast<double>(r.pyramid_bytes) / 0x1p20);
+  fmt::format_to(out, "  lattice     {}\n", r.lattice_description);
+}
+
+}  // namespace
+
+FileReport inspect(const SourceConfig& source_config, const PipelineConfig& pipeline) {
+  const auto source = open_source(source_config);
+  Frame frame;
+  ReadStatus status = ReadStatus::kAgain;
+  while (status == ReadStatus::kAgain) status = source->next(frame);
+  if (status == ReadStatus::kFailed) throw_first_error(*source);
+  FileReport report;
+  report.stream = source->info();
+  report.sar = report.stream.sar;
+  if (status == ReadStatus::kOk) {
+    report.start_pts_ns = frame.view().pts_ns;
+    report.sar = static_cast<double>(frame.view().sar);
+  }
+  const StreamInfo& stream = report.stream;
+  try {
+    report.layout =
+        make_pyramid_layout(stream.width_px, stream.height_px, texture_format(stream.layout), pipeline.levels);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(fmt::format("{}: {}", source_config.uri, error.what()));
+  }
+  report.pyramid_bytes = all_level_bytes(report.layout);
+  report.lattice = pipeline.lattice;
+  const auto lattice = make_lattice(pipeline.lattice, {stream.width_px, stream.height_px, report.sar, pipeline.levels});
+  report.patches = static_cast<std::int64_t>(lattice->patch_count());
+  report.fovea = lattice->fovea();
+  report.lattice_description = lattice->describe();
+  return report;
+}
+
+std::string to_text(const FileReport& report) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  write_stream(report, out);
+  write_processing(report, out);
+  return text;
+}
+
+std::string to_json(const FileReport& r) {
+  const StreamInfo& s = r.stream;
+  const auto known = [](bool is_known, const auto& value) { return is_known ? Json(value) : Json(nullptr); };
+  Json json;
+  json["input"] = s.uri;
+  json["container"] = s.container;
+  json["codec"] = s.codec;
+  json["decoder"] = s.decoder;
+  json["stream_index"] = s.stream_index;
+  json["pixel_format"] = s.pixel_format;
+  json["coded_width"] = s.coded_width_px;
+  json["coded_height"] = s.coded_height_px;
+  json["width"] = s.width_px;
+  json["height"] = s.height_px;
+  json["sar"] = r.sar;
+  json["dar"] = display_aspect(r);
+  json["rotation_deg"] = s.rotation_deg;
+  json["mirrored"] = s.mirrored;
+  json["deinterlaced"] = s.deinterlaced;
+  json["fps"] = known(s.fps > 0, s.fps);
+  json["duration_s"] = known(s.duration_s.has_value(), s.duration_s.value_or(0));
+  json["frame_count"] = known(s.frame_count.has_value(), s.frame_count.value_or(0));
+  json["live"] = s.live;
+  json["start_pts_ns"] = r.start_pts_ns;
+  json["color"] = color_json(r);
+  json["filters"] = s.filters;
+  json["notes"] = s.notes;
+  json["texture"] = texture_json(r);
+  json["lattice"] = lattice_json(r);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace saccade

@@ -1,0 +1,45 @@
+#include "app/media/av.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include "pipeline/error.h"
+
+namespace saccade::preview {
+
+void check(int code, const std::string& output, const char* what) {
+  if (code >= 0) return;
+  std::array<char, AV_ERROR_MAX_STRING_SIZE> reason{};
+  av_strerror(code, reason.data(), reason.size());
+  const bool writing = std::string_view(what) == kWriting;
+  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}: {}{}", output, what, reason.data(),
+                                                 writing ? "; make room, or choose another -o" : ""));
+}
+
+AvPtr<AVFrame> make_frame(int width, int height, AVPixelFormat format) {
+  AvPtr<AVFrame> frame(av_frame_alloc());
+  if (!frame) throw std::bad_alloc();
+  frame->width = width;
+  frame->height = height;
+  frame->format = format;
+  if (av_frame_get_buffer(frame.get(), 0) < 0) throw std::bad_alloc();
+  return frame;
+}
+
+std::string partial_name(const std::string& output) { return output + ".partial"; }
+
+void publish(const std::string& partial, const std::string& output) {
+  std::error_code error;
+  std::filesystem::rename(partial, output, error);
+  if (!error) return;
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}; choose another -o", output, error.message()));
+}
+
+}  // namespace saccade::preview

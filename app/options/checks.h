@@ -1,0 +1,22 @@
+// What options can't go together, and what this build can't do.
+#pragma once
+
+#include "app/options/table.h"
+
+namespace saccade {
+
+// Throws UsageError that names the options and what to leave out.
+void check_contradictions(const Options& options, const GivenValues& given);
+
+// The inputs and the output a command needs. Fills what is derived from them.
+void check_inputs(Options& options);
+
+// Settles which backend runs, and why. Throws UnavailableError for a backend or a decoder that was asked for and can't
+// be used here.
+void choose_devices(Options& options);
+
+// What a source is run with. A live one has sensor noise: unless --threshold is given, differences up to 8 codes are
+// none (docs/NOISE.md), and the texture stays that close to the frame.
+PipelineConfig pipeline_in_force(const Options& options, bool live);
+
+}  // namespace saccade

@@ -1,0 +1,192 @@
+#include "app/options/config.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "app/version.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+const char* wanted_type(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kFlag:
+      return "true or false";
+    case ValueKind::kText:
+    case ValueKind::kChoice:
+      return "a string in quotes";
+    case ValueKind::kInteger:
+      return "a whole number";
+    case ValueKind::kNumber:
+      return "a number";
+    case ValueKind::kIntegers:
+      return "an array of whole numbers";
+    case ValueKind::kWordOrInteger:
+      return "a word in quotes or a whole number";
+  }
+  return "";
+}
+
+std::optional<std::string> array_text(const toml::array* array) {
+  if (array == nullptr || array->empty()) return std::nullopt;
+  std::string text;
+  for (const auto& element : *array) {
+    if (!element.is_integer()) return std::nullopt;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", element.as_integer()->get());
+  }
+  return text;
+}
+
+// The value as the command line would spell it; nullopt: it has the wrong type.
+std::optional<std::string> value_text(const OptionSpec& spec, const toml::node& node) {
+  const ValueKind kind = spec.kind;
+  if (node.is_boolean()) {
+    const bool fits = kind == ValueKind::kFlag || spec.choices == "true|false";
+    return fits ? std::optional<std::string>(node.as_boolean()->get() ? "true" : "false") : std::nullopt;
+  }
+  if (node.is_string()) {
+    const bool fits = kind == ValueKind::kText || kind == ValueKind::kChoice ||
+                      (kind == ValueKind::kWordOrInteger && spec.choices != "true|false");
+    return fits ? std::optional<std::string>(node.as_string()->get()) : std::nullopt;
+  }
+  if (node.is_integer()) {
+    const bool fits = kind == ValueKind::kInteger || kind == ValueKind::kNumber || kind == ValueKind::kWordOrInteger;
+    return fits ? std::optional<std::string>(fmt::format("{}", node.as_integer()->get())) : std::nullopt;
+  }
+  if (node.is_floating_point()) {
+    if (kind != ValueKind::kNumber) return std::nullopt;
+    return fmt::format("{}", node.as_floating_point()->get());
+  }
+  return kind == ValueKind::kIntegers ? array_text(node.as_array()) : std::nullopt;
+}
+
+std::optional<Command> command_named(std::string_view key) {
+  for (const Command command :
+       {Command::kDump, Command::kProfile, Command::kInfo, Command::kReconstruct, Command::kView}) {
+    if (key == name(command)) return command;
+  }
+  return std::nullopt;
+}
+
+struct Reader {
+  const std::string& path;
+  Command command;
+  GivenValues values;
+
+  [[noreturn]] void fail(const toml::node& node, std::string_view key, const std::string& fault) const {
+    throw UsageError(fmt::format("{}:{}: {}: {}", path, node.source().begin.line, key, fault));
+  }
+
+  void take(std::string_view key, const toml::node& node, unsigned commands, std::string_view table) {
+    const OptionSpec* spec = find_option(key);
+    if (spec == nullptr) {
+      const OptionSpec* near = nearest_option(key, commands);
+      fail(node, key,
+           near != nullptr ? fmt::format("unknown option; did you mean '{}'?", near->name)
+                           : "unknown option; `saccade dump --help` lists them");
+    }
+    if (!spec->in_config) fail(node, key, "not allowed in a file; give it on the command line");
+    if ((spec->commands & commands) == 0) fail(node, key, fmt::format("not an option of '{}'", table));
+    const auto text = value_text(*spec, node);
+    if (!text) fail(node, key, fmt::format("wants {}", wanted_type(spec->kind)));
+    if ((commands & command_bit(command)) == 0 || (spec->commands & command_bit(command)) == 0) return;
+    values[std::string(key)] = {*text, fmt::format("{}:{}: {}", path, node.source().begin.line, key)};
+  }
+
+  void read(const toml::table& file) {
+    for (const auto& [key, node] : file) {
+      if (!node.is_table()) take(key.str(), node, kForAll, "saccade");
+    }
+    for (const auto& [key, node] : file) {
+      if (!node.is_table()) continue;
+      const auto owner = command_named(key.str());
+      if (!owner) fail(node, key.str(), "unknown table; it may be view, dump, profile, info or reconstruct");
+      for (const auto& [inner, value] : *node.as_table()) take(inner.str(), value, command_bit(*owner), key.str());
+    }
+  }
+};
+
+std::string toml_value(const OptionSpec& spec, const std::string& text) {
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  switch (spec.kind) {
+    case ValueKind::kFlag:
+    case ValueKind::kInteger:
+    case ValueKind::kNumber:
+      return text;
+    case ValueKind::kIntegers:
+      return "[" + text + "]";
+    case ValueKind::kWordOrInteger:
+      if (is_number || spec.choices == "true|false") return text;
+      [[fallthrough]];
+    case ValueKind::kText:
+    case ValueKind::kChoice:
+      break;
+  }
+  std::ostringstream quoted;
+  quoted << toml::value<std::string>(text);
+  return quoted.str();
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+GivenValues read_config(const std::string& path, Command command) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw UsageError(fmt::format("--config {}: is a directory; give a TOML file", path));
+  }
+  Reader reader{path, command, {}};
+  try {
+    reader.read(toml::parse_file(path));
+  } catch (const toml::parse_error& error) {
+    const auto line = error.source().begin.line;
+    if (line == 0) throw UsageError(fmt::format("--config {}: {}; check the name", path, error.description()));
+    throw UsageError(fmt::format("{}:{}: {}; `saccade dump --print-config` shows how a file looks", path, line,
+                                 error.description()));
+  }
+  return std::move(reader.values);
+}
+
+std::string write_config(Command command, const GivenValues& in_force) {
+  std::string text = fmt::format("# saccade {} {}: the options in force\n", version(), name(command));
+  for (const OptionSpec& spec : option_table()) {
+    const auto value = in_force.find(spec.name);
+    if (value == in_force.end() || !spec.in_config) continue;
+    text += fmt::format("{} = {}\n", spec.name, toml_value(spec, value->second.text));
+  }
+  return text;
+}
+
+const OptionSpec* nearest_option(std::string_view misspelt, unsigned commands) {
+  const OptionSpec* nearest = nullptr;
+  std::size_t least = misspelt.size() < 4 ? 2 : std::max<std::size_t>(misspelt.size() / 3, 2) + 1;  // and nearer
+  for (const OptionSpec& spec : option_table()) {
+    const std::size_t distance = edit_distance(misspelt, spec.name);
+    if ((spec.commands & commands) != 0 && distance < least) {
+      least = distance;
+      nearest = &spec;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace saccade

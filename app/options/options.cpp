@@ -1,0 +1,208 @@
+#include "app/options/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/options/checks.h"
+#include "app/options/config.h"
+#include "app/options/overrides.h"
+#include "app/options/table.h"
+#include "app/version.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+struct CommandText {
+  Command command;
+  const char* usage;
+  const char* what;
+};
+constexpr CommandText kCommands[] = {
+    {Command::kView, "saccade view INPUT [options]",
+     "watch and tune it in a window; --offscreen: pictures without one"},
+    {Command::kDump, "saccade dump INPUT... -o DIR [options]", "foveated patches of a video to disk, headless"},
+    {Command::kProfile, "saccade profile INPUT [options]", "stage times against a frame budget"},
+    {Command::kInfo, "saccade info [INPUT...] [options]",
+     "what this machine can do; what a file is, and what will be done to it"},
+    {Command::kReconstruct, "saccade reconstruct DIR -o out.mp4|out.png [options]", "pictures of what a dump holds"},
+};
+
+constexpr const char* kInputHelp =
+    "INPUT: a path, - (stdin), a URL that FFmpeg opens, lavfi:GRAPH, test://NAME; a name that begins with '-' comes\n"
+    "after --.";
+
+std::string program_help() {
+  std::string text = fmt::format("saccade {}: foveated patches of a video stream\n\n", version());
+  for (const auto& command : kCommands) text += fmt::format("  {:<56} {}\n", command.usage, command.what);
+  text += fmt::format("\n{} `saccade COMMAND --help` lists a command's options.\n", kInputHelp);
+  text +=
+      "Exit codes: 0 ok, 1 unexpected, 2 usage, 3 some inputs failed or were damaged, 4 interrupted with a valid "
+      "partial\n"
+      "result, 65 bad input, 69 device or display missing.\n";
+  return text;
+}
+
+const CommandText& command_named(const std::string& word) {
+  for (const auto& command : kCommands) {
+    if (word == name(command.command)) return command;
+  }
+  const bool is_option = !word.empty() && word[0] == '-';
+  throw UsageError(
+      is_option
+          ? fmt::format("{}: the command comes first: view, dump, profile, info or reconstruct", word)
+          : fmt::format("unknown command '{}'; the commands are view, dump, profile, info and reconstruct", word));
+}
+
+// What CLI11 found, as text.
+struct ParsedLine {
+  std::vector<std::string> inputs;
+  GivenValues given;
+  std::string help;  // not empty: it was asked for
+};
+
+void add_options(CLI::App& app, Command command, std::vector<std::string>& inputs) {
+  app.add_option("INPUT", inputs, command == Command::kReconstruct ? "a dump's folder" : "what to read")->group("");
+  for (const OptionSpec& spec : option_table()) {
+    if ((spec.commands & command_bit(command)) == 0) continue;
+    const std::string dashed =
+        (spec.short_name.empty() ? "" : fmt::format("-{},", spec.short_name)) + fmt::format("--{}", spec.name);
+    std::string help(spec.help);
+    const bool flag_like = spec.kind == ValueKind::kFlag || spec.choices == "true|false";
+    if (!spec.default_text.empty() && !flag_like) help += fmt::format(" [{}]", spec.default_text);
+    CLI::Option* option =
+        flag_like ? app.add_flag(dashed)->description(help) : app.add_option(dashed)->description(help);
+    if (!flag_like) option->type_name(std::string(spec.metavar));
+    option->group(std::string(spec.group));
+    option->multi_option_policy(spec.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+  }
+}
+
+[[noreturn]] void refuse_extra(const std::string& extra, Command command) {
+  const std::string bare = extra.substr(std::min(extra.find_first_not_of('-'), extra.size()));
+  const std::string word = bare.substr(0, bare.find('='));
+  const OptionSpec* known = find_option(word);
+  const std::string dashed = extra.substr(0, extra.find('='));
+  if (known != nullptr) throw UsageError(fmt::format("{}: not an option of '{}'", dashed, name(command)));
+  const OptionSpec* near = nearest_option(word, command_bit(command));
+  if (near != nullptr) throw UsageError(fmt::format("unknown option {}; did you mean --{}?", dashed, near->name));
+  throw UsageError(fmt::format("unknown option {}; `saccade {} --help` lists them (a file of that name comes after --)",
+                               dashed, name(command)));
+}
+
+ParsedLine parse_line(int argc, const char* const* argv, const CommandText& command) {
+  ParsedLine line;
+  CLI::App app(command.what);
+  app.name(fmt::format("saccade {}", name(command.command)));
+  if (command.command != Command::kReconstruct) app.footer(kInputHelp);
+  app.allow_extras();
+  add_options(app, command.command, line.inputs);
+  try {
+    app.parse(argc - 1, argv + 1);
+  } catch (const CLI::CallForHelp&) {
+    line.help = app.help();
+    const std::size_t usage = line.help.find("Usage:");  // CLI11's leaves out what an INPUT is
+    if (usage != std::string::npos) {
+      line.help.replace(usage, line.help.find('\n', usage) - usage, fmt::format("Usage: {}", command.usage));
+    }
+    return line;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  for (const auto& extra : app.remaining()) {
+    if (extra != "--") refuse_extra(extra, command.command);
+  }
+  for (const OptionSpec& spec : option_table()) {
+    if ((spec.commands & command_bit(command.command)) == 0) continue;
+    const CLI::Option* option = app.get_option(fmt::format("--{}", spec.name));
+    if (option->count() == 0) continue;
+    const std::string text =
+        spec.repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
+    line.given[std::string(spec.name)] = {text, fmt::format("--{}", spec.name)};
+  }
+  return line;
+}
+
+// Given values and, where none was given, defaults: canonical, and applied to `options`.
+GivenValues apply_all(Options& options, const GivenValues& given) {
+  GivenValues in_force;
+  for (const OptionSpec& spec : option_table()) {
+    if ((spec.commands & command_bit(options.command)) == 0) continue;
+    const auto found = given.find(spec.name);
+    if (found == given.end() && spec.default_text.empty()) continue;
+    GivenValue value = found != given.end() ? found->second : GivenValue{std::string(spec.default_text), ""};
+    try {
+      value.text = canonical_value(spec, value.text);
+      spec.apply(options, value.text);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", value.origin, error.what()));
+    }
+    in_force[std::string(spec.name)] = std::move(value);
+  }
+  return in_force;
+}
+
+std::optional<Options> parse_command(int argc, const char* const* argv, const CommandText& command) {
+  ParsedLine line = parse_line(argc, argv, command);
+  if (!line.help.empty()) {
+    std::fputs(line.help.c_str(), stdout);
+    return std::nullopt;
+  }
+  GivenValues given;
+  if (const auto config = line.given.find("config"); config != line.given.end()) {
+    given = read_config(config->second.text, command.command);
+    give_way(given, line.given);
+  }
+  for (auto& [key, value] : line.given) given[key] = std::move(value);
+
+  Options options;
+  options.command = command.command;
+  const GivenValues in_force = apply_all(options, given);
+  options.threshold_given = given.find("threshold") != given.end();
+  check_contradictions(options, given);
+  if (given.count("print-config") != 0) {
+    GivenValues shown = in_force;
+    if (!options.threshold_given) shown.erase("threshold");  // a live source has a default of its own
+    std::fputs(write_config(command.command, shown).c_str(), stdout);
+    return std::nullopt;
+  }
+  for (const OptionSpec& spec : option_table()) {
+    const auto value = in_force.find(spec.name);
+    if (spec.shapes_result && value != in_force.end()) options.in_force.emplace_back(spec.name, value->second.text);
+  }
+  options.inputs = std::move(line.inputs);
+  check_inputs(options);
+  choose_devices(options);
+  return options;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, const char* const* argv, int& exit_code) {
+  exit_code = static_cast<int>(ExitCode::kOk);
+  try {
+    if (argc < 2) {
+      std::fputs(program_help().c_str(), stderr);
+      exit_code = static_cast<int>(ExitCode::kUsage);
+      return std::nullopt;
+    }
+    const std::string word = argv[1];
+    if (word == "--help" || word == "-h") {
+      std::fputs(program_help().c_str(), stdout);
+      return std::nullopt;
+    }
+    if (word == "--version") {
+      fmt::print("saccade {}\n", version());
+      return std::nullopt;
+    }
+    return parse_command(argc, argv, command_named(word));
+  } catch (const Error& error) {
+    fmt::print(stderr, "saccade: {}\n", error.what());
+    exit_code = static_cast<int>(error.code());
+    return std::nullopt;
+  }
+}
+
+}  // namespace saccade

@@ -1,0 +1,88 @@
+// The command line and the TOML file, parsed into one plain struct that every command reads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/run/frame_queue.h"
+#include "pipeline/run/pipeline.h"
+#include "pipeline/source/frame/frame_source.h"
+
+namespace saccade {
+
+enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct, kView };
+enum class ProgressMode : std::uint8_t { kAuto, kNone, kJson };
+
+struct DumpOptions {
+  std::string output;  // -o
+  bool overwrite = false;
+  bool resume = false;
+};
+
+struct InfoOptions {
+  bool devices = false;  // --devices: list the cameras
+};
+
+struct ProfileOptions {
+  double budget_ms = 33.3;
+  bool check = false;  // exit 3 when the p99 of the frame is over the budget
+  std::string trace;   // --trace FILE
+};
+
+struct ReconstructOptions {
+  std::string directory;                 // a dump
+  std::string output;                    // out.mp4 or out.png
+  std::string against;                   // --against VIDEO
+  std::optional<std::int64_t> emission;  // which one a .png shows; default: the middle one
+  bool overwrite = false;
+};
+
+struct ViewOptions {
+  std::string view = "frame";
+  int level = 0;  // of view `level`
+  bool overlay = true;
+  bool marks = true, outlines = false, scanpath = false;
+  int width_px = 1280;  // of the window
+  int height_px = 720;
+  double speed = 1;
+  bool paused = false;
+  bool vsync = true;  // of a window; pictures have no screen to wait for
+  bool offscreen = false;
+  struct Screenshot {
+    double t_s = 0;  // after the first frame
+    std::string path;
+  };
+  std::vector<Screenshot> screenshots;
+};
+
+struct Options {
+  Command command = Command::kDump;
+  std::vector<std::string> inputs;
+  SourceConfig source;  // uri is filled per input
+  PipelineConfig pipeline;
+  bool threshold_given = false;             // else a live source has one of its own: pipeline_in_force()
+  std::optional<QueuePolicy> queue_policy;  // none: auto
+  std::string backend = "auto";             // as asked: auto, cpu, gl, cuda; pipeline.backend is what runs
+  std::string backend_reason;               // why auto chose so; empty unless auto was asked
+  std::string hwdec = "auto";               // as asked: auto, no, cuda; source.hwdec is what is tried
+  bool require_hwdec = false;
+  std::string log_level = "info";
+  ProgressMode progress = ProgressMode::kAuto;
+  bool json = false;
+  DumpOptions dump;
+  InfoOptions info;
+  ProfileOptions profile;
+  ReconstructOptions reconstruct;
+  ViewOptions view;
+
+  // Every option that shapes the result, under its command-line name, as text: for meta.json, --resume, --print-config.
+  std::vector<std::pair<std::string, std::string>> in_force;
+};
+
+// Parses argv. Returns nullopt when the process should end with `exit_code` (help, version, --print-config: 0; a usage
+// error: 2, after one line on stderr). Reads --config first; the command line wins.
+std::optional<Options> parse_options(int argc, const char* const* argv, int& exit_code);
+
+}  // namespace saccade

@@ -1,0 +1,83 @@
+#include "app/options/overrides.h"
+
+#include <string>
+
+namespace saccade {
+namespace {
+
+constexpr std::string_view kSolvedOrGiven = "the nested lattice solves e0 from the number of patches, or follows e0";
+constexpr std::string_view kSolvedOrPreset =
+    "the nested lattice solves e0 from the number of patches, or follows the preset";
+constexpr std::string_view kRingsGiven = "the rings are given one by one";
+
+constexpr Contradiction kContradictions[] = {
+    {"e0", "preset", "", "a preset sets e0"},      {"m0", "preset", "", "a preset sets M0"},
+    {"patches", "e0", "nested", kSolvedOrGiven},   {"patches", "preset", "nested", kSolvedOrPreset},
+    {"patches", "strides", "nested", kRingsGiven}, {"patches", "grid-sizes", "nested", kRingsGiven},
+    {"e0", "strides", "nested", kRingsGiven},      {"e0", "grid-sizes", "nested", kRingsGiven},
+    {"m0", "strides", "nested", kRingsGiven},      {"m0", "grid-sizes", "nested", kRingsGiven},
+    {"preset", "strides", "nested", kRingsGiven},  {"preset", "grid-sizes", "nested", kRingsGiven},
+};
+
+// Beside those: typing `typed` as `text` makes `dropped` moot, but not the other way round.
+struct Override {
+  std::string_view typed;
+  std::string_view text;
+  std::string_view dropped;
+};
+
+constexpr Override kOverrides[] = {
+    {"lattice", "nested", "lod"},      {"lattice", "grid", "lod"},        {"lattice", "grid", "strides"},
+    {"lattice", "grid", "grid-sizes"}, {"lattice", "uniform", "strides"}, {"lattice", "uniform", "grid-sizes"},
+    {"dtype", "u8", "normalize"},      {"overwrite", "true", "resume"},   {"resume", "true", "overwrite"},
+    {"hwdec", "no", "require-hwdec"},  {"backend", "cpu", "upload"},
+};
+
+bool has(const GivenValues& values, std::string_view name) { return values.find(name) != values.end(); }
+
+std::string text_of(const GivenValues& values, std::string_view name) {
+  const auto found = values.find(name);
+  return found != values.end() ? found->second.text : "";
+}
+
+std::string lattice_in_force(const GivenValues& file, const GivenValues& line) {
+  for (const GivenValues* values : {&line, &file}) {
+    if (has(*values, "lattice")) return text_of(*values, "lattice");
+  }
+  return std::string(find_option("lattice")->default_text);
+}
+
+void drop(GivenValues& values, std::string_view name) {
+  if (const auto found = values.find(name); found != values.end()) values.erase(found);
+}
+
+}  // namespace
+
+std::span<const Contradiction> contradictions() { return kContradictions; }
+
+void give_way(GivenValues& file, const GivenValues& line) {
+  const std::string lattice = lattice_in_force(file, line);
+  for (const Contradiction& pair : contradictions()) {
+    if (!pair.lattice.empty() && lattice != pair.lattice) continue;
+    if (has(line, pair.one)) drop(file, pair.other);
+    if (has(line, pair.other)) drop(file, pair.one);
+  }
+  for (const Override& rule : kOverrides) {
+    if (has(line, rule.typed) && (text_of(line, rule.typed) == rule.text)) drop(file, rule.dropped);
+  }
+  if (lattice == "nested" && has(line, "patches")) drop(file, "m0");  // which needs e0 there
+  if (text_of(line, "require-hwdec") == "true" && text_of(file, "hwdec") == "no") drop(file, "hwdec");
+  if (has(line, "upload") && text_of(line, "upload") != "auto" && text_of(file, "backend") == "cpu") {
+    drop(file, "backend");
+  }
+  // Of a file for another lattice, what the nested one can follow is kept.
+  if (text_of(line, "lattice") == "nested") {
+    if (has(file, "e0") || has(file, "preset")) {
+      drop(file, "patches");
+    } else if (!has(line, "e0")) {
+      drop(file, "m0");
+    }
+  }
+}
+
+}  // namespace saccade

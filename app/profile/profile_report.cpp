@@ -1,0 +1,218 @@
+#include "app/profile/profile_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/dump/meta.h"
+#include "app/info/info_machine.h"
+#include "app/version.h"
+
+namespace saccade {
+namespace {
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+double ratio(std::int64_t part, std::int64_t whole) {
+  return ratio(static_cast<double>(part), static_cast<double>(whole));
+}
+double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p20; }
+
+const char* remark(Stage stage) {
+  switch (stage) {
+    case Stage::kDecode:
+      return "on its own thread, beside the rest";
+    case Stage::kWait:
+      return "for the decode thread";
+    case Stage::kFrame:
+      return "all the stages above it but those two: the pipeline's time per frame";
+    default:
+      return "";
+  }
+}
+
+void write_stages(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
+  fmt::format_to(out, "{:<9}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "stage", "count", "mean ms", "p50", "p95",
+                 "p99", "max", "of budget");
+  for (const Stage stage : r.shown_stages) {
+    const DurationHistogram& times = r.stage(stage);
+    fmt::format_to(out, "{:<9}{:>8}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>9.1f}%", name(stage), times.count(),
+                   times.mean_ms(), times.percentile_ms(50), times.percentile_ms(95), times.percentile_ms(99),
+                   times.max_ms(), 100 * ratio(times.percentile_ms(99), r.budget_ms));
+    fmt::format_to(out, "{}{}\n", *remark(stage) != 0 ? "  " : "", remark(stage));
+  }
+  for (std::size_t work = 0; work < r.device.size(); ++work) {
+    const DurationHistogram& times = r.device[work];
+    if (times.count() == 0) continue;
+    fmt::format_to(out, "{:<9}{:>8}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}  on the device, {}\n", "",
+                   times.count(), times.mean_ms(), times.percentile_ms(50), times.percentile_ms(95),
+                   times.percentile_ms(99), times.max_ms(), name(static_cast<DeviceTime::Work>(work)));
+  }
+  fmt::format_to(out, "budget {:g} ms a frame; p99 of frame is {:.3f} ms: {}\n\n", r.budget_ms, r.frame_p99_ms(),
+                 r.over_budget() ? "over" : "within");
+}
+
+void write_live(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
+  const auto row = [&](const char* what, const DurationHistogram& times) {
+    fmt::format_to(out, "{:<11} p50 {:.1f}, p95 {:.1f}, p99 {:.1f}, max {:.1f} ms until the patches were there", what,
+                   times.percentile_ms(50), times.percentile_ms(95), times.percentile_ms(99), times.max_ms());
+  };
+  row("capture", r.live.since_capture());
+  fmt::format_to(out, " (clock: {})\n", name(r.live.clock()));
+  row("arrival", r.live.since_arrival());
+  fmt::format_to(out, "\ngaps        {}, {:.2f} s in all; {} packets left out to catch up\n", r.source.gaps,
+                 static_cast<double>(r.source.gaps_ns) * 1e-9, r.source.packets_late);
+  if (!r.end.reason.empty()) fmt::format_to(out, "end         {}\n", r.end.reason);
+}
+
+void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
+  const PipelineCounters& c = r.counters;
+  fmt::format_to(out, "damage      mean {:.2f}% of tiles, p95 {:.2f}%; {} of {} tiles in all\n",
+                 100 * r.damage_share.mean(), 100 * r.damage_share.percentile(95), c.damaged_tiles, c.tiles);
+  fmt::format_to(out, "uploaded    {:.1f} MiB of {:.1f} MiB for whole frames: {:.1f}% saved\n",
+                 mebibytes(c.bytes_uploaded), mebibytes(c.bytes_full_upload),
+                 100 * (1 - ratio(c.bytes_uploaded, c.bytes_full_upload)));
+  fmt::format_to(out, "rectangles  mean {:.1f} a frame, max {}\n", r.rectangles.mean(), r.rectangles.max());
+  fmt::format_to(out, "emissions   {} of {} patches; {:.1f}% of the patches changed\n", c.emissions,
+                 r.patches_per_emission, 100 * ratio(c.patches_changed, c.patches));
+  fmt::format_to(out, "queue       mean {:.1f} frames waiting, max {}, room for {}; policy {}\n", r.queue_depth.mean(),
+                 r.queue_depth.max(), r.queue_capacity, r.policy);
+  fmt::format_to(out, "drops       {} stale, {} at the end\n", r.queue.dropped_stale, r.queue.dropped_closed);
+  if (r.source.packets_corrupt + r.source.frames_corrupt > 0 || r.source.truncated) {
+    fmt::format_to(out, "input       {} corrupt packets, {} corrupt frames{}\n", r.source.packets_corrupt,
+                   r.source.frames_corrupt, r.source.truncated ? ", cut short" : "");
+  }
+}
+
+Json with_total(const DurationHistogram& times) {
+  Json json = times_json(times);
+  json["total_ms"] = times.total_ms();
+  return json;
+}
+
+Json stages_json(const ProfileReport& r) {
+  Json stages;
+  for (const Stage stage : r.shown_stages) {
+    const DurationHistogram& t = r.stage(stage);
+    stages[name(stage)] = with_total(t);
+    stages[name(stage)]["budget_share"] = ratio(t.percentile_ms(99), r.budget_ms);
+  }
+  return stages;
+}
+
+Json device_json(const ProfileReport& r) {
+  Json device = Json::object();
+  for (std::size_t work = 0; work < r.device.size(); ++work) {
+    if (r.device[work].count() > 0) device[name(static_cast<DeviceTime::Work>(work))] = with_total(r.device[work]);
+  }
+  return device;
+}
+
+Json damage_json(const ProfileReport& r) {
+  const PipelineCounters& c = r.counters;
+  return {{"share_mean", r.damage_share.mean()},
+          {"share_p95", r.damage_share.percentile(95)},
+          {"damaged_tiles", c.damaged_tiles},
+          {"tiles", c.tiles},
+          {"bytes_uploaded", c.bytes_uploaded},
+          {"bytes_full_upload", c.bytes_full_upload},
+          {"upload_saving", 1 - ratio(c.bytes_uploaded, c.bytes_full_upload)},
+          {"rectangles_mean", r.rectangles.mean()},
+          {"rectangles_max", r.rectangles.max()}};
+}
+
+Json input_json(const ProfileReport& r) {
+  const StreamInfo& s = r.stream;
+  return {{"uri", s.uri},
+          {"codec", s.codec},
+          {"decoder", s.decoder},
+          {"hwdec", s.hwdec},
+          {"hwdec_reason", s.hwdec_reason},
+          {"frames_off_card", r.source.frames_off_card},
+          {"width", s.width_px},
+          {"height", s.height_px},
+          {"layout", name(s.layout)},
+          {"packets_corrupt", r.source.packets_corrupt},
+          {"frames_corrupt", r.source.frames_corrupt},
+          {"truncated", r.source.truncated}};
+}
+
+}  // namespace
+
+void ShareHistogram::record(double share) {
+  const double clamped = std::clamp(share, 0.0, 1.0);
+  ++bins_[static_cast<std::size_t>(std::lround(clamped * kSteps))];
+  ++count_;
+  sum_ += clamped;
+}
+
+double ShareHistogram::percentile(double percent) const {
+  if (count_ == 0) return 0;
+  const auto rank =
+      std::max<std::int64_t>(static_cast<std::int64_t>(std::ceil(percent / 100 * static_cast<double>(count_))), 1);
+  std::int64_t seen = 0;
+  for (std::size_t step = 0; step < bins_.size(); ++step) {
+    seen += bins_[step];
+    if (seen >= rank) return static_cast<double>(step) / kSteps;
+  }
+  return 1;
+}
+
+void Tally::record(std::int64_t value) {
+  sum_ += value;
+  max_ = std::max(max_, value);
+  ++count_;
+}
+
+std::string to_text(const ProfileReport& r) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  const CpuFacts cpu = cpu_facts();
+  fmt::format_to(out, "{}: {}x{} {}, decoder {}, backend {}\n", r.stream.uri, r.stream.width_px, r.stream.height_px,
+                 name(r.stream.layout), decoder_text(r.stream), r.backend);
+  fmt::format_to(out, "{}, {} threads; peak memory {:.1f} MiB\n", cpu.name, cpu.threads,
+                 mebibytes(r.peak_resident_bytes));
+  fmt::format_to(out, "{} frames in {:.2f} s: {:.1f} frames/s, {:.1f} x real time{}\n\n", r.counters.frames, r.wall_s,
+                 ratio(static_cast<double>(r.counters.frames), r.wall_s), ratio(r.media_s, r.wall_s),
+                 r.interrupted ? " (interrupted)" : "");
+  write_stages(r, out);
+  write_damage(r, out);
+  if (r.stream.live) write_live(r, out);
+  return text;
+}
+
+std::string to_json(const ProfileReport& r) {
+  const CpuFacts cpu = cpu_facts();
+  Json json;
+  json["saccade"] = version();
+  json["input"] = input_json(r);
+  json["backend"] = r.backend;
+  json["cpu"] = {{"name", cpu.name}, {"threads", cpu.threads}};
+  json["peak_resident_bytes"] = r.peak_resident_bytes;
+  json["frames"] = r.counters.frames;
+  json["wall_s"] = r.wall_s;
+  json["frames_per_s"] = ratio(static_cast<double>(r.counters.frames), r.wall_s);
+  json["real_time_factor"] = ratio(r.media_s, r.wall_s);
+  json["budget_ms"] = r.budget_ms;
+  json["over_budget"] = r.over_budget();
+  json["stages"] = stages_json(r);
+  json["device"] = device_json(r);
+  json["damage"] = damage_json(r);
+  json["emissions"] = {{"count", r.counters.emissions},
+                       {"patches_per_emission", r.patches_per_emission},
+                       {"patches", r.counters.patches},
+                       {"patches_changed", r.counters.patches_changed},
+                       {"changed_share", ratio(r.counters.patches_changed, r.counters.patches)}};
+  json["queue"] = {{"policy", r.policy},
+                   {"capacity", r.queue_capacity},
+                   {"depth_mean", r.queue_depth.mean()},
+                   {"depth_max", r.queue_depth.max()}};
+  if (r.stream.live) json["live"] = live_json(r.live, r.source, r.end);
+  json["drops"] = {{"stale", r.queue.dropped_stale}, {"closed", r.queue.dropped_closed}};
+  json["interrupted"] = r.interrupted;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace saccade

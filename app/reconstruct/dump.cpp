@@ -1,0 +1,168 @@
+#include "app/reconstruct/dump.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "kernels/pyramid_layout.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr const char* kIndexDescr =
+    "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
+constexpr std::size_t kIndexBytes = 29;
+constexpr float kFarPx = 1e7f;  // no patch of a real dump is farther away
+constexpr const char* kMeta = "meta.json";
+
+std::string in(const std::string& directory, const char* file) {
+  return (std::filesystem::path(directory) / file).string();
+}
+
+// IEEE 754 binary16, exactly.
+float half_to_float(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1FU;
+  const std::uint32_t mantissa = half & 0x3FFU;
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  const std::uint32_t rebased = exponent == 31 ? 255U : exponent + 112U;
+  return std::bit_cast<float>(sign | rebased << 23 | mantissa << 13);
+}
+
+template <typename T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+float load_sample(const std::byte* base, std::size_t i, SampleType type) {
+  switch (type) {
+    case SampleType::kU8:
+      return static_cast<float>(base[i]);
+    case SampleType::kF16:
+      return half_to_float(load<std::uint16_t>(base + 2 * i));
+    case SampleType::kF32:
+      return load<float>(base + 4 * i);
+  }
+  return 0;
+}
+
+const char* descr(SampleType type) {
+  return type == SampleType::kU8 ? "'|u1'" : type == SampleType::kF16 ? "'<f2'" : "'<f4'";
+}
+
+SampleFormat parse_format(const nlohmann::json& meta) {
+  SampleFormat format;
+  const auto dtype = meta.at("dtype").get<std::string>();
+  if (dtype != "u8" && dtype != "f16" && dtype != "f32") throw std::runtime_error("unknown dtype " + dtype);
+  format.type = dtype == "u8" ? SampleType::kU8 : dtype == "f16" ? SampleType::kF16 : SampleType::kF32;
+  format.mean = meta.at("mean").get<std::array<float, 3>>();
+  const auto deviation = meta.at("std").get<std::array<float, 3>>();
+  for (std::size_t c = 0; c < 3; ++c) format.inv_std[c] = 1.0f / deviation[c];
+  return format;
+}
+
+DumpFacts parse_facts(const nlohmann::json& meta) {
+  DumpFacts facts;
+  facts.input = meta.at("input").at("name").get<std::string>();
+  const nlohmann::json& stream = meta.at("stream");
+  facts.width_px = stream.at("width_px").get<int>();
+  facts.height_px = stream.at("height_px").get<int>();
+  facts.sar = stream.at("sar").get<double>();
+  facts.patch_size = meta.at("patch_size").get<int>();
+  facts.patches = meta.at("patches").get<std::int64_t>();
+  facts.format = parse_format(meta);
+  const nlohmann::json& fovea = meta.at("fovea");
+  facts.fovea_unit = fovea.at("unit").get<std::string>();
+  facts.fovea.m0 = fovea.at("m0").get<float>();
+  facts.fovea.e0 = fovea.at("e0").get<float>();
+  facts.fovea.unit_per_px_x = fovea.at("unit_per_px_x").get<float>();
+  facts.fovea.unit_per_px_y = fovea.at("unit_per_px_y").get<float>();
+  return facts;
+}
+
+DumpFacts read_facts(const std::string& directory) {
+  const std::string path = in(directory, kMeta);
+  if (!std::filesystem::is_directory(directory))
+    throw InputError(fmt::format("{}: no such folder; give a folder that saccade dump wrote", directory));
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: no {} in it; give a folder that saccade dump wrote", directory, kMeta));
+  try {
+    const DumpFacts facts = parse_facts(nlohmann::json::parse(file));
+    const bool sane =
+        facts.width_px > 0 && facts.height_px > 0 && facts.patch_size > 0 && facts.patches > 0 && facts.sar > 0;
+    if (!sane) throw std::runtime_error("a size in it is not above 0");
+    return facts;
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}: damaged: {}; dump the video again", path, error.what()));
+  }
+}
+
+}  // namespace
+
+DumpReader::DumpReader(const std::string& directory)
+    : facts_(read_facts(directory)),
+      complete_(std::filesystem::exists(in(directory, "manifest.json"))),
+      patches_(in(directory, "patches.npy")),
+      geometry_(in(directory, "geometry.npy")),
+      index_(in(directory, "index.npy")) {
+  const std::int64_t s = facts_.patch_size;
+  patches_.require(descr(facts_.format.type), size_bytes(facts_.format.type),
+                   std::array<std::int64_t, 5>{-1, facts_.patches, 3, s, s});
+  geometry_.require("'<f4'", 4, std::array<std::int64_t, 3>{-1, facts_.patches, 4});
+  index_.require(kIndexDescr, kIndexBytes, std::array<std::int64_t, 1>{-1});
+  emissions_ = std::min({patches_.rows(), geometry_.rows(), index_.rows()});
+  const bool equal = patches_.rows() == emissions_ && geometry_.rows() == emissions_ && index_.rows() == emissions_;
+  if (complete_ && !equal) {
+    throw InputError(fmt::format("{}: its arrays hold {}, {} and {} emissions; dump the video again", directory,
+                                 patches_.rows(), geometry_.rows(), index_.rows()));
+  }
+}
+
+DumpIndex DumpReader::index(std::int64_t emission) const {
+  const std::byte* const row = index_.row(emission).data();
+  const DumpIndex index{load<std::int64_t>(row), load<std::int64_t>(row + 8), load<float>(row + 16),
+                        load<float>(row + 20), row[24] != std::byte{0}};
+  const bool sane = index.fix_u >= 0 && index.fix_u <= 1 && index.fix_v >= 0 && index.fix_v <= 1;
+  if (!sane) throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", index_.path(), emission));
+  return index;
+}
+
+void DumpReader::patches(std::int64_t emission, std::vector<DumpPatch>& out) const {
+  const std::byte* row = geometry_.row(emission).data();
+  out.resize(static_cast<std::size_t>(facts_.patches));
+  for (DumpPatch& patch : out) {
+    patch = {load<float>(row) * static_cast<float>(facts_.width_px),
+             load<float>(row + 4) * static_cast<float>(facts_.height_px), load<float>(row + 8), load<float>(row + 12)};
+    row += 16;
+    const bool sane =
+        std::fabs(patch.x_px) < kFarPx && std::fabs(patch.y_px) < kFarPx && patch.lod >= 0 && patch.lod < kMaxLevels;
+    if (!sane)
+      throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", geometry_.path(), emission));
+  }
+}
+
+void DumpReader::samples(std::int64_t emission, std::vector<float>& out) const {
+  const std::span<const std::byte> row = patches_.row(emission);
+  const SampleFormat& format = facts_.format;
+  const auto plane = static_cast<std::size_t>(facts_.patch_size) * static_cast<std::size_t>(facts_.patch_size);
+  out.resize(static_cast<std::size_t>(patches_.row_items()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const float value = load_sample(row.data(), i, format.type);
+    const std::size_t channel = i / plane % 3;
+    out[i] = format.type == SampleType::kU8 ? value : (value / format.inv_std[channel] + format.mean[channel]) * 255.0f;
+  }
+}
+
+}  // namespace saccade

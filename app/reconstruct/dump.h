@@ -1,0 +1,63 @@
+// A dump read back: the emissions of one folder, as pictures in 0..255 whatever they were stored as.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/dump/npy_reader.h"
+#include "kernels/patch_batch.h"
+#include "kernels/shared/fovea.h"
+
+namespace saccade {
+
+// What meta.json says that painting needs.
+struct DumpFacts {
+  std::string input;  // the name of what was dumped
+  int width_px = 0;   // of the frame, before the sample aspect ratio
+  int height_px = 0;
+  double sar = 1.0;
+  int patch_size = 0;        // S
+  std::int64_t patches = 0;  // N
+  SampleFormat format;
+  shared::FoveaParams fovea{};
+  std::string fovea_unit;  // "deg" or "uv": what fovea.e0 counts
+};
+
+struct DumpPatch {
+  float x_px = 0, y_px = 0;  // centre, level-0 pixels
+  float lod = 0;
+  float coverage = 0;
+};
+
+struct DumpIndex {
+  std::int64_t frame = 0;
+  std::int64_t pts_ns = 0;
+  float fix_u = 0, fix_v = 0;
+  bool in_flight = false;
+};
+
+// Opens and checks everything at once; throws InputError naming the file at fault. One thread.
+class DumpReader {
+ public:
+  explicit DumpReader(const std::string& directory);
+
+  const DumpFacts& facts() const { return facts_; }
+  bool complete() const { return complete_; }            // the manifest is there
+  std::int64_t emissions() const { return emissions_; }  // what every array holds
+  DumpIndex index(std::int64_t emission) const;
+  void patches(std::int64_t emission, std::vector<DumpPatch>& out) const;  // N
+  void samples(std::int64_t emission, std::vector<float>& out) const;      // N x 3 x S x S, R'G'B' in 0..255
+
+ private:
+  DumpFacts facts_;
+  bool complete_ = false;
+  std::int64_t emissions_ = 0;
+  NpyArray patches_;
+  NpyArray geometry_;
+  NpyArray index_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,61 @@
+// Paints an emission where the eye would see it: patches over a grey field, coarse first, so that fine ones stay on
+// top.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "app/media/image.h"
+#include "app/reconstruct/dump.h"
+
+namespace saccade {
+
+inline constexpr std::uint8_t kUnseenGrey = 128;
+inline constexpr float kNativeLod = 0.5f;  // below it a patch shows more of level 0 than of level 1
+
+// A canvas for frames of one size. A patch covers its S x S samples, each 2^lod level-0 pixels wide, interpolated
+// linearly between sample positions and held constant beyond the outermost. Allocates nothing per emission once warm.
+class Painter {
+ public:
+  // canvas: the frame's size times (scale_x, scale_y), rounded.
+  Painter(int width_px, int height_px, double scale_x, double scale_y, int patch_size);
+
+  // samples: N x 3 x S x S in 0..255. The returned picture is valid until the next call.
+  const RgbImage& paint(std::span<const DumpPatch> patches, std::span<const float> samples);
+
+  // Marks where the eye points, on the picture painted last: a ring with a cross, or a broken ring in flight.
+  void mark_fixation(float fix_u, float fix_v, bool in_flight);
+
+  const RgbImage& image() const { return image_; }
+  // Per pixel: 1 where the patch on top has lod < kNativeLod.
+  std::span<const std::uint8_t> native() const { return native_; }
+
+ private:
+  struct Tap {
+    int sample;    // left (upper) neighbour, 0 .. S-1
+    int next;      // right (lower) neighbour
+    float weight;  // of `next`
+  };
+  struct Span {
+    int begin, end;  // canvas pixels
+  };
+  Span make_taps(float centre_px, float pitch_px, double scale, int extent, std::vector<Tap>& taps) const;
+  void paint_patch(const DumpPatch& patch, const float* samples);
+
+  int patch_size_;
+  double scale_x_, scale_y_;
+  RgbImage image_;
+  std::vector<std::uint8_t> native_;
+  std::vector<std::size_t> order_;
+  std::vector<Tap> columns_, rows_;
+  std::vector<float> line_;  // 3 x S: one row of samples, already interpolated down the patch
+};
+
+// The size at which a frame is shown, square pixels: the larger of the two readings of its sample aspect ratio.
+struct DisplayScale {
+  double x = 1, y = 1;
+};
+DisplayScale display_scale(double sar);
+
+}  // namespace saccade

@@ -1,0 +1,13 @@
+// A frame as R'G'B', by the same definition as the sampler's at level of detail 0, but straight from the frame's
+// planes.
+#pragma once
+
+#include "app/media/image.h"
+#include "kernels/frame_view.h"
+
+namespace saccade {
+
+// Chroma is interpolated linearly by its site; every sample is rounded once. `out` is resized when the size changes.
+void frame_to_rgb(const FrameView& frame, RgbImage& out);
+
+}  // namespace saccade

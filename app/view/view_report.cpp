@@ -1,0 +1,106 @@
+#include "app/view/view_report.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "app/dump/meta.h"
+
+namespace saccade {
+namespace {
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+Json settings_json(const ui::ViewSettings& s) {
+  const FoveaConfig& fovea = s.pipeline.lattice.fovea;
+  Json json{{"view", ui::name(s.view)},
+            {"level", s.level},
+            {"split", s.split},
+            {"zoom", s.zoom},
+            {"pan", {s.pan_x, s.pan_y}},
+            {"linear", s.linear},
+            {"overlay", s.overlay},
+            {"marks", s.marks},
+            {"outlines", s.outlines},
+            {"scanpath", s.scanpath},
+            {"help", s.help},
+            {"speed", s.speed},
+            {"paused", s.paused},
+            {"loop", s.loop},
+            {"vsync", s.vsync},
+            {"fullscreen", s.fullscreen},
+            {"levels", s.pipeline.levels},
+            {"threshold", s.pipeline.diff.threshold},
+            {"min_pixels", s.pipeline.diff.min_pixels},
+            {"patches", s.pipeline.lattice.patches},
+            {"fov_deg", fovea.fov_deg},
+            {"rate_hz", s.pipeline.scanpath.rate_hz}};
+  json["e0"] = fovea.e0 ? Json(*fovea.e0) : Json(nullptr);
+  json["m0"] = fovea.m0 ? Json(*fovea.m0) : Json(nullptr);
+  return json;
+}
+
+Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
+  return {{"frame", facts.frame},
+          {"pts_s", seconds(facts.pts_ns)},
+          {"t_s", seconds(facts.pts_ns - facts.start_pts_ns)},
+          {"duration_s", seconds(facts.duration_ns)},
+          {"ended", facts.ended},
+          {"error", facts.error},
+          {"message", facts.message},
+          {"gaze", {{"u", facts.gaze.u}, {"v", facts.gaze.v}, {"in_flight", facts.gaze.in_flight}}},
+          {"fixation", facts.gaze.fixation},
+          {"patches", facts.patches},
+          {"e0", facts.solved_e0},
+          {"damaged_tiles", facts.damaged_tiles},
+          {"tiles", facts.tiles},
+          {"frames", facts.counters.frames},
+          {"dropped_late", facts.dropped_late},
+          {"dropped_queue", facts.dropped_queue},
+          {"fps", facts.fps_shown},
+          {"decoder", facts.decoder},
+          {"renderer", facts.renderer},
+          {"settings", settings_json(settings)}};
+}
+
+void print_line(const Json& json) {
+  fmt::print("{}\n", json_text(json, -1));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void print_shot(bool json, const std::string& path, double t_s, const ui::ViewSettings& settings,
+                const ui::ViewFacts& facts) {
+  if (!json) {
+    fmt::print("{}: {} at {:.6f} s, frame {}\n", path, ui::name(settings.view), t_s, facts.frame);
+    return;
+  }
+  Json line = state_json(settings, facts);
+  line["path"] = path;
+  print_line(line);
+}
+
+void print_state(const char* event, const ui::Viewer& viewer) {
+  const ui::ViewFacts& facts = viewer.facts;
+  Json line = state_json(viewer.settings, facts);
+  line["event"] = event;
+  Json times = Json::object();
+  for (const ui::StageTimes& stage : facts.recent) {
+    times[name(stage.stage)] = {{"p50_ms", stage.p50_ms}, {"p99_ms", stage.p99_ms}};
+  }
+  line["stages"] = times;
+  line["draw_ms"] = facts.draw_ms;
+  if (std::string_view(event) == "draw") {
+    Json controls = Json::object();
+    for (const auto& [what, at] : viewer.overlay().controls()) {
+      controls[std::string(what)] = {at.left, at.top, at.right, at.bottom};
+    }
+    line["controls"] = controls;
+  }
+  print_line(line);
+}
+
+}  // namespace saccade

@@ -1,0 +1,70 @@
+#include "pipeline/run/decode_thread.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "gpu/nvtx_range.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kTraceThread = 2;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+DecodeThread::DecodeThread(FrameSource& source, FrameQueue& queue, TraceWriter* trace)
+    : source_(source), queue_(queue), trace_(trace) {
+  if (trace_ != nullptr) trace_->name_thread(kTraceThread, "decode");
+  thread_ = std::thread([this] { run(); });
+}
+
+DecodeThread::~DecodeThread() { stop(); }
+
+void DecodeThread::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void DecodeThread::stop() {
+  stop_ = true;
+  if (!thread_.joinable()) return;
+  source_.interrupt();
+  queue_.close_now();
+  thread_.join();
+}
+
+ReadStatus DecodeThread::next(Frame& frame) {
+  const NvtxRange range("decode");
+  return source_.next(frame);
+}
+
+void DecodeThread::run() {
+  try {
+    while (!stop_) {
+      Frame frame;
+      const std::int64_t begin_ns = now_ns();
+      const ReadStatus status = next(frame);
+      const std::int64_t end_ns = now_ns();
+      if (status == ReadStatus::kAgain) continue;
+      if (status == ReadStatus::kFailed && !stop_) failed_ = true;
+      if (status != ReadStatus::kOk) break;
+      times_.record(end_ns - begin_ns);
+      last_ns_ = end_ns - begin_ns;
+      if (trace_ != nullptr) trace_->complete("decode", kTraceThread, begin_ns, end_ns, frame.view().sequence);
+      if (!queue_.push(std::move(frame))) break;
+    }
+  } catch (const std::exception& e) {
+    spdlog::error("decode thread: {}", e.what());
+    failed_ = true;
+  }
+  queue_.close();
+}
+
+}  // namespace saccade

@@ -1,0 +1,65 @@
+// A bounded queue of frames between two threads.
+// Deliberate limits: one producer, one consumer, a capacity fixed at construction, no priorities, no peeking.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/source/frame/frame.h"
+
+namespace saccade {
+
+enum class QueuePolicy : std::uint8_t {
+  kBlock,   // push waits for room: nothing is dropped (batch)
+  kLatest,  // push replaces the oldest waiting frame and counts it (live)
+};
+
+const char* name(QueuePolicy policy);  // "block", "latest"
+
+// What was asked for, else the newest frame of a live source and every frame of anything else.
+constexpr QueuePolicy policy_in_force(std::optional<QueuePolicy> asked, bool live) {
+  return asked.value_or(live ? QueuePolicy::kLatest : QueuePolicy::kBlock);
+}
+// How many frames may wait: a live one grows old, so few.
+constexpr std::size_t capacity_for(QueuePolicy policy, std::size_t blocking) {
+  return policy == QueuePolicy::kLatest ? 2 : blocking;
+}
+
+struct QueueCounters {
+  std::int64_t pushed = 0;
+  std::int64_t popped = 0;
+  std::int64_t dropped_stale = 0;   // kLatest: replaced by a newer frame
+  std::int64_t dropped_closed = 0;  // pushed after, or waiting at, close_now()
+};
+
+class FrameQueue {
+ public:
+  FrameQueue(std::size_t capacity, QueuePolicy policy);
+
+  bool push(Frame frame);  // false: the queue is closed and the frame was dropped
+  bool pop(Frame& out);    // waits; false: closed and empty
+  void close();            // no more pushes; what waits can still be popped
+  void close_now();        // and what waits is dropped: both sides return at once
+  std::size_t size() const;
+  bool drained() const;  // closed and empty: pop() would say false
+  std::size_t capacity() const { return capacity_; }
+  QueueCounters counters() const;
+
+ private:
+  const std::size_t capacity_;
+  const QueuePolicy policy_;
+  mutable std::mutex mutex_;
+  std::condition_variable not_empty_;
+  std::condition_variable not_full_;
+  std::vector<Frame> ring_;
+  std::size_t head_ = 0;
+  std::size_t size_ = 0;
+  bool closed_ = false;
+  QueueCounters counters_;
+};
+
+}  // namespace saccade

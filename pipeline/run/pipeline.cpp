@@ -1,0 +1,270 @@
+#include "pipeline/run/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "gpu/device_error.h"
+#include "gpu/nvtx_range.h"
+#include "pipeline/error.h"
+#include "pipeline/run/sample_memory.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kTraceThread = 1;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+struct Pipeline::State {
+  PyramidLayout layout;
+  FrameGeometry geometry;
+  BackendParts backend;
+  std::unique_ptr<Lattice> lattice;
+  std::unique_ptr<Scanpath> scanpath;
+  PatchHistory history;
+  SampleMemory samples;
+  const Damage* damage = nullptr;
+
+  State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
+        MemorySpace frames, const gl::Context* gl)
+      : layout(shape),
+        geometry(frame_geometry),
+        backend(make_backend({config.backend, config.diff, config.staged, config.upload, frames, config.calibrate, gl},
+                             shape)),
+        lattice(make_lattice(config.lattice, frame_geometry)),
+        scanpath(make_scanpath(config.scanpath, frame_geometry)),
+        history(shape, lattice->patch_count()) {
+    if (config.measure_device) backend.pyramid->measure_device();
+  }
+
+  bool fits(const FrameView& frame) const {
+    return frame.width_px == layout.width_px && frame.height_px == layout.height_px &&
+           texture_format(frame.layout) == layout.format;
+  }
+};
+
+// Splits the time of one step into stages: lap() closes the stage that ends now.
+class Pipeline::StageClock {
+ public:
+  StageClock(Pipeline& pipeline, std::int64_t frame)
+      : pipeline_(pipeline), frame_(frame), begin_ns_(now_ns()), last_ns_(begin_ns_) {}
+
+  void lap(Stage stage) {
+    const std::int64_t now = now_ns();
+    record(stage, last_ns_, now);
+    last_ns_ = now;
+  }
+  void finish() { record(Stage::kFrame, begin_ns_, last_ns_); }
+
+ private:
+  void record(Stage stage, std::int64_t begin_ns, std::int64_t end_ns) {
+    pipeline_.stages_[static_cast<std::size_t>(stage)].record(end_ns - begin_ns);
+    if (pipeline_.trace_ != nullptr) pipeline_.trace_->complete(name(stage), kTraceThread, begin_ns, end_ns, frame_);
+  }
+  Pipeline& pipeline_;
+  std::int64_t frame_;
+  std::int64_t begin_ns_;
+  std::int64_t last_ns_;
+};
+
+Pipeline::Pipeline(PipelineConfig config) : config_(std::move(config)) {}
+Pipeline::~Pipeline() = default;
+
+// A GPU that fails takes no more frames: not this one's fault, and not the program's.
+template <typename F>
+auto Pipeline::on_device(F&& work) {
+  try {
+    return work();
+  } catch (const DeviceError& error) {
+    damage_everything();  // nobody knows what the texture holds
+    throw UnavailableError(fmt::format("backend {}: {}", name(config_.backend), error.what()));
+  }
+}
+
+void Pipeline::prepare(const FrameView& frame) {
+  if (state_ && state_->fits(frame)) return;
+  PyramidLayout layout;
+  try {
+    layout = make_pyramid_layout(frame.width_px, frame.height_px, texture_format(frame.layout), config_.levels);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(error.what());
+  }
+  const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
+  const bool rebuild = state_ != nullptr;
+  state_.reset();  // frees the old texture before the new one is made
+  state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
+  counters_.rebuilds += rebuild ? 1 : 0;
+}
+
+Redone Pipeline::configure(const PipelineConfig& config) {
+  if (config.backend != config_.backend) throw UsageError("the backend can't change while the pipeline runs");
+  Redone redone;
+  redone.differ = config.diff != config_.diff;
+  redone.texture = config.levels != config_.levels;
+  redone.lattice = redone.texture || config.lattice != config_.lattice;
+  redone.scanpath = redone.texture || config.scanpath != config_.scanpath;
+  const bool samples = config.samples != config_.samples;
+  if (state_) {
+    FrameGeometry geometry = state_->geometry;
+    geometry.levels = config.levels;
+    // Made before anything is given up: a refusal leaves the old settings in force.
+    auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
+    auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
+    if (redone.texture) {
+      state_.reset();
+    } else {
+      if (redone.differ) {
+        if (state_->backend.differ) state_->backend.differ->configure(config.diff);
+        if (state_->backend.fused) state_->backend.fused->configure(config.diff);
+      }
+      if (lattice) state_->lattice = std::move(lattice);
+      if (scanpath) state_->scanpath = std::move(scanpath);
+      if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
+      if (samples) state_->history.forget();
+    }
+  }
+  config_ = config;
+  return redone;
+}
+
+Emission Pipeline::make_emission() {
+  return on_device([this] { return new_emission(); });
+}
+
+Emission Pipeline::new_emission() const {
+  Emission emission;
+  const std::size_t count = lattice().patch_count();
+  emission.batch = state_->backend.pyramid->make_batch(count, config_.lattice.patch_size, config_.samples);
+  emission.plan.patch_size = config_.lattice.patch_size;
+  emission.plan.patches.reserve(count);
+  emission.changed.resize(count);
+  return emission;
+}
+
+StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
+  return on_device([&] { return run(frame, emission); });
+}
+
+StepResult Pipeline::run(const FrameView& frame, Emission& emission) {
+  const NvtxRange range("frame");
+  prepare(frame);
+  State& s = *state_;
+  StepResult result;
+  StageClock clock(*this, frame.sequence);
+
+  const Damage& damage = update_texture(frame, clock, result);
+  s.damage = &damage;
+  s.history.note_damage(damage);
+  result.damaged_tiles = damage.count();
+  {
+    const NvtxRange scanpath("scanpath");
+    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.backend.pyramid.get(), s.geometry});
+  }
+  clock.lap(Stage::kScanpath);
+
+  if (should_emit(result.gaze)) {
+    const NvtxRange sample("sample");
+    fill_emission(frame, result, emission);
+    result.emitted = true;
+    clock.lap(Stage::kSample);
+  }
+  clock.finish();
+  if (config_.measure_device) collect_device_times();
+
+  ++counters_.frames;
+  counters_.damaged_tiles += damage.count();
+  counters_.tiles += damage.grid().count();
+  counters_.bytes_uploaded += result.bytes_uploaded;
+  counters_.bytes_full_upload += s.layout.level0_bytes();
+  return result;
+}
+
+const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
+  const NvtxRange range("update");
+  BackendParts& backend = state_->backend;
+  if (backend.fused) {
+    const Damage& damage = backend.fused->update(frame);
+    result.bytes_uploaded = backend.fused->bytes_written();
+    clock.lap(Stage::kUpdate);
+    return damage;
+  }
+  const Damage& damage = backend.differ->diff(frame);
+  clock.lap(Stage::kDiff);
+  result.bytes_uploaded = backend.pyramid->upload(frame, damage);
+  clock.lap(Stage::kUpload);
+  backend.pyramid->refresh_mips(damage);
+  clock.lap(Stage::kMips);
+  return damage;
+}
+
+void Pipeline::collect_device_times() {
+  DeviceTime time;
+  while (state_->backend.pyramid->poll_device_time(time)) {
+    device_times_[static_cast<std::size_t>(time.work)].record(time.ns);
+  }
+}
+
+bool Pipeline::should_emit(const Gaze& gaze) const {
+  if (config_.emit.kind == EmitPolicy::Kind::kFixation) return gaze.landed;
+  return counters_.frames % config_.emit.every_frames == 0;
+}
+
+void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, Emission& emission) {
+  State& s = *state_;
+  if (emission.batch.count() != s.lattice->patch_count() || emission.plan.patch_size != config_.lattice.patch_size ||
+      emission.batch.format() != config_.samples) {
+    emission = new_emission();
+  }
+  s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
+  s.history.mark(emission.plan, frame.color, emission.changed);
+  if (config_.backend == Backend::kCpu) {
+    s.samples.sample(*s.backend.pyramid, frame.color, emission.plan, emission.changed, emission.batch);
+  } else {
+    s.backend.pyramid->submit(emission.plan, frame.color, emission.batch);
+    if (config_.wait_for_patches) emission.batch.wait();
+  }
+  emission.frame = frame.sequence;
+  emission.pts_ns = frame.pts_ns;
+  emission.fix_u = result.gaze.u;
+  emission.fix_v = result.gaze.v;
+  emission.in_flight = result.gaze.in_flight;
+  emission.damaged_tiles = result.damaged_tiles;
+
+  ++counters_.emissions;
+  counters_.patches += static_cast<std::int64_t>(emission.changed.size());
+  for (const std::uint8_t changed : emission.changed) counters_.patches_changed += changed;
+}
+
+void Pipeline::reset() {
+  if (!state_) return;
+  damage_everything();
+  state_->scanpath->reset();
+}
+
+void Pipeline::damage_everything() {
+  if (!state_) return;
+  if (state_->backend.differ) state_->backend.differ->damage_everything();
+  if (state_->backend.fused) state_->backend.fused->damage_everything();
+}
+
+std::span<const Stage> Pipeline::stages() const {
+  static constexpr std::array kStaged{Stage::kDiff,     Stage::kUpload, Stage::kMips,
+                                      Stage::kScanpath, Stage::kSample, Stage::kFrame};
+  static constexpr std::array kFused{Stage::kUpdate, Stage::kScanpath, Stage::kSample, Stage::kFrame};
+  if (state_->backend.fused) return kFused;
+  return kStaged;
+}
+
+const Pyramid& Pipeline::pyramid() const { return *state_->backend.pyramid; }
+const Lattice& Pipeline::lattice() const { return *state_->lattice; }
+const Damage& Pipeline::damage() const { return *state_->damage; }
+
+}  // namespace saccade

@@ -1,0 +1,154 @@
+// The stages in order, on one thread: diff -> upload -> mips -> scanpath -> plan -> sample.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/patch_batch.h"
+#include "kernels/pyramid.h"
+#include "kernels/tile_differ.h"
+#include "pipeline/backend/backend.h"
+#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/scanpath.h"
+#include "pipeline/run/patch_history.h"
+#include "pipeline/run/stats.h"
+#include "pipeline/run/trace.h"
+
+namespace saccade {
+
+// When patches are sampled.
+struct EmitPolicy {
+  enum class Kind : std::uint8_t { kFixation, kFrames } kind = Kind::kFixation;
+  std::int64_t every_frames = 1;  // kFrames: the first frame, and every so many after it
+};
+
+struct PipelineConfig {
+  Backend backend = Backend::kCpu;
+  int levels = kDefaultLevels;
+  DiffConfig diff;
+  LatticeConfig lattice;
+  ScanpathConfig scanpath;
+  SampleFormat samples;
+  EmitPolicy emit;
+  bool staged = false;  // run a fusing backend stage by stage: its reference, and for profiling
+  UploadPath upload = UploadPath::kAuto;
+  bool calibrate = true;         // see BackendConfig
+  bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
+  bool measure_device = false;   // also take the device's own time (device_times)
+};
+
+// One emission: what a dump stores for it. Reused: a pool of these circulates between pipeline and writer.
+struct Emission {
+  PatchBatch batch;                   // N x 3 x S x S
+  PatchPlan plan;                     // N patches
+  std::vector<std::uint8_t> changed;  // N
+  std::int64_t frame = 0;             // FrameView::sequence
+  std::int64_t pts_ns = 0;
+  float fix_u = 0, fix_v = 0;
+  bool in_flight = false;
+  std::int32_t damaged_tiles = 0;  // of this frame
+  // Filled by the caller of step(), for a live source
+  std::int64_t captured_unix_ns = 0;
+  std::int64_t age_ns = 0;  // from capture until these patches were there
+  std::int32_t gaps = 0;    // how often the stream was interrupted before
+};
+
+struct StepResult {
+  Gaze gaze;
+  int damaged_tiles = 0;
+  std::int64_t bytes_uploaded = 0;
+  bool emitted = false;  // `emission` was filled
+};
+
+// Totals of all steps.
+struct PipelineCounters {
+  std::int64_t frames = 0;
+  std::int64_t emissions = 0;
+  std::int64_t damaged_tiles = 0;
+  std::int64_t tiles = 0;
+  std::int64_t bytes_uploaded = 0;
+  std::int64_t bytes_full_upload = 0;  // what whole frames would have cost
+  std::int64_t patches = 0;            // emitted
+  std::int64_t patches_changed = 0;
+  std::int64_t rebuilds = 0;  // size or format changed after the first frame: everything was made anew
+};
+
+// What a change of settings made anew.
+struct Redone {
+  bool differ = false;    // threshold, min_pixels, noise floor: nothing but the comparison
+  bool lattice = false;   // and with it the memory of what was emitted where
+  bool scanpath = false;  // the clock starts again at the next frame
+  bool texture = false;   // levels: everything is uploaded again
+  bool operator==(const Redone&) const = default;
+};
+
+class Pipeline {
+ public:
+  // Nothing is allocated before the first frame shows its size and format. Throws UsageError for settings that no
+  // frame could satisfy; prepare() throws it for those that this frame can't.
+  explicit Pipeline(PipelineConfig config);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  // Makes everything ready for frames of this size and format; step() does it by itself when they change. The sample
+  // aspect ratio is taken from this frame: a later change of it alone changes no geometry, so N stays.
+  void prepare(const FrameView& frame);
+
+  // An emission with room for this pipeline's N and S. After prepare().
+  Emission make_emission();
+
+  // One frame through all stages. Allocates nothing once prepared, as long as `emission` came from make_emission().
+  // Throws UnavailableError when a GPU fails. `emission` is filled when the policy says so; see
+  // PipelineConfig::wait_for_patches.
+  StepResult step(const FrameView& frame, Emission& emission);
+
+  // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
+  // old settings, when the new ones are impossible. The backend can't change. An Emission made earlier may then have
+  // the wrong size: step() makes it anew.
+  Redone configure(const PipelineConfig& config);
+
+  // The next frame damages everything and restarts the scanpath's clock: after a seek.
+  void reset();
+
+  const PipelineConfig& config() const { return config_; }
+  const Pyramid& pyramid() const;  // after prepare()
+  const Lattice& lattice() const;  // after prepare()
+  const Damage& damage() const;    // of the last step
+  const PipelineCounters& counters() const { return counters_; }
+  std::span<const Stage> stages() const;  // those this pipeline runs, in order; after prepare()
+  const DurationHistogram& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
+  // Of work on a GPU, by events, some frames late; empty where the backend has none or measure_device is off.
+  const DurationHistogram& device_times(DeviceTime::Work work) const {
+    return device_times_[static_cast<std::size_t>(work)];
+  }
+  // Before prepare(): backend gl works in this context, current on the calling thread, in place of one of its own.
+  void set_gl_context(const gl::Context* context) { gl_context_ = context; }
+  void set_trace(TraceWriter* trace) { trace_ = trace; }  // borrowed; null: none
+
+ private:
+  struct State;
+  class StageClock;
+  template <typename F>
+  auto on_device(F&& work);
+  StepResult run(const FrameView& frame, Emission& emission);
+  void damage_everything();
+  Emission new_emission() const;
+  void collect_device_times();
+  void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);
+  const Damage& update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
+  bool should_emit(const Gaze& gaze) const;
+
+  PipelineConfig config_;
+  std::unique_ptr<State> state_;
+  PipelineCounters counters_;
+  std::array<DurationHistogram, kStageCount> stages_;
+  std::array<DurationHistogram, kDeviceWorks> device_times_;
+  TraceWriter* trace_ = nullptr;
+  const gl::Context* gl_context_ = nullptr;
+};
+
+}  // namespace saccade

@@ -1,0 +1,40 @@
+// The colour tags of a decoded frame, with the unknown ones decided.
+#pragma once
+
+#include "kernels/color.h"
+#include "pipeline/source/convert/orientation.h"
+
+extern "C" {
+#include <libavutil/pixfmt.h>
+}
+
+struct AVFrame;
+
+namespace saccade {
+
+// Tags as a conversion leaves them.
+struct ColorTags {
+  AVColorSpace space = AVCOL_SPC_BT709;
+  AVColorRange range = AVCOL_RANGE_MPEG;
+  AVChromaLocation site = AVCHROMA_LOC_LEFT;
+};
+
+// Which tags the stream itself gave.
+struct ResolvedTags {
+  bool matrix_tagged = false;
+  bool range_tagged = false;
+};
+
+// Replaces unknown tags by what they default to, and the yuvj formats by their plain twins with full range.
+// Matrix: by the frame's size (untagged gray and YUV); range: limited for YUV, full for RGB and for gray unless
+// `gray_is_limited` (yuv4mpeg's custom); chroma site: left, centre for full-range JPEG.
+ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited);
+
+// Whether ColorMatrix can say it: otherwise the picture has to become RGB.
+bool is_representable(AVColorSpace space);
+ColorMatrix to_matrix(AVColorSpace space);
+
+// Of a picture in a canonical format. The chroma site turns along with it: `width`, `height` are those before the turn.
+ColorSpec to_color_spec(const ColorTags& tags, AVPixelFormat canonical, int width, int height, Orientation turn);
+
+}  // namespace saccade

@@ -1,0 +1,61 @@
+// Brings decoded frames to a canonical layout: straight through where they have one, else by one filter graph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/frame_view.h"
+#include "pipeline/source/convert/device_rotation.h"
+#include "pipeline/source/convert/filter_graph.h"
+#include "pipeline/source/convert/plan.h"
+
+namespace saccade {
+
+// Rebuilds its graph whenever a frame's traits change. One thread.
+class Converter {
+ public:
+  // keep_first_format: every later frame is given the first one's size and layout.
+  explicit Converter(bool keep_first_format);
+
+  // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and `view` describes it,
+  // but for time and sequence. `stream`: the frame's, which a replay opens anew. Returns true when the traits or the
+  // shape of the pixels differ from those of the frame before. Throws Error.
+  bool convert(AVFrame& frame, const AVStream& stream, FrameView& view);
+
+  const std::string& filters() const { return plan_.filters; }
+  const std::vector<std::string>& notes() const { return notes_; }  // about the frame last converted
+  Orientation turn() const { return traits_.turn; }
+
+ private:
+  FrameTraits traits_of(const AVFrame& frame, const AVStream& stream);
+  void rebuild(AVFrame& frame, bool try_zscale);
+  void run_graph(AVFrame& frame);
+  bool only_turns() const { return !traits_.turn.identity() && plan_.filters == traits_.turn.filters(); }
+  void attach_neutral_chroma(AVFrame& frame) const;
+  float displayed_sar(AVRational sar) const;
+  bool note_shape(float sar);
+
+  const bool keep_first_format_;
+  FrameTraits traits_;
+  bool has_traits_ = false;
+  bool has_own_matrix_ = false;  // a frame brought a display matrix; it holds until another brings one
+  std::optional<OutputFormat> first_;
+  ConversionPlan plan_;
+  std::unique_ptr<FilterGraph> graph_;
+  bool graph_proven_ = false;
+  bool turns_on_card_ = false;  // in place of a graph that would do nothing else
+  CardTurner turner_;
+  BufferPtr neutral_chroma_;
+  PixelLayout layout_ = PixelLayout::kI420;
+  ColorSpec color_;
+  int shift_ = 0;
+  std::vector<std::string> notes_;
+  std::string turn_note_;
+  float sar_ = 0;  // of the frame before; 0: none yet
+  bool told_shape_ = false;
+};
+
+}  // namespace saccade

@@ -1,0 +1,90 @@
+#include "pipeline/source/convert/device_rotation.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "gpu/device_error.h"
+#include "pipeline/error.h"
+#include "pipeline/source/ffmpeg/hardware.h"
+#include "pipeline/source/frame/frame.h"
+
+#if defined(SACCADE_CUDA)
+#include "kernels/cuda/turn_frame.h"
+#endif
+
+extern "C" {
+#include <libavutil/hwcontext.h>
+}
+
+namespace saccade {
+namespace {
+
+void check(int code, const char* what) {
+  if (code < 0) throw UnavailableError(fmt::format("{}: {}", what, av_error_text(code)));
+}
+
+}  // namespace
+
+bool can_turn_on_card(const AVFrame& frame) {
+#if defined(SACCADE_CUDA)
+  const AVPixelFormat format = sample_format(frame);
+  return is_on_card(frame) && frame.hw_frames_ctx != nullptr && frame.width % 2 == 0 && frame.height % 2 == 0 &&
+         (format == AV_PIX_FMT_NV12 || format == AV_PIX_FMT_P010LE || format == AV_PIX_FMT_P016LE);
+#else
+  static_cast<void>(frame);
+  return false;
+#endif
+}
+
+void CardTurner::make_pool(const AVFrame& frame, int width, int height) {
+  const AVPixelFormat format = sample_format(frame);
+  if (pool_ && width == width_ && height == height_ && format == format_) return;
+  const auto& made_by = *reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data);
+  pool_.reset(av_hwframe_ctx_alloc(made_by.device_ref));
+  if (!pool_) throw std::bad_alloc();
+  auto& context = *reinterpret_cast<AVHWFramesContext*>(pool_->data);
+  context.format = AV_PIX_FMT_CUDA;
+  context.sw_format = format;
+  context.width = width;
+  context.height = height;
+  check(av_hwframe_ctx_init(pool_.get()), "memory on the card for turned frames");
+  width_ = width;
+  height_ = height;
+  format_ = format;
+}
+
+void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& turn) {
+#if defined(SACCADE_CUDA)
+  make_pool(frame, turn.transpose ? frame.height : frame.width, turn.transpose ? frame.width : frame.height);
+  const AvFramePtr turned(av_frame_alloc());
+  if (!turned) throw std::bad_alloc();
+  check(av_hwframe_get_buffer(pool_.get(), turned.get(), 0), "memory on the card for a turned frame");
+  if (av_frame_copy_props(turned.get(), &frame) < 0) throw std::bad_alloc();
+  FrameView from;
+  from.layout = layout;
+  from.space = MemorySpace::kCuda;
+  from.width_px = frame.width;
+  from.height_px = frame.height;
+  DevicePlanes to;
+  for (std::size_t p = 0; p < 2; ++p) {
+    from.planes[p] = {frame.data[p], frame.linesize[p]};
+    to.plane[p] = turned->data[p];
+    to.pitch_bytes[p] = turned->linesize[p];
+  }
+  try {
+    turn_frame(from, to, {turn.transpose, turn.hflip, turn.vflip});
+  } catch (const DeviceError& error) {
+    throw UnavailableError(fmt::format("turning a frame on the card: {}", error.what()));
+  }
+  av_frame_unref(&frame);
+  av_frame_move_ref(&frame, turned.get());
+#else
+  static_cast<void>(frame);
+  static_cast<void>(layout);
+  static_cast<void>(turn);
+  check(AVERROR(ENOSYS), "turning a frame on the card");
+#endif
+}
+
+}  // namespace saccade

@@ -1,0 +1,43 @@
+// One libavfilter chain between a source and a sink.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/source/ffmpeg/av.h"
+
+struct AVFilterContext;
+struct AVFilterGraph;
+
+namespace saccade {
+
+struct FilterGraphDeleter {
+  void operator()(AVFilterGraph* graph) const noexcept;
+};
+using FilterGraphPtr = std::unique_ptr<AVFilterGraph, FilterGraphDeleter>;
+
+// Configured for frames of one size and format. One thread.
+class FilterGraph {
+ public:
+  // `like`: a frame of the kind that will be pushed. Time stamps go in as nanoseconds. Throws UsageError, with FFmpeg's
+  // words, when the chain can't be built, and UnavailableError where libavfilter is missing, as all here do.
+  FilterGraph(const std::string& filters, const AVFrame& like, AVRational frame_rate, int threads);
+
+  int push(AVFrame* frame);          // takes the frame's content. FFmpeg's error code
+  void finish(std::int64_t end_ns);  // no more frames: the last one ends there
+  int pull(AVFrame* frame);          // AVERROR(EAGAIN): push more; AVERROR_EOF: all was pulled
+  AVRational time_base() const;
+
+ private:
+  FilterGraphPtr graph_;
+  AVFilterContext* source_ = nullptr;  // of graph_
+  AVFilterContext* sink_ = nullptr;
+};
+
+bool have_filter(const char* name);
+unsigned filter_library_version();                                  // as avfilter_version
+std::vector<std::string> filter_names(const std::string& filters);  // of a chain; none where it can't be parsed
+
+}  // namespace saccade

@@ -1,0 +1,66 @@
+// --deinterlace and --vf: what is done to decoded frames before they are converted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pipeline/source/convert/filter_graph.h"
+#include "pipeline/source/frame/frame_pool.h"
+#include "pipeline/source/frame/frame_source.h"
+#include "pipeline/source/frame/times.h"
+
+namespace saccade {
+
+// Note [Deinterlacing]
+// Frames that hold two fields are turned into one frame each by bwdif, before --vf, keeping times and count. `auto`
+// starts at the first frame that the decoder flags, and from then on touches flagged frames only; it leaves the work to
+// --vf where that has a filter for fields. Adam7's order of transmission in PNG, which FFmpeg flags too, is no field.
+enum class FieldWork : std::uint8_t { kNone, kFlagged, kAll, kLeftToUser, kLeftWoven };
+
+// Whether a chain has a filter that makes, takes apart or joins fields. False where it can't be parsed.
+bool works_on_fields(const std::string& filters);
+
+// Rebuilds its graph, the old one drained, when size, format or the work on fields change. One thread.
+class FrameFilters {
+ public:
+  FrameFilters(const SourceConfig& config, FrameShells& shells) : config_(config), shells_(shells) {}
+
+  // Whether frames, from this one of `codec` on, have to pass through here.
+  bool wants(const AVFrame& frame, AVCodecID codec);
+  // Takes the frame's content. False: the filters want no more. Throws UsageError, with the option's name.
+  bool push(AVFrame& frame, const FrameTime& time, AVRational frame_rate);
+  // kAgain: push more; kEnd: after finish(), all came out.
+  ReadStatus pull(AVFrame& frame, FrameTime& time);
+  void finish();  // no more frames
+  void reset();   // forgets what is inside
+
+  FieldWork field_work() const { return work_; }
+  std::string description() const;  // the whole chain, FFmpeg's syntax; empty: nothing is done
+  std::string field_note() const;   // a sentence for `info`; empty for progressive pictures
+
+ private:
+  void build(const AVFrame& like);
+  void time_frame(const AVFrame& frame, FrameTime& time);
+  [[noreturn]] void refuse(int code) const;
+  std::string option_name() const;
+
+  const SourceConfig& config_;
+  FrameShells& shells_;
+  FieldWork work_ = FieldWork::kNone;
+  bool top_field_first_ = false;  // of the first interlaced frame
+  std::unique_ptr<FilterGraph> graph_;
+  AvFramePtr waiting_;  // a frame of a new kind, until the old filters are drained
+  AVRational frame_rate_{0, 1};
+  std::int64_t until_ns_ = 0;  // where the last frame pushed ends
+  bool finished_ = false;
+  std::optional<PtsClock> clock_;  // of what comes out
+  struct Kind {
+    int width = 0, height = 0, format = -1;
+    FieldWork work = FieldWork::kNone;
+    bool operator==(const Kind&) const = default;
+  } kind_;  // of graph_'s frames
+};
+
+}  // namespace saccade

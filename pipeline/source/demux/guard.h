@@ -1,0 +1,43 @@
+// What a file may open besides itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "pipeline/source/demux/input.h"
+#include "pipeline/source/ffmpeg/av.h"
+
+namespace saccade {
+
+// Note [Untrusted files]
+// A playlist or manifest names other inputs. One that lies here may open files of its own folder and below, and nothing
+// in the network unless --allow-network says so; what came through a pipe or the network opens no file at all (the
+// latter by FFmpeg's own rule). A DASH manifest that lies here is refused: FFmpeg opens what it names without asking.
+// Pictures over --max-pixels are refused, and no single allocation of FFmpeg's is larger than 8 bytes for each of them
+// (256 MiB at least).
+class OpenGuard {
+ public:
+  // Installs itself in `format`, which must not outlive it, before that is opened.
+  OpenGuard(AVFormatContext& format, const InputLocation& location, const SourceConfig& config);
+  OpenGuard(const OpenGuard&) = delete;
+  bool has_refused() const { return refused_; }
+  bool is_local() const { return !folder_.empty(); }  // the input is a file
+  std::string protocols() const;                      // for FFmpeg's protocol_whitelist; empty: its own choice
+
+ private:
+  using Open = int (*)(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**);
+  static int open_nested(AVFormatContext* format, AVIOContext** io, const char* url, int flags, AVDictionary** options);
+  bool allows(const std::string& url) const;
+
+  const std::string uri_;     // as the user wrote it
+  const std::string itself_;  // FFmpeg's URL of it
+  const std::string folder_;  // canonical; empty: the input is no local file
+  const bool is_pipe_;
+  const bool network_;
+  bool refused_ = false;
+  Open open_;
+};
+
+void limit_allocations(std::int64_t max_pixels);
+
+}  // namespace saccade

@@ -1,0 +1,41 @@
+#include "pipeline/source/demux/watch.h"
+
+#include <chrono>
+#include <cmath>
+
+namespace saccade {
+namespace {
+
+constexpr std::int64_t kAsleep_ns = 1'000'000'000;  // nobody asked for so long: the process did not run
+
+}  // namespace
+
+std::int64_t steady_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void ReadWatch::arm(double timeout_s) {
+  const std::int64_t now = steady_now_ns();
+  timeout_s_ = timeout_s;
+  asked_ns_ = now;
+  timed_out_ = false;
+  deadline_ns_ = timeout_s > 0 ? now + std::llround(timeout_s * 1e9) : 0;
+}
+
+bool ReadWatch::should_stop() {
+  if (interrupted_) return true;
+  if (deadline_ns_ == 0) return false;
+  const std::int64_t now = steady_now_ns();
+  const std::int64_t since = now - asked_ns_.exchange(now);
+  if (since > kAsleep_ns) deadline_ns_ += since;
+  if (now < deadline_ns_) return false;
+  timed_out_ = true;
+  return true;
+}
+
+AVIOInterruptCB ReadWatch::callback() {
+  return {[](void* watch) { return static_cast<ReadWatch*>(watch)->should_stop() ? 1 : 0; }, this};
+}
+
+}  // namespace saccade

@@ -1,0 +1,108 @@
+// Where frames come from: a decoder or a built-in test pattern.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pipeline/error.h"
+#include "pipeline/source/frame/frame.h"
+#include "pipeline/source/frame/stream_info.h"
+
+namespace saccade {
+
+enum class ReadStatus : std::uint8_t { kOk, kAgain, kEnd, kFailed };
+
+enum class HwDecode : std::uint8_t { kNo, kCuda };
+enum class Deinterlace : std::uint8_t { kAuto, kYes, kNo };
+
+// What an input can't say itself, as ffmpeg's -f (-input_format for a device), -video_size, -framerate, -pixel_format.
+// Empty: not given. A hint that the input has no use for is a UsageError.
+struct InputHints {
+  std::string format;
+  std::string size;
+  std::string rate;
+  std::string pixel_format;
+};
+
+// What only devices, networks and pipes need.
+struct LiveConfig {
+  std::string rtsp_transport = "tcp";
+  std::optional<double> open_timeout_s;   // until there is a stream; 0: none. Default: 10, for pipes none
+  std::optional<double> stall_timeout_s;  // without any data; likewise
+  int reconnect = 5;                      // tries in a row after a live stream broke; 0: its first end is its end
+  double reconnect_delay_max_s = 8;       // between two tries; they begin at 0.25 s and double
+  bool assume_live = false;               // a pipe is a live stream, too
+  bool drop_late = false;                 // leave packets out rather than fall behind: see pipeline/source/decode/lag.h
+};
+
+struct SourceConfig {
+  std::string uri;  // path, "-", URL, lavfi:GRAPH, test://NAME
+  InputHints input;
+  std::optional<int> stream_index;  // among the video streams FFmpeg lists; default: its best
+  std::string filters;              // --vf, FFmpeg syntax
+  Deinterlace deinterlace = Deinterlace::kAuto;
+  double start_s = 0;                // from the stream's first time stamp; exact, to the frame
+  std::optional<double> duration_s;  // frames with time < start + duration
+  std::optional<std::int64_t> max_frames;
+  std::int64_t loops = 0;         // extra plays after the first; -1: for ever. Times go on rising
+  int threads = 0;                // decoder threads, 0: FFmpeg's choice
+  bool keep_first_format = true;  // scale and convert later frames to the first one's size and layout
+  LiveConfig live;
+  std::shared_ptr<std::atomic<bool>> stop;          // set by anyone: opening and reading end promptly; may be null
+  std::int64_t max_pixels = std::int64_t{1} << 27;  // of a picture: 16K UHD fits; a larger one is refused
+  bool allow_network = false;                       // a playlist that lies here may open URLs
+  HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
+  std::string why_no_hwdec;        // with kNo: why the card isn't tried, where it would have been; for StreamInfo
+  bool require_hwdec = false;      // that is an UnavailableError instead
+  bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
+};
+
+// Counters a source keeps; read after the end, or from its own thread.
+struct SourceCounters {
+  std::int64_t frames = 0;           // delivered
+  std::int64_t packets_corrupt = 0;  // refused by the demuxer or the decoder
+  std::int64_t frames_corrupt = 0;   // delivered, but flagged as damaged by the decoder
+  std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
+  std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
+  std::int64_t format_changes = 0;
+  std::int64_t frames_off_card = 0;  // decoded on the CPU, after the card had decoded the first one
+  bool truncated = false;            // the container ended before its promise, or with an I/O error
+  std::int64_t packets_late = 0;     // left out because decoding was behind a live stream
+  std::int64_t gaps = 0;             // a live stream broke and went on
+  std::int64_t gaps_ns = 0;          // their length in all: from the last frame before to the first one after
+};
+
+// How a stream came to its end.
+struct StreamEnd {
+  bool broke = false;  // by an error, a time-out or a pulled device; false: it was over
+  std::string reason;  // in words; empty: the end of the stream
+};
+
+// One reader thread. interrupt() may come from any thread and makes a blocking call return kFailed or kEnd promptly.
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  virtual const StreamInfo& info() const = 0;
+  virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing yet, a moment was waited: call again
+  virtual const SourceCounters& counters() const = 0;
+  virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
+  // After kFailed. kUnavailable: the card failed, or may not be done without; the input may be whole.
+  virtual ExitCode error_code() const = 0;
+  virtual StreamEnd end() const { return {}; }  // after kEnd
+  virtual void interrupt() = 0;
+  // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
+  // False, and nothing happened, where the input can't go back: a pipe, a device.
+  virtual bool seek(std::int64_t /*pts_ns*/) { return false; }
+  virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the frame's shell back for reuse
+};
+
+// For a source that delivered no frame: UnavailableError where the card failed, else InputError.
+[[noreturn]] void throw_first_error(const FrameSource& source);
+
+// Opens, reads the headers and the first frame (so that info() is true). Throws InputError.
+std::unique_ptr<FrameSource> open_source(const SourceConfig& config);
+
+}  // namespace saccade

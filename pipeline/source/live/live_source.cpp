@@ -1,0 +1,301 @@
+#include "pipeline/source/live/live_source.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/run/live_meter.h"
+#include "pipeline/source/decode/decoder.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kTransitMax_ns = 10 * kSecond_ns;
+constexpr std::int64_t kSameTime_ns = kSecond_ns;  // a stream whose own time is this near the clock's has gone on
+constexpr double kFirstDelay_s = 0.25;
+constexpr auto kMoment = std::chrono::milliseconds(20);
+
+std::int64_t to_ns(double seconds) { return std::llround(seconds * 1e9); }
+
+const char* pixel_format(PixelLayout layout) {
+  switch (layout) {
+    case PixelLayout::kI420:
+      return "yuv420p";
+    case PixelLayout::kNv12:
+      return "nv12";
+    case PixelLayout::kI420p16:
+      return "yuv420p10le";
+    case PixelLayout::kP016:
+      return "p010le";
+    case PixelLayout::kRgba8:
+      return "rgba";
+  }
+  return "yuv420p";
+}
+
+// One connection after another.
+class LiveSource final : public FrameSource {
+ public:
+  LiveSource(const SourceConfig& wanted, SourceConfig connection, std::unique_ptr<FrameSource> first);
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame& out) override;
+  const SourceCounters& counters() const override { return counters_; }
+  const std::string& error() const override { return error_; }
+  ExitCode error_code() const override { return error_code_; }
+  StreamEnd end() const override { return end_; }
+  void interrupt() override { *connection_.stop = true; }
+  void recycle(Frame frame) override;
+
+ private:
+  enum class Wanted : std::uint8_t { kYes, kEarly, kPastEnd };
+  Wanted accept(Frame& frame);
+  void resume_time(const FrameView& view, const FrameOrigin& origin);
+  bool lose();
+  bool reconnect();
+  std::unique_ptr<FrameSource> open_alike();
+  void count(const SourceCounters& now);
+  void replace(std::unique_ptr<FrameSource> source);
+
+  const SourceConfig wanted_;
+  const SourceConfig connection_;
+  StreamInfo info_;
+  std::mutex mutex_;  // of source_'s coming and going; recycle() may come from another thread
+  std::unique_ptr<FrameSource> source_;
+  SourceCounters past_;  // of connections that are gone
+  SourceCounters counters_;
+  std::string error_;
+  ExitCode error_code_ = ExitCode::kPartial;
+  StreamEnd end_;
+  bool ended_ = false;
+  // Times, as given out
+  std::int64_t start_ns_ = 0, end_ns_ = 0, offset_ns_ = 0, last_pts_ns_ = 0;
+  FrameOrigin last_origin_;
+  float last_sar_ = 0;
+  bool any_frame_ = false, after_gap_ = false;
+  std::int64_t delivered_ = 0;
+  std::int32_t gaps_ = 0;
+  // Reconnecting
+  int tries_ = 0;
+  double delay_s_ = kFirstDelay_s;
+  std::int64_t retry_at_ns_ = 0;
+};
+
+LiveSource::LiveSource(const SourceConfig& wanted, SourceConfig connection, std::unique_ptr<FrameSource> first)
+    : wanted_(wanted), connection_(std::move(connection)), info_(first->info()), source_(std::move(first)) {}
+
+ReadStatus LiveSource::next(Frame& out) {
+  while (!ended_ && !connection_.stop->load()) {
+    if (!source_) {
+      if (steady_now_ns() < retry_at_ns_) {
+        std::this_thread::sleep_for(kMoment);
+        return ReadStatus::kAgain;
+      }
+      if (!reconnect()) return ReadStatus::kFailed;
+      continue;
+    }
+    if (wanted_.max_frames && delivered_ >= *wanted_.max_frames) break;
+    const ReadStatus status = source_->next(out);
+    count(source_->counters());
+    if (status == ReadStatus::kAgain) return status;
+    if (status == ReadStatus::kFailed) {
+      error_ = source_->error();
+      error_code_ = source_->error_code();
+      return status;
+    }
+    if (status == ReadStatus::kEnd) {
+      if (connection_.stop->load() || !lose()) break;
+      continue;
+    }
+    const Wanted wanted = accept(out);
+    if (wanted == Wanted::kYes) return ReadStatus::kOk;
+    if (wanted == Wanted::kPastEnd) break;
+  }
+  ended_ = true;
+  return ReadStatus::kEnd;
+}
+
+// Times, numbers and gaps as the user sees them.
+LiveSource::Wanted LiveSource::accept(Frame& frame) {
+  FrameView& view = frame.view();
+  if (!any_frame_) {
+    start_ns_ = view.pts_ns + to_ns(wanted_.start_s);
+    if (wanted_.duration_s) end_ns_ = start_ns_ + to_ns(*wanted_.duration_s);
+  }
+  if (after_gap_) resume_time(view, frame.origin());
+  any_frame_ = true;
+  after_gap_ = false;
+  tries_ = 0;
+  delay_s_ = kFirstDelay_s;
+  view.pts_ns += offset_ns_;
+  last_pts_ns_ = view.pts_ns;
+  last_origin_ = frame.origin();
+  last_sar_ = view.sar;
+  if (view.pts_ns < start_ns_) return Wanted::kEarly;
+  if (wanted_.duration_s && view.pts_ns >= end_ns_) return Wanted::kPastEnd;
+  view.sequence = delivered_++;
+  counters_.frames = delivered_;
+  frame.origin().gaps = gaps_;
+  return Wanted::kYes;
+}
+
+// From capture to capture where one clock told both, else from arrival to arrival, which is less true: opening a stream
+// reads ahead, and its first frame comes out late.
+void LiveSource::resume_time(const FrameView& view, const FrameOrigin& origin) {
+  const std::int64_t pts_ns = view.pts_ns;
+  const std::int64_t passed_ns = origin.clock == last_origin_.clock ? origin.captured_ns - last_origin_.captured_ns
+                                                                    : origin.arrived_ns - last_origin_.arrived_ns;
+  const std::int64_t lost_ns = std::max<std::int64_t>(passed_ns, 1);
+  const std::int64_t by_clock_ns = last_pts_ns_ + lost_ns;
+  const bool went_on = pts_ns + offset_ns_ > last_pts_ns_ && std::abs(pts_ns + offset_ns_ - by_clock_ns) < kSameTime_ns;
+  if (!went_on) offset_ns_ = by_clock_ns - pts_ns;
+  ++gaps_;
+  past_.gaps = counters_.gaps = gaps_;
+  past_.gaps_ns += lost_ns;
+  counters_.gaps_ns = past_.gaps_ns;
+  spdlog::warn("{}: the stream is back after {:.2f} s", wanted_.uri, static_cast<double>(lost_ns) * 1e-9);
+  if (view.sar == last_sar_) return;
+  ++past_.format_changes;
+  ++counters_.format_changes;
+  spdlog::warn("{}: a pixel's width over its height changed from {:.4g} to {:.4g}", wanted_.uri, last_sar_, view.sar);
+}
+
+// The connection is over. False: so is the stream.
+bool LiveSource::lose() {
+  end_ = source_->end();
+  const bool is_camera = locate_input(wanted_.uri).is_device;
+  const bool may_come_back = end_.broke || wanted_.uri.starts_with("rtsp");  // an RTSP server that died reads as an end
+  if (wanted_.live.reconnect <= 0 || is_camera || !may_come_back) return false;
+  past_ = counters_;
+  past_.truncated = false;
+  replace(nullptr);
+  after_gap_ = any_frame_;
+  tries_ = 0;
+  delay_s_ = kFirstDelay_s;
+  retry_at_ns_ = steady_now_ns();
+  spdlog::warn("{}: the stream broke off: {}; trying to get it back", wanted_.uri,
+               end_.reason.empty() ? "it ended" : end_.reason);
+  return true;
+}
+
+// One try. False: no other can help, and error() says why.
+bool LiveSource::reconnect() {
+  try {
+    replace(open_alike());
+  } catch (const UnavailableError& error) {
+    error_ = error.what();
+    error_code_ = error.code();
+    return false;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kInterrupted) return true;
+    ++tries_;
+    spdlog::info("try {} of {}: {}", tries_, wanted_.live.reconnect, error.what());
+    retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
+    delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
+    if (tries_ < wanted_.live.reconnect) return true;
+    const std::string before = end_.reason.empty() ? "the stream ended" : end_.reason;
+    end_ = {true, fmt::format("{}, and {} tries to get it back failed", before, tries_)};
+    counters_.truncated = true;
+    ended_ = true;
+  }
+  return true;
+}
+
+// Frames of another size or layout than the first connection's are brought to that.
+std::unique_ptr<FrameSource> LiveSource::open_alike() {
+  auto source = open_decoder(connection_);
+  const StreamInfo& now = source->info();
+  if (!connection_.keep_first_format ||
+      (now.width_px == info_.width_px && now.height_px == info_.height_px && now.layout == info_.layout)) {
+    return source;
+  }
+  spdlog::warn("{}: came back as {}x{} {}; brought to {}x{} {}", wanted_.uri, now.width_px, now.height_px,
+               name(now.layout), info_.width_px, info_.height_px, name(info_.layout));
+  SourceConfig scaled = connection_;
+  if (!scaled.filters.empty()) scaled.filters += ',';
+  scaled.filters += fmt::format("scale={}:{},format={}", info_.width_px, info_.height_px, pixel_format(info_.layout));
+  source.reset();
+  return open_decoder(scaled);
+}
+
+void LiveSource::count(const SourceCounters& now) {
+  const std::int64_t frames = counters_.frames;
+  counters_ = past_;
+  counters_.frames = frames;
+  counters_.packets_corrupt += now.packets_corrupt;
+  counters_.packets_late += now.packets_late;
+  counters_.frames_corrupt += now.frames_corrupt;
+  counters_.pts_made_up += now.pts_made_up;
+  counters_.pts_not_rising += now.pts_not_rising;
+  counters_.format_changes += now.format_changes;
+  counters_.truncated = now.truncated;
+}
+
+void LiveSource::replace(std::unique_ptr<FrameSource> source) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(source, source_);
+  }
+  source.reset();  // the old one, which may take its time
+}
+
+void LiveSource::recycle(Frame frame) {
+  const std::lock_guard lock(mutex_);
+  if (source_) source_->recycle(std::move(frame));
+}
+
+bool is_finite_only(const SourceConfig& config) {
+  return config.start_s > 0 || config.duration_s || config.max_frames || config.loops != 0;
+}
+
+}  // namespace
+
+FrameOrigin frame_origin(const AVFormatContext& format, bool is_device, std::int64_t pts_ns, std::int64_t arrived_ns) {
+  FrameOrigin origin{arrived_ns, arrived_ns, CaptureClock::kArrival, 0};
+  const std::int64_t ahead_ns = unix_minus_steady_ns();
+  const auto take = [&](std::int64_t captured_ns, CaptureClock clock) {
+    const std::int64_t transit_ns = arrived_ns - captured_ns;
+    if (transit_ns < 0 || transit_ns > kTransitMax_ns) return;
+    origin.captured_ns = captured_ns;
+    origin.clock = clock;
+  };
+  if (is_device) {
+    take(pts_ns, CaptureClock::kDriver);
+    take(pts_ns - ahead_ns, CaptureClock::kDriver);
+  } else if (format.start_time_realtime != AV_NOPTS_VALUE && format.start_time_realtime > 0) {
+    take(format.start_time_realtime * 1000 + pts_ns - ahead_ns, CaptureClock::kSender);
+  }
+  return origin;
+}
+
+std::unique_ptr<FrameSource> open_stream(const SourceConfig& config) {
+  const InputLocation location = locate_input(config.uri);
+  const bool may_be_live = location.kind == InputKind::kDevice || location.kind == InputKind::kNetwork ||
+                           (location.kind == InputKind::kPipe && config.live.assume_live);
+  if (!may_be_live) return open_decoder(config);
+  SourceConfig connection = config;
+  connection.start_s = 0;
+  connection.duration_s.reset();
+  connection.max_frames.reset();
+  connection.loops = 0;
+  if (!connection.stop) connection.stop = std::make_shared<std::atomic<bool>>(false);
+  auto first = open_decoder(connection);
+  if (!first->info().live) {
+    if (!is_finite_only(config)) return first;
+    first.reset();
+    return open_decoder(config);
+  }
+  if (config.loops != 0)
+    throw UsageError(fmt::format("{}: a live stream can't be looped; leave out --loop", config.uri));
+  return std::make_unique<LiveSource>(config, std::move(connection), std::move(first));
+}
+
+}  // namespace saccade

@@ -1,0 +1,167 @@
+#include "app/options/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/options/table.h"
+
+namespace saccade {
+namespace {
+
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = -1;
+  std::string out, err;
+};
+
+Parsed parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "saccade");
+  Parsed parsed;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  parsed.options = parse_options(static_cast<int>(words.size()), words.data(), parsed.exit_code);
+  parsed.out = testing::internal::GetCapturedStdout();
+  parsed.err = testing::internal::GetCapturedStderr();
+  return parsed;
+}
+
+Options good(std::vector<const char*> more) {
+  more.insert(more.begin(), {"dump", "clip.mp4", "-o", "out"});
+  const Parsed parsed = parse(more);
+  EXPECT_TRUE(parsed.options) << parsed.err;
+  return parsed.options ? *parsed.options : Options{};
+}
+
+TEST(OptionTable, NamesAreUniqueAndDefaultsAreValid) {
+  std::set<std::string_view> names;
+  for (const OptionSpec& spec : option_table()) {
+    EXPECT_TRUE(names.insert(spec.name).second) << spec.name;
+    ASSERT_NE(spec.apply, nullptr) << spec.name;
+    if (!spec.default_text.empty()) {
+      EXPECT_EQ(canonical_value(spec, std::string(spec.default_text)), spec.default_text) << spec.name;
+    }
+  }
+}
+
+// The defaults in the table are the ones the structs are born with.
+TEST(OptionTable, DefaultsEqualTheConfigs) {
+  const Options options = good({});
+  const PipelineConfig fresh;
+  EXPECT_EQ(options.pipeline.levels, fresh.levels);
+  EXPECT_EQ(options.pipeline.diff, fresh.diff);
+  EXPECT_EQ(options.pipeline.samples, fresh.samples);
+  EXPECT_EQ(options.pipeline.lattice.kind, fresh.lattice.kind);
+  EXPECT_EQ(options.pipeline.lattice.patch_size, fresh.lattice.patch_size);
+  EXPECT_EQ(options.pipeline.lattice.patches, fresh.lattice.patches);
+  EXPECT_EQ(options.pipeline.lattice.fovea, fresh.lattice.fovea);
+  EXPECT_EQ(options.pipeline.scanpath.policy, fresh.scanpath.policy);
+  EXPECT_EQ(options.pipeline.scanpath.rate_hz, fresh.scanpath.rate_hz);
+  EXPECT_EQ(options.pipeline.scanpath.seed, fresh.scanpath.seed);
+  EXPECT_EQ(options.pipeline.scanpath.fov_deg, fresh.scanpath.fov_deg);
+  EXPECT_EQ(options.pipeline.emit.kind, fresh.emit.kind);
+  EXPECT_EQ(options.source.loops, 0);
+  EXPECT_EQ(options.source.start_s, 0);
+  EXPECT_FALSE(options.source.duration_s);
+  EXPECT_EQ(options.profile.budget_ms, ProfileOptions{}.budget_ms);
+}
+
+TEST(ParseOptions, FillsTheStructs) {
+  const Options o =
+      good({"--every",    "5",          "--dtype",   "f16",      "--normalize", "clip",          "--start",
+            "1.5",        "--duration", "2",         "--frames", "9",           "--stream",      "1",
+            "--fixation", "raster:4x3", "--fov-deg", "60",       "--lattice",   "grid",          "--patches",
+            "64",         "--e0",       "3",         "--m0",     "4",           "--live-policy", "latest"});
+  EXPECT_EQ(o.inputs, std::vector<std::string>{"clip.mp4"});
+  EXPECT_EQ(o.dump.output, "out");
+  EXPECT_EQ(o.pipeline.emit.kind, EmitPolicy::Kind::kFrames);
+  EXPECT_EQ(o.pipeline.emit.every_frames, 5);
+  EXPECT_EQ(o.pipeline.samples.type, SampleType::kF16);
+  EXPECT_FLOAT_EQ(o.pipeline.samples.inv_std[0], 1.0F / 0.26862954F);
+  EXPECT_EQ(o.source.start_s, 1.5);
+  EXPECT_EQ(o.source.duration_s, 2.0);
+  EXPECT_EQ(o.source.max_frames, 9);
+  EXPECT_EQ(o.source.stream_index, 1);
+  EXPECT_EQ(o.pipeline.scanpath.policy, FixationPolicy::kRaster);
+  EXPECT_EQ(o.pipeline.scanpath.argument, "4x3");
+  EXPECT_EQ(o.pipeline.scanpath.fov_deg, 60);
+  EXPECT_EQ(o.pipeline.lattice.fovea.fov_deg, 60);
+  EXPECT_EQ(o.pipeline.lattice.kind, LatticeKind::kGrid);
+  EXPECT_EQ(o.pipeline.lattice.patches, 64);
+  EXPECT_TRUE(o.pipeline.lattice.patches_given);
+  EXPECT_EQ(o.pipeline.lattice.fovea.e0, 3.0);
+  EXPECT_EQ(o.pipeline.lattice.fovea.m0, 4.0);
+  EXPECT_EQ(o.queue_policy, QueuePolicy::kLatest);
+}
+
+TEST(ParseOptions, LoopIsAFlagThatMayTakeANumber) {
+  EXPECT_EQ(good({}).source.loops, 0);
+  EXPECT_EQ(good({"--loop"}).source.loops, -1);
+  EXPECT_EQ(good({"--loop=3"}).source.loops, 3);
+  const Parsed parsed = parse({"dump", "--loop", "clip.mp4", "-o", "out"});
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  EXPECT_EQ(parsed.options->inputs, std::vector<std::string>{"clip.mp4"});
+}
+
+TEST(ParseOptions, PresetsAreThePublishedOnes) {
+  EXPECT_EQ(good({"--preset", "horton-hoyt"}).pipeline.lattice.fovea.e0, 0.75);
+  EXPECT_EQ(good({"--preset", "rovamo-virsu"}).pipeline.lattice.fovea.m0, 3.0);
+  const FoveaConfig uv = good({"--preset", "uv", "--lattice", "grid"}).pipeline.lattice.fovea;
+  EXPECT_EQ(uv.unit, FoveaUnit::kUv);
+  EXPECT_EQ(uv.m0, 1.0);
+  EXPECT_EQ(uv.e0, 0.5);
+}
+
+TEST(ParseOptions, DashesAndStdinAreInputs) {
+  const Parsed parsed = parse({"dump", "-o", "out", "--seed", "1", "--", "-x.mp4", "--y.mp4"});
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  EXPECT_EQ(parsed.options->inputs, (std::vector<std::string>{"-x.mp4", "--y.mp4"}));
+  const Parsed stdin_too = parse({"dump", "-", "-o", "out"});
+  ASSERT_TRUE(stdin_too.options) << stdin_too.err;
+  EXPECT_EQ(stdin_too.options->inputs, std::vector<std::string>{"-"});
+}
+
+TEST(ParseOptions, RecordsEveryOptionThatShapesTheResult) {
+  const Options o = good({"--rate", "2.50", "--threads", "3"});
+  std::set<std::string> names;
+  for (const auto& [key, text] : o.in_force) {
+    names.insert(key);
+    if (key == "rate") {
+      EXPECT_EQ(text, "2.5");
+    }
+  }
+  EXPECT_TRUE(names.count("threshold") && names.count("seed") && names.count("every") && names.count("dtype"));
+  EXPECT_FALSE(names.count("threads") || names.count("output") || names.count("log-level"));
+}
+
+TEST(ParseOptions, ErrorsAreOneLineAndCodeTwo) {
+  for (const auto& words : std::vector<std::vector<const char*>>{{"dump"},
+                                                                 {"dump", "a.mp4"},
+                                                                 {"dump", "a.mp4", "-o", "x", "--seed"},
+                                                                 {"dump", "a.mp4", "-o", "x", "--bogus"},
+                                                                 {"watch", "a.mp4"},
+                                                                 {"--seed", "1"},
+                                                                 {"dump", "", "-o", "x"},
+                                                                 {"reconstruct", "a", "b", "-o", "x.png"}}) {
+    const Parsed parsed = parse(words);
+    EXPECT_FALSE(parsed.options);
+    EXPECT_EQ(parsed.exit_code, 2);
+    EXPECT_EQ(parsed.out, "");
+    EXPECT_EQ(std::count(parsed.err.begin(), parsed.err.end(), '\n'), 1) << parsed.err;
+  }
+}
+
+TEST(ParseOptions, ReconstructTakesADumpsFolder) {
+  const Parsed parsed = parse({"reconstruct", "out", "-o", "out.png", "--emission", "4", "--against", "clip.mp4"});
+  ASSERT_TRUE(parsed.options) << parsed.err;
+  EXPECT_EQ(parsed.options->reconstruct.directory, "out");
+  EXPECT_EQ(parsed.options->reconstruct.output, "out.png");
+  EXPECT_EQ(parsed.options->reconstruct.emission, 4);
+  EXPECT_EQ(parsed.options->reconstruct.against, "clip.mp4");
+}
+
+}  // namespace
+}  // namespace saccade

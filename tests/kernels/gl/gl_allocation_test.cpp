@@ -1,0 +1,94 @@
+// A steady frame of the GL path allocates nothing by this program's operator new. What the driver takes is its own.
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/tile_differ.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/gl_fixture.h"
+
+namespace saccade {
+namespace {
+
+using testing::HostFrame;
+
+constexpr unsigned kSeed = 20261128;
+constexpr int kWidth = 333, kHeight = 211;
+
+struct Way {
+  GlWork work;
+  UploadPath path;
+};
+
+class GlAllocationTest : public testing::GlTest, public ::testing::WithParamInterface<Way> {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, GlAllocationTest,
+                         ::testing::Values(Way{GlWork::kCompute, UploadPath::kDirect},
+                                           Way{GlWork::kCompute, UploadPath::kPbo},
+                                           Way{GlWork::kHost, UploadPath::kDirect},
+                                           Way{GlWork::kHost, UploadPath::kPbo}),
+                         [](const auto& of) {
+                           return std::string(of.param.work == GlWork::kHost ? "Host" : "Compute") +
+                                  (of.param.path == UploadPath::kPbo ? "Pbo" : "Direct");
+                         });
+
+// What a frame does, through the waiting call and through the one that answers frames later.
+struct FrameLoop {
+  GlPyramid pyramid;
+  CpuTileDiffer differ;
+  PatchPlan plan;
+  PatchBatch batch;
+
+  FrameLoop(gl::Context& context, PixelLayout pixels, Way way)
+      : pyramid(context, make_pyramid_layout(kWidth, kHeight, texture_format(pixels)),
+                {way.work, way.path, UploadCost{1.0, 1e-3}}),
+        differ(pyramid.shadow(), {}),
+        batch(3, 7, {}) {
+    plan.patch_size = 7;  // 49 samples: the GPU's rows are padded
+    plan.patches = {{50, 50, 0, 1}, {100, 75, 2.5f, 1}, {190, 140, 6, 0.3f}};
+  }
+
+  void run(const HostFrame& frame) {
+    const FrameView view = frame.view();
+    const Damage& damage = differ.diff(view);
+    pyramid.upload(view, damage);
+    pyramid.refresh_mips(damage);
+    pyramid.sample(plan, view.color, batch);
+    for (int n = 0; n < GlSampler::kSlots; ++n) EXPECT_TRUE(pyramid.submit_samples(plan, view.color, batch.format()));
+    while (pyramid.samples_pending() > 0) EXPECT_TRUE(pyramid.collect_samples(batch, true));
+  }
+};
+
+TEST_P(GlAllocationTest, NonePerFrame) {
+  for (const PixelLayout pixels : {PixelLayout::kI420, PixelLayout::kP016, PixelLayout::kRgba8}) {
+    SCOPED_TRACE(::testing::Message() << name(pixels) << " seed " << kSeed);
+    std::mt19937 random(kSeed);
+    HostFrame blank(pixels, kWidth, kHeight);
+    std::vector<HostFrame> frames(4, blank);
+    for (HostFrame& frame : frames) frame.randomize(random);
+    for (std::size_t n = 1; n < frames.size(); ++n) {  // a few tiles away from the one before, then about half
+      frames[n] = frames[n - 1];
+      frames[n].disturb(random, n == 1 ? 60 : 8);
+    }
+    FrameLoop loop(context(), pixels, GetParam());
+    const auto round = [&] {
+      loop.run(blank);  // from here to the first: everything
+      for (const HostFrame& frame : frames) loop.run(frame);
+      loop.run(frames.back());  // nothing
+    };
+    round();
+    round();
+    const long before = test::allocation_count();
+    round();
+    EXPECT_EQ(test::allocation_count(), before);
+    EXPECT_GT(loop.pyramid.last_upload().full_bytes, 0);
+  }
+}
+
+// Else the test above could not fail.
+TEST(GlAllocation, IsCounted) {
+  const long before = test::allocation_count();
+  const std::vector<int> some(100);
+  EXPECT_EQ(test::allocation_count(), before + 1) << some.size();
+}
+
+}  // namespace
+}  // namespace saccade

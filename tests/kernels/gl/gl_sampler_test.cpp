@@ -1,0 +1,192 @@
+// Foveated samples of the GL backend against the CPU's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cpu/tile_differ.h"
+#include "kernels/gl/pyramid.h"
+#include "tests/support/gl_fixture.h"
+
+namespace saccade {
+namespace {
+
+using testing::GlTest;
+using testing::HostFrame;
+
+constexpr unsigned kSeed = 4711;
+constexpr GlPyramidConfig config(GlWork work) { return {work, UploadPath::kDirect, UploadCost{1e-3, 1.0}}; }
+
+struct Pair {
+  GlPyramid on_gl;
+  CpuPyramid on_cpu;
+  ColorSpec color;
+  Pair(gl::Context& context, PixelLayout pixels, int width, int height, GlWork work = GlWork::kCompute)
+      : on_gl(context, make_pyramid_layout(width, height, texture_format(pixels)), config(work)),
+        on_cpu(make_pyramid_layout(width, height, texture_format(pixels))) {
+    std::mt19937 random(kSeed);
+    HostFrame frame(pixels, width, height);
+    frame.randomize(random);
+    show(frame);
+    color = frame.view().color;
+  }
+  void show(const HostFrame& frame) {
+    Damage damage(on_cpu.layout().tiles);
+    damage.set_all();
+    on_gl.upload(frame.view(), damage);
+    on_gl.refresh_mips(damage);
+    on_cpu.upload(frame.view(), damage);
+    on_cpu.refresh_mips(damage);
+  }
+};
+
+// Centres in and around the image, whole and broken lods, coverage by the definition.
+PatchPlan random_plan(const PyramidLayout& layout, std::size_t count, int patch_size, bool whole_lods) {
+  std::mt19937 random(kSeed);
+  std::uniform_real_distribution<float> unit(0.0f, 1.0f);
+  PatchPlan plan;
+  plan.patch_size = patch_size;
+  for (std::size_t n = 0; n < count; ++n) {
+    Patch patch;
+    patch.x_px = (unit(random) * 1.4f - 0.2f) * static_cast<float>(layout.width_px);
+    patch.y_px = (unit(random) * 1.4f - 0.2f) * static_cast<float>(layout.height_px);
+    patch.lod = unit(random) * static_cast<float>(layout.levels - 1);
+    if (whole_lods || n % 4 == 0) patch.lod = std::round(patch.lod);
+    if (n % 5 == 0) patch.x_px = std::round(patch.x_px);
+    patch.coverage = patch_coverage(patch, patch_size, layout.width_px, layout.height_px);
+    plan.patches.push_back(patch);
+  }
+  return plan;
+}
+
+double value_at(const PatchBatch& batch, std::size_t i) {
+  if (batch.format().type == SampleType::kU8) return std::to_integer<int>(batch.bytes()[i]);
+  if (batch.format().type == SampleType::kF16) {
+    _Float16 half = 0;
+    std::memcpy(&half, batch.bytes().data() + i * sizeof(half), sizeof(half));
+    return static_cast<double>(half);
+  }
+  float value = 0;
+  std::memcpy(&value, batch.bytes().data() + i * sizeof(value), sizeof(value));
+  return static_cast<double>(value);
+}
+
+void expect_close(const PatchBatch& a, const PatchBatch& b, double most) {
+  const std::size_t samples = a.bytes().size() / size_bytes(a.format().type);
+  ASSERT_EQ(a.bytes().size(), b.bytes().size());
+  double worst = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < samples; ++i) {
+    const double difference = std::abs(value_at(a, i) - value_at(b, i));
+    if (!(difference <= worst)) {
+      worst = difference;
+      at = i;
+    }
+  }
+  EXPECT_LE(worst, most) << "sample " << at << " of " << samples << ": " << value_at(a, at) << " and "
+                         << value_at(b, at);
+}
+
+class GlSamplerTest : public GlTest {};
+
+TEST_F(GlSamplerTest, IsWithinOneCodeOfTheCpu) {
+  for (const PixelLayout pixels : {PixelLayout::kNv12, PixelLayout::kI420p16, PixelLayout::kRgba8}) {
+    Pair pair(context(), pixels, 333, 211);
+    for (const bool whole_lods : {true, false}) {
+      for (const int patch_size : {16, 7}) {
+        SCOPED_TRACE(::testing::Message()
+                     << name(pixels) << " whole lods " << whole_lods << " S " << patch_size << " seed " << kSeed);
+        const PatchPlan plan = random_plan(pair.on_cpu.layout(), 37, patch_size, whole_lods);
+        PatchBatch gl_batch(plan.count(), patch_size, {});
+        PatchBatch cpu_batch(plan.count(), patch_size, {});
+        pair.on_gl.sample(plan, pair.color, gl_batch);
+        pair.on_cpu.sample(plan, pair.color, cpu_batch);
+        expect_close(gl_batch, cpu_batch, 1.0);
+      }
+    }
+  }
+}
+
+TEST_F(GlSamplerTest, FloatsAreNormalizedAlike) {
+  Pair pair(context(), PixelLayout::kI420, 200, 150);
+  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 21, 16, false);
+  for (const SampleType type : {SampleType::kF32, SampleType::kF16}) {
+    const SampleFormat format{type, {0.48f, 0.45f, 0.40f}, {3.7f, 3.8f, 3.6f}};
+    PatchBatch gl_batch(plan.count(), 16, format);
+    PatchBatch cpu_batch(plan.count(), 16, format);
+    pair.on_gl.sample(plan, pair.color, gl_batch);
+    pair.on_cpu.sample(plan, pair.color, cpu_batch);
+    expect_close(gl_batch, cpu_batch, type == SampleType::kF32 ? 2e-5 : 2.5e-3);  // f16: an ulp below 2 is 2^-10
+  }
+}
+
+TEST_F(GlSamplerTest, UncoveredPatchesAreZero) {
+  Pair pair(context(), PixelLayout::kI420, 100, 80);
+  PatchPlan plan;
+  plan.patches.push_back({-500.0f, 40.0f, 0.0f, 0.0f});
+  plan.patches.push_back({50.0f, 40.0f, 0.0f, 1.0f});
+  PatchBatch batch(2, 16, {});
+  std::fill(batch.bytes().begin(), batch.bytes().end(), std::byte{9});
+  pair.on_gl.sample(plan, pair.color, batch);
+  for (const std::byte value : batch.patch(0)) ASSERT_EQ(value, std::byte{0});
+  EXPECT_NE(batch.patch(1)[0], std::byte{9});
+}
+
+// By hand: RGBA, lod 0, centre on the middle of a 2x2 patch: samples are the four texels themselves.
+TEST_F(GlSamplerTest, ReadsTexelsAtLevelZero) {
+  Pair pair(context(), PixelLayout::kRgba8, 64, 64);
+  PatchPlan plan;
+  plan.patch_size = 2;
+  plan.patches.push_back({11.0f, 21.0f, 0.0f, 1.0f});  // samples at 10.5 and 11.5: texels 10 and 11
+  PatchBatch batch(1, 2, {});
+  pair.on_gl.sample(plan, pair.color, batch);
+  LevelImage level;
+  pair.on_gl.read_level(0, 0, level);
+  for (int c = 0; c < 3; ++c) {
+    for (int j = 0; j < 2; ++j) {
+      for (int i = 0; i < 2; ++i) {
+        const int texel = level.data[static_cast<std::size_t>(((20 + j) * 64 + 10 + i) * 4 + c)];
+        EXPECT_EQ(std::to_integer<int>(batch.bytes()[static_cast<std::size_t>(c * 4 + j * 2 + i)]), texel);
+      }
+    }
+  }
+}
+
+class GlSampleOrderTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
+INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrderTest, ::testing::Values(GlWork::kCompute, GlWork::kHost),
+                         testing::work_name);
+
+TEST_P(GlSampleOrderTest, SamplesComeInOrderFramesLater) {
+  Pair pair(context(), PixelLayout::kI420, 160, 120, GetParam());
+  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 9, 16, true);
+  std::mt19937 random(kSeed + 1);
+  HostFrame frame(PixelLayout::kI420, 160, 120);
+  std::vector<PatchBatch> expected;
+  PatchBatch batch(plan.count(), 16, {});
+  for (int n = 0; n < GlSampler::kSlots; ++n) {
+    frame.randomize(random);
+    pair.show(frame);
+    ASSERT_TRUE(pair.on_gl.submit_samples(plan, pair.color, {}));
+    expected.emplace_back(plan.count(), 16, SampleFormat{});
+    pair.on_cpu.sample(plan, pair.color, expected.back());
+  }
+  EXPECT_FALSE(pair.on_gl.submit_samples(plan, pair.color, {})) << "all slots are under way";
+  EXPECT_THROW(pair.on_gl.sample(plan, pair.color, batch), std::logic_error);
+  for (const PatchBatch& want : expected) {
+    ASSERT_TRUE(pair.on_gl.collect_samples(batch, true));
+    expect_close(batch, want, 1.0);
+  }
+  EXPECT_EQ(pair.on_gl.samples_pending(), 0);
+  EXPECT_FALSE(pair.on_gl.collect_samples(batch, true));
+}
+
+TEST_P(GlSampleOrderTest, ABatchOfAnotherShapeIsRefused) {
+  Pair pair(context(), PixelLayout::kI420, 64, 64, GetParam());
+  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 4, 16, true);
+  PatchBatch batch(3, 16, {});
+  EXPECT_THROW(pair.on_gl.sample(plan, pair.color, batch), std::invalid_argument);
+  EXPECT_EQ(pair.on_gl.samples_pending(), 0);
+}
+
+}  // namespace
+}  // namespace saccade

@@ -1,0 +1,184 @@
+// The stages together, on sources whose damage is known.
+#include "pipeline/run/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/pyramid.h"
+#include "pipeline/error.h"
+#include "pipeline/source/frame/frame_source.h"
+#include "pipeline/source/test/test_source.h"
+#include "tests/support/allocation_counter.h"
+
+namespace saccade::test {
+namespace {
+
+std::unique_ptr<FrameSource> open(const std::string& uri) {
+  SourceConfig config;
+  config.uri = uri;
+  return open_source(config);
+}
+
+PipelineConfig every_frame() {
+  PipelineConfig config;
+  config.lattice.patches = 300;
+  config.emit = {EmitPolicy::Kind::kFrames, 1};
+  return config;
+}
+
+TEST(Pipeline, DamageIsWhatThePatternChanges) {
+  for (const char* uri : {"test://static?size=320x200&frames=30", "test://box?size=320x200&frames=30",
+                          "test://fade?size=320x200&frames=30", "test://cut?size=320x200&frames=60",
+                          "test://pan?size=320x200&frames=10", "test://noise?size=161x121&frames=10"}) {
+    SCOPED_TRACE(uri);
+    const TestSpec spec = parse_test_uri(uri);
+    const auto source = open(uri);
+    Pipeline pipeline(every_frame());
+    Emission emission;
+    Frame frame;
+    for (std::int64_t i = 0; source->next(frame) == ReadStatus::kOk; ++i) {
+      const StepResult result = pipeline.step(frame.view(), emission);
+      const Damage expected = expected_damage(spec, i);
+      ASSERT_EQ(result.damaged_tiles, expected.count()) << "frame " << i;
+      for (int t = 0; t < expected.grid().count(); ++t) {
+        ASSERT_EQ(pipeline.damage().test(t), expected.test(t)) << i << ' ' << t;
+      }
+    }
+    EXPECT_EQ(pipeline.counters().frames, spec.frames);
+    EXPECT_EQ(pipeline.counters().emissions, spec.frames);
+  }
+}
+
+TEST(Pipeline, EmitsOncePerFixationOrEverySoManyFrames) {
+  // 3 s at 30 frames/s: fixations 0 .. 11 begin, each lands before the next one begins.
+  const auto count = [](EmitPolicy emit) {
+    PipelineConfig config = every_frame();
+    config.emit = emit;
+    Pipeline pipeline(config);
+    Emission emission;
+    Frame frame;
+    const auto source = open("test://box?size=320x200&frames=90");
+    while (source->next(frame) == ReadStatus::kOk) pipeline.step(frame.view(), emission);
+    return pipeline.counters().emissions;
+  };
+  EXPECT_EQ(count({EmitPolicy::Kind::kFixation, 1}), 12);
+  EXPECT_EQ(count({EmitPolicy::Kind::kFrames, 1}), 90);
+  EXPECT_EQ(count({EmitPolicy::Kind::kFrames, 7}), 13);  // frames 0, 7 .. 84
+}
+
+TEST(Pipeline, UnchangedPatchesAreTheSameBytes) {
+  PipelineConfig config = every_frame();
+  config.scanpath.policy = FixationPolicy::kCenter;
+  Pipeline pipeline(config);
+  Emission now;
+  Emission before;
+  Frame frame;
+  const auto source = open("test://box?size=320x200&frames=20");
+  std::int64_t unchanged = 0;
+  for (int i = 0; source->next(frame) == ReadStatus::kOk; ++i) {
+    pipeline.step(frame.view(), now);
+    for (std::size_t n = 0; n < now.changed.size(); ++n) {
+      if (i == 0) {
+        EXPECT_EQ(now.changed[n], 1);
+        continue;
+      }
+      if (now.changed[n] != 0) continue;
+      ++unchanged;
+      const auto a = std::as_const(now.batch).patch(n);
+      const auto b = std::as_const(before.batch).patch(n);
+      ASSERT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0) << "frame " << i << " patch " << n;
+    }
+    std::swap(now, before);
+  }
+  EXPECT_GT(unchanged, 0);
+}
+
+TEST(Pipeline, StepAllocatesNothing) {
+  const auto source = open("test://box?size=640x360&frames=120");
+  Pipeline pipeline(every_frame());
+  std::vector<Frame> frames;
+  for (Frame frame; source->next(frame) == ReadStatus::kOk; frame = Frame()) frames.push_back(std::move(frame));
+  ASSERT_EQ(frames.size(), 120U);
+  pipeline.prepare(frames[0].view());
+  Emission emission = pipeline.make_emission();
+  pipeline.step(frames[0].view(), emission);
+  const long before = allocation_count();
+  for (std::size_t i = 1; i < frames.size(); ++i) pipeline.step(frames[i].view(), emission);
+  EXPECT_EQ(allocation_count(), before);
+}
+
+TEST(Pipeline, ConfigureRedoesOnlyWhatItNeeds) {
+  const auto source = open("test://static?size=320x200&frames=10");
+  PipelineConfig config = every_frame();
+  Pipeline pipeline(config);
+  Emission emission;
+  Frame frame;
+  const auto step = [&] {
+    EXPECT_EQ(source->next(frame), ReadStatus::kOk);
+    return pipeline.step(frame.view(), emission);
+  };
+  step();
+  EXPECT_EQ(pipeline.configure(config), Redone{});
+
+  config.diff.threshold = 3;
+  EXPECT_EQ(pipeline.configure(config), (Redone{.differ = true}));
+  EXPECT_EQ(step().damaged_tiles, 0);
+
+  config.lattice.kind = LatticeKind::kGrid;
+  config.lattice.patches = 12;
+  EXPECT_EQ(pipeline.configure(config), (Redone{.lattice = true}));
+  EXPECT_EQ(step().damaged_tiles, 0);
+  EXPECT_EQ(emission.batch.count(), 12U);
+
+  config.scanpath.seed = 7;
+  EXPECT_EQ(pipeline.configure(config), (Redone{.scanpath = true}));
+  EXPECT_EQ(step().gaze.fixation, 0);
+
+  config.levels = 5;
+  EXPECT_EQ(pipeline.configure(config), (Redone{.lattice = true, .scanpath = true, .texture = true}));
+  EXPECT_EQ(step().damaged_tiles, 20 * 13);
+  EXPECT_EQ(pipeline.pyramid().layout().levels, 5);
+
+  PipelineConfig impossible = config;
+  impossible.lattice.kind = LatticeKind::kNested;
+  impossible.lattice.patches = 1;
+  EXPECT_THROW(pipeline.configure(impossible), UsageError);
+  EXPECT_EQ(pipeline.config().lattice.kind, LatticeKind::kGrid);
+  EXPECT_EQ(step().damaged_tiles, 0);
+}
+
+TEST(Pipeline, ResetDamagesEverythingAndRestartsTheClock) {
+  const auto source = open("test://static?size=320x200&frames=40");
+  Pipeline pipeline(every_frame());
+  Emission emission;
+  Frame frame;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+    pipeline.step(frame.view(), emission);
+  }
+  pipeline.reset();
+  ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+  const StepResult result = pipeline.step(frame.view(), emission);
+  EXPECT_EQ(result.damaged_tiles, 20 * 13);
+  EXPECT_TRUE(result.gaze.landed);
+}
+
+TEST(Pipeline, ANewSizeOrFormatIsANewTexture) {
+  Pipeline pipeline(every_frame());
+  Emission emission;
+  Frame frame;
+  for (const char* uri : {"test://box?size=320x200&frames=2", "test://box?size=400x300&frames=2"}) {
+    const auto source = open(uri);
+    ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+    const StepResult result = pipeline.step(frame.view(), emission);
+    EXPECT_EQ(result.damaged_tiles, pipeline.damage().grid().count());
+    EXPECT_EQ(emission.batch.count(), pipeline.lattice().patch_count());
+  }
+  EXPECT_EQ(pipeline.counters().rebuilds, 1);
+}
+
+}  // namespace
+}  // namespace saccade::test

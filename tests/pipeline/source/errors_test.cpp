@@ -1,0 +1,171 @@
+// What is wrong with an input or an option is said in one line that names it, and with the right exit code.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "pipeline/error.h"
+#include "tests/pipeline/source/support.h"
+
+namespace saccade::test {
+namespace {
+
+// The message, after checking its kind and that it is one line which names the input.
+std::string refusal(const SourceConfig& config, ExitCode code) {
+  try {
+    open_source(config);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    const std::string message = e.what();
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message;
+  }
+  ADD_FAILURE() << config.uri << " was opened";
+  return "";
+}
+
+std::string refusal(const std::string& uri, ExitCode code = ExitCode::kBadInput) {
+  SourceConfig config;
+  config.uri = uri;
+  const std::string message = refusal(config, code);
+  EXPECT_NE(message.find(uri), std::string::npos) << message;
+  return message;
+}
+
+void expect_word(const std::string& message, const std::string& word) {
+  EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks: " << word;
+}
+
+TEST(Errors, OfFiles) {
+  const TempDir dir;
+  expect_word(refusal(dir.file("missing.mp4")), "No such file");
+  expect_word(refusal(dir.path().string()), "directory");
+  std::ofstream(dir.file("empty.mp4")).flush();
+  expect_word(refusal(dir.file("empty.mp4")), "empty");
+  std::ofstream(dir.file("text.txt")) << "this is no video, only a few words\n";
+  expect_word(refusal(dir.file("text.txt")), "not a video");
+  std::ofstream(dir.file("zeros.mp4")) << std::string(4096, '\0');
+  refusal(dir.file("zeros.mp4"));
+}
+
+TEST(Errors, OfUnreadableFiles) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const TempDir dir;
+  std::ofstream(dir.file("secret.mp4")) << "x";
+  chmod(dir.file("secret.mp4").c_str(), 0);
+  expect_word(refusal(dir.file("secret.mp4")), "permission");
+}
+
+TEST(Errors, OfContainersWithoutVideo) {
+  const TempDir dir;
+  ffmpeg("-f lavfi -i sine=duration=0.2 " + dir.file("tone.m4a"));
+  expect_word(refusal(dir.file("tone.m4a")), "audio");
+  ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v libx264 " + dir.file("whole.mp4"));
+  run("head -c 2000 " + dir.file("whole.mp4") + " > " + dir.file("nomoov.mp4"));
+  expect_word(refusal(dir.file("nomoov.mp4")), "moov");
+}
+
+TEST(Errors, OfAddresses) {
+  expect_word(refusal("gopher-ng://host/clip"), "protocol");
+  refusal("http://127.0.0.1:9/clip.mp4");
+  refusal("lavfi:nosuchsource");
+  refusal("test://nothing", ExitCode::kUsage);
+}
+
+TEST(Errors, OfFilters) {
+  const TempDir dir;
+  ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v libx264 " + dir.file("a.mp4"));
+  SourceConfig config;
+  config.uri = dir.file("a.mp4");
+  config.filters = "nosuchfilter=3";
+  expect_word(refusal(config, ExitCode::kUsage), "nosuchfilter");
+  config.filters = "scale=w=banana";
+  expect_word(refusal(config, ExitCode::kUsage), "scale=w=banana");
+}
+
+TEST(Errors, OfLimitsAndStreams) {
+  const TempDir dir;
+  ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v libx264 " + dir.file("a.mp4"));
+  SourceConfig config;
+  config.uri = dir.file("a.mp4");
+  config.max_pixels = 64 * 48 - 1;
+  expect_word(refusal(config, ExitCode::kBadInput), "64x48");
+  config.max_pixels = 64 * 48;
+  EXPECT_NO_THROW(open_source(config));
+  config.stream_index = 1;
+  expect_word(refusal(config, ExitCode::kBadInput), "no video stream 1");
+}
+
+TEST(Errors, StandardInputCantBeLooped) {
+  SourceConfig config;
+  config.uri = "-";
+  config.loops = 1;
+  expect_word(refusal(config, ExitCode::kUsage), "--loop");
+}
+
+TEST(Names, OfFilesMayLookLikeAnything) {
+  const TempDir dir;
+  ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v libx264 " + dir.file("a.mp4"));
+  for (const char* name :
+       {"a:b.mp4", "http:x.mp4", "100% real.mp4", "frame%03d.mp4", "#h?q=1.mp4", "new\nline.mp4", "-dash"}) {
+    std::filesystem::copy_file(dir.file("a.mp4"), dir.file(name));
+    EXPECT_EQ(record(dir.file(name)).shots.size(), 5U) << name;
+  }
+  EXPECT_EQ(record("file:" + dir.file("a.mp4")).shots.size(), 5U);
+  EXPECT_EQ(record("file://" + dir.file("a.mp4")).shots.size(), 5U);
+}
+
+TEST(Sources, OfLavfi) {
+  const Recording got = record("lavfi:testsrc2=size=66x50:rate=10:duration=0.5,format=yuv420p");
+  EXPECT_EQ(got.shots.size(), 5U);
+  EXPECT_EQ(got.info.width_px, 66);
+}
+
+TEST(Sources, SayWhyTheCardWasNotTried) {
+  SourceConfig config;
+  config.uri = "lavfi:testsrc2=size=66x50:rate=10:duration=0.5,format=yuv420p";
+  EXPECT_EQ(open_source(config)->info().hwdec_reason, "");
+  config.why_no_hwdec = "--vf needs the frames on the host";
+  const auto source = open_source(config);
+  EXPECT_EQ(source->info().hwdec, "no");
+  EXPECT_EQ(source->info().hwdec_reason, config.why_no_hwdec);
+}
+
+// One that fails at its first frame.
+class FailedSource : public FrameSource {
+ public:
+  explicit FailedSource(ExitCode code) : code_(code) {}
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame&) override { return ReadStatus::kFailed; }
+  const SourceCounters& counters() const override { return counters_; }
+  const std::string& error() const override { return error_; }
+  ExitCode error_code() const override { return code_; }
+  void interrupt() override {}
+  void recycle(Frame) override {}
+
+ private:
+  ExitCode code_;
+  StreamInfo info_;
+  SourceCounters counters_;
+  std::string error_ = "clip.mp4: frame 0: a fault";
+};
+
+TEST(Sources, ThatFailTellInputFromDevice) {
+  EXPECT_THROW(throw_first_error(FailedSource(ExitCode::kPartial)), InputError);
+  EXPECT_THROW(throw_first_error(FailedSource(ExitCode::kUnavailable)), UnavailableError);
+}
+
+TEST(Sources, InterruptEndsThem) {
+  SourceConfig config;
+  config.uri = "lavfi:testsrc2=size=66x50:rate=10";
+  const auto source = open_source(config);
+  source->interrupt();
+  Frame frame;
+  ReadStatus status = source->next(frame);
+  if (status == ReadStatus::kOk) status = source->next(frame);  // the first one waits since opening
+  EXPECT_EQ(status, ReadStatus::kEnd);
+}
+
+}  // namespace
+}  // namespace saccade::test

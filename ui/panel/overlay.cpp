@@ -1,0 +1,186 @@
+#include "ui/panel/overlay.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "ui/panel/key_bindings.h"
+#include "ui/panel/opaque_area.h"
+#include "ui/panel/overlay_facts.h"
+#include "ui/panel/overlay_text.h"
+#include "ui/panel/seek_bar.h"
+#include "ui/panel/settings_panel.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
+constexpr float kMarginPoints = 8;
+constexpr double kMessage_s = 4;
+constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                              ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
+                              ImGuiWindowFlags_NoNav;
+constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
+
+// A window at the top of the display, at its left or right, as tall as what was drawn into it last.
+class Panel {
+ public:
+  explicit Panel(const char* id) : id_(id) {}
+  // Adds what it hides to `covered`.
+  template <typename Draw>
+  void draw(float width, bool at_right, PixelRects& covered, const Draw& content) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const float margin = std::round(points(kMarginPoints));
+    const float most = std::floor(display.y - points(kSeekBarPoints) - 2 * margin);
+    width = std::floor(std::min(width, display.x - 2 * margin));
+    if (most < points(40) || width < points(40)) return;
+    ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
+    ImGui::SetNextWindowSize({width, std::floor(std::clamp(height_, points(40), most))});
+    constexpr int kStill = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+    ImGui::Begin(id_, nullptr, kPanelFlags | kStill);
+    area_.fill_window();
+    covered.add(area_.rect());
+    // A bar that came and went would change the width, and with it the height. It belongs to a window within: Begin()
+    // draws it, so the outer window's would lie below the fill.
+    const int bar = height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar} : kStill;
+    ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bar);
+    content();
+    height_ = ImGui::GetCursorPosY() + 2 * ImGui::GetStyle().WindowPadding.y;
+    ImGui::EndChild();
+    ImGui::End();
+  }
+
+ private:
+  const char* id_;
+  OpaqueArea area_;
+  float height_ = 640;
+};
+
+void draw_help(bool& open) {
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos({display.x / 2, display.y / 2}, 0, {0.5f, 0.5f});
+  ImGui::SetNextWindowBgAlpha(0.94f);
+  ImGui::Begin("keys", &open,
+               ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
+                   ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
+  if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) {
+    const auto row = [](const char* keys, const char* what) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      text_colored(kAccent, "{:<12}", keys);
+      ImGui::TableNextColumn();
+      ImGui::TextUnformatted(what);
+    };
+    for (const KeyBinding& binding : key_bindings()) {
+      if (*binding.keys != '\0') row(binding.keys, binding.what);
+    }
+    for (const MouseBinding& binding : mouse_bindings()) row(binding.gesture, binding.what);
+    ImGui::EndTable();
+  }
+  ImGui::End();
+}
+
+void draw_notice(const char* id, const std::string& what, const ImVec4& color, float y) {
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  const float width = std::min(ImGui::CalcTextSize(what.c_str()).x + points(20), display.x - points(16));
+  const ImVec2 size = ImGui::CalcTextSize(what.c_str(), nullptr, false, width - points(16));
+  ImGui::SetNextWindowPos({(display.x - width) / 2, y});
+  ImGui::SetNextWindowSize({width, size.y + points(16)});
+  ImGui::SetNextWindowBgAlpha(0.94f);
+  ImGui::Begin(id, nullptr, kNoticeFlags | ImGuiWindowFlags_NoInputs);
+  ImGui::PushTextWrapPos(0);
+  text_colored(color, "{}", what);
+  ImGui::PopTextWrapPos();
+  ImGui::End();
+}
+
+}  // namespace
+
+struct Overlay::State {
+  explicit State(const ViewSettings& initial) : settings_panel(initial) {}
+
+  void draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
+  void draw_notices(const ViewFacts& facts);
+
+  FactsPanel facts_panel;
+  SettingsPanel settings_panel;
+  SeekBar seek_bar;
+  Panel left{"facts"}, right{"settings"};
+  struct Control {
+    ControlRect rect;
+    int frame = 0;  // in which it was drawn last
+  };
+  std::map<std::string, Control, std::less<>> controls;
+  PixelRects covered;
+  std::string message;
+  double message_until_s = 0;
+  Note note = [this](std::string_view name) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const auto found = controls.find(name);
+    Control& control = found != controls.end() ? found->second : controls[std::string(name)];
+    control = {{low.x, low.y, high.x, high.y}, ImGui::GetFrameCount()};
+  };
+};
+
+void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
+  const bool wide = ImGui::GetIO().DisplaySize.x >= points(kFactsPoints + kSettingsPoints + 4 * kMarginPoints);
+  left.draw(points(kFactsPoints), false, covered, [&] {
+    facts_panel.draw(settings, facts, note);
+    if (!wide) settings_panel.draw(settings, facts, requests, note);
+  });
+  if (!wide) return;
+  right.draw(points(kSettingsPoints), true, covered, [&] { settings_panel.draw(settings, facts, requests, note); });
+}
+
+// What happened, for a few seconds; what broke, for as long as it is so.
+void Overlay::State::draw_notices(const ViewFacts& facts) {
+  const double now_s = ImGui::GetTime();
+  if (facts.message != message) {
+    message = facts.message;
+    message_until_s = now_s + kMessage_s;
+  }
+  float y = points(kMarginPoints);
+  if (!facts.error.empty()) {
+    draw_notice("error", facts.error, kAlarm, y);
+    y += points(40);
+  }
+  if (!message.empty() && now_s < message_until_s) draw_notice("message", message, kBright, y);
+}
+
+Overlay::Overlay(const ViewSettings& initial) : state_(std::make_unique<State>(initial)) {}
+Overlay::~Overlay() = default;
+
+void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool near_bottom = io.MousePos.y >= io.DisplaySize.y - points(2 * kSeekBarPoints) &&
+                           io.MousePos.y < io.DisplaySize.y && io.MousePos.x >= 0 && io.MousePos.x < io.DisplaySize.x;
+  state_->covered.clear();
+  if (settings.overlay) state_->draw_panels(settings, facts, requests);
+  if (settings.overlay || near_bottom) {
+    state_->seek_bar.draw(settings, facts, requests, state_->note);
+    state_->covered.add(state_->seek_bar.area());
+  }
+  if (settings.help) draw_help(settings.help);
+  state_->draw_notices(facts);
+}
+
+std::span<const PixelRect> Overlay::covered() const { return state_->covered.span(); }
+
+std::optional<ControlRect> Overlay::control(std::string_view name) const {
+  const auto found = state_->controls.find(name);
+  const bool shown = found != state_->controls.end() && found->second.frame == ImGui::GetFrameCount();
+  return shown ? std::optional<ControlRect>(found->second.rect) : std::nullopt;
+}
+
+std::vector<std::pair<std::string_view, ControlRect>> Overlay::controls() const {
+  std::vector<std::pair<std::string_view, ControlRect>> shown;
+  for (const auto& [name, control] : state_->controls) {
+    if (control.frame == ImGui::GetFrameCount()) shown.emplace_back(name, control.rect);
+  }
+  return shown;
+}
+
+}  // namespace saccade::ui

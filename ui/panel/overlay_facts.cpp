@@ -1,0 +1,223 @@
+#include "ui/panel/overlay_facts.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "ui/panel/frame_graph.h"
+#include "ui/panel/overlay_text.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr float kKeyPoints = 56;
+constexpr double kKiB = 1024.0;
+void key(const char* what) {
+  text_colored(kDim, "{}", what);
+  ImGui::SameLine(points(kKeyPoints));
+}
+
+// The end of a text that is too long for the rest of the line: file names differ there.
+std::string_view tail(std::string_view what, bool& cut) {
+  const auto fits = static_cast<std::size_t>(
+      std::max(ImGui::GetContentRegionAvail().x / std::max(ImGui::CalcTextSize("0").x, 1.0f), 4.0f));
+  cut = what.size() > fits;
+  return cut ? what.substr(what.size() - (fits - 2)) : what;
+}
+
+void long_text(std::string_view what, bool keep_end) {
+  bool cut = false;
+  const std::string_view end = tail(what, cut);
+  if (keep_end || !cut) {
+    text("{}{}", cut ? ".." : "", end);
+  } else {
+    text("{}..", what.substr(0, end.size()));
+  }
+  if (cut && ImGui::IsItemHovered()) {
+    ImGui::BeginTooltip();
+    text("{}", what);
+    ImGui::EndTooltip();
+  }
+}
+
+// As text(), but cut to the line, with all of it in a tooltip.
+template <typename... Args>
+void cut_text(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::basic_memory_buffer<char, 256> line;
+  fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+  long_text({line.data(), line.size()}, false);
+}
+
+void source_rows(const ViewFacts& facts) {
+  key("source");
+  if (facts.stream == nullptr) {
+    text("-");
+    return;
+  }
+  const StreamInfo& stream = *facts.stream;
+  long_text(stream.uri, true);
+  key("video");
+  cut_text("{} {}x{} {} {:.5g} fps", stream.codec, stream.width_px, stream.height_px, stream.pixel_format, stream.fps);
+  key("colour");
+  cut_text("{} {}, {} bits, SAR {:.4g}", name(facts.color.matrix), name(facts.color.range), facts.color.depth_bits,
+           facts.sar);
+  key("runs on");
+  cut_text("decoder {}, {}: {}", facts.decoder, facts.backend,
+           facts.offscreen ? std::string_view("-") : std::string_view(facts.renderer));
+  key("frame");
+  text("{:<8} PTS {:>13.6f} s", facts.frame, static_cast<double>(facts.pts_ns) * 1e-9);
+}
+
+void pace_rows(const ViewFacts& facts) {
+  key("pace");
+  if (facts.offscreen) {
+    text("     - of {:6.2f} fps", facts.fps_source);
+  } else {
+    text("{:6.2f} of {:6.2f} fps", facts.fps_shown, facts.fps_source);
+    ImGui::SameLine();
+    text_right(kBright, "queue {:>2}/{:<2}", facts.queue_depth, facts.queue_capacity);
+  }
+  tooltip("Frames shown in the last second; frames that wait in the decoder's queue.");
+  key("dropped");
+  const bool any = facts.dropped_late + facts.dropped_queue + facts.frames_corrupt > 0;
+  text_colored(any ? kAlarm : kBright, "late {:<5} queue {:<5} corrupt {}", facts.dropped_late, facts.dropped_queue,
+               facts.frames_corrupt);
+  tooltip(
+      "late: decoded after their time had passed; queue: a live source pushed them out; corrupt: decoded with errors.");
+  if (facts.stream == nullptr || !facts.stream->live || facts.offscreen) return;
+  key("age ms");
+  text("p50 {:<5.0f} p95 {:<5.0f} p99 {:<5.0f} gaps {}", facts.age_p50_ms, facts.age_p95_ms, facts.age_p99_ms,
+       facts.gaps);
+  tooltip("From a live frame's capture until its patches were there; interruptions of the stream.");
+}
+
+// One stage's row: percentiles and, as a bar, what its mean takes of a frame's time.
+void stage_row(const StageTimes& times, const ViewFacts& facts) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::TextUnformatted(name(times.stage));
+  for (const double value_ms : {times.p50_ms, times.p95_ms, times.p99_ms}) {
+    ImGui::TableNextColumn();
+    if (facts.offscreen || times.count == 0) {
+      text_right(kDim, "-");
+    } else {
+      const bool over = facts.budget_ms > 0 && value_ms > facts.budget_ms;
+      text_right(over ? kAlarm : kBright, "{:.2f}", value_ms);
+    }
+  }
+  ImGui::TableNextColumn();
+  if (facts.offscreen || facts.budget_ms <= 0 || times.count == 0) {
+    text_right(kDim, "-");
+    return;
+  }
+  const auto share = static_cast<float>(times.mean_ms / facts.budget_ms);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImU32 color = share > 1 ? IM_COL32(200, 60, 50, 150) : IM_COL32(90, 140, 200, 150);
+  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width * std::min(share, 1.0f), at.y + ImGui::GetFontSize()},
+                                            color);
+  text_right(kBright, "{:.1f} %", 100 * share);
+}
+
+void texture_rows(const ViewFacts& facts) {
+  key("damage");
+  const double share = facts.tiles > 0 ? 100.0 * facts.damaged_tiles / facts.tiles : 0;
+  text("{:5.1f} %   {:>5} of {} tiles", share, facts.damaged_tiles, facts.tiles);
+  tooltip("Tiles of 16x16 pixels that this frame changed.");
+  key("upload");
+  text("rectangles {:<5} calls {}", facts.rectangles, facts.upload_calls);
+  key("");
+  const double bytes_share =
+      facts.bytes_full > 0 ? 100.0 * static_cast<double>(facts.bytes_uploaded) / static_cast<double>(facts.bytes_full)
+                           : 0;
+  text("{:7.1f} of {:.1f} KiB {:5.1f} %", static_cast<double>(facts.bytes_uploaded) / kKiB,
+       static_cast<double>(facts.bytes_full) / kKiB, bytes_share);
+  tooltip("Bytes sent to the texture for this frame, against all of it.");
+  const PipelineCounters& run = facts.counters;
+  key("so far");
+  text("{:5.1f} % of tiles, {:5.1f} % of bytes",
+       run.tiles > 0 ? 100.0 * static_cast<double>(run.damaged_tiles) / static_cast<double>(run.tiles) : 0.0,
+       run.bytes_full_upload > 0
+           ? 100.0 * static_cast<double>(run.bytes_uploaded) / static_cast<double>(run.bytes_full_upload)
+           : 0.0);
+  if (facts.software_gl || facts.offscreen) return;
+  key("gpu ms");
+  text("upload {:<6.2f} mips {:.2f}", facts.gpu.upload_ms, facts.gpu.mips_ms);
+  key("");
+  text("sample {:<6.2f} draw {:.2f}", facts.gpu.sample_ms, facts.gpu.draw_ms);
+}
+
+void gaze_rows(const ViewFacts& facts) {
+  const PipelineCounters& run = facts.counters;
+  key("patches");
+  text("{:>4}   {:5.1f} % changed so far", facts.patches,
+       run.patches > 0 ? 100.0 * static_cast<double>(run.patches_changed) / static_cast<double>(run.patches) : 0.0);
+  tooltip(facts.lattice.c_str());
+  key("gaze");
+  text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.gaze.u, facts.gaze.v, facts.gaze.fixation,
+       facts.gaze.in_flight ? "in flight" : "");
+  tooltip("Where the eye points: 0..1 of the frame, from its top left corner.");
+}
+
+}  // namespace
+
+void FactsPanel::stage_table(const ViewFacts& facts) {
+  const auto& stages = whole_run_ ? facts.whole : facts.recent;
+  constexpr auto kFlags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg | ImGuiTableFlags_NoSavedSettings |
+                          ImGuiTableFlags_NoPadOuterX;
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {points(4), points(0.5f)});
+  if (ImGui::BeginTable("stages", 5, kFlags)) {
+    ImGui::TableSetupColumn("stage", ImGuiTableColumnFlags_WidthFixed, points(66));
+    for (const char* column : {"p50", "p95", "p99"}) {
+      ImGui::TableSetupColumn(column, ImGuiTableColumnFlags_WidthFixed, points(48));
+    }
+    ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    text_colored(kDim, "ms");
+    for (const char* column : {"p50", "p95", "p99"}) {
+      ImGui::TableNextColumn();
+      text_right(kDim, "{}", column);
+    }
+    ImGui::TableNextColumn();
+    if (facts.budget_ms > 0) {
+      text_right(kDim, "of {:.1f} ms", facts.budget_ms);
+    } else {
+      text_right(kDim, "of budget");
+    }
+    tooltip("The stage's mean against the time that one frame has.");
+    for (const StageTimes& times : stages) stage_row(times, facts);
+    if (stages.empty()) {
+      // Before anything was measured, and in pictures.
+      stage_row({.stage = Stage::kDecode}, facts);
+      for (const Stage stage : facts.stages) stage_row({.stage = stage}, facts);
+    }
+    ImGui::EndTable();
+  }
+  ImGui::PopStyleVar();
+}
+
+void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note& note) {
+  source_rows(facts);
+  pace_rows(facts);
+  ImGui::Dummy({0, points(2)});
+  draw_frame_graph(facts);
+  fmt::basic_memory_buffer<char, 64> recent;
+  fmt::format_to(std::back_inserter(recent), "last {:.0f} s{}", facts.recent_s, '\0');
+  text_colored(kAccent, "stages");
+  ImGui::SameLine(points(142));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {points(3), 0});
+  if (ImGui::RadioButton(recent.data(), !whole_run_)) whole_run_ = false;
+  ImGui::SameLine();
+  if (ImGui::RadioButton("whole run", whole_run_)) whole_run_ = true;
+  ImGui::PopStyleVar();
+  stage_table(facts);
+  title("texture");
+  texture_rows(facts);
+  gaze_rows(facts);
+  ImGui::Dummy({0, points(2)});
+  thumbnails_.draw(settings, facts, note);
+}
+
+}  // namespace saccade::ui

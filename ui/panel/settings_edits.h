@@ -1,0 +1,30 @@
+// What a person's choice means for the pipeline's settings: pure functions, each leaving a combination that
+// Pipeline::configure and a --config file accept.
+#pragma once
+
+#include <string>
+
+#include "pipeline/gaze/fovea_presets.h"
+#include "pipeline/run/pipeline.h"
+
+namespace saccade::ui {
+
+// The published preset these numbers are; null: none.
+const FoveaPreset* preset_of(const FoveaConfig& fovea);
+void set_preset(PipelineConfig& config, const FoveaPreset& preset);
+
+void set_lattice_kind(PipelineConfig& config, LatticeKind kind);
+
+// Is e0 solved from the number of patches (nested alone)?
+bool follows_budget(const LatticeConfig& lattice);
+
+// N decides, nested solves e0 from it.
+void set_patches(PipelineConfig& config, int patches);
+
+// e0 and M0 decide, in degrees; nested makes as many patches as they need.
+void set_fovea(PipelineConfig& config, double e0, double m0);
+
+void set_fov(PipelineConfig& config, double fov_deg);
+void set_policy(PipelineConfig& config, FixationPolicy policy);
+
+}  // namespace saccade::ui

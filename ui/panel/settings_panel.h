@@ -1,0 +1,34 @@
+// The panel's right half: sliders and boxes for everything a person can tune.
+#pragma once
+
+#include <array>
+
+#include "ui/panel/lod_curve.h"
+#include "ui/panel/overlay_text.h"
+#include "ui/picture/view_state.h"
+
+namespace saccade::ui {
+
+// Draws into the window that is begun. Edits keep to combinations that the pipeline and a --config file accept.
+class SettingsPanel {
+ public:
+  explicit SettingsPanel(const ViewSettings& initial) : initial_(initial) {}
+
+  void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
+
+ private:
+  void view_rows(ViewSettings& settings, const ViewFacts& facts, const Note& note);
+  void texture_rows(PipelineConfig& config, const Note& note);
+  void fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note);
+  void lattice_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note);
+  void scanpath_rows(PipelineConfig& config, const Note& note);
+  void buttons(ViewSettings& settings, ViewRequests& requests, const Note& note);
+
+  ViewSettings initial_;
+  LodCurve curve_;
+  std::array<char, 256> save_path_{"saccade.toml"};
+  bool asks_path_ = false;  // policy `file` was chosen and waits for its path
+  bool changed_ = false;    // in this draw()
+};
+
+}  // namespace saccade::ui

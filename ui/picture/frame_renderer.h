@@ -1,0 +1,57 @@
+// Draws a view of the persistent texture into the framebuffer that is bound.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "gpu/gl/objects.h"
+#include "kernels/gl/drawable_pyramid.h"
+#include "kernels/shared/fovea.h"
+#include "ui/picture/patch_painter.h"
+#include "ui/picture/picture_mapping.h"
+#include "ui/picture/pixel_rects.h"
+#include "ui/picture/tile_freshness.h"
+
+namespace saccade::ui {
+
+// What a picture is made of. Borrowed for the call.
+struct Scene {
+  const DrawablePyramid* pyramid = nullptr;  // null: nothing to show yet
+  ColorSpec color;
+  PictureSize size;
+  shared::FoveaParams fovea{};
+  float fix_x_px = 0, fix_y_px = 0;
+  const TileFreshness* freshness = nullptr;
+  const PatchPainter* patches = nullptr;
+};
+
+// Colours of the heat map, evenly spaced from lod 0 to lod_range: R'G'B'A.
+inline constexpr std::array<std::array<float, 4>, 5> kHeatStops{{{0.16f, 0.18f, 0.55f, 1},
+                                                                 {0.12f, 0.60f, 0.75f, 1},
+                                                                 {0.35f, 0.75f, 0.35f, 1},
+                                                                 {0.95f, 0.82f, 0.25f, 1},
+                                                                 {0.85f, 0.22f, 0.18f, 1}}};
+
+// A whole lod that no place of the frame exceeds, wherever the fixation is: what the last colour stands for.
+float lod_range(const PictureSize& size, const shared::FoveaParams& fovea);
+
+// One thread, the GL context's. A shader is compiled when it is first drawn with; after that drawing allocates nothing.
+class FrameRenderer {
+ public:
+  FrameRenderer();
+  // The whole framebuffer that is bound, in the colour around the picture.
+  void clear(int window_width_px, int window_height_px) const;
+  // The picture, as far as it lies inside `visible`: rectangles of the window that nothing covers.
+  void draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_width_px,
+            int window_height_px, std::span<const PixelRect> visible) const;
+
+ private:
+  void use(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_height_px) const;
+  const gl::Program& program(View view, bool yuv, bool nearest) const;
+
+  mutable std::array<std::array<gl::Program, 4>, kViewCount> programs_;  // by View, and as program() counts
+  gl::VertexArray no_vertices_;
+  gl::Buffer params_;
+};
+
+}  // namespace saccade::ui

@@ -1,0 +1,150 @@
+#include "ui/picture/marks.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace saccade::ui {
+namespace {
+
+constexpr ImU32 kShadow = IM_COL32(0, 0, 0, 170);
+constexpr ImU32 kFixation = IM_COL32(255, 235, 60, 255);
+constexpr ImU32 kFlight = IM_COL32(255, 130, 30, 255);
+constexpr ImU32 kPast = IM_COL32(120, 220, 255, 255);
+constexpr ImU32 kText = IM_COL32(255, 255, 255, 255);
+constexpr double kTrail_ns = 1e9;
+
+ImU32 with_alpha(ImU32 color, float alpha) {
+  const auto a = static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255.0f);
+  return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
+}
+
+ImU32 heat_color(float share, float alpha) {
+  const float at = std::clamp(share, 0.0f, 1.0f) * static_cast<float>(kHeatStops.size() - 1);
+  const std::size_t low = std::min(static_cast<std::size_t>(at), kHeatStops.size() - 2);
+  const float t = at - static_cast<float>(low);
+  std::array<float, 3> rgb{};
+  for (std::size_t c = 0; c < 3; ++c) rgb[c] = kHeatStops[low][c] + (kHeatStops[low + 1][c] - kHeatStops[low][c]) * t;
+  return ImGui::ColorConvertFloat4ToU32({rgb[0], rgb[1], rgb[2], alpha});
+}
+
+// Draws with the picture's coordinates.
+class Marks {
+ public:
+  Marks(const Scene& scene, const PictureMapping& mapping, float scale)
+      : list_(*ImGui::GetBackgroundDrawList()), scene_(scene), mapping_(mapping), scale_(scale) {}
+
+  void outlines(const PatchPlan& plan) {
+    const float range = lod_range(scene_.size, scene_.fovea);
+    for (const Patch& patch : plan.patches) {
+      if (patch.coverage <= 0) continue;
+      const float half_px = 0.5f * static_cast<float>(plan.patch_size) * std::exp2(patch.lod);
+      const ImVec2 low = at_px(patch.x_px - half_px, patch.y_px - half_px);
+      const ImVec2 high = at_px(patch.x_px + half_px, patch.y_px + half_px);
+      list_.AddRect(low, high, heat_color(patch.lod / range, 0.8f), 0, 0, std::max(1.0f, std::floor(scale_)));
+    }
+  }
+
+  void trail(const ViewFacts& facts) {
+    for (std::size_t i = 1; i < facts.trail.size(); ++i) {
+      const GazeSample& from = facts.trail[i - 1];
+      const GazeSample& to = facts.trail[i];
+      const auto age = static_cast<float>(static_cast<double>(facts.pts_ns - to.pts_ns) / kTrail_ns);
+      list_.AddLine(at_uv(from.u, from.v), at_uv(to.u, to.v), with_alpha(kFlight, 1.0f - age), 2.0f * scale_);
+    }
+  }
+
+  void fixation(const Gaze& gaze) {
+    const ImVec2 at = at_uv(gaze.u, gaze.v);
+    const ImU32 color = gaze.in_flight ? kFlight : kFixation;
+    const float radius = 11.0f * scale_;
+    list_.AddCircle(at, radius, kShadow, 32, 4.0f * scale_);
+    list_.AddCircle(at, radius, color, 32, 2.0f * scale_);
+    for (const float sign : {-1.0f, 1.0f}) {
+      line({at.x + sign * 4 * scale_, at.y}, {at.x + sign * 16 * scale_, at.y}, color);
+      line({at.x, at.y + sign * 4 * scale_}, {at.x, at.y + sign * 16 * scale_}, color);
+    }
+  }
+
+  void scanpath(const ViewFacts& facts) {
+    const auto& past = facts.fixations;
+    const std::size_t first = past.size() > 20 ? past.size() - 20 : 0;
+    for (std::size_t i = first + 1; i < past.size(); ++i) {
+      list_.AddLine(at_uv(past[i - 1].u, past[i - 1].v), at_uv(past[i].u, past[i].v), with_alpha(kPast, 0.5f),
+                    1.5f * scale_);
+    }
+    for (std::size_t i = first; i < past.size(); ++i) {
+      const ImVec2 at = at_uv(past[i].u, past[i].v);
+      const std::string number = fmt::format("{}", past[i].number);
+      const ImVec2 size = ImGui::CalcTextSize(number.c_str());
+      const float radius = std::max(size.x, size.y) * 0.5f + 3.0f * scale_;
+      list_.AddCircleFilled(at, radius, kShadow, 24);
+      list_.AddCircle(at, radius, kPast, 24, 1.5f * scale_);
+      list_.AddText({at.x - size.x / 2, at.y - size.y / 2}, kText, number.c_str());
+    }
+  }
+
+  void legend(int window_width_px, int window_height_px) {
+    const float range = lod_range(scene_.size, scene_.fovea);
+    const float width = std::min(280.0f * scale_, 0.4f * static_cast<float>(window_width_px));
+    const float left = static_cast<float>(window_width_px) - width - 24.0f * scale_;
+    const float top = static_cast<float>(window_height_px) - 96.0f * scale_;
+    const float bottom = top + 12.0f * scale_;
+    const float text_height = ImGui::GetFontSize();
+    list_.AddRectFilled({left - 10 * scale_, top - text_height - 10 * scale_},
+                        {left + width + 10 * scale_, bottom + text_height + 8 * scale_}, kShadow, 4 * scale_);
+    const char* const what = "lod: log2 of the pixels a sample spans";
+    list_.AddText({left, top - text_height - 4 * scale_}, kText, ImGui::CalcTextSize(what).x <= width ? what : "lod");
+    const auto parts = static_cast<int>(kHeatStops.size()) - 1;
+    for (int i = 0; i < parts; ++i) {
+      const float x0 = left + width * static_cast<float>(i) / static_cast<float>(parts);
+      const float x1 = left + width * static_cast<float>(i + 1) / static_cast<float>(parts);
+      const ImU32 c0 = heat_color(static_cast<float>(i) / static_cast<float>(parts), 1);
+      const ImU32 c1 = heat_color(static_cast<float>(i + 1) / static_cast<float>(parts), 1);
+      list_.AddRectFilledMultiColor({x0, top}, {x1, bottom}, c0, c1, c1, c0);
+    }
+    const float room = width / range;  // of a number
+    const int step = room >= 2 * ImGui::CalcTextSize("00").x ? 1 : 2;
+    for (int level = 0; level <= static_cast<int>(range); level += step) {
+      const float x = left + width * static_cast<float>(level) / range;
+      const std::string text = fmt::format("{}", level);
+      line({x, top}, {x, bottom + 3 * scale_}, kText);
+      list_.AddText({x - ImGui::CalcTextSize(text.c_str()).x / 2, bottom + 4 * scale_}, kText, text.c_str());
+    }
+  }
+
+ private:
+  ImVec2 at_px(float x_px, float y_px) const { return {mapping_.to_window_x(x_px), mapping_.to_window_y(y_px)}; }
+  ImVec2 at_uv(float u, float v) const {
+    return at_px(u * static_cast<float>(scene_.size.width_px), v * static_cast<float>(scene_.size.height_px));
+  }
+  void line(ImVec2 from, ImVec2 to, ImU32 color) {
+    list_.AddLine(from, to, kShadow, 3.0f * scale_);
+    list_.AddLine(from, to, color, 1.5f * scale_);
+  }
+
+  ImDrawList& list_;
+  const Scene& scene_;
+  const PictureMapping& mapping_;
+  float scale_;
+};
+
+}  // namespace
+
+void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PictureMapping& mapping,
+                int window_width_px, int window_height_px, float scale) {
+  if (scene.pyramid == nullptr) return;
+  Marks marks(scene, mapping, scale);
+  if (settings.outlines && facts.plan != nullptr) marks.outlines(*facts.plan);
+  if (settings.scanpath) marks.scanpath(facts);
+  if (settings.marks) {
+    marks.trail(facts);
+    marks.fixation(facts.gaze);
+  }
+  if (settings.view == View::kLod) marks.legend(window_width_px, window_height_px);
+}
+
+}  // namespace saccade::ui

@@ -1,0 +1,169 @@
+// What the viewer's parts tell each other: what a person can tune, what is true of the frame that is drawn, and what
+// the overlay asks for. Plain data; all of it lives and changes on the main thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/damage.h"
+#include "kernels/patch_plan.h"
+#include "kernels/pyramid.h"
+#include "kernels/shared/fovea.h"
+#include "pipeline/run/pipeline.h"
+#include "pipeline/run/stats.h"
+#include "pipeline/source/frame/stream_info.h"
+
+namespace saccade {
+class DrawablePyramid;
+}
+
+namespace saccade::ui {
+
+enum class View : std::uint8_t { kFrame, kFoveated, kLevel, kLod, kDamage, kPatches, kSplit };
+inline constexpr int kViewCount = 7;
+const char* name(View view);  // "frame", "foveated", "level", "lod", "damage", "patches", "split"
+std::optional<View> view_from_name(const std::string& text);
+
+// Everything a person can tune.
+struct ViewSettings {
+  View view = View::kFrame;
+  int level = 0;       // of view `level`
+  float split = 0.5f;  // of view `split`: share of the picture's width left of the seam
+  float zoom = 1.0f;   // 1: the whole picture fits the window
+  float pan_x = 0,
+        pan_y = 0;        // what lies in the window's middle, away from the picture's middle; in its widths, heights
+  bool linear = true;     // how the picture is enlarged: linear or nearest
+  bool overlay = true;    // the panel
+  bool marks = true;      // fixation and saccade trail
+  bool outlines = false;  // of the plan's patches
+  bool scanpath = false;  // past fixations with their numbers
+  bool help = false;      // the list of keys
+  double speed = 1.0;     // of the video's time against the clock
+  bool paused = false;
+  bool loop = false;
+  bool vsync = true;
+  bool fullscreen = false;
+  PipelineConfig pipeline;  // what dump runs: takes effect on the next frame
+};
+
+// One place the eye rested at.
+struct Fixation {
+  std::int64_t number = 0;
+  std::int64_t pts_ns = 0;  // of the frame on which it landed
+  float u = 0, v = 0;       // 0..1 of the displayed frame, origin top-left
+};
+
+// Where the eye was at one frame.
+struct GazeSample {
+  std::int64_t pts_ns = 0;
+  float u = 0, v = 0;
+  bool in_flight = false;
+};
+
+// p50, p95, p99 and how many, of one stage.
+struct StageTimes {
+  Stage stage = Stage::kFrame;
+  double p50_ms = 0, p95_ms = 0, p99_ms = 0;
+  double mean_ms = 0;
+  std::int64_t count = 0;
+};
+
+// The latest values, oldest first from `next` on.
+template <std::size_t kSize>
+struct Ring {
+  std::array<float, kSize> values{};
+  std::size_t next = 0;   // where the coming value goes: the oldest one
+  std::size_t count = 0;  // how many are filled, up to kSize
+  void push(float value) {
+    values[next] = value;
+    next = (next + 1) % kSize;
+    if (count < kSize) ++count;
+  }
+  // i: 0 (oldest) .. count - 1 (newest).
+  float at(std::size_t i) const { return values[(next + kSize - count + i) % kSize]; }
+};
+
+// Times on the graphics card, frames old; 0 until there is one (a software renderer has none).
+struct GpuTimes {
+  double upload_ms = 0, mips_ms = 0, sample_ms = 0, draw_ms = 0;
+};
+
+// What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.
+struct ViewFacts {
+  bool offscreen = false;  // pictures must not depend on the machine: show no measured times, draw dashes instead
+  const StreamInfo* stream = nullptr;
+  std::string decoder;   // the one really used
+  std::string backend;   // "gl", "cpu", "cuda"
+  std::string renderer;  // of OpenGL: "llvmpipe ..."
+  bool software_gl = false;
+
+  // Time, of the stream
+  std::int64_t frame = -1;  // FrameView::sequence of the frame shown
+  std::int64_t pts_ns = 0;  // of the frame shown
+  std::int64_t start_pts_ns = 0;
+  std::int64_t duration_ns = 0;  // 0: unknown (live)
+  bool seekable = false;
+  bool ended = false;   // the last frame is shown
+  std::string error;    // the stream broke: the line that says how; empty otherwise
+  std::string message;  // for the person, shown for a moment: "saved ..."
+
+  // Pace
+  double fps_shown = 0;   // frames of video a second, over the last second
+  double fps_source = 0;  // the stream's own
+  double budget_ms = 0;   // the time one frame has: 1000 / fps_source / speed, 0 unknown
+  Ring<240> frame_ms;     // from one shown frame to the next
+  Ring<240> work_ms;      // of the main thread for one frame: pipeline and drawing
+  std::size_t queue_depth = 0, queue_capacity = 0;
+  std::int64_t dropped_late = 0;   // decoded, but their time had passed
+  std::int64_t dropped_queue = 0;  // live: pushed out of the queue by newer ones
+  std::int64_t frames_corrupt = 0;
+  // A live source's frames, from their capture until they were through the pipeline; 0: none yet
+  double age_p50_ms = 0, age_p95_ms = 0, age_p99_ms = 0;
+  std::int64_t gaps = 0;  // how often it was interrupted
+
+  // Stages: of the last seconds, and of the whole run. Decode and draw are among them.
+  std::vector<StageTimes> recent, whole;
+  std::span<const Stage> stages;  // those of the pipeline, measured or not
+  double recent_s = 5;            // what "recent" spans
+  double draw_ms = 0;             // issuing the drawing, CPU time, of the last frame
+  GpuTimes gpu;
+
+  // The pipeline's last step
+  const Damage* damage = nullptr;
+  int tiles = 0, damaged_tiles = 0;
+  int rectangles = 0;  // that the upload took
+  int upload_calls = 0;
+  std::int64_t bytes_uploaded = 0;  // of this frame
+  std::int64_t bytes_full = 0;      // a whole frame
+  PipelineCounters counters;        // of the run
+  Gaze gaze;
+  std::deque<GazeSample> trail;                // the last second or so, oldest first
+  std::deque<Fixation> fixations;              // the last 64 landings, oldest first
+  const PatchPlan* plan = nullptr;             // around the present gaze
+  const shared::FoveaParams* fovea = nullptr;  // with the solved e0
+  int patches = 0;                             // N
+  double solved_e0 = 0, solved_m0 = 0;
+  std::string lattice;                       // Lattice::describe()
+  const DrawablePyramid* pyramid = nullptr;  // its textures: thumbnails
+  ColorSpec color;                           // of the frame shown
+  double sar = 1.0;
+};
+
+// What the overlay asks for; the viewer does it after the frame and clears it.
+struct ViewRequests {
+  std::optional<std::int64_t> seek_pts_ns;  // absolute, in the stream's own time; exact
+  std::optional<double> seek_by_s;
+  int step = 0;                              // +1, -1: pause and show the next, the previous frame
+  bool configure = false;                    // settings.pipeline was changed
+  bool reset_settings = false;               // back to what the command line said
+  std::optional<std::string> save_settings;  // as TOML, to this path
+  bool screenshot = false;
+  bool quit = false;
+};
+
+}  // namespace saccade::ui

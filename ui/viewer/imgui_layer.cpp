@@ -1,0 +1,82 @@
+#include "ui/viewer/imgui_layer.h"
+
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <cmath>
+
+#include "gpu/gl/objects.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr float kFontPx = 13.0f;  // ImGui's own font, drawn for this size
+constexpr float kOffscreenFrame_s = 1.0f / 60.0f;
+
+// The font and all sizes for `scale` pixels a point.
+void set_scale(float scale) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.Fonts->Clear();
+  ImFontConfig font;
+  font.SizePixels = std::round(kFontPx * scale);
+  io.Fonts->AddFontDefault(&font);
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+  ImGuiStyle style;
+  ImGui::StyleColorsDark(&style);
+  style.WindowRounding = 4;
+  style.FrameRounding = 3;
+  style.GrabRounding = 3;
+  style.WindowPadding = {8, 8};
+  style.FramePadding = {5, 2};
+  style.ItemSpacing = {6, 3};
+  style.ScaleAllSizes(scale);
+  ImGui::GetStyle() = style;
+}
+
+}  // namespace
+
+ImguiLayer::ImguiLayer(GLFWwindow* window) : window_(window), context_(ImGui::CreateContext()) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // nothing is left behind in the folder it runs in
+  io.LogFilename = nullptr;
+  if (window_ != nullptr) ImGui_ImplGlfw_InitForOpenGL(window_, true);
+  ImGui_ImplOpenGL3_Init("#version 450 core");
+}
+
+ImguiLayer::~ImguiLayer() {
+  ImGui_ImplOpenGL3_Shutdown();
+  if (window_ != nullptr) ImGui_ImplGlfw_Shutdown();
+  ImGui::DestroyContext(context_);
+}
+
+void ImguiLayer::begin(int width_px, int height_px, float scale) {
+  if (scale != scale_) {
+    ImGui_ImplOpenGL3_NewFrame();  // makes its objects, once
+    set_scale(scale);
+    scale_ = scale;
+  }
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGuiIO& io = ImGui::GetIO();
+  if (window_ != nullptr) {
+    ImGui_ImplGlfw_NewFrame();
+    io.MousePos.x *= io.DisplayFramebufferScale.x;  // it counts in the window's units, we in pixels
+    io.MousePos.y *= io.DisplayFramebufferScale.y;
+  } else {
+    io.DeltaTime = kOffscreenFrame_s;
+  }
+  io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
+  io.DisplayFramebufferScale = {1, 1};
+  ImGui::NewFrame();
+}
+
+void ImguiLayer::end() {
+  ImGui::Render();
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+bool ImguiLayer::wants_mouse() const { return ImGui::GetIO().WantCaptureMouse; }
+bool ImguiLayer::wants_keyboard() const { return ImGui::GetIO().WantTextInput; }
+
+}  // namespace saccade::ui

@@ -1,0 +1,302 @@
+#include "ui/viewer/viewer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "pipeline/error.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr std::size_t kTrailSamples = 256;
+constexpr std::size_t kFixations = 64;
+constexpr std::int64_t kTrail_ns = 1'000'000'000;
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kSummarize_ns = 250'000'000;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+bool same(const PipelineConfig& a, const PipelineConfig& b) {
+  return a.levels == b.levels && a.diff == b.diff && a.lattice == b.lattice && a.scanpath == b.scanpath &&
+         a.emit.kind == b.emit.kind && a.emit.every_frames == b.emit.every_frames;
+}
+
+}  // namespace
+
+Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwindow* window)
+    : settings(initial),
+      context_(context),
+      imgui_(window),
+      overlay_(initial),
+      draw_timer_(gl::Timer::of_hardware(context.capabilities())),
+      free_scanpath_(initial.pipeline.scanpath) {
+  facts.offscreen = window == nullptr;
+  facts.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
+  facts.renderer = context.capabilities().renderer;
+  facts.software_gl = context.capabilities().software;
+}
+
+Viewer::~Viewer() = default;
+
+void Viewer::attach(const StreamInfo& info) {
+  facts.stream = &info;
+  facts.decoder = decoder_text(info);
+  facts.fps_source = info.fps;
+  facts.frame = -1;
+  facts.trail.clear();
+  facts.fixations.clear();
+  facts.counters = {};
+  facts.error.clear();
+  facts.ended = false;
+  frame_ = Frame{};
+  good_ = wanted_config();
+  make_pipeline(good_);
+}
+
+void Viewer::make_pipeline(const PipelineConfig& config) {
+  facts.pyramid = nullptr;
+  facts.damage = nullptr;
+  facts.plan = nullptr;
+  facts.fovea = nullptr;
+  emission_ = Emission{};
+  applied_ = config;
+  pipeline_ = std::make_unique<Pipeline>(applied_);
+  pipeline_->set_gl_context(&context_);
+  total_ms_ = {};
+}
+
+// What the pipeline runs: the person's settings, with samples that can be painted, made when a view needs them.
+PipelineConfig Viewer::wanted_config() const {
+  PipelineConfig config = settings.pipeline;
+  if (config.backend != Backend::kCuda) config.backend = Backend::kGl;
+  config.measure_device = config.backend == Backend::kCuda;
+  config.calibrate = !facts.offscreen;  // pictures show what was uploaded: the same in every run
+  config.samples = SampleFormat{};
+  config.emit = {settings.view == View::kPatches ? EmitPolicy::Kind::kFrames : EmitPolicy::Kind::kFixation, 1};
+  return config;
+}
+
+// True: something changed. Settings that can't be are taken back, and the person is told why.
+bool Viewer::configure() {
+  const PipelineConfig wanted = wanted_config();
+  if (same(wanted, applied_)) return false;
+  try {
+    pipeline_->configure(wanted);
+    applied_ = wanted;
+    return true;
+  } catch (const Error& error) {
+    facts.message = error.what();
+    settings.pipeline = applied_;
+    return false;
+  }
+}
+
+Frame Viewer::show(Frame frame, bool sought, std::int64_t decode_ns) {
+  Frame before = std::exchange(frame_, std::move(frame));
+  const bool same_shape =
+      before && before.view().width_px == frame_.view().width_px && before.view().height_px == frame_.view().height_px;
+  configure();
+  if (sought && same_shape) pipeline_->reset();
+  if (sought) {
+    facts.trail.clear();
+    facts.fixations.clear();
+  }
+  step(decode_ns);
+  return before;
+}
+
+void Viewer::refresh() {
+  if (!frame_) return;
+  if (configure()) step(0);
+}
+
+// Some settings only show with a frame that they are impossible (too many levels for the largest texture): back to what
+// worked.
+void Viewer::step(std::int64_t decode_ns) {
+  try {
+    run_pipeline(decode_ns);
+  } catch (const Error& error) {
+    if (same(applied_, good_)) {
+      facts.pyramid = nullptr;
+      throw;
+    }
+    facts.message = error.what();
+    settings.pipeline = good_;
+    make_pipeline(good_);
+    run_pipeline(decode_ns);
+  }
+  good_ = applied_;
+}
+
+void Viewer::run_pipeline(std::int64_t decode_ns) {
+  const std::int64_t begin_ns = now_ns();
+  const StepResult result = pipeline_->step(frame_.view(), emission_);
+  note_step(result);
+  freshness_.note(pipeline_->damage(), frame_.view().pts_ns);
+  freshness_.upload();
+  if (result.emitted) painter_.set(emission_.plan, emission_.batch);
+  const std::int64_t end_ns = now_ns();
+  step_ms_ = to_ms(end_ns - begin_ns);
+  if (!facts.offscreen) note_times(decode_ns, end_ns - begin_ns);
+}
+
+void Viewer::note_step(const StepResult& result) {
+  const FrameView& view = frame_.view();
+  const auto& pyramid = static_cast<const DrawablePyramid&>(pipeline_->pyramid());
+  facts.stages = pipeline_->stages();
+  facts.frame = view.sequence;
+  facts.pts_ns = view.pts_ns;
+  facts.color = view.color;
+  facts.sar = static_cast<double>(view.sar);
+  facts.pyramid = &pyramid;
+  facts.damage = &pipeline_->damage();
+  facts.tiles = facts.damage->grid().count();
+  facts.damaged_tiles = result.damaged_tiles;
+  facts.rectangles = static_cast<int>(pyramid.last_upload().rects.size());
+  facts.upload_calls = pyramid.last_upload().calls;
+  facts.bytes_uploaded = result.bytes_uploaded;
+  facts.bytes_full = pyramid.layout().level0_bytes();
+  facts.counters = pipeline_->counters();
+  facts.gaze = result.gaze;
+  const Lattice& lattice = pipeline_->lattice();
+  facts.fovea = &lattice.fovea();
+  facts.patches = static_cast<int>(lattice.patch_count());
+  facts.solved_e0 = static_cast<double>(lattice.fovea().e0);
+  facts.solved_m0 = static_cast<double>(lattice.fovea().m0);
+  facts.lattice = lattice.describe();
+  outline_plan_.patch_size = applied_.lattice.patch_size;
+  lattice.plan(result.gaze.u, result.gaze.v, outline_plan_);
+  facts.plan = &outline_plan_;
+
+  if (facts.trail.empty() || facts.trail.back().pts_ns != view.pts_ns) {
+    facts.trail.push_back({view.pts_ns, result.gaze.u, result.gaze.v, result.gaze.in_flight});
+  }
+  while (facts.trail.size() > kTrailSamples || view.pts_ns - facts.trail.front().pts_ns > kTrail_ns) {
+    facts.trail.pop_front();
+  }
+  if (!result.gaze.landed) return;
+  facts.fixations.push_back({result.gaze.fixation, view.pts_ns, result.gaze.u, result.gaze.v});
+  if (facts.fixations.size() > kFixations) facts.fixations.pop_front();
+}
+
+void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
+  const std::int64_t now = now_ns();
+  if (shown_at_ns_ != 0) facts.frame_ms.push(static_cast<float>(to_ms(now - shown_at_ns_)));
+  shown_at_ns_ = now;
+  shows_ns_.push_back(now);
+  if (decode_ns > 0) {
+    recent_.note(Stage::kDecode, to_ms(decode_ns), now);
+    decode_times_.record(decode_ns);
+  }
+  for (const Stage stage : pipeline_->stages()) {
+    const auto i = static_cast<std::size_t>(stage);
+    const double total_ms = pipeline_->stage(stage).total_ms();
+    if (total_ms > total_ms_[i]) recent_.note(stage, total_ms - total_ms_[i], now);
+    total_ms_[i] = total_ms;
+  }
+  facts.work_ms.push(static_cast<float>(to_ms(step_ns) + facts.draw_ms));
+  summarize_times(now);
+}
+
+void Viewer::summarize_times(std::int64_t now) {
+  while (!shows_ns_.empty() && now - shows_ns_.front() > kSecond_ns) shows_ns_.pop_front();
+  if (now - summarized_at_ns_ < kSummarize_ns) return;
+  summarized_at_ns_ = now;
+  facts.fps_shown = static_cast<double>(shows_ns_.size());
+  facts.budget_ms = facts.fps_source > 0 ? 1000.0 / facts.fps_source / settings.speed : 0;
+  recent_.summarize(now, facts.recent);
+  facts.whole.clear();
+  facts.whole.push_back(summarize(Stage::kDecode, decode_times_));
+  for (const Stage stage : pipeline_->stages()) facts.whole.push_back(summarize(stage, pipeline_->stage(stage)));
+}
+
+PictureSize Viewer::picture_size() const {
+  if (!frame_) return {};
+  return {frame_.view().width_px, frame_.view().height_px, static_cast<double>(frame_.view().sar)};
+}
+
+Scene Viewer::scene() const {
+  Scene scene;
+  if (!frame_ || facts.pyramid == nullptr) return scene;
+  scene.pyramid = facts.pyramid;
+  scene.color = facts.color;
+  scene.size = picture_size();
+  scene.fovea = *facts.fovea;
+  scene.fix_x_px = facts.gaze.u * static_cast<float>(scene.size.width_px);
+  scene.fix_y_px = facts.gaze.v * static_cast<float>(scene.size.height_px);
+  scene.freshness = &freshness_;
+  scene.patches = &painter_;
+  return scene;
+}
+
+void Viewer::draw(int width_px, int height_px, float scale) {
+  const std::int64_t begin_ns = now_ns();
+  draw_timer_.begin();
+  // The panel first, because what it hides is not drawn.
+  imgui_.begin(width_px, height_px, scale);
+  overlay_.draw(settings, facts, requests);
+  const Scene shown = scene();
+  const PictureMapping mapping = map_picture(shown.size, settings, width_px, height_px);
+  draw_marks(settings, facts, shown, mapping, width_px, height_px, scale);
+  const PixelRects visible = uncovered({0, 0, width_px, height_px}, overlay_.covered());
+  renderer_.clear(width_px, height_px);
+  renderer_.draw(shown, settings, mapping, width_px, height_px, visible.span());
+  imgui_.end();
+  draw_timer_.end();
+  if (facts.offscreen) return;
+  facts.draw_ms = to_ms(now_ns() - begin_ns);
+  draw_times_.record(now_ns() - begin_ns);
+  if (const auto ns = draw_timer_.poll_ns()) facts.gpu.draw_ms = to_ms(*ns);
+  if (facts.pyramid != nullptr) {
+    const GlTimes& times = facts.pyramid->times();
+    facts.gpu = {times.upload_ms, times.mips_ms, times.sample_ms, facts.gpu.draw_ms};
+  }
+}
+
+void Viewer::fixate(float u, float v) {
+  ScanpathConfig& scanpath = settings.pipeline.scanpath;
+  if (!gaze_held_) free_scanpath_ = scanpath;
+  gaze_held_ = true;
+  scanpath.policy = FixationPolicy::kCenter;
+  scanpath.argument = fmt::format("{:.4f},{:.4f}", std::clamp(u, 0.0f, 1.0f), std::clamp(v, 0.0f, 1.0f));
+}
+
+// Held by a click or by the settings it began with; a policy that moves was chosen meanwhile otherwise.
+void Viewer::free_gaze() {
+  ScanpathConfig& scanpath = settings.pipeline.scanpath;
+  const bool held = scanpath.policy == FixationPolicy::kCenter;
+  const bool back = gaze_held_ && free_scanpath_.policy != FixationPolicy::kCenter;
+  gaze_held_ = false;
+  if (!held) return;
+  scanpath.policy = back ? free_scanpath_.policy : FixationPolicy::kSaliency;
+  scanpath.argument = back ? free_scanpath_.argument : std::string();
+}
+
+Picture read_picture(int width_px, int height_px) {
+  Picture picture{width_px, height_px, {}};
+  const std::size_t row_bytes = static_cast<std::size_t>(width_px) * 3;
+  std::vector<std::uint8_t> rows(row_bytes * static_cast<std::size_t>(height_px));
+  gl::Sync::fence().finish("drawing");
+  gl::forget_errors();
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width_px, height_px, GL_RGB, GL_UNSIGNED_BYTE, rows.data());
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  gl::check("glReadPixels");
+  picture.rgb.resize(rows.size());
+  for (std::size_t y = 0; y < static_cast<std::size_t>(height_px); ++y) {  // GL's first row is the lowest
+    const std::size_t from = static_cast<std::size_t>(height_px) - 1 - y;
+    std::memcpy(picture.rgb.data() + y * row_bytes, rows.data() + from * row_bytes, row_bytes);
+  }
+  return picture;
+}
+
+}  // namespace saccade::ui

@@ -1,0 +1,101 @@
+// The viewer without its window: a frame goes through the pipeline, a view of it comes out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/gl/context.h"
+#include "gpu/gl/timer.h"
+#include "pipeline/run/pipeline.h"
+#include "pipeline/source/frame/frame.h"
+#include "ui/panel/overlay.h"
+#include "ui/picture/frame_renderer.h"
+#include "ui/picture/marks.h"
+#include "ui/picture/view_state.h"
+#include "ui/viewer/imgui_layer.h"
+#include "ui/viewer/recent_stages.h"
+
+namespace saccade::ui {
+
+// 8-bit R'G'B', interleaved, tightly packed rows, origin top-left.
+struct Picture {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> rgb;
+};
+
+// One thread, the GL context's. `settings`, `facts` and `requests` are there to be read and changed between calls.
+class Viewer {
+ public:
+  // The context is current and outlives the viewer. window: null offscreen.
+  Viewer(const gl::Context& context, const ViewSettings& settings, GLFWwindow* window);
+  ~Viewer();
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+
+  // A new source: its facts, and a pipeline that knows nothing of the old one. `info` is borrowed until the next call.
+  void attach(const StreamInfo& info);
+
+  // Takes a frame through the pipeline and keeps it; gives the one before back. sought: it doesn't follow the one
+  // before, so everything is new. decode_ns: what it took to decode.
+  Frame show(Frame frame, bool sought, std::int64_t decode_ns);
+
+  // Settings changed while no frame comes: takes the frame kept through the pipeline again where that is needed.
+  void refresh();
+
+  // Draws view, marks and panel into the bound framebuffer. scale: pixels a point.
+  void draw(int width_px, int height_px, float scale);
+
+  // The eye goes to this place of the picture, 0..1, and stays.
+  void fixate(float u, float v);
+  void free_gaze();  // and the policy of before returns
+
+  bool has_frame() const { return static_cast<bool>(frame_); }
+  const FrameView& frame() const { return frame_.view(); }
+  PictureSize picture_size() const;
+  ImguiLayer& imgui() { return imgui_; }
+  const Overlay& overlay() const { return overlay_; }
+
+  ViewSettings settings;
+  ViewFacts facts;
+  ViewRequests requests;
+
+ private:
+  PipelineConfig wanted_config() const;
+  bool configure();
+  void step(std::int64_t decode_ns);
+  void run_pipeline(std::int64_t decode_ns);
+  void make_pipeline(const PipelineConfig& config);
+  void note_step(const StepResult& result);
+  void note_times(std::int64_t decode_ns, std::int64_t step_ns);
+  void summarize_times(std::int64_t now_ns);
+  Scene scene() const;
+
+  const gl::Context& context_;
+  ImguiLayer imgui_;
+  FrameRenderer renderer_;
+  TileFreshness freshness_;
+  PatchPainter painter_;
+  Overlay overlay_;
+  gl::Timer draw_timer_;
+  std::unique_ptr<Pipeline> pipeline_;
+  PipelineConfig applied_;        // what the pipeline runs
+  PipelineConfig good_;           // what it has run with success
+  ScanpathConfig free_scanpath_;  // before a click
+  bool gaze_held_ = false;
+  Emission emission_;
+  PatchPlan outline_plan_;
+  Frame frame_;
+  std::array<double, kStageCount> total_ms_{};
+  RecentStages recent_;
+  DurationHistogram decode_times_, draw_times_;
+  std::int64_t shown_at_ns_ = 0, summarized_at_ns_ = 0;
+  double step_ms_ = 0;
+  std::deque<std::int64_t> shows_ns_;  // of the last second
+};
+
+// Reads the bound framebuffer. Throws gl::GlError where it was not drawn.
+Picture read_picture(int width_px, int height_px);
+
+}  // namespace saccade::ui

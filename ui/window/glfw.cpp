@@ -1,0 +1,52 @@
+#include "ui/window/glfw.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "pipeline/error.h"
+
+namespace saccade::ui {
+namespace {
+
+std::string last_error() {
+  const char* text = nullptr;
+  glfwGetError(&text);
+  return text == nullptr ? "no reason given" : text;
+}
+
+}  // namespace
+
+GlfwLibrary::GlfwLibrary() {
+  if (glfwInit() == GLFW_FALSE) {
+    throw UnavailableError(fmt::format(
+        "view: no display to open a window on ({}); use --offscreen --screenshot T=FILE.png for pictures without one",
+        last_error()));
+  }
+}
+
+GlfwLibrary::~GlfwLibrary() { glfwTerminate(); }
+
+GlfwWindowPtr make_window(const std::string& title, int width, int height) {
+  glfwDefaultWindowHints();
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 5);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, GLFW_TRUE);
+  glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
+  glfwWindowHint(GLFW_DEPTH_BITS, 0);
+  glfwWindowHint(GLFW_STENCIL_BITS, 0);
+  GlfwWindowPtr window(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
+  if (!window) {  // not every driver can tell of a reset, and some refuse to be asked
+    glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_NO_ROBUSTNESS);
+    window.reset(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
+  }
+  if (!window) {
+    throw UnavailableError(fmt::format(
+        "view: no window with OpenGL 4.5 can be made here ({}); update the graphics driver, or use --offscreen",
+        last_error()));
+  }
+  glfwMakeContextCurrent(window.get());
+  return window;
+}
+
+}  // namespace saccade::ui
