@@ -2,9 +2,9 @@
 // may throw Error (setup), which main() prints and turns into its exit code.
 #pragma once
 
-#include "app/options/options.h"
-
 namespace saccade {
+
+struct Options;
 
 int run_dump(const Options& options);
 int run_profile(const Options& options);

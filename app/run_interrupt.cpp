@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/exit_code.h"
 #include "pipeline/error.h"
 
 namespace saccade {

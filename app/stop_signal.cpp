@@ -65,7 +65,7 @@ StopSignal::StopSignal(std::function<void()> wake) : state_(new State) {
   if (pipe2(ends, O_CLOEXEC) != 0) {
     const std::string reason = std::strerror(errno);
     delete state_;
-    throw Error(ExitCode::kUnexpected, "pipe for signals: " + reason);
+    throw Error(ErrorKind::kOutput, "pipe for signals: " + reason);
   }
   state_->pipe_read = ends[0];
   state_->pipe_write = ends[1];

@@ -1,44 +1,56 @@
-// Errors of setup. Each message names the input, what was wrong, and what to try, in one line.
+// Errors in the library's words: what kind, what happened, what would help. No command-line flag and no exit code: a
+// program on top maps kinds to its exit codes and hints to its options (app/exit_code.h, app/options/hint_flags.h).
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
 namespace saccade {
 
-// Exit codes of the program (sysexits.h where it has one).
-enum class ExitCode : int {
-  kOk = 0,
-  kUnexpected = 1,
-  kUsage = 2,
-  kPartial = 3,      // some inputs failed, or an input was damaged; profile --check: over the budget
-  kInterrupted = 4,  // a valid partial result was written
-  kBadInput = 65,
-  kUnavailable = 69,  // device or display missing
+enum class ErrorKind : std::uint8_t {
+  kUsage,        // a setting is wrong, or conflicts with another one
+  kInput,        // the input can't be used, or broke off
+  kUnavailable,  // a device, display or library is missing or has failed; the input may be whole
+  kInterrupted,  // the caller asked to stop
+  kOutput,       // a result can't be written
 };
+const char* name(ErrorKind kind);  // "usage", "input", "unavailable", "interrupted", "output"
 
+// What to try. One hint an error: the remedy most likely to help.
+enum class Hint : std::uint8_t {
+  kNone,
+};
+// In the library's words: "use a smaller frame". Empty for kNone.
+const char* words(Hint hint);
+
+// Thrown by set-up and by calls that can't go on. what() is one line without the hint: the input's name, the fault.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  ExitCode code() const { return code_; }
+  Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone)
+      : std::runtime_error(what), kind_(kind), hint_(hint) {}
+  ErrorKind kind() const { return kind_; }
+  Hint hint() const { return hint_; }
 
  private:
-  ExitCode code_;
+  ErrorKind kind_;
+  Hint hint_;
 };
 
 class InputError : public Error {
  public:
-  explicit InputError(const std::string& message) : Error(ExitCode::kBadInput, message) {}
+  explicit InputError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kInput, what, hint) {}
 };
 
 class UsageError : public Error {
  public:
-  explicit UsageError(const std::string& message) : Error(ExitCode::kUsage, message) {}
+  explicit UsageError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kUsage, what, hint) {}
 };
 
 class UnavailableError : public Error {
  public:
-  explicit UnavailableError(const std::string& message) : Error(ExitCode::kUnavailable, message) {}
+  explicit UnavailableError(const std::string& what, Hint hint = Hint::kNone)
+      : Error(ErrorKind::kUnavailable, what, hint) {}
 };
 
 }  // namespace saccade

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "app/commands.h"
-#include "app/dump/dump_input.h"
 #include "app/dump/dump_run.h"
+#include "app/exit_code.h"
+#include "app/input_identity.h"
+#include "app/options/options.h"
 #include "app/stop_signal.h"
 #include "pipeline/error.h"
 
@@ -106,10 +108,10 @@ int run_dump(const Options& options) {
       codes.add(code);
     } catch (const Error& error) {
       // A disk that is full for one input is full for the next.
-      const bool fatal = error.code() == ExitCode::kUnexpected || error.code() == ExitCode::kInterrupted;
+      const bool fatal = error.kind() == ErrorKind::kOutput || error.kind() == ErrorKind::kInterrupted;
       if (options.inputs.size() == 1 || fatal) throw;
       fmt::print(stderr, "saccade: {}\n", error.what());
-      codes.add(error.code());
+      codes.add(exit_code(error.kind()));
     }
   }
   return static_cast<int>(codes.total());

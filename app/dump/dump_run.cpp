@@ -12,8 +12,11 @@
 #include "app/dump/dump_writer.h"
 #include "app/dump/leave_if_stuck.h"
 #include "app/dump/progress.h"
+#include "app/exit_code.h"
 #include "app/options/checks.h"
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
+#include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {
@@ -36,7 +39,7 @@ Frame first_frame(FrameQueue& queue, const DecodeThread& decoder, const FrameSou
   Frame frame;
   if (queue.pop(frame)) return frame;
   if (interrupt.requested()) {
-    throw Error(ExitCode::kInterrupted,
+    throw Error(ErrorKind::kInterrupted,
                 fmt::format("{}: interrupted before the first frame; nothing was written", uri));
   }
   if (decoder.failed() && !source.error().empty()) throw_first_error(source);
@@ -142,7 +145,7 @@ void DumpRun::finish(DumpWriter& writer) {
   try {
     writer.finish();
   } catch (const Error& error) {
-    const LeaveIfStuck leave(error.what(), error.code());
+    const LeaveIfStuck leave(error.what(), exit_code(error.kind()));
     decoder_.stop();
     throw;
   }
@@ -151,7 +154,7 @@ void DumpRun::finish(DumpWriter& writer) {
     leave.emplace(interrupted_text(directory_, pipeline_.counters().emissions), ExitCode::kInterrupted);
   }
   decoder_.stop();
-  if (decoder_.failed() && !interrupt_.requested() && source_->error_code() == ExitCode::kUnavailable) {
+  if (decoder_.failed() && !interrupt_.requested() && source_->error_kind() == ErrorKind::kUnavailable) {
     throw UnavailableError(source_->error());  // no manifest: the input may have more
   }
 }

@@ -27,7 +27,7 @@ constexpr std::string_view kTemporary = ".tmp";
 enum class Content : std::uint8_t { kNothing, kIncomplete, kComplete };
 
 [[noreturn]] void fail(const std::string& directory, const char* action, const std::error_code& error) {
-  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}: {}; choose another -o", directory, action, error.message()));
+  throw Error(ErrorKind::kOutput, fmt::format("{}: {}: {}; choose another -o", directory, action, error.message()));
 }
 
 bool is_our_temporary(std::string_view file) {

@@ -70,7 +70,7 @@ DumpFiles::DumpFiles(const std::string& directory, const DumpShape& shape)
 
 void DumpFiles::append(const Emission& e) {
   if (e.batch.bytes().size() != patches_bytes(shape_) || e.plan.count() != static_cast<std::size_t>(shape_.patches)) {
-    throw Error(ExitCode::kUnexpected, "the number of patches changed within a stream; a dump has one shape");
+    throw Error(ErrorKind::kOutput, "the number of patches changed within a stream; a dump has one shape");
   }
   e.batch.wait();
   patches_.append(e.batch.bytes().data());
@@ -117,7 +117,7 @@ DumpWriter::~DumpWriter() {
 
 void DumpWriter::finish() {
   thread_.join();
-  if (failed_.load()) throw Error(error_code_, error_);
+  if (failed_.load()) throw Error(error_kind_, error_);
 }
 
 void DumpWriter::drain() { thread_.join(); }
@@ -151,7 +151,7 @@ void DumpWriter::run() {
   } catch (const std::exception& error) {
     error_ = error.what();
     if (dynamic_cast<const DeviceError*>(&error) != nullptr) {  // in batch.wait(), between two rows
-      error_code_ = ExitCode::kUnavailable;
+      error_kind_ = ErrorKind::kUnavailable;
       keep_what_came();
     }
     failed_.store(true);

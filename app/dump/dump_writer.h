@@ -69,7 +69,7 @@ class DumpWriter {
   EmissionQueue& queue_;
   std::function<void()> on_failure_;
   std::string error_;
-  ExitCode error_code_ = ExitCode::kUnexpected;
+  ErrorKind error_kind_ = ErrorKind::kOutput;
   std::atomic<bool> failed_{false};
   DurationHistogram times_;
   std::thread thread_;

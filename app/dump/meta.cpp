@@ -227,7 +227,7 @@ void write_json(const std::string& path, const Json& json) {
   if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
     const std::string reason = std::strerror(errno);
     std::remove(temporary.c_str());
-    throw Error(ExitCode::kUnexpected,
+    throw Error(ErrorKind::kOutput,
                 fmt::format("{}: could not be written: {}; free some space or choose another -o", path, reason));
   }
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/dump/dump_input.h"
+#include "app/input_identity.h"
 #include "app/options/options.h"
 #include "pipeline/run/decode_thread.h"
 #include "pipeline/run/frame_queue.h"

@@ -102,7 +102,7 @@ void NpyFile::write_all(const void* data, std::size_t size) {
 }
 
 void NpyFile::fail(const char* action) const {
-  throw Error(ExitCode::kUnexpected,
+  throw Error(ErrorKind::kOutput,
               fmt::format("{}: {}: {}; free some space or choose another -o", path_, action, std::strerror(errno)));
 }
 

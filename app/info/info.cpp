@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/exit_code.h"
 #include "app/info/info_devices.h"
 #include "app/info/info_file.h"
 #include "app/info/info_machine.h"
 #include "app/media/libraries.h"
+#include "app/options/options.h"
 #include "app/run_interrupt.h"
 #include "app/stop_signal.h"
 #include "app/version.h"

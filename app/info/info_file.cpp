@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "pipeline/error.h"
+#include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {

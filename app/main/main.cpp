@@ -5,7 +5,9 @@
 #include <new>
 
 #include "app/commands.h"
+#include "app/exit_code.h"
 #include "app/log.h"
+#include "app/options/options.h"
 #include "gpu/device_error.h"
 #include "pipeline/error.h"
 
@@ -49,7 +51,7 @@ int main(int argc, char** argv) {
       return fail(saccade::ExitCode::kUnexpected, "stdout: the results could not be written");
     return exit_code;
   } catch (const saccade::Error& error) {
-    return fail(error.code(), error.what());
+    return fail(saccade::exit_code(error.kind()), error.what());
   } catch (const saccade::DeviceError& error) {  // outside a pipeline's step: while drawing, say
     return fail(saccade::ExitCode::kUnavailable, error.what());
   } catch (const std::bad_alloc&) {

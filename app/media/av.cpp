@@ -17,8 +17,8 @@ void check(int code, const std::string& output, const char* what) {
   std::array<char, AV_ERROR_MAX_STRING_SIZE> reason{};
   av_strerror(code, reason.data(), reason.size());
   const bool writing = std::string_view(what) == kWriting;
-  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}: {}{}", output, what, reason.data(),
-                                                 writing ? "; make room, or choose another -o" : ""));
+  throw Error(ErrorKind::kOutput, fmt::format("{}: {}: {}{}", output, what, reason.data(),
+                                              writing ? "; make room, or choose another -o" : ""));
 }
 
 AvPtr<AVFrame> make_frame(int width, int height, AVPixelFormat format) {
@@ -39,7 +39,7 @@ void publish(const std::string& partial, const std::string& output) {
   if (!error) return;
   std::error_code ignored;
   std::filesystem::remove(partial, ignored);
-  throw Error(ExitCode::kUnexpected, fmt::format("{}: {}; choose another -o", output, error.message()));
+  throw Error(ErrorKind::kOutput, fmt::format("{}: {}; choose another -o", output, error.message()));
 }
 
 }  // namespace saccade::preview

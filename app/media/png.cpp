@@ -28,7 +28,7 @@ preview::AvPtr<AVFrame> wrap_rows(const RgbImage& image) {
 
 void write_png(const RgbImage& image, const std::string& output) {
   const AVCodec* const codec = avcodec_find_encoder(AV_CODEC_ID_PNG);
-  if (codec == nullptr) throw Error(ExitCode::kUnavailable, fmt::format("{}: this FFmpeg has no PNG encoder", output));
+  if (codec == nullptr) throw Error(ErrorKind::kUnavailable, fmt::format("{}: this FFmpeg has no PNG encoder", output));
   preview::AvPtr<AVCodecContext> encoder(avcodec_alloc_context3(codec));
   preview::AvPtr<AVPacket> packet(av_packet_alloc());
   if (!encoder || !packet) throw std::bad_alloc();
@@ -47,7 +47,7 @@ void write_png(const RgbImage& image, const std::string& output) {
   if (!file) {
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);
-    throw Error(ExitCode::kUnexpected,
+    throw Error(ErrorKind::kOutput,
                 fmt::format("{}: can't be written; is the folder there, writable, and not full?", output));
   }
   preview::publish(partial, output);

@@ -188,7 +188,7 @@ PreviewEncoder::PreviewEncoder(std::string output, int width_px, int height_px, 
   s.coded_width = width_px + (width_px & 1);
   s.coded_height = height_px + (height_px & 1);
   s.set_times(pts_ns, hold_ns);
-  if (s.times.empty()) throw Error(ExitCode::kUnexpected, fmt::format("{}: a video needs a picture", s.output));
+  if (s.times.empty()) throw Error(ErrorKind::kOutput, fmt::format("{}: a video needs a picture", s.output));
   s.packet.reset(av_packet_alloc());
   if (!s.packet) throw std::bad_alloc();
   s.open_file(*container);

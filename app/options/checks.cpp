@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "app/dump/dump_input.h"
+#include "app/input_identity.h"
 #include "app/options/overrides.h"
 #include "pipeline/error.h"
 #include "pipeline/source/ffmpeg/hardware.h"

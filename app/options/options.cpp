@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/exit_code.h"
 #include "app/options/checks.h"
 #include "app/options/config.h"
 #include "app/options/overrides.h"
@@ -200,7 +201,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
     return parse_command(argc, argv, command_named(word));
   } catch (const Error& error) {
     fmt::print(stderr, "saccade: {}\n", error.what());
-    exit_code = static_cast<int>(error.code());
+    exit_code = static_cast<int>(saccade::exit_code(error.kind()));
     return std::nullopt;
   }
 }

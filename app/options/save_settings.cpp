@@ -86,7 +86,7 @@ void save_settings(const PipelineConfig& config, const std::string& path) {
   if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
     const std::string reason = std::strerror(errno);
     std::remove(partial.c_str());
-    throw Error(ExitCode::kUnexpected, fmt::format("{}: can't be written: {}", path, reason));
+    throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written: {}", path, reason));
   }
 }
 

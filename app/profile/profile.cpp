@@ -11,14 +11,17 @@
 
 #include "app/commands.h"
 #include "app/dump/dump_run.h"
+#include "app/exit_code.h"
 #include "app/info/info_machine.h"
 #include "app/options/checks.h"
+#include "app/options/options.h"
 #include "app/profile/profile_report.h"
 #include "app/run_interrupt.h"
 #include "app/stop_signal.h"
 #include "pipeline/error.h"
 #include "pipeline/run/decode_thread.h"
 #include "pipeline/run/trace.h"
+#include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {
@@ -127,7 +130,7 @@ ExitCode verdict(const ProfileReport& report, const ProfileOptions& options, con
   const bool damaged = report.source.packets_corrupt + report.source.frames_corrupt > 0 || report.source.truncated;
   if (failed != nullptr) {
     spdlog::warn("{}", failed->error());
-    code = failed->error_code();
+    code = failed->error_kind() == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
   } else if (damaged) {
     spdlog::warn("{}: the input is damaged; what decoded was profiled", report.stream.uri);
     code = ExitCode::kPartial;

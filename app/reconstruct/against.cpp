@@ -11,6 +11,7 @@
 #include "app/reconstruct/paint.h"
 #include "app/reconstruct/truth.h"
 #include "pipeline/error.h"
+#include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {

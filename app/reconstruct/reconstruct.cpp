@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/exit_code.h"
 #include "app/media/png.h"
 #include "app/media/video_encoder.h"
+#include "app/options/options.h"
 #include "app/reconstruct/against.h"
 #include "app/reconstruct/dump.h"
 #include "app/reconstruct/paint.h"
@@ -110,8 +112,8 @@ Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, c
     ++painted.emissions;
   }
   if (painted.emissions < dump.emissions()) {
-    throw Error(ExitCode::kInterrupted, fmt::format("{}: interrupted after {} of {} emissions; nothing was written",
-                                                    options.output, painted.emissions, dump.emissions()));
+    throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted after {} of {} emissions; nothing was written",
+                                                     options.output, painted.emissions, dump.emissions()));
   }
   encoder.finish();
   return painted;

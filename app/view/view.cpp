@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/options/options.h"
 #include "pipeline/error.h"
 
 #if SACCADE_VIEW

@@ -31,7 +31,4 @@ class LiveMeter {
   std::int32_t gaps_ = 0;
 };
 
-// What the system's clock is ahead of the steady one by, in ns: Unix time is that plus a moment of the steady clock.
-std::int64_t unix_minus_steady_ns();
-
 }  // namespace saccade

@@ -1,4 +1,5 @@
 #include "pipeline/run/player.h"
+#include "pipeline/source/open.h"
 
 #include <spdlog/spdlog.h>
 

@@ -1,4 +1,5 @@
-"""Includes and links go one way: app -> ui -> pipeline -> kernels -> gpu. Outside libraries stay in their places."""
+"""Includes and links go one way: app -> ui -> pipeline -> kernels -> gpu. Each folder says which folders it may use, and
+where an outside library may be included is said by folder."""
 import pathlib
 import re
 import tempfile
@@ -6,18 +7,78 @@ import unittest
 
 import repository
 
-LAYERS = ("app", "ui", "pipeline", "kernels", "gpu")  # each may use itself and what is to its right
+LAYERS = ("app", "ui", "pipeline", "kernels", "gpu")  # each links to what is to its right
+MOST_FILES = 28  # of a folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-# (what is included, where it may be), both matched from the beginning of the path.
+KERNEL_TYPES = ("kernels", "kernels/shared")
+FRAMES = (*KERNEL_TYPES, "pipeline", "pipeline/source/frame")
+FFMPEG = (*FRAMES, "pipeline/source/ffmpeg")
+GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze")
+BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
+RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/run")
+PICTURE = (*RUN, "ui/picture")
+VIEWER = (*PICTURE, "ui/panel", "ui/viewer")
+APP = (*RUN, "app")
+OPTIONS = (*APP, "app/options")
+
+# Folder -> the folders it may use besides itself. Nothing here may lead back: test_the_rules_have_no_circle.
+MAY_USE = {
+    "gpu": (),
+    "gpu/gl": ("gpu",),
+    "gpu/cuda": ("gpu",),
+    "gpu/interop": ("gpu", "gpu/gl", "gpu/cuda"),
+    "kernels/shared": (),
+    "kernels": ("kernels/shared",),
+    "kernels/cpu": KERNEL_TYPES,
+    "kernels/gl": (*KERNEL_TYPES, "kernels/cpu", "gpu", "gpu/gl"),
+    "kernels/cuda": (*KERNEL_TYPES, "gpu", "gpu/cuda"),
+    "kernels/interop": (*KERNEL_TYPES, "kernels/cpu", "kernels/gl", "kernels/cuda", "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
+    "pipeline": (),
+    "pipeline/source/frame": (*KERNEL_TYPES, "pipeline"),
+    "pipeline/source/ffmpeg": (*FRAMES, "gpu", "gpu/cuda"),
+    "pipeline/source/demux": FFMPEG,
+    "pipeline/source/convert": (*FFMPEG, "gpu", "gpu/cuda", "kernels/cuda"),
+    "pipeline/source/decode": (*FFMPEG, "gpu", "pipeline/source/demux", "pipeline/source/convert"),
+    "pipeline/source/live": (*FFMPEG, "pipeline/source/demux", "pipeline/source/decode"),
+    "pipeline/source/test": FRAMES,
+    "pipeline/source": (*FRAMES, "pipeline/source/live", "pipeline/source/test"),
+    "pipeline/gaze": (*KERNEL_TYPES, "pipeline"),
+    "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
+                         "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
+    "pipeline/run": (*RUN, "gpu"),
+    "ui/picture": (*RUN, "gpu", "gpu/gl", "kernels/gl"),
+    "ui/panel": (*PICTURE, "gpu", "gpu/gl"),
+    "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
+    "ui/window": (*VIEWER, "gpu", "gpu/gl"),
+    "app": RUN,
+    "app/options": (*APP, "pipeline/source/ffmpeg", "gpu", "gpu/cuda"),
+    "app/media": (*APP, "pipeline/source/convert"),
+    "app/dump": (*OPTIONS, "gpu"),
+    "app/info": (*OPTIONS, "app/media", "pipeline/source/live", "pipeline/source/ffmpeg",
+                 "kernels/cpu", "gpu", "gpu/gl", "gpu/cuda"),
+    "app/profile": (*OPTIONS, "app/dump", "app/info"),
+    "app/reconstruct": (*OPTIONS, "app/dump", "app/media", "pipeline/source/ffmpeg"),
+    "app/view": (*OPTIONS, *VIEWER, "ui/window", "app/dump", "app/media"),
+    "app/main": (*OPTIONS, "gpu"),
+}
+
+# (what is included, the folders where it may be; a folder stands for what is below it, too)
 OUTSIDE = (
-    (r"lib(av|sw|post)\w+/", r"pipeline/(decoder|frame)[^/]*$|app/preview[^/]*$"),
-    (r"imgui|implot", r"ui/"),
-    (r"(GL|GLES\d?|EGL|GLFW|KHR|glad)/|glad", r"gpu/|kernels/gl/|ui/"),
-    (r"cuda[^/]*\.(h|hpp)$|cuda/|cooperative_groups|surface_functions|cub/|nv(rtc|cuvid)", r".*\.cuh?$|gpu/cuda_[^/]*$"),
-    (r"hwy/", r"kernels/cpu/"),
-    (r"CLI/|toml\+\+", r"app/"),
+    (r"lib(av|sw|post)\w+/", ("pipeline/source", "app/media")),
+    (r"imgui|implot", ("ui",)),
+    (r"(GL|GLES\d?|EGL|KHR|glad)/|glad", ("gpu/gl", "gpu/interop", "kernels/gl", "kernels/interop", "ui")),
+    (r"GLFW/", ("ui/window", "ui/panel")),
+    (r"cuda[^/]*\.(h|hpp)$|cuda/|cooperative_groups|surface_functions|cub/|nv(rtc|cuvid)",
+     ("gpu/cuda", "gpu/interop", "kernels/cuda", "kernels/interop")),
+    (r"hwy/", ("kernels/cpu",)),
+    (r"CLI/|toml\+\+", ("app/options",)),
+    (r"nlohmann/", ("app", "pipeline/run")),
 )
+
+
+def folder_of(path):
+    return pathlib.PurePosixPath(path).parent.as_posix()
 
 
 def resolve(root, source, name):
@@ -28,35 +89,50 @@ def resolve(root, source, name):
     return None
 
 
-def internal_violation(source, target):
-    source, target = pathlib.PurePosixPath(source), pathlib.PurePosixPath(target)
-    shared, cpu = ("kernels", "shared"), ("kernels", "cpu")
-    if target.parts[0] not in LAYERS:
-        return f"{source} includes {target}, which is in no layer"
-    if LAYERS.index(target.parts[0]) < LAYERS.index(source.parts[0]):
-        return f"{source} includes {target}: {source.parts[0]} is below {target.parts[0]}"
-    if source.parts[:2] == shared and target.parts[:2] != shared:
-        return f"{source} includes {target}: kernels/shared includes nothing of ours"
-    if source.parts[:2] == cpu and target.parts[0] == "gpu":
-        return f"{source} includes {target}: kernels/cpu includes no gpu"
-    return None
-
-
-def include_violations(root):
+def include_violations(root, may_use=None):
+    may_use = MAY_USE if may_use is None else may_use
     found = []
     for path in repository.files(root, LAYERS):
         source = path.as_posix()
+        folder = folder_of(source)
+        if folder not in may_use:
+            found.append(f"{source}: the folder {folder} is not in MAY_USE")
+            continue
         for bracket, name in INCLUDE.findall((root / path).read_text(encoding="utf-8")):
             target = resolve(root, path, name) if bracket == '"' or name.split("/")[0] in LAYERS else None
             if target is not None:
-                violation = internal_violation(source, target)
-                if violation:
-                    found.append(violation)
+                if folder_of(target) != folder and folder_of(target) not in may_use[folder]:
+                    found.append(f"{source} includes {target}: {folder} may not use {folder_of(target)}")
                 continue
             for outside, allowed in OUTSIDE:
-                if re.match(outside, name) and not re.match(allowed, source):
-                    found.append(f"{source} includes <{name}>, which belongs in {allowed}")
+                if re.match(outside, name) and not any(folder == a or folder.startswith(a + "/") for a in allowed):
+                    found.append(f"{source} includes <{name}>, which belongs in {', '.join(allowed)}")
     return found
+
+
+def circle(may_use):
+    """A circle of folders, as a list; empty when there is none."""
+    done, on_way = set(), []
+
+    def visit(folder):
+        if folder in on_way:
+            return on_way[on_way.index(folder):] + [folder]
+        if folder in done:
+            return []
+        on_way.append(folder)
+        for target in may_use.get(folder, ()):
+            found = visit(target) if target != folder else []
+            if found:
+                return found
+        on_way.pop()
+        done.add(folder)
+        return []
+
+    for folder in may_use:
+        found = visit(folder)
+        if found:
+            return found
+    return []
 
 
 def link_violations(root):
@@ -84,6 +160,20 @@ class Layering(unittest.TestCase):
     def test_includes_go_one_way(self):
         self.assertEqual(include_violations(repository.ROOT), [])
 
+    def test_the_rules_have_no_circle(self):
+        self.assertEqual(circle(MAY_USE), [])
+        for folder, targets in MAY_USE.items():
+            layer = LAYERS.index(folder.split("/")[0])
+            for target in targets:
+                self.assertIn(target, MAY_USE)
+                self.assertLessEqual(layer, LAYERS.index(target.split("/")[0]), f"{folder} is below {target}")
+
+    def test_no_folder_is_crowded(self):
+        counts = {}
+        for path in repository.files(repository.ROOT, LAYERS):
+            counts[folder_of(path.as_posix())] = counts.get(folder_of(path.as_posix()), 0) + 1
+        self.assertEqual({folder: count for folder, count in counts.items() if count > MOST_FILES}, {})
+
     def test_links_go_one_way(self):
         self.assertEqual(link_violations(repository.ROOT), [])
 
@@ -105,15 +195,19 @@ class PlantedViolations(unittest.TestCase):
         return root
 
     def test_includes(self):
-        headers = {"app/a.h": "", "pipeline/p.h": "", "kernels/k.h": "", "gpu/g.h": "", "kernels/shared/s.h": "", "ui/u.h": ""}
+        headers = {"app/a.h": "", "pipeline/p.h": "", "kernels/k.h": "", "gpu/g.h": "", "kernels/shared/s.h": "",
+                   "ui/picture/u.h": "", "pipeline/run/r.h": "", "pipeline/source/decode/d.h": ""}
         for source, text in (
             ("gpu/x.cpp", '#include "kernels/k.h"'),
             ("kernels/x.cpp", '#include "pipeline/p.h"'),
             ("kernels/x.cpp", '#  include  <pipeline/p.h>'),
             ("kernels/x.cpp", '#include "../pipeline/p.h"'),
-            ("pipeline/x.h", '#include "ui/u.h"'),
-            ("ui/x.cpp", '#include "app/a.h"'),
+            ("pipeline/x.h", '#include "ui/picture/u.h"'),
+            ("ui/picture/x.cpp", '#include "app/a.h"'),
             ("kernels/shared/x.h", '#include "kernels/k.h"'),
+            ("pipeline/gaze/x.h", '#include "pipeline/run/r.h"'),
+            ("pipeline/source/convert/x.h", '#include "pipeline/source/decode/d.h"'),
+            ("pipeline/new_room/x.h", ""),
             ("kernels/cpu/x.cpp", '#include "gpu/g.h"'),
             ("pipeline/run/pipeline.cpp", 'extern "C" {\n#include <libavutil/frame.h>\n}'),
             ("app/info/info.cpp", "#include <libavformat/avformat.h>"),
@@ -129,12 +223,16 @@ class PlantedViolations(unittest.TestCase):
 
     def test_allowed_includes(self):
         root = self.plant({
-            "app/a.cpp": '#include "pipeline/p.h"\n#include "kernels/k.h"\n', "pipeline/p.h": '#include "kernels/k.h"\n',
+            "app/a.cpp": '#include "pipeline/run/p.h"\n#include "kernels/k.h"\n', "pipeline/run/p.h": '#include "kernels/k.h"\n',
             "kernels/k.h": '#include "kernels/shared/s.h"\n#include <vector>\n', "kernels/shared/s.h": '#include "t.h"\n',
-            "kernels/shared/t.h": "", "pipeline/decoder_open.cpp": "#include <libavformat/avformat.h>\n",
-            "kernels/cuda/d.cu": "#include <cuda_runtime.h>\n", "gpu/cuda_x.h": "#include <cuda_runtime.h>\n",
-            "kernels/gl/g.cpp": "#include <glad/glad.h>\n", "ui/u.cpp": "#include <imgui.h>\n"})
+            "kernels/shared/t.h": "", "pipeline/source/demux/open.cpp": "#include <libavformat/avformat.h>\n",
+            "kernels/cuda/d.cu": "#include <cuda_runtime.h>\n", "gpu/cuda/x.h": "#include <cuda_runtime.h>\n",
+            "kernels/gl/g.cpp": "#include <glad/glad.h>\n", "ui/panel/u.cpp": "#include <imgui.h>\n"})
         self.assertEqual(include_violations(root), [])
+
+    def test_circles(self):
+        self.assertEqual(circle({"a": ("b",), "b": ("c",), "c": ()}), [])
+        self.assertEqual(circle({"a": ("b",), "b": ("c",), "c": ("b",)}), ["b", "c", "b"])
 
     def test_links(self):
         good = {"gpu/g.cpp": "", "gpu/CMakeLists.txt": "saccade_library(saccade_gpu DEPENDS fmt::fmt)",

@@ -9,6 +9,7 @@
 
 #include "pipeline/backend/gl_log.h"
 #include "pipeline/error.h"
+#include "pipeline/source/open.h"
 
 namespace saccade::ui {
 namespace {

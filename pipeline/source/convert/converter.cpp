@@ -147,7 +147,7 @@ void Converter::run_graph(AVFrame& frame) {
     }
   }
   if (code < 0)
-    throw Error(ExitCode::kUnexpected, fmt::format("converting by '{}': {}", plan_.filters, av_error_text(code)));
+    throw Error(ErrorKind::kInput, fmt::format("converting by '{}': {}", plan_.filters, av_error_text(code)));
   graph_proven_ = true;
 }
 

@@ -13,12 +13,12 @@
 #include "pipeline/source/convert/color_tags.h"
 #include "pipeline/source/convert/converter.h"
 #include "pipeline/source/convert/filters.h"
+#include "pipeline/source/decode/capture_time.h"
 #include "pipeline/source/decode/describe.h"
 #include "pipeline/source/decode/playback.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 #include "pipeline/source/ffmpeg/log.h"
 #include "pipeline/source/frame/frame_pool.h"
-#include "pipeline/source/live/live_source.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -36,7 +36,7 @@ class Decoder final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
-  ExitCode error_code() const override { return error_code_; }
+  ErrorKind error_kind() const override { return error_kind_; }
   StreamEnd end() const override { return playback_.reader().end(); }
   void interrupt() override { *interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
@@ -48,7 +48,7 @@ class Decoder final : public FrameSource {
   ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
   ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
   void note_off_card(const AVFrame& frame);
-  void fail(const char* what, ExitCode code);
+  void fail(const char* what, ErrorKind kind);
   void open_first();
 
   const SourceConfig config_;
@@ -65,7 +65,7 @@ class Decoder final : public FrameSource {
   std::int64_t delivered_ = 0;
   bool failed_ = false;
   std::string error_;
-  ExitCode error_code_ = ExitCode::kPartial;
+  ErrorKind error_kind_ = ErrorKind::kInput;
 };
 
 Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
@@ -107,19 +107,19 @@ ReadStatus Decoder::next(Frame& out) {
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
     return status;
   } catch (const UnavailableError& e) {
-    fail(e.what(), e.code());
+    fail(e.what(), e.kind());
   } catch (const DeviceError& e) {
-    fail(e.what(), ExitCode::kUnavailable);
+    fail(e.what(), ErrorKind::kUnavailable);
   } catch (const std::exception& e) {
-    fail(e.what(), ExitCode::kPartial);
+    fail(e.what(), ErrorKind::kInput);
   }
   return ReadStatus::kFailed;
 }
 
-void Decoder::fail(const char* what, ExitCode code) {
+void Decoder::fail(const char* what, ErrorKind kind) {
   failed_ = true;
   error_ = fmt::format("{}: frame {}: {}", config_.uri, delivered_, what);
-  error_code_ = code;
+  error_kind_ = kind;
 }
 
 // Said once: a stream may turn into one that the card does not take.
@@ -141,7 +141,7 @@ bool Decoder::seek(std::int64_t pts_ns) {
   filters_.reset();
   failed_ = false;
   error_.clear();
-  error_code_ = ExitCode::kPartial;
+  error_kind_ = ErrorKind::kInput;
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "pipeline/source/demux/guard.h"
 #include "pipeline/source/demux/truncation.h"

@@ -119,7 +119,7 @@ bool is_raw_without_size(const SourceConfig& config, const InputLocation& locati
 // Ends the opening of an input whose watch said stop.
 [[noreturn]] void refuse_stopped(const SourceConfig& config, const ReadWatch& watch) {
   if (watch.interrupted()) {
-    throw Error(ExitCode::kInterrupted, fmt::format("{}: interrupted while it was being opened", config.uri));
+    throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted while it was being opened", config.uri));
   }
   throw InputError(
       fmt::format("{}: no video came within {:g} s; check that it sends, or give it longer: --open-timeout", config.uri,

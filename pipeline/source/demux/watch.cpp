@@ -1,7 +1,8 @@
 #include "pipeline/source/demux/watch.h"
 
-#include <chrono>
 #include <cmath>
+
+#include "pipeline/clock.h"
 
 namespace saccade {
 namespace {
@@ -9,11 +10,6 @@ namespace {
 constexpr std::int64_t kAsleep_ns = 1'000'000'000;  // nobody asked for so long: the process did not run
 
 }  // namespace
-
-std::int64_t steady_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void ReadWatch::arm(double timeout_s) {
   const std::int64_t now = steady_now_ns();

@@ -28,6 +28,4 @@ class ReadWatch {
   std::atomic<bool> timed_out_{false};
 };
 
-std::int64_t steady_now_ns();
-
 }  // namespace saccade

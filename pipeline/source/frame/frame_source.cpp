@@ -1,20 +1,10 @@
 #include "pipeline/source/frame/frame_source.h"
 
-#include <string_view>
-
-#include "pipeline/source/live/live_source.h"
-#include "pipeline/source/test/test_source.h"
-
 namespace saccade {
 
 void throw_first_error(const FrameSource& source) {
-  if (source.error_code() == ExitCode::kUnavailable) throw UnavailableError(source.error());
+  if (source.error_kind() == ErrorKind::kUnavailable) throw UnavailableError(source.error());
   throw InputError(source.error());
-}
-
-std::unique_ptr<FrameSource> open_source(const SourceConfig& config) {
-  if (std::string_view(config.uri).starts_with("test://")) return open_test_source(config);
-  return open_stream(config);
 }
 
 }  // namespace saccade

@@ -1,4 +1,4 @@
-// Where frames come from: a decoder or a built-in test pattern.
+// Where frames come from, whatever makes them: its settings, its counters, its calls. pipeline/source/open.h opens one.
 #pragma once
 
 #include <atomic>
@@ -90,7 +90,7 @@ class FrameSource {
   virtual const SourceCounters& counters() const = 0;
   virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
   // After kFailed. kUnavailable: the card failed, or may not be done without; the input may be whole.
-  virtual ExitCode error_code() const = 0;
+  virtual ErrorKind error_kind() const = 0;
   virtual StreamEnd end() const { return {}; }  // after kEnd
   virtual void interrupt() = 0;
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
@@ -101,8 +101,5 @@ class FrameSource {
 
 // For a source that delivered no frame: UnavailableError where the card failed, else InputError.
 [[noreturn]] void throw_first_error(const FrameSource& source);
-
-// Opens, reads the headers and the first frame (so that info() is true). Throws InputError.
-std::unique_ptr<FrameSource> open_source(const SourceConfig& config);
 
 }  // namespace saccade

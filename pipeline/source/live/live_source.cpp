@@ -11,15 +11,14 @@
 #include <thread>
 #include <utility>
 
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "pipeline/run/live_meter.h"
 #include "pipeline/source/decode/decoder.h"
 
 namespace saccade {
 namespace {
 
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-constexpr std::int64_t kTransitMax_ns = 10 * kSecond_ns;
 constexpr std::int64_t kSameTime_ns = kSecond_ns;  // a stream whose own time is this near the clock's has gone on
 constexpr double kFirstDelay_s = 0.25;
 constexpr auto kMoment = std::chrono::milliseconds(20);
@@ -50,7 +49,7 @@ class LiveSource final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
-  ExitCode error_code() const override { return error_code_; }
+  ErrorKind error_kind() const override { return error_kind_; }
   StreamEnd end() const override { return end_; }
   void interrupt() override { *connection_.stop = true; }
   void recycle(Frame frame) override;
@@ -73,7 +72,7 @@ class LiveSource final : public FrameSource {
   SourceCounters past_;  // of connections that are gone
   SourceCounters counters_;
   std::string error_;
-  ExitCode error_code_ = ExitCode::kPartial;
+  ErrorKind error_kind_ = ErrorKind::kInput;
   StreamEnd end_;
   bool ended_ = false;
   // Times, as given out
@@ -108,7 +107,7 @@ ReadStatus LiveSource::next(Frame& out) {
     if (status == ReadStatus::kAgain) return status;
     if (status == ReadStatus::kFailed) {
       error_ = source_->error();
-      error_code_ = source_->error_code();
+      error_kind_ = source_->error_kind();
       return status;
     }
     if (status == ReadStatus::kEnd) {
@@ -192,10 +191,10 @@ bool LiveSource::reconnect() {
     replace(open_alike());
   } catch (const UnavailableError& error) {
     error_ = error.what();
-    error_code_ = error.code();
+    error_kind_ = error.kind();
     return false;
   } catch (const Error& error) {
-    if (error.code() == ExitCode::kInterrupted) return true;
+    if (error.kind() == ErrorKind::kInterrupted) return true;
     ++tries_;
     spdlog::info("try {} of {}: {}", tries_, wanted_.live.reconnect, error.what());
     retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
@@ -257,24 +256,6 @@ bool is_finite_only(const SourceConfig& config) {
 }
 
 }  // namespace
-
-FrameOrigin frame_origin(const AVFormatContext& format, bool is_device, std::int64_t pts_ns, std::int64_t arrived_ns) {
-  FrameOrigin origin{arrived_ns, arrived_ns, CaptureClock::kArrival, 0};
-  const std::int64_t ahead_ns = unix_minus_steady_ns();
-  const auto take = [&](std::int64_t captured_ns, CaptureClock clock) {
-    const std::int64_t transit_ns = arrived_ns - captured_ns;
-    if (transit_ns < 0 || transit_ns > kTransitMax_ns) return;
-    origin.captured_ns = captured_ns;
-    origin.clock = clock;
-  };
-  if (is_device) {
-    take(pts_ns, CaptureClock::kDriver);
-    take(pts_ns - ahead_ns, CaptureClock::kDriver);
-  } else if (format.start_time_realtime != AV_NOPTS_VALUE && format.start_time_realtime > 0) {
-    take(format.start_time_realtime * 1000 + pts_ns - ahead_ns, CaptureClock::kSender);
-  }
-  return origin;
-}
 
 std::unique_ptr<FrameSource> open_stream(const SourceConfig& config) {
   const InputLocation location = locate_input(config.uri);

@@ -67,7 +67,7 @@ class TestSource final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
-  ExitCode error_code() const override { return ExitCode::kPartial; }
+  ErrorKind error_kind() const override { return ErrorKind::kInput; }
   void interrupt() override { interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
   void recycle(Frame frame) override { shells_.give(frame.release()); }

@@ -55,7 +55,7 @@ TEST(DumpWriter, KeepsTheRowsBeforeADeviceFailed) {
     writer.finish();
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnavailable);
+    EXPECT_EQ(error.kind(), ErrorKind::kUnavailable);
     EXPECT_STREQ(error.what(), "the device is gone");
   }
   EXPECT_TRUE(told);

@@ -84,7 +84,7 @@ TEST_F(NpyFileTest, NamesTheFileItCannotMake) {
     NpyFile file(path, "'|u1'", {1}, 1);
     FAIL() << "made a file in a folder that does not exist";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUnexpected);
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
     EXPECT_NE(std::string(error.what()).find(path), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos);
   }

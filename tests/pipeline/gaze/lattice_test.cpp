@@ -20,7 +20,7 @@ std::string usage_error(const LatticeConfig& config, const FrameGeometry& geomet
   try {
     make_lattice(config, geometry);
   } catch (const UsageError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     return error.what();
   }
   return "no error";

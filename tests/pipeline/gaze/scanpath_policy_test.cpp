@@ -55,7 +55,7 @@ std::string input_error(const std::string& text) {
   try {
     path_from_file(text);
   } catch (const InputError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kBadInput);
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
   }
   return "no error";

@@ -12,7 +12,7 @@
 #endif
 #include "pipeline/error.h"
 #include "pipeline/run/pipeline.h"
-#include "pipeline/source/frame/frame_source.h"
+#include "pipeline/source/open.h"
 #include "tests/support/card_trap.h"
 #include "tests/support/required.h"
 #include "tests/support/temp_dir.h"
@@ -20,9 +20,9 @@
 namespace saccade {
 namespace {
 
-[[noreturn]] void leave(const std::string& what, ExitCode code) {
-  std::fputs(what.c_str(), stderr);
-  std::_Exit(static_cast<int>(code));
+[[noreturn]] void leave(const std::string& what, ErrorKind kind) {
+  std::fprintf(stderr, "%s: %s", name(kind), what.c_str());
+  std::_Exit(1);
 }
 
 [[noreturn]] void fault_in_second_frame() {
@@ -42,9 +42,9 @@ namespace {
     test::trap_card();
     pipeline.step(frame, emission);
   } catch (const UnavailableError& error) {
-    leave(error.what(), error.code());
+    leave(error.what(), error.kind());
   }
-  leave("nothing was thrown", ExitCode::kUnexpected);
+  leave("nothing was thrown", ErrorKind::kOutput);
 }
 
 // The decoder's thread meets it first, say: to FFmpeg these are packets that can't be decoded, and they never end.
@@ -59,7 +59,7 @@ namespace {
   on_card.backend = Backend::kCuda;
   Pipeline pipeline(on_card);
   Frame frame;
-  if (source->next(frame) != ReadStatus::kOk) leave(source->error(), ExitCode::kUnexpected);
+  if (source->next(frame) != ReadStatus::kOk) leave(source->error(), ErrorKind::kOutput);
   pipeline.prepare(frame.view());
   Emission emission = pipeline.make_emission();
   try {
@@ -69,8 +69,8 @@ namespace {
   }
   ReadStatus status = ReadStatus::kOk;
   while (status == ReadStatus::kOk || status == ReadStatus::kAgain) status = source->next(frame);
-  if (status == ReadStatus::kFailed) leave(source->error(), source->error_code());
-  leave("it ended as if it were whole", ExitCode::kUnexpected);
+  if (status == ReadStatus::kFailed) leave(source->error(), source->error_kind());
+  leave("it ended as if it were whole", ErrorKind::kOutput);
 }
 
 class DeviceFault : public ::testing::Test {
@@ -84,7 +84,7 @@ class DeviceFault : public ::testing::Test {
 };
 
 TEST_F(DeviceFault, EndsTheRunAndNamesTheBackend) {
-  EXPECT_EXIT(fault_in_second_frame(), ::testing::ExitedWithCode(69), "backend cuda: .*launch failure");
+  EXPECT_EXIT(fault_in_second_frame(), ::testing::ExitedWithCode(1), "unavailable: backend cuda: .*launch failure");
 }
 
 TEST_F(DeviceFault, IsNoDamagedInput) {
@@ -94,7 +94,8 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
     return;
   }
   const std::string clip = std::string(clips) + "/static-1080p.mp4";
-  EXPECT_EXIT(fault_while_decoding(clip), ::testing::ExitedWithCode(69), "static-1080p.mp4: frame .*launch failure");
+  EXPECT_EXIT(fault_while_decoding(clip), ::testing::ExitedWithCode(1),
+              "unavailable: .*static-1080p.mp4: frame .*launch failure");
   // The process that is to die runs all this again, up to its own death, and leaves its folders behind: it takes ours.
   constexpr const char* kTurned = "SACCADE_TURNED_CLIP";
   std::optional<test::TempDir> folder;
@@ -108,8 +109,8 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
     config.uri = turned;
     EXPECT_EQ(open_source(config)->info().width_px, 1080);
   }
-  EXPECT_EXIT(fault_while_decoding(std::getenv(kTurned)), ::testing::ExitedWithCode(69),
-              "turned.mp4: frame .*launch failure");
+  EXPECT_EXIT(fault_while_decoding(std::getenv(kTurned)), ::testing::ExitedWithCode(1),
+              "unavailable: .*turned.mp4: frame .*launch failure");
   unsetenv(kTurned);
 }
 

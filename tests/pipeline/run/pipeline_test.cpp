@@ -9,7 +9,7 @@
 
 #include "kernels/cpu/pyramid.h"
 #include "pipeline/error.h"
-#include "pipeline/source/frame/frame_source.h"
+#include "pipeline/source/open.h"
 #include "pipeline/source/test/test_source.h"
 #include "tests/support/allocation_counter.h"
 

@@ -6,17 +6,18 @@
 #include <fstream>
 
 #include "pipeline/error.h"
+#include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
 
 namespace saccade::test {
 namespace {
 
 // The message, after checking its kind and that it is one line which names the input.
-std::string refusal(const SourceConfig& config, ExitCode code) {
+std::string refusal(const SourceConfig& config, ErrorKind kind) {
   try {
     open_source(config);
   } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
+    EXPECT_EQ(e.kind(), kind) << e.what();
     const std::string message = e.what();
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;
@@ -25,10 +26,10 @@ std::string refusal(const SourceConfig& config, ExitCode code) {
   return "";
 }
 
-std::string refusal(const std::string& uri, ExitCode code = ExitCode::kBadInput) {
+std::string refusal(const std::string& uri, ErrorKind kind = ErrorKind::kInput) {
   SourceConfig config;
   config.uri = uri;
-  const std::string message = refusal(config, code);
+  const std::string message = refusal(config, kind);
   EXPECT_NE(message.find(uri), std::string::npos) << message;
   return message;
 }
@@ -70,7 +71,7 @@ TEST(Errors, OfAddresses) {
   expect_word(refusal("gopher-ng://host/clip"), "protocol");
   refusal("http://127.0.0.1:9/clip.mp4");
   refusal("lavfi:nosuchsource");
-  refusal("test://nothing", ExitCode::kUsage);
+  refusal("test://nothing", ErrorKind::kUsage);
 }
 
 TEST(Errors, OfFilters) {
@@ -79,9 +80,9 @@ TEST(Errors, OfFilters) {
   SourceConfig config;
   config.uri = dir.file("a.mp4");
   config.filters = "nosuchfilter=3";
-  expect_word(refusal(config, ExitCode::kUsage), "nosuchfilter");
+  expect_word(refusal(config, ErrorKind::kUsage), "nosuchfilter");
   config.filters = "scale=w=banana";
-  expect_word(refusal(config, ExitCode::kUsage), "scale=w=banana");
+  expect_word(refusal(config, ErrorKind::kUsage), "scale=w=banana");
 }
 
 TEST(Errors, OfLimitsAndStreams) {
@@ -90,18 +91,18 @@ TEST(Errors, OfLimitsAndStreams) {
   SourceConfig config;
   config.uri = dir.file("a.mp4");
   config.max_pixels = 64 * 48 - 1;
-  expect_word(refusal(config, ExitCode::kBadInput), "64x48");
+  expect_word(refusal(config, ErrorKind::kInput), "64x48");
   config.max_pixels = 64 * 48;
   EXPECT_NO_THROW(open_source(config));
   config.stream_index = 1;
-  expect_word(refusal(config, ExitCode::kBadInput), "no video stream 1");
+  expect_word(refusal(config, ErrorKind::kInput), "no video stream 1");
 }
 
 TEST(Errors, StandardInputCantBeLooped) {
   SourceConfig config;
   config.uri = "-";
   config.loops = 1;
-  expect_word(refusal(config, ExitCode::kUsage), "--loop");
+  expect_word(refusal(config, ErrorKind::kUsage), "--loop");
 }
 
 TEST(Names, OfFilesMayLookLikeAnything) {
@@ -135,25 +136,25 @@ TEST(Sources, SayWhyTheCardWasNotTried) {
 // One that fails at its first frame.
 class FailedSource : public FrameSource {
  public:
-  explicit FailedSource(ExitCode code) : code_(code) {}
+  explicit FailedSource(ErrorKind kind) : kind_(kind) {}
   const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame&) override { return ReadStatus::kFailed; }
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
-  ExitCode error_code() const override { return code_; }
+  ErrorKind error_kind() const override { return kind_; }
   void interrupt() override {}
   void recycle(Frame) override {}
 
  private:
-  ExitCode code_;
+  ErrorKind kind_;
   StreamInfo info_;
   SourceCounters counters_;
   std::string error_ = "clip.mp4: frame 0: a fault";
 };
 
 TEST(Sources, ThatFailTellInputFromDevice) {
-  EXPECT_THROW(throw_first_error(FailedSource(ExitCode::kPartial)), InputError);
-  EXPECT_THROW(throw_first_error(FailedSource(ExitCode::kUnavailable)), UnavailableError);
+  EXPECT_THROW(throw_first_error(FailedSource(ErrorKind::kInput)), InputError);
+  EXPECT_THROW(throw_first_error(FailedSource(ErrorKind::kUnavailable)), UnavailableError);
 }
 
 TEST(Sources, InterruptEndsThem) {

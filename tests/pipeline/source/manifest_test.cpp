@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "pipeline/error.h"
+#include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
 
 namespace saccade::test {

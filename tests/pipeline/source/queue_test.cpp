@@ -7,6 +7,7 @@
 
 #include "pipeline/run/decode_thread.h"
 #include "pipeline/source/frame/frame_pool.h"
+#include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
 
 namespace saccade::test {
@@ -147,7 +148,7 @@ class BrokenSource final : public FrameSource {
   }
   const SourceCounters& counters() const override { return counters_; }
   const std::string& error() const override { return error_; }
-  ExitCode error_code() const override { return ExitCode::kPartial; }
+  ErrorKind error_kind() const override { return ErrorKind::kInput; }
   void interrupt() override { interrupted_ = true; }
   void recycle(Frame) override {}
 

@@ -1,5 +1,7 @@
 #include "tests/pipeline/source/support.h"
 
+#include "pipeline/source/open.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -6,6 +6,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/source/frame/times.h"
+#include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
 
 namespace saccade::test {

@@ -1,4 +1,4 @@
-#include "app/dump/dump_input.h"
+#include "app/input_identity.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
