@@ -21,7 +21,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(os.environ.get("SACCADE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+ROOT = pathlib.Path(os.environ.get("SACCADE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[3]))
 sys.path += [str(pathlib.Path(__file__).resolve().parent), str(ROOT / "tests" / "support")]
 os.environ["SACCADE_BIN"] = os.path.abspath(os.environ.get("SACCADE_BIN", ROOT / "build/ci/app/saccade"))
 
