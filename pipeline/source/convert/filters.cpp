@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/source/ffmpeg/av_versions.h"
 
 namespace saccade {
 namespace {
@@ -38,9 +39,9 @@ bool works_on_fields(const std::string& filters) {
 }
 
 bool FrameFilters::wants(const AVFrame& frame, AVCodecID codec) {
-  const bool interlaced = frame.interlaced_frame != 0 && flag_means_fields(codec);
+  const bool interlaced = is_interlaced(frame) && flag_means_fields(codec);
   if (work_ == FieldWork::kNone && (interlaced || config_.deinterlace == Deinterlace::kYes)) {
-    top_field_first_ = frame.top_field_first != 0;
+    top_field_first_ = is_top_field_first(frame);
     work_ = config_.deinterlace == Deinterlace::kYes  ? FieldWork::kAll
             : config_.deinterlace == Deinterlace::kNo ? FieldWork::kLeftWoven
             : works_on_fields(config_.filters)        ? FieldWork::kLeftToUser
@@ -93,7 +94,7 @@ void FrameFilters::build(const AVFrame& like) {
 
 bool FrameFilters::push(AVFrame& frame, const FrameTime& time, AVRational frame_rate) {
   frame.pts = time.pts_ns;
-  frame.pkt_duration = time.duration_ns;
+  set_frame_duration(frame, time.duration_ns);
   frame_rate_ = frame_rate;
   until_ns_ = time.pts_ns + time.duration_ns;
   finished_ = false;
@@ -118,7 +119,8 @@ void FrameFilters::time_frame(const AVFrame& frame, FrameTime& time) {
   }
   std::optional<std::int64_t> pts_ns;
   if (frame.pts != AV_NOPTS_VALUE) pts_ns = av_rescale_q(frame.pts, base, kNanoseconds);
-  time = clock_->next(pts_ns, frame.pkt_duration > 0 ? av_rescale_q(frame.pkt_duration, base, kNanoseconds) : 0);
+  const std::int64_t duration = frame_duration(frame);
+  time = clock_->next(pts_ns, duration > 0 ? av_rescale_q(duration, base, kNanoseconds) : 0);
 }
 
 ReadStatus FrameFilters::pull(AVFrame& frame, FrameTime& time) {

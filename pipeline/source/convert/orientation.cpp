@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-extern "C" {
-#include <libavformat/avformat.h>
-#include <libavutil/frame.h>
-}
+#include "pipeline/source/ffmpeg/av_versions.h"
 
 namespace saccade {
 namespace {
@@ -58,7 +55,7 @@ const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& st
   if (own != nullptr && own->size >= kMatrixBytes) return reinterpret_cast<const std::int32_t*>(own->data);
   if (!or_of_stream) return nullptr;
   std::size_t size = 0;
-  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+  const std::uint8_t* data = stream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, size);
   return size >= kMatrixBytes ? reinterpret_cast<const std::int32_t*>(data) : nullptr;
 }
 

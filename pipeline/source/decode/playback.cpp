@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/source/ffmpeg/av_versions.h"
 
 namespace saccade {
 namespace {
@@ -140,9 +141,8 @@ ReadStatus Playback::next_of_play(AVFrame& frame, FrameTime& time) {
     const ReadStatus status = decode(frame);
     if (status != ReadStatus::kOk) return status;
     ++decoded_;
-    const std::int64_t duration_ns =
-        frame.pkt_duration > 0 ? av_rescale_q(frame.pkt_duration, stream().time_base, kNanoseconds) : 0;
-    time = clock_.next(raw_pts_ns(frame), duration_ns);
+    const std::int64_t duration = frame_duration(frame);
+    time = clock_.next(raw_pts_ns(frame), duration > 0 ? av_rescale_q(duration, stream().time_base, kNanoseconds) : 0);
     if (!base_ns_) set_base(time.pts_ns);
     if (time.pts_ns + kSlack < start_ns_) {
       av_frame_unref(&frame);

@@ -1,0 +1,51 @@
+// The differences between the versions of FFmpeg that saccade builds with, 5.1 to 8: versions are asked here alone.
+// Each name is one thing as the newest version has it; below its #else stands what older versions have instead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+#include <libavcodec/packet.h>
+#include <libavformat/avformat.h>
+#include <libavformat/version.h>
+#include <libavutil/frame.h>
+#include <libavutil/version.h>
+}
+
+namespace saccade {
+
+// FFmpeg 6.0: AVFrame::duration, in units of its time base; 0 when unknown. Before: pkt_duration.
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+inline std::int64_t frame_duration(const AVFrame& frame) { return frame.duration; }
+inline void set_frame_duration(AVFrame& frame, std::int64_t duration) { frame.duration = duration; }
+#else
+inline std::int64_t frame_duration(const AVFrame& frame) { return frame.pkt_duration; }
+inline void set_frame_duration(AVFrame& frame, std::int64_t duration) { frame.pkt_duration = duration; }
+#endif
+
+// FFmpeg 6.1: flags. Before: fields of AVFrame.
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+inline bool is_interlaced(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0; }
+inline bool is_top_field_first(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0; }
+#else
+inline bool is_interlaced(const AVFrame& frame) { return frame.interlaced_frame != 0; }
+inline bool is_top_field_first(const AVFrame& frame) { return frame.top_field_first != 0; }
+#endif
+
+// Side data of the whole stream; null when there is none. FFmpeg 6.1: in its codec parameters. Before: in the stream.
+inline const std::uint8_t* stream_side_data(const AVStream& stream, AVPacketSideDataType type,
+                                            std::size_t& size_bytes) {
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+  const AVCodecParameters& parameters = *stream.codecpar;
+  const AVPacketSideData* data =
+      av_packet_side_data_get(parameters.coded_side_data, parameters.nb_coded_side_data, type);
+  size_bytes = data != nullptr ? data->size : 0;
+  return data != nullptr ? data->data : nullptr;
+#else
+  size_bytes = 0;
+  return av_stream_get_side_data(&stream, type, &size_bytes);
+#endif
+}
+
+}  // namespace saccade
