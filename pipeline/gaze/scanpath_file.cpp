@@ -1,6 +1,7 @@
 // Reads a recorded scanpath.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>

@@ -2,6 +2,7 @@
 // simple ways.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Foveated samples of the GL backend against the CPU's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
