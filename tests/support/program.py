@@ -35,6 +35,14 @@ def ffmpeg(*arguments):
                           stdin=subprocess.DEVNULL).stdout
 
 
+def rotate_container(source, target, degrees):
+    """Copies a video so that its container asks for a rotation, anticlockwise."""
+    try:
+        ffmpeg("-display_rotation", degrees, "-i", source, "-c", "copy", target)
+    except subprocess.CalledProcessError:  # before FFmpeg 6
+        ffmpeg("-i", source, "-c", "copy", "-metadata:s:v:0", f"rotate={degrees}", target)
+
+
 def make_clip(path, graph, *arguments):
     """Encodes a lavfi graph; exact enough for its pixels to be worth comparing."""
     ffmpeg("-f", "lavfi", "-i", graph, "-c:v", "libx264", "-preset", "ultrafast", "-crf", "12", "-pix_fmt", "yuv420p",
@@ -55,7 +63,7 @@ def frame_times(path):
 
 def rgb_frames(path, width, height):
     """Every frame as ffmpeg shows it, [F, H, W, 3] u8."""
-    raw = ffmpeg("-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-vsync", "passthrough", "-")
+    raw = ffmpeg("-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-fps_mode", "passthrough", "-")
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
 
 

@@ -27,6 +27,12 @@ def make_clip(path, source, *encoder):
     return path
 
 
+def chroma_location(path):
+    """As ffprobe reads it from the file."""
+    return subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=chroma_location", "-of",
+                           "default=nw=1:nk=1", path], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def raw_clip(path, frames, rate=25):
     """A lossless RGB clip of the given (H, W, 3) arrays."""
     height, width = frames[0].shape[:2]

@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 
 from dump_support import DumpTest, SACCADE, ffmpeg, load, load_json, saccade
-from program import cuda_facts, machine
+from program import cuda_facts, machine, rotate_container
 from required import required, skip_or_fail
 
 
@@ -118,7 +118,7 @@ class WithCard(ClipTest):
     def test_turned(self):
         for degrees in (90, 180, 270):
             turned = self.folder / f"turned-{degrees}.mp4"
-            ffmpeg("-i", self.clip, "-c", "copy", "-metadata:s:v", f"rotate={degrees}", turned)
+            rotate_container(self.clip, turned, degrees)
             cpu, meta = self.dumped(turned, f"cpu-{degrees}", "--backend", "cpu", "--frames", "40", "--every", "frame")
             self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
             card, meta = self.dumped(turned, f"card-{degrees}", "--backend", "cuda", "--require-hwdec", "--frames", "40",

@@ -25,7 +25,10 @@ class Patches(unittest.TestCase):
 
     def yuv_clip(self, width, height, pixel_format, matrix, full_range, site=LEFT):
         path = f"{self.folder.name}/{matrix}_{pixel_format}_{full_range}_{width}.mkv"
-        return ref.make_clip(path, source(width, height, 10), "-pix_fmt", pixel_format, "-c:v", "ffv1", "-level", 3,
+        graph = source(width, height, 10)
+        if site != LEFT:  # FFmpeg 7 takes the site from the frames alone, FFmpeg 5 from the encoder's option
+            graph += f",format={pixel_format},zscale=chromal={SITE_NAMES[site]}"
+        return ref.make_clip(path, graph, "-pix_fmt", pixel_format, "-c:v", "ffv1", "-level", 3,
                              "-colorspace", COLORSPACES[matrix], "-color_range", "pc" if full_range else "tv",
                              "-chroma_sample_location", SITE_NAMES[site])
 
@@ -79,6 +82,7 @@ class Patches(unittest.TestCase):
         for site in (CENTRE, TOP_LEFT):
             with self.subTest(site=site):
                 clip = self.yuv_clip(96, 96, "yuv420p", "bt601", False, site)
+                self.assertEqual(ref.chroma_location(clip), SITE_NAMES[site])
                 self.check(clip, 96, 96, "yuv420p", self.color("bt601", site=site), "--every", 3)
 
     def test_odd_sizes(self):

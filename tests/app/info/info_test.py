@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from fractions import Fraction
 
-from program import ffmpeg, ffprobe, frame_times, make_clip, saccade, saccade_json
+from program import ffmpeg, ffprobe, frame_times, make_clip, rotate_container, saccade, saccade_json
 
 
 def round_up(value, multiple):
@@ -84,7 +84,7 @@ class InfoFile(unittest.TestCase):
     def test_rotation_turns_the_picture(self):
         upright = self.clip("upright.mp4", "testsrc2=size=128x96:rate=25:duration=0.4")
         turned = self.path("turned.mp4")
-        ffmpeg("-i", upright, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned)
+        rotate_container(upright, turned, 90)
         report = saccade_json("info", turned)
         self.assertEqual((report["coded_width"], report["coded_height"]), (128, 96))
         self.assertEqual((report["width"], report["height"]), (96, 128))

@@ -58,7 +58,7 @@ def away_from_mark(index, width, height, reach=24):
 
 def truth_rgb(clip, width, height):
     """BT.601 limited, chroma at MPEG's left site, interpolated linearly: computed in double from ffmpeg's planes."""
-    raw = np.frombuffer(ffmpeg("-i", clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-vsync", "passthrough", "-"), np.uint8)
+    raw = np.frombuffer(ffmpeg("-i", clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-fps_mode", "passthrough", "-"), np.uint8)
     cw, ch = (width + 1) // 2, (height + 1) // 2
     frames = []
     for frame in raw.reshape(-1, width * height + 2 * cw * ch).astype(float):
@@ -230,7 +230,7 @@ class Reconstruct(unittest.TestCase):
     def test_odd_sizes_and_variable_times(self):
         graph = "testsrc=size=161x121:rate=30:duration=2,select='not(mod(n,3))+gt(n,40)'"
         clip = self.path("vfr.mkv")
-        ffmpeg("-f", "lavfi", "-i", graph, "-vsync", "vfr", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv444p", clip)
+        ffmpeg("-f", "lavfi", "-i", graph, "-fps_mode", "vfr", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv444p", clip)
         dump = self.make_dump("vfr", clip, "--every", "frame")
         self.reconstruct(dump, "-o", self.path("vfr.mp4"))
         np.testing.assert_allclose(frame_times(self.path("vfr.mp4")), load(dump)["index"]["pts_ns"] * 1e-9, rtol=0, atol=1e-5)

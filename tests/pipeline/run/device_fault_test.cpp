@@ -102,7 +102,9 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
   if (std::getenv(kTurned) == nullptr) {
     folder.emplace();
     const std::string turned = folder->file("turned.mp4");
-    const std::string make = "ffmpeg -y -v error -i " + clip + " -t 1 -c copy -metadata:s:v rotate=90 " + turned;
+    const std::string output = " -t 1 -c copy " + turned;
+    const std::string make = "ffmpeg -y -v error -display_rotation 90 -i " + clip + output +  // since FFmpeg 6
+                             " || ffmpeg -y -v error -i " + clip + " -metadata:s:v rotate=90" + output;
     ASSERT_EQ(std::system(make.c_str()), 0);
     setenv(kTurned, turned.c_str(), 1);
     SourceConfig config;

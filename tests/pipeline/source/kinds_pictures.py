@@ -1,5 +1,6 @@
 """Cases of what a picture can be: turned, odd, huge, of every format and colour."""
-from kinds import CORNERS, H264, Case, encode, ffmpeg, h264, picture, tags, turned, yuv
+from kinds import CORNERS, H264, Case, encode, h264, picture, tags, turned, yuv
+from program import rotate_container
 
 
 def stored(codec, chain, *arguments, **shape):
@@ -11,7 +12,7 @@ def rotated(degrees, *first):
     def make(path):
         plain = path.with_name("plain-" + path.name)
         (first[0] if first else h264())(plain)
-        ffmpeg("-i", plain, "-c", "copy", "-metadata:s:v", f"rotate={degrees}", path)
+        rotate_container(plain, path, degrees)
     return make
 
 
