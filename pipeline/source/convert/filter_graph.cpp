@@ -5,6 +5,7 @@
 #include <new>
 
 #include "pipeline/error.h"
+#include "pipeline/source/ffmpeg/av_versions.h"
 #include "pipeline/source/ffmpeg/late_library.h"
 #include "pipeline/source/ffmpeg/log.h"
 
@@ -111,6 +112,7 @@ FilterGraph::FilterGraph(const std::string& filters, const AVFrame& like, AVRati
   if (frame_rate.num > 0 && frame_rate.den > 0) {
     arguments += fmt::format(":frame_rate={}/{}", frame_rate.num, frame_rate.den);
   }
+  arguments += buffer_source_color(like);
   const FilterLibrary& library = avfilter();
   int code =
       library.create_filter(&source_, library.get_by_name("buffer"), "in", arguments.c_str(), nullptr, graph_.get());

@@ -81,6 +81,10 @@ void FrameFilters::refuse(int code) const {
   throw UsageError(fmt::format("{}: {}", option_name(), av_error_text(code)));
 }
 
+FrameFilters::Kind FrameFilters::kind_of(const AVFrame& frame) const {
+  return {frame.width, frame.height, frame.format, work_, frame.colorspace, frame.color_range};
+}
+
 void FrameFilters::build(const AVFrame& like) {
   graph_.reset();
   try {
@@ -89,7 +93,7 @@ void FrameFilters::build(const AVFrame& like) {
     throw UsageError(
         fmt::format("{}: {}; see 'ffmpeg -filters'", config_.filters.empty() ? "--deinterlace" : "--vf", e.what()));
   }
-  kind_ = {like.width, like.height, like.format, work_};
+  kind_ = kind_of(like);
 }
 
 bool FrameFilters::push(AVFrame& frame, const FrameTime& time, AVRational frame_rate) {
@@ -98,7 +102,7 @@ bool FrameFilters::push(AVFrame& frame, const FrameTime& time, AVRational frame_
   frame_rate_ = frame_rate;
   until_ns_ = time.pts_ns + time.duration_ns;
   finished_ = false;
-  if (graph_ && kind_ == Kind{frame.width, frame.height, frame.format, work_}) {
+  if (graph_ && kind_ == kind_of(frame)) {
     const int pushed = graph_->push(&frame);
     if (pushed == AVERROR_EOF) return false;
     if (pushed < 0) refuse(pushed);

@@ -22,7 +22,7 @@ enum class FieldWork : std::uint8_t { kNone, kFlagged, kAll, kLeftToUser, kLeftW
 // Whether a chain has a filter that makes, takes apart or joins fields. False where it can't be parsed.
 bool works_on_fields(const std::string& filters);
 
-// Rebuilds its graph, the old one drained, when size, format or the work on fields change. One thread.
+// Rebuilds its graph, the old one drained, when size, format, colours or the work on fields change. One thread.
 class FrameFilters {
  public:
   FrameFilters(const SourceConfig& config, FrameShells& shells) : config_(config), shells_(shells) {}
@@ -41,6 +41,13 @@ class FrameFilters {
   std::string field_note() const;   // a sentence for `info`; empty for progressive pictures
 
  private:
+  struct Kind {
+    int width = 0, height = 0, format = -1;
+    FieldWork work = FieldWork::kNone;
+    int space = -1, range = -1;
+    bool operator==(const Kind&) const = default;
+  };
+  Kind kind_of(const AVFrame& frame) const;
   void build(const AVFrame& like);
   void time_frame(const AVFrame& frame, FrameTime& time);
   [[noreturn]] void refuse(int code) const;
@@ -56,11 +63,7 @@ class FrameFilters {
   std::int64_t until_ns_ = 0;  // where the last frame pushed ends
   bool finished_ = false;
   std::optional<PtsClock> clock_;  // of what comes out
-  struct Kind {
-    int width = 0, height = 0, format = -1;
-    FieldWork work = FieldWork::kNone;
-    bool operator==(const Kind&) const = default;
-  } kind_;  // of graph_'s frames
+  Kind kind_;                      // of graph_'s frames
 };
 
 }  // namespace saccade

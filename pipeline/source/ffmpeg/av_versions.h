@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 extern "C" {
 #include <libavcodec/packet.h>
+#include <libavfilter/version.h>
 #include <libavformat/avformat.h>
 #include <libavformat/version.h>
 #include <libavutil/frame.h>
@@ -45,6 +47,17 @@ inline const std::uint8_t* stream_side_data(const AVStream& stream, AVPacketSide
 #else
   size_bytes = 0;
   return av_stream_get_side_data(&stream, type, &size_bytes);
+#endif
+}
+
+// More options of the filter "buffer": the colours of its frames, whose tags must be known values. FFmpeg 7.0: filters
+// agree on matrix and range beforehand, and a source that names none loses its frames' own. Before: each frame's count.
+inline std::string buffer_source_color([[maybe_unused]] const AVFrame& like) {
+#if LIBAVFILTER_VERSION_INT >= AV_VERSION_INT(9, 16, 100)
+  return ":colorspace=" + std::to_string(static_cast<int>(like.colorspace)) +
+         ":range=" + std::to_string(static_cast<int>(like.color_range));
+#else
+  return {};
 #endif
 }
 
