@@ -58,7 +58,8 @@ class Screen:
             skip_or_fail("gl", "Xvfb did not start")
         self.display = f":{number}"
         self.environment = {**os.environ, "DISPLAY": self.display}
-        self.environment.pop("WAYLAND_DISPLAY", None)
+        for name in ("WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"):  # no compositor's window: GLFW 3.4 would prefer it
+            self.environment.pop(name, None)
 
     def xdotool(self, *arguments):
         return subprocess.run(["xdotool", *map(str, arguments)], env=self.environment, check=True, capture_output=True,

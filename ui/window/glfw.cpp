@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdlib>
+
 #include "pipeline/error.h"
 
 namespace saccade::ui {
@@ -14,9 +16,26 @@ std::string last_error() {
   return text == nullptr ? "no reason given" : text;
 }
 
+// GLFW 3.4 tries Wayland before X11. Where no compositor can be reached, libwayland writes a line of its own to stderr.
+void choose_platform() {
+#if defined(GLFW_PLATFORM)
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  const char* display = std::getenv("WAYLAND_DISPLAY");
+  const bool has_socket =
+      is_set("XDG_RUNTIME_DIR") || is_set("WAYLAND_SOCKET") || (display != nullptr && *display == '/');
+  if (!has_socket && glfwPlatformSupported(GLFW_PLATFORM_X11) == GLFW_TRUE) {
+    glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+  }
+#endif
+}
+
 }  // namespace
 
 GlfwLibrary::GlfwLibrary() {
+  choose_platform();
   if (glfwInit() == GLFW_FALSE) {
     throw UnavailableError(fmt::format(
         "view: no display to open a window on ({}); use --offscreen --screenshot T=FILE.png for pictures without one",

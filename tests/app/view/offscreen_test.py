@@ -10,6 +10,7 @@ import numpy as np
 from program import ffmpeg, make_clip, need_gl, saccade, saccade_json
 from view_support import GOLDEN, difference, read_png, shoot
 
+NO_DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
 BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
 PLAIN = ("--overlay", "off", "--show", "none")
 
@@ -158,7 +159,7 @@ class Rules(Offscreen):
                 self.assertEqual(len(result.stderr.strip().splitlines()), 1)
 
     def test_without_a_display_the_way_out_is_named(self):
-        environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        environment = {key: value for key, value in os.environ.items() if key not in NO_DISPLAY}
         result = saccade("view", BOX, env=environment)
         self.assertEqual(result.returncode, 69, result.stderr)
         self.assertIn("--offscreen", result.stderr)
