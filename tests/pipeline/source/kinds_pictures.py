@@ -114,8 +114,9 @@ def colours():
         Case("colour", "untagged_wide.y4m", encode(chain=f"{yuv('709')},{bare}", width=1280, height=16, frames=2),
              [None] * 2, size=(1280, 16), corners={}, says="bt709 is assumed"),
         # The container's word against the codec's: the decoder's frame says what it is.
-        Case("colour", "mismatched.mov", encode(*H264, *tags("bt709"), "-bsf:v", "h264_metadata=matrix_coefficients=6",
-                                                chain=yuv("170m"))),
+        Case("colour", "mismatched.mov", encode(*H264, *tags("bt709"), "-color_primaries", "bt709", "-color_trc", "bt709",
+                                                "-bsf:v", "h264_metadata=matrix_coefficients=6", chain=yuv("170m") +
+                                                ",setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709")),
         Case("colour", "pq.mkv", hdr("smpte2084"), [None] * 8, corners={}, says=r"HDR \(PQ\) is tone-mapped"),
         Case("colour", "hlg.mkv", hdr("arib-std-b67"), [None] * 8, corners={}, says=r"HDR \(HLG\) is tone-mapped")]
     return cases

@@ -40,7 +40,7 @@ def times():
                                       chain="settb=1/1000,setpts=N*N*10"), times=vfr),
         Case("times", "gap.mkv", h264("-fps_mode", "passthrough", "-enc_time_base", "1/1000",
                                       chain="settb=1/1000,setpts=N*40+gte(N\\,4)*3600000"), times=gap),
-        Case("times", "duplicate.nut", encode("-c:v", "ffv1", *tags(), "-avoid_negative_ts", "disabled", "-bsf:v",
+        Case("times", "duplicate.nut", encode("-c:v", "ffv1", *tags("smpte170m"), "-avoid_negative_ts", "disabled", "-bsf:v",
                                               "setts=pts='if(eq(N,3),PREV_OUTPTS,PTS)':dts=DTS-2", chain=yuv("170m")),
              times=frame),
         Case("times", "no_times.h264", encode("-c:v", "libx264", "-preset", "veryfast", "-qp", "2", "-bf", "3", *tags(),
