@@ -113,6 +113,10 @@ def colours():
         Case("colour", "untagged_small.y4m", encode(chain=f"{yuv('170m')},{bare}"), says="bt601 is assumed"),
         Case("colour", "untagged_wide.y4m", encode(chain=f"{yuv('709')},{bare}", width=1280, height=16, frames=2),
              [None] * 2, size=(1280, 16), corners={}, says="bt709 is assumed"),
+        # Through filters that work on matrix and range: FFmpeg 7's agree on both before the first frame.
+        Case("colour", "filtered_tv.mkv", stored("ffv1", yuv("709"), *tags()), options=("--vf", "scale=64:48,format=yuv444p")),
+        Case("colour", "filtered_pc.mkv", stored("ffv1", yuv("2020_ncl", "yuv420p", False), *tags("bt2020nc", False)),
+             options=("--vf", "scale=64:48,format=yuv444p")),
         # The container's word against the codec's: the decoder's frame says what it is.
         Case("colour", "mismatched.mov", encode(*H264, *tags("bt709"), "-color_primaries", "bt709", "-color_trc", "bt709",
                                                 "-bsf:v", "h264_metadata=matrix_coefficients=6", chain=yuv("170m") +

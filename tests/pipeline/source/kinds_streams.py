@@ -76,10 +76,14 @@ def changes():
     deep = encode(*H264, *tags(), chain=yuv("709", "yuv420p10le"))
     fine = encode(*H264, *tags(), chain=yuv("709", "yuv422p"))
     sar = h264(chain="setsar=2/1")
+    other = encode(*H264, *tags("smpte170m", False), chain=yuv("170m", limited=False))
     both = list(range(8)) * 2
     return [Case("change", "size.ts", glued(h264(), wide), both, times=None),
             Case("change", "format.ts", glued(h264(), fine), both, times=None, tolerance=4),
             Case("change", "depth.ts", glued(deep, h264()), both, times=None),
+            Case("change", "colour.ts", glued(h264(), other), both, times=None),
+            Case("change", "colour_filtered.ts", glued(h264(), other), both, times=None,
+                 options=("--vf", "scale=64:48,format=yuv444p")),
             Case("change", "sar.ts", glued(h264(), sar), both, times=None, says="changes from 1 to 2:")]
 
 
