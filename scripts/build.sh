@@ -3,7 +3,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${SACCADE_JOBS:-$(nproc)}
 
 # build PRESET [TARGET...]: into build/PRESET. One CUDA architecture, that of the card in this machine where there is
-# one: all seven would take minutes. Warnings are errors only with the compiler the project is kept clean for.
+# one: all seven would take minutes. Warnings are errors only with the compilers the project is kept clean for.
 build() {
   local preset=$1
   shift
@@ -12,7 +12,7 @@ build() {
   if capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1) && [[ $capability ]]; then
     options+=("-DCMAKE_CUDA_ARCHITECTURES=${capability/./}")
   fi
-  if [[ $("${CXX:-c++}" -dumpversion) != 12* ]]; then options+=(-DSACCADE_WERROR=OFF); fi
+  if [[ $("${CXX:-c++}" -dumpversion) != 1[24]* ]]; then options+=(-DSACCADE_WERROR=OFF); fi
   local log
   log=$(mktemp)
   if ! (cd "$root" && cmake --preset "$preset" "${options[@]}") >"$log" 2>&1; then
