@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 
 namespace saccade {
 namespace {
@@ -20,10 +19,12 @@ int full_chain_levels(int width_px, int height_px) {
 
 PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat format, int levels) {
   if (width_px < 1 || height_px < 1) {
-    throw std::invalid_argument(fmt::format("a frame of {}x{} pixels has no pyramid", width_px, height_px));
+    throw LayoutError(LayoutError::Reason::kArguments,
+                      fmt::format("a frame of {}x{} pixels has no pyramid", width_px, height_px));
   }
   if (levels < 1 || levels > kMaxLevels) {
-    throw std::invalid_argument(fmt::format("{} levels: the range is 1 to {}", levels, kMaxLevels));
+    throw LayoutError(LayoutError::Reason::kArguments,
+                      fmt::format("{} levels: the range is 1 to {}", levels, kMaxLevels));
   }
   const int multiple = std::max(kExtentPx, 1 << (levels - 1));
   const int extent = std::max(width_px, height_px);
@@ -31,16 +32,15 @@ PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat for
       extent > kMaxExtentPx - multiple + 1) {
     int most = levels - 1;
     while (extent > kMaxExtentPx - std::max(kExtentPx, 1 << (most - 1)) + 1) --most;
-    throw std::invalid_argument(
-        fmt::format("{} levels pad a frame of {}x{} pixels beyond the largest texture, {}x{}; "
-                    "give --levels {} or fewer",
-                    levels, width_px, height_px, kMaxExtentPx, kMaxExtentPx, most));
+    throw LayoutError(
+        LayoutError::Reason::kTooManyLevels,
+        fmt::format("{} levels pad a frame of {}x{} pixels beyond the largest texture, {}x{}: {} or fewer fit", levels,
+                    width_px, height_px, kMaxExtentPx, kMaxExtentPx, most));
   }
   if (width_px > kMaxExtentPx - multiple + 1 || height_px > kMaxExtentPx - multiple + 1) {
-    throw std::invalid_argument(
-        fmt::format("a frame of {}x{} pixels with {} levels is larger than the largest texture, {}x{}; "
-                    "scale it down, for example with --vf scale=4096:-2",
-                    width_px, height_px, levels, kMaxExtentPx, kMaxExtentPx));
+    throw LayoutError(LayoutError::Reason::kTooLarge,
+                      fmt::format("a frame of {}x{} pixels with {} levels is larger than the largest texture, {}x{}",
+                                  width_px, height_px, levels, kMaxExtentPx, kMaxExtentPx));
   }
   PyramidLayout layout;
   layout.width_px = width_px;

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include "kernels/frame_view.h"
 
@@ -51,14 +53,25 @@ struct PyramidLayout {
   bool operator==(const PyramidLayout&) const = default;
 };
 
-// Extents are rounded up to a multiple of max(64, 2^(levels - 1)) luma texels, so that every level is exactly half of
-// the one above. Throws std::invalid_argument, saying the size and the limit, when sizes or levels are out of range.
+// A frame that no texture can hold: the message says its size and the limit.
+class LayoutError : public std::invalid_argument {
+ public:
+  enum class Reason : std::uint8_t { kArguments, kTooManyLevels, kTooLarge };
+  LayoutError(Reason reason, const std::string& what) : std::invalid_argument(what), reason_(reason) {}
+  Reason reason() const { return reason_; }
+
+ private:
+  Reason reason_;
+};
+
 // Level 0 alone, with the same padding.
 PyramidLayout level0_of(PyramidLayout layout);
 
 // Throws std::invalid_argument, with both, unless the frame has the texture's size and format.
 void check_fits(const FrameView& frame, const PyramidLayout& layout);
 
+// Extents are rounded up to a multiple of max(64, 2^(levels - 1)) luma texels, so that every level is exactly half of
+// the one above. Throws LayoutError when sizes or levels are out of range.
 PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat format, int levels = kDefaultLevels);
 
 // Levels down to 1x1: ceil(log2(max(width, height))) + 1.

@@ -1,6 +1,27 @@
 #include "pipeline/error.h"
 
+#include "gpu/device_error.h"
+
 namespace saccade {
+namespace {
+
+Hint hint_of(DeviceRemedy remedy) {
+  switch (remedy) {
+    case DeviceRemedy::kNone:
+      return Hint::kNone;
+    case DeviceRemedy::kLessMemory:
+      return Hint::kLessMemory;
+    case DeviceRemedy::kSmallerTexture:
+      return Hint::kSmallerFrameOrCpu;
+    case DeviceRemedy::kUseCpu:
+      return Hint::kCpuBackend;
+    case DeviceRemedy::kAvoidGl:
+      return Hint::kDirectUpload;
+  }
+  return Hint::kNone;
+}
+
+}  // namespace
 
 const char* name(ErrorKind kind) {
   switch (kind) {
@@ -22,8 +43,77 @@ const char* words(Hint hint) {
   switch (hint) {
     case Hint::kNone:
       return "";
+    case Hint::kSmallerFrame:
+      return "scale the video down";
+    case Hint::kSmallerFrameOrCpu:
+      return "scale the video down, or use the cpu backend";
+    case Hint::kLessMemory:
+      return "end other programs on the GPU, or use a smaller frame or fewer levels";
+    case Hint::kRaisePixelLimit:
+      return "raise the limit, or scale the video down first";
+    case Hint::kFewerLevels:
+      return "use fewer levels";
+    case Hint::kMoreLevels:
+      return "use more levels";
+    case Hint::kFewerPatches:
+      return "use a smaller e0 or a larger patch size";
+    case Hint::kMorePatches:
+      return "use more patches, larger ones or more levels";
+    case Hint::kCpuBackend:
+      return "the cpu backend needs no GPU";
+    case Hint::kOtherBackend:
+      return "use the cpu backend, or let one be chosen";
+    case Hint::kGlBackend:
+      return "use the gl backend, or upload without OpenGL";
+    case Hint::kDirectUpload:
+      return "direct upload needs no OpenGL";
+    case Hint::kCpuDecoding:
+      return "decode on the CPU";
+    case Hint::kOffscreen:
+      return "pictures can be made without a window";
+    case Hint::kCheckRange:
+      return "check start and duration";
+    case Hint::kNoLoop:
+      return "leave out looping";
+    case Hint::kRawParameters:
+      return "give the input's format (rawvideo), size, pixel format and rate";
+    case Hint::kNoInputParameters:
+      return "leave out what describes the input";
+    case Hint::kCheckFilters:
+      return "check the filters; 'ffmpeg -filters' lists what there is";
+    case Hint::kNoFilters:
+      return "leave out the filters";
+    case Hint::kConvertFormat:
+      return "convert it by the filter format=yuv420p";
+    case Hint::kLongerTimeout:
+      return "allow more time for opening";
+    case Hint::kAllowNetwork:
+      return "allow the network where you trust it";
   }
   return "";
 }
+
+std::string one_line(const Fault& fault) {
+  const std::string hint = words(fault.hint);
+  return hint.empty() ? fault.what : fault.what + "; " + hint;
+}
+
+void throw_fault(const Fault& fault, const std::string& context) {
+  const std::string what = context.empty() ? fault.what : context + ": " + fault.what;
+  switch (fault.kind) {
+    case ErrorKind::kUsage:
+      throw UsageError(what, fault.hint);
+    case ErrorKind::kInput:
+      throw InputError(what, fault.hint);
+    case ErrorKind::kUnavailable:
+      throw UnavailableError(what, fault.hint);
+    case ErrorKind::kInterrupted:
+    case ErrorKind::kOutput:
+      break;
+  }
+  throw Error(fault.kind, what, fault.hint);
+}
+
+Fault fault_of(const DeviceError& error) { return {ErrorKind::kUnavailable, error.what(), hint_of(error.remedy())}; }
 
 }  // namespace saccade

@@ -8,6 +8,8 @@
 
 namespace saccade {
 
+class DeviceError;
+
 enum class ErrorKind : std::uint8_t {
   kUsage,        // a setting is wrong, or conflicts with another one
   kInput,        // the input can't be used, or broke off
@@ -17,20 +19,58 @@ enum class ErrorKind : std::uint8_t {
 };
 const char* name(ErrorKind kind);  // "usage", "input", "unavailable", "interrupted", "output"
 
-// What to try. One hint an error: the remedy most likely to help.
+// A setting that would help: one an error, the most likely. Advice that no setting follows (check the name, update the
+// driver) is part of the fault's own words.
 enum class Hint : std::uint8_t {
   kNone,
+  // The frame and its texture
+  kSmallerFrame,
+  kSmallerFrameOrCpu,  // the CPU's texture may be larger
+  kLessMemory,         // a smaller frame or fewer levels
+  kRaisePixelLimit,
+  kFewerLevels,
+  kMoreLevels,
+  kFewerPatches,
+  kMorePatches,
+  // Backend and device
+  kCpuBackend,
+  kOtherBackend,  // the one that was asked for can't be used
+  kGlBackend,     // OpenGL and CUDA are not on one device
+  kDirectUpload,
+  kCpuDecoding,
+  kOffscreen,  // no window can be had
+  // The input
+  kCheckRange,  // start and duration
+  kNoLoop,
+  kRawParameters,      // raw video says nothing about itself
+  kNoInputParameters,  // the input says that itself
+  kCheckFilters,
+  kNoFilters,
+  kConvertFormat,
+  kLongerTimeout,
+  kAllowNetwork,
 };
 // In the library's words: "use a smaller frame". Empty for kNone.
 const char* words(Hint hint);
 
-// Thrown by set-up and by calls that can't go on. what() is one line without the hint: the input's name, the fault.
+// An error as a value: it crosses threads, and nothing of it is lost.
+struct Fault {
+  ErrorKind kind = ErrorKind::kInput;
+  std::string what;  // one line without the hint: the input's name, what is wrong. Empty: nothing is
+  Hint hint = Hint::kNone;
+};
+// "what; words(hint)", for people.
+std::string one_line(const Fault& fault);
+
+// Thrown by set-up and by calls that can't go on. what() is Fault::what.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone)
       : std::runtime_error(what), kind_(kind), hint_(hint) {}
+  explicit Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) {}
   ErrorKind kind() const { return kind_; }
   Hint hint() const { return hint_; }
+  Fault fault() const { return {kind_, what(), hint_}; }
 
  private:
   ErrorKind kind_;
@@ -52,5 +92,11 @@ class UnavailableError : public Error {
   explicit UnavailableError(const std::string& what, Hint hint = Hint::kNone)
       : Error(ErrorKind::kUnavailable, what, hint) {}
 };
+
+// The fault as an exception of its kind's class, "context: " before it unless `context` is empty.
+[[noreturn]] void throw_fault(const Fault& fault, const std::string& context = "");
+
+// A device's call that failed, as kUnavailable.
+Fault fault_of(const DeviceError& error);
 
 }  // namespace saccade

@@ -8,6 +8,7 @@
 #include "app/dump/dump_run.h"
 #include "app/exit_code.h"
 #include "app/input_identity.h"
+#include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "app/stop_signal.h"
 #include "pipeline/error.h"
@@ -110,7 +111,7 @@ int run_dump(const Options& options) {
       // A disk that is full for one input is full for the next.
       const bool fatal = error.kind() == ErrorKind::kOutput || error.kind() == ErrorKind::kInterrupted;
       if (options.inputs.size() == 1 || fatal) throw;
-      fmt::print(stderr, "saccade: {}\n", error.what());
+      fmt::print(stderr, "saccade: {}\n", error_text(error));
       codes.add(exit_code(error.kind()));
     }
   }

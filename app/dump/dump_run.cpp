@@ -14,6 +14,7 @@
 #include "app/dump/progress.h"
 #include "app/exit_code.h"
 #include "app/options/checks.h"
+#include "app/options/hint_flags.h"
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "pipeline/source/open.h"
@@ -42,7 +43,7 @@ Frame first_frame(FrameQueue& queue, const DecodeThread& decoder, const FrameSou
     throw Error(ErrorKind::kInterrupted,
                 fmt::format("{}: interrupted before the first frame; nothing was written", uri));
   }
-  if (decoder.failed() && !source.error().empty()) throw_first_error(source);
+  if (decoder.failed() && !source.fault().what.empty()) throw_fault(source.fault());
   throw InputError(fmt::format("{}: no frame in the range asked for; check --start, --duration and --vf", uri));
 }
 
@@ -145,7 +146,7 @@ void DumpRun::finish(DumpWriter& writer) {
   try {
     writer.finish();
   } catch (const Error& error) {
-    const LeaveIfStuck leave(error.what(), exit_code(error.kind()));
+    const LeaveIfStuck leave(error_text(error), exit_code(error.kind()));
     decoder_.stop();
     throw;
   }
@@ -154,8 +155,8 @@ void DumpRun::finish(DumpWriter& writer) {
     leave.emplace(interrupted_text(directory_, pipeline_.counters().emissions), ExitCode::kInterrupted);
   }
   decoder_.stop();
-  if (decoder_.failed() && !interrupt_.requested() && source_->error_kind() == ErrorKind::kUnavailable) {
-    throw UnavailableError(source_->error());  // no manifest: the input may have more
+  if (decoder_.failed() && !interrupt_.requested() && source_->fault().kind == ErrorKind::kUnavailable) {
+    throw_fault(source_->fault());  // no manifest: the input may have more
   }
 }
 
@@ -215,7 +216,7 @@ DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
   RunFacts facts{
       pipeline_, *source_, frames_, decoder_.times(), wait_times_, writer.times(), live_, gaps_, name(policy_), "",
       0,         0,        0};
-  if (decoder_.failed() && !interrupt_.requested()) facts.stream_error = source_->error();
+  if (decoder_.failed() && !interrupt_.requested()) facts.stream_error = error_text(source_->fault());
   facts.bytes_written = writer.files().bytes_written();
   facts.wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();
   facts.media_s = static_cast<double>(last_pts_ns_ - first_pts_ns_) * 1e-9;
@@ -247,9 +248,9 @@ void prepare_for(const std::string& uri, Pipeline& pipeline, const FrameView& fr
   try {
     pipeline.prepare(frame);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", uri, error.what()));
+    throw_fault(error.fault(), uri);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", uri, error.what()));
+    throw_fault(error.fault(), uri);
   }
 }
 

@@ -117,7 +117,7 @@ DumpWriter::~DumpWriter() {
 
 void DumpWriter::finish() {
   thread_.join();
-  if (failed_.load()) throw Error(error_kind_, error_);
+  if (failed_.load()) throw_fault(fault_);
 }
 
 void DumpWriter::drain() { thread_.join(); }
@@ -149,11 +149,9 @@ void DumpWriter::run() {
     }
     files_->close();
   } catch (const std::exception& error) {
-    error_ = error.what();
-    if (dynamic_cast<const DeviceError*>(&error) != nullptr) {  // in batch.wait(), between two rows
-      error_kind_ = ErrorKind::kUnavailable;
-      keep_what_came();
-    }
+    const auto* device = dynamic_cast<const DeviceError*>(&error);  // in batch.wait(), between two rows
+    fault_ = device != nullptr ? fault_of(*device) : Fault{ErrorKind::kOutput, error.what(), Hint::kNone};
+    if (device != nullptr) keep_what_came();
     failed_.store(true);
     queue_.abort();
     on_failure_();

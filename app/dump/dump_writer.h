@@ -68,8 +68,7 @@ class DumpWriter {
   std::unique_ptr<DumpFiles> files_;
   EmissionQueue& queue_;
   std::function<void()> on_failure_;
-  std::string error_;
-  ErrorKind error_kind_ = ErrorKind::kOutput;
+  Fault fault_;
   std::atomic<bool> failed_{false};
   DurationHistogram times_;
   std::thread thread_;

@@ -15,6 +15,7 @@
 #include "app/info/info_file.h"
 #include "app/info/info_machine.h"
 #include "app/media/libraries.h"
+#include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "app/run_interrupt.h"
 #include "app/stop_signal.h"
@@ -98,7 +99,7 @@ int describe_inputs(const Options& options) {
       parts.push_back(options.json ? to_json(report) : to_text(report));
     } catch (const InputError& error) {
       if (!several) throw;
-      fmt::print(stderr, "saccade: {}\n", error.what());
+      fmt::print(stderr, "saccade: {}\n", error_text(error));
       ++failures;
     }
   }

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <stdexcept>
 
+#include "pipeline/backend/texture_layout.h"
 #include "pipeline/error.h"
 #include "pipeline/source/open.h"
 
@@ -133,7 +133,7 @@ FileReport inspect(const SourceConfig& source_config, const PipelineConfig& pipe
   Frame frame;
   ReadStatus status = ReadStatus::kAgain;
   while (status == ReadStatus::kAgain) status = source->next(frame);
-  if (status == ReadStatus::kFailed) throw_first_error(*source);
+  if (status == ReadStatus::kFailed) throw_fault(source->fault());
   FileReport report;
   report.stream = source->info();
   report.sar = report.stream.sar;
@@ -143,10 +143,9 @@ FileReport inspect(const SourceConfig& source_config, const PipelineConfig& pipe
   }
   const StreamInfo& stream = report.stream;
   try {
-    report.layout =
-        make_pyramid_layout(stream.width_px, stream.height_px, texture_format(stream.layout), pipeline.levels);
-  } catch (const std::invalid_argument& error) {
-    throw InputError(fmt::format("{}: {}", source_config.uri, error.what()));
+    report.layout = texture_layout(stream.width_px, stream.height_px, stream.layout, pipeline.levels);
+  } catch (const InputError& error) {
+    throw_fault(error.fault(), source_config.uri);
   }
   report.pyramid_bytes = all_level_bytes(report.layout);
   report.lattice = pipeline.lattice;

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "gpu/device_error.h"
 #include "pipeline/error.h"
@@ -29,8 +31,8 @@ int run(const saccade::Options& options) {
   return static_cast<int>(saccade::ExitCode::kUnexpected);
 }
 
-int fail(saccade::ExitCode code, const char* message) {
-  std::fprintf(stderr, "saccade: %s\n", message);
+int fail(saccade::ExitCode code, const std::string& message) {
+  std::fprintf(stderr, "saccade: %s\n", message.c_str());
   return static_cast<int>(code);
 }
 
@@ -51,9 +53,9 @@ int main(int argc, char** argv) {
       return fail(saccade::ExitCode::kUnexpected, "stdout: the results could not be written");
     return exit_code;
   } catch (const saccade::Error& error) {
-    return fail(saccade::exit_code(error.kind()), error.what());
+    return fail(saccade::exit_code(error.kind()), saccade::error_text(error));
   } catch (const saccade::DeviceError& error) {  // outside a pipeline's step: while drawing, say
-    return fail(saccade::ExitCode::kUnavailable, error.what());
+    return fail(saccade::ExitCode::kUnavailable, saccade::error_text(saccade::fault_of(error)));
   } catch (const std::bad_alloc&) {
     return fail(saccade::ExitCode::kUnexpected, "out of memory; try a smaller frame (--vf scale) or fewer --patches");
   } catch (const std::exception& error) {

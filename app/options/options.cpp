@@ -9,6 +9,7 @@
 #include "app/exit_code.h"
 #include "app/options/checks.h"
 #include "app/options/config.h"
+#include "app/options/hint_flags.h"
 #include "app/options/overrides.h"
 #include "app/options/table.h"
 #include "app/version.h"
@@ -139,7 +140,7 @@ GivenValues apply_all(Options& options, const GivenValues& given) {
       value.text = canonical_value(spec, value.text);
       spec.apply(options, value.text);
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", value.origin, error.what()));
+      throw_fault(error.fault(), value.origin);
     }
     in_force[std::string(spec.name)] = std::move(value);
   }
@@ -201,7 +202,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
     }
     return parse_command(argc, argv, command_named(word));
   } catch (const Error& error) {
-    fmt::print(stderr, "saccade: {}\n", error.what());
+    fmt::print(stderr, "saccade: {}\n", error_text(error));
     exit_code = static_cast<int>(saccade::exit_code(error.kind()));
     return std::nullopt;
   }

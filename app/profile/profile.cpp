@@ -14,6 +14,7 @@
 #include "app/exit_code.h"
 #include "app/info/info_machine.h"
 #include "app/options/checks.h"
+#include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "app/profile/profile_report.h"
 #include "app/run_interrupt.h"
@@ -129,8 +130,8 @@ ExitCode verdict(const ProfileReport& report, const ProfileOptions& options, con
   ExitCode code = ExitCode::kOk;
   const bool damaged = report.source.packets_corrupt + report.source.frames_corrupt > 0 || report.source.truncated;
   if (failed != nullptr) {
-    spdlog::warn("{}", failed->error());
-    code = failed->error_kind() == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
+    spdlog::warn("{}", error_text(failed->fault()));
+    code = failed->fault().kind == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
   } else if (damaged) {
     spdlog::warn("{}: the input is damaged; what decoded was profiled", report.stream.uri);
     code = ExitCode::kPartial;
@@ -175,7 +176,7 @@ int run_profile(const Options& options) {
   report.interrupted = stop.requested();
   if (pipeline.counters().frames == 0) {
     if (report.interrupted) return static_cast<int>(ExitCode::kInterrupted);
-    if (decode.failed()) throw_first_error(*source);
+    if (decode.failed()) throw_fault(source->fault());
     throw InputError(fmt::format("{}: no frame to profile; see --start and --duration", config.uri));
   }
   collect(*source, queue, decode, pipeline, report);

@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/exit_code.h"
+#include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "pipeline/error.h"
 
@@ -83,7 +84,7 @@ ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
       save(picture, name);
       return "saved " + name;
     } catch (const Error& error) {
-      return error.what();
+      return error_text(error);
     }
   };
   hooks.save_settings = [](const std::string& path, const ui::ViewSettings& settings) -> std::string {
@@ -91,7 +92,7 @@ ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
       save_settings(settings.pipeline, path);
       return "saved " + path + "; saccade dump --config reads it";
     } catch (const Error& error) {
-      return error.what();
+      return error_text(error);
     }
   };
   if (options.json) {

@@ -5,22 +5,27 @@
 namespace saccade {
 namespace {
 
-const char* remedy(cudaError_t code) {
+struct Advice {
+  const char* text;
+  DeviceRemedy remedy;
+};
+
+Advice advice(cudaError_t code) {
   switch (code) {
     case cudaErrorMemoryAllocation:
-      return "the card is out of memory: end other programs on it, or use a smaller frame (--vf scale=...)";
+      return {"the GPU is out of memory", DeviceRemedy::kLessMemory};
     case cudaErrorNoDevice:
-      return "no NVIDIA card is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES, or use --backend cpu";
+      return {"no NVIDIA GPU is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES", DeviceRemedy::kUseCpu};
     case cudaErrorInsufficientDriver:
-      return "the NVIDIA driver is missing or older than this build's CUDA: update it, or use --backend cpu";
+      return {"the NVIDIA driver is missing or older than this build's CUDA: update it", DeviceRemedy::kUseCpu};
     case cudaErrorNoKernelImageForDevice:
-      return "this build has no code for the card: set CMAKE_CUDA_ARCHITECTURES, or use --backend cpu";
+      return {"this build has no code for the GPU: set CMAKE_CUDA_ARCHITECTURES", DeviceRemedy::kUseCpu};
     case cudaErrorDevicesUnavailable:
-      return "the card is busy or in exclusive mode: end the program that holds it, or use --backend cpu";
+      return {"the GPU is busy or in exclusive mode: end the program that holds it", DeviceRemedy::kUseCpu};
     case cudaErrorUnsupportedPtxVersion:
-      return "the NVIDIA driver is older than this build's CUDA: update it, or use --backend cpu";
+      return {"the NVIDIA driver is older than this build's CUDA: update it", DeviceRemedy::kUseCpu};
     default:
-      return "run again; if it stays, use --backend cpu and report it";
+      return {"run again; if it stays, report it", DeviceRemedy::kUseCpu};
   }
 }
 
@@ -28,7 +33,8 @@ const char* remedy(cudaError_t code) {
 
 CudaError::CudaError(cudaError_t code, const std::string& call)
     : DeviceError(fmt::format("CUDA: {} failed: {} ({}); {}", call, cudaGetErrorName(code), cudaGetErrorString(code),
-                              remedy(code))),
+                              advice(code).text),
+                  advice(code).remedy),
       code_(code),
       call_(call) {}
 

@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-// Carries the call that failed, CUDA's name and text for the error, and what the user can try.
+// Carries the call that failed, CUDA's name and text for the error, and what can be tried.
 class CudaError : public DeviceError {
  public:
   CudaError(cudaError_t code, const std::string& call);

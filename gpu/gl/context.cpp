@@ -71,9 +71,9 @@ void load_functions(Context::LoadProcedure load) {
   const int version = gladLoadGL(load);
   if (version == 0) throw GlError("gladLoadGL found no OpenGL: make a context current first");
   if (version < GLAD_MAKE_VERSION(4, 5)) {
-    throw GlError(
-        fmt::format("OpenGL {}.{} is too old ({}): version 4.5 is needed; update the driver, or use --backend cpu",
-                    GLAD_VERSION_MAJOR(version), GLAD_VERSION_MINOR(version), gl_string(GL_RENDERER)));
+    throw GlError(fmt::format("OpenGL {}.{} is too old ({}): version 4.5 is needed; update the driver",
+                              GLAD_VERSION_MAJOR(version), GLAD_VERSION_MINOR(version), gl_string(GL_RENDERER)),
+                  DeviceRemedy::kUseCpu);
   }
 }
 

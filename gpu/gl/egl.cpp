@@ -189,15 +189,15 @@ std::unique_ptr<EglContext> EglContext::create(DeviceChoice choice, int cuda_dev
     tried += fmt::format("{}{} ({})", tried.empty() ? "" : ", ", candidate.platform, failure);
   }
   if (cuda_device >= 0) {
-    throw GlError(fmt::format(
-        "no offscreen OpenGL 4.5 context on CUDA device {}; tried {}. Install the part of NVIDIA's driver that has "
-        "EGL, or do without OpenGL: --upload direct",
-        cuda_device, tried.empty() ? "no EGL device: none says that it is that card" : tried));
+    throw GlError(fmt::format("no offscreen OpenGL 4.5 context on CUDA device {}; tried {}. Install the part of "
+                              "NVIDIA's driver that has EGL",
+                              cuda_device, tried.empty() ? "no EGL device: none says that it is that GPU" : tried),
+                  DeviceRemedy::kAvoidGl);
   }
-  throw GlError(fmt::format(
-      "no offscreen OpenGL 4.5 context; tried {}. Install a GPU driver with EGL, or Mesa's software renderer "
-      "(Debian: libegl1 libgl1-mesa-dri), or use --backend cpu",
-      tried.empty() ? "no EGL device: none is there" : tried));
+  throw GlError(fmt::format("no offscreen OpenGL 4.5 context; tried {}. Install a GPU driver with EGL, or Mesa's "
+                            "software renderer (Debian: libegl1 libgl1-mesa-dri)",
+                            tried.empty() ? "no EGL device: none is there" : tried),
+                DeviceRemedy::kUseCpu);
 }
 
 EglContext::~EglContext() {

@@ -123,8 +123,8 @@ void check(const char* call) {
   const GLenum error = glGetError();
   if (error == GL_NO_ERROR) return;
   forget_errors();
-  const char* hint = error == GL_OUT_OF_MEMORY ? "; free GPU memory or lower --levels or the frame's size" : "";
-  throw GlError(fmt::format("{} failed: {}{}", call, error_name(error), hint));
+  throw GlError(fmt::format("{} failed: {}", call, error_name(error)),
+                error == GL_OUT_OF_MEMORY ? DeviceRemedy::kLessMemory : DeviceRemedy::kNone);
 }
 
 Texture::Texture(GLenum internal_format, int width, int height, int levels)

@@ -17,7 +17,7 @@
 
 namespace saccade::gl {
 
-// A failed setup call: the message names the call, what GL said, and where known what to try.
+// A failed setup call: the message names the call and what GL said.
 class GlError : public DeviceError {
  public:
   using DeviceError::DeviceError;

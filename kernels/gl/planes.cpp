@@ -37,10 +37,10 @@ GlFormat gl_format(const PlaneLayout& plane) {
 std::vector<GlPlane> make_gl_planes(const gl::Capabilities& capabilities, const PyramidLayout& layout) {
   const int side = std::max(layout.planes[0].width, layout.planes[0].height);
   if (side > capabilities.max_texture_size) {
-    throw gl::GlError(fmt::format(
-        "glTextureStorage2D: {}x{} texels are more than this OpenGL allows per side ({}: {}); scale the "
-        "video down, for example with --vf scale=4096:-2, or use --backend cpu",
-        layout.planes[0].width, layout.planes[0].height, capabilities.renderer, capabilities.max_texture_size));
+    throw gl::GlError(fmt::format("glTextureStorage2D: {}x{} texels are more than this OpenGL allows per side ({}: {})",
+                                  layout.planes[0].width, layout.planes[0].height, capabilities.renderer,
+                                  capabilities.max_texture_size),
+                      DeviceRemedy::kSmallerTexture);
   }
   std::vector<GlPlane> planes;
   for (int p = 0; p < layout.plane_count; ++p) planes.push_back(make_plane(layout.planes[static_cast<std::size_t>(p)]));

@@ -27,18 +27,18 @@ BackendParts make_cpu_backend(const BackendConfig& config, const PyramidLayout& 
 #if !defined(SACCADE_GL)
 std::string why_no_gl() { return "this build has no OpenGL (SACCADE_GL)"; }
 BackendParts make_gl_backend(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("backend gl: " + why_no_gl());
+  throw UnavailableError("backend gl: " + why_no_gl(), Hint::kOtherBackend);
 }
 #endif
 #if !defined(SACCADE_CUDA)
 std::string why_no_cuda() { return "this build has no CUDA (SACCADE_CUDA)"; }
 BackendParts make_cuda_backend(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("backend cuda: " + why_no_cuda());
+  throw UnavailableError("backend cuda: " + why_no_cuda(), Hint::kOtherBackend);
 }
 #endif
 #if !defined(SACCADE_CUDA) || !defined(SACCADE_GL)
 BackendParts make_cuda_gl_backend(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("--upload pbo: this build has no OpenGL (SACCADE_GL); use --upload direct");
+  throw UnavailableError("upload through pixel buffers: this build has no OpenGL (SACCADE_GL)", Hint::kDirectUpload);
 }
 #endif
 
@@ -77,11 +77,11 @@ Backend choose_backend(const std::string& asked, std::string& reason) {
     if (asked != name(backend)) continue;
     const std::string why_not = why_unavailable(backend);
     if (!why_not.empty()) {
-      throw UnavailableError(fmt::format("--backend {}: {}; use --backend cpu or auto", asked, why_not));
+      throw UnavailableError(fmt::format("backend {}: {}", asked, why_not), Hint::kOtherBackend);
     }
     return backend;
   }
-  throw UsageError(fmt::format("--backend {}: it is one of auto, cpu, gl, cuda", asked));
+  throw UsageError(fmt::format("backend {}: it is one of auto, cpu, gl, cuda", asked));
 }
 
 BackendParts make_backend(const BackendConfig& config, const PyramidLayout& layout) {

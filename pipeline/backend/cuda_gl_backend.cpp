@@ -1,4 +1,4 @@
-// Backend cuda on GL's textures: by --upload pbo, and for what draws them.
+// Backend cuda on GL's textures: for uploads through pixel buffers, and for what draws them.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -17,9 +17,9 @@ constexpr int kDevice = 0;  // the one that everything runs on: CUDA's current d
 
 void check_same_card(const gl::Context& context) {
   if (cuda_device_of_current_gl() == kDevice) return;
-  throw UnavailableError(fmt::format(
-      "backend cuda: OpenGL draws with another device ({}); use --backend gl, or --upload direct for a dump",
-      context.capabilities().renderer));
+  throw UnavailableError(
+      fmt::format("backend cuda: OpenGL draws with another device ({})", context.capabilities().renderer),
+      Hint::kGlBackend);
 }
 
 }  // namespace

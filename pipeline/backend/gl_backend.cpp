@@ -28,10 +28,9 @@ BackendParts make_gl_backend(const BackendConfig& config, const PyramidLayout& l
   }
   const int limit = gl->capabilities().max_texture_size;
   if (layout.planes[0].width > limit || layout.planes[0].height > limit) {
-    throw InputError(
-        fmt::format("a frame of {}x{} pixels is larger than this OpenGL's largest texture, {}x{}; scale "
-                    "it down with --vf scale=4096:-2, or use --backend cpu",
-                    layout.width_px, layout.height_px, limit, limit));
+    throw InputError(fmt::format("a frame of {}x{} pixels is larger than this OpenGL's largest texture, {}x{}",
+                                 layout.width_px, layout.height_px, limit, limit),
+                     Hint::kSmallerFrameOrCpu);
   }
   GlPyramidConfig wanted;
   wanted.upload = config.upload;

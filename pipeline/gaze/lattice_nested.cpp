@@ -85,12 +85,10 @@ shared::FoveaParams fitted_fovea(const RingPattern& pattern, const LatticeConfig
 
 std::unique_ptr<Lattice> make_explicit(const LatticeConfig& config, const FrameGeometry& geometry) {
   if (config.patches_given) {
-    throw UsageError(
-        "--patches contradicts --strides and --grid-sizes, which fix the number of patches; leave one out");
+    throw UsageError("patches conflicts with strides and grid-sizes, which fix the number of patches; leave one out");
   }
   if (config.fovea.e0 || config.fovea.m0) {
-    throw UsageError(
-        "--e0, --m0 and --preset contradict --strides and --grid-sizes, which fix the rings; leave one out");
+    throw UsageError("e0, m0 and preset conflict with strides and grid-sizes, which fix the rings; leave one out");
   }
   RingPattern pattern = explicit_rings(config.strides, config.grid_sizes, config.patch_size, geometry);
   const shared::FoveaParams fovea = fitted_fovea(pattern, config, geometry);
@@ -103,7 +101,7 @@ std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const 
   if (!config.strides.empty() || !config.grid_sizes.empty()) return make_explicit(config, geometry);
   if (config.fovea.e0 && config.patches_given) {
     throw UsageError(
-        "--patches contradicts --e0 (or --preset) with --lattice nested: one follows from the other; leave one out");
+        "patches conflicts with e0 (or preset) in the nested lattice: one follows from the other; leave one out");
   }
   shared::FoveaParams fovea = make_fovea_params(config.fovea, geometry);
   const double unit_per_px = mean_unit_per_px(fovea);
@@ -115,20 +113,19 @@ std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const 
     const double fixed_m0 = config.fovea.m0 ? static_cast<double>(fovea.m0) : 0.0;
     RingBudget budget = spend_budget(config.patches, fixed_m0, unit_per_px, config.patch_size, geometry);
     if (!budget.found) {
-      throw UsageError(fmt::format(
-          "--patches {}: a nested lattice over {}x{} with {} levels and a patch size of {} needs "
-          "at least {}; raise --patches, --patch-size or --levels",
-          config.patches, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size, budget.smallest));
+      throw UsageError(
+          fmt::format("patches {}: a nested lattice over {}x{} with {} levels and a patch size of {} needs at least {}",
+                      config.patches, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
+                      budget.smallest),
+          Hint::kMorePatches);
     }
     fovea.m0 = static_cast<float>(budget.m0);
     fovea.e0 = static_cast<float>(budget.e0);
     pattern = std::move(budget.pattern);
   }
   if (pattern.count() > (1 << 20)) {
-    throw UsageError(
-        fmt::format("the nested lattice would have {} patches, more than {}; use a smaller --e0 or --m0, or a "
-                    "larger --patch-size",
-                    pattern.count(), 1 << 20));
+    throw UsageError(fmt::format("the nested lattice would have {} patches, more than {}", pattern.count(), 1 << 20),
+                     Hint::kFewerPatches);
   }
   return std::make_unique<NestedLattice>(std::move(pattern), fovea, geometry);
 }

@@ -123,7 +123,7 @@ RingPattern solved_rings(double m0, double e0, double unit_per_px, int patch_siz
 RingPattern explicit_rings(const std::vector<int>& strides, const std::vector<int>& sides, int patch_size,
                            const FrameGeometry& geometry) {
   if (strides.size() != sides.size() || strides.empty()) {
-    throw UsageError(fmt::format("--strides has {} entries and --grid-sizes {}: each level needs one of both",
+    throw UsageError(fmt::format("strides has {} entries and grid-sizes {}: each level needs one of both",
                                  strides.size(), sides.size()));
   }
   RingPattern pattern;
@@ -132,26 +132,27 @@ RingPattern explicit_rings(const std::vector<int>& strides, const std::vector<in
     if (strides[i] < 1 || !std::has_single_bit(static_cast<unsigned>(strides[i])) ||
         (i > 0 && strides[i] != 2 * strides[i - 1])) {
       throw UsageError(
-          fmt::format("--strides: {} at place {} must be a power of two, twice the one before", strides[i], i + 1));
+          fmt::format("strides: {} at place {} must be a power of two, twice the one before", strides[i], i + 1));
     }
     const int level = std::countr_zero(static_cast<unsigned>(strides[i]));
     if (level >= geometry.levels) {
-      throw UsageError(fmt::format("--strides: {} needs {} pyramid levels, there are {}; give more --levels",
-                                   strides[i], level + 1, geometry.levels));
+      throw UsageError(
+          fmt::format("strides: {} needs {} pyramid levels, there are {}", strides[i], level + 1, geometry.levels),
+          Hint::kMoreLevels);
     }
     if (sides[i] < 1 || sides[i] > 1024) {
-      throw UsageError(fmt::format("--grid-sizes: {} at place {} is outside 1 to 1024", sides[i], i + 1));
+      throw UsageError(fmt::format("grid-sizes: {} at place {} is outside 1 to 1024", sides[i], i + 1));
     }
     if (i > 0 && sides[i - 1] % 2 != 0) {
       throw UsageError(
-          fmt::format("--grid-sizes: {} at place {} is odd, but the next level's patches are twice as wide, "
+          fmt::format("grid-sizes: {} at place {} is odd, but the next level's patches are twice as wide, "
                       "so only the last may be",
                       sides[i - 1], i));
     }
     const int hole = i == 0 ? 0 : sides[i - 1] / 2;
     if (i > 0 && (sides[i] < hole || (sides[i] - hole) % 2 != 0)) {
       throw UsageError(
-          fmt::format("--grid-sizes: {} at place {} cannot be centred around the {} patches the level before "
+          fmt::format("grid-sizes: {} at place {} cannot be centred around the {} patches the level before "
                       "fills; it must be {} or more, and {}",
                       sides[i], i + 1, hole, hole, hole % 2 == 0 ? "even" : "odd"));
     }

@@ -111,8 +111,9 @@ std::unique_ptr<Lattice> make_uniform_lattice(const LatticeConfig& config, const
   const CellGrid cells = choose_cell_grid(config.patches, geometry);
   const double max_lod = geometry.levels - 1;
   if (config.uniform_lod > max_lod) {
-    throw UsageError(fmt::format("--lod {}: the pyramid has {} levels, so the largest is {}; give more --levels",
-                                 config.uniform_lod, geometry.levels, max_lod));
+    throw UsageError(fmt::format("lod {}: the pyramid has {} levels, so the largest is {}", config.uniform_lod,
+                                 geometry.levels, max_lod),
+                     Hint::kMoreLevels);
   }
   double lod = config.uniform_lod;
   if (!(lod >= 0)) {

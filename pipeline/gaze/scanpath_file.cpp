@@ -82,10 +82,10 @@ bool is_header(const Fields& fields) {
 }  // namespace
 
 RecordedScanpath read_scanpath(const std::string& path) {
-  if (path.empty()) throw UsageError("--fixation file: a path is missing; write --fixation file:PATH");
+  if (path.empty()) throw UsageError("fixation file: a path is missing; write file:PATH");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw InputError(fmt::format("{}: is a directory; --fixation file: needs a CSV file of t_s,u,v lines", path));
+    throw InputError(fmt::format("{}: is a directory; recorded fixations are a CSV file of t_s,u,v lines", path));
   }
   errno = 0;
   std::ifstream file(path);

@@ -20,7 +20,7 @@ class DecodeThread {
   ~DecodeThread();
   void join();  // after the queue was drained
   void stop();
-  bool failed() const { return failed_.load(); }  // the stream broke; source.error() says how. After the queue closed
+  bool failed() const { return failed_.load(); }  // the stream broke; source.fault() says how. After the queue closed
   std::int64_t last_ns() const { return last_ns_.load(); }   // of the newest frame; any time
   const DurationHistogram& times() const { return times_; }  // time inside source.next(); after join()
 

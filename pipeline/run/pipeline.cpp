@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <stdexcept>
 #include <utility>
 
 #include "gpu/device_error.h"
 #include "gpu/nvtx_range.h"
+#include "pipeline/backend/texture_layout.h"
 #include "pipeline/error.h"
 #include "pipeline/run/sample_memory.h"
 
@@ -85,18 +85,13 @@ auto Pipeline::on_device(F&& work) {
     return work();
   } catch (const DeviceError& error) {
     damage_everything();  // nobody knows what the texture holds
-    throw UnavailableError(fmt::format("backend {}: {}", name(config_.backend), error.what()));
+    throw_fault(fault_of(error), fmt::format("backend {}", name(config_.backend)));
   }
 }
 
 void Pipeline::prepare(const FrameView& frame) {
   if (state_ && state_->fits(frame)) return;
-  PyramidLayout layout;
-  try {
-    layout = make_pyramid_layout(frame.width_px, frame.height_px, texture_format(frame.layout), config_.levels);
-  } catch (const std::invalid_argument& error) {
-    throw InputError(error.what());
-  }
+  const PyramidLayout layout = texture_layout(frame.width_px, frame.height_px, frame.layout, config_.levels);
   const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
   const bool rebuild = state_ != nullptr;
   state_.reset();  // frees the old texture before the new one is made

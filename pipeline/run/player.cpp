@@ -64,7 +64,7 @@ PollStatus Player::take(Frame& out, bool may_wait) {
 void Player::note_end() {
   if (!decode_) return;
   decode_->join();
-  if (decode_->failed()) error_ = source_->error();
+  if (decode_->failed()) fault_ = source_->fault();
   frames_corrupt_ = source_->counters().frames_corrupt;
 }
 
@@ -86,13 +86,15 @@ std::int64_t Player::duration_ns() const {
 bool Player::restart_at(std::int64_t pts_ns) {
   stop();
   bool sought = false;
-  error_.clear();
+  fault_ = {};
   try {
     sought = source_->seek(std::max(pts_ns, start_pts_ns_));
+  } catch (const Error& error) {
+    fault_ = error.fault();
   } catch (const std::exception& error) {
-    error_ = error.what();
-    spdlog::error("seek: {}", error.what());
+    fault_.what = error.what();
   }
+  if (!fault_.what.empty()) spdlog::error("seek: {}", one_line(fault_));
   start();
   return sought;
 }

@@ -16,7 +16,7 @@ namespace saccade {
 enum class PollStatus : std::uint8_t {
   kFrame,
   kLater,  // the decoder has none ready
-  kEnd,    // the stream's end, or where it broke: see error()
+  kEnd,    // the stream's end, or where it broke: see fault()
 };
 
 // One thread but for the decoder's own. Frames come in the order of their times; after a seek from there on.
@@ -42,7 +42,7 @@ class Player {
   void interrupt();  // any thread: everything ends as at the end of the stream
 
   const StreamInfo& info() const { return source_->info(); }
-  const std::string& error() const { return error_; }  // not empty: the stream broke
+  const Fault& fault() const { return fault_; }  // its `what` is not empty: the stream broke
   std::int64_t start_pts_ns() const { return start_pts_ns_; }
   std::int64_t duration_ns() const;  // 0: unknown. Grows when frames come from later than was promised
   bool seekable() const { return seekable_; }
@@ -65,7 +65,7 @@ class Player {
   std::unique_ptr<FrameQueue> queue_;
   std::unique_ptr<DecodeThread> decode_;
   std::deque<Frame> held_;  // popped while seeking, given out before the queue's
-  std::string error_;
+  Fault fault_;
   std::int64_t start_pts_ns_ = 0;
   std::int64_t last_pts_ns_ = 0;
   std::int64_t dropped_stale_ = 0;

@@ -31,8 +31,8 @@ std::string microseconds(std::int64_t ns) {
 
 TraceWriter::TraceWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
   if (!file_) {
-    throw Error(ErrorKind::kOutput, fmt::format("{}: cannot write the trace: {}; choose a writable path for --trace",
-                                                path, std::strerror(errno)));
+    throw Error(ErrorKind::kOutput,
+                fmt::format("{}: the trace can't be written: {}; choose a writable path", path, std::strerror(errno)));
   }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // flush() alone decides what goes out together
   pending_.reserve(kFlushBytes);
@@ -48,7 +48,7 @@ void TraceWriter::close() {
   end();
   if (error_ == 0) return;
   throw Error(ErrorKind::kOutput,
-              fmt::format("{}: the trace could not be written: {}; make room, or choose another --trace", path_,
+              fmt::format("{}: the trace could not be written: {}; make room, or choose another path", path_,
                           std::strerror(error_)));
 }
 

@@ -34,7 +34,7 @@ MAY_USE = {
     "kernels/gl": (*KERNEL_TYPES, "kernels/cpu", "gpu", "gpu/gl"),
     "kernels/cuda": (*KERNEL_TYPES, "gpu", "gpu/cuda"),
     "kernels/interop": (*KERNEL_TYPES, "kernels/cpu", "kernels/gl", "kernels/cuda", "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
-    "pipeline": (),
+    "pipeline": ("gpu",),
     "pipeline/source/frame": (*KERNEL_TYPES, "pipeline"),
     "pipeline/source/ffmpeg": (*FRAMES, "gpu", "gpu/cuda"),
     "pipeline/source/demux": FFMPEG,

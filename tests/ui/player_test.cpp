@@ -37,7 +37,7 @@ TEST(Player, PlaysEveryFrameThenEnds) {
   EXPECT_EQ(times.front(), 0);
   EXPECT_EQ(times.back(), frame_ns(89));
   EXPECT_EQ(player.poll(frame), PollStatus::kEnd);
-  EXPECT_TRUE(player.error().empty());
+  EXPECT_TRUE(player.fault().what.empty());
 }
 
 TEST(Player, SeeksExactlyBothWays) {

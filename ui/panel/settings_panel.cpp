@@ -152,7 +152,7 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
   FoveaConfig& fovea = config.lattice.fovea;
   double fov_deg = fovea.fov_deg;
   if (slider("view angle", "##fov-deg", fov_deg, 5, 180, "%.0f deg",
-             "Horizontal field of view that the frame spans, in degrees of visual angle (--fov-deg).")) {
+             "Horizontal field of view that the frame spans, in degrees of visual angle.")) {
     set_fov(config, fov_deg);
     changed_ = true;
   }
@@ -248,7 +248,7 @@ void SettingsPanel::buttons(ViewSettings& settings, ViewRequests& requests, cons
   note("reset");
   ImGui::SameLine();
   if (ImGui::Button("save")) requests.save_settings = save_path_.data();
-  tooltip("Write the settings as TOML: saccade dump INPUT -o DIR --config FILE runs just what is seen here.");
+  tooltip("Write the settings as TOML: a dump with that configuration runs just what is seen here.");
   note("save");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);

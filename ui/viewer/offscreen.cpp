@@ -18,7 +18,7 @@ gl::Context make_context() {
   try {
     return gl::Context::offscreen(logging_context_config());
   } catch (const gl::GlError& error) {
-    throw UnavailableError(fmt::format("view: {}", error.what()));
+    throw_fault(fault_of(error), "view");
   }
 }
 
@@ -67,7 +67,7 @@ int render_offscreen(const OffscreenConfig& config,
     }
     if (stopped()) break;
     viewer.facts.ended = status == ReadStatus::kEnd;
-    if (status == ReadStatus::kFailed) viewer.facts.error = source->error();
+    if (status == ReadStatus::kFailed) viewer.facts.error = one_line(source->fault());
     if (!viewer.has_frame()) throw InputError(fmt::format("{}: no frame to show", config.source.uri));
     canvas.bind();
     for (int pass = 0; pass < 3; ++pass) viewer.draw(config.width_px, config.height_px, config.scale);  // sizes settle

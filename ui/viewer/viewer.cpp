@@ -94,7 +94,7 @@ bool Viewer::configure() {
     applied_ = wanted;
     return true;
   } catch (const Error& error) {
-    facts.message = error.what();
+    facts.message = one_line(error.fault());
     settings.pipeline = applied_;
     return false;
   }
@@ -129,7 +129,7 @@ void Viewer::step(std::int64_t decode_ns) {
       facts.pyramid = nullptr;
       throw;
     }
-    facts.message = error.what();
+    facts.message = one_line(error.fault());
     settings.pipeline = good_;
     make_pipeline(good_);
     run_pipeline(decode_ns);

@@ -37,9 +37,7 @@ void choose_platform() {
 GlfwLibrary::GlfwLibrary() {
   choose_platform();
   if (glfwInit() == GLFW_FALSE) {
-    throw UnavailableError(fmt::format(
-        "view: no display to open a window on ({}); use --offscreen --screenshot T=FILE.png for pictures without one",
-        last_error()));
+    throw UnavailableError(fmt::format("view: no display to open a window on ({})", last_error()), Hint::kOffscreen);
   }
 }
 
@@ -60,9 +58,9 @@ GlfwWindowPtr make_window(const std::string& title, int width, int height) {
     window.reset(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
   }
   if (!window) {
-    throw UnavailableError(fmt::format(
-        "view: no window with OpenGL 4.5 can be made here ({}); update the graphics driver, or use --offscreen",
-        last_error()));
+    throw UnavailableError(
+        fmt::format("view: no window with OpenGL 4.5 can be made here ({}); update the graphics driver", last_error()),
+        Hint::kOffscreen);
   }
   glfwMakeContextCurrent(window.get());
   return window;

@@ -87,7 +87,7 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
         try {
           return gl::Context::adopt(&glfwGetProcAddress, logging_context_config());
         } catch (const gl::GlError& error) {
-          throw UnavailableError(fmt::format("view: {}", error.what()));
+          throw_fault(fault_of(error), "view");
         }
       }()),
       input_(window_.get()),
@@ -106,7 +106,7 @@ void Window::finish_jobs() {
     if (auto player = jobs_.take_opened()) play(std::move(player));
   } catch (const Error& error) {
     if (viewer_.facts.stream == nullptr) throw;
-    say(error.what());
+    say(one_line(error.fault()));
   }
   if (const auto sought = jobs_.take_sought(); sought && !*sought) say("this input could not be sought");
 }
@@ -160,11 +160,12 @@ bool Window::fetch_next() {
 void Window::reach_end() {
   const Player& player = *jobs_.player();
   viewer_.facts.frames_corrupt = player.frames_corrupt();
-  if (!player.error().empty() && viewer_.facts.error.empty()) {
-    viewer_.facts.error = player.error();
-    spdlog::warn("{}", player.error());
+  const bool broke = !player.fault().what.empty();
+  if (broke && viewer_.facts.error.empty()) {
+    viewer_.facts.error = one_line(player.fault());
+    spdlog::warn("{}", viewer_.facts.error);
   }
-  const bool from_start = viewer_.settings.loop && player.error().empty() && player.seekable();
+  const bool from_start = viewer_.settings.loop && !broke && player.seekable();
   if (from_start && viewer_.has_frame()) {
     seek(player.start_pts_ns());
     return;
@@ -191,10 +192,10 @@ void Window::advance() {
     }
   } catch (const Error& error) {  // a frame that can't be shown, as one larger than the largest texture
     if (viewer_.facts.counters.frames == 0 && !replaced_) throw;
-    viewer_.facts.error = error.what();
+    viewer_.facts.error = one_line(error.fault());
     viewer_.facts.ended = true;
     wanted_ = false;
-    say(error.what());
+    say(viewer_.facts.error);
   }
 }
 

@@ -48,7 +48,7 @@ void CardTurner::make_pool(const AVFrame& frame, int width, int height) {
   context.sw_format = format;
   context.width = width;
   context.height = height;
-  check(av_hwframe_ctx_init(pool_.get()), "memory on the card for turned frames");
+  check(av_hwframe_ctx_init(pool_.get()), "memory on the GPU for rotated frames");
   width_ = width;
   height_ = height;
   format_ = format;
@@ -59,7 +59,7 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   make_pool(frame, turn.transpose ? frame.height : frame.width, turn.transpose ? frame.width : frame.height);
   const AvFramePtr turned(av_frame_alloc());
   if (!turned) throw std::bad_alloc();
-  check(av_hwframe_get_buffer(pool_.get(), turned.get(), 0), "memory on the card for a turned frame");
+  check(av_hwframe_get_buffer(pool_.get(), turned.get(), 0), "memory on the GPU for a rotated frame");
   if (av_frame_copy_props(turned.get(), &frame) < 0) throw std::bad_alloc();
   FrameView from;
   from.layout = layout;
@@ -75,7 +75,7 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   try {
     turn_frame(from, to, {turn.transpose, turn.hflip, turn.vflip});
   } catch (const DeviceError& error) {
-    throw UnavailableError(fmt::format("turning a frame on the card: {}", error.what()));
+    throw_fault(fault_of(error), "rotating a frame on the GPU");
   }
   av_frame_unref(&frame);
   av_frame_move_ref(&frame, turned.get());
@@ -83,7 +83,7 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   static_cast<void>(frame);
   static_cast<void>(layout);
   static_cast<void>(turn);
-  check(AVERROR(ENOSYS), "turning a frame on the card");
+  check(AVERROR(ENOSYS), "rotating a frame on the GPU");
 #endif
 }
 

@@ -62,23 +62,21 @@ std::string FrameFilters::field_note() const {
     case FieldWork::kNone:
       return "";
     case FieldWork::kAll:
-      return "every frame is deinterlaced by bwdif, as --deinterlace yes asks";
+      return "every frame is deinterlaced by bwdif, as was asked";
     case FieldWork::kFlagged:
       return fmt::format("interlaced, {} field first: deinterlaced by bwdif, one frame for each", order);
     case FieldWork::kLeftToUser:
-      return fmt::format("interlaced, {} field first: left to --vf, which works on fields", order);
+      return fmt::format("interlaced, {} field first: left to the filters given, which work on fields", order);
     case FieldWork::kLeftWoven:
-      return fmt::format("interlaced, {} field first: left woven together, as --deinterlace no asks", order);
+      return fmt::format("interlaced, {} field first: left woven together, as was asked", order);
   }
   return "";
 }
 
-std::string FrameFilters::option_name() const {
-  return config_.filters.empty() ? "--deinterlace" : fmt::format("--vf '{}'", config_.filters);
-}
+Hint FrameFilters::hint() const { return config_.filters.empty() ? Hint::kNone : Hint::kCheckFilters; }
 
 void FrameFilters::refuse(int code) const {
-  throw UsageError(fmt::format("{}: {}", option_name(), av_error_text(code)));
+  throw UsageError(fmt::format("filters '{}': {}", description(), av_error_text(code)), hint());
 }
 
 FrameFilters::Kind FrameFilters::kind_of(const AVFrame& frame) const {
@@ -89,9 +87,8 @@ void FrameFilters::build(const AVFrame& like) {
   graph_.reset();
   try {
     graph_ = std::make_unique<FilterGraph>(description(), like, frame_rate_, 0);
-  } catch (const UsageError& e) {
-    throw UsageError(
-        fmt::format("{}: {}; see 'ffmpeg -filters'", config_.filters.empty() ? "--deinterlace" : "--vf", e.what()));
+  } catch (const UsageError& error) {
+    throw UsageError(error.what(), hint());
   }
   kind_ = kind_of(like);
 }

@@ -1,4 +1,4 @@
-// --deinterlace and --vf: what is done to decoded frames before they are converted.
+// Deinterlacing and the user's filters: what is done to decoded frames before they are converted.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 namespace saccade {
 
 // Note [Deinterlacing]
-// Frames that hold two fields are turned into one frame each by bwdif, before --vf, keeping times and count. `auto`
-// starts at the first frame that the decoder flags, and from then on touches flagged frames only; it leaves the work to
-// --vf where that has a filter for fields. Adam7's order of transmission in PNG, which FFmpeg flags too, is no field.
+// Frames that hold two fields are turned into one frame each by bwdif, before the user's filters, keeping times and
+// count. `auto` starts at the first frame that the decoder flags, and from then on touches flagged frames only; it
+// leaves the work to the user's filters where they have one for fields. Adam7's order of transmission in PNG, which
+// FFmpeg flags too, is no field.
 enum class FieldWork : std::uint8_t { kNone, kFlagged, kAll, kLeftToUser, kLeftWoven };
 
 // Whether a chain has a filter that makes, takes apart or joins fields. False where it can't be parsed.
@@ -29,7 +30,7 @@ class FrameFilters {
 
   // Whether frames, from this one of `codec` on, have to pass through here.
   bool wants(const AVFrame& frame, AVCodecID codec);
-  // Takes the frame's content. False: the filters want no more. Throws UsageError, with the option's name.
+  // Takes the frame's content. False: the filters want no more. Throws UsageError, with the filters.
   bool push(AVFrame& frame, const FrameTime& time, AVRational frame_rate);
   // kAgain: push more; kEnd: after finish(), all came out.
   ReadStatus pull(AVFrame& frame, FrameTime& time);
@@ -51,7 +52,7 @@ class FrameFilters {
   void build(const AVFrame& like);
   void time_frame(const AVFrame& frame, FrameTime& time);
   [[noreturn]] void refuse(int code) const;
-  std::string option_name() const;
+  Hint hint() const;
 
   const SourceConfig& config_;
   FrameShells& shells_;

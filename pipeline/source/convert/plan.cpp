@@ -276,8 +276,8 @@ void to_yuv(Chain& chain, const Kind& kind, AVPixelFormat to, int width, int hei
 void check_readable(const FrameTraits& in) {
   const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(in.format);
   if (desc == nullptr || (desc->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
-    throw InputError(fmt::format("pixel format '{}' can't be read; convert it with --vf format=yuv420p",
-                                 desc != nullptr ? desc->name : "?"));
+    throw InputError(fmt::format("pixel format '{}' can't be read", desc != nullptr ? desc->name : "?"),
+                     Hint::kConvertFormat);
   }
 }
 

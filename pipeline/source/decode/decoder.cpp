@@ -27,7 +27,7 @@ extern "C" {
 namespace saccade {
 namespace {
 
-// Timed frames -> deinterlacing, --vf -> canonical layout.
+// Timed frames -> deinterlacing, filters -> canonical layout.
 class Decoder final : public FrameSource {
  public:
   // why_on_cpu: why the card doesn't decode, where it was to.
@@ -35,8 +35,7 @@ class Decoder final : public FrameSource {
   const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
-  const std::string& error() const override { return error_; }
-  ErrorKind error_kind() const override { return error_kind_; }
+  const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return playback_.reader().end(); }
   void interrupt() override { *interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
@@ -48,7 +47,7 @@ class Decoder final : public FrameSource {
   ReadStatus next_decoded(AVFrame& frame, FrameTime& time);
   ReadStatus next_filtered(AVFrame& frame, FrameTime& time);
   void note_off_card(const AVFrame& frame);
-  void fail(const char* what, ErrorKind kind);
+  void fail(Fault fault);
   void open_first();
 
   const SourceConfig config_;
@@ -64,8 +63,7 @@ class Decoder final : public FrameSource {
   Frame first_;
   std::int64_t delivered_ = 0;
   bool failed_ = false;
-  std::string error_;
-  ErrorKind error_kind_ = ErrorKind::kInput;
+  Fault fault_;
 };
 
 Decoder::Decoder(const SourceConfig& config, const std::string& why_on_cpu)
@@ -83,7 +81,7 @@ void Decoder::open_first() {
   {
     const ErrorCapture log;
     while (status == ReadStatus::kAgain) status = produce(first_);
-    if (status != ReadStatus::kOk) throw InputError(playback_.describe_no_frame(log.first()));
+    if (status != ReadStatus::kOk) throw_fault(playback_.why_no_frame(log.first()));
     if (config_.hwdec != HwDecode::kNo && info_.hwdec == "no") {
       info_.hwdec_reason = log.first().empty()
                                ? fmt::format("the card takes no {} of {}", info_.codec, info_.pixel_format)
@@ -106,20 +104,22 @@ ReadStatus Decoder::next(Frame& out) {
     const ReadStatus status = produce(out);
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
     return status;
-  } catch (const UnavailableError& e) {
-    fail(e.what(), e.kind());
+  } catch (const Error& e) {
+    fail(e.fault());
   } catch (const DeviceError& e) {
-    fail(e.what(), ErrorKind::kUnavailable);
+    fail(fault_of(e));
   } catch (const std::exception& e) {
-    fail(e.what(), ErrorKind::kInput);
+    fail({ErrorKind::kInput, e.what()});
   }
   return ReadStatus::kFailed;
 }
 
-void Decoder::fail(const char* what, ErrorKind kind) {
+// In the middle of a stream all but a device's failure is the input's: settings were checked with the first frame.
+void Decoder::fail(Fault fault) {
   failed_ = true;
-  error_ = fmt::format("{}: frame {}: {}", config_.uri, delivered_, what);
-  error_kind_ = kind;
+  fault_ = std::move(fault);
+  fault_.what = fmt::format("{}: frame {}: {}", config_.uri, delivered_, fault_.what);
+  if (fault_.kind != ErrorKind::kUnavailable) fault_.kind = ErrorKind::kInput;
 }
 
 // Said once: a stream may turn into one that the card does not take.
@@ -129,8 +129,7 @@ void Decoder::note_off_card(const AVFrame& frame) {
   const std::string what = fmt::format("the card takes no {} of {}, {}x{}", info_.codec,
                                        format != nullptr ? format : "unknown", frame.width, frame.height);
   if (config_.require_hwdec) {
-    throw UnavailableError(
-        fmt::format("no hardware decoding: {}; leave out --require-hwdec to decode on the CPU", what));
+    throw UnavailableError(fmt::format("no hardware decoding: {}", what), Hint::kCpuDecoding);
   }
   spdlog::info("{}: decoded on the CPU from frame {} on: {}", config_.uri, delivered_, what);
 }
@@ -140,8 +139,7 @@ bool Decoder::seek(std::int64_t pts_ns) {
   first_ = Frame{};
   filters_.reset();
   failed_ = false;
-  error_.clear();
-  error_kind_ = ErrorKind::kInput;
+  fault_ = {};
   return true;
 }
 
@@ -234,8 +232,7 @@ std::unique_ptr<FrameSource> open_on_card(const SourceConfig& config) {
     auto decoder = std::make_unique<Decoder>(on_cpu, why_not);  // what is wrong with the input itself comes out here
     if (!config.require_hwdec) return decoder;
   }
-  throw UnavailableError(
-      fmt::format("{}: no hardware decoding: {}; leave out --require-hwdec to decode on the CPU", config.uri, why_not));
+  throw UnavailableError(fmt::format("{}: no hardware decoding: {}", config.uri, why_not), Hint::kCpuDecoding);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(std::llrou
 Playback::Playback(const SourceConfig& config, const std::atomic<bool>& interrupted, SourceCounters& counters)
     : config_(config), interrupted_(interrupted), counters_(counters), loops_left_(config.loops) {
   if (config.loops != 0 && locate_input(config.uri).is_stdin) {
-    throw UsageError("-: standard input can't be looped; give a file, or leave out --loop");
+    throw UsageError("-: standard input can't be looped, a file can", Hint::kNoLoop);
   }
   begin_play();
 }
@@ -165,23 +165,27 @@ bool Playback::start_next_play() {
   return true;
 }
 
-std::string Playback::describe_no_frame(const std::string& logged) const {
-  if (decoder_->encrypted()) return fmt::format("{}: the video is encrypted; decrypt it first", config_.uri);
+Fault Playback::why_no_frame(const std::string& logged) const {
+  const auto input = [this](const std::string& what, Hint hint = Hint::kNone) {
+    return Fault{ErrorKind::kInput, fmt::format("{}: {}", config_.uri, what), hint};
+  };
+  if (decoder_->encrypted()) return input("the video is encrypted; decrypt it first");
   if (decoded_ > 0 && !config_.filters.empty() && config_.start_s <= 0) {
-    return fmt::format("{}: --vf '{}' lets no frame through", config_.uri, config_.filters);
+    return input(fmt::format("the filters '{}' let no frame through", config_.filters), Hint::kCheckFilters);
   }
   if (decoded_ > 0) {
-    return fmt::format("{}: no frame lies between --start {} and its end; the last one is earlier", config_.uri,
-                       config_.start_s);
+    return input(
+        fmt::format("no frame lies between its start at {} s and its end; the last one is earlier", config_.start_s),
+        Hint::kCheckRange);
   }
   if (logged.find("exceeds specified max pixel count") != std::string::npos) {
-    return fmt::format("{}: a picture has more pixels than --max-pixels {}; raise that, or scale it down first",
-                       config_.uri, config_.max_pixels);
+    return input(fmt::format("a picture has more pixels than the limit of {}", config_.max_pixels),
+                 Hint::kRaisePixelLimit);
   }
   std::string why = decoder_->first_fault();
   if (!logged.empty()) why += why.empty() ? logged : fmt::format(" ({})", logged);
   if (why.empty()) why = "the stream holds no picture";
-  return fmt::format("{}: no frame could be decoded: {}; play it with ffplay to check", config_.uri, why);
+  return input(fmt::format("no frame could be decoded: {}; play it with ffplay to check", why));
 }
 
 }  // namespace saccade

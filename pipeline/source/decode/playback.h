@@ -29,9 +29,9 @@ class Playback {
   AVStream& stream() const { return decoder_->stream(); }
   AVCodecContext& codec() const { return decoder_->codec(); }
   const std::string& note() const { return decoder_->note(); }
-  AVRational frame_rate() const;                                   // 0/1 when unknown
-  bool gray_is_limited() const;                                    // the container's custom, where nothing is tagged
-  std::string describe_no_frame(const std::string& logged) const;  // why next() gave none at all
+  AVRational frame_rate() const;                        // 0/1 when unknown
+  bool gray_is_limited() const;                         // the container's custom, where nothing is tagged
+  Fault why_no_frame(const std::string& logged) const;  // why next() gave none at all
 
  private:
   ReadStatus next_of_play(AVFrame& frame, FrameTime& time);

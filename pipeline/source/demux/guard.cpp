@@ -60,8 +60,9 @@ int OpenGuard::open_nested(AVFormatContext* format, AVIOContext** io, const char
   auto& guard = *static_cast<OpenGuard*>(format->opaque);
   if (!guard.allows(url)) {
     guard.refused_ = true;
-    spdlog::warn("{}: wants to open '{}' and may not: it lies outside its folder, or needs --allow-network", guard.uri_,
-                 url);
+    spdlog::warn(
+        "{}: wants to open '{}' and may not: it lies outside its folder, or needs the network, which is not allowed",
+        guard.uri_, url);
     return AVERROR(EACCES);
   }
   return guard.open_(format, io, url, flags, options);

@@ -43,24 +43,24 @@ void check_hints(const InputHints& hints) {
   int width = 0, height = 0;
   AVRational rate = {0, 1};
   if (!hints.size.empty() && av_parse_video_size(&width, &height, hints.size.c_str()) < 0) {
-    throw UsageError(fmt::format("--input-size: '{}' is not WxH", hints.size));
+    throw UsageError(fmt::format("input-size: '{}' is not WxH", hints.size));
   }
   if (!hints.rate.empty() && av_parse_video_rate(&rate, hints.rate.c_str()) < 0) {
-    throw UsageError(fmt::format("--input-rate: '{}' is no frame rate, as 30 or 30000/1001", hints.rate));
+    throw UsageError(fmt::format("input-rate: '{}' is no frame rate, as 30 or 30000/1001", hints.rate));
   }
   if (!hints.pixel_format.empty() && av_get_pix_fmt(hints.pixel_format.c_str()) == AV_PIX_FMT_NONE) {
-    throw UsageError(fmt::format("--pixel-format: '{}' is none; see 'ffmpeg -pix_fmts'", hints.pixel_format));
+    throw UsageError(fmt::format("pixel-format: '{}' is none; see 'ffmpeg -pix_fmts'", hints.pixel_format));
   }
 }
 
 struct HintName {
-  const char* option;  // ours
-  const char* key;     // FFmpeg's
+  const char* what;
+  const char* key;  // FFmpeg's
   std::string InputHints::*value;
 };
-constexpr std::array<HintName, 3> kHints = {{{"--input-size", "video_size", &InputHints::size},
-                                             {"--input-rate", "framerate", &InputHints::rate},
-                                             {"--pixel-format", "pixel_format", &InputHints::pixel_format}}};
+constexpr std::array<HintName, 3> kHints = {{{"size", "video_size", &InputHints::size},
+                                             {"rate", "framerate", &InputHints::rate},
+                                             {"pixel format", "pixel_format", &InputHints::pixel_format}}};
 
 // A name is a pattern only where it was found to be one.
 Dictionary demuxer_options(const InputHints& hints, const InputLocation& location) {
@@ -83,8 +83,8 @@ Dictionary demuxer_options(const InputHints& hints, const InputLocation& locatio
 void check_hints_taken(const SourceConfig& config, Dictionary& left, const AVFormatContext& format) {
   for (const HintName& hint : kHints) {
     if (left.has(hint.key)) {
-      throw UsageError(
-          fmt::format("{}: {} says that itself; leave out {}", config.uri, format.iformat->name, hint.option));
+      throw UsageError(fmt::format("{}: {} says its {} itself", config.uri, format.iformat->name, hint.what),
+                       Hint::kNoInputParameters);
     }
   }
 }
@@ -95,15 +95,15 @@ const AVInputFormat* forced_format(const SourceConfig& config, const InputLocati
   if (name.empty()) return nullptr;
   const AVInputFormat* forced = av_find_input_format(name.c_str());
   if (forced == nullptr) {
-    register_devices(by_hint ? fmt::format("--input-format {}", name) : config.uri);
+    register_devices(by_hint ? fmt::format("input-format {}", name) : config.uri);
     forced = av_find_input_format(name.c_str());
   }
   if (forced == nullptr && by_hint) {
-    throw UsageError(fmt::format("--input-format: this FFmpeg has no '{}'; see 'ffmpeg -demuxers'", name));
+    throw UsageError(fmt::format("input-format: this FFmpeg has no '{}'; see 'ffmpeg -demuxers'", name));
   }
   if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
   if (!by_hint && !location.is_device && !config.input.format.empty()) {
-    throw UsageError(fmt::format("{}: is read by '{}'; leave out --input-format", config.uri, name));
+    throw UsageError(fmt::format("{}: is read by '{}' alone", config.uri, name), Hint::kNoInputParameters);
   }
   return forced;
 }
@@ -121,9 +121,8 @@ bool is_raw_without_size(const SourceConfig& config, const InputLocation& locati
   if (watch.interrupted()) {
     throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted while it was being opened", config.uri));
   }
-  throw InputError(
-      fmt::format("{}: no video came within {:g} s; check that it sends, or give it longer: --open-timeout", config.uri,
-                  watch.timeout_s()));
+  throw InputError(fmt::format("{}: no video came within {:g} s; check that it sends", config.uri, watch.timeout_s()),
+                   Hint::kLongerTimeout);
 }
 
 // The descriptor of "pipe:3"; standard input where none is named.
@@ -156,10 +155,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
   if (opened < 0 && input.watch->should_stop()) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
-    throw InputError(
-        fmt::format("{}: raw video says nothing about itself; give --input-format rawvideo, "
-                    "--input-size, --pixel-format and --input-rate",
-                    config.uri));
+    throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
   }
   if (opened == AVERROR_INVALIDDATA) {
     throw InputError(
@@ -174,8 +170,8 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   input.format.reset(raw);
   check_hints_taken(config, options, *input.format);
   if (input.guard->is_local() && !config.allow_network && std::string_view(input.format->iformat->name) == "dash") {
-    throw InputError(fmt::format("{}: a DASH manifest on disk may name files anywhere; add --allow-network to trust it",
-                                 config.uri));
+    throw InputError(fmt::format("{}: a DASH manifest on disk may name files anywhere", config.uri),
+                     Hint::kAllowNetwork);
   }
 }
 
@@ -241,9 +237,9 @@ std::string codec_label(const AVCodecParameters& parameters) {
 void check_size(const SourceConfig& config, const AVCodecParameters& parameters) {
   const std::int64_t pixels = std::int64_t{parameters.width} * parameters.height;
   if (pixels > config.max_pixels) {
-    throw InputError(
-        fmt::format("{}: {}x{} is {} pixels, more than --max-pixels {}; raise that, or scale it down first", config.uri,
-                    parameters.width, parameters.height, pixels, config.max_pixels));
+    throw InputError(fmt::format("{}: {}x{} is {} pixels, more than the limit of {}", config.uri, parameters.width,
+                                 parameters.height, pixels, config.max_pixels),
+                     Hint::kRaisePixelLimit);
   }
 }
 

@@ -42,7 +42,7 @@ struct SourceConfig {
   std::string uri;  // path, "-", URL, lavfi:GRAPH, test://NAME
   InputHints input;
   std::optional<int> stream_index;  // among the video streams FFmpeg lists; default: its best
-  std::string filters;              // --vf, FFmpeg syntax
+  std::string filters;              // FFmpeg syntax
   Deinterlace deinterlace = Deinterlace::kAuto;
   double start_s = 0;                // from the stream's first time stamp; exact, to the frame
   std::optional<double> duration_s;  // frames with time < start + duration
@@ -88,9 +88,7 @@ class FrameSource {
   virtual const StreamInfo& info() const = 0;
   virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing yet, a moment was waited: call again
   virtual const SourceCounters& counters() const = 0;
-  virtual const std::string& error() const = 0;  // after kFailed: input, fault, remedy in one line
-  // After kFailed. kUnavailable: the card failed, or may not be done without; the input may be whole.
-  virtual ErrorKind error_kind() const = 0;
+  virtual const Fault& fault() const = 0;       // after kFailed. kUnavailable: a device failed; the input may be whole
   virtual StreamEnd end() const { return {}; }  // after kEnd
   virtual void interrupt() = 0;
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
@@ -98,8 +96,5 @@ class FrameSource {
   virtual bool seek(std::int64_t /*pts_ns*/) { return false; }
   virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the frame's shell back for reuse
 };
-
-// For a source that delivered no frame: UnavailableError where the card failed, else InputError.
-[[noreturn]] void throw_first_error(const FrameSource& source);
 
 }  // namespace saccade

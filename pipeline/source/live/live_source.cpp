@@ -48,8 +48,7 @@ class LiveSource final : public FrameSource {
   const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
-  const std::string& error() const override { return error_; }
-  ErrorKind error_kind() const override { return error_kind_; }
+  const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return end_; }
   void interrupt() override { *connection_.stop = true; }
   void recycle(Frame frame) override;
@@ -71,8 +70,7 @@ class LiveSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
   SourceCounters past_;  // of connections that are gone
   SourceCounters counters_;
-  std::string error_;
-  ErrorKind error_kind_ = ErrorKind::kInput;
+  Fault fault_;
   StreamEnd end_;
   bool ended_ = false;
   // Times, as given out
@@ -106,8 +104,7 @@ ReadStatus LiveSource::next(Frame& out) {
     count(source_->counters());
     if (status == ReadStatus::kAgain) return status;
     if (status == ReadStatus::kFailed) {
-      error_ = source_->error();
-      error_kind_ = source_->error_kind();
+      fault_ = source_->fault();
       return status;
     }
     if (status == ReadStatus::kEnd) {
@@ -185,18 +182,17 @@ bool LiveSource::lose() {
   return true;
 }
 
-// One try. False: no other can help, and error() says why.
+// One try. False: no other can help, and fault() says why.
 bool LiveSource::reconnect() {
   try {
     replace(open_alike());
   } catch (const UnavailableError& error) {
-    error_ = error.what();
-    error_kind_ = error.kind();
+    fault_ = error.fault();
     return false;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kInterrupted) return true;
     ++tries_;
-    spdlog::info("try {} of {}: {}", tries_, wanted_.live.reconnect, error.what());
+    spdlog::info("try {} of {}: {}", tries_, wanted_.live.reconnect, one_line(error.fault()));
     retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
     delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
     if (tries_ < wanted_.live.reconnect) return true;
@@ -274,8 +270,7 @@ std::unique_ptr<FrameSource> open_stream(const SourceConfig& config) {
     first.reset();
     return open_decoder(config);
   }
-  if (config.loops != 0)
-    throw UsageError(fmt::format("{}: a live stream can't be looped; leave out --loop", config.uri));
+  if (config.loops != 0) throw UsageError(fmt::format("{}: a live stream can't be looped", config.uri), Hint::kNoLoop);
   return std::make_unique<LiveSource>(config, std::move(connection), std::move(first));
 }
 

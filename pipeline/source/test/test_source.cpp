@@ -66,8 +66,7 @@ class TestSource final : public FrameSource {
   const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
-  const std::string& error() const override { return error_; }
-  ErrorKind error_kind() const override { return ErrorKind::kInput; }
+  const Fault& fault() const override { return fault_; }
   void interrupt() override { interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
   void recycle(Frame frame) override { shells_.give(frame.release()); }
@@ -82,7 +81,7 @@ class TestSource final : public FrameSource {
   FrameShells shells_;
   StreamInfo info_;
   SourceCounters counters_;
-  std::string error_;
+  Fault fault_;
   std::atomic<bool> interrupted_{false};
   std::int64_t begin_ = 0, end_ = 0;  // frames of one play
   std::int64_t plays_ = 1;            // -1: for ever
@@ -102,7 +101,8 @@ TestSource::TestSource(const SourceConfig& config, const TestSpec& spec)
   begin_ = frame_at(config.start_s);
   end_ = config.duration_s ? frame_at(config.start_s + *config.duration_s) : spec.frames;
   if (begin_ >= end_)
-    throw InputError(fmt::format("{}: no frame lies between --start {} and its end", config.uri, config.start_s));
+    throw InputError(fmt::format("{}: no frame lies between its start at {} s and its end", config.uri, config.start_s),
+                     Hint::kCheckRange);
   plays_ = config.loops < 0 ? -1 : config.loops + 1;
   index_ = begin_;
   info_.uri = config.uri;
@@ -216,9 +216,10 @@ Damage expected_damage(const TestSpec& spec, std::int64_t index) {
 std::unique_ptr<FrameSource> open_test_source(const SourceConfig& config) {
   const TestSpec spec = parse_test_uri(config.uri);
   if (!config.filters.empty())
-    throw UsageError(fmt::format("{}: --vf has no effect on test sources; leave it out", config.uri));
+    throw UsageError(fmt::format("{}: filters have no effect on test sources", config.uri), Hint::kNoFilters);
   if (std::int64_t{spec.width_px} * spec.height_px > config.max_pixels) {
-    throw InputError(fmt::format("{}: more than the limit of {} pixels", config.uri, config.max_pixels));
+    throw InputError(fmt::format("{}: more than the limit of {} pixels", config.uri, config.max_pixels),
+                     Hint::kRaisePixelLimit);
   }
   return std::make_unique<TestSource>(config, spec);
 }

@@ -125,7 +125,7 @@ class Usage(DumpTest):
         self.with_clip(["--config", str(self.folder), "directory"], "--config", self.folder)
 
     def test_more_levels_than_the_frame_allows(self):
-        self.refuse(65, [str(self.clip), "--levels 15"], "dump", self.clip, "-o", self.out, "--levels", "16", "--log-level", "warn")
+        self.refuse(65, [str(self.clip), "15 or fewer", "lower --levels"], "dump", self.clip, "-o", self.out, "--levels", "16", "--log-level", "warn")
         self.assertFalse(self.out.exists())
 
     def test_results_that_can_not_be_written(self):

@@ -17,11 +17,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string usage_error(const LatticeConfig& config, const FrameGeometry& geometry) {
+// The fault in words; its hint has to be `hint`.
+std::string usage_error(const LatticeConfig& config, const FrameGeometry& geometry, Hint hint = Hint::kNone) {
   try {
     make_lattice(config, geometry);
   } catch (const UsageError& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_EQ(error.hint(), hint) << error.what();
     return error.what();
   }
   return "no error";
@@ -227,40 +229,41 @@ TEST(NestedLattice, SaysWhatIsWrong) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
   LatticeConfig config;
   config.patches = 20;
-  EXPECT_THAT(usage_error(config, geometry), AllOf(HasSubstr("--patches 20"), HasSubstr("at least 88")));
+  EXPECT_THAT(usage_error(config, geometry, Hint::kMorePatches),
+              AllOf(HasSubstr("patches 20"), HasSubstr("at least 88")));
   config.patches = 88;
   EXPECT_EQ(make_lattice(config, geometry)->patch_count(), 88U);
 
   LatticeConfig both;
   both.fovea.e0 = 2.3;
   both.patches_given = true;
-  EXPECT_THAT(usage_error(both, geometry), AllOf(HasSubstr("--patches"), HasSubstr("--e0")));
+  EXPECT_THAT(usage_error(both, geometry), AllOf(HasSubstr("patches"), HasSubstr("e0")));
 
   LatticeConfig odd;
   odd.patch_size = 15;
-  EXPECT_THAT(usage_error(odd, geometry), HasSubstr("--patch-size 15"));
+  EXPECT_THAT(usage_error(odd, geometry), HasSubstr("patch-size 15"));
   LatticeConfig large;
   large.patch_size = 2;
   large.fovea.e0 = 2000;
-  EXPECT_THAT(usage_error(large, geometry), HasSubstr("--e0"));
+  EXPECT_THAT(usage_error(large, geometry, Hint::kFewerPatches), HasSubstr("more than 1048576"));
 }
 
 TEST(NestedLattice, ExplicitFormChecksItsNumbers) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
-  const auto error_of = [&](std::vector<int> strides, std::vector<int> sides) {
+  const auto error_of = [&](std::vector<int> strides, std::vector<int> sides, Hint hint = Hint::kNone) {
     LatticeConfig config;
     config.strides = std::move(strides);
     config.grid_sizes = std::move(sides);
-    return usage_error(config, geometry);
+    return usage_error(config, geometry, hint);
   };
-  EXPECT_THAT(error_of({1, 2}, {4}), HasSubstr("--strides has 2"));
+  EXPECT_THAT(error_of({1, 2}, {4}), HasSubstr("strides has 2"));
   EXPECT_THAT(error_of({1, 3}, {4, 4}), HasSubstr("3 at place 2"));
   EXPECT_THAT(error_of({1, 4}, {4, 4}), HasSubstr("4 at place 2"));
   EXPECT_THAT(error_of({1, 2}, {5, 5}), HasSubstr("odd"));
   EXPECT_THAT(error_of({1, 2}, {4, 5}), AllOf(HasSubstr("5 at place 2"), HasSubstr("even")));
   EXPECT_THAT(error_of({1, 2}, {6, 4}), AllOf(HasSubstr("4 at place 2"), HasSubstr("odd")));
   EXPECT_THAT(error_of({1, 2}, {8, 2}), HasSubstr("4 or more"));
-  EXPECT_THAT(error_of({64, 128}, {4, 4}), HasSubstr("--levels"));
+  EXPECT_THAT(error_of({64, 128}, {4, 4}, Hint::kMoreLevels), HasSubstr("8 pyramid levels, there are 7"));
   EXPECT_EQ(error_of({1, 2, 4, 8}, {4, 4, 6, 7}), "no error");
 
   LatticeConfig config;
@@ -268,10 +271,10 @@ TEST(NestedLattice, ExplicitFormChecksItsNumbers) {
   config.grid_sizes = {4, 4, 4, 4};
   EXPECT_EQ(make_lattice(config, geometry)->patch_count(), 16U + 3 * 12U);
   config.patches_given = true;
-  EXPECT_THAT(usage_error(config, geometry), HasSubstr("--patches"));
+  EXPECT_THAT(usage_error(config, geometry), HasSubstr("patches conflicts with strides"));
   config.patches_given = false;
   config.fovea.e0 = 1;
-  EXPECT_THAT(usage_error(config, geometry), HasSubstr("--e0"));
+  EXPECT_THAT(usage_error(config, geometry), HasSubstr("e0, m0 and preset conflict"));
 }
 
 TEST(GridLattice, SpreadsCentresEvenlyAndTakesLodFromEccentricity) {
@@ -319,7 +322,7 @@ TEST(UniformLattice, HasOneLodThatCoversTheFrame) {
   make_lattice(config, geometry)->plan(0.1f, 0.2f, plan);
   EXPECT_FLOAT_EQ(plan.patches[3].lod, 1.5f);
   config.uniform_lod = 6.5;
-  EXPECT_THAT(usage_error(config, geometry), HasSubstr("--lod 6.5"));
+  EXPECT_THAT(usage_error(config, geometry, Hint::kMoreLevels), HasSubstr("lod 6.5"));
 }
 
 TEST(FoveaParams, UnitsPerPixel) {

@@ -59,7 +59,7 @@ namespace {
   on_card.backend = Backend::kCuda;
   Pipeline pipeline(on_card);
   Frame frame;
-  if (source->next(frame) != ReadStatus::kOk) leave(source->error(), ErrorKind::kOutput);
+  if (source->next(frame) != ReadStatus::kOk) leave(source->fault().what, ErrorKind::kOutput);
   pipeline.prepare(frame.view());
   Emission emission = pipeline.make_emission();
   try {
@@ -69,7 +69,7 @@ namespace {
   }
   ReadStatus status = ReadStatus::kOk;
   while (status == ReadStatus::kOk || status == ReadStatus::kAgain) status = source->next(frame);
-  if (status == ReadStatus::kFailed) leave(source->error(), source->error_kind());
+  if (status == ReadStatus::kFailed) leave(source->fault().what, source->fault().kind);
   leave("it ended as if it were whole", ErrorKind::kOutput);
 }
 

@@ -12,12 +12,13 @@
 namespace saccade::test {
 namespace {
 
-// The message, after checking its kind and that it is one line which names the input.
-std::string refusal(const SourceConfig& config, ErrorKind kind) {
+// The message, after checking its kind, its hint and that it is one line which names the input.
+std::string refusal(const SourceConfig& config, ErrorKind kind, Hint hint = Hint::kNone) {
   try {
     open_source(config);
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), kind) << e.what();
+    EXPECT_EQ(e.hint(), hint) << e.what();
     const std::string message = e.what();
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;
@@ -80,9 +81,9 @@ TEST(Errors, OfFilters) {
   SourceConfig config;
   config.uri = dir.file("a.mp4");
   config.filters = "nosuchfilter=3";
-  expect_word(refusal(config, ErrorKind::kUsage), "nosuchfilter");
+  expect_word(refusal(config, ErrorKind::kUsage, Hint::kCheckFilters), "nosuchfilter");
   config.filters = "scale=w=banana";
-  expect_word(refusal(config, ErrorKind::kUsage), "scale=w=banana");
+  expect_word(refusal(config, ErrorKind::kUsage, Hint::kCheckFilters), "scale=w=banana");
 }
 
 TEST(Errors, OfLimitsAndStreams) {
@@ -91,7 +92,7 @@ TEST(Errors, OfLimitsAndStreams) {
   SourceConfig config;
   config.uri = dir.file("a.mp4");
   config.max_pixels = 64 * 48 - 1;
-  expect_word(refusal(config, ErrorKind::kInput), "64x48");
+  expect_word(refusal(config, ErrorKind::kInput, Hint::kRaisePixelLimit), "64x48");
   config.max_pixels = 64 * 48;
   EXPECT_NO_THROW(open_source(config));
   config.stream_index = 1;
@@ -102,7 +103,7 @@ TEST(Errors, StandardInputCantBeLooped) {
   SourceConfig config;
   config.uri = "-";
   config.loops = 1;
-  expect_word(refusal(config, ErrorKind::kUsage), "--loop");
+  expect_word(refusal(config, ErrorKind::kUsage, Hint::kNoLoop), "looped");
 }
 
 TEST(Names, OfFilesMayLookLikeAnything) {
@@ -136,25 +137,23 @@ TEST(Sources, SayWhyTheCardWasNotTried) {
 // One that fails at its first frame.
 class FailedSource : public FrameSource {
  public:
-  explicit FailedSource(ErrorKind kind) : kind_(kind) {}
+  explicit FailedSource(ErrorKind kind) : fault_{kind, "clip.mp4: frame 0: a fault", Hint::kNone} {}
   const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame&) override { return ReadStatus::kFailed; }
   const SourceCounters& counters() const override { return counters_; }
-  const std::string& error() const override { return error_; }
-  ErrorKind error_kind() const override { return kind_; }
+  const Fault& fault() const override { return fault_; }
   void interrupt() override {}
   void recycle(Frame) override {}
 
  private:
-  ErrorKind kind_;
+  Fault fault_;
   StreamInfo info_;
   SourceCounters counters_;
-  std::string error_ = "clip.mp4: frame 0: a fault";
 };
 
 TEST(Sources, ThatFailTellInputFromDevice) {
-  EXPECT_THROW(throw_first_error(FailedSource(ErrorKind::kInput)), InputError);
-  EXPECT_THROW(throw_first_error(FailedSource(ErrorKind::kUnavailable)), UnavailableError);
+  EXPECT_THROW(throw_fault(FailedSource(ErrorKind::kInput).fault()), InputError);
+  EXPECT_THROW(throw_fault(FailedSource(ErrorKind::kUnavailable).fault()), UnavailableError);
 }
 
 TEST(Sources, InterruptEndsThem) {

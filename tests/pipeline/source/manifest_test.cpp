@@ -185,7 +185,7 @@ TEST_P(Manifest, IsDecodedAsMeasured) {
     return;
   }
   const Recording got = record(config);
-  EXPECT_EQ(got.status, ReadStatus::kEnd) << got.error;
+  EXPECT_EQ(got.status, ReadStatus::kEnd) << got.fault.what;
   EXPECT_EQ(got.shots.size(), frames_of(entry));
   ASSERT_FALSE(got.shots.empty());
   check_times(GetParam(), path, entry, got);

@@ -147,8 +147,7 @@ class BrokenSource final : public FrameSource {
     return ReadStatus::kFailed;
   }
   const SourceCounters& counters() const override { return counters_; }
-  const std::string& error() const override { return error_; }
-  ErrorKind error_kind() const override { return ErrorKind::kInput; }
+  const Fault& fault() const override { return fault_; }
   void interrupt() override { interrupted_ = true; }
   void recycle(Frame) override {}
 
@@ -157,7 +156,7 @@ class BrokenSource final : public FrameSource {
   std::atomic<bool> interrupted_{false};
   StreamInfo info_;
   SourceCounters counters_;
-  std::string error_ = "broken";
+  Fault fault_{ErrorKind::kInput, "broken", Hint::kNone};
 };
 
 TEST(DecodeThread, TellsAFailureAfterClosing) {

@@ -17,7 +17,7 @@ void make_pictures(const std::string& pattern, int first, int count) {
 
 void expect_same(const std::string& uri, const std::string& input_options, std::size_t count) {
   const Recording got = record(uri);
-  EXPECT_EQ(got.status, ReadStatus::kEnd) << got.error;
+  EXPECT_EQ(got.status, ReadStatus::kEnd) << got.fault.what;
   EXPECT_EQ(got.shots.size(), count) << uri;
   EXPECT_EQ(got.all_bytes(), ffmpeg_raw(input_options, uri, "-pix_fmt rgba")) << uri;
   EXPECT_FALSE(got.counters.truncated);
@@ -161,7 +161,8 @@ TEST(RawVideo, IsRefusedWithoutASize) {
     record(dir.file("a.yuv"));
     ADD_FAILURE() << "it was opened";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("--input-size"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("raw video says nothing about itself"), std::string::npos) << error.what();
+    EXPECT_EQ(error.hint(), Hint::kRawParameters);
   }
 }
 

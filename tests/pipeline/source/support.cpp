@@ -161,7 +161,7 @@ Recording record(const SourceConfig& config) {
     source->recycle(std::move(frame));
   }
   recording.counters = source->counters();
-  recording.error = source->error();
+  recording.fault = source->fault();
   return recording;
 }
 

@@ -38,7 +38,7 @@ struct Recording {
   StreamInfo info;
   SourceCounters counters;
   ReadStatus status = ReadStatus::kOk;  // the last one
-  std::string error;
+  Fault fault;
   std::vector<Shot> shots;
   std::vector<std::int64_t> times_ns() const;
   std::vector<std::uint8_t> all_bytes() const;

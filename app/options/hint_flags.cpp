@@ -1,0 +1,71 @@
+#include "app/options/hint_flags.h"
+
+#include "app/options/table.h"
+
+namespace saccade {
+
+const char* flags(Hint hint) {
+  switch (hint) {
+    case Hint::kNone:
+      return "";
+    case Hint::kSmallerFrame:
+      return "scale the video down, for example with --vf scale=4096:-2";
+    case Hint::kSmallerFrameOrCpu:
+      return "scale the video down, for example with --vf scale=4096:-2, or use --backend cpu";
+    case Hint::kLessMemory:
+      return "end other programs on the GPU, or use a smaller frame (--vf scale=...) or fewer --levels";
+    case Hint::kRaisePixelLimit:
+      return "raise --max-pixels, or scale the video down first";
+    case Hint::kFewerLevels:
+      return "lower --levels";
+    case Hint::kMoreLevels:
+      return "raise --levels";
+    case Hint::kFewerPatches:
+      return "use a smaller --e0 or a larger --patch-size";
+    case Hint::kMorePatches:
+      return "raise --patches, --patch-size or --levels";
+    case Hint::kCpuBackend:
+      return "--backend cpu needs no GPU";
+    case Hint::kOtherBackend:
+      return "use --backend cpu or auto";
+    case Hint::kGlBackend:
+      return "use --backend gl, or --upload direct for a dump";
+    case Hint::kDirectUpload:
+      return "--upload direct needs no OpenGL";
+    case Hint::kCpuDecoding:
+      return "leave out --require-hwdec to decode on the CPU";
+    case Hint::kOffscreen:
+      return "--offscreen --screenshot T=FILE.png makes pictures without one";
+    case Hint::kCheckRange:
+      return "check --start and --duration";
+    case Hint::kNoLoop:
+      return "leave out --loop";
+    case Hint::kRawParameters:
+      return "give --input-format rawvideo, --input-size, --pixel-format and --input-rate";
+    case Hint::kNoInputParameters:
+      return "leave out --input-format, --input-size, --input-rate or --pixel-format";
+    case Hint::kCheckFilters:
+      return "check --vf; 'ffmpeg -filters' lists what there is";
+    case Hint::kNoFilters:
+      return "leave out --vf";
+    case Hint::kConvertFormat:
+      return "convert it with --vf format=yuv420p";
+    case Hint::kLongerTimeout:
+      return "give it longer with --open-timeout";
+    case Hint::kAllowNetwork:
+      return "--allow-network allows it, where you trust it";
+  }
+  return "";
+}
+
+std::string error_text(const Fault& fault) {
+  std::string text = fault.what;
+  // "patches 20: ..." is about the option of that name.
+  if (fault.kind == ErrorKind::kUsage && find_option(text.substr(0, text.find(' '))) != nullptr) text.insert(0, "--");
+  const std::string hint = flags(fault.hint);
+  return hint.empty() ? text : text + "; " + hint;
+}
+
+std::string error_text(const Error& error) { return error_text(error.fault()); }
+
+}  // namespace saccade

@@ -1,0 +1,30 @@
+#include "pipeline/backend/texture_layout.h"
+
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+Hint hint_of(LayoutError::Reason reason) {
+  switch (reason) {
+    case LayoutError::Reason::kArguments:
+      return Hint::kNone;
+    case LayoutError::Reason::kTooManyLevels:
+      return Hint::kFewerLevels;
+    case LayoutError::Reason::kTooLarge:
+      return Hint::kSmallerFrame;
+  }
+  return Hint::kNone;
+}
+
+}  // namespace
+
+PyramidLayout texture_layout(int width_px, int height_px, PixelLayout layout, int levels) {
+  try {
+    return make_pyramid_layout(width_px, height_px, texture_format(layout), levels);
+  } catch (const LayoutError& error) {
+    throw InputError(error.what(), hint_of(error.reason()));
+  }
+}
+
+}  // namespace saccade

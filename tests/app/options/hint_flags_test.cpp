@@ -1,0 +1,82 @@
+// Hints as the command line tells them: by options that there are.
+#include "app/options/hint_flags.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+
+#include "app/options/table.h"
+#include "gpu/device_error.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kHints = static_cast<int>(Hint::kAllowNetwork) + 1;
+
+TEST(HintFlags, EveryHint_NamesOptionsThatThereAre) {
+  EXPECT_STREQ(flags(Hint::kNone), "");
+  const std::regex option("--([a-z][a-z0-9-]*)");
+  for (int n = 1; n < kHints; ++n) {
+    const std::string text = flags(static_cast<Hint>(n));
+    int named = 0;
+    for (std::sregex_iterator found(text.begin(), text.end(), option), end; found != end; ++found, ++named) {
+      EXPECT_NE(find_option((*found)[1].str()), nullptr) << text;
+    }
+    EXPECT_GT(named, 0) << "hint " << n << ": " << text;
+  }
+}
+
+TEST(HintFlags, EveryHint_HasWordsOfTheLibrary) {
+  EXPECT_STREQ(words(Hint::kNone), "");
+  for (int n = 1; n < kHints; ++n) {
+    const std::string text = words(static_cast<Hint>(n));
+    EXPECT_GT(text.size(), 8U) << "hint " << n;
+    EXPECT_EQ(text.find("--"), std::string::npos) << text;
+  }
+}
+
+TEST(ErrorText, AHint_FollowsTheFault) {
+  EXPECT_EQ(error_text(InputError("a.mp4: too large", Hint::kRaisePixelLimit)),
+            "a.mp4: too large; raise --max-pixels, or scale the video down first");
+  EXPECT_EQ(error_text(InputError("a.mp4: is empty")), "a.mp4: is empty");
+  EXPECT_EQ(one_line({ErrorKind::kInput, "a.mp4: too large", Hint::kRaisePixelLimit}),
+            "a.mp4: too large; raise the limit, or scale the video down first");
+}
+
+TEST(ErrorText, AFaultOfASetting_NamesItsOption) {
+  EXPECT_EQ(error_text(UsageError("patch-size 15: is odd")), "--patch-size 15: is odd");
+  EXPECT_EQ(error_text(UsageError("view: takes one INPUT")), "view: takes one INPUT");
+  EXPECT_EQ(error_text(UsageError("--e0: is text")), "--e0: is text");
+  EXPECT_EQ(error_text(InputError("patches 15.mp4: is empty")), "patches 15.mp4: is empty");
+}
+
+TEST(Fault, ThrownAndCaught_LosesNothing) {
+  for (const ErrorKind kind :
+       {ErrorKind::kUsage, ErrorKind::kInput, ErrorKind::kUnavailable, ErrorKind::kInterrupted, ErrorKind::kOutput}) {
+    try {
+      throw_fault({kind, "is broken", Hint::kNoLoop}, "a.mp4");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind);
+      EXPECT_STREQ(error.what(), "a.mp4: is broken");
+      EXPECT_EQ(error.hint(), Hint::kNoLoop);
+      EXPECT_EQ(dynamic_cast<const UsageError*>(&error) != nullptr, kind == ErrorKind::kUsage);
+      EXPECT_EQ(dynamic_cast<const InputError*>(&error) != nullptr, kind == ErrorKind::kInput);
+      EXPECT_EQ(dynamic_cast<const UnavailableError*>(&error) != nullptr, kind == ErrorKind::kUnavailable);
+    }
+  }
+}
+
+TEST(Fault, OfADevice_IsUnavailableWithItsRemedy) {
+  const Fault memory = fault_of(DeviceError("cudaMalloc failed", DeviceRemedy::kLessMemory));
+  EXPECT_EQ(memory.kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(memory.what, "cudaMalloc failed");
+  EXPECT_EQ(memory.hint, Hint::kLessMemory);
+  EXPECT_EQ(fault_of(DeviceError("lost")).hint, Hint::kNone);
+  EXPECT_EQ(fault_of(DeviceError("old", DeviceRemedy::kUseCpu)).hint, Hint::kCpuBackend);
+  EXPECT_EQ(fault_of(DeviceError("no EGL", DeviceRemedy::kAvoidGl)).hint, Hint::kDirectUpload);
+  EXPECT_EQ(fault_of(DeviceError("large", DeviceRemedy::kSmallerTexture)).hint, Hint::kSmallerFrameOrCpu);
+}
+
+}  // namespace
+}  // namespace saccade
