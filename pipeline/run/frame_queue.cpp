@@ -7,6 +7,14 @@ namespace saccade {
 
 const char* name(QueuePolicy policy) { return policy == QueuePolicy::kBlock ? "block" : "latest"; }
 
+QueueCounters& QueueCounters::operator+=(const QueueCounters& other) {
+  pushed += other.pushed;
+  popped += other.popped;
+  dropped_stale += other.dropped_stale;
+  dropped_closed += other.dropped_closed;
+  return *this;
+}
+
 FrameQueue::FrameQueue(std::size_t capacity, QueuePolicy policy)
     : capacity_(std::max<std::size_t>(capacity, 1)), policy_(policy), ring_(capacity_) {}
 

@@ -34,6 +34,8 @@ struct QueueCounters {
   std::int64_t popped = 0;
   std::int64_t dropped_stale = 0;   // kLatest: replaced by a newer frame
   std::int64_t dropped_closed = 0;  // pushed after, or waiting at, close_now()
+
+  QueueCounters& operator+=(const QueueCounters& other);
 };
 
 class FrameQueue {

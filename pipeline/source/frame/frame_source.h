@@ -8,6 +8,7 @@
 #include <string>
 
 #include "pipeline/error.h"
+#include "pipeline/log.h"
 #include "pipeline/source/frame/frame.h"
 #include "pipeline/source/frame/stream_info.h"
 
@@ -58,6 +59,7 @@ struct SourceConfig {
   std::string why_no_hwdec;        // with kNo: why the card isn't tried, where it would have been; for StreamInfo
   bool require_hwdec = false;      // that is an UnavailableError instead
   bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
+  Log log;                         // the source's messages; FFmpeg's among them
 };
 
 // Counters a source keeps; read after the end, or from its own thread.
@@ -73,6 +75,8 @@ struct SourceCounters {
   std::int64_t packets_late = 0;     // left out because decoding was behind a live stream
   std::int64_t gaps = 0;             // a live stream broke and went on
   std::int64_t gaps_ns = 0;          // their length in all: from the last frame before to the first one after
+
+  SourceCounters& operator+=(const SourceCounters& other);  // truncated: one of the two was
 };
 
 // How a stream came to its end.

@@ -1,0 +1,20 @@
+#include "pipeline/source/frame/frame_source.h"
+
+namespace saccade {
+
+SourceCounters& SourceCounters::operator+=(const SourceCounters& other) {
+  frames += other.frames;
+  packets_corrupt += other.packets_corrupt;
+  frames_corrupt += other.frames_corrupt;
+  pts_made_up += other.pts_made_up;
+  pts_not_rising += other.pts_not_rising;
+  format_changes += other.format_changes;
+  frames_off_card += other.frames_off_card;
+  truncated = truncated || other.truncated;
+  packets_late += other.packets_late;
+  gaps += other.gaps;
+  gaps_ns += other.gaps_ns;
+  return *this;
+}
+
+}  // namespace saccade
