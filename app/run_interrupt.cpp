@@ -10,20 +10,16 @@
 
 namespace saccade {
 
-RunInterrupt::Scope::Scope(RunInterrupt& owner, FrameSource& source, FrameQueue& queue) : owner_(owner) {
+RunInterrupt::Scope::Scope(RunInterrupt& owner, Session& session) : owner_(owner) {
   const std::lock_guard lock(owner_.mutex_);
-  owner_.source_ = &source;
-  owner_.queue_ = &queue;
+  owner_.session_ = &session;
   owner_.opening_.clear();
-  if (!owner_.requested_) return;
-  source.interrupt();
-  queue.close_now();
+  if (owner_.requested_) session.interrupt();
 }
 
 RunInterrupt::Scope::~Scope() {
   const std::lock_guard lock(owner_.mutex_);
-  owner_.source_ = nullptr;
-  owner_.queue_ = nullptr;
+  owner_.session_ = nullptr;
 }
 
 void RunInterrupt::set_opening(const std::string& input) {
@@ -34,9 +30,8 @@ void RunInterrupt::set_opening(const std::string& input) {
 void RunInterrupt::interrupt() {
   const std::lock_guard lock(mutex_);
   requested_ = true;
-  if (source_ != nullptr) {
-    source_->interrupt();
-    queue_->close_now();
+  if (session_ != nullptr) {
+    session_->interrupt();
   } else if (!opening_.empty()) {
     // Opening may wait for a network that never answers, and nothing of this input was written yet.
     fmt::print(stderr, "saccade: {}: interrupted while it was being opened; nothing was written\n", opening_);

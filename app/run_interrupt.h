@@ -4,18 +4,17 @@
 #include <mutex>
 #include <string>
 
-#include "pipeline/run/frame_queue.h"
-#include "pipeline/source/frame/frame_source.h"
+#include "pipeline/run/session.h"
 
 namespace saccade {
 
 // What a signal interrupts: whatever run is going on at that moment.
 class RunInterrupt {
  public:
-  // While one of these lives, interrupt() ends the source's waits and closes the queue.
+  // While one of these lives, interrupt() interrupts the session. What was being opened is open.
   class Scope {
    public:
-    Scope(RunInterrupt& owner, FrameSource& source, FrameQueue& queue);
+    Scope(RunInterrupt& owner, Session& session);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -30,8 +29,7 @@ class RunInterrupt {
 
  private:
   mutable std::mutex mutex_;
-  FrameSource* source_ = nullptr;
-  FrameQueue* queue_ = nullptr;
+  Session* session_ = nullptr;
   std::string opening_;
   bool requested_ = false;
 };

@@ -1,4 +1,4 @@
-// One input into one folder: decode thread, pipeline on the calling thread, writer thread.
+// One input into one folder: a session on the calling thread, a writer on its own.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,6 @@
 #include "app/run_interrupt.h"
 
 namespace saccade {
-
-// Pipeline::prepare; its errors then name the input.
-void prepare_for(const std::string& uri, Pipeline& pipeline, const FrameView& frame);
 
 struct DumpOutcome {
   enum class Kind : std::uint8_t { kComplete, kDamaged, kInterrupted, kStopped, kSkipped } kind = Kind::kComplete;

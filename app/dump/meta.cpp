@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "app/options/hint_flags.h"
 #include "app/version.h"
 #include "pipeline/error.h"
 
@@ -61,12 +62,9 @@ Json fovea_json(const shared::FoveaParams& fovea, FoveaUnit unit) {
           {"max_lod", decimal(fovea.max_lod)}};
 }
 
-Json stages_json(const RunFacts& facts) {
-  Json stages = {{name(Stage::kDecode), times_json(facts.decode_times)},
-                 {name(Stage::kWait), times_json(facts.wait_times)}};
-  for (const Stage stage : facts.pipeline.stages()) {
-    stages[name(stage)] = times_json(facts.pipeline.stage(stage));
-  }
+Json stages_json(const DumpFacts& facts) {
+  Json stages;
+  for (const Stage stage : facts.session.stages) stages[name(stage)] = times_json(facts.session.time(stage));
   stages[name(Stage::kWrite)] = times_json(facts.write_times);
   return stages;
 }
@@ -142,38 +140,37 @@ Json live_json(const LiveMeter& live, const SourceCounters& counters, const Stre
           {"end", end.reason}};
 }
 
-bool input_damaged(const RunFacts& facts) {
-  const SourceCounters& counters = facts.source.counters();
-  return counters.packets_corrupt > 0 || counters.frames_corrupt > 0 || counters.truncated ||
-         !facts.stream_error.empty();
+bool input_damaged(const SessionFacts& facts) {
+  const SourceCounters& counters = facts.source;
+  return counters.packets_corrupt > 0 || counters.frames_corrupt > 0 || counters.truncated || !facts.fault.what.empty();
 }
 
-std::string damage_summary(const RunFacts& facts) {
-  const SourceCounters& counters = facts.source.counters();
+std::string damage_summary(const SessionFacts& facts) {
+  const SourceCounters& counters = facts.source;
   std::string text;
   const auto add = [&text](const std::string& part) { text += text.empty() ? part : ", " + part; };
   if (counters.packets_corrupt > 0) add(counted(counters.packets_corrupt, "corrupt packet"));
   if (counters.frames_corrupt > 0) add(counted(counters.frames_corrupt, "corrupt frame"));
-  const StreamEnd end = facts.source.end();
-  if (counters.truncated) add(facts.source.info().live && end.broke ? "it broke off: " + end.reason : "cut short");
-  if (!facts.stream_error.empty()) add(facts.stream_error);
+  const StreamEnd& end = facts.end;
+  if (counters.truncated) add(facts.info.live && end.broke ? "it broke off: " + end.reason : "cut short");
+  if (!facts.fault.what.empty()) add(error_text(facts.fault));
   return text;
 }
 
-Json make_manifest(const RunFacts& facts) {
-  const PipelineCounters& totals = facts.pipeline.counters();
-  const SourceCounters& source = facts.source.counters();
-  const QueueCounters queue = facts.queue.counters();
+Json make_manifest(const DumpFacts& facts) {
+  const SessionFacts& session = facts.session;
+  const PipelineCounters& totals = session.pipeline;
+  const SourceCounters& source = session.source;
   Json manifest = {{"format", kDumpFormat}, {"schema", kSchemaVersion}, {"complete", true}};
   manifest["emissions"] = totals.emissions;
   manifest["frames_decoded"] = source.frames;
   manifest["frames"] = totals.frames;
-  manifest["drops"] = {{"stale", queue.dropped_stale}, {"closed", queue.dropped_closed}};
-  manifest["queue_policy"] = facts.policy;
-  if (facts.source.info().live) {
-    manifest["live"] = live_json(facts.live, source, facts.source.end());
+  manifest["drops"] = {{"stale", session.queue.dropped_stale}, {"closed", session.queue.dropped_closed}};
+  manifest["queue_policy"] = name(session.policy);
+  if (session.info.live) {
+    manifest["live"] = live_json(session.live, source, session.end);
     manifest["live"]["gaps"] = Json::array();
-    for (const LiveGap& gap : facts.gaps) {
+    for (const StreamGap& gap : session.gaps) {
       manifest["live"]["gaps"].push_back(
           {{"emission", gap.emission}, {"frame", gap.frame}, {"pts_ns", gap.pts_ns}, {"length_s", gap.length_s}});
     }
@@ -183,12 +180,12 @@ Json make_manifest(const RunFacts& facts) {
                                {"truncated", source.truncated},
                                {"pts_made_up", source.pts_made_up},
                                {"pts_not_rising", source.pts_not_rising},
-                               {"stream_error", facts.stream_error}};
-  manifest["input_damaged"] = input_damaged(facts);
+                               {"stream_error", error_text(session.fault)}};
+  manifest["input_damaged"] = input_damaged(session);
   manifest["format_changes"] = source.format_changes;
   manifest["frames_off_card"] = source.frames_off_card;
   manifest["wall_s"] = facts.wall_s;
-  manifest["media_s"] = facts.media_s;
+  manifest["media_s"] = session.media_s;
   manifest["frames_per_s"] = facts.wall_s > 0 ? static_cast<double>(totals.frames) / facts.wall_s : 0.0;
   manifest["damage_share"] = share(totals.damaged_tiles, totals.tiles);
   manifest["damaged_tiles"] = totals.damaged_tiles;

@@ -7,11 +7,7 @@
 
 #include "app/input_identity.h"
 #include "app/options/options.h"
-#include "pipeline/run/decode_thread.h"
-#include "pipeline/run/frame_queue.h"
-#include "pipeline/run/live_meter.h"
-#include "pipeline/run/pipeline.h"
-#include "pipeline/source/frame/frame_source.h"
+#include "pipeline/run/session.h"
 
 namespace saccade {
 
@@ -27,36 +23,19 @@ Json meta_identity(const Options& options, const InputIdentity& input);
 // `std`, `levels`, `lattice`, `fovea{unit, m0, e0, unit_per_px_x, unit_per_px_y, max_lod}`. After Pipeline::prepare().
 Json make_meta(const Options& options, const InputIdentity& input, const StreamInfo& info, const Pipeline& pipeline);
 
-// A live stream was interrupted.
-struct LiveGap {
-  std::int64_t emission = 0;  // the first one after it, also where it is none yet
-  std::int64_t frame = 0;     // likewise
-  std::int64_t pts_ns = 0;    // of that frame
-  double length_s = 0;        // since the last frame before
-};
-
-// What a run came to, for manifest.json.
-struct RunFacts {
-  const Pipeline& pipeline;
-  const FrameSource& source;
-  const FrameQueue& queue;
-  const DurationHistogram& decode_times;
-  const DurationHistogram& wait_times;  // of the pipeline, for a frame
-  const DurationHistogram& write_times;
-  const LiveMeter& live;
-  const std::vector<LiveGap>& gaps;
-  const char* policy;        // of the frame queue
-  std::string stream_error;  // not empty: the stream broke there
+// What a dump came to, for manifest.json.
+struct DumpFacts {
+  SessionFacts session;
+  DurationHistogram write_times;
   std::int64_t bytes_written = 0;
   double wall_s = 0;
-  double media_s = 0;  // from the first frame's time to the last one's
 };
 Json times_json(const DurationHistogram& times);  // count, mean, percentiles, maximum
 
 Json live_json(const LiveMeter& live, const SourceCounters& counters, const StreamEnd& end);
-bool input_damaged(const RunFacts& facts);
-std::string damage_summary(const RunFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"
-Json make_manifest(const RunFacts& facts);
+bool input_damaged(const SessionFacts& facts);
+std::string damage_summary(const SessionFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"
+Json make_manifest(const DumpFacts& facts);
 
 // Read and write a whole file; writing goes through a temporary name and a rename. Throws Error.
 Json read_json(const std::string& path);  // null when there is no such file or it is no JSON

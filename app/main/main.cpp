@@ -44,9 +44,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     int exit_code = 0;
-    const auto options = saccade::parse_options(argc, argv, exit_code);
+    auto options = saccade::parse_options(argc, argv, exit_code);
     if (options) {
-      saccade::init_log(options->log_level);
+      options->source.log = saccade::init_log(options->log_level);
       exit_code = run(*options);
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

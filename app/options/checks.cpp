@@ -179,10 +179,14 @@ void choose_devices(Options& options) {
   choose_decoder(options);
 }
 
-PipelineConfig pipeline_in_force(const Options& options, bool live) {
-  constexpr int kLiveThreshold = 8;
-  PipelineConfig config = options.pipeline;
-  if (live && !options.threshold_given) config.diff.threshold = kLiveThreshold;
+SessionConfig session_config(const Options& options, const std::string& uri) {
+  SessionConfig config;
+  config.source = options.source;
+  config.source.uri = uri;
+  config.pipeline = options.pipeline;
+  config.policy = options.queue_policy;
+  config.threshold_given = options.threshold_given;
+  config.log = options.source.log;
   return config;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/options/table.h"
+#include "pipeline/run/session.h"
 
 namespace saccade {
 
@@ -15,8 +16,7 @@ void check_inputs(Options& options);
 // be used here.
 void choose_devices(Options& options);
 
-// What a source is run with. A live one has sensor noise: unless --threshold is given, differences up to 8 codes are
-// none (docs/NOISE.md), and the texture stays that close to the frame.
-PipelineConfig pipeline_in_force(const Options& options, bool live);
+// What one input is run with.
+SessionConfig session_config(const Options& options, const std::string& uri);
 
 }  // namespace saccade

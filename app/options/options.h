@@ -62,7 +62,7 @@ struct Options {
   std::vector<std::string> inputs;
   SourceConfig source;  // uri is filled per input
   PipelineConfig pipeline;
-  bool threshold_given = false;             // else a live source has one of its own: pipeline_in_force()
+  bool threshold_given = false;             // else a live source has one of its own: SessionConfig
   std::optional<QueuePolicy> queue_policy;  // none: auto
   std::string backend = "auto";             // as asked: auto, cpu, gl, cuda; pipeline.backend is what runs
   std::string backend_reason;               // why auto chose so; empty unless auto was asked

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/dump/dump_run.h"
+#include "app/dump/meta.h"
 #include "app/exit_code.h"
 #include "app/info/info_machine.h"
 #include "app/options/checks.h"
@@ -19,21 +18,16 @@
 #include "app/profile/profile_report.h"
 #include "app/run_interrupt.h"
 #include "app/stop_signal.h"
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "pipeline/run/decode_thread.h"
+#include "pipeline/run/session.h"
 #include "pipeline/run/trace.h"
 #include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {
 
-constexpr std::size_t kQueueFrames = 8;
-constexpr int kTraceThread = 1;  // the pipeline's, which runs on this thread
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+constexpr std::size_t kFramesAhead = 8;
 
 void check_options(const Options& options) {
   if (options.inputs.size() != 1) throw UsageError("profile takes one INPUT; run it once for each");
@@ -42,102 +36,67 @@ void check_options(const Options& options) {
   }
 }
 
-// Runs frames through the pipeline on the caller's thread until the queue is drained or closed.
+SessionConfig profile_config(const Options& options) {
+  SessionConfig config = session_config(options, options.inputs.front());
+  config.frames_ahead = kFramesAhead;
+  config.pipeline.measure_device = true;
+  return config;
+}
+
+// Runs a session to its end and takes note of each frame.
 class ProfileLoop {
  public:
-  ProfileLoop(FrameSource& source, FrameQueue& queue, Pipeline& pipeline, TraceWriter* trace, ProfileReport& report)
-      : uri_(source.info().uri), source_(source), queue_(queue), pipeline_(pipeline), trace_(trace), report_(report) {}
+  ProfileLoop(Session& session, TraceWriter* trace, ProfileReport& report)
+      : session_(session), trace_(trace), report_(report) {}
 
   void run() {
-    Frame frame;
-    const std::int64_t begin_ns = now_ns();
-    while (pop(frame)) {
-      step(frame);
-      source_.recycle(std::move(frame));
+    Emission emission;
+    const std::int64_t begin_ns = steady_now_ns();
+    note_depth();
+    session_.start();
+    for (;;) {
+      const SessionStep step = session_.next(emission);
+      if (step.status != SessionStatus::kEmission && step.status != SessionStatus::kFrame) break;
+      note(step);
+      note_depth();
     }
-    report_.wall_s = static_cast<double>(now_ns() - begin_ns) * 1e-9;
+    report_.wall_s = static_cast<double>(steady_now_ns() - begin_ns) * 1e-9;
   }
 
  private:
-  bool pop(Frame& frame) {
-    report_.queue_depth.record(static_cast<std::int64_t>(queue_.size()));
-    const std::int64_t begin_ns = now_ns();
-    if (!queue_.pop(frame)) return false;
-    const std::int64_t end_ns = now_ns();
-    report_.stage(Stage::kWait).record(end_ns - begin_ns);
-    if (trace_ != nullptr) trace_->complete(name(Stage::kWait), kTraceThread, begin_ns, end_ns, frame.view().sequence);
-    return true;
-  }
+  std::size_t depth() const { return session_.feed().depth(); }
+  void note_depth() { report_.queue_depth.record(static_cast<std::int64_t>(depth())); }
 
-  void step(const Frame& frame) {
-    const FrameView& view = frame.view();
-    if (pipeline_.counters().frames == 0) {
-      first_pts_ns_ = view.pts_ns;
-      prepare_for(uri_, pipeline_, view);
-    }
-    if (report_.live.begins_after_gap(frame.origin())) pipeline_.reset();
-    const StepResult result = pipeline_.step(view, emission_);
-    report_.live.note_done(frame.origin());
-    const Damage& damage = pipeline_.damage();
+  void note(const SessionStep& step) {
+    const Damage& damage = session_.pipeline().damage();
     damage.rects(rectangles_);
     report_.rectangles.record(static_cast<std::int64_t>(rectangles_.size()));
     report_.damage_share.record(damage.share());
-    report_.media_s = static_cast<double>(view.pts_ns - first_pts_ns_) * 1e-9;
-    if (trace_ != nullptr) {
-      const std::int64_t at_ns = now_ns();
-      trace_->counter("damaged tiles", at_ns, result.damaged_tiles);
-      trace_->counter("bytes uploaded", at_ns, static_cast<double>(result.bytes_uploaded));
-      trace_->counter("frames waiting", at_ns, static_cast<double>(queue_.size()));
-    }
+    if (trace_ == nullptr) return;
+    const std::int64_t at_ns = steady_now_ns();
+    trace_->counter("damaged tiles", at_ns, step.result.damaged_tiles);
+    trace_->counter("bytes uploaded", at_ns, static_cast<double>(step.result.bytes_uploaded));
+    trace_->counter("frames waiting", at_ns, static_cast<double>(depth()));
   }
 
-  const std::string uri_;
-  FrameSource& source_;
-  FrameQueue& queue_;
-  Pipeline& pipeline_;
+  Session& session_;
   TraceWriter* trace_;
   ProfileReport& report_;
-  Emission emission_;
   std::vector<TileRect> rectangles_;
-  std::int64_t first_pts_ns_ = 0;
 };
 
-void collect(const FrameSource& source, const FrameQueue& queue, const DecodeThread& decode, const Pipeline& pipeline,
-             ProfileReport& report) {
-  report.stream = source.info();
-  report.backend = name(pipeline.config().backend);
-  report.stage(Stage::kDecode) = decode.times();
-  report.shown_stages = {Stage::kDecode, Stage::kWait};
-  for (const Stage stage : pipeline.stages()) {
-    report.shown_stages.push_back(stage);
-    report.stage(stage) = pipeline.stage(stage);
-  }
-  for (std::size_t work = 0; work < report.device.size(); ++work) {
-    report.device[work] = pipeline.device_times(static_cast<DeviceTime::Work>(work));
-  }
-  report.counters = pipeline.counters();
-  report.patches_per_emission = static_cast<std::int64_t>(pipeline.lattice().patch_count());
-  report.queue_capacity = queue.capacity();
-  report.queue = queue.counters();
-  report.source = source.counters();
-  report.end = source.end();
-  report.peak_resident_bytes = peak_resident_bytes();
-}
-
-// `failed`: null, or what the source could not deliver all of.
-ExitCode verdict(const ProfileReport& report, const ProfileOptions& options, const FrameSource* failed) {
+ExitCode verdict(const ProfileReport& report, const ProfileOptions& options) {
   if (report.interrupted) return ExitCode::kInterrupted;
   ExitCode code = ExitCode::kOk;
-  const bool damaged = report.source.packets_corrupt + report.source.frames_corrupt > 0 || report.source.truncated;
-  if (failed != nullptr) {
-    spdlog::warn("{}", error_text(failed->fault()));
-    code = failed->fault().kind == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
-  } else if (damaged) {
-    spdlog::warn("{}: the input is damaged; what decoded was profiled", report.stream.uri);
+  if (const Fault& fault = report.run.fault; !fault.what.empty()) {
+    spdlog::warn("{}", error_text(fault));
+    code = fault.kind == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
+  } else if (input_damaged(report.run)) {
+    spdlog::warn("{}: the input is damaged; what decoded was profiled", report.run.info.uri);
     code = ExitCode::kPartial;
   }
   if (options.check && report.over_budget()) {
-    fmt::print(stderr, "saccade: {}: the p99 of frame, {:.3f} ms, is over the budget of {:g} ms\n", report.stream.uri,
+    fmt::print(stderr, "saccade: {}: the p99 of frame, {:.3f} ms, is over the budget of {:g} ms\n", report.run.info.uri,
                report.frame_p99_ms(), report.budget_ms);
     if (code == ExitCode::kOk) code = ExitCode::kPartial;
   }
@@ -148,41 +107,34 @@ ExitCode verdict(const ProfileReport& report, const ProfileOptions& options, con
 
 int run_profile(const Options& options) {
   check_options(options);
-  SourceConfig config = options.source;
-  config.uri = options.inputs.front();
   RunInterrupt interrupt;
   const StopSignal stop([&interrupt] { interrupt.interrupt(); });
-  interrupt.set_opening(config.uri);
-  const auto source = open_source(config);
+  SessionConfig config = profile_config(options);
+  interrupt.set_opening(config.source.uri);
+  auto source = open_source(config.source);
   interrupt.set_opening({});
-  const QueuePolicy policy = policy_in_force(options.queue_policy, source->info().live);
-  FrameQueue queue(capacity_for(policy, kQueueFrames), policy);
-  PipelineConfig in_force = pipeline_in_force(options, source->info().live);
-  in_force.measure_device = true;
-  Pipeline pipeline(std::move(in_force));
-  std::unique_ptr<TraceWriter> trace;
+  std::unique_ptr<TraceWriter> trace;  // its file is made once there is something to trace
   if (!options.profile.trace.empty()) trace = std::make_unique<TraceWriter>(options.profile.trace);
-  if (trace) trace->name_thread(kTraceThread, "pipeline");
-  pipeline.set_trace(trace.get());
-  const RunInterrupt::Scope scope(interrupt, *source, queue);
+  config.trace = trace.get();
+  Session session(config, std::move(source));
+  const RunInterrupt::Scope scope(interrupt, session);
 
   ProfileReport report;
   report.budget_ms = options.profile.budget_ms;
-  report.policy = name(policy);
-  DecodeThread decode(*source, queue, trace.get());
-  ProfileLoop(*source, queue, pipeline, trace.get(), report).run();
-  decode.join();
+  try {
+    ProfileLoop(session, trace.get(), report).run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInterrupted) return static_cast<int>(ExitCode::kInterrupted);
+    throw;
+  }
+  session.stop();
   if (trace) trace->close();
   report.interrupted = stop.requested();
-  if (pipeline.counters().frames == 0) {
-    if (report.interrupted) return static_cast<int>(ExitCode::kInterrupted);
-    if (decode.failed()) throw_fault(source->fault());
-    throw InputError(fmt::format("{}: no frame to profile; see --start and --duration", config.uri));
-  }
-  collect(*source, queue, decode, pipeline, report);
+  report.run = session.facts();
+  report.peak_resident_bytes = peak_resident_bytes();
   const std::string text = options.json ? to_json(report) : to_text(report);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return static_cast<int>(verdict(report, options.profile, decode.failed() ? source.get() : nullptr));
+  return static_cast<int>(verdict(report, options.profile));
 }
 
 }  // namespace saccade

@@ -36,15 +36,15 @@ const char* remark(Stage stage) {
 void write_stages(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
   fmt::format_to(out, "{:<9}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "stage", "count", "mean ms", "p50", "p95",
                  "p99", "max", "of budget");
-  for (const Stage stage : r.shown_stages) {
-    const DurationHistogram& times = r.stage(stage);
+  for (const Stage stage : r.run.stages) {
+    const DurationHistogram& times = r.run.time(stage);
     fmt::format_to(out, "{:<9}{:>8}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>9.1f}%", name(stage), times.count(),
                    times.mean_ms(), times.percentile_ms(50), times.percentile_ms(95), times.percentile_ms(99),
                    times.max_ms(), 100 * ratio(times.percentile_ms(99), r.budget_ms));
     fmt::format_to(out, "{}{}\n", *remark(stage) != 0 ? "  " : "", remark(stage));
   }
-  for (std::size_t work = 0; work < r.device.size(); ++work) {
-    const DurationHistogram& times = r.device[work];
+  for (std::size_t work = 0; work < r.run.device.size(); ++work) {
+    const DurationHistogram& times = r.run.device[work];
     if (times.count() == 0) continue;
     fmt::format_to(out, "{:<9}{:>8}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}  on the device, {}\n", "",
                    times.count(), times.mean_ms(), times.percentile_ms(50), times.percentile_ms(95),
@@ -59,30 +59,30 @@ void write_live(const ProfileReport& r, std::back_insert_iterator<std::string> o
     fmt::format_to(out, "{:<11} p50 {:.1f}, p95 {:.1f}, p99 {:.1f}, max {:.1f} ms until the patches were there", what,
                    times.percentile_ms(50), times.percentile_ms(95), times.percentile_ms(99), times.max_ms());
   };
-  row("capture", r.live.since_capture());
-  fmt::format_to(out, " (clock: {})\n", name(r.live.clock()));
-  row("arrival", r.live.since_arrival());
-  fmt::format_to(out, "\ngaps        {}, {:.2f} s in all; {} packets left out to catch up\n", r.source.gaps,
-                 static_cast<double>(r.source.gaps_ns) * 1e-9, r.source.packets_late);
-  if (!r.end.reason.empty()) fmt::format_to(out, "end         {}\n", r.end.reason);
+  row("capture", r.run.live.since_capture());
+  fmt::format_to(out, " (clock: {})\n", name(r.run.live.clock()));
+  row("arrival", r.run.live.since_arrival());
+  fmt::format_to(out, "\ngaps        {}, {:.2f} s in all; {} packets left out to catch up\n", r.run.source.gaps,
+                 static_cast<double>(r.run.source.gaps_ns) * 1e-9, r.run.source.packets_late);
+  if (!r.run.end.reason.empty()) fmt::format_to(out, "end         {}\n", r.run.end.reason);
 }
 
 void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
-  const PipelineCounters& c = r.counters;
+  const PipelineCounters& c = r.run.pipeline;
   fmt::format_to(out, "damage      mean {:.2f}% of tiles, p95 {:.2f}%; {} of {} tiles in all\n",
                  100 * r.damage_share.mean(), 100 * r.damage_share.percentile(95), c.damaged_tiles, c.tiles);
   fmt::format_to(out, "uploaded    {:.1f} MiB of {:.1f} MiB for whole frames: {:.1f}% saved\n",
                  mebibytes(c.bytes_uploaded), mebibytes(c.bytes_full_upload),
                  100 * (1 - ratio(c.bytes_uploaded, c.bytes_full_upload)));
   fmt::format_to(out, "rectangles  mean {:.1f} a frame, max {}\n", r.rectangles.mean(), r.rectangles.max());
-  fmt::format_to(out, "emissions   {} of {} patches; {:.1f}% of the patches changed\n", c.emissions,
-                 r.patches_per_emission, 100 * ratio(c.patches_changed, c.patches));
+  fmt::format_to(out, "emissions   {} of {} patches; {:.1f}% of the patches changed\n", c.emissions, r.run.patches,
+                 100 * ratio(c.patches_changed, c.patches));
   fmt::format_to(out, "queue       mean {:.1f} frames waiting, max {}, room for {}; policy {}\n", r.queue_depth.mean(),
-                 r.queue_depth.max(), r.queue_capacity, r.policy);
-  fmt::format_to(out, "drops       {} stale, {} at the end\n", r.queue.dropped_stale, r.queue.dropped_closed);
-  if (r.source.packets_corrupt + r.source.frames_corrupt > 0 || r.source.truncated) {
-    fmt::format_to(out, "input       {} corrupt packets, {} corrupt frames{}\n", r.source.packets_corrupt,
-                   r.source.frames_corrupt, r.source.truncated ? ", cut short" : "");
+                 r.queue_depth.max(), r.run.queue_capacity, name(r.run.policy));
+  fmt::format_to(out, "drops       {} stale, {} at the end\n", r.run.queue.dropped_stale, r.run.queue.dropped_closed);
+  if (r.run.source.packets_corrupt + r.run.source.frames_corrupt > 0 || r.run.source.truncated) {
+    fmt::format_to(out, "input       {} corrupt packets, {} corrupt frames{}\n", r.run.source.packets_corrupt,
+                   r.run.source.frames_corrupt, r.run.source.truncated ? ", cut short" : "");
   }
 }
 
@@ -94,8 +94,8 @@ Json with_total(const DurationHistogram& times) {
 
 Json stages_json(const ProfileReport& r) {
   Json stages;
-  for (const Stage stage : r.shown_stages) {
-    const DurationHistogram& t = r.stage(stage);
+  for (const Stage stage : r.run.stages) {
+    const DurationHistogram& t = r.run.time(stage);
     stages[name(stage)] = with_total(t);
     stages[name(stage)]["budget_share"] = ratio(t.percentile_ms(99), r.budget_ms);
   }
@@ -104,14 +104,15 @@ Json stages_json(const ProfileReport& r) {
 
 Json device_json(const ProfileReport& r) {
   Json device = Json::object();
-  for (std::size_t work = 0; work < r.device.size(); ++work) {
-    if (r.device[work].count() > 0) device[name(static_cast<DeviceTime::Work>(work))] = with_total(r.device[work]);
+  for (std::size_t work = 0; work < r.run.device.size(); ++work) {
+    if (r.run.device[work].count() > 0)
+      device[name(static_cast<DeviceTime::Work>(work))] = with_total(r.run.device[work]);
   }
   return device;
 }
 
 Json damage_json(const ProfileReport& r) {
-  const PipelineCounters& c = r.counters;
+  const PipelineCounters& c = r.run.pipeline;
   return {{"share_mean", r.damage_share.mean()},
           {"share_p95", r.damage_share.percentile(95)},
           {"damaged_tiles", c.damaged_tiles},
@@ -124,19 +125,19 @@ Json damage_json(const ProfileReport& r) {
 }
 
 Json input_json(const ProfileReport& r) {
-  const StreamInfo& s = r.stream;
+  const StreamInfo& s = r.run.info;
   return {{"uri", s.uri},
           {"codec", s.codec},
           {"decoder", s.decoder},
           {"hwdec", s.hwdec},
           {"hwdec_reason", s.hwdec_reason},
-          {"frames_off_card", r.source.frames_off_card},
+          {"frames_off_card", r.run.source.frames_off_card},
           {"width", s.width_px},
           {"height", s.height_px},
           {"layout", name(s.layout)},
-          {"packets_corrupt", r.source.packets_corrupt},
-          {"frames_corrupt", r.source.frames_corrupt},
-          {"truncated", r.source.truncated}};
+          {"packets_corrupt", r.run.source.packets_corrupt},
+          {"frames_corrupt", r.run.source.frames_corrupt},
+          {"truncated", r.run.source.truncated}};
 }
 
 }  // namespace
@@ -170,16 +171,16 @@ std::string to_text(const ProfileReport& r) {
   std::string text;
   const auto out = std::back_inserter(text);
   const CpuFacts cpu = cpu_facts();
-  fmt::format_to(out, "{}: {}x{} {}, decoder {}, backend {}\n", r.stream.uri, r.stream.width_px, r.stream.height_px,
-                 name(r.stream.layout), decoder_text(r.stream), r.backend);
+  fmt::format_to(out, "{}: {}x{} {}, decoder {}, backend {}\n", r.run.info.uri, r.run.info.width_px,
+                 r.run.info.height_px, name(r.run.info.layout), decoder_text(r.run.info), name(r.run.backend));
   fmt::format_to(out, "{}, {} threads; peak memory {:.1f} MiB\n", cpu.name, cpu.threads,
                  mebibytes(r.peak_resident_bytes));
-  fmt::format_to(out, "{} frames in {:.2f} s: {:.1f} frames/s, {:.1f} x real time{}\n\n", r.counters.frames, r.wall_s,
-                 ratio(static_cast<double>(r.counters.frames), r.wall_s), ratio(r.media_s, r.wall_s),
+  fmt::format_to(out, "{} frames in {:.2f} s: {:.1f} frames/s, {:.1f} x real time{}\n\n", r.run.pipeline.frames,
+                 r.wall_s, ratio(static_cast<double>(r.run.pipeline.frames), r.wall_s), ratio(r.run.media_s, r.wall_s),
                  r.interrupted ? " (interrupted)" : "");
   write_stages(r, out);
   write_damage(r, out);
-  if (r.stream.live) write_live(r, out);
+  if (r.run.info.live) write_live(r, out);
   return text;
 }
 
@@ -188,29 +189,29 @@ std::string to_json(const ProfileReport& r) {
   Json json;
   json["saccade"] = version();
   json["input"] = input_json(r);
-  json["backend"] = r.backend;
+  json["backend"] = name(r.run.backend);
   json["cpu"] = {{"name", cpu.name}, {"threads", cpu.threads}};
   json["peak_resident_bytes"] = r.peak_resident_bytes;
-  json["frames"] = r.counters.frames;
+  json["frames"] = r.run.pipeline.frames;
   json["wall_s"] = r.wall_s;
-  json["frames_per_s"] = ratio(static_cast<double>(r.counters.frames), r.wall_s);
-  json["real_time_factor"] = ratio(r.media_s, r.wall_s);
+  json["frames_per_s"] = ratio(static_cast<double>(r.run.pipeline.frames), r.wall_s);
+  json["real_time_factor"] = ratio(r.run.media_s, r.wall_s);
   json["budget_ms"] = r.budget_ms;
   json["over_budget"] = r.over_budget();
   json["stages"] = stages_json(r);
   json["device"] = device_json(r);
   json["damage"] = damage_json(r);
-  json["emissions"] = {{"count", r.counters.emissions},
-                       {"patches_per_emission", r.patches_per_emission},
-                       {"patches", r.counters.patches},
-                       {"patches_changed", r.counters.patches_changed},
-                       {"changed_share", ratio(r.counters.patches_changed, r.counters.patches)}};
-  json["queue"] = {{"policy", r.policy},
-                   {"capacity", r.queue_capacity},
+  json["emissions"] = {{"count", r.run.pipeline.emissions},
+                       {"patches_per_emission", r.run.patches},
+                       {"patches", r.run.pipeline.patches},
+                       {"patches_changed", r.run.pipeline.patches_changed},
+                       {"changed_share", ratio(r.run.pipeline.patches_changed, r.run.pipeline.patches)}};
+  json["queue"] = {{"policy", name(r.run.policy)},
+                   {"capacity", r.run.queue_capacity},
                    {"depth_mean", r.queue_depth.mean()},
                    {"depth_max", r.queue_depth.max()}};
-  if (r.stream.live) json["live"] = live_json(r.live, r.source, r.end);
-  json["drops"] = {{"stale", r.queue.dropped_stale}, {"closed", r.queue.dropped_closed}};
+  if (r.run.info.live) json["live"] = live_json(r.run.live, r.run.source, r.run.end);
+  json["drops"] = {{"stale", r.run.queue.dropped_stale}, {"closed", r.run.queue.dropped_closed}};
   json["interrupted"] = r.interrupted;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -4,14 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "pipeline/run/frame_queue.h"
-#include "pipeline/run/live_meter.h"
-#include "pipeline/run/pipeline.h"
-#include "pipeline/run/stats.h"
-#include "pipeline/source/frame/frame_source.h"
-#include "pipeline/source/frame/stream_info.h"
+#include "pipeline/run/session.h"
 
 namespace saccade {
 
@@ -41,31 +35,16 @@ class Tally {
 };
 
 struct ProfileReport {
-  StreamInfo stream;
-  std::string backend;
+  SessionFacts run;
   double budget_ms = 0;
   double wall_s = 0;
-  double media_s = 0;               // from the first frame's time to the last one's
-  std::vector<Stage> shown_stages;  // in order
-  std::array<DurationHistogram, kStageCount> stages;
-  std::array<DurationHistogram, kDeviceWorks> device;  // by DeviceTime::Work; those with a count are shown
-  PipelineCounters counters;
-  std::int64_t patches_per_emission = 0;
   ShareHistogram damage_share;
   Tally rectangles;
   Tally queue_depth;
-  std::size_t queue_capacity = 0;
-  std::string policy;  // of the queue
-  LiveMeter live;
-  StreamEnd end;
-  QueueCounters queue;
-  SourceCounters source;
   std::int64_t peak_resident_bytes = 0;
   bool interrupted = false;
 
-  DurationHistogram& stage(Stage s) { return stages[static_cast<std::size_t>(s)]; }
-  const DurationHistogram& stage(Stage s) const { return stages[static_cast<std::size_t>(s)]; }
-  double frame_p99_ms() const { return stage(Stage::kFrame).percentile_ms(99); }
+  double frame_p99_ms() const { return run.time(Stage::kFrame).percentile_ms(99); }
   bool over_budget() const { return frame_p99_ms() > budget_ms; }
 };
 

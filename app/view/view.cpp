@@ -1,8 +1,9 @@
 // saccade view: the window, or pictures of what it would show.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include "app/commands.h"
@@ -67,7 +68,8 @@ int run_offscreen(const Options& options, const SourceConfig& source) {
   config.width_px = options.view.width_px;
   config.height_px = options.view.height_px;
   for (const auto& shot : options.view.screenshots) config.shots.push_back({shot.t_s, shot.path});
-  const StopSignal stop([] {});
+  config.source.stop = std::make_shared<std::atomic<bool>>(false);
+  const StopSignal stop([token = config.source.stop] { *token = true; });
   const auto save_shot = [&](const ui::Shot& shot, const ui::Picture& picture, const ui::Viewer& viewer) {
     save(picture, shot.path);
     print_shot(options.json, shot.path, shown_s(viewer.facts), viewer.settings, viewer.facts);

@@ -9,6 +9,7 @@
 #include "kernels/pyramid.h"
 #include "kernels/tile_differ.h"
 #include "kernels/upload_path.h"
+#include "pipeline/log.h"
 
 namespace saccade {
 
@@ -44,6 +45,7 @@ struct BackendConfig {
   // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
   // and cuda with UploadPath::kPbo, make an offscreen one.
   const gl::Context* gl = nullptr;
+  Log log;
 };
 
 // On the thread that will use it. Throws DeviceError when the device refuses, UnavailableError for what is not there.

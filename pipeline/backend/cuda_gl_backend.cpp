@@ -1,6 +1,5 @@
 // Backend cuda on GL's textures: for uploads through pixel buffers, and for what draws them.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "gpu/cuda/device.h"
 #include "gpu/gl/context.h"
@@ -29,7 +28,7 @@ BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayo
   share_primary_context();
   const gl::Context* context = config.gl;
   if (context == nullptr) {
-    gl::ContextConfig wanted = logging_context_config();
+    gl::ContextConfig wanted = logging_context_config(config.log);
     wanted.cuda_device = kDevice;
     auto own = std::make_shared<gl::Context>(gl::Context::offscreen(std::move(wanted)));
     context = own.get();
@@ -38,8 +37,8 @@ BackendParts make_cuda_gl_backend(const BackendConfig& config, const PyramidLayo
   check_same_card(*context);
   auto pyramid = std::make_unique<CudaGlPyramid>(*context, layout, config.upload, GlSharing::kAuto, config.calibrate);
   if (!pyramid->why_copied().empty()) {
-    spdlog::warn("backend cuda: OpenGL draws copies, through a pixel buffer, for its textures can't be shared: {}",
-                 pyramid->why_copied());
+    config.log.warn("backend cuda: OpenGL draws copies, through a pixel buffer, for its textures can't be shared: {}",
+                    pyramid->why_copied());
   }
   if (pyramid->path() == UploadPath::kPbo) {
     parts.differ = std::make_unique<CudaGlTileDiffer>(*pyramid, config.diff);

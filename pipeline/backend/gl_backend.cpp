@@ -11,7 +11,7 @@
 namespace saccade {
 std::string why_no_gl() {
   try {
-    static_cast<void>(gl::Context::offscreen(logging_context_config()));
+    static_cast<void>(gl::Context::offscreen(logging_context_config(Log())));
     return "";
   } catch (const std::exception& error) {
     return error.what();
@@ -22,7 +22,7 @@ BackendParts make_gl_backend(const BackendConfig& config, const PyramidLayout& l
   BackendParts parts;
   const gl::Context* gl = config.gl;
   if (gl == nullptr) {
-    auto own = std::make_shared<gl::Context>(gl::Context::offscreen(logging_context_config()));
+    auto own = std::make_shared<gl::Context>(gl::Context::offscreen(logging_context_config(config.log)));
     gl = own.get();
     parts.context = std::move(own);
   }

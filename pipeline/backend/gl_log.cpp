@@ -1,16 +1,14 @@
 #include "pipeline/backend/gl_log.h"
 
-#include <spdlog/spdlog.h>
-
 namespace saccade {
 
-gl::ContextConfig logging_context_config() {
+gl::ContextConfig logging_context_config(const Log& log) {
   gl::ContextConfig config;
-  config.sink = [](const gl::DebugMessage& message) {
+  config.sink = [log](const gl::DebugMessage& message) {
     if (message.error) {
-      spdlog::error("OpenGL: {}", message.text);
+      log.error("OpenGL: {}", message.text);
     } else {
-      spdlog::debug("OpenGL: {}", message.text);
+      log.debug("OpenGL: {}", message.text);
     }
   };
   return config;

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "gpu/gl/context.h"
+#include "pipeline/log.h"
 
 namespace saccade {
 
-gl::ContextConfig logging_context_config();
+gl::ContextConfig logging_context_config(const Log& log);
 
 }  // namespace saccade

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "kernels/shared/oculomotor.h"
 #include "pipeline/error.h"
@@ -27,11 +29,13 @@ class TimedScanpath final : public Scanpath {
 
   Gaze step(std::int64_t pts_ns, const SceneView& scene) override;
   void reset() override { started_ = false; }
+  void look(float u, float v) override { look_ = GazePoint{u, v}; }
 
  private:
   void start(std::int64_t pts_ns, const SceneView& scene);
   void depart(const DueFixation& due, const SceneView& scene);
   std::int64_t flight_ns(const DueFixation& due) const;
+  GazePoint choose(const FixationRequest& request, const SceneView& scene);
 
   std::unique_ptr<FixationSchedule> schedule_;
   std::unique_ptr<FixationTargets> targets_;
@@ -43,10 +47,17 @@ class TimedScanpath final : public Scanpath {
   std::int64_t last_pts_ns_ = 0;
   std::int64_t index_ = 0;
   GazePoint from_, to_;
-  std::int64_t departs_ns_ = 0;  // of the latest saccade, since the first frame
+  std::optional<GazePoint> look_;  // where the caller wants the next fixation
+  std::int64_t departs_ns_ = 0;    // of the latest saccade, since the first frame
   std::int64_t lands_ns_ = 0;
   bool landing_pending_ = false;
 };
+
+// The policy is asked in any case: what it remembers doesn't depend on who looks.
+GazePoint TimedScanpath::choose(const FixationRequest& request, const SceneView& scene) {
+  const GazePoint chosen = targets_->choose(request, scene);
+  return std::exchange(look_, std::nullopt).value_or(chosen);
+}
 
 void TimedScanpath::start(std::int64_t pts_ns, const SceneView& scene) {
   targets_->reset();
@@ -55,7 +66,7 @@ void TimedScanpath::start(std::int64_t pts_ns, const SceneView& scene) {
   targets_->observe(0, scene);
   const DueFixation due = schedule_->due(0);
   index_ = due.index;
-  to_ = targets_->choose({.index = due.index, .elapsed_ns = 0, .from = {}, .first = true}, scene);
+  to_ = choose({.index = due.index, .elapsed_ns = 0, .from = {}, .first = true}, scene);
   from_ = to_;
   departs_ns_ = lands_ns_ = 0;
   landing_pending_ = true;
@@ -73,7 +84,7 @@ std::int64_t TimedScanpath::flight_ns(const DueFixation& due) const {
 void TimedScanpath::depart(const DueFixation& due, const SceneView& scene) {
   from_ = to_;
   index_ = due.index;
-  to_ = targets_->choose({.index = due.index, .elapsed_ns = due.departs_ns, .from = from_, .first = false}, scene);
+  to_ = choose({.index = due.index, .elapsed_ns = due.departs_ns, .from = from_, .first = false}, scene);
   departs_ns_ = due.departs_ns;
   lands_ns_ = due.departs_ns + flight_ns(due);
   landing_pending_ = true;

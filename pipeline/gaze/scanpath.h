@@ -48,6 +48,8 @@ class Scanpath {
   virtual ~Scanpath() = default;
   virtual Gaze step(std::int64_t pts_ns, const SceneView& scene) = 0;  // once per frame, in order; allocates nothing
   virtual void reset() = 0;                                            // seek
+  // The next fixation that begins is here, whatever the policy says; those after it are the policy's again.
+  virtual void look(float u, float v) = 0;
 };
 
 // Throws UsageError / InputError (a scanpath file that can't be read: line and reason).

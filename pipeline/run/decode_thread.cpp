@@ -1,7 +1,5 @@
 #include "pipeline/run/decode_thread.h"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -20,8 +18,8 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-DecodeThread::DecodeThread(FrameSource& source, FrameQueue& queue, TraceWriter* trace)
-    : source_(source), queue_(queue), trace_(trace) {
+DecodeThread::DecodeThread(FrameSource& source, FrameQueue& queue, TraceWriter* trace, Log log)
+    : source_(source), queue_(queue), trace_(trace), log_(std::move(log)) {
   if (trace_ != nullptr) trace_->name_thread(kTraceThread, "decode");
   thread_ = std::thread([this] { run(); });
 }
@@ -61,7 +59,8 @@ void DecodeThread::run() {
       if (!queue_.push(std::move(frame))) break;
     }
   } catch (const std::exception& e) {
-    spdlog::error("decode thread: {}", e.what());
+    log_.error("decode thread: {}", e.what());
+    fault_.what = e.what();
     failed_ = true;
   }
   queue_.close();

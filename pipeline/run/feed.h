@@ -7,8 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 
+#include "pipeline/error.h"
 #include "pipeline/log.h"
 #include "pipeline/run/decode_thread.h"
 #include "pipeline/run/frame_queue.h"
@@ -26,7 +26,7 @@ struct FeedConfig {
 enum class PollStatus : std::uint8_t {
   kFrame,
   kLater,  // the decoder has none ready
-  kEnd,    // the stream's end, where it broke (see error()), or interrupt()
+  kEnd,    // the stream's end, where it broke (see fault()), or interrupt()
 };
 
 // One thread calls, but for interrupt(). Frames come in the order of their times; after a seek from there on. They go
@@ -66,15 +66,15 @@ class Feed {
   bool seekable() const { return seekable_; }
   std::int64_t start_pts_ns() const { return start_pts_ns_; }  // of the first frame, once it was seen
   std::int64_t duration_ns() const;  // 0: unknown. Grows when frames come from later than was promised
-  std::size_t depth() const;         // frames that wait
+  std::size_t depth() const { return held_.size() + queue_->size(); }  // frames that wait
   std::size_t capacity() const { return capacity_; }
-  QueueCounters queue_counters() const;  // of all queues so far: a seek makes a new one
-  std::int64_t last_decode_ns() const;   // of the newest frame; any time
+  QueueCounters queue_counters() const;                               // of all queues so far: a seek makes a new one
+  std::int64_t last_decode_ns() const { return decode_->last_ns(); }  // of the newest frame; any time
 
-  // After the end or stop().
-  bool failed() const { return failed_; }              // the stream broke
-  const std::string& error() const { return error_; }  // how; also of a seek that failed
-  ErrorKind error_kind() const { return error_kind_; }
+  // The source's counters, its end and its times are final, and may be read: after the end or stop().
+  bool finished() const { return finished_; }
+  bool failed() const { return failed_; }        // the stream broke
+  const Fault& fault() const { return fault_; }  // how; also of a seek that failed
   const SourceCounters& counters() const { return source_->counters(); }
   StreamEnd end() const { return source_->end(); }
   const DurationHistogram& decode_times() const { return decode_->times(); }  // since the last seek
@@ -98,8 +98,8 @@ class Feed {
   std::atomic<bool> interrupted_{false};
   std::deque<Frame> held_;  // popped while seeking or peeking, given out before the queue's
   QueueCounters past_;      // of queues before the last seek
-  std::string error_;
-  ErrorKind error_kind_ = ErrorKind::kInput;
+  Fault fault_;
+  bool finished_ = false;
   bool failed_ = false;
   bool seekable_ = false;
   bool any_frame_ = false;

@@ -37,8 +37,9 @@ struct Pipeline::State {
         MemorySpace frames, const gl::Context* gl)
       : layout(shape),
         geometry(frame_geometry),
-        backend(make_backend({config.backend, config.diff, config.staged, config.upload, frames, config.calibrate, gl},
-                             shape)),
+        backend(make_backend(
+            {config.backend, config.diff, config.staged, config.upload, frames, config.calibrate, gl, config.log},
+            shape)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()) {
@@ -75,6 +76,19 @@ class Pipeline::StageClock {
   std::int64_t last_ns_;
 };
 
+PipelineCounters& PipelineCounters::operator+=(const PipelineCounters& other) {
+  frames += other.frames;
+  emissions += other.emissions;
+  damaged_tiles += other.damaged_tiles;
+  tiles += other.tiles;
+  bytes_uploaded += other.bytes_uploaded;
+  bytes_full_upload += other.bytes_full_upload;
+  patches += other.patches;
+  patches_changed += other.patches_changed;
+  rebuilds += other.rebuilds;
+  return *this;
+}
+
 Pipeline::Pipeline(PipelineConfig config) : config_(std::move(config)) {}
 Pipeline::~Pipeline() = default;
 
@@ -97,6 +111,8 @@ void Pipeline::prepare(const FrameView& frame) {
   state_.reset();  // frees the old texture before the new one is made
   state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
   counters_.rebuilds += rebuild ? 1 : 0;
+  if (look_) state_->scanpath->look(look_->u, look_->v);
+  look_.reset();
 }
 
 Redone Pipeline::configure(const PipelineConfig& config) {
@@ -242,6 +258,17 @@ void Pipeline::reset() {
   if (!state_) return;
   damage_everything();
   state_->scanpath->reset();
+}
+
+void Pipeline::look(float u, float v) {
+  if (!(u >= 0 && u <= 1 && v >= 0 && v <= 1)) {
+    throw UsageError(fmt::format("look at {}, {}: both lie between 0 and 1", u, v));
+  }
+  if (state_) {
+    state_->scanpath->look(u, v);
+  } else {
+    look_ = Place{u, v};
+  }
 }
 
 void Pipeline::damage_everything() {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "pipeline/backend/backend.h"
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/scanpath.h"
+#include "pipeline/log.h"
 #include "pipeline/run/patch_history.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/run/trace.h"
@@ -38,6 +40,7 @@ struct PipelineConfig {
   bool calibrate = true;         // see BackendConfig
   bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
   bool measure_device = false;   // also take the device's own time (device_times)
+  Log log;                       // of the backend
 };
 
 // One emission: what a dump stores for it. Reused: a pool of these circulates between pipeline and writer.
@@ -50,7 +53,7 @@ struct Emission {
   float fix_u = 0, fix_v = 0;
   bool in_flight = false;
   std::int32_t damaged_tiles = 0;  // of this frame
-  // Filled by the caller of step(), for a live source
+  // Filled by Session, of a live source
   std::int64_t captured_unix_ns = 0;
   std::int64_t age_ns = 0;  // from capture until these patches were there
   std::int32_t gaps = 0;    // how often the stream was interrupted before
@@ -74,6 +77,8 @@ struct PipelineCounters {
   std::int64_t patches = 0;            // emitted
   std::int64_t patches_changed = 0;
   std::int64_t rebuilds = 0;  // size or format changed after the first frame: everything was made anew
+
+  PipelineCounters& operator+=(const PipelineCounters& other);
 };
 
 // What a change of settings made anew.
@@ -114,6 +119,10 @@ class Pipeline {
   // The next frame damages everything and restarts the scanpath's clock: after a seek.
   void reset();
 
+  // The next fixation is here, 0..1 of the displayed frame; those after it are the policy's again. Throws UsageError
+  // for a place outside.
+  void look(float u, float v);
+
   const PipelineConfig& config() const { return config_; }
   const Pyramid& pyramid() const;  // after prepare()
   const Lattice& lattice() const;  // after prepare()
@@ -131,6 +140,9 @@ class Pipeline {
 
  private:
   struct State;
+  struct Place {
+    float u, v;
+  };
   class StageClock;
   template <typename F>
   auto on_device(F&& work);
@@ -144,6 +156,7 @@ class Pipeline {
 
   PipelineConfig config_;
   std::unique_ptr<State> state_;
+  std::optional<Place> look_;  // for the scanpath that is to be made
   PipelineCounters counters_;
   std::array<DurationHistogram, kStageCount> stages_;
   std::array<DurationHistogram, kDeviceWorks> device_times_;

@@ -36,7 +36,7 @@ enum class SessionStatus : std::uint8_t {
   kFrame,        // a frame went through
   kLater,        // poll(): the decoder has no frame ready
   kEnd,          // the stream's end
-  kFailed,       // the stream broke: error(). What came before it holds
+  kFailed,       // the stream broke: facts().fault. What came before it holds
   kInterrupted,  // interrupt() was called
 };
 
@@ -64,8 +64,7 @@ struct SessionFacts {
   StreamInfo info;
   SourceCounters source;
   StreamEnd end;
-  std::string error;  // not empty: the stream broke
-  ErrorKind error_kind = ErrorKind::kInput;
+  Fault fault;  // how the stream broke; `what` is empty: it did not
   QueuePolicy policy = QueuePolicy::kBlock;
   std::size_t queue_capacity = 0;
   QueueCounters queue;
@@ -79,6 +78,7 @@ struct SessionFacts {
   std::vector<StreamGap> gaps;  // the first 1000
   double media_s = 0;           // from the first frame's time to the last one's
 
+  DurationHistogram& time(Stage stage) { return times[static_cast<std::size_t>(stage)]; }
   const DurationHistogram& time(Stage stage) const { return times[static_cast<std::size_t>(stage)]; }
 };
 
@@ -88,7 +88,8 @@ class Session {
  public:
   // Opens the source and starts decoding. Throws Error. While it opens, config.source.stop interrupts it.
   explicit Session(const SessionConfig& config);
-  // With a feed that is open: config.source, policy and frames_ahead are not read.
+  // With a source or a feed that is open; with a feed, policy and frames_ahead are its own.
+  Session(const SessionConfig& config, std::unique_ptr<FrameSource> source);
   Session(const SessionConfig& config, std::unique_ptr<Feed> feed);
   ~Session();  // ends promptly, also while the source waits for a network
   Session(const Session&) = delete;
@@ -107,17 +108,23 @@ class Session {
   SessionStep poll(Emission& out);           // as next(), without waiting: kLater
   SessionStep next_emission(Emission& out);  // on to the next emission: everything but kFrame and kLater
 
-  // For a caller that paces frames itself: one frame of feed(), whose owner the caller stays, through the pipeline.
+  // For a caller that paces frames itself: a frame of feed(), which the caller keeps, goes through the pipeline.
   SessionStep step(const Frame& frame, Emission& out);
+  // The same frame once more, after configure(): neither its age nor a gap counts again.
+  StepResult step_again(const Frame& frame, Emission& out) { return pipeline_->step(frame.view(), out); }
 
   // The next fixation is here, 0..1 of the displayed frame, origin top-left; those after it are the policy's again.
+  // Throws UsageError for a place outside.
   void look(float u, float v) { pipeline_->look(u, v); }
-  Redone configure(const PipelineConfig& config);  // Pipeline::configure
-  void rebuild(const PipelineConfig& config);      // a new pipeline in the old one's place, which remembers nothing
-  void reset() { pipeline_->reset(); }             // the next frame doesn't follow the last: after a seek
-  bool seek(std::int64_t pts_ns);                  // Feed::seek and reset()
-  // Another source, with a new pipeline of the old one's settings. The old feed ends; its frames must be gone.
-  void reopen(std::unique_ptr<Feed> feed);
+  // Pipeline::configure; the threshold is then taken as it is, also of a live source.
+  Redone configure(const PipelineConfig& config);
+  // A new pipeline in the old one's place, which remembers nothing. Likewise.
+  void rebuild(const PipelineConfig& config);
+  void reset() { pipeline_->reset(); }  // the next frame doesn't follow the last: after a seek
+  bool seek(std::int64_t pts_ns);       // Feed::seek and reset()
+  // Another source, with a new pipeline of these settings; the counters begin again. The old feed goes, and its frames
+  // must have gone.
+  void reopen(std::unique_ptr<Feed> feed, const PipelineConfig& config);
 
   // Any thread: reading, waiting and seeking end promptly, for good.
   void interrupt();
@@ -135,9 +142,13 @@ class Session {
   SessionFacts facts() const;
 
  private:
-  Frame first_frame();
-  SessionStep finish();
+  PipelineConfig in_force() const;
+  void make_pipeline();
+  void prepare(const FrameView& view);
   SessionStep take(Emission& out, bool may_wait);
+  SessionStatus end_status() const;
+  [[noreturn]] void throw_no_frame() const;
+  void note_wait(std::int64_t begin_ns, const Frame& frame);
   void note_gap(const FrameView& view);
 
   SessionConfig config_;
@@ -148,7 +159,9 @@ class Session {
   LiveMeter live_;
   std::vector<StreamGap> gaps_;
   DurationHistogram wait_times_;  // of the calling thread, for a frame
-  bool started_ = false;
+  bool peeked_ = false;           // start() has waited for the frame that comes next
+  bool prepared_ = false;         // the pipeline is
+  bool any_frame_ = false;
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_pts_ns_ = 0;
 };

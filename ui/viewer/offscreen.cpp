@@ -1,7 +1,6 @@
 #include "ui/viewer/offscreen.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +8,14 @@
 
 #include "pipeline/backend/gl_log.h"
 #include "pipeline/error.h"
-#include "pipeline/source/open.h"
+#include "pipeline/run/feed.h"
 
 namespace saccade::ui {
 namespace {
 
-gl::Context make_context() {
+gl::Context make_context(const Log& log) {
   try {
-    return gl::Context::offscreen(logging_context_config());
+    return gl::Context::offscreen(logging_context_config(log));
   } catch (const gl::GlError& error) {
     throw_fault(fault_of(error), "view");
   }
@@ -38,36 +37,35 @@ class Canvas {
 int render_offscreen(const OffscreenConfig& config,
                      const std::function<void(const Shot&, const Picture&, Viewer&)>& save,
                      const std::function<bool()>& stopped) {
-  const auto source = open_source(config.source);
-  const gl::Context context = make_context();
+  FeedConfig wanted;
+  wanted.source = config.source;
+  wanted.policy = QueuePolicy::kBlock;
+  auto opened = std::make_unique<Feed>(wanted);
+  const gl::Context context = make_context(config.source.log);
   const Canvas canvas(config.width_px, config.height_px);
-  Viewer viewer(context, config.settings, nullptr);
-  viewer.attach(source->info());
-  if (source->info().duration_s) {
-    viewer.facts.duration_ns = std::llround(*source->info().duration_s * 1e9);
+  Viewer viewer(context, config.settings, nullptr, config.source.log);
+  viewer.attach(std::move(opened));
+  Feed& feed = *viewer.feed();
+  if (feed.info().duration_s) {
+    viewer.facts.duration_ns = std::llround(*feed.info().duration_s * 1e9);
   }
   std::vector<Shot> shots = config.shots;
   std::stable_sort(shots.begin(), shots.end(), [](const Shot& a, const Shot& b) { return a.t_s < b.t_s; });
 
-  Frame next;
-  ReadStatus status = ReadStatus::kAgain;
-  const auto read = [&] {
-    do {
-      status = source->next(next);
-    } while (status == ReadStatus::kAgain && !stopped());
-  };
-  read();
-  if (status == ReadStatus::kOk) viewer.facts.start_pts_ns = next.view().pts_ns;
+  const Frame* next = feed.peek();
+  viewer.facts.start_pts_ns = feed.start_pts_ns();
   int saved = 0;
   for (const Shot& shot : shots) {
     const std::int64_t until_ns = viewer.facts.start_pts_ns + std::llround(shot.t_s * 1e9);
-    while (status == ReadStatus::kOk && next.view().pts_ns <= until_ns && !stopped()) {
-      source->recycle(viewer.show(std::move(next), false, 0));
-      read();
+    while (next != nullptr && next->view().pts_ns <= until_ns && !stopped()) {
+      Frame frame;
+      feed.wait(frame);
+      viewer.show(std::move(frame), false);
+      next = feed.peek();
     }
     if (stopped()) break;
-    viewer.facts.ended = status == ReadStatus::kEnd;
-    if (status == ReadStatus::kFailed) viewer.facts.error = one_line(source->fault());
+    viewer.facts.ended = next == nullptr && !feed.failed();
+    if (feed.failed()) viewer.facts.error = one_line(feed.fault());
     if (!viewer.has_frame()) throw InputError(fmt::format("{}: no frame to show", config.source.uri));
     canvas.bind();
     for (int pass = 0; pass < 3; ++pass) viewer.draw(config.width_px, config.height_px, config.scale);  // sizes settle

@@ -26,8 +26,8 @@ struct OffscreenConfig {
 };
 
 // Every frame up to the last shot goes through the pipeline, as in a dump. `save` gets each picture, in the order of
-// their times; `stopped` is asked between frames. Returns how many were saved: fewer when stopped. Times behind the end
-// show the last frame. Throws InputError, UnavailableError (no OpenGL).
+// their times; `stopped` is asked between frames, and config.source.stop ends what waits. Returns how many were saved:
+// fewer when stopped. Times behind the end show the last frame. Throws InputError, UnavailableError (no OpenGL).
 int render_offscreen(const OffscreenConfig& config,
                      const std::function<void(const Shot&, const Picture&, Viewer&)>& save,
                      const std::function<bool()>& stopped);

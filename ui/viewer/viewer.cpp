@@ -32,12 +32,13 @@ bool same(const PipelineConfig& a, const PipelineConfig& b) {
 
 }  // namespace
 
-Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwindow* window)
+Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwindow* window, const Log& log)
     : settings(initial),
       context_(context),
       imgui_(window),
       overlay_(initial),
       draw_timer_(gl::Timer::of_hardware(context.capabilities())),
+      log_(log),
       free_scanpath_(initial.pipeline.scanpath) {
   facts.offscreen = window == nullptr;
   facts.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
@@ -47,31 +48,44 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwind
 
 Viewer::~Viewer() = default;
 
-void Viewer::attach(const StreamInfo& info) {
+void Viewer::attach(std::unique_ptr<Feed> feed) {
+  const StreamInfo& info = feed->info();
   facts.stream = &info;
   facts.decoder = decoder_text(info);
   facts.fps_source = info.fps;
   facts.frame = -1;
-  facts.trail.clear();
-  facts.fixations.clear();
   facts.counters = {};
   facts.error.clear();
   facts.ended = false;
+  forget_gaze();
+  forget_frame();
   frame_ = Frame{};
-  good_ = wanted_config();
-  make_pipeline(good_);
+  applied_ = good_ = wanted_config();
+  if (session_) {
+    session_->reopen(std::move(feed), good_);
+    return;
+  }
+  SessionConfig config;
+  config.pipeline = good_;
+  config.threshold_given = true;  // the panel's
+  config.gl = &context_;
+  config.log = log_;
+  session_ = std::make_unique<Session>(config, std::move(feed));
 }
 
-void Viewer::make_pipeline(const PipelineConfig& config) {
+// The pipeline is to go, and what the facts point to with it.
+void Viewer::forget_frame() {
   facts.pyramid = nullptr;
   facts.damage = nullptr;
   facts.plan = nullptr;
   facts.fovea = nullptr;
   emission_ = Emission{};
-  applied_ = config;
-  pipeline_ = std::make_unique<Pipeline>(applied_);
-  pipeline_->set_gl_context(&context_);
   total_ms_ = {};
+}
+
+void Viewer::forget_gaze() {
+  facts.trail.clear();
+  facts.fixations.clear();
 }
 
 // What the pipeline runs: the person's settings, with samples that can be painted, made when a view needs them.
@@ -90,7 +104,7 @@ bool Viewer::configure() {
   const PipelineConfig wanted = wanted_config();
   if (same(wanted, applied_)) return false;
   try {
-    pipeline_->configure(wanted);
+    session_->configure(wanted);
     applied_ = wanted;
     return true;
   } catch (const Error& error) {
@@ -100,74 +114,81 @@ bool Viewer::configure() {
   }
 }
 
-Frame Viewer::show(Frame frame, bool sought, std::int64_t decode_ns) {
+void Viewer::show(Frame frame, bool sought) {
   Frame before = std::exchange(frame_, std::move(frame));
-  const bool same_shape =
-      before && before.view().width_px == frame_.view().width_px && before.view().height_px == frame_.view().height_px;
   configure();
-  if (sought && same_shape) pipeline_->reset();
   if (sought) {
-    facts.trail.clear();
-    facts.fixations.clear();
+    session_->reset();
+    forget_gaze();
   }
-  step(decode_ns);
-  return before;
+  step(Step::kNewFrame);
+  if (before) session_->feed().recycle(std::move(before));
 }
 
 void Viewer::refresh() {
   if (!frame_) return;
-  if (configure()) step(0);
+  if (configure()) step(Step::kAgain);
 }
 
 // Some settings only show with a frame that they are impossible (too many levels for the largest texture): back to what
 // worked.
-void Viewer::step(std::int64_t decode_ns) {
+void Viewer::step(Step step) {
   try {
-    run_pipeline(decode_ns);
+    run_pipeline(step);
   } catch (const Error& error) {
     if (same(applied_, good_)) {
       facts.pyramid = nullptr;
       throw;
     }
     facts.message = one_line(error.fault());
-    settings.pipeline = good_;
-    make_pipeline(good_);
-    run_pipeline(decode_ns);
+    settings.pipeline = applied_ = good_;
+    forget_frame();
+    session_->rebuild(good_);
+    run_pipeline(step);
   }
   good_ = applied_;
 }
 
-void Viewer::run_pipeline(std::int64_t decode_ns) {
+void Viewer::run_pipeline(Step step) {
   const std::int64_t begin_ns = now_ns();
-  const StepResult result = pipeline_->step(frame_.view(), emission_);
+  StepResult result;
+  if (step == Step::kAgain) {
+    result = session_->step_again(frame_, emission_);
+  } else {
+    const SessionStep done = session_->step(frame_, emission_);
+    if (done.after_gap) forget_gaze();
+    result = done.result;
+  }
   note_step(result);
-  freshness_.note(pipeline_->damage(), frame_.view().pts_ns);
+  freshness_.note(session_->pipeline().damage(), frame_.view().pts_ns);
   freshness_.upload();
   if (result.emitted) painter_.set(emission_.plan, emission_.batch);
   const std::int64_t end_ns = now_ns();
   step_ms_ = to_ms(end_ns - begin_ns);
-  if (!facts.offscreen) note_times(decode_ns, end_ns - begin_ns);
+  if (facts.offscreen) return;
+  note_times(step == Step::kNewFrame ? session_->feed().last_decode_ns() : 0, end_ns - begin_ns);
 }
 
 void Viewer::note_step(const StepResult& result) {
   const FrameView& view = frame_.view();
-  const auto& pyramid = static_cast<const DrawablePyramid&>(pipeline_->pyramid());
-  facts.stages = pipeline_->stages();
+  const Pipeline& pipeline = session_->pipeline();
+  const auto& pyramid = static_cast<const DrawablePyramid&>(pipeline.pyramid());
+  facts.stages = pipeline.stages();
   facts.frame = view.sequence;
   facts.pts_ns = view.pts_ns;
   facts.color = view.color;
   facts.sar = static_cast<double>(view.sar);
   facts.pyramid = &pyramid;
-  facts.damage = &pipeline_->damage();
+  facts.damage = &pipeline.damage();
   facts.tiles = facts.damage->grid().count();
   facts.damaged_tiles = result.damaged_tiles;
   facts.rectangles = static_cast<int>(pyramid.last_upload().rects.size());
   facts.upload_calls = pyramid.last_upload().calls;
   facts.bytes_uploaded = result.bytes_uploaded;
   facts.bytes_full = pyramid.layout().level0_bytes();
-  facts.counters = pipeline_->counters();
+  facts.counters = pipeline.counters();
   facts.gaze = result.gaze;
-  const Lattice& lattice = pipeline_->lattice();
+  const Lattice& lattice = pipeline.lattice();
   facts.fovea = &lattice.fovea();
   facts.patches = static_cast<int>(lattice.patch_count());
   facts.solved_e0 = static_cast<double>(lattice.fovea().e0);
@@ -197,9 +218,9 @@ void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
     recent_.note(Stage::kDecode, to_ms(decode_ns), now);
     decode_times_.record(decode_ns);
   }
-  for (const Stage stage : pipeline_->stages()) {
+  for (const Stage stage : session_->pipeline().stages()) {
     const auto i = static_cast<std::size_t>(stage);
-    const double total_ms = pipeline_->stage(stage).total_ms();
+    const double total_ms = session_->pipeline().stage(stage).total_ms();
     if (total_ms > total_ms_[i]) recent_.note(stage, total_ms - total_ms_[i], now);
     total_ms_[i] = total_ms;
   }
@@ -216,7 +237,8 @@ void Viewer::summarize_times(std::int64_t now) {
   recent_.summarize(now, facts.recent);
   facts.whole.clear();
   facts.whole.push_back(summarize(Stage::kDecode, decode_times_));
-  for (const Stage stage : pipeline_->stages()) facts.whole.push_back(summarize(stage, pipeline_->stage(stage)));
+  for (const Stage stage : session_->pipeline().stages())
+    facts.whole.push_back(summarize(stage, session_->pipeline().stage(stage)));
 }
 
 PictureSize Viewer::picture_size() const {

@@ -7,7 +7,7 @@
 
 #include "gpu/gl/context.h"
 #include "gpu/gl/timer.h"
-#include "pipeline/run/pipeline.h"
+#include "pipeline/run/session.h"
 #include "pipeline/source/frame/frame.h"
 #include "ui/panel/overlay.h"
 #include "ui/picture/frame_renderer.h"
@@ -29,17 +29,18 @@ struct Picture {
 class Viewer {
  public:
   // The context is current and outlives the viewer. window: null offscreen.
-  Viewer(const gl::Context& context, const ViewSettings& settings, GLFWwindow* window);
+  Viewer(const gl::Context& context, const ViewSettings& settings, GLFWwindow* window, const Log& log);
   ~Viewer();
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
-  // A new source: its facts, and a pipeline that knows nothing of the old one. `info` is borrowed until the next call.
-  void attach(const StreamInfo& info);
+  // A new source: its facts, and a pipeline that knows nothing of the old one. Frames of the old one must be gone.
+  void attach(std::unique_ptr<Feed> feed);
+  Feed* feed() { return session_ ? &session_->feed() : nullptr; }  // null before attach()
 
-  // Takes a frame through the pipeline and keeps it; gives the one before back. sought: it doesn't follow the one
-  // before, so everything is new. decode_ns: what it took to decode.
-  Frame show(Frame frame, bool sought, std::int64_t decode_ns);
+  // Takes a frame of feed() through the pipeline and keeps it; gives the one before back to the feed. sought: it
+  // doesn't follow the one before, so everything is new.
+  void show(Frame frame, bool sought);
 
   // Settings changed while no frame comes: takes the frame kept through the pipeline again where that is needed.
   void refresh();
@@ -56,6 +57,7 @@ class Viewer {
   PictureSize picture_size() const;
   ImguiLayer& imgui() { return imgui_; }
   const Overlay& overlay() const { return overlay_; }
+  const LiveMeter* live() const { return session_ ? &session_->live() : nullptr; }
 
   ViewSettings settings;
   ViewFacts facts;
@@ -64,9 +66,11 @@ class Viewer {
  private:
   PipelineConfig wanted_config() const;
   bool configure();
-  void step(std::int64_t decode_ns);
-  void run_pipeline(std::int64_t decode_ns);
-  void make_pipeline(const PipelineConfig& config);
+  enum class Step : std::uint8_t { kNewFrame, kAgain };
+  void step(Step step);
+  void run_pipeline(Step step);
+  void forget_frame();
+  void forget_gaze();
   void note_step(const StepResult& result);
   void note_times(std::int64_t decode_ns, std::int64_t step_ns);
   void summarize_times(std::int64_t now_ns);
@@ -79,14 +83,15 @@ class Viewer {
   PatchPainter painter_;
   Overlay overlay_;
   gl::Timer draw_timer_;
-  std::unique_ptr<Pipeline> pipeline_;
-  PipelineConfig applied_;        // what the pipeline runs
-  PipelineConfig good_;           // what it has run with success
-  ScanpathConfig free_scanpath_;  // before a click
+  const Log log_;
+  std::unique_ptr<Session> session_;  // its pipeline works in context_
+  PipelineConfig applied_;            // what the pipeline runs
+  PipelineConfig good_;               // what it has run with success
+  ScanpathConfig free_scanpath_;      // before a click
   bool gaze_held_ = false;
   Emission emission_;
   PatchPlan outline_plan_;
-  Frame frame_;
+  Frame frame_;  // of the session's feed, and so before it in going
   std::array<double, kStageCount> total_ms_{};
   RecentStages recent_;
   DurationHistogram decode_times_, draw_times_;

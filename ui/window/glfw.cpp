@@ -1,7 +1,6 @@
 #include "ui/window/glfw.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdlib>
 

@@ -1,7 +1,6 @@
 #include "ui/window/window.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,10 +10,9 @@
 
 #include "pipeline/backend/gl_log.h"
 #include "pipeline/error.h"
-#include "pipeline/run/live_meter.h"
 #include "pipeline/run/pacer.h"
+#include "ui/window/feed_jobs.h"
 #include "ui/window/glfw.h"
-#include "ui/window/player_jobs.h"
 #include "ui/window/window_input.h"
 
 namespace saccade::ui {
@@ -37,7 +35,7 @@ class Window {
 
  private:
   void finish_jobs();
-  void play(std::unique_ptr<Player> player);
+  void play(std::unique_ptr<Feed> feed);
   void open_dropped(const std::string& path);
   void advance();
   void show(Frame frame, bool sought);
@@ -53,7 +51,8 @@ class Window {
   void say(std::string message);
   void draw();
   void refresh_facts();
-  double wait_s() const;
+  double wait_s();
+  Feed* feed() { return jobs_.seeking() ? nullptr : viewer_.feed(); }  // null: none yet, or it seeks
   bool playing() const { return !viewer_.settings.paused && !viewer_.facts.ended; }
 
   const WindowHooks& hooks_;
@@ -64,8 +63,7 @@ class Window {
   Viewer viewer_;
   ViewSettings initial_;
   SourceConfig source_config_;  // of the newest source that was to be opened
-  PlayerJobs jobs_;
-  LiveMeter live_;
+  FeedJobs jobs_;
   Pacer pacer_;
   std::int64_t sought_pts_ns_ = 0;
   Frame next_;          // decoded, waiting for its time
@@ -83,15 +81,15 @@ class Window {
 Window::Window(const WindowConfig& config, const WindowHooks& hooks)
     : hooks_(hooks),
       window_(make_window("saccade", config.width_px, config.height_px)),
-      context_([] {
+      context_([&config] {
         try {
-          return gl::Context::adopt(&glfwGetProcAddress, logging_context_config());
+          return gl::Context::adopt(&glfwGetProcAddress, logging_context_config(config.source.log));
         } catch (const gl::GlError& error) {
           throw_fault(fault_of(error), "view");
         }
       }()),
       input_(window_.get()),
-      viewer_(context_, config.settings, window_.get()),
+      viewer_(context_, config.settings, window_.get(), config.source.log),
       initial_(config.settings),
       source_config_(config.source),
       jobs_(config.queue_policy, wake_window) {
@@ -103,7 +101,7 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
 // The old source goes on when the new one can't be opened.
 void Window::finish_jobs() {
   try {
-    if (auto player = jobs_.take_opened()) play(std::move(player));
+    if (auto opened = jobs_.take_opened()) play(std::move(opened));
   } catch (const Error& error) {
     if (viewer_.facts.stream == nullptr) throw;
     say(one_line(error.fault()));
@@ -111,14 +109,13 @@ void Window::finish_jobs() {
   if (const auto sought = jobs_.take_sought(); sought && !*sought) say("this input could not be sought");
 }
 
-void Window::play(std::unique_ptr<Player> player) {
+void Window::play(std::unique_ptr<Feed> feed) {
   replaced_ = viewer_.facts.stream != nullptr;
-  next_ = Frame{};
-  viewer_.attach(player->info());  // forgets the old frame, which belongs to the old player
-  live_ = LiveMeter{};
-  viewer_.facts.start_pts_ns = player->start_pts_ns();
-  viewer_.facts.seekable = player->seekable();
-  jobs_.play(std::move(player));
+  next_ = Frame{};  // it belongs to the old feed
+  jobs_.give_up_seeking();
+  viewer_.facts.start_pts_ns = feed->start_pts_ns();
+  viewer_.facts.seekable = feed->seekable();
+  viewer_.attach(std::move(feed));
   wanted_ = wanted_sought_ = true;
   pacer_.stop();
   glfwSetWindowTitle(window_.get(), fmt::format("{} - saccade", source_config_.uri).c_str());
@@ -128,21 +125,18 @@ void Window::open_dropped(const std::string& path) {
   SourceConfig config;
   config.uri = path;
   config.threads = source_config_.threads;
+  config.log = source_config_.log;
   source_config_ = config;
   jobs_.open(config);
 }
 
 void Window::say(std::string message) {
-  spdlog::info("{}", message);
+  source_config_.log.info("{}", message);
   viewer_.facts.message = std::move(message);
 }
 
 void Window::show(Frame frame, bool sought) {
-  const FrameOrigin origin = frame.origin();
-  const bool resumed = live_.begins_after_gap(origin);
-  Frame before = viewer_.show(std::move(frame), sought || resumed, jobs_.player()->last_decode_ns());
-  live_.note_done(origin);
-  if (before) jobs_.player()->recycle(std::move(before));
+  viewer_.show(std::move(frame), sought);
   new_frame_ = true;
   viewer_.facts.ended = false;
 }
@@ -150,24 +144,24 @@ void Window::show(Frame frame, bool sought) {
 // The decoder's next frame in `next_`. False: none is ready, or there are no more.
 bool Window::fetch_next() {
   if (next_) return true;
-  if (jobs_.player() == nullptr) return false;
-  const PollStatus status = jobs_.player()->poll(next_);
+  if (feed() == nullptr) return false;
+  const PollStatus status = feed()->poll(next_);
   starved_ = status == PollStatus::kLater;
   if (status == PollStatus::kEnd) reach_end();
   return status == PollStatus::kFrame;
 }
 
 void Window::reach_end() {
-  const Player& player = *jobs_.player();
-  viewer_.facts.frames_corrupt = player.frames_corrupt();
-  const bool broke = !player.fault().what.empty();
+  const Feed& feed = *this->feed();
+  viewer_.facts.frames_corrupt = feed.counters().frames_corrupt;
+  const bool broke = !feed.fault().what.empty();
   if (broke && viewer_.facts.error.empty()) {
-    viewer_.facts.error = one_line(player.fault());
-    spdlog::warn("{}", viewer_.facts.error);
+    viewer_.facts.error = one_line(feed.fault());
+    source_config_.log.warn("{}", viewer_.facts.error);
   }
-  const bool from_start = viewer_.settings.loop && !broke && player.seekable();
+  const bool from_start = viewer_.settings.loop && !broke && feed.seekable();
   if (from_start && viewer_.has_frame()) {
-    seek(player.start_pts_ns());
+    seek(feed.start_pts_ns());
     return;
   }
   wanted_ = false;
@@ -211,13 +205,13 @@ void Window::show_due() {
   if (!pacer_.running()) pacer_.start_at(viewer_.facts.pts_ns, now_ns());
   if (!fetch_next()) return;
   const std::int64_t now = now_ns();
-  Player& player = *jobs_.player();
-  const bool live = player.info().live;  // the newest frame is due whenever it comes
+  Feed& feed = *this->feed();
+  const bool live = feed.info().live;  // the newest frame is due whenever it comes
   if (live) pacer_.start_at(next_.view().pts_ns, now);
   if (pacer_.due_ns(next_.view().pts_ns) > now + kEarly_ns) return;
   Frame frame = std::exchange(next_, Frame{});
-  while (player.poll(next_) == PollStatus::kFrame && (live || pacer_.due_ns(next_.view().pts_ns) <= now)) {
-    player.recycle(std::exchange(frame, std::exchange(next_, Frame{})));
+  while (feed.poll(next_) == PollStatus::kFrame && (live || pacer_.due_ns(next_.view().pts_ns) <= now)) {
+    feed.recycle(std::exchange(frame, std::exchange(next_, Frame{})));
     ++viewer_.facts.dropped_late;
   }
   pacer_.shown(frame.view().pts_ns, now);
@@ -228,7 +222,7 @@ void Window::seek(std::int64_t pts_ns) {
   if (!viewer_.facts.seekable) return say("this input can't be sought");
   next_ = Frame{};
   sought_pts_ns_ = pts_ns;
-  jobs_.seek(PlayerJobs::SeekKind::kFrom, pts_ns);
+  jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kFrom, pts_ns);
   wanted_ = wanted_sought_ = true;
   viewer_.facts.ended = false;
 }
@@ -243,7 +237,7 @@ void Window::step_by(int frames) {
   }
   if (!viewer_.facts.seekable) return say("this input can't be sought");
   next_ = Frame{};
-  jobs_.seek(PlayerJobs::SeekKind::kBefore, viewer_.facts.pts_ns);
+  jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kBefore, viewer_.facts.pts_ns);
   wanted_ = wanted_sought_ = true;
   viewer_.facts.ended = false;
 }
@@ -298,16 +292,18 @@ void Window::expire_message() {
 
 void Window::refresh_facts() {
   ViewFacts& facts = viewer_.facts;
-  facts.age_p50_ms = live_.since_capture().percentile_ms(50);
-  facts.age_p95_ms = live_.since_capture().percentile_ms(95);
-  facts.age_p99_ms = live_.since_capture().percentile_ms(99);
-  facts.gaps = live_.gaps();
-  const Player* player = jobs_.player();
-  if (player == nullptr) return;
-  facts.queue_depth = player->queue_depth() + (next_ ? 1 : 0);
-  facts.queue_capacity = player->queue_capacity();
-  facts.dropped_queue = player->dropped_by_queue();
-  facts.duration_ns = player->duration_ns();
+  if (const LiveMeter* live = viewer_.live()) {
+    facts.age_p50_ms = live->since_capture().percentile_ms(50);
+    facts.age_p95_ms = live->since_capture().percentile_ms(95);
+    facts.age_p99_ms = live->since_capture().percentile_ms(99);
+    facts.gaps = live->gaps();
+  }
+  const Feed* feed = this->feed();
+  if (feed == nullptr) return;
+  facts.queue_depth = feed->depth() + (next_ ? 1 : 0);
+  facts.queue_capacity = feed->capacity();
+  facts.dropped_queue = feed->queue_counters().dropped_stale;
+  facts.duration_ns = feed->duration_ns();
 }
 
 void Window::draw() {
@@ -330,10 +326,10 @@ void Window::draw() {
 }
 
 // How long nothing happens by itself; below 0: for ever.
-double Window::wait_s() const {
+double Window::wait_s() {
   if (input_.events().redraws > 0) return 0;
   const double idle = viewer_.facts.message.empty() ? -1 : kIdle_s;
-  if (jobs_.player() == nullptr) return idle;  // a job wakes the window when it is done
+  if (feed() == nullptr) return idle;  // a job wakes the window when it is done
   if (starved_) return kStarved_s;
   if (wanted_) return 0;
   if (playing() && pacer_.running() && next_) {

@@ -1,5 +1,5 @@
-// What plays in the window. Opening and seeking may wait for a disk or a network, so they are done on a thread of their
-// own, one job at a time, and the window goes on.
+// What waits for a disk or a network, opening and seeking, is done on a thread of its own, one job at a time, and the
+// window goes on.
 #pragma once
 
 #include <atomic>
@@ -10,34 +10,32 @@
 #include <optional>
 #include <thread>
 
-#include "pipeline/run/player.h"
+#include "pipeline/run/feed.h"
 
 namespace saccade::ui {
 
-// The main thread's. While a seek is under way the player is the job's, and nothing is asked of it here.
-class PlayerJobs {
+// The main thread's. While a seek is under way the feed is the job's, and nothing else is asked of it.
+class FeedJobs {
  public:
   // wake: called on the job's thread when a job is done, so that the window looks at it.
-  PlayerJobs(std::optional<QueuePolicy> policy, std::function<void()> wake);
-  ~PlayerJobs();  // cuts short what waits, and joins
-  PlayerJobs(const PlayerJobs&) = delete;
-  PlayerJobs& operator=(const PlayerJobs&) = delete;
+  FeedJobs(std::optional<QueuePolicy> policy, std::function<void()> wake);
+  ~FeedJobs();  // cuts short what waits, and joins
+  FeedJobs(const FeedJobs&) = delete;
+  FeedJobs& operator=(const FeedJobs&) = delete;
 
   void open(const SourceConfig& config);  // one that is under way is given up
   bool opening() const { return opening_.result.valid(); }
-  // The source that was to be opened, once, when it is; null before. Throws InputError when it can't be.
-  std::unique_ptr<Player> take_opened();
-  // Frames of the old player must be gone.
-  void play(std::unique_ptr<Player> player);
+  // The feed that was to be opened, once, when it is and has its first frame; null before. Throws InputError when it
+  // can't be.
+  std::unique_ptr<Feed> take_opened();
 
-  enum class SeekKind : std::uint8_t { kFrom, kBefore };  // Player::seek, Player::seek_before
+  enum class SeekKind : std::uint8_t { kFrom, kBefore };  // Feed::seek, Feed::seek_before
   // The newest wins: one that comes while another is under way is done after it.
-  void seek(SeekKind kind, std::int64_t pts_ns);
+  void seek(Feed& feed, SeekKind kind, std::int64_t pts_ns);
   bool seeking() const { return seeking_.result.valid(); }
   // Once when all seeks are done: whether the last could be.
   std::optional<bool> take_sought();
-
-  Player* player() const { return seeking() ? nullptr : player_.get(); }  // null: none yet, or it seeks
+  void give_up_seeking();  // the feed is to go: it is interrupted
 
  private:
   template <typename Result>
@@ -46,6 +44,7 @@ class PlayerJobs {
     std::jthread thread;
   };
   struct Seek {
+    Feed* feed;
     SeekKind kind;
     std::int64_t pts_ns;
   };
@@ -54,10 +53,10 @@ class PlayerJobs {
 
   std::optional<QueuePolicy> policy_;
   std::function<void()> wake_;
-  std::unique_ptr<Player> player_;
   std::shared_ptr<std::atomic<bool>> cancel_;  // SourceConfig::stop of the source being opened
+  Feed* sought_ = nullptr;                     // by the seek under way
   std::optional<Seek> next_;
-  Job<std::unique_ptr<Player>> opening_;
+  Job<std::unique_ptr<Feed>> opening_;
   Job<bool> seeking_;
 };
 

@@ -1,4 +1,4 @@
-#include "ui/window/player_jobs.h"
+#include "ui/window/feed_jobs.h"
 
 #include <chrono>
 #include <exception>
@@ -30,57 +30,64 @@ std::pair<std::future<Result>, std::jthread> run(Work work, std::function<void()
 
 }  // namespace
 
-PlayerJobs::PlayerJobs(std::optional<QueuePolicy> policy, std::function<void()> wake)
+FeedJobs::FeedJobs(std::optional<QueuePolicy> policy, std::function<void()> wake)
     : policy_(policy), wake_(std::move(wake)) {}
 
-PlayerJobs::~PlayerJobs() {
+FeedJobs::~FeedJobs() {
   give_up_opening();
-  if (player_) player_->interrupt();
+  give_up_seeking();
 }
 
-void PlayerJobs::give_up_opening() {
+void FeedJobs::give_up_opening() {
   if (cancel_ && opening()) *cancel_ = true;
   if (opening_.thread.joinable()) opening_.thread.join();
   opening_ = {};
 }
 
-void PlayerJobs::open(const SourceConfig& config) {
+void FeedJobs::open(const SourceConfig& config) {
   give_up_opening();
   cancel_ = std::make_shared<std::atomic<bool>>(false);
-  SourceConfig source = config;
-  source.stop = cancel_;
-  auto [result, thread] = run<std::unique_ptr<Player>>(
-      [source = std::move(source), policy = policy_] { return std::make_unique<Player>(source, policy); }, wake_);
+  FeedConfig wanted;
+  wanted.source = config;
+  wanted.source.stop = cancel_;
+  wanted.policy = policy_;
+  auto [result, thread] = run<std::unique_ptr<Feed>>(
+      [wanted = std::move(wanted)] {
+        auto feed = std::make_unique<Feed>(wanted);
+        feed->peek();
+        return feed;
+      },
+      wake_);
   opening_ = {std::move(result), std::move(thread)};
 }
 
-std::unique_ptr<Player> PlayerJobs::take_opened() { return ready(opening_.result) ? opening_.result.get() : nullptr; }
+std::unique_ptr<Feed> FeedJobs::take_opened() { return ready(opening_.result) ? opening_.result.get() : nullptr; }
 
-void PlayerJobs::play(std::unique_ptr<Player> player) {
-  if (seeking() && player_) player_->interrupt();
+void FeedJobs::give_up_seeking() {
+  if (seeking()) sought_->interrupt();
   seeking_ = {};  // joins
   next_.reset();
-  player_ = std::move(player);
 }
 
-void PlayerJobs::seek(SeekKind kind, std::int64_t pts_ns) {
+void FeedJobs::seek(Feed& feed, SeekKind kind, std::int64_t pts_ns) {
   if (seeking()) {
-    next_ = Seek{kind, pts_ns};
-  } else if (player_) {
-    start({kind, pts_ns});
+    next_ = Seek{&feed, kind, pts_ns};
+  } else {
+    start({&feed, kind, pts_ns});
   }
 }
 
-void PlayerJobs::start(Seek seek) {
+void FeedJobs::start(Seek seek) {
+  sought_ = seek.feed;
   auto [result, thread] = run<bool>(
-      [seek, player = player_.get()] {
-        return seek.kind == SeekKind::kFrom ? player->seek(seek.pts_ns) : player->seek_before(seek.pts_ns);
+      [seek] {
+        return seek.kind == SeekKind::kFrom ? seek.feed->seek(seek.pts_ns) : seek.feed->seek_before(seek.pts_ns);
       },
       wake_);
   seeking_ = {std::move(result), std::move(thread)};
 }
 
-std::optional<bool> PlayerJobs::take_sought() {
+std::optional<bool> FeedJobs::take_sought() {
   if (!ready(seeking_.result)) return std::nullopt;
   const bool sought = seeking_.result.get();
   if (!next_) return sought;

@@ -1,0 +1,235 @@
+#include "pipeline/run/session.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "pipeline/clock.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kLiveThreshold = 8;
+constexpr std::size_t kGapsListed = 1000;
+constexpr int kTraceThread = 1;  // the pipeline's: the caller's thread
+
+FeedConfig feed_config(const SessionConfig& config) {
+  FeedConfig feed{config.source, config.policy, config.frames_ahead, config.trace};
+  feed.source.log = config.log;
+  return feed;
+}
+
+}  // namespace
+
+Session::Session(const SessionConfig& config) : Session(config, std::make_unique<Feed>(feed_config(config))) {}
+
+Session::Session(const SessionConfig& config, std::unique_ptr<FrameSource> source)
+    : Session(config, std::make_unique<Feed>(std::move(source), feed_config(config))) {}
+
+Session::Session(const SessionConfig& config, std::unique_ptr<Feed> feed) : config_(config), feed_(std::move(feed)) {
+  if (config_.trace != nullptr) config_.trace->name_thread(kTraceThread, "pipeline");
+  make_pipeline();
+}
+
+Session::~Session() = default;
+
+PipelineConfig Session::in_force() const {
+  PipelineConfig config = config_.pipeline;
+  config.log = config_.log;
+  if (info().live) {
+    if (!config_.threshold_given) config.diff.threshold = kLiveThreshold;
+    config.wait_for_patches = true;  // a live frame's age is taken when its patches are there
+  }
+  return config;
+}
+
+void Session::make_pipeline() {
+  pipeline_.emplace(in_force());
+  pipeline_->set_gl_context(config_.gl);
+  pipeline_->set_trace(config_.trace);
+  prepared_ = false;
+}
+
+void Session::throw_no_frame() const {
+  const std::string& uri = info().uri;
+  if (end_status() == SessionStatus::kInterrupted) {
+    throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted before the first frame", uri));
+  }
+  if (feed_->failed() && !feed_->fault().what.empty()) throw_fault(feed_->fault());
+  throw InputError(fmt::format("{}: no frame in the range asked for", uri), Hint::kCheckRange);
+}
+
+// The first frame decides sizes; none is bad input, whatever the decoder said on the way.
+void Session::start() {
+  if (prepared_) return;
+  const std::int64_t begin_ns = steady_now_ns();
+  const Frame* first = feed_->peek();
+  if (first == nullptr) throw_no_frame();
+  if (!std::exchange(peeked_, true)) note_wait(begin_ns, *first);
+  prepare(first->view());
+}
+
+void Session::prepare(const FrameView& view) {
+  if (prepared_) return;
+  try {
+    pipeline_->prepare(view);
+  } catch (const InputError& error) {
+    throw_fault(error.fault(), info().uri);
+  } catch (const UsageError& error) {
+    throw_fault(error.fault(), info().uri);
+  }
+  prepared_ = true;
+}
+
+SessionStep Session::next(Emission& out) { return take(out, true); }
+SessionStep Session::poll(Emission& out) { return take(out, false); }
+
+SessionStep Session::next_emission(Emission& out) {
+  SessionStep step;
+  do {
+    step = next(out);
+  } while (step.status == SessionStatus::kFrame);
+  return step;
+}
+
+SessionStep Session::take(Emission& out, bool may_wait) {
+  Frame frame;
+  const std::int64_t begin_ns = steady_now_ns();
+  const PollStatus polled = may_wait ? feed_->wait(frame) : feed_->poll(frame);
+  SessionStep step;
+  step.status = SessionStatus::kLater;
+  if (polled == PollStatus::kLater) return step;
+  if (polled == PollStatus::kEnd) {
+    if (!any_frame_) throw_no_frame();
+    step.status = end_status();
+    return step;
+  }
+  if (!std::exchange(peeked_, false)) note_wait(begin_ns, frame);
+  step = this->step(frame, out);
+  feed_->recycle(std::move(frame));
+  return step;
+}
+
+SessionStatus Session::end_status() const {
+  const auto& stop = config_.source.stop;
+  if (interrupted_ || feed_->interrupted() || (stop && stop->load())) return SessionStatus::kInterrupted;
+  return feed_->failed() ? SessionStatus::kFailed : SessionStatus::kEnd;
+}
+
+SessionStep Session::step(const Frame& frame, Emission& out) {
+  const FrameView& view = frame.view();
+  const FrameOrigin& origin = frame.origin();
+  prepare(view);
+  SessionStep step;
+  step.frame = view.sequence;
+  step.pts_ns = view.pts_ns;
+  step.origin = origin;
+  if (!std::exchange(any_frame_, true)) first_pts_ns_ = last_pts_ns_ = view.pts_ns;
+  step.after_gap = live_.begins_after_gap(origin);
+  if (step.after_gap) note_gap(view);
+  last_pts_ns_ = view.pts_ns;
+  step.result = pipeline_->step(view, out);
+  step.status = step.result.emitted ? SessionStatus::kEmission : SessionStatus::kFrame;
+  const std::int64_t age_ns = live_.note_done(origin);
+  if (step.result.emitted && age_ns != 0) {
+    out.captured_unix_ns = origin.captured_ns + unix_minus_steady_ns();
+    out.age_ns = age_ns;
+    out.gaps = origin.gaps;
+  }
+  return step;
+}
+
+void Session::note_gap(const FrameView& view) {
+  pipeline_->reset();
+  if (gaps_.size() >= kGapsListed) return;
+  gaps_.push_back({pipeline_->counters().emissions, view.sequence, view.pts_ns,
+                   static_cast<double>(view.pts_ns - last_pts_ns_) * 1e-9});
+}
+
+void Session::note_wait(std::int64_t begin_ns, const Frame& frame) {
+  const std::int64_t end_ns = steady_now_ns();
+  wait_times_.record(end_ns - begin_ns);
+  if (config_.trace == nullptr) return;
+  config_.trace->complete(name(Stage::kWait), kTraceThread, begin_ns, end_ns, frame.view().sequence);
+}
+
+Redone Session::configure(const PipelineConfig& config) {
+  const PipelineConfig before = std::exchange(config_.pipeline, config);
+  const bool threshold_given = std::exchange(config_.threshold_given, true);
+  try {
+    return pipeline_->configure(in_force());
+  } catch (...) {
+    config_.pipeline = before;
+    config_.threshold_given = threshold_given;
+    throw;
+  }
+}
+
+void Session::rebuild(const PipelineConfig& config) {
+  config_.pipeline = config;
+  config_.threshold_given = true;
+  make_pipeline();
+}
+
+bool Session::seek(std::int64_t pts_ns) {
+  peeked_ = false;
+  if (!feed_->seek(pts_ns)) return false;
+  reset();
+  return true;
+}
+
+void Session::reopen(std::unique_ptr<Feed> feed, const PipelineConfig& config) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(feed_, feed);
+    if (interrupted_) feed_->interrupt();
+  }
+  feed.reset();
+  rebuild(config);
+  live_ = LiveMeter{};
+  gaps_.clear();
+  wait_times_ = DurationHistogram{};
+  peeked_ = any_frame_ = false;
+  first_pts_ns_ = last_pts_ns_ = 0;
+}
+
+void Session::interrupt() {
+  interrupted_ = true;
+  const std::lock_guard lock(mutex_);
+  feed_->interrupt();
+}
+
+SessionFacts Session::facts() const {
+  SessionFacts facts;
+  facts.info = info();
+  facts.policy = feed_->policy();
+  facts.queue_capacity = feed_->capacity();
+  facts.queue = feed_->queue_counters();
+  facts.stages = {Stage::kDecode, Stage::kWait};
+  facts.time(Stage::kWait) = wait_times_;
+  if (feed_->finished()) {
+    facts.source = feed_->counters();
+    facts.end = feed_->end();
+    facts.time(Stage::kDecode) = feed_->decode_times();
+    if (feed_->failed() && !interrupted_) facts.fault = feed_->fault();
+  }
+  facts.backend = pipeline_->config().backend;
+  facts.pipeline = pipeline_->counters();
+  if (prepared_) {
+    facts.patches = pipeline_->lattice().patch_count();
+    for (const Stage stage : pipeline_->stages()) {
+      facts.stages.push_back(stage);
+      facts.time(stage) = pipeline_->stage(stage);
+    }
+  }
+  for (std::size_t work = 0; work < facts.device.size(); ++work) {
+    facts.device[work] = pipeline_->device_times(static_cast<DeviceTime::Work>(work));
+  }
+  facts.live = live_;
+  facts.gaps = gaps_;
+  facts.media_s = static_cast<double>(media_ns()) * 1e-9;
+  return facts;
+}
+
+}  // namespace saccade
