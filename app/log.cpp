@@ -4,11 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <string_view>
 
 namespace saccade {
 namespace {
 
-spdlog::level::level_enum spdlog_level(LogLevel level) {
+spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
       return spdlog::level::debug;
@@ -22,22 +23,22 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return spdlog::level::err;
 }
 
-LogLevel least_level(spdlog::level::level_enum level) {
-  if (level <= spdlog::level::debug) return LogLevel::kDebug;
-  if (level == spdlog::level::info) return LogLevel::kInfo;
-  return level == spdlog::level::warn ? LogLevel::kWarning : LogLevel::kError;
-}
-
 }  // namespace
 
-Log init_log(const std::string& level) {
+void init_log(const std::string& level) {
   auto logger = std::make_shared<spdlog::logger>("saccade", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_pattern("saccade: %^%l%$: %v");
   logger->set_level(spdlog::level::from_str(level));
-  spdlog::set_default_logger(logger);
-  if (logger->level() > spdlog::level::err) return {};
-  const auto write = [logger](LogLevel at, std::string_view line) { logger->log(spdlog_level(at), "{}", line); };
-  return Log(write, least_level(logger->level()));
+  spdlog::set_default_logger(std::move(logger));
+}
+
+Log app_log() {
+  if (spdlog::get_level() == spdlog::level::off) return {};
+  LogLevel least = LogLevel::kError;
+  for (const LogLevel level : {LogLevel::kWarning, LogLevel::kInfo, LogLevel::kDebug}) {
+    if (spdlog::should_log(to_spdlog(level))) least = level;
+  }
+  return Log([](LogLevel level, std::string_view line) { spdlog::log(to_spdlog(level), "{}", line); }, least);
 }
 
 }  // namespace saccade

@@ -1,4 +1,4 @@
-// The program's log: spdlog's logger on stderr, one line a message; the library's messages go there, too.
+// The log: spdlog's default logger, on stderr, one line a message.
 #pragma once
 
 #include <string>
@@ -7,8 +7,10 @@
 
 namespace saccade {
 
-// level: trace, debug, info, warn, error or off. Call once, before other threads start. What it returns writes the
-// library's messages into the log, from any thread.
-Log init_log(const std::string& level);
+// level: trace, debug, info, warn, error or off. Call once, before other threads start.
+void init_log(const std::string& level);
+
+// The same for the library's messages. After init_log().
+Log app_log();
 
 }  // namespace saccade

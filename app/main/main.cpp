@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
     int exit_code = 0;
     auto options = saccade::parse_options(argc, argv, exit_code);
     if (options) {
-      options->source.log = saccade::init_log(options->log_level);
+      saccade::init_log(options->log_level);
+      options->source.log = saccade::app_log();
       exit_code = run(*options);
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

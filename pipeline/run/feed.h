@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -42,9 +43,10 @@ class Feed {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  PollStatus poll(Frame& out);  // never waits
-  PollStatus wait(Frame& out);  // kFrame or kEnd
-  const Frame* peek();          // waits for the next frame, which stays the next one; null: the end
+  PollStatus poll(Frame& out);                          // never waits
+  PollStatus wait(Frame& out);                          // kFrame or kEnd
+  bool ready_within(std::chrono::nanoseconds timeout);  // waits so long at most; true: wait() won't wait
+  const Frame* peek();  // waits for the next frame, which stays the next one; null: the end
   void recycle(Frame frame) { source_->recycle(std::move(frame)); }
 
   // The next frame is the first at or after pts_ns; where that is past the end, the last one. False: this input can't

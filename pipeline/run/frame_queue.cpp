@@ -57,6 +57,11 @@ bool FrameQueue::pop(Frame& out) {
   return true;
 }
 
+bool FrameQueue::ready_within(std::chrono::nanoseconds timeout) {
+  std::unique_lock lock(mutex_);
+  return not_empty_.wait_for(lock, timeout, [this] { return closed_ || size_ > 0; });
+}
+
 void FrameQueue::close() {
   {
     const std::lock_guard lock(mutex_);

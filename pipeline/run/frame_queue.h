@@ -2,6 +2,7 @@
 // Deliberate limits: one producer, one consumer, a capacity fixed at construction, no priorities, no peeking.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -42,10 +43,11 @@ class FrameQueue {
  public:
   FrameQueue(std::size_t capacity, QueuePolicy policy);
 
-  bool push(Frame frame);  // false: the queue is closed and the frame was dropped
-  bool pop(Frame& out);    // waits; false: closed and empty
-  void close();            // no more pushes; what waits can still be popped
-  void close_now();        // and what waits is dropped: both sides return at once
+  bool push(Frame frame);                               // false: the queue is closed and the frame was dropped
+  bool pop(Frame& out);                                 // waits; false: closed and empty
+  bool ready_within(std::chrono::nanoseconds timeout);  // waits so long at most; true: pop() won't wait
+  void close();                                         // no more pushes; what waits can still be popped
+  void close_now();                                     // and what waits is dropped: both sides return at once
   std::size_t size() const;
   bool drained() const;  // closed and empty: pop() would say false
   std::size_t capacity() const { return capacity_; }

@@ -125,6 +125,19 @@ TEST(Session, InterruptMidStream_EndsPromptly) {
   EXPECT_TRUE(facts.fault.what.empty()) << "an interrupt is no fault of the stream";
 }
 
+TEST(Feed, ReadyWithin_WaitsForAFrameOrTheEnd) {
+  Feed feed(std::make_unique<ScriptedSource>(Script{.then = Script::Then::kWait, .frames = 1}), FeedConfig{});
+  EXPECT_TRUE(feed.ready_within(kPromptly));
+  Frame frame;
+  ASSERT_EQ(feed.wait(frame), PollStatus::kFrame);
+  EXPECT_FALSE(feed.ready_within(std::chrono::milliseconds(10)));
+  EXPECT_FALSE(feed.ready_within(std::chrono::milliseconds(-10)));
+  EXPECT_EQ(feed.poll(frame), PollStatus::kLater);
+  feed.interrupt();
+  EXPECT_TRUE(feed.ready_within(kPromptly));
+  EXPECT_EQ(feed.wait(frame), PollStatus::kEnd);
+}
+
 TEST(Session, InterruptAtAnyMoment_EndsPromptly) {
   for (int round = 0; round < 60; ++round) {
     SessionConfig config = every_frame();
