@@ -68,7 +68,7 @@ NvdecStatus query_nvdec() {
   CUcontext context = nullptr;
   if (cuda->cuInit(0) != CUDA_SUCCESS || cuda->cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
       cuda->cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS) {
-    status.error = "no card that CUDA can use";
+    status.error = "no GPU that CUDA can use";
     return status;
   }
   if (cuda->cuCtxPushCurrent(context) == CUDA_SUCCESS) {
@@ -79,7 +79,7 @@ NvdecStatus query_nvdec() {
     cuda->cuCtxPopCurrent(&context);
   }
   cuda->cuDevicePrimaryCtxRelease(device);
-  if (status.codecs.empty()) status.error = "this card decodes no codec";
+  if (status.codecs.empty()) status.error = "this GPU decodes no codec";
   return status;
 }
 #else

@@ -117,8 +117,8 @@ std::vector<Facility> hardware_decoders() {
   const NvdecStatus card = query_nvdec();
   if (!card.error.empty()) {
     return {{"cuda", true,
-             fmt::format("NVDEC for those of these codecs that the card takes: {} ({})", fmt::join(cuda_codecs(), ", "),
-                         card.error)}};
+             fmt::format("NVDEC for those of these codecs that the GPU decodes: {} ({})",
+                         fmt::join(cuda_codecs(), ", "), card.error)}};
   }
   std::string detail = "NVDEC: ";
   for (const NvdecCodec& codec : card.codecs) {

@@ -66,7 +66,8 @@ int render_offscreen(const OffscreenConfig& config,
     if (stopped()) break;
     viewer.facts.ended = next == nullptr && !feed.failed();
     if (feed.failed()) viewer.facts.error = one_line(feed.fault());
-    if (!viewer.has_frame()) throw InputError(fmt::format("{}: no frame to show", config.source.uri));
+    if (!viewer.has_frame())
+      throw InputError(fmt::format("{}: no frame to show", config.source.uri), Hint::kCheckRange);
     canvas.bind();
     for (int pass = 0; pass < 3; ++pass) viewer.draw(config.width_px, config.height_px, config.scale);  // sizes settle
     save(shot, read_picture(config.width_px, config.height_px), viewer);

@@ -84,7 +84,7 @@ void Decoder::open_first() {
     if (status != ReadStatus::kOk) throw_fault(playback_.why_no_frame(log.first()));
     if (config_.hwdec != HwDecode::kNo && info_.hwdec == "no") {
       info_.hwdec_reason = log.first().empty()
-                               ? fmt::format("the card takes no {} of {}", info_.codec, info_.pixel_format)
+                               ? fmt::format("the GPU decodes no {} of {}", info_.codec, info_.pixel_format)
                                : log.first();
     }
   }
@@ -126,7 +126,7 @@ void Decoder::fail(Fault fault) {
 void Decoder::note_off_card(const AVFrame& frame) {
   if (counters_.frames_off_card++ > 0 && !config_.require_hwdec) return;
   const char* format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
-  const std::string what = fmt::format("the card takes no {} of {}, {}x{}", info_.codec,
+  const std::string what = fmt::format("the GPU decodes no {} of {}, {}x{}", info_.codec,
                                        format != nullptr ? format : "unknown", frame.width, frame.height);
   if (config_.require_hwdec) {
     throw UnavailableError(fmt::format("no hardware decoding: {}", what), Hint::kCpuDecoding);

@@ -99,7 +99,7 @@ ReadStatus StreamDecoder::feed() {
 void StreamDecoder::note_error(int code) {
   if (input_.codec->hw_device_ctx != nullptr) {
     const std::string why = why_card_is_lost();
-    if (!why.empty()) throw UnavailableError(fmt::format("the card decodes no more: {}", why));
+    if (!why.empty()) throw UnavailableError(fmt::format("the GPU decodes no more: {}", why));
   }
   if (!joining()) ++counters_.packets_corrupt;
   if (first_error_ == 0) first_error_ = code;

@@ -43,13 +43,14 @@ void check_hints(const InputHints& hints) {
   int width = 0, height = 0;
   AVRational rate = {0, 1};
   if (!hints.size.empty() && av_parse_video_size(&width, &height, hints.size.c_str()) < 0) {
-    throw UsageError(fmt::format("input-size: '{}' is not WxH", hints.size));
+    throw UsageError(fmt::format("input-size '{}': is not WxH", hints.size));
   }
   if (!hints.rate.empty() && av_parse_video_rate(&rate, hints.rate.c_str()) < 0) {
-    throw UsageError(fmt::format("input-rate: '{}' is no frame rate, as 30 or 30000/1001", hints.rate));
+    throw UsageError(fmt::format("input-rate '{}': is no frame rate, as 30 or 30000/1001", hints.rate));
   }
   if (!hints.pixel_format.empty() && av_get_pix_fmt(hints.pixel_format.c_str()) == AV_PIX_FMT_NONE) {
-    throw UsageError(fmt::format("pixel-format: '{}' is none; see 'ffmpeg -pix_fmts'", hints.pixel_format));
+    throw UsageError(
+        fmt::format("pixel-format '{}': FFmpeg has none of that name; see 'ffmpeg -pix_fmts'", hints.pixel_format));
   }
 }
 
@@ -99,7 +100,7 @@ const AVInputFormat* forced_format(const SourceConfig& config, const InputLocati
     forced = av_find_input_format(name.c_str());
   }
   if (forced == nullptr && by_hint) {
-    throw UsageError(fmt::format("input-format: this FFmpeg has no '{}'; see 'ffmpeg -demuxers'", name));
+    throw UsageError(fmt::format("input-format '{}': this FFmpeg has none of that name; see 'ffmpeg -demuxers'", name));
   }
   if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
   if (!by_hint && !location.is_device && !config.input.format.empty()) {
@@ -259,7 +260,7 @@ CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& loca
   const AVCodec* codec = on_card ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
   if (codec == nullptr && on_card) {
     throw UnavailableError(
-        fmt::format("FFmpeg has no way to decode {} on an NVIDIA card", avcodec_get_name(stream.codecpar->codec_id)));
+        fmt::format("FFmpeg has no way to decode {} on an NVIDIA GPU", avcodec_get_name(stream.codecpar->codec_id)));
   }
   if (codec == nullptr) {
     throw InputError(fmt::format("{}: this FFmpeg has no decoder for {}; convert it to H.264 first", config.uri,

@@ -39,9 +39,9 @@ struct StreamInfo {
   std::vector<std::string> notes;  // what is done to the picture, a sentence each, for `info` and the log
 };
 
-// For people: "hevc on the card".
+// For people: "hevc on the GPU".
 inline std::string decoder_text(const StreamInfo& info) {
-  return info.hwdec == "no" ? info.decoder : info.decoder + " on the card";
+  return info.hwdec == "no" ? info.decoder : info.decoder + " on the GPU";
 }
 
 }  // namespace saccade
