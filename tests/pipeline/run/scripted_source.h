@@ -21,7 +21,7 @@ struct Script {
   std::int64_t frames = 60;  // before that
   ErrorKind error_kind = ErrorKind::kInput;
   bool live = false;
-  std::function<void(Frame&)> change;  // each frame, before it is given out
+  std::function<void(Frame&)> change = {};  // each frame, before it is given out
 };
 
 class ScriptedSource final : public FrameSource {
