@@ -12,6 +12,7 @@
 #include "app/options/options.h"
 #include "gpu/device_error.h"
 #include "pipeline/error.h"
+#include "pipeline/source/ffmpeg/log.h"
 
 namespace {
 
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
     if (options) {
       saccade::init_log(options->log_level);
       options->source.log = saccade::app_log();
+      saccade::log_other_messages(options->source.log);  // encoders talk
       exit_code = run(*options);
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

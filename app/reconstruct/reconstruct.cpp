@@ -20,7 +20,6 @@
 #include "app/reconstruct/paint.h"
 #include "app/stop_signal.h"
 #include "pipeline/error.h"
-#include "pipeline/source/ffmpeg/log.h"
 
 namespace saccade {
 namespace {
@@ -190,7 +189,6 @@ void print_json(const DumpReader& dump, const ReconstructOptions& options, const
 
 int run_reconstruct(const Options& options) {
   const ReconstructOptions& reconstruct = options.reconstruct;
-  route_ffmpeg_log();  // encoders talk
   check_output(reconstruct);
   const DumpReader dump(reconstruct.directory);
   if (dump.emissions() == 0) throw InputError(fmt::format("{}: the dump has no emissions yet", reconstruct.directory));

@@ -1,15 +1,49 @@
 #include "pipeline/source/open.h"
 
-#include <string_view>
+#include <fmt/format.h>
 
+#include <string_view>
+#include <utility>
+
+#include "pipeline/error.h"
+#include "pipeline/source/decode/decoder.h"
+#include "pipeline/source/demux/locate.h"
 #include "pipeline/source/live/live_source.h"
 #include "pipeline/source/test/test_source.h"
 
 namespace saccade {
+namespace {
+
+bool wants_part(const SourceConfig& config) {
+  return config.start_s > 0 || config.duration_s || config.max_frames || config.loops != 0;
+}
+
+// A stream, or a file that lies elsewhere: that is known once it is open.
+std::unique_ptr<FrameSource> open_live_or_remote(const SourceConfig& config, const InputLocation& location) {
+  const auto open = [location](const SourceConfig& connection) { return open_decoder(connection, location); };
+  const SourceConfig connection = connection_config(config);
+  std::unique_ptr<FrameSource> first = open(connection);
+  if (!first->info().live) {
+    if (!wants_part(config)) return first;
+    first.reset();
+    return open(config);
+  }
+  if (config.loops != 0) {
+    throw UsageError(fmt::format("{}: a live stream can't be looped", config.uri), Hint::kNoLoop);
+  }
+  return follow_connections(config, connection, std::move(first), open, !location.is_device);
+}
+
+}  // namespace
 
 std::unique_ptr<FrameSource> open_source(const SourceConfig& config) {
   if (std::string_view(config.uri).starts_with("test://")) return open_test_source(config);
-  return open_stream(config);
+  const InputLocation location = locate_input(config.uri);
+  if (may_be_live(location, config.live)) return open_live_or_remote(config, location);
+  if (config.loops != 0 && location.is_stdin) {
+    throw UsageError("-: standard input can't be looped, a file can", Hint::kNoLoop);
+  }
+  return open_decoder(config, location);
 }
 
 }  // namespace saccade

@@ -13,7 +13,7 @@
 #include "app/options/config.h"
 #include "pipeline/error.h"
 #include "pipeline/gaze/scanpath_policy.h"
-#include "pipeline/source/demux/input.h"
+#include "pipeline/source/demux/locate.h"
 
 namespace saccade::fuzz {
 namespace {

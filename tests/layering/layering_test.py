@@ -40,9 +40,9 @@ MAY_USE = {
     "pipeline/source/demux": FFMPEG,
     "pipeline/source/convert": (*FFMPEG, "gpu", "gpu/cuda", "kernels/cuda"),
     "pipeline/source/decode": (*FFMPEG, "gpu", "pipeline/source/demux", "pipeline/source/convert"),
-    "pipeline/source/live": (*FFMPEG, "pipeline/source/demux", "pipeline/source/decode"),
+    "pipeline/source/live": FRAMES,
     "pipeline/source/test": FRAMES,
-    "pipeline/source": (*FRAMES, "pipeline/source/live", "pipeline/source/test"),
+    "pipeline/source": (*FRAMES, "pipeline/source/demux", "pipeline/source/decode", "pipeline/source/live", "pipeline/source/test"),
     "pipeline/gaze": (*KERNEL_TYPES, "pipeline"),
     "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
@@ -58,9 +58,9 @@ MAY_USE = {
     "app/info": (*OPTIONS, "app/media", "pipeline/source/live", "pipeline/source/ffmpeg",
                  "kernels/cpu", "gpu", "gpu/gl", "gpu/cuda"),
     "app/profile": (*OPTIONS, "app/dump", "app/info"),
-    "app/reconstruct": (*OPTIONS, "app/dump", "app/media", "pipeline/source/ffmpeg"),
+    "app/reconstruct": (*OPTIONS, "app/dump", "app/media"),
     "app/view": (*OPTIONS, *VIEWER, "ui/window", "app/dump", "app/media"),
-    "app/main": (*OPTIONS, "gpu"),
+    "app/main": (*OPTIONS, "gpu", "pipeline/source/ffmpeg"),
 }
 
 # (what is included, the folders where it may be; a folder stands for what is below it, too)
@@ -74,6 +74,7 @@ OUTSIDE = (
     (r"hwy/", ("kernels/cpu",)),
     (r"CLI/|toml\+\+", ("app/options",)),
     (r"nlohmann/", ("app", "pipeline/run")),
+    (r"spdlog/", ("app", "ui", "pipeline/backend", "pipeline/run")),
 )
 
 

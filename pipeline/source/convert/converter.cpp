@@ -1,7 +1,6 @@
 #include "pipeline/source/convert/converter.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <new>
@@ -10,7 +9,6 @@
 #include "pipeline/error.h"
 #include "pipeline/source/convert/color_tags.h"
 #include "pipeline/source/ffmpeg/hardware.h"
-#include "pipeline/source/frame/frame.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -41,7 +39,7 @@ std::string turn_sentence(Orientation turn) {
 
 }  // namespace
 
-Converter::Converter(bool keep_first_format) : keep_first_format_(keep_first_format) {}
+Converter::Converter(bool keep_first_format, Log log) : keep_first_format_(keep_first_format), log_(std::move(log)) {}
 
 FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   FrameTraits traits;
@@ -64,7 +62,7 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   return traits;
 }
 
-bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view) {
+bool Converter::convert(AVFrame& frame, const AVStream& stream) {
   const FrameTraits traits = traits_of(frame, stream);
   const bool changed = has_traits_ && !(traits == traits_);
   // The card's decoder may give up in mid-stream.
@@ -75,33 +73,27 @@ bool Converter::convert(AVFrame& frame, const AVStream& stream, FrameView& view)
     rebuild(frame, true);
   }
   const AVRational sar = frame.sample_aspect_ratio;
-  if (turns_on_card_) turner_.turn(frame, layout_, traits_.turn);
+  if (turns_on_card_) turner_.turn(frame, format_.layout, traits_.turn);
   if (graph_) {
     copy_to_host(frame);
     run_graph(frame);
   }
   if (neutral_chroma_) attach_neutral_chroma(frame);
 
-  view.layout = layout_;
-  view.space = is_on_card(frame) ? MemorySpace::kCuda : MemorySpace::kHost;
-  view.width_px = frame.width;
-  view.height_px = frame.height;
-  for (std::size_t p = 0; p < 3; ++p) view.planes[p] = {frame.data[p], frame.linesize[p]};
-  view.shift = shift_;
-  view.color = color_;
-  view.sar = displayed_sar(sar);
-  return note_shape(view.sar) || changed;
+  const bool reshaped = note_shape(displayed_sar(sar));
+  return reshaped || changed;
 }
 
 // True: a pixel has another shape than before, which is told once.
 bool Converter::note_shape(float sar) {
-  const float before = std::exchange(sar_, sar);
-  if (before <= 0 || before == sar) return false;
-  if (!std::exchange(told_shape_, true))
-    spdlog::warn(
+  const float before = std::exchange(format_.sar, sar);
+  if (!std::exchange(has_shape_, true) || before == sar) return false;
+  if (!std::exchange(told_shape_, true)) {
+    log_.warn(
         "a pixel's width over its height changes from {:.4g} to {:.4g}: drawn so, but distances from the "
         "fixation keep the first",
         before, sar);
+  }
   return true;
 }
 
@@ -115,16 +107,16 @@ void Converter::rebuild(AVFrame& frame, bool try_zscale) {
   }
   graph_proven_ = false;
 
-  layout_ = canonical_layout(plan_.canonical).value();
+  format_.layout = canonical_layout(plan_.canonical).value();
   const int depth = av_pix_fmt_desc_get(plan_.canonical)->comp[0].depth;
-  shift_ = layout_ == PixelLayout::kI420p16 ? 16 - depth : 0;
+  format_.shift = format_.layout == PixelLayout::kI420p16 ? 16 - depth : 0;
   const bool turned = traits_.turn.transpose;
   const int width = turned ? plan_.height : plan_.width;
   const int height = turned ? plan_.width : plan_.height;
   neutral_chroma_ = plan_.canonical != plan_.filtered ? make_neutral_chroma(width, height, depth) : nullptr;
   if (!first_) first_ = {plan_.canonical, width, height, plan_.space, plan_.range};
 
-  color_ =
+  format_.color =
       to_color_spec({plan_.space, plan_.range, plan_.site}, plan_.canonical, plan_.width, plan_.height, traits_.turn);
   notes_ = plan_.notes;
   if (!turn_note_.empty()) notes_.push_back(turn_note_);
@@ -138,7 +130,7 @@ void Converter::run_graph(AVFrame& frame) {
   int code = graph_->push(&frame);
   if (code >= 0) code = graph_->pull(&frame);
   if (code < 0 && kept && plan_.filters.find("zscale") != std::string::npos) {
-    spdlog::warn("zscale refused this picture ({}); converting with swscale", av_error_text(code));
+    log_.warn("zscale refused this picture ({}); converting with swscale", av_error_text(code));
     rebuild(*kept, false);
     av_frame_unref(&frame);
     if (graph_) {

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/frame_view.h"
+#include "pipeline/log.h"
 #include "pipeline/source/convert/device_rotation.h"
 #include "pipeline/source/convert/filter_graph.h"
 #include "pipeline/source/convert/plan.h"
+#include "pipeline/source/frame/frame.h"
 
 namespace saccade {
 
@@ -18,13 +19,14 @@ namespace saccade {
 class Converter {
  public:
   // keep_first_format: every later frame is given the first one's size and layout.
-  explicit Converter(bool keep_first_format);
+  Converter(bool keep_first_format, Log log);
 
-  // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and `view` describes it,
-  // but for time and sequence. `stream`: the frame's, which a replay opens anew. Returns true when the traits or the
-  // shape of the pixels differ from those of the frame before. Throws Error.
-  bool convert(AVFrame& frame, const AVStream& stream, FrameView& view);
+  // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and format() says how to
+  // read it. `stream`: the frame's, which a replay opens anew. Returns true when the traits or the shape of the pixels
+  // differ from those of the frame before. Throws Error.
+  bool convert(AVFrame& frame, const AVStream& stream);
 
+  const PictureFormat& format() const { return format_; }  // of the frame last converted
   const std::string& filters() const { return plan_.filters; }
   const std::vector<std::string>& notes() const { return notes_; }  // about the frame last converted
   Orientation turn() const { return traits_.turn; }
@@ -39,6 +41,7 @@ class Converter {
   bool note_shape(float sar);
 
   const bool keep_first_format_;
+  const Log log_;
   FrameTraits traits_;
   bool has_traits_ = false;
   bool has_own_matrix_ = false;  // a frame brought a display matrix; it holds until another brings one
@@ -49,12 +52,10 @@ class Converter {
   bool turns_on_card_ = false;  // in place of a graph that would do nothing else
   CardTurner turner_;
   BufferPtr neutral_chroma_;
-  PixelLayout layout_ = PixelLayout::kI420;
-  ColorSpec color_;
-  int shift_ = 0;
+  PictureFormat format_;
   std::vector<std::string> notes_;
   std::string turn_note_;
-  float sar_ = 0;  // of the frame before; 0: none yet
+  bool has_shape_ = false;  // format_.sar is that of a frame
   bool told_shape_ = false;
 };
 

@@ -61,14 +61,9 @@ void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& tur
   if (!turned) throw std::bad_alloc();
   check(av_hwframe_get_buffer(pool_.get(), turned.get(), 0), "memory on the GPU for a rotated frame");
   if (av_frame_copy_props(turned.get(), &frame) < 0) throw std::bad_alloc();
-  FrameView from;
-  from.layout = layout;
-  from.space = MemorySpace::kCuda;
-  from.width_px = frame.width;
-  from.height_px = frame.height;
+  const FrameView from = view_planes(frame, layout);
   DevicePlanes to;
   for (std::size_t p = 0; p < 2; ++p) {
-    from.planes[p] = {frame.data[p], frame.linesize[p]};
     to.plane[p] = turned->data[p];
     to.pitch_bytes[p] = turned->linesize[p];
   }

@@ -5,9 +5,9 @@
 #include <new>
 
 #include "pipeline/error.h"
-#include "pipeline/source/ffmpeg/av_versions.h"
 #include "pipeline/source/ffmpeg/late_library.h"
 #include "pipeline/source/ffmpeg/log.h"
+#include "pipeline/source/ffmpeg/versions.h"
 
 extern "C" {
 #include <libavfilter/buffersink.h>

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
-#include "pipeline/source/ffmpeg/av_versions.h"
+#include "pipeline/source/ffmpeg/versions.h"
 
 namespace saccade {
 namespace {

@@ -9,7 +9,7 @@
 #include "pipeline/source/convert/filter_graph.h"
 #include "pipeline/source/frame/frame_pool.h"
 #include "pipeline/source/frame/frame_source.h"
-#include "pipeline/source/frame/times.h"
+#include "pipeline/source/frame/pts_clock.h"
 
 namespace saccade {
 

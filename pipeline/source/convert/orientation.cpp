@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/source/ffmpeg/av_versions.h"
+#include "pipeline/source/ffmpeg/versions.h"
 
 namespace saccade {
 namespace {

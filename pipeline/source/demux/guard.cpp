@@ -1,7 +1,5 @@
 #include "pipeline/source/demux/guard.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -44,7 +42,8 @@ bool lies_in(const std::string& folder, const std::string& path) {
 }  // namespace
 
 OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, const SourceConfig& config)
-    : uri_(config.uri),
+    : log_(config.log),
+      uri_(config.uri),
       itself_(location.url),
       folder_(folder_of(location)),
       is_pipe_(location.kind == InputKind::kPipe),
@@ -60,7 +59,7 @@ int OpenGuard::open_nested(AVFormatContext* format, AVIOContext** io, const char
   auto& guard = *static_cast<OpenGuard*>(format->opaque);
   if (!guard.allows(url)) {
     guard.refused_ = true;
-    spdlog::warn(
+    guard.log_.warn(
         "{}: wants to open '{}' and may not: it lies outside its folder, or needs the network, which is not allowed",
         guard.uri_, url);
     return AVERROR(EACCES);

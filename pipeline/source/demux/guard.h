@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "pipeline/source/demux/input.h"
+#include "pipeline/source/demux/locate.h"
 #include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
@@ -29,6 +29,7 @@ class OpenGuard {
   static int open_nested(AVFormatContext* format, AVIOContext** io, const char* url, int flags, AVDictionary** options);
   bool allows(const std::string& url) const;
 
+  const Log log_;
   const std::string uri_;     // as the user wrote it
   const std::string itself_;  // FFmpeg's URL of it
   const std::string folder_;  // canonical; empty: the input is no local file

@@ -1,3 +1,5 @@
+#include "pipeline/source/demux/locate.h"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +11,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
-#include "pipeline/source/demux/input.h"
+#include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
 namespace {
@@ -55,15 +57,6 @@ void check_file(const std::string& uri, const std::string& path, const struct st
 
 }  // namespace
 
-bool is_live(const AVFormatContext& format, const InputLocation& location, const LiveConfig& config) {
-  if (location.kind == InputKind::kDevice) return true;
-  if (location.kind == InputKind::kPipe) return config.assume_live;
-  if (location.kind != InputKind::kNetwork || format.duration != AV_NOPTS_VALUE) return false;
-  const std::string_view demuxer = format.iformat->name;
-  if (demuxer.find("hls") != std::string_view::npos || demuxer.find("dash") != std::string_view::npos) return false;
-  return format.pb == nullptr || avio_size(format.pb) <= 0;
-}
-
 InputLocation locate_input(const std::string& uri) {
   InputLocation location;
   if (uri.empty()) throw InputError("the input's name is empty; give a file, a URL, lavfi:GRAPH or test://NAME");
@@ -99,6 +92,20 @@ InputLocation locate_input(const std::string& uri) {
         fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp", uri, scheme));
   }
   throw InputError(fmt::format("{}: {}; check the name", uri, std::strerror(fault)));
+}
+
+bool may_be_live(const InputLocation& location, const LiveConfig& config) {
+  if (location.kind == InputKind::kPipe) return config.assume_live;
+  return location.kind == InputKind::kDevice || location.kind == InputKind::kNetwork;
+}
+
+bool is_live(const AVFormatContext& format, const InputLocation& location, const LiveConfig& config) {
+  if (!may_be_live(location, config)) return false;
+  if (location.kind != InputKind::kNetwork) return true;
+  if (format.duration != AV_NOPTS_VALUE) return false;
+  const std::string_view demuxer = format.iformat->name;
+  if (demuxer.find("hls") != std::string_view::npos || demuxer.find("dash") != std::string_view::npos) return false;
+  return format.pb == nullptr || avio_size(format.pb) <= 0;
 }
 
 }  // namespace saccade

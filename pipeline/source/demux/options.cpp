@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <string_view>
+
+#include "pipeline/error.h"
+#include "pipeline/source/ffmpeg/late_library.h"
 
 extern "C" {
 #include <libavutil/parseutils.h>
+#include <libavutil/pixdesc.h>
 }
 
 namespace saccade {
@@ -13,6 +18,15 @@ namespace {
 
 constexpr double kTimeout_s = 10;
 constexpr std::int64_t kAnalyze_us = 2'000'000;  // of a stream that can't be read ahead of its time
+
+struct HintName {
+  const char* what;
+  const char* key;  // FFmpeg's
+  std::string InputHints::*value;
+};
+constexpr std::array<HintName, 3> kHints = {{{"size", "video_size", &InputHints::size},
+                                             {"rate", "framerate", &InputHints::rate},
+                                             {"pixel format", "pixel_format", &InputHints::pixel_format}}};
 
 bool is_remote(const InputLocation& location) {
   return location.kind == InputKind::kNetwork || location.kind == InputKind::kDevice;
@@ -23,6 +37,66 @@ bool has_scheme(const InputLocation& location, std::string_view scheme) {
 }
 
 }  // namespace
+
+void check_hints(const InputHints& hints) {
+  int width = 0, height = 0;
+  AVRational rate = {0, 1};
+  if (!hints.size.empty() && av_parse_video_size(&width, &height, hints.size.c_str()) < 0) {
+    throw UsageError(fmt::format("input-size '{}': is not WxH", hints.size));
+  }
+  if (!hints.rate.empty() && av_parse_video_rate(&rate, hints.rate.c_str()) < 0) {
+    throw UsageError(fmt::format("input-rate '{}': is no frame rate, as 30 or 30000/1001", hints.rate));
+  }
+  if (!hints.pixel_format.empty() && av_get_pix_fmt(hints.pixel_format.c_str()) == AV_PIX_FMT_NONE) {
+    throw UsageError(
+        fmt::format("pixel-format '{}': FFmpeg has none of that name; see 'ffmpeg -pix_fmts'", hints.pixel_format));
+  }
+}
+
+const AVInputFormat* forced_format(const SourceConfig& config, const InputLocation& location) {
+  const bool by_hint = location.format.empty() && !config.input.format.empty();
+  const std::string& name = by_hint ? config.input.format : location.format;
+  if (name.empty()) return nullptr;
+  const AVInputFormat* forced = av_find_input_format(name.c_str());
+  if (forced == nullptr) {
+    register_devices(by_hint ? fmt::format("input-format {}", name) : config.uri);
+    forced = av_find_input_format(name.c_str());
+  }
+  if (forced == nullptr && by_hint) {
+    throw UsageError(fmt::format("input-format '{}': this FFmpeg has none of that name; see 'ffmpeg -demuxers'", name));
+  }
+  if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
+  if (!by_hint && !location.is_device && !config.input.format.empty()) {
+    throw UsageError(fmt::format("{}: is read by '{}' alone", config.uri, name), Hint::kNoInputParameters);
+  }
+  return forced;
+}
+
+// A name is a pattern only where it was found to be one.
+Dictionary demuxer_options(const InputHints& hints, const InputLocation& location) {
+  Dictionary options;
+  for (const HintName& hint : kHints) {
+    if (!(hints.*hint.value).empty()) options.set(hint.key, hints.*hint.value);
+  }
+  if (location.is_device && !hints.format.empty()) options.set("input_format", hints.format);
+  if (const auto& sequence = location.sequence) {
+    options.set("pattern_type", sequence->is_glob ? "glob" : "sequence");
+    options.set("start_number", std::to_string(sequence->first));
+  } else if (location.url.starts_with("file:")) {
+    options.set("pattern_type", "none");
+    options.set("live_start_index", "0");
+  }
+  return options;
+}
+
+void check_hints_taken(const SourceConfig& config, const Dictionary& left, const AVFormatContext& format) {
+  for (const HintName& hint : kHints) {
+    if (left.has(hint.key)) {
+      throw UsageError(fmt::format("{}: {} says its {} itself", config.uri, format.iformat->name, hint.what),
+                       Hint::kNoInputParameters);
+    }
+  }
+}
 
 void add_network_options(const InputLocation& location, const LiveConfig& config, Dictionary& options) {
   if (has_scheme(location, "rtsp")) options.set("rtsp_transport", config.rtsp_transport);

@@ -1,9 +1,24 @@
-// What a demuxer is told before it opens: transports, limits and time-outs.
+// What a demuxer is told before it opens: the user's hints, transports, limits and time-outs.
 #pragma once
 
-#include "pipeline/source/demux/input.h"
+#include <string>
+
+#include "pipeline/source/demux/locate.h"
+#include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
+
+// Throws UsageError for a hint that can't be read.
+void check_hints(const InputHints& hints);
+
+// The demuxer that the user or the location asks for; null: FFmpeg finds it. Throws UsageError, InputError.
+const AVInputFormat* forced_format(const SourceConfig& config, const InputLocation& location);
+
+// The user's hints, and how the input's name is to be read.
+Dictionary demuxer_options(const InputHints& hints, const InputLocation& location);
+
+// What the demuxer left over it had no use for: a UsageError for a hint.
+void check_hints_taken(const SourceConfig& config, const Dictionary& left, const AVFormatContext& format);
 
 // What keeps network streams fresh and going.
 void add_network_options(const InputLocation& location, const LiveConfig& config, Dictionary& options);

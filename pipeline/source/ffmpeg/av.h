@@ -1,8 +1,9 @@
-// FFmpeg's handles as move-only owners.
+// FFmpeg's handles as move-only owners, and what its calls are asked in more than one place.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 extern "C" {
@@ -22,6 +23,19 @@ using FormatContextPtr = std::unique_ptr<AVFormatContext, AvDeleter>;
 using CodecContextPtr = std::unique_ptr<AVCodecContext, AvDeleter>;
 using PacketPtr = std::unique_ptr<AVPacket, AvDeleter>;
 using BufferPtr = std::unique_ptr<AVBufferRef, AvDeleter>;
+
+// A video stream in its container. Borrowed: both belong to the input that is open.
+struct VideoStream {
+  AVFormatContext* format = nullptr;
+  AVStream* stream = nullptr;
+
+  AVRational frame_rate() const {  // 0/1 when unknown
+    const AVRational rate = av_guess_frame_rate(format, stream, nullptr);
+    return rate.num > 0 && rate.den > 0 ? rate : AVRational{0, 1};
+  }
+  // The container's custom, where nothing is tagged.
+  bool gray_is_limited() const { return std::string_view(format->iformat->name).starts_with("yuv4mpeg"); }
+};
 
 // Options on their way into FFmpeg; what it didn't take stays.
 class Dictionary {

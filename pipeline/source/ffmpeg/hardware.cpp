@@ -33,7 +33,6 @@ struct Card {
 };
 
 Card open_card() {
-  route_ffmpeg_log();
   const ErrorCapture log;
   Card card;
   const int code = av_hwdevice_ctx_create(&card.device, AV_HWDEVICE_TYPE_CUDA, nullptr, nullptr, kPrimaryContext);

@@ -1,60 +1,113 @@
 #include "pipeline/source/ffmpeg/log.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdarg>
-#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavutil/log.h>
-}
+#include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
 
-struct CapturedError {
-  std::thread::id owner;
-  std::string first;
+// Shared by its FfmpegLog, its captures, and callbacks that are running.
+struct FfmpegMessages {
+  explicit FfmpegMessages(Log to) : log(std::move(to)) {}
+  void take(std::string_view context, bool is_error, const char* format, const std::string& message);
+  static bool keep_on_this_thread(const std::string& message);
+
+  const Log log;
+  // All below under users().mutex
+  std::int64_t complaints = 0;
+  std::vector<ErrorCapture*> captures;
+  std::unordered_map<std::string, std::int64_t> seen;
 };
 
 namespace {
 
 // H.264 pictures are missing: the decoder makes some up and says so in this debug message alone.
 constexpr std::string_view kLostReference = "Frame num gap";
-
 constexpr std::size_t kMaxRemembered = 512;
+constexpr int kMostParents = 4;
 
-std::mutex captures_mutex;
-std::vector<std::shared_ptr<CapturedError>> captures;  // innermost last
+struct Users {
+  std::mutex mutex;
+  int count = 0;  // FfmpegLogs and ErrorCaptures, and the program that takes the rest
+  std::vector<std::shared_ptr<FfmpegMessages>> sources;
+  std::shared_ptr<FfmpegMessages> others;  // null: FFmpeg's default callback
+};
 
-// True when the message belongs to a capture of this thread and needs no showing.
-bool keep_error(const std::string& message) {
-  const std::lock_guard lock(captures_mutex);
-  for (auto it = captures.rbegin(); it != captures.rend(); ++it) {
-    if ((*it)->owner != std::this_thread::get_id()) continue;
-    if ((*it)->first.empty()) (*it)->first = message;
-    return true;
-  }
-  for (const auto& capture : captures) {
-    if (capture->first.empty()) capture->first = message;
-  }
-  return false;
+// Never destroyed: FFmpeg's threads may log while the process ends.
+Users& users() {
+  static Users* const all = new Users;
+  return *all;
 }
 
-// How often a message came, counting this time; only that of a power of ten is worth showing.
-std::int64_t count_repeat(const std::string& key) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::int64_t> seen;
-  const std::lock_guard lock(mutex);
-  if (seen.size() >= kMaxRemembered) seen.clear();
-  return ++seen[key];
+thread_local const std::shared_ptr<FfmpegMessages>* scope = nullptr;
+thread_local ErrorCapture* innermost = nullptr;
+
+// An object that logs begins with its class. This one asks whether messages still arrive here.
+struct Probe {
+  const AVClass* type;
+};
+thread_local bool probe_arrived = false;
+
+Probe& probe() {
+  static const AVClass type = [] {
+    AVClass made = {};
+    made.class_name = "saccade";
+    made.item_name = av_default_item_name;
+    made.version = LIBAVUTIL_VERSION_INT;
+    return made;
+  }();
+  static Probe object = {&type};
+  return object;
+}
+
+bool is_installed() {
+  probe_arrived = false;
+  av_log(&probe(), AV_LOG_TRACE, "%s", "");
+  return probe_arrived;
+}
+
+const AVClass* class_of(const void* object) {
+  return object != nullptr ? *static_cast<const AVClass* const*>(object) : nullptr;
+}
+
+// The decoder that logs, or that the object works for; null: none.
+const AVCodecContext* decoder_of(const void* object) {
+  for (int up = 0; up < kMostParents; ++up) {
+    const AVClass* const type = class_of(object);
+    if (type == nullptr) return nullptr;
+    if (type == avcodec_get_class()) return static_cast<const AVCodecContext*>(object);
+    if (type->parent_log_context_offset == 0) return nullptr;
+    std::memcpy(&object, static_cast<const char*>(object) + type->parent_log_context_offset, sizeof object);
+  }
+  return nullptr;
+}
+
+// Null: no decoder, or a stranger's, whose `opaque` is only compared. Counts complaints: what decoders say themselves.
+std::shared_ptr<FfmpegMessages> source_of_decoder(const void* object, bool complains) {
+  const AVCodecContext* const decoder = decoder_of(object);
+  if (decoder == nullptr || decoder->opaque == nullptr) return nullptr;
+  const std::lock_guard lock(users().mutex);
+  const auto& all = users().sources;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& source) { return source.get() == decoder->opaque; });
+  if (found == all.end()) return nullptr;
+  (*found)->complaints += complains && decoder == object ? 1 : 0;
+  return *found;
+}
+
+std::shared_ptr<FfmpegMessages> source_of_others() {
+  const std::lock_guard lock(users().mutex);
+  return users().others;
 }
 
 bool worth_showing(std::int64_t count) {
@@ -63,15 +116,9 @@ bool worth_showing(std::int64_t count) {
 }
 
 std::string context_name(void* object) {
-  const AVClass* type = object != nullptr ? *static_cast<const AVClass**>(object) : nullptr;
+  const AVClass* const type = class_of(object);
   if (type == nullptr) return "ffmpeg";
   return type->item_name != nullptr ? type->item_name(object) : type->class_name;
-}
-
-void count_complaint(void* object) {
-  if (object == nullptr || *static_cast<const AVClass**>(object) != avcodec_get_class()) return;
-  void* counter = static_cast<AVCodecContext*>(object)->opaque;
-  if (counter != nullptr) ++static_cast<ComplaintCounter*>(counter)->errors;
 }
 
 std::string formatted(const char* format, va_list arguments) {
@@ -83,48 +130,119 @@ std::string formatted(const char* format, va_list arguments) {
 }
 
 void on_message(void* object, int level, const char* format, va_list arguments) {
-  const bool is_error = level <= AV_LOG_ERROR;
-  const bool is_loss = level == AV_LOG_DEBUG && std::string_view(format).starts_with(kLostReference);
-  if (is_error || is_loss) count_complaint(object);
-  if (level > AV_LOG_INFO) return;
-  if (!is_error && !spdlog::should_log(spdlog::level::debug)) return;
-  const std::string message = formatted(format, arguments);
-  if (message.empty()) return;
-  const std::string context = context_name(object);
-  if (is_error && keep_error(message)) {
-    spdlog::debug("{}: {}", context, message);
+  if (object == &probe()) {
+    probe_arrived = true;
     return;
   }
-  const std::int64_t count = count_repeat(context + format);
-  if (!worth_showing(count)) return;
-  const auto show = is_error ? spdlog::level::warn : spdlog::level::debug;
-  if (count == 1) {
-    spdlog::log(show, "{}: {}", context, message);
-  } else {
-    spdlog::log(show, "{}: {} (and {} more like it)", context, message, count - 1);
+  const bool is_error = level <= AV_LOG_ERROR;
+  const bool is_loss = level == AV_LOG_DEBUG && std::string_view(format).starts_with(kLostReference);
+  if (!is_loss && level > std::max(AV_LOG_INFO, av_log_get_level())) return;
+  std::shared_ptr<FfmpegMessages> source = source_of_decoder(object, is_error || is_loss);
+  if (!source && scope != nullptr) source = *scope;
+  const bool is_strangers = !source && innermost == nullptr;
+  if (!source) source = source_of_others();
+  if (!source && is_strangers) {
+    av_log_default_callback(object, level, format, arguments);
+    return;
   }
+  if (level > AV_LOG_INFO || !(is_error || (source && source->log.wants(LogLevel::kDebug)))) return;
+  const std::string message = formatted(format, arguments);
+  if (message.empty()) return;
+  if (source) {
+    source->take(context_name(object), is_error, format, message);
+  } else {
+    FfmpegMessages::keep_on_this_thread(message);
+  }
+}
+
+void add_user() {
+  if (users().count++ == 0) av_log_set_callback(on_message);
+}
+
+void remove_user() {
+  if (--users().count == 0 && is_installed()) av_log_set_callback(av_log_default_callback);
 }
 
 }  // namespace
 
-void route_ffmpeg_log() {
-  static std::once_flag once;
-  std::call_once(once, [] { av_log_set_callback(on_message); });
+bool FfmpegMessages::keep_on_this_thread(const std::string& message) {
+  if (innermost == nullptr) return false;
+  const std::lock_guard lock(users().mutex);
+  if (innermost->first_.empty()) innermost->first_ = message;
+  return true;
 }
 
-ErrorCapture::ErrorCapture() : kept_(std::make_shared<CapturedError>(CapturedError{std::this_thread::get_id(), {}})) {
-  const std::lock_guard lock(captures_mutex);
-  captures.push_back(kept_);
+void FfmpegMessages::take(std::string_view context, bool is_error, const char* format, const std::string& message) {
+  if (is_error && keep_on_this_thread(message)) {
+    log.debug("{}: {}", context, message);
+    return;
+  }
+  std::int64_t count = 0;  // how often it came, this time among them
+  {
+    const std::lock_guard lock(users().mutex);
+    for (ErrorCapture* const capture : captures) {
+      if (is_error && capture->first_.empty()) capture->first_ = message;
+    }
+    if (seen.size() >= kMaxRemembered) seen.clear();
+    count = ++seen[fmt::format("{}{}", context, format)];
+  }
+  if (!worth_showing(count)) return;
+  const LogLevel level = is_error ? LogLevel::kWarning : LogLevel::kDebug;
+  if (!log.wants(level)) return;
+  const std::string more = count > 1 ? fmt::format(" (and {} more like it)", count - 1) : "";
+  log.write(level, fmt::format("{}: {}{}", context, message, more));
+}
+
+FfmpegLog::FfmpegLog(Log log) : messages_(std::make_shared<FfmpegMessages>(std::move(log))) {
+  const std::lock_guard lock(users().mutex);
+  users().sources.push_back(messages_);
+  add_user();
+}
+
+FfmpegLog::~FfmpegLog() {
+  const std::lock_guard lock(users().mutex);
+  std::erase(users().sources, messages_);
+  remove_user();
+}
+
+void FfmpegLog::own(AVCodecContext& context) const { context.opaque = messages_.get(); }
+
+std::int64_t FfmpegLog::complaints() const {
+  const std::lock_guard lock(users().mutex);
+  return messages_->complaints;
+}
+
+FfmpegLog::Scope::Scope(const FfmpegLog& log) : outer_(std::exchange(scope, &log.messages_)) {}
+
+FfmpegLog::Scope::~Scope() { scope = outer_; }
+
+ErrorCapture::ErrorCapture() : source_(scope != nullptr ? *scope : nullptr), outer_(std::exchange(innermost, this)) {
+  const std::lock_guard lock(users().mutex);
+  if (source_) source_->captures.push_back(this);
+  add_user();
 }
 
 ErrorCapture::~ErrorCapture() {
-  const std::lock_guard lock(captures_mutex);
-  std::erase(captures, kept_);
+  innermost = outer_;
+  const std::lock_guard lock(users().mutex);
+  if (source_) std::erase(source_->captures, this);
+  remove_user();
 }
 
 std::string ErrorCapture::first() const {
-  const std::lock_guard lock(captures_mutex);
-  return kept_->first;
+  const std::lock_guard lock(users().mutex);
+  return first_;
+}
+
+std::string ErrorCapture::explain(int code) const {
+  const std::string said = first();
+  return said.empty() ? av_error_text(code) : fmt::format("{} ({})", av_error_text(code), said);
+}
+
+void log_other_messages(const Log& log) {
+  const std::lock_guard lock(users().mutex);
+  if (!users().others) add_user();
+  users().others = std::make_shared<FfmpegMessages>(log);
 }
 
 }  // namespace saccade

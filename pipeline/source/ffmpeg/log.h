@@ -1,37 +1,75 @@
-// FFmpeg's log, brought into ours.
+// FFmpeg's messages, each given to the source that it is about.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "pipeline/log.h"
+
+struct AVCodecContext;
+
 namespace saccade {
 
-// Once per process: errors become warnings, the rest debug messages. A message that repeats is shown the 1st, 10th,
-// 100th ... time. Any thread; called by open_decoder().
-void route_ffmpeg_log();
+// Note [FFmpeg's log]
+// FFmpeg has one log callback for a process, and no call that returns it. Ours is installed while an FfmpegLog or an
+// ErrorCapture lives. A message belongs to a source when the source's decoder or a part of it logs it, on whichever
+// thread, or when its thread is inside a Scope. Every other message goes on to FFmpeg's default callback, or to where
+// the program's log_other_messages() says. With the last user the default callback is restored. A callback that
+// somebody else has installed meanwhile is left alone; as long as it is there, an error here says its code alone.
+struct FfmpegMessages;
 
-// Errors one decoder logged, on whichever thread: some damage shows nowhere else. Put its address into the codec
-// context's `opaque` before the decoder is opened.
-struct ComplaintCounter {
-  std::atomic<std::int64_t> errors{0};
+// One a source. Errors become warnings, the rest debug messages; one that repeats is shown the 1st, 10th, 100th ...
+// time. Any thread makes and destroys it; it outlives the decoders that it owns.
+class FfmpegLog {
+ public:
+  explicit FfmpegLog(Log log);
+  ~FfmpegLog();
+  FfmpegLog(const FfmpegLog&) = delete;
+  FfmpegLog& operator=(const FfmpegLog&) = delete;
+
+  // While one lives, what its thread does with FFmpeg is done for `log`. Nestable.
+  class Scope {
+   public:
+    explicit Scope(const FfmpegLog& log);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const std::shared_ptr<FfmpegMessages>* outer_;
+  };
+
+  // Takes the context's `opaque`, by which its messages are known. Before the decoder is opened.
+  void own(AVCodecContext& context) const;
+  // Errors that its decoders have logged: some damage shows nowhere else.
+  std::int64_t complaints() const;
+
+ private:
+  std::shared_ptr<FfmpegMessages> messages_;
 };
 
-struct CapturedError;
-
 // While one lives, the first error FFmpeg logs is kept: it says what a return code can't. Errors logged on the thread
-// that made it are kept in silence; those of FFmpeg's own threads are shown as well. Nestable; the innermost wins.
+// that made it are kept in silence; those of the decoders of this thread's source, on FFmpeg's own threads, are shown
+// as well. Nestable: the innermost wins.
 class ErrorCapture {
  public:
   ErrorCapture();
   ~ErrorCapture();
   ErrorCapture(const ErrorCapture&) = delete;
   ErrorCapture& operator=(const ErrorCapture&) = delete;
-  std::string first() const;  // empty: nothing was logged
+  std::string first() const;            // empty: nothing was logged
+  std::string explain(int code) const;  // FFmpeg's words for an error code, and first() in brackets
 
  private:
-  std::shared_ptr<CapturedError> kept_;
+  friend struct FfmpegMessages;
+  std::shared_ptr<FfmpegMessages> source_;  // the thread's; null: none
+  ErrorCapture* outer_;                     // of this thread
+  std::string first_;
 };
+
+// For a program, which owns its process; a library must not. Messages that belong to no source, say an encoder's, go to
+// `log` from now on.
+void log_other_messages(const Log& log);
 
 }  // namespace saccade

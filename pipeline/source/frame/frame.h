@@ -30,17 +30,37 @@ struct FrameOrigin {
   std::int32_t gaps = 0;  // how often the stream was interrupted before this frame
 };
 
+// Note [Frame origins]
+// The origin of a live frame is known when it comes out of the decoder, and wanted when it has passed the filters,
+// which hold frames back and change their times. So it travels in the AVFrame: AVFrame::opaque_ref is kept by filters
+// and copies, owned, and known to be ours by its buffer's tag. (AVCodecContext has a way from packet to frame only from
+// FFmpeg 6.0 on; up to there, PacketDecoder matches time stamps.) Frames that are not live carry nothing.
+void attach_origin(AVFrame& frame, const FrameOrigin& origin);
+FrameOrigin attached_origin(const AVFrame& frame);  // all 0: there is none
+
+// How the samples of a canonical picture are read; see FrameView.
+struct PictureFormat {
+  PixelLayout layout = PixelLayout::kI420;
+  int shift = 0;
+  ColorSpec color;
+  float sar = 1.0f;
+};
+
+// The planes of a canonical picture, its size, and where it lies.
+FrameView view_planes(const AVFrame& picture, PixelLayout layout);
+
 // Move-only. An empty frame has no planes. Any thread may own it; the planes are read-only.
 class Frame {
  public:
   Frame() = default;
-  Frame(AvFramePtr planes, const FrameView& view) : planes_(std::move(planes)), view_(view) {}
+  // The one place where a frame's view is filled: from the picture itself, and what its samples mean.
+  Frame(AvFramePtr picture, const PictureFormat& format, std::int64_t pts_ns, std::int64_t sequence);
 
   explicit operator bool() const { return planes_ != nullptr; }
   const FrameView& view() const { return view_; }
-  FrameView& view() { return view_; }
   const FrameOrigin& origin() const { return origin_; }
-  FrameOrigin& origin() { return origin_; }
+  // For a source made of several: the frame's time and number in the whole, and the gaps before it.
+  void place(std::int64_t pts_ns, std::int64_t sequence, std::int32_t gaps);
   AvFramePtr release() { return std::move(planes_); }  // for a pool that reuses the shell
 
  private:

@@ -70,8 +70,4 @@ AvFramePtr I420Pool::share(const AVFrame& frame, AvFramePtr shell) {
   return shell;
 }
 
-void I420Pool::view_planes(const AVFrame& frame, FrameView& view) {
-  for (std::size_t p = 0; p < 3; ++p) view.planes[p] = {frame.data[p], frame.linesize[p]};
-}
-
 }  // namespace saccade

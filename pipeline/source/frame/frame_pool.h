@@ -43,7 +43,6 @@ class I420Pool {
 
   AvFramePtr take(AvFramePtr shell, Planes& planes);                // planes: writable, undefined content
   static AvFramePtr share(const AVFrame& frame, AvFramePtr shell);  // another reference to the same picture
-  static void view_planes(const AVFrame& frame, FrameView& view);
 
  private:
   int width_px_;

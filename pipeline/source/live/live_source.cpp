@@ -1,7 +1,6 @@
 #include "pipeline/source/live/live_source.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +12,6 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "pipeline/source/decode/decoder.h"
 
 namespace saccade {
 namespace {
@@ -44,7 +42,8 @@ const char* pixel_format(PixelLayout layout) {
 // One connection after another.
 class LiveSource final : public FrameSource {
  public:
-  LiveSource(const SourceConfig& wanted, SourceConfig connection, std::unique_ptr<FrameSource> first);
+  LiveSource(const SourceConfig& wanted, const SourceConfig& connection, std::unique_ptr<FrameSource> first,
+             OpenConnection open, bool may_return);
   const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
@@ -65,10 +64,15 @@ class LiveSource final : public FrameSource {
 
   const SourceConfig wanted_;
   const SourceConfig connection_;
+  const OpenConnection open_;
+  const bool may_return_;
   StreamInfo info_;
   std::mutex mutex_;  // of source_'s coming and going; recycle() may come from another thread
   std::unique_ptr<FrameSource> source_;
-  SourceCounters past_;  // of connections that are gone
+  // Note [Counters of connections]
+  // Each connection counts what it reads and decodes; those add up. Frames and gaps are counted here, for the whole
+  // stream, and so is its end: a connection that was cut and came back is a gap.
+  SourceCounters past_;  // of connections that are gone, and what was counted here
   SourceCounters counters_;
   Fault fault_;
   StreamEnd end_;
@@ -86,8 +90,14 @@ class LiveSource final : public FrameSource {
   std::int64_t retry_at_ns_ = 0;
 };
 
-LiveSource::LiveSource(const SourceConfig& wanted, SourceConfig connection, std::unique_ptr<FrameSource> first)
-    : wanted_(wanted), connection_(std::move(connection)), info_(first->info()), source_(std::move(first)) {}
+LiveSource::LiveSource(const SourceConfig& wanted, const SourceConfig& connection, std::unique_ptr<FrameSource> first,
+                       OpenConnection open, bool may_return)
+    : wanted_(wanted),
+      connection_(connection),
+      open_(std::move(open)),
+      may_return_(may_return),
+      info_(first->info()),
+      source_(std::move(first)) {}
 
 ReadStatus LiveSource::next(Frame& out) {
   while (!ended_ && !connection_.stop->load()) {
@@ -121,7 +131,7 @@ ReadStatus LiveSource::next(Frame& out) {
 
 // Times, numbers and gaps as the user sees them.
 LiveSource::Wanted LiveSource::accept(Frame& frame) {
-  FrameView& view = frame.view();
+  const FrameView& view = frame.view();
   if (!any_frame_) {
     start_ns_ = view.pts_ns + to_ns(wanted_.start_s);
     if (wanted_.duration_s) end_ns_ = start_ns_ + to_ns(*wanted_.duration_s);
@@ -131,15 +141,13 @@ LiveSource::Wanted LiveSource::accept(Frame& frame) {
   after_gap_ = false;
   tries_ = 0;
   delay_s_ = kFirstDelay_s;
-  view.pts_ns += offset_ns_;
-  last_pts_ns_ = view.pts_ns;
+  last_pts_ns_ = view.pts_ns + offset_ns_;
   last_origin_ = frame.origin();
   last_sar_ = view.sar;
-  if (view.pts_ns < start_ns_) return Wanted::kEarly;
-  if (wanted_.duration_s && view.pts_ns >= end_ns_) return Wanted::kPastEnd;
-  view.sequence = delivered_++;
+  if (last_pts_ns_ < start_ns_) return Wanted::kEarly;
+  if (wanted_.duration_s && last_pts_ns_ >= end_ns_) return Wanted::kPastEnd;
+  frame.place(last_pts_ns_, delivered_++, gaps_);
   counters_.frames = delivered_;
-  frame.origin().gaps = gaps_;
   return Wanted::kYes;
 }
 
@@ -157,19 +165,19 @@ void LiveSource::resume_time(const FrameView& view, const FrameOrigin& origin) {
   past_.gaps = counters_.gaps = gaps_;
   past_.gaps_ns += lost_ns;
   counters_.gaps_ns = past_.gaps_ns;
-  spdlog::warn("{}: the stream is back after {:.2f} s", wanted_.uri, static_cast<double>(lost_ns) * 1e-9);
+  wanted_.log.warn("{}: the stream is back after {:.2f} s", wanted_.uri, static_cast<double>(lost_ns) * 1e-9);
   if (view.sar == last_sar_) return;
   ++past_.format_changes;
   ++counters_.format_changes;
-  spdlog::warn("{}: a pixel's width over its height changed from {:.4g} to {:.4g}", wanted_.uri, last_sar_, view.sar);
+  wanted_.log.warn("{}: a pixel's width over its height changed from {:.4g} to {:.4g}", wanted_.uri, last_sar_,
+                   view.sar);
 }
 
 // The connection is over. False: so is the stream.
 bool LiveSource::lose() {
   end_ = source_->end();
-  const bool is_camera = locate_input(wanted_.uri).is_device;
   const bool may_come_back = end_.broke || wanted_.uri.starts_with("rtsp");  // an RTSP server that died reads as an end
-  if (wanted_.live.reconnect <= 0 || is_camera || !may_come_back) return false;
+  if (wanted_.live.reconnect <= 0 || !may_return_ || !may_come_back) return false;
   past_ = counters_;
   past_.truncated = false;
   replace(nullptr);
@@ -177,8 +185,8 @@ bool LiveSource::lose() {
   tries_ = 0;
   delay_s_ = kFirstDelay_s;
   retry_at_ns_ = steady_now_ns();
-  spdlog::warn("{}: the stream broke off: {}; trying to get it back", wanted_.uri,
-               end_.reason.empty() ? "it ended" : end_.reason);
+  wanted_.log.warn("{}: the stream broke off: {}; trying to get it back", wanted_.uri,
+                   end_.reason.empty() ? "it ended" : end_.reason);
   return true;
 }
 
@@ -192,7 +200,7 @@ bool LiveSource::reconnect() {
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kInterrupted) return true;
     ++tries_;
-    spdlog::info("try {} of {}: {}", tries_, wanted_.live.reconnect, one_line(error.fault()));
+    wanted_.log.info("try {} of {}: {}", tries_, wanted_.live.reconnect, one_line(error.fault()));
     retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
     delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
     if (tries_ < wanted_.live.reconnect) return true;
@@ -206,32 +214,29 @@ bool LiveSource::reconnect() {
 
 // Frames of another size or layout than the first connection's are brought to that.
 std::unique_ptr<FrameSource> LiveSource::open_alike() {
-  auto source = open_decoder(connection_);
+  auto source = open_(connection_);
   const StreamInfo& now = source->info();
   if (!connection_.keep_first_format ||
       (now.width_px == info_.width_px && now.height_px == info_.height_px && now.layout == info_.layout)) {
     return source;
   }
-  spdlog::warn("{}: came back as {}x{} {}; brought to {}x{} {}", wanted_.uri, now.width_px, now.height_px,
-               name(now.layout), info_.width_px, info_.height_px, name(info_.layout));
+  wanted_.log.warn("{}: came back as {}x{} {}; brought to {}x{} {}", wanted_.uri, now.width_px, now.height_px,
+                   name(now.layout), info_.width_px, info_.height_px, name(info_.layout));
   SourceConfig scaled = connection_;
   if (!scaled.filters.empty()) scaled.filters += ',';
   scaled.filters += fmt::format("scale={}:{},format={}", info_.width_px, info_.height_px, pixel_format(info_.layout));
   source.reset();
-  return open_decoder(scaled);
+  return open_(scaled);
 }
 
+// See Note [Counters of connections].
 void LiveSource::count(const SourceCounters& now) {
   const std::int64_t frames = counters_.frames;
   counters_ = past_;
+  counters_ += now;
   counters_.frames = frames;
-  counters_.packets_corrupt += now.packets_corrupt;
-  counters_.packets_late += now.packets_late;
-  counters_.frames_corrupt += now.frames_corrupt;
-  counters_.pts_made_up += now.pts_made_up;
-  counters_.pts_not_rising += now.pts_not_rising;
-  counters_.format_changes += now.format_changes;
-  counters_.truncated = now.truncated;
+  const bool came_back_off_card = info_.hwdec != "no" && source_->info().hwdec == "no";
+  if (came_back_off_card) counters_.frames_off_card += now.frames;
 }
 
 void LiveSource::replace(std::unique_ptr<FrameSource> source) {
@@ -247,31 +252,22 @@ void LiveSource::recycle(Frame frame) {
   if (source_) source_->recycle(std::move(frame));
 }
 
-bool is_finite_only(const SourceConfig& config) {
-  return config.start_s > 0 || config.duration_s || config.max_frames || config.loops != 0;
-}
-
 }  // namespace
 
-std::unique_ptr<FrameSource> open_stream(const SourceConfig& config) {
-  const InputLocation location = locate_input(config.uri);
-  const bool may_be_live = location.kind == InputKind::kDevice || location.kind == InputKind::kNetwork ||
-                           (location.kind == InputKind::kPipe && config.live.assume_live);
-  if (!may_be_live) return open_decoder(config);
+SourceConfig connection_config(const SourceConfig& config) {
   SourceConfig connection = config;
   connection.start_s = 0;
   connection.duration_s.reset();
   connection.max_frames.reset();
   connection.loops = 0;
   if (!connection.stop) connection.stop = std::make_shared<std::atomic<bool>>(false);
-  auto first = open_decoder(connection);
-  if (!first->info().live) {
-    if (!is_finite_only(config)) return first;
-    first.reset();
-    return open_decoder(config);
-  }
-  if (config.loops != 0) throw UsageError(fmt::format("{}: a live stream can't be looped", config.uri), Hint::kNoLoop);
-  return std::make_unique<LiveSource>(config, std::move(connection), std::move(first));
+  return connection;
+}
+
+std::unique_ptr<FrameSource> follow_connections(const SourceConfig& config, const SourceConfig& connection,
+                                                std::unique_ptr<FrameSource> first, OpenConnection open,
+                                                bool may_return) {
+  return std::make_unique<LiveSource>(config, connection, std::move(first), std::move(open), may_return);
 }
 
 }  // namespace saccade

@@ -151,16 +151,9 @@ ReadStatus TestSource::next(Frame& out) {
     ++play_;
     index_ = begin_;
   }
-  FrameView view;
-  view.layout = PixelLayout::kI420;
-  view.width_px = spec_.width_px;
-  view.height_px = spec_.height_px;
-  view.color = info_.color;
-  view.pts_ns = time_ns(index_ + play_ * (end_ - begin_));
-  view.sequence = counters_.frames;
-  AvFramePtr frame = picture(index_);
-  I420Pool::view_planes(*frame, view);
-  out = Frame(std::move(frame), view);
+  PictureFormat format;
+  format.color = info_.color;
+  out = Frame(picture(index_), format, time_ns(index_ + play_ * (end_ - begin_)), counters_.frames);
   ++index_;
   ++counters_.frames;
   return ReadStatus::kOk;

@@ -6,7 +6,7 @@
 
 #include "pipeline/run/frame_queue.h"
 #include "pipeline/run/live_meter.h"
-#include "pipeline/source/decode/lag.h"
+#include "pipeline/source/demux/lag.h"
 
 namespace saccade {
 namespace {

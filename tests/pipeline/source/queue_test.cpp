@@ -15,9 +15,7 @@ namespace {
 
 Frame numbered(std::int64_t sequence) {
   static FrameShells shells;
-  FrameView view;
-  view.sequence = sequence;
-  return {shells.take(), view};
+  return {shells.take(), PictureFormat{}, 0, sequence};
 }
 
 TEST(FrameQueue, GivesFramesInOrder) {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "pipeline/error.h"
-#include "pipeline/source/frame/times.h"
+#include "pipeline/source/frame/pts_clock.h"
 #include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
 

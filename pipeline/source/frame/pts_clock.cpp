@@ -1,4 +1,4 @@
-#include "pipeline/source/frame/times.h"
+#include "pipeline/source/frame/pts_clock.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pipeline/source/decode/lag.h"
+#include "pipeline/source/demux/lag.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,0 +1,108 @@
+#include "pipeline/source/convert/picture.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "pipeline/source/ffmpeg/hardware.h"
+
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+namespace saccade {
+
+PictureStage::PictureStage(const SourceConfig& config, FrameShells& shells, SourceCounters& counters)
+    : config_(config),
+      shells_(shells),
+      counters_(counters),
+      filters_(config, shells),
+      converter_(config.keep_first_format, config.log) {}
+
+bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
+  const ResolvedTags tags = resolve_tags(*frame, video.gray_is_limited());
+  const bool is_first = !std::exchange(any_pushed_, true);
+  if (is_first) {
+    first_tags_ = tags;
+    note_assumed(*frame);
+  }
+  // Filters work on the host, and a crop at the left or the top is done there.
+  const bool cropped = frame->crop_left != 0 || frame->crop_top != 0;
+  const FieldWork before = filters_.field_work();
+  filtering_ = filters_.wants(*frame, video.stream->codecpar->codec_id) || filtering_;
+  if (!is_first && before != filters_.field_work()) config_.log.info("{}: {}", config_.uri, filters_.field_note());
+  if (!config_.keep_on_card || filtering_ || cropped) copy_to_host(*frame);
+  if (!filtering_) {
+    waiting_ = std::move(frame);
+    waiting_time_ = time;
+    return true;
+  }
+  const bool wanted = filters_.push(*frame, time, video.frame_rate());
+  shells_.give(std::move(frame));
+  return wanted;
+}
+
+bool PictureStage::finish() {
+  if (filtering_) filters_.finish();
+  return filtering_;
+}
+
+ReadStatus PictureStage::pull(Frame& out, const VideoStream& video) {
+  AvFramePtr picture = std::move(waiting_);
+  FrameTime time = waiting_time_;
+  if (!picture) {
+    if (!filtering_) return ReadStatus::kAgain;
+    picture = shells_.take();
+    const ReadStatus status = filters_.pull(*picture, time);
+    if (status != ReadStatus::kOk) {
+      shells_.give(std::move(picture));
+      return status;
+    }
+    resolve_tags(*picture, video.gray_is_limited());
+    counters_.pts_not_rising += time.not_rising ? 1 : 0;
+  }
+  const bool damaged = picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+  counters_.frames_corrupt += damaged ? 1 : 0;
+  if (converter_.convert(*picture, *video.stream)) ++counters_.format_changes;
+  out = Frame(std::move(picture), converter_.format(), time.pts_ns, counters_.frames++);
+  return ReadStatus::kOk;
+}
+
+void PictureStage::reset() {
+  waiting_.reset();
+  filters_.reset();
+}
+
+void PictureStage::note_assumed(const AVFrame& frame) {
+  const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(sample_format(frame));
+  if (!first_tags_.matrix_tagged && desc->nb_components > 2) {
+    assumed_.push_back(
+        fmt::format("no colour matrix is tagged: {} is assumed, by the size", name(to_matrix(frame.colorspace))));
+  }
+  if (!first_tags_.range_tagged) {
+    assumed_.push_back(
+        fmt::format("no range is tagged: {} is assumed", frame.color_range == AVCOL_RANGE_JPEG ? "full" : "limited"));
+  }
+}
+
+void PictureStage::describe(const Frame& first, StreamInfo& info) const {
+  const FrameView& view = first.view();
+  info.width_px = view.width_px;
+  info.height_px = view.height_px;
+  info.layout = view.layout;
+  info.color = view.color;
+  info.matrix_tagged = first_tags_.matrix_tagged;
+  info.range_tagged = first_tags_.range_tagged;
+  info.rotation_deg = converter_.turn().rotation_deg();
+  info.mirrored = converter_.turn().mirrored();
+  const FieldWork work = filters_.field_work();
+  info.deinterlaced = work == FieldWork::kFlagged || work == FieldWork::kAll;
+  info.sar = static_cast<double>(view.sar);
+  info.filters = filters_.description();
+  if (!converter_.filters().empty()) info.filters += (info.filters.empty() ? "" : ",") + converter_.filters();
+  info.notes.insert(info.notes.end(), assumed_.begin(), assumed_.end());
+  if (std::string note = filters_.field_note(); !note.empty()) info.notes.push_back(std::move(note));
+  info.notes.insert(info.notes.end(), converter_.notes().begin(), converter_.notes().end());
+}
+
+}  // namespace saccade

@@ -1,0 +1,52 @@
+// The last stage: decoded frames become canonical pictures. Tags are decided, fields and the user's filters are seen
+// to, then the conversion and the rotation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/source/convert/color_tags.h"
+#include "pipeline/source/convert/converter.h"
+#include "pipeline/source/convert/filters.h"
+#include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/frame/frame_pool.h"
+#include "pipeline/source/frame/frame_source.h"
+
+namespace saccade {
+
+// Frames in by push(), frames out by pull(): filters hold some back, and may give none or several for one. Copies of
+// frames off the card are made only for what works on the host. One thread. Throws Error.
+class PictureStage {
+ public:
+  // All is borrowed.
+  PictureStage(const SourceConfig& config, FrameShells& shells, SourceCounters& counters);
+
+  // Takes a decoded frame of `video`. False: the filters want no more.
+  bool push(AvFramePtr frame, const FrameTime& time, const VideoStream& video);
+  // No more frames come. False: nothing is held back.
+  bool finish();
+  // The next picture, with its view filled. kAgain: push more; kEnd: after finish(), all came out.
+  ReadStatus pull(Frame& out, const VideoStream& video);
+  // Forgets what is held back.
+  void reset();
+
+  // What was done to reach the first picture, which is `first`.
+  void describe(const Frame& first, StreamInfo& info) const;
+
+ private:
+  void note_assumed(const AVFrame& frame);
+
+  const SourceConfig& config_;
+  FrameShells& shells_;
+  SourceCounters& counters_;
+  FrameFilters filters_;
+  Converter converter_;
+  bool filtering_ = false;  // frames pass through filters_, from some frame on
+  AvFramePtr waiting_;      // pushed, where they don't
+  FrameTime waiting_time_;
+  bool any_pushed_ = false;
+  ResolvedTags first_tags_;
+  std::vector<std::string> assumed_;  // for lack of the first frame's tags, a sentence each
+};
+
+}  // namespace saccade

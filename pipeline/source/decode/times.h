@@ -1,0 +1,72 @@
+// The third stage: decoded frames with their times. Start, duration and loops are applied here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "pipeline/source/decode/packets.h"
+#include "pipeline/source/frame/pts_clock.h"
+
+namespace saccade {
+
+// Note [Capture time]
+// A camera's driver stamps its frames by this machine's clock, and FFmpeg gives those stamps on as PTS. RTSP senders
+// tell by RTCP which wall-clock time the stream's zero has. Both count only when they put the capture before
+// the arrival, by less than ten seconds; otherwise the arrival stands in.
+
+// One or more plays of one input, which each play and a seek may open again. Owns the stage before it. One thread.
+class TimedFrames {
+ public:
+  // Opens; throws as PacketDecoder. All but `location` is borrowed.
+  TimedFrames(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
+              const std::atomic<bool>& interrupted, SourceCounters& counters);
+
+  // The next frame inside [start, start + duration), its time rising from play to play. A live frame carries its
+  // origin: see attach_origin(). kFailed: interrupted.
+  ReadStatus next(AVFrame& frame, FrameTime& time);
+
+  // The next frame is the first at or after pts_ns, in the first play's time. False: the input can't go back. Throws as
+  // the constructor, when the input has to be opened again.
+  bool seek(std::int64_t pts_ns);
+
+  StreamEnd end() const { return packets_ ? packets_->end() : StreamEnd{}; }  // after kEnd
+  const PacketDecoder& packets() const { return *packets_; }
+  const Demuxer& demuxer() const { return packets_->demuxer(); }
+  const VideoStream& video() const { return packets_->video(); }
+  bool any_decoded() const { return decoded_ > 0; }  // also before the start
+
+ private:
+  ReadStatus next_of_play(AVFrame& frame, FrameTime& time);
+  ReadStatus decode(AVFrame& frame);
+  void begin_play();
+  PtsClock new_clock() const;
+  void seek_to_start();
+  bool start_next_play();
+  std::optional<std::int64_t> raw_pts_ns(const AVFrame& frame) const;
+  FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
+  void set_base(std::int64_t base_ns);
+  void open();
+
+  const SourceConfig& config_;
+  const InputLocation location_;
+  const FfmpegLog& log_;
+  const std::atomic<bool>& interrupted_;
+  SourceCounters& counters_;
+  std::unique_ptr<PacketDecoder> packets_;  // null: opening it again failed
+  PtsClock clock_{0};
+  AvFramePtr peeked_;                    // decoded while seeking, not yet given out
+  std::optional<std::int64_t> base_ns_;  // the stream's first time
+  std::int64_t start_ns_ = 0;            // valid with base_ns_
+  std::int64_t end_ns_ = 0;
+  std::int64_t loop_offset_ns_ = 0;
+  std::int64_t loops_left_ = 0;
+  bool first_of_play_ = true;
+  bool past_end_ = false;
+  std::int64_t play_frames_ = 0;
+  std::int64_t decoded_ = 0;
+  std::optional<FrameTime> last_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,56 @@
+// The first stage: the packets of one stream, in the order in which they lie in the input.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "pipeline/source/demux/input.h"
+#include "pipeline/source/demux/lag.h"
+#include "pipeline/source/frame/frame_source.h"
+
+namespace saccade {
+
+// One input, opened in the constructor (throws as open_input()), read from front to back or from a seek on. One thread.
+class Demuxer {
+ public:
+  Demuxer(const SourceConfig& config, const InputLocation& location, const std::atomic<bool>& interrupted,
+          SourceCounters& counters);
+
+  // As av_read_frame(), but gives packets of our stream alone and ends a stall by its time-out. Of a live stream, late
+  // packets are left out. AVERROR(EAGAIN): a device has none yet, and a moment was waited.
+  int read(AVPacket& packet);
+  bool at_end_of_file() const { return avio_feof(input_.format->pb) != 0; }
+
+  // After the last read(), which gave `code`: how the stream ended. Counts what shows that it was cut short.
+  StreamEnd finish(int code);
+
+  // To the key frame at or before `ts`, in the stream's time base. False: the input can't.
+  bool seek(std::int64_t ts);
+
+  const VideoStream& video() const { return input_.video; }
+  const std::string& note() const { return input_.note; }
+  bool live() const { return input_.live; }
+  bool began_with_key() const { return begins_with_key_ && !sought_; }  // was read from its beginning, a key frame
+
+ private:
+  int read_any(AVPacket& packet);
+  bool is_late(const AVPacket& packet);
+  void count_gap(const AVPacket& packet);
+
+  const std::atomic<bool>& interrupted_;
+  SourceCounters& counters_;
+  OpenedInput input_;
+  const bool drop_late_;
+  LagGate gate_;
+  bool had_last_ = false;  // OpenedInput::last_pts was read
+  bool sought_ = false;
+  bool begins_with_key_ = false;
+  bool waiting_ = false;   // the last read gave nothing: its deadline stands
+  bool stalled_ = false;   // the last read ended by its deadline
+  int gap_countdown_ = 0;  // packets until a gap counts, unless a key frame comes before
+  std::int64_t packets_ = 0;
+  std::int64_t packets_end_byte_ = 0;  // where the last one lay in the file
+};
+
+}  // namespace saccade
