@@ -74,7 +74,7 @@ OUTSIDE = (
     (r"hwy/", ("kernels/cpu",)),
     (r"CLI/|toml\+\+", ("app/options",)),
     (r"nlohmann/", ("app", "pipeline/run")),
-    (r"spdlog/", ("app", "ui", "pipeline/backend", "pipeline/run")),
+    (r"spdlog/", ("app",)),
 )
 
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -17,6 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFile = "file:";
+constexpr std::int64_t kLeastLimit = std::int64_t{256} << 20;
+constexpr std::int64_t kBytesAPixel = 8;
+constexpr std::size_t kFfmpegsLimit = std::numeric_limits<int>::max();
 constexpr std::array<std::string_view, 7> kNetwork = {"http", "https", "httpproxy", "tls", "tcp", "udp", "rtp"};
 
 std::string path_of(const std::string& url) { return url.starts_with(kFile) ? url.substr(kFile.size()) : url; }
@@ -39,6 +45,14 @@ bool lies_in(const std::string& folder, const std::string& path) {
   return !below.empty() && *below.begin() != "..";
 }
 
+std::mutex limits_mutex;
+
+// Of the inputs that are open. Never destroyed: an input may be closed while the process ends.
+std::multiset<std::size_t>& limits() {
+  static auto* const all = new std::multiset<std::size_t>;
+  return *all;
+}
+
 }  // namespace
 
 OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, const SourceConfig& config)
@@ -48,7 +62,8 @@ OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, con
       folder_(folder_of(location)),
       is_pipe_(location.kind == InputKind::kPipe),
       network_(config.allow_network),
-      open_(format.io_open) {
+      open_(format.io_open),
+      limit_(config.max_pixels) {
   format.opaque = this;
   format.io_open = open_nested;
 }
@@ -89,9 +104,17 @@ std::string OpenGuard::protocols() const {
   return list;
 }
 
-void limit_allocations(std::int64_t max_pixels) {
-  constexpr std::int64_t kLeast = std::int64_t{256} << 20;
-  av_max_alloc(static_cast<std::size_t>(std::max(kLeast, max_pixels * 8)));
+AllocationLimit::AllocationLimit(std::int64_t max_pixels)
+    : bytes_(static_cast<std::size_t>(std::max(kLeastLimit, max_pixels * kBytesAPixel))) {
+  const std::lock_guard lock(limits_mutex);
+  limits().insert(bytes_);
+  av_max_alloc(*limits().rbegin());
+}
+
+AllocationLimit::~AllocationLimit() {
+  const std::lock_guard lock(limits_mutex);
+  limits().erase(limits().find(bytes_));
+  av_max_alloc(limits().empty() ? kFfmpegsLimit : *limits().rbegin());
 }
 
 }  // namespace saccade

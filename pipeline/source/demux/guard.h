@@ -1,6 +1,7 @@
 // What a file may open besides itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -9,12 +10,25 @@
 
 namespace saccade {
 
+// FFmpeg has one limit of an allocation for a process. The largest of all that live is in force, and FFmpeg's own when
+// none does. Any thread.
+class AllocationLimit {
+ public:
+  explicit AllocationLimit(std::int64_t max_pixels);
+  ~AllocationLimit();
+  AllocationLimit(const AllocationLimit&) = delete;
+  AllocationLimit& operator=(const AllocationLimit&) = delete;
+
+ private:
+  const std::size_t bytes_;
+};
+
 // Note [Untrusted files]
 // A playlist or manifest names other inputs. One that lies here may open files of its own folder and below, and nothing
 // in the network unless --allow-network says so; what came through a pipe or the network opens no file at all (the
 // latter by FFmpeg's own rule). A DASH manifest that lies here is refused: FFmpeg opens what it names without asking.
-// Pictures over --max-pixels are refused, and no single allocation of FFmpeg's is larger than 8 bytes for each of them
-// (256 MiB at least).
+// Pictures over the limit of pixels are refused, and so is a single allocation of FFmpeg's of more than 8 bytes for
+// each of them (256 MiB at least).
 class OpenGuard {
  public:
   // Installs itself in `format`, which must not outlive it, before that is opened.
@@ -37,8 +51,7 @@ class OpenGuard {
   const bool network_;
   bool refused_ = false;
   Open open_;
+  const AllocationLimit limit_;
 };
-
-void limit_allocations(std::int64_t max_pixels);
 
 }  // namespace saccade

@@ -60,7 +60,6 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
   input.guard = std::make_unique<OpenGuard>(*raw, location, config);
-  limit_allocations(config.max_pixels);
   raw->interrupt_callback = input.watch->callback();
   prepare_format(*raw, location);
   if (location.kind == InputKind::kPipe) {
