@@ -9,18 +9,6 @@ constexpr std::size_t kAlignment = 64;
 
 }  // namespace
 
-const char* name(SampleType type) {
-  switch (type) {
-    case SampleType::kU8:
-      return "u8";
-    case SampleType::kF16:
-      return "f16";
-    case SampleType::kF32:
-      return "f32";
-  }
-  return "?";
-}
-
 PatchBatch::PatchBatch(std::size_t count, int patch_size, SampleFormat format)
     : count_(count), patch_size_(patch_size), format_(format), storage_(count * patch_bytes() + kAlignment) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());

@@ -8,14 +8,18 @@
 #include <span>
 #include <vector>
 
+#include "kernels/enum_names.h"
+
 namespace saccade {
 
 enum class SampleType : std::uint8_t { kU8, kF16, kF32 };
+inline constexpr EnumName<SampleType> kSampleTypes[] = {
+    {SampleType::kU8, "u8"}, {SampleType::kF16, "f16"}, {SampleType::kF32, "f32"}};
+constexpr std::span<const EnumName<SampleType>> names_of(SampleType) { return kSampleTypes; }
 
 constexpr std::size_t size_bytes(SampleType type) {
   return type == SampleType::kU8 ? 1 : type == SampleType::kF16 ? 2 : 4;
 }
-const char* name(SampleType type);  // "u8", "f16", "f32"
 
 // How an R'G'B' sample in 0..1 becomes a value. u8: round(255 v), mean and std must be 0 and 1.
 // f16, f32: (v - mean[c]) * inv_std[c].

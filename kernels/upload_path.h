@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/enum_names.h"
+
 namespace saccade {
 
 enum class UploadPath : std::uint8_t {
@@ -11,5 +13,8 @@ enum class UploadPath : std::uint8_t {
   kDirect,  // gl: from the host copy in the call itself. cuda: the kernel that makes the levels reads them itself; no
             // GL
 };
+inline constexpr EnumName<UploadPath> kUploadPaths[] = {
+    {UploadPath::kAuto, "auto"}, {UploadPath::kPbo, "pbo"}, {UploadPath::kDirect, "direct"}};
+constexpr std::span<const EnumName<UploadPath>> names_of(UploadPath) { return kUploadPaths; }
 
 }  // namespace saccade

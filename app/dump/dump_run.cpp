@@ -13,9 +13,9 @@
 #include "app/dump/leave_if_stuck.h"
 #include "app/dump/progress.h"
 #include "app/exit_code.h"
-#include "app/options/checks.h"
 #include "app/options/hint_flags.h"
 #include "pipeline/error.h"
+#include "pipeline/options/resolve.h"
 #include "pipeline/run/session.h"
 
 namespace saccade {

@@ -54,7 +54,7 @@ Json stream_json(const StreamInfo& s) {
 }
 
 Json fovea_json(const shared::FoveaParams& fovea, FoveaUnit unit) {
-  return {{"unit", unit == FoveaUnit::kDegrees ? "deg" : "uv"},
+  return {{"unit", name(unit)},
           {"m0", decimal(fovea.m0)},
           {"e0", decimal(fovea.e0)},
           {"unit_per_px_x", decimal(fovea.unit_per_px_x)},
@@ -125,7 +125,7 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
   meta["std"] = deviation;
   meta["levels"] = config.levels;
   meta["lattice"] = pipeline.lattice().describe();
-  meta["fovea"] = fovea_json(pipeline.lattice().fovea(), config.lattice.fovea.unit);
+  meta["fovea"] = fovea_json(pipeline.lattice().fovea(), fovea_unit(config.lattice));
   return meta;
 }
 

@@ -78,18 +78,14 @@ Json texture_json(const FileReport& r) {
           {"bytes", r.pyramid_bytes}};
 }
 
-const char* name_of(LatticeKind kind) {
-  return kind == LatticeKind::kNested ? "nested" : kind == LatticeKind::kGrid ? "grid" : "uniform";
-}
-
 Json lattice_json(const FileReport& r) {
-  return {{"kind", name_of(r.lattice.kind)},
+  return {{"kind", name(lattice_kind(r.lattice))},
           {"patches", r.patches},
           {"patch_size", r.lattice.patch_size},
           {"m0", r.fovea.m0},
           {"e0", r.fovea.e0},
-          {"unit", r.lattice.fovea.unit == FoveaUnit::kUv ? "uv" : "deg"},
-          {"fov_deg", r.lattice.fovea.fov_deg},
+          {"unit", name(fovea_unit(r.lattice))},
+          {"fov_deg", r.lattice.fov_deg},
           {"description", r.lattice_description}};
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -65,14 +64,6 @@ std::optional<std::string> value_text(const OptionSpec& spec, const toml::node& 
   return kind == ValueKind::kIntegers ? array_text(node.as_array()) : std::nullopt;
 }
 
-std::optional<Command> command_named(std::string_view key) {
-  for (const Command command :
-       {Command::kDump, Command::kProfile, Command::kInfo, Command::kReconstruct, Command::kView}) {
-    if (key == name(command)) return command;
-  }
-  return std::nullopt;
-}
-
 struct Reader {
   const std::string& path;
   Command command;
@@ -83,18 +74,18 @@ struct Reader {
   }
 
   void take(std::string_view key, const toml::node& node, unsigned commands, std::string_view table) {
-    const OptionSpec* spec = find_option(key);
-    if (spec == nullptr) {
-      const OptionSpec* near = nearest_option(key, commands);
+    const ProgramOption* option = find_option(key);
+    if (option == nullptr) {
+      const ProgramOption* near = nearest_option(key, commands);
       fail(node, key,
-           near != nullptr ? fmt::format("unknown option; did you mean '{}'?", near->name)
+           near != nullptr ? fmt::format("unknown option; did you mean '{}'?", near->spec().name)
                            : "unknown option; `saccade dump --help` lists them");
     }
-    if (!spec->in_config) fail(node, key, "not allowed in a file; give it on the command line");
-    if ((spec->commands & commands) == 0) fail(node, key, fmt::format("not an option of '{}'", table));
-    const auto text = value_text(*spec, node);
-    if (!text) fail(node, key, fmt::format("wants {}", wanted_type(spec->kind)));
-    if ((commands & command_bit(command)) == 0 || (spec->commands & command_bit(command)) == 0) return;
+    if (!option->place().in_config) fail(node, key, "not allowed in a file; give it on the command line");
+    if ((option->place().commands & commands) == 0) fail(node, key, fmt::format("not an option of '{}'", table));
+    const auto text = value_text(option->spec(), node);
+    if (!text) fail(node, key, fmt::format("wants {}", wanted_type(option->spec().kind)));
+    if ((commands & command_bit(command)) == 0 || !option->is_of(command)) return;
     values[std::string(key)] = {*text, fmt::format("{}:{}: {}", path, node.source().begin.line, key)};
   }
 
@@ -104,7 +95,7 @@ struct Reader {
     }
     for (const auto& [key, node] : file) {
       if (!node.is_table()) continue;
-      const auto owner = command_named(key.str());
+      const auto owner = from_name<Command>(key.str());
       if (!owner) fail(node, key.str(), "unknown table; it may be view, dump, profile, info or reconstruct");
       for (const auto& [inner, value] : *node.as_table()) take(inner.str(), value, command_bit(*owner), key.str());
     }
@@ -132,21 +123,6 @@ std::string toml_value(const OptionSpec& spec, const std::string& text) {
   return quoted.str();
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 GivenValues read_config(const std::string& path, Command command) {
@@ -166,27 +142,15 @@ GivenValues read_config(const std::string& path, Command command) {
   return std::move(reader.values);
 }
 
-std::string write_config(Command command, const GivenValues& in_force) {
-  std::string text = fmt::format("# saccade {} {}: the options in force\n", version(), name(command));
-  for (const OptionSpec& spec : option_table()) {
-    const auto value = in_force.find(spec.name);
-    if (value == in_force.end() || !spec.in_config) continue;
-    text += fmt::format("{} = {}\n", spec.name, toml_value(spec, value->second.text));
+std::string write_config(const Options& options, bool only_tunable) {
+  std::string text = fmt::format("# saccade {} {}: the options in force\n", version(), name(options.command));
+  for (const ProgramOption& option : option_table()) {
+    if (!option.is_of(options.command) || !option.place().in_config) continue;
+    if (only_tunable && !option.spec().tunable) continue;
+    const auto value = option.print(options);
+    if (value) text += fmt::format("{} = {}\n", option.spec().name, toml_value(option.spec(), *value));
   }
   return text;
-}
-
-const OptionSpec* nearest_option(std::string_view misspelt, unsigned commands) {
-  const OptionSpec* nearest = nullptr;
-  std::size_t least = misspelt.size() < 4 ? 2 : std::max<std::size_t>(misspelt.size() / 3, 2) + 1;  // and nearer
-  for (const OptionSpec& spec : option_table()) {
-    const std::size_t distance = edit_distance(misspelt, spec.name);
-    if ((spec.commands & commands) != 0 && distance < least) {
-      least = distance;
-      nearest = &spec;
-    }
-  }
-  return nearest;
 }
 
 }  // namespace saccade

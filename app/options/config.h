@@ -11,10 +11,8 @@ namespace saccade {
 // being known, then passed over. Throws UsageError that names file, line and key.
 GivenValues read_config(const std::string& path, Command command);
 
-// The options in force as TOML, which read_config reads back to the same.
-std::string write_config(Command command, const GivenValues& in_force);
-
-// The option with the name nearest to a misspelt one, among a command's; null: none is near.
-const OptionSpec* nearest_option(std::string_view misspelt, unsigned commands);
+// The options in force as TOML, which read_config reads back to the same. `only_tunable`: those that
+// Pipeline::configure() takes.
+std::string write_config(const Options& options, bool only_tunable = false);
 
 }  // namespace saccade

@@ -10,10 +10,13 @@
 #include "app/options/checks.h"
 #include "app/options/config.h"
 #include "app/options/hint_flags.h"
+#include "app/options/manual.h"
 #include "app/options/overrides.h"
 #include "app/options/table.h"
 #include "app/version.h"
 #include "pipeline/error.h"
+#include "pipeline/options/option_error.h"
+#include "pipeline/options/resolve.h"
 
 namespace saccade {
 namespace {
@@ -68,29 +71,32 @@ struct ParsedLine {
 
 void add_options(CLI::App& app, Command command, std::vector<std::string>& inputs) {
   app.add_option("INPUT", inputs, command == Command::kReconstruct ? "a dump's folder" : "what to read")->group("");
-  for (const OptionSpec& spec : option_table()) {
-    if ((spec.commands & command_bit(command)) == 0) continue;
-    const std::string dashed =
-        (spec.short_name.empty() ? "" : fmt::format("-{},", spec.short_name)) + fmt::format("--{}", spec.name);
-    std::string help(spec.help);
-    const bool flag_like = spec.kind == ValueKind::kFlag || spec.choices == "true|false";
+  for (const ProgramOption& row : option_table()) {
+    if (!row.is_of(command)) continue;
+    const OptionSpec& spec = row.spec();
+    const std::string_view letter = row.place().short_name;
+    const std::string dashed = (letter.empty() ? "" : fmt::format("-{},", letter)) + fmt::format("--{}", spec.name);
+    std::string help = with_names(spec.help, "--");
+    const bool flag_like = row.is_flag();
     if (!spec.default_text.empty() && !flag_like) help += fmt::format(" [{}]", spec.default_text);
     CLI::Option* option =
         flag_like ? app.add_flag(dashed)->description(help) : app.add_option(dashed)->description(help);
     if (!flag_like) option->type_name(std::string(spec.metavar));
     option->group(std::string(spec.group));
-    option->multi_option_policy(spec.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+    option->multi_option_policy(row.place().repeats ? CLI::MultiOptionPolicy::TakeAll
+                                                    : CLI::MultiOptionPolicy::TakeLast);
   }
 }
 
 [[noreturn]] void refuse_extra(const std::string& extra, Command command) {
   const std::string bare = extra.substr(std::min(extra.find_first_not_of('-'), extra.size()));
   const std::string word = bare.substr(0, bare.find('='));
-  const OptionSpec* known = find_option(word);
+  const ProgramOption* known = find_option(word);
   const std::string dashed = extra.substr(0, extra.find('='));
   if (known != nullptr) throw UsageError(fmt::format("{}: not an option of '{}'", dashed, name(command)));
-  const OptionSpec* near = nearest_option(word, command_bit(command));
-  if (near != nullptr) throw UsageError(fmt::format("unknown option {}; did you mean --{}?", dashed, near->name));
+  const ProgramOption* near = nearest_option(word, command_bit(command));
+  if (near != nullptr)
+    throw UsageError(fmt::format("unknown option {}; did you mean --{}?", dashed, near->spec().name));
   throw UsageError(fmt::format("unknown option {}; `saccade {} --help` lists them (a file of that name comes after --)",
                                dashed, name(command)));
 }
@@ -117,34 +123,75 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
   for (const auto& extra : app.remaining()) {
     if (extra != "--") refuse_extra(extra, command.command);
   }
-  for (const OptionSpec& spec : option_table()) {
-    if ((spec.commands & command_bit(command.command)) == 0) continue;
-    const CLI::Option* option = app.get_option(fmt::format("--{}", spec.name));
+  for (const ProgramOption& row : option_table()) {
+    if (!row.is_of(command.command)) continue;
+    const std::string dashed = fmt::format("--{}", row.spec().name);
+    const CLI::Option* option = app.get_option(dashed);
     if (option->count() == 0) continue;
     const std::string text =
-        spec.repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
-    line.given[std::string(spec.name)] = {text, fmt::format("--{}", spec.name)};
+        row.place().repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
+    line.given[std::string(row.spec().name)] = {text, dashed};
   }
   return line;
 }
 
-// Given values and, where none was given, defaults: canonical, and applied to `options`.
-GivenValues apply_all(Options& options, const GivenValues& given) {
-  GivenValues in_force;
-  for (const OptionSpec& spec : option_table()) {
-    if ((spec.commands & command_bit(options.command)) == 0) continue;
-    const auto found = given.find(spec.name);
-    if (found == given.end() && spec.default_text.empty()) continue;
-    GivenValue value = found != given.end() ? found->second : GivenValue{std::string(spec.default_text), ""};
+// Was it typed, rather than read from a file?
+bool is_typed(const GivenValues& given, std::string_view name) {
+  const auto found = given.find(name);
+  return found != given.end() && found->second.origin.starts_with("--");
+}
+
+void apply_given(Options& options, const GivenValues& given) {
+  for (const ProgramOption& row : option_table()) {
+    const auto found = given.find(row.spec().name);
+    if (found == given.end()) continue;
     try {
-      value.text = canonical_value(spec, value.text);
-      spec.apply(options, value.text);
+      row.parse(options, found->second.text);
     } catch (const UsageError& error) {
-      throw_fault(error.fault(), value.origin);
+      throw_fault(error.fault(), found->second.origin);
     }
-    in_force[std::string(spec.name)] = std::move(value);
   }
-  return in_force;
+  // Settings files hold everything, also what another setting leaves without effect.
+  options.lattice.acuity_is_stored = !is_typed(given, "e0") && !is_typed(given, "m0") && !is_typed(given, "preset");
+}
+
+// Says an option's error by the name the user knows: its place in a file, or --name.
+[[noreturn]] void rethrow(const Error& error, const GivenValues& given) {
+  if (const auto* option = dynamic_cast<const OptionError*>(&error)) {
+    const auto found = given.find(option->option());
+    const std::string name = found != given.end() ? found->second.origin : fmt::format("--{}", option->option());
+    throw UsageError(name + option->tail("--"), error.hint());
+  }
+  Fault fault = error.fault();
+  const std::size_t end = std::min(fault.what.find_first_of(" :"), fault.what.size());
+  const auto found = given.find(fault.what.substr(0, end));
+  if (found != given.end()) fault.what.replace(0, end, found->second.origin);
+  throw_fault(fault);
+}
+
+template <typename Work>
+void with_names_of(const GivenValues& given, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    rethrow(error, given);
+  }
+}
+
+// A record of what shapes the result, for meta.json and --resume.
+std::vector<std::pair<std::string, std::string>> record(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const ProgramOption& row : option_table()) {
+    if (!row.spec().shapes_result || !row.is_of(options.command)) continue;
+    const std::string text = row.print(options).value_or(row.spec().default_text);
+    if (!text.empty()) texts.emplace_back(row.spec().name, text);
+  }
+  return texts;
+}
+
+StreamUse use_of(Command command) {
+  if (command == Command::kView) return StreamUse::kDraw;
+  return command == Command::kDump || command == Command::kProfile ? StreamUse::kRun : StreamUse::kInspect;
 }
 
 std::optional<Options> parse_command(int argc, const char* const* argv, const CommandText& command) {
@@ -162,22 +209,19 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
 
   Options options;
   options.command = command.command;
-  const GivenValues in_force = apply_all(options, given);
-  options.threshold_given = given.find("threshold") != given.end();
-  check_contradictions(options, given);
+  apply_given(options, given);
+  with_names_of(given, [&] {
+    check_conflicts(options);
+    check_options(options);
+  });
   if (given.count("print-config") != 0) {
-    GivenValues shown = in_force;
-    if (!options.threshold_given) shown.erase("threshold");  // a live source has a default of its own
-    std::fputs(write_config(command.command, shown).c_str(), stdout);
+    std::fputs(write_config(options).c_str(), stdout);
     return std::nullopt;
   }
-  for (const OptionSpec& spec : option_table()) {
-    const auto value = in_force.find(spec.name);
-    if (spec.shapes_result && value != in_force.end()) options.in_force.emplace_back(spec.name, value->second.text);
-  }
+  options.in_force = record(options);
   options.inputs = std::move(line.inputs);
   check_inputs(options);
-  choose_devices(options);
+  with_names_of(given, [&] { resolve(options, use_of(command.command)); });
   return options;
 }
 
@@ -194,6 +238,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
     const std::string word = argv[1];
     if (word == "--help" || word == "-h") {
       std::fputs(program_help().c_str(), stdout);
+      return std::nullopt;
+    }
+    if (word == "--print-options-md") {
+      std::fputs(options_manual().c_str(), stdout);
       return std::nullopt;
     }
     if (word == "--version") {

@@ -6,14 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/run/frame_queue.h"
-#include "pipeline/run/pipeline.h"
-#include "pipeline/source/frame/frame_source.h"
+#include "kernels/enum_names.h"
+#include "pipeline/options/stream_options.h"
+#include "ui/picture/view.h"
 
 namespace saccade {
 
 enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct, kView };
+inline constexpr EnumName<Command> kCommandNames[] = {{Command::kDump, "dump"},
+                                                      {Command::kProfile, "profile"},
+                                                      {Command::kInfo, "info"},
+                                                      {Command::kReconstruct, "reconstruct"},
+                                                      {Command::kView, "view"}};
+constexpr std::span<const EnumName<Command>> names_of(Command) { return kCommandNames; }
+
 enum class ProgressMode : std::uint8_t { kAuto, kNone, kJson };
+inline constexpr EnumName<ProgressMode> kProgressModes[] = {
+    {ProgressMode::kAuto, "auto"}, {ProgressMode::kNone, "none"}, {ProgressMode::kJson, "json"}};
+constexpr std::span<const EnumName<ProgressMode>> names_of(ProgressMode) { return kProgressModes; }
 
 struct DumpOptions {
   std::string output;  // -o
@@ -40,8 +50,8 @@ struct ReconstructOptions {
 };
 
 struct ViewOptions {
-  std::string view = "frame";
-  int level = 0;  // of view `level`
+  ui::View view = ui::View::kFrame;
+  int level = 0;  // of ui::View::kLevel
   bool overlay = true;
   bool marks = true, outlines = false, scanpath = false;
   int width_px = 1280;  // of the window
@@ -57,17 +67,10 @@ struct ViewOptions {
   std::vector<Screenshot> screenshots;
 };
 
-struct Options {
+// What a stream is asked for (source.uri is filled per input), and what the program does with it.
+struct Options : StreamOptions {
   Command command = Command::kDump;
   std::vector<std::string> inputs;
-  SourceConfig source;  // uri is filled per input
-  PipelineConfig pipeline;
-  bool threshold_given = false;             // else a live source has one of its own: SessionConfig
-  std::optional<QueuePolicy> queue_policy;  // none: auto
-  std::string backend = "auto";             // as asked: auto, cpu, gl, cuda; pipeline.backend is what runs
-  std::string backend_reason;               // why auto chose so; empty unless auto was asked
-  std::string hwdec = "auto";               // as asked: auto, no, cuda; source.hwdec is what is tried
-  bool require_hwdec = false;
   std::string log_level = "info";
   ProgressMode progress = ProgressMode::kAuto;
   bool json = false;

@@ -5,21 +5,7 @@
 namespace saccade {
 namespace {
 
-constexpr std::string_view kSolvedOrGiven = "the nested lattice solves e0 from the number of patches, or follows e0";
-constexpr std::string_view kSolvedOrPreset =
-    "the nested lattice solves e0 from the number of patches, or follows the preset";
-constexpr std::string_view kRingsGiven = "the rings are given one by one";
-
-constexpr Contradiction kContradictions[] = {
-    {"e0", "preset", "", "a preset sets e0"},      {"m0", "preset", "", "a preset sets M0"},
-    {"patches", "e0", "nested", kSolvedOrGiven},   {"patches", "preset", "nested", kSolvedOrPreset},
-    {"patches", "strides", "nested", kRingsGiven}, {"patches", "grid-sizes", "nested", kRingsGiven},
-    {"e0", "strides", "nested", kRingsGiven},      {"e0", "grid-sizes", "nested", kRingsGiven},
-    {"m0", "strides", "nested", kRingsGiven},      {"m0", "grid-sizes", "nested", kRingsGiven},
-    {"preset", "strides", "nested", kRingsGiven},  {"preset", "grid-sizes", "nested", kRingsGiven},
-};
-
-// Beside those: typing `typed` as `text` makes `dropped` moot, but not the other way round.
+// Beside option_conflicts(): typing `typed` as `text` makes `dropped` moot, but not the other way round.
 struct Override {
   std::string_view typed;
   std::string_view text;
@@ -40,11 +26,11 @@ std::string text_of(const GivenValues& values, std::string_view name) {
   return found != values.end() ? found->second.text : "";
 }
 
-std::string lattice_in_force(const GivenValues& file, const GivenValues& line) {
+std::optional<LatticeKind> lattice_in_force(const GivenValues& file, const GivenValues& line) {
   for (const GivenValues* values : {&line, &file}) {
-    if (has(*values, "lattice")) return text_of(*values, "lattice");
+    if (has(*values, "lattice")) return from_name<LatticeKind>(text_of(*values, "lattice"));
   }
-  return std::string(find_option("lattice")->default_text);
+  return LatticeOptions{}.kind;
 }
 
 void drop(GivenValues& values, std::string_view name) {
@@ -53,19 +39,17 @@ void drop(GivenValues& values, std::string_view name) {
 
 }  // namespace
 
-std::span<const Contradiction> contradictions() { return kContradictions; }
-
 void give_way(GivenValues& file, const GivenValues& line) {
-  const std::string lattice = lattice_in_force(file, line);
-  for (const Contradiction& pair : contradictions()) {
-    if (!pair.lattice.empty() && lattice != pair.lattice) continue;
+  const std::optional<LatticeKind> lattice = lattice_in_force(file, line);
+  for (const OptionConflict& pair : option_conflicts()) {
+    if (pair.kind && lattice != pair.kind) continue;
     if (has(line, pair.one)) drop(file, pair.other);
     if (has(line, pair.other)) drop(file, pair.one);
   }
   for (const Override& rule : kOverrides) {
     if (has(line, rule.typed) && (text_of(line, rule.typed) == rule.text)) drop(file, rule.dropped);
   }
-  if (lattice == "nested" && has(line, "patches")) drop(file, "m0");  // which needs e0 there
+  if (lattice == LatticeKind::kNested && has(line, "patches")) drop(file, "m0");  // which needs e0 there
   if (text_of(line, "require-hwdec") == "true" && text_of(file, "hwdec") == "no") drop(file, "hwdec");
   if (has(line, "upload") && text_of(line, "upload") != "auto" && text_of(file, "backend") == "cpu") {
     drop(file, "backend");

@@ -65,8 +65,9 @@ const char* descr(SampleType type) {
 SampleFormat parse_format(const nlohmann::json& meta) {
   SampleFormat format;
   const auto dtype = meta.at("dtype").get<std::string>();
-  if (dtype != "u8" && dtype != "f16" && dtype != "f32") throw std::runtime_error("unknown dtype " + dtype);
-  format.type = dtype == "u8" ? SampleType::kU8 : dtype == "f16" ? SampleType::kF16 : SampleType::kF32;
+  const auto type = from_name<SampleType>(dtype);
+  if (!type) throw std::runtime_error("unknown dtype " + dtype);
+  format.type = *type;
   format.mean = meta.at("mean").get<std::array<float, 3>>();
   const auto deviation = meta.at("std").get<std::array<float, 3>>();
   for (std::size_t c = 0; c < 3; ++c) format.inv_std[c] = 1.0f / deviation[c];

@@ -28,7 +28,7 @@ namespace {
 
 ui::ViewSettings settings_of(const Options& options) {
   ui::ViewSettings settings;
-  settings.view = ui::view_from_name(options.view.view).value_or(ui::View::kFrame);
+  settings.view = options.view.view;
   settings.level = options.view.level;
   settings.overlay = options.view.overlay;
   settings.marks = options.view.marks;

@@ -14,7 +14,9 @@ namespace {
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 Json settings_json(const ui::ViewSettings& s) {
-  const FoveaConfig& fovea = s.pipeline.lattice.fovea;
+  const LatticeConfig& lattice = s.pipeline.lattice;
+  const Acuity* acuity = acuity_of(lattice);
+  const auto patches = patches_asked(lattice);
   Json json{{"view", ui::name(s.view)},
             {"level", s.level},
             {"split", s.split},
@@ -34,11 +36,11 @@ Json settings_json(const ui::ViewSettings& s) {
             {"levels", s.pipeline.levels},
             {"threshold", s.pipeline.diff.threshold},
             {"min_pixels", s.pipeline.diff.min_pixels},
-            {"patches", s.pipeline.lattice.patches},
-            {"fov_deg", fovea.fov_deg},
+            {"patches", patches ? Json(*patches) : Json(nullptr)},
+            {"fov_deg", lattice.fov_deg},
             {"rate_hz", s.pipeline.scanpath.rate_hz}};
-  json["e0"] = fovea.e0 ? Json(*fovea.e0) : Json(nullptr);
-  json["m0"] = fovea.m0 ? Json(*fovea.m0) : Json(nullptr);
+  json["e0"] = acuity != nullptr ? Json(acuity->e0) : Json(nullptr);
+  json["m0"] = acuity != nullptr ? Json(acuity->m0) : Json(nullptr);
   return json;
 }
 

@@ -11,14 +11,14 @@ namespace saccade {
 
 struct FoveaPreset {
   const char* name;
-  FoveaUnit unit;
-  double m0, e0;  // in that unit
+  Acuity acuity;
 };
 
-inline constexpr std::array<FoveaPreset, 4> kFoveaPresets{{{"geisler-perry", FoveaUnit::kDegrees, 2.3, 2.3},
-                                                           {"horton-hoyt", FoveaUnit::kDegrees, 0.75, 0.75},
-                                                           {"rovamo-virsu", FoveaUnit::kDegrees, 3.0, 3.0},
-                                                           {"uv", FoveaUnit::kUv, 1.0, 0.5}}};
+inline constexpr std::array<FoveaPreset, 4> kFoveaPresets{
+    {{"geisler-perry", {.unit = FoveaUnit::kDegrees, .e0 = 2.3, .m0 = 2.3}},
+     {"horton-hoyt", {.unit = FoveaUnit::kDegrees, .e0 = 0.75, .m0 = 0.75}},
+     {"rovamo-virsu", {.unit = FoveaUnit::kDegrees, .e0 = 3.0, .m0 = 3.0}},
+     {"uv", {.unit = FoveaUnit::kUv, .e0 = 0.5, .m0 = 1.0}}}};
 
 // Null: no preset of that name.
 constexpr const FoveaPreset* find_preset(std::string_view name) {

@@ -22,23 +22,52 @@ void check_geometry(const FrameGeometry& geometry) {
   if (geometry.levels < 1) throw UsageError(fmt::format("levels {}: at least 1 is needed", geometry.levels));
 }
 
+void check_patches(int patches) {
+  if (patches >= 1 && patches <= kMaxPatches) return;
+  throw UsageError(fmt::format("patches {}: the range is 1 to {}", patches, kMaxPatches));
+}
+
 }  // namespace
 
-shared::FoveaParams make_fovea_params(const FoveaConfig& config, const FrameGeometry& geometry) {
+LatticeKind lattice_kind(const LatticeConfig& config) {
+  if (std::holds_alternative<GridShape>(config.shape)) return LatticeKind::kGrid;
+  return std::holds_alternative<UniformShape>(config.shape) ? LatticeKind::kUniform : LatticeKind::kNested;
+}
+
+const Acuity* acuity_of(const LatticeConfig& config) {
+  const std::optional<Acuity>* given = nullptr;
+  if (const auto* acuity = std::get_if<Acuity>(&config.shape)) return acuity;
+  if (const auto* grid = std::get_if<GridShape>(&config.shape)) given = &grid->acuity;
+  if (const auto* uniform = std::get_if<UniformShape>(&config.shape)) given = &uniform->acuity;
+  return given != nullptr && *given ? &**given : nullptr;
+}
+
+FoveaUnit fovea_unit(const LatticeConfig& config) {
+  const Acuity* acuity = acuity_of(config);
+  return acuity != nullptr ? acuity->unit : FoveaUnit::kDegrees;
+}
+
+std::optional<int> patches_asked(const LatticeConfig& config) {
+  if (const auto* budget = std::get_if<PatchBudget>(&config.shape)) return budget->patches;
+  if (const auto* grid = std::get_if<GridShape>(&config.shape)) return grid->patches;
+  if (const auto* uniform = std::get_if<UniformShape>(&config.shape)) return uniform->patches;
+  return std::nullopt;
+}
+
+shared::FoveaParams make_fovea_params(const Acuity& acuity, double fov_deg, const FrameGeometry& geometry) {
   check_geometry(geometry);
-  if (config.m0 && !positive(*config.m0)) throw UsageError(fmt::format("m0 {}: must be above 0", *config.m0));
-  if (config.e0 && !positive(*config.e0)) throw UsageError(fmt::format("e0 {}: must be above 0", *config.e0));
-  if (!positive(config.fov_deg) || config.fov_deg > 180) {
-    throw UsageError(fmt::format("fov-deg {}: the range is above 0, up to 180", config.fov_deg));
+  if (!positive(acuity.m0)) throw UsageError(fmt::format("m0 {}: must be above 0", acuity.m0));
+  if (!positive(acuity.e0)) throw UsageError(fmt::format("e0 {}: must be above 0", acuity.e0));
+  if (!positive(fov_deg) || fov_deg > 180) {
+    throw UsageError(fmt::format("fov-deg {}: the range is above 0, up to 180", fov_deg));
   }
-  const bool uv = config.unit == FoveaUnit::kUv;
-  const double e0 = config.e0.value_or(uv ? 0.5 : 2.3);
+  const bool uv = acuity.unit == FoveaUnit::kUv;
   const double sar = positive(geometry.sar) ? geometry.sar : 1.0;
-  const double per_px_x = (uv ? 1.0 : config.fov_deg) / geometry.width_px;
-  const double per_px_y = uv ? 1.0 / geometry.height_px : config.fov_deg / (geometry.width_px * sar);
+  const double per_px_x = (uv ? 1.0 : fov_deg) / geometry.width_px;
+  const double per_px_y = uv ? 1.0 / geometry.height_px : fov_deg / (geometry.width_px * sar);
   shared::FoveaParams params{};
-  params.e0 = static_cast<float>(e0);
-  params.m0 = static_cast<float>(config.m0.value_or(uv && !config.e0 ? 1.0 : e0));
+  params.e0 = static_cast<float>(acuity.e0);
+  params.m0 = static_cast<float>(acuity.m0);
   params.unit_per_px_x = static_cast<float>(per_px_x);
   params.unit_per_px_y = static_cast<float>(per_px_y);
   params.max_lod = static_cast<float>(geometry.levels - 1);
@@ -51,19 +80,11 @@ std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGe
     throw UsageError(
         fmt::format("patch-size {}: an even number from 2 to {} is needed", config.patch_size, kMaxPatchSize));
   }
-  if (config.patches < 1 || config.patches > kMaxPatches) {
-    throw UsageError(fmt::format("patches {}: the range is 1 to {}", config.patches, kMaxPatches));
-  }
-  const bool nested = config.kind == LatticeKind::kNested;
-  if (!nested && !(config.strides.empty() && config.grid_sizes.empty())) {
-    throw UsageError("strides and grid-sizes belong to the nested lattice; leave them out, or choose it");
-  }
-  if (config.kind != LatticeKind::kUniform && config.uniform_lod >= 0) {
-    throw UsageError("lod belongs to the uniform lattice; leave it out, or choose it");
-  }
-  std::unique_ptr<Lattice> lattice = nested                              ? make_nested_lattice(config, geometry)
-                                     : config.kind == LatticeKind::kGrid ? make_grid_lattice(config, geometry)
-                                                                         : make_uniform_lattice(config, geometry);
+  if (const auto patches = patches_asked(config)) check_patches(*patches);
+  const LatticeKind kind = lattice_kind(config);
+  std::unique_ptr<Lattice> lattice = kind == LatticeKind::kNested ? make_nested_lattice(config, geometry)
+                                     : kind == LatticeKind::kGrid ? make_grid_lattice(config, geometry)
+                                                                  : make_uniform_lattice(config, geometry);
   if (lattice->patch_count() > static_cast<std::size_t>(kMaxPatches)) {
     throw UsageError(fmt::format("the lattice has {} patches, more than {}", lattice->patch_count(), kMaxPatches),
                      Hint::kFewerPatches);

@@ -5,35 +5,80 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "kernels/enum_names.h"
 #include "kernels/patch_plan.h"
 #include "kernels/shared/fovea.h"
 
 namespace saccade {
 
 enum class LatticeKind : std::uint8_t { kNested, kGrid, kUniform };
-enum class FoveaUnit : std::uint8_t { kDegrees, kUv };
+inline constexpr EnumName<LatticeKind> kLatticeKinds[] = {
+    {LatticeKind::kNested, "nested"}, {LatticeKind::kGrid, "grid"}, {LatticeKind::kUniform, "uniform"}};
+constexpr std::span<const EnumName<LatticeKind>> names_of(LatticeKind) { return kLatticeKinds; }
 
-struct FoveaConfig {
+enum class FoveaUnit : std::uint8_t { kDegrees, kUv };
+inline constexpr EnumName<FoveaUnit> kFoveaUnits[] = {{FoveaUnit::kDegrees, "deg"}, {FoveaUnit::kUv, "uv"}};
+constexpr std::span<const EnumName<FoveaUnit>> names_of(FoveaUnit) { return kFoveaUnits; }
+
+inline constexpr int kDefaultPatches = 273;
+inline constexpr double kDefaultFovDeg = 40.0;
+
+// How resolution falls with eccentricity e: lod = log2((e + e0) / m0), all three in `unit`.
+struct Acuity {
   FoveaUnit unit = FoveaUnit::kDegrees;
-  std::optional<double> m0;  // default: equal to e0 (uv without e0: 1)
-  std::optional<double> e0;  // default: 2.3 deg (uv: 0.5); nested without e0: solved from the patch budget
-  double fov_deg = 40.0;     // horizontal, over the displayed width
-  bool operator==(const FoveaConfig&) const = default;
+  double e0 = 2.3;
+  double m0 = 2.3;
+  bool operator==(const Acuity&) const = default;
+};
+
+// Nested: e0 is solved so that as many patches as possible are used, never more. In degrees.
+struct PatchBudget {
+  int patches = kDefaultPatches;
+  std::optional<double> m0;  // none: equal to the solved e0
+  bool operator==(const PatchBudget&) const = default;
+};
+
+// Nested: the rings one by one, from the inside.
+struct ExplicitRing {
+  int stride = 1;  // pixels a sample: a power of two, twice the one before
+  int side = 4;    // patches along the side of the ring's square, its hole included
+  bool operator==(const ExplicitRing&) const = default;
+};
+struct ExplicitRings {
+  std::vector<ExplicitRing> rings;
+  bool operator==(const ExplicitRings&) const = default;
+};
+
+// Evenly spread centres. N is the number asked for, or a little less.
+struct GridShape {
+  int patches = kDefaultPatches;
+  std::optional<Acuity> acuity;  // none: Acuity{}
+  bool operator==(const GridShape&) const = default;
+};
+struct UniformShape {
+  int patches = kDefaultPatches;
+  std::optional<double> lod;     // none: the one whose patches just cover the frame
+  std::optional<Acuity> acuity;  // shapes nothing; it is recorded with the result
+  bool operator==(const UniformShape&) const = default;
 };
 
 struct LatticeConfig {
-  LatticeKind kind = LatticeKind::kNested;
-  int patch_size = 16;         // S, even
-  int patches = 273;           // nested: a budget, not exceeded; grid and uniform: N
-  bool patches_given = false;  // nested: with e0 given as well, the two contradict each other
-  FoveaConfig fovea;
-  std::vector<int> strides;     // nested, explicit form: powers of two, rising; empty: solved
-  std::vector<int> grid_sizes;  // patches along a side of each level's square, holes included
-  double uniform_lod = -1;      // uniform: one lod for all; < 0: the one whose N patches just cover the frame
+  int patch_size = 16;              // S, even
+  double fov_deg = kDefaultFovDeg;  // horizontal, over the displayed width
+  // One of the first three is a nested lattice: its rings follow from a budget, from an acuity, or are given.
+  std::variant<PatchBudget, Acuity, ExplicitRings, GridShape, UniformShape> shape;
   bool operator==(const LatticeConfig&) const = default;
 };
+
+LatticeKind lattice_kind(const LatticeConfig& config);
+// Null: solved from the budget, fitted to explicit rings, or left at its default.
+const Acuity* acuity_of(const LatticeConfig& config);
+FoveaUnit fovea_unit(const LatticeConfig& config);
+// N as asked for; nullopt: it follows from an acuity or from explicit rings.
+std::optional<int> patches_asked(const LatticeConfig& config);
 
 struct FrameGeometry {
   int width_px = 0;
@@ -55,6 +100,6 @@ class Lattice {
 };
 
 std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
-shared::FoveaParams make_fovea_params(const FoveaConfig& config, const FrameGeometry& geometry);
+shared::FoveaParams make_fovea_params(const Acuity& acuity, double fov_deg, const FrameGeometry& geometry);
 
 }  // namespace saccade

@@ -75,7 +75,7 @@ double mean_unit_per_px(const shared::FoveaParams& fovea) {
 // Parameters of the eye whose first ring ends where the explicit one does, with M0 = e0.
 shared::FoveaParams fitted_fovea(const RingPattern& pattern, const LatticeConfig& config,
                                  const FrameGeometry& geometry) {
-  shared::FoveaParams fovea = make_fovea_params(config.fovea, geometry);
+  shared::FoveaParams fovea = make_fovea_params({}, config.fov_deg, geometry);
   const Ring& first = pattern.rings.front();
   const double radius_px = 0.5 * first.side * std::ldexp(static_cast<double>(pattern.patch_size), first.level);
   const double e0 = radius_px * mean_unit_per_px(fovea) / (std::exp2(first.level + 0.5) - 1);
@@ -83,51 +83,58 @@ shared::FoveaParams fitted_fovea(const RingPattern& pattern, const LatticeConfig
   return fovea;
 }
 
-std::unique_ptr<Lattice> make_explicit(const LatticeConfig& config, const FrameGeometry& geometry) {
-  if (config.patches_given) {
-    throw UsageError("patches conflicts with strides and grid-sizes, which fix the number of patches; leave one out");
-  }
-  if (config.fovea.e0 || config.fovea.m0) {
-    throw UsageError("e0, m0 and preset conflict with strides and grid-sizes, which fix the rings; leave one out");
-  }
-  RingPattern pattern = explicit_rings(config.strides, config.grid_sizes, config.patch_size, geometry);
+// A pattern and the eye that it stands for.
+struct Solution {
+  RingPattern pattern;
+  shared::FoveaParams fovea;
+};
+
+Solution from_rings(const ExplicitRings& explicit_form, const LatticeConfig& config, const FrameGeometry& geometry) {
+  RingPattern pattern = explicit_rings(explicit_form.rings, config.patch_size, geometry);
   const shared::FoveaParams fovea = fitted_fovea(pattern, config, geometry);
-  return std::make_unique<NestedLattice>(std::move(pattern), fovea, geometry);
+  return {std::move(pattern), fovea};
+}
+
+Solution from_acuity(const Acuity& acuity, const LatticeConfig& config, const FrameGeometry& geometry) {
+  const shared::FoveaParams fovea = make_fovea_params(acuity, config.fov_deg, geometry);
+  return {solved_rings(static_cast<double>(fovea.m0), static_cast<double>(fovea.e0), mean_unit_per_px(fovea),
+                       config.patch_size, geometry),
+          fovea};
+}
+
+Solution from_budget(const PatchBudget& asked, const LatticeConfig& config, const FrameGeometry& geometry) {
+  const Acuity fixed{.m0 = asked.m0.value_or(Acuity{}.m0)};
+  shared::FoveaParams fovea = make_fovea_params(fixed, config.fov_deg, geometry);
+  RingBudget budget = spend_budget(asked.patches, asked.m0 ? static_cast<double>(fovea.m0) : 0.0,
+                                   mean_unit_per_px(fovea), config.patch_size, geometry);
+  if (!budget.found) {
+    throw UsageError(
+        fmt::format("patches {}: a nested lattice over {}x{} with {} levels and a patch size of {} needs at least {}",
+                    asked.patches, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
+                    budget.smallest),
+        Hint::kMorePatches);
+  }
+  fovea.m0 = static_cast<float>(budget.m0);
+  fovea.e0 = static_cast<float>(budget.e0);
+  return {std::move(budget.pattern), fovea};
+}
+
+Solution solve(const LatticeConfig& config, const FrameGeometry& geometry) {
+  if (const auto* rings = std::get_if<ExplicitRings>(&config.shape)) return from_rings(*rings, config, geometry);
+  if (const auto* acuity = std::get_if<Acuity>(&config.shape)) return from_acuity(*acuity, config, geometry);
+  return from_budget(std::get<PatchBudget>(config.shape), config, geometry);
 }
 
 }  // namespace
 
 std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
-  if (!config.strides.empty() || !config.grid_sizes.empty()) return make_explicit(config, geometry);
-  if (config.fovea.e0 && config.patches_given) {
+  Solution solution = solve(config, geometry);
+  if (solution.pattern.count() > (1 << 20)) {
     throw UsageError(
-        "patches conflicts with e0 (or preset) in the nested lattice: one follows from the other; leave one out");
+        fmt::format("the nested lattice would have {} patches, more than {}", solution.pattern.count(), 1 << 20),
+        Hint::kFewerPatches);
   }
-  shared::FoveaParams fovea = make_fovea_params(config.fovea, geometry);
-  const double unit_per_px = mean_unit_per_px(fovea);
-  RingPattern pattern;
-  if (config.fovea.e0) {
-    pattern = solved_rings(static_cast<double>(fovea.m0), static_cast<double>(fovea.e0), unit_per_px, config.patch_size,
-                           geometry);
-  } else {
-    const double fixed_m0 = config.fovea.m0 ? static_cast<double>(fovea.m0) : 0.0;
-    RingBudget budget = spend_budget(config.patches, fixed_m0, unit_per_px, config.patch_size, geometry);
-    if (!budget.found) {
-      throw UsageError(
-          fmt::format("patches {}: a nested lattice over {}x{} with {} levels and a patch size of {} needs at least {}",
-                      config.patches, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
-                      budget.smallest),
-          Hint::kMorePatches);
-    }
-    fovea.m0 = static_cast<float>(budget.m0);
-    fovea.e0 = static_cast<float>(budget.e0);
-    pattern = std::move(budget.pattern);
-  }
-  if (pattern.count() > (1 << 20)) {
-    throw UsageError(fmt::format("the nested lattice would have {} patches, more than {}", pattern.count(), 1 << 20),
-                     Hint::kFewerPatches);
-  }
-  return std::make_unique<NestedLattice>(std::move(pattern), fovea, geometry);
+  return std::make_unique<NestedLattice>(std::move(solution.pattern), solution.fovea, geometry);
 }
 
 }  // namespace saccade

@@ -120,49 +120,41 @@ RingPattern solved_rings(double m0, double e0, double unit_per_px, int patch_siz
   return pattern;
 }
 
-RingPattern explicit_rings(const std::vector<int>& strides, const std::vector<int>& sides, int patch_size,
-                           const FrameGeometry& geometry) {
-  if (strides.size() != sides.size() || strides.empty()) {
-    throw UsageError(fmt::format("strides has {} entries and grid-sizes {}: each level needs one of both",
-                                 strides.size(), sides.size()));
-  }
+RingPattern explicit_rings(std::span<const ExplicitRing> rings, int patch_size, const FrameGeometry& geometry) {
+  if (rings.empty()) throw UsageError("a nested lattice of explicit rings needs at least one ring");
   RingPattern pattern;
   pattern.patch_size = patch_size;
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (strides[i] < 1 || !std::has_single_bit(static_cast<unsigned>(strides[i])) ||
-        (i > 0 && strides[i] != 2 * strides[i - 1])) {
+  for (std::size_t i = 0; i < rings.size(); ++i) {
+    const auto [stride, side] = rings[i];
+    if (stride < 1 || !std::has_single_bit(static_cast<unsigned>(stride)) ||
+        (i > 0 && stride != 2 * rings[i - 1].stride)) {
       throw UsageError(
-          fmt::format("strides: {} at place {} must be a power of two, twice the one before", strides[i], i + 1));
+          fmt::format("strides: {} at place {} must be a power of two, twice the one before", stride, i + 1));
     }
-    const int level = std::countr_zero(static_cast<unsigned>(strides[i]));
+    const int level = std::countr_zero(static_cast<unsigned>(stride));
     if (level >= geometry.levels) {
       throw UsageError(
-          fmt::format("strides: {} needs {} pyramid levels, there are {}", strides[i], level + 1, geometry.levels),
+          fmt::format("strides: {} needs {} pyramid levels, there are {}", stride, level + 1, geometry.levels),
           Hint::kMoreLevels);
     }
-    if (sides[i] < 1 || sides[i] > 1024) {
-      throw UsageError(fmt::format("grid-sizes: {} at place {} is outside 1 to 1024", sides[i], i + 1));
+    if (side < 1 || side > 1024) {
+      throw UsageError(fmt::format("grid-sizes: {} at place {} is outside 1 to 1024", side, i + 1));
     }
-    if (i > 0 && sides[i - 1] % 2 != 0) {
+    if (i > 0 && rings[i - 1].side % 2 != 0) {
       throw UsageError(
           fmt::format("grid-sizes: {} at place {} is odd, but the next level's patches are twice as wide, "
                       "so only the last may be",
-                      sides[i - 1], i));
+                      rings[i - 1].side, i));
     }
-    const int hole = i == 0 ? 0 : sides[i - 1] / 2;
-    if (i > 0 && (sides[i] < hole || (sides[i] - hole) % 2 != 0)) {
+    const int hole = i == 0 ? 0 : rings[i - 1].side / 2;
+    if (i > 0 && (side < hole || (side - hole) % 2 != 0)) {
       throw UsageError(
           fmt::format("grid-sizes: {} at place {} cannot be centred around the {} patches the level before "
                       "fills; it must be {} or more, and {}",
-                      sides[i], i + 1, hole, hole, hole % 2 == 0 ? "even" : "odd"));
+                      side, i + 1, hole, hole, hole % 2 == 0 ? "even" : "odd"));
     }
-    pattern.rings.push_back({.level = level,
-                             .side = sides[i],
-                             .hole = hole,
-                             .col_begin = 0,
-                             .col_end = sides[i],
-                             .row_begin = 0,
-                             .row_end = sides[i]});
+    pattern.rings.push_back(
+        {.level = level, .side = side, .hole = hole, .col_begin = 0, .col_end = side, .row_begin = 0, .row_end = side});
   }
   return pattern;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/patch_plan.h"
@@ -45,8 +46,7 @@ struct RingPattern {
 RingPattern solved_rings(double m0, double e0, double unit_per_px, int patch_size, const FrameGeometry& geometry);
 
 // The explicit form; neither enlarged nor trimmed. Throws UsageError.
-RingPattern explicit_rings(const std::vector<int>& strides, const std::vector<int>& sides, int patch_size,
-                           const FrameGeometry& geometry);
+RingPattern explicit_rings(std::span<const ExplicitRing> rings, int patch_size, const FrameGeometry& geometry);
 
 // A position rounded to a multiple of the pattern's snap, which the patterns are centred on.
 double snapped_px(double position_px, int snap_px);

@@ -15,12 +15,13 @@ constexpr double kMaxCellAspect = 1.5;
 class EvenLattice final : public Lattice {
  public:
   // lod < 0: by eccentricity.
-  EvenLattice(const LatticeConfig& config, const FrameGeometry& geometry, CellGrid cells, float lod)
-      : fovea_(make_fovea_params(config.fovea, geometry)),
+  EvenLattice(const LatticeConfig& config, const FrameGeometry& geometry, int asked, CellGrid cells, float lod)
+      : fovea_(
+            make_fovea_params(acuity_of(config) != nullptr ? *acuity_of(config) : Acuity{}, config.fov_deg, geometry)),
         geometry_(geometry),
         cells_(cells),
         patch_size_(config.patch_size),
-        asked_(config.patches),
+        asked_(asked),
         lod_(lod) {}
 
   std::size_t patch_count() const override { return static_cast<std::size_t>(cells_.count()); }
@@ -104,24 +105,26 @@ CellGrid choose_cell_grid(int patches, const FrameGeometry& geometry) {
 }
 
 std::unique_ptr<Lattice> make_grid_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
-  return std::make_unique<EvenLattice>(config, geometry, choose_cell_grid(config.patches, geometry), -1.0f);
+  const int patches = std::get<GridShape>(config.shape).patches;
+  return std::make_unique<EvenLattice>(config, geometry, patches, choose_cell_grid(patches, geometry), -1.0f);
 }
 
 std::unique_ptr<Lattice> make_uniform_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
-  const CellGrid cells = choose_cell_grid(config.patches, geometry);
+  const auto& uniform = std::get<UniformShape>(config.shape);
+  const CellGrid cells = choose_cell_grid(uniform.patches, geometry);
   const double max_lod = geometry.levels - 1;
-  if (config.uniform_lod > max_lod) {
-    throw UsageError(fmt::format("lod {}: the pyramid has {} levels, so the largest is {}", config.uniform_lod,
-                                 geometry.levels, max_lod),
-                     Hint::kMoreLevels);
+  double lod = uniform.lod.value_or(-1);
+  if (lod > max_lod) {
+    throw UsageError(
+        fmt::format("lod {}: the pyramid has {} levels, so the largest is {}", lod, geometry.levels, max_lod),
+        Hint::kMoreLevels);
   }
-  double lod = config.uniform_lod;
   if (!(lod >= 0)) {
     const double cell_px = std::max(static_cast<double>(geometry.width_px) / cells.cols,
                                     static_cast<double>(geometry.height_px) / cells.rows);
     lod = std::clamp(std::log2(cell_px / config.patch_size), 0.0, max_lod);
   }
-  return std::make_unique<EvenLattice>(config, geometry, cells, static_cast<float>(lod));
+  return std::make_unique<EvenLattice>(config, geometry, uniform.patches, cells, static_cast<float>(lod));
 }
 
 }  // namespace saccade

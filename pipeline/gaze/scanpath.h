@@ -6,19 +6,26 @@
 #include <string>
 
 #include "kernels/damage.h"
+#include "kernels/enum_names.h"
 #include "kernels/pyramid.h"
 #include "pipeline/gaze/lattice.h"
 
 namespace saccade {
 
 enum class FixationPolicy : std::uint8_t { kSaliency, kCenter, kRandom, kRaster, kFile };
+inline constexpr EnumName<FixationPolicy> kFixationPolicies[] = {{FixationPolicy::kSaliency, "saliency"},
+                                                                 {FixationPolicy::kCenter, "center"},
+                                                                 {FixationPolicy::kRandom, "random"},
+                                                                 {FixationPolicy::kRaster, "raster"},
+                                                                 {FixationPolicy::kFile, "file"}};
+constexpr std::span<const EnumName<FixationPolicy>> names_of(FixationPolicy) { return kFixationPolicies; }
 
 struct ScanpathConfig {
   FixationPolicy policy = FixationPolicy::kSaliency;
   std::string argument;  // file: the path (CSV "t_s,u,v" lines); raster: "COLSxROWS"; center: "u,v"
   double rate_hz = 4.0;
   std::uint64_t seed = 0;
-  double fov_deg = 40.0;
+  double fov_deg = kDefaultFovDeg;
   bool operator==(const ScanpathConfig&) const = default;
 };
 

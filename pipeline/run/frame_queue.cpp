@@ -5,8 +5,6 @@
 
 namespace saccade {
 
-const char* name(QueuePolicy policy) { return policy == QueuePolicy::kBlock ? "block" : "latest"; }
-
 QueueCounters& QueueCounters::operator+=(const QueueCounters& other) {
   pushed += other.pushed;
   popped += other.popped;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/enum_names.h"
 #include "pipeline/source/frame/frame.h"
 
 namespace saccade {
@@ -18,8 +19,9 @@ enum class QueuePolicy : std::uint8_t {
   kBlock,   // push waits for room: nothing is dropped (batch)
   kLatest,  // push replaces the oldest waiting frame and counts it (live)
 };
-
-const char* name(QueuePolicy policy);  // "block", "latest"
+inline constexpr EnumName<QueuePolicy> kQueuePolicies[] = {{QueuePolicy::kBlock, "block"},
+                                                           {QueuePolicy::kLatest, "latest"}};
+constexpr std::span<const EnumName<QueuePolicy>> names_of(QueuePolicy) { return kQueuePolicies; }
 
 // What was asked for, else the newest frame of a live source and every frame of anything else.
 constexpr QueuePolicy policy_in_force(std::optional<QueuePolicy> asked, bool live) {

@@ -62,19 +62,18 @@ void run_config(Bytes input) {
   try {
     const GivenValues values = read_config(file.path(), Command::kDump);
     Options options;
-    GivenValues canonical;
     for (const auto& [key, value] : values) {
-      const OptionSpec* spec = find_option(key);
-      promise(spec != nullptr, "known options only");
-      canonical[key] = {canonical_value(*spec, value.text), ""};
-      spec->apply(options, canonical[key].text);
+      const ProgramOption* option = find_option(key);
+      promise(option != nullptr, "known options only");
+      option->parse(options, value.text);
     }
-    const std::string text = write_config(Command::kDump, canonical);
+    const std::string text = write_config(options);
     const MemoryFile again({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    Options read_back;
     for (const auto& [key, value] : read_config(again.path(), Command::kDump)) {
-      promise(!canonical.contains(key) || canonical[key].text == canonical_value(*find_option(key), value.text),
-              "what is written is read back");
+      find_option(key)->parse(read_back, value.text);
     }
+    promise(write_config(read_back) == text, "what is written is read back");
   } catch (const UsageError&) {
   }
 }

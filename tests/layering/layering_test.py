@@ -19,8 +19,8 @@ BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
 RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/run")
 PICTURE = (*RUN, "ui/picture")
 VIEWER = (*PICTURE, "ui/panel", "ui/viewer")
-APP = (*RUN, "app")
-OPTIONS = (*APP, "app/options")
+APP = (*RUN, "pipeline/options", "app")
+OPTIONS = (*APP, "app/options", "ui/picture")  # ui/picture/view.h: the names of the views
 
 # Folder -> the folders it may use besides itself. Nothing here may lead back: test_the_rules_have_no_circle.
 MAY_USE = {
@@ -47,12 +47,13 @@ MAY_USE = {
     "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
     "pipeline/run": (*RUN, "gpu"),
+    "pipeline/options": (*RUN, "pipeline/source/ffmpeg"),
     "ui/picture": (*RUN, "gpu", "gpu/gl", "kernels/gl"),
     "ui/panel": (*PICTURE, "gpu", "gpu/gl"),
     "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
     "ui/window": (*VIEWER, "gpu", "gpu/gl"),
     "app": RUN,
-    "app/options": (*APP, "pipeline/source/ffmpeg", "gpu", "gpu/cuda"),
+    "app/options": OPTIONS,
     "app/media": (*APP, "pipeline/source/convert"),
     "app/dump": (*OPTIONS, "gpu"),
     "app/info": (*OPTIONS, "app/media", "pipeline/source/live", "pipeline/source/ffmpeg",

@@ -129,18 +129,19 @@ TEST_F(OverlayTest, AClickOnASliderSetsItsValue) {
   EXPECT_EQ(settings_.pipeline.diff.min_pixels, 384);
   requests_ = {};
   click("fov-deg");  // 5 .. 180
-  EXPECT_NEAR(settings_.pipeline.lattice.fovea.fov_deg, 92.5, 1.5);
-  EXPECT_EQ(settings_.pipeline.scanpath.fov_deg, settings_.pipeline.lattice.fovea.fov_deg);
+  EXPECT_NEAR(settings_.pipeline.lattice.fov_deg, 92.5, 1.5);
+  EXPECT_EQ(settings_.pipeline.scanpath.fov_deg, settings_.pipeline.lattice.fov_deg);
   EXPECT_TRUE(requests_.configure);
 }
 
 TEST_F(OverlayTest, E0AndNTakeTurns) {
   click("e0");
-  ASSERT_TRUE(settings_.pipeline.lattice.fovea.e0);
-  EXPECT_EQ(settings_.pipeline.lattice.fovea.m0, settings_.pipeline.lattice.fovea.e0);
+  const LatticeConfig& lattice = settings_.pipeline.lattice;
+  ASSERT_TRUE(std::holds_alternative<Acuity>(lattice.shape));
+  EXPECT_EQ(acuity_of(lattice)->m0, acuity_of(lattice)->e0);
   click("patches");
-  EXPECT_FALSE(settings_.pipeline.lattice.fovea.e0);
-  EXPECT_TRUE(settings_.pipeline.lattice.patches_given);
+  EXPECT_EQ(acuity_of(lattice), nullptr);
+  EXPECT_TRUE(std::holds_alternative<PatchBudget>(lattice.shape));
 }
 
 TEST_F(OverlayTest, BoxesAndButtonsDoWhatTheySay) {
@@ -184,7 +185,7 @@ TEST_F(OverlayTest, ThumbnailsShowTheLevels) {
   damage.set_all();
   pyramid.upload(frame, damage);
   pyramid.refresh_mips(damage);
-  const shared::FoveaParams fovea = make_fovea_params({}, {kFrameWidth, kFrameHeight, 1.0, 7});
+  const shared::FoveaParams fovea = make_fovea_params({}, kDefaultFovDeg, {kFrameWidth, kFrameHeight, 1.0, 7});
   facts_.pyramid = &pyramid;
   facts_.fovea = &fovea;
   facts_.frame = 0;

@@ -45,10 +45,7 @@ void expect_same(const PipelineConfig& read, const PipelineConfig& saved) {
   EXPECT_EQ(read.levels, saved.levels) << file;
   EXPECT_EQ(read.diff, saved.diff) << file;
   EXPECT_EQ(read.scanpath, saved.scanpath) << file;
-  EXPECT_EQ(read.lattice.kind, saved.lattice.kind) << file;
-  EXPECT_EQ(read.lattice.fovea, saved.lattice.fovea) << file;
-  EXPECT_EQ(read.lattice.strides, saved.lattice.strides) << file;
-  EXPECT_EQ(read.lattice.uniform_lod, saved.lattice.uniform_lod) << file;
+  EXPECT_EQ(read.lattice, saved.lattice) << file;
   EXPECT_EQ(lattice_of(read), lattice_of(saved)) << file;
 }
 
@@ -56,8 +53,7 @@ TEST(SettingsFile, UntouchedSettingsComeBack) { expect_same(through_file({}), {}
 
 TEST(SettingsFile, ExplicitRingsComeBack) {
   PipelineConfig config;
-  config.lattice.strides = {1, 2, 4, 8};
-  config.lattice.grid_sizes = {4, 4, 6, 8};
+  config.lattice.shape = ExplicitRings{{{1, 4}, {2, 4}, {4, 6}, {8, 8}}};
   expect_same(through_file(config), config);
 }
 
@@ -115,13 +111,29 @@ TEST(SettingsFile, WhateverIsTunedIsWhatDumpRuns) {
 
 TEST(SettingsEdits, PresetsAreRecognised) {
   PipelineConfig config;
-  EXPECT_EQ(preset_of(config.lattice.fovea), nullptr);
+  EXPECT_EQ(preset_of(config.lattice), nullptr);
   for (const FoveaPreset& preset : kFoveaPresets) {
     set_preset(config, preset);
-    EXPECT_EQ(preset_of(config.lattice.fovea), &preset);
+    EXPECT_EQ(preset_of(config.lattice), &preset);
   }
   set_fovea(config, 2.3, 2.4);
-  EXPECT_EQ(preset_of(config.lattice.fovea), nullptr);
+  EXPECT_EQ(preset_of(config.lattice), nullptr);
+}
+
+TEST(SettingsEdits, AnotherLatticeKeepsNAndTheAcuity) {
+  PipelineConfig config;
+  set_patches(config, 500);
+  set_lattice_kind(config, LatticeKind::kGrid);
+  EXPECT_EQ(patches_asked(config.lattice), 500);
+  EXPECT_EQ(acuity_of(config.lattice), nullptr);
+  set_fovea(config, 2.0, 3.0);
+  set_lattice_kind(config, LatticeKind::kUniform);
+  EXPECT_EQ(patches_asked(config.lattice), 500);
+  set_lattice_kind(config, LatticeKind::kNested);
+  EXPECT_EQ(config.lattice.shape, (decltype(config.lattice.shape){Acuity{.e0 = 2.0, .m0 = 3.0}}));
+  set_lattice_kind(config, LatticeKind::kGrid, 321);  // N followed from the acuity
+  EXPECT_EQ(patches_asked(config.lattice), 321);
+  EXPECT_EQ(*acuity_of(config.lattice), (Acuity{.e0 = 2.0, .m0 = 3.0}));
 }
 
 TEST(SettingsEdits, NestedFollowsEitherNOrE0) {

@@ -86,11 +86,11 @@ void LodCurve::draw(const PipelineConfig& config, const ViewFacts& facts) const 
   tooltip(
       "Line: level of detail lod(e) = log2((e + e0) / M0) against the distance e from the fixation. Dots: the patches' "
       "centres and levels. A sample is 2^lod pixels wide.");
-  const bool degrees = config.lattice.fovea.unit == FoveaUnit::kDegrees;
+  const bool degrees = fovea_unit(config.lattice) == FoveaUnit::kDegrees;
   Plot plot{};
   plot.low = {corner.x + points(kLeftPoints), corner.y + points(8)};
   plot.high = {corner.x + width, corner.y + points(kHeightPoints - kFootPoints)};
-  plot.e_max = degrees ? static_cast<float>(config.lattice.fovea.fov_deg) : 1.0f;
+  plot.e_max = degrees ? static_cast<float>(config.lattice.fov_deg) : 1.0f;
   plot.lod_max = static_cast<float>(std::max(config.levels - 1, 1));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   draw_axes(list, plot, degrees);

@@ -3,60 +3,62 @@
 namespace saccade::ui {
 namespace {
 
-void forget_rings(LatticeConfig& lattice) {
-  lattice.strides.clear();
-  lattice.grid_sizes.clear();
+void set_acuity(LatticeConfig& lattice, const Acuity& acuity) {
+  if (auto* grid = std::get_if<GridShape>(&lattice.shape)) {
+    grid->acuity = acuity;
+  } else if (auto* uniform = std::get_if<UniformShape>(&lattice.shape)) {
+    uniform->acuity = acuity;
+  } else {
+    lattice.shape = acuity;
+  }
 }
 
 }  // namespace
 
-const FoveaPreset* preset_of(const FoveaConfig& fovea) {
+const FoveaPreset* preset_of(const LatticeConfig& lattice) {
+  const Acuity* acuity = acuity_of(lattice);
   for (const FoveaPreset& preset : kFoveaPresets) {
-    if (fovea.unit == preset.unit && fovea.e0 == preset.e0 && fovea.m0 == preset.m0) return &preset;
+    if (acuity != nullptr && *acuity == preset.acuity) return &preset;
   }
   return nullptr;
 }
 
-void set_preset(PipelineConfig& config, const FoveaPreset& preset) {
-  set_fovea(config, preset.e0, preset.m0);
-  config.lattice.fovea.unit = preset.unit;
-}
+void set_preset(PipelineConfig& config, const FoveaPreset& preset) { set_acuity(config.lattice, preset.acuity); }
 
-void set_lattice_kind(PipelineConfig& config, LatticeKind kind) {
+void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {
   LatticeConfig& lattice = config.lattice;
-  lattice.kind = kind;
-  forget_rings(lattice);
-  if (kind != LatticeKind::kUniform) lattice.uniform_lod = -1;
-  if (kind == LatticeKind::kNested && lattice.fovea.e0) lattice.patches_given = false;
-  if (!lattice.fovea.e0) lattice.fovea.m0.reset();
+  if (kind == lattice_kind(lattice)) return;
+  const Acuity* old = acuity_of(lattice);
+  const std::optional<Acuity> acuity = old != nullptr ? std::optional(*old) : std::nullopt;
+  const int count = patches_asked(lattice).value_or(patches);
+  if (kind == LatticeKind::kGrid) {
+    lattice.shape = GridShape{.patches = count, .acuity = acuity};
+  } else if (kind == LatticeKind::kUniform) {
+    lattice.shape = UniformShape{.patches = count, .lod = {}, .acuity = acuity};
+  } else if (acuity) {
+    lattice.shape = *acuity;
+  } else {
+    lattice.shape = PatchBudget{.patches = count, .m0 = {}};
+  }
 }
 
-bool follows_budget(const LatticeConfig& lattice) {
-  return lattice.kind == LatticeKind::kNested && !lattice.fovea.e0 && lattice.strides.empty();
-}
+bool follows_budget(const LatticeConfig& lattice) { return std::holds_alternative<PatchBudget>(lattice.shape); }
 
 void set_patches(PipelineConfig& config, int patches) {
   LatticeConfig& lattice = config.lattice;
-  forget_rings(lattice);
-  lattice.patches = patches;
-  lattice.patches_given = true;
-  if (lattice.kind != LatticeKind::kNested) return;
-  lattice.fovea.e0.reset();
-  lattice.fovea.m0.reset();
-  lattice.fovea.unit = FoveaUnit::kDegrees;
+  if (auto* grid = std::get_if<GridShape>(&lattice.shape)) {
+    grid->patches = patches;
+  } else if (auto* uniform = std::get_if<UniformShape>(&lattice.shape)) {
+    uniform->patches = patches;
+  } else {
+    lattice.shape = PatchBudget{.patches = patches, .m0 = {}};
+  }
 }
 
-void set_fovea(PipelineConfig& config, double e0, double m0) {
-  LatticeConfig& lattice = config.lattice;
-  forget_rings(lattice);
-  lattice.fovea.unit = FoveaUnit::kDegrees;
-  lattice.fovea.e0 = e0;
-  lattice.fovea.m0 = m0;
-  if (lattice.kind == LatticeKind::kNested) lattice.patches_given = false;
-}
+void set_fovea(PipelineConfig& config, double e0, double m0) { set_acuity(config.lattice, {.e0 = e0, .m0 = m0}); }
 
 void set_fov(PipelineConfig& config, double fov_deg) {
-  config.lattice.fovea.fov_deg = fov_deg;
+  config.lattice.fov_deg = fov_deg;
   config.scanpath.fov_deg = fov_deg;
 }
 

@@ -9,11 +9,12 @@
 
 namespace saccade::ui {
 
-// The published preset these numbers are; null: none.
-const FoveaPreset* preset_of(const FoveaConfig& fovea);
+// The published preset that the lattice's acuity is; null: none.
+const FoveaPreset* preset_of(const LatticeConfig& lattice);
 void set_preset(PipelineConfig& config, const FoveaPreset& preset);
 
-void set_lattice_kind(PipelineConfig& config, LatticeKind kind);
+// Keeps N and the acuity where both lattices have them; `patches` is N where the old one has none of its own.
+void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches = kDefaultPatches);
 
 // Is e0 solved from the number of patches (nested alone)?
 bool follows_budget(const LatticeConfig& lattice);

@@ -12,17 +12,35 @@ namespace {
 
 constexpr float kLabelPoints = 80;
 
-struct PolicyRow {
-  FixationPolicy policy;
-  const char* name;
-  const char* argument;  // its hint; null: takes none
-};
-constexpr PolicyRow kPolicies[] = {{FixationPolicy::kSaliency, "saliency", nullptr},
-                                   {FixationPolicy::kCenter, "center", "U,V (default 0.5,0.5)"},
-                                   {FixationPolicy::kRandom, "random", nullptr},
-                                   {FixationPolicy::kRaster, "raster", "COLSxROWS (default 4x3)"},
-                                   {FixationPolicy::kFile, "file", "path of a CSV: t_s,u,v"}};
-constexpr const char* kLattices[] = {"nested", "grid", "uniform"};
+// What a policy takes as its argument, as a hint; null: none.
+const char* argument_hint(FixationPolicy policy) {
+  switch (policy) {
+    case FixationPolicy::kCenter:
+      return "U,V (default 0.5,0.5)";
+    case FixationPolicy::kRaster:
+      return "COLSxROWS (default 4x3)";
+    case FixationPolicy::kFile:
+      return "path of a CSV: t_s,u,v";
+    case FixationPolicy::kSaliency:
+    case FixationPolicy::kRandom:
+      break;
+  }
+  return nullptr;
+}
+
+// A list of an enum's names to choose from.
+template <NamedEnum E>
+bool combo(const char* id, E& value) {
+  bool changed = false;
+  if (!ImGui::BeginCombo(id, name(value))) return false;
+  for (const EnumName<E>& row : names_of(value)) {
+    if (!ImGui::Selectable(row.text, row.value == value)) continue;
+    value = row.value;
+    changed = true;
+  }
+  ImGui::EndCombo();
+  return changed;
+}
 
 // A label at the left; the control that follows fills the rest.
 void label(const char* what, const char* tip) {
@@ -61,13 +79,7 @@ bool box(const char* what, bool& value, const char* tip) {
 
 void SettingsPanel::view_rows(ViewSettings& settings, const ViewFacts& facts, const Note& note) {
   label("view", "What is drawn. Tab: the next one.");
-  if (ImGui::BeginCombo("##view", name(settings.view))) {
-    for (int i = 0; i < kViewCount; ++i) {
-      const auto view = static_cast<View>(i);
-      if (ImGui::Selectable(name(view), view == settings.view)) settings.view = view;
-    }
-    ImGui::EndCombo();
-  }
+  combo("##view", settings.view);
   note("view");
   if (settings.view == View::kLevel) {
     const int top = facts.pyramid != nullptr ? settings.pipeline.levels - 1 : 0;
@@ -120,14 +132,14 @@ void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts,
   LatticeConfig& lattice = config.lattice;
   label("lattice",
         "How patches lie: square rings of exact texels, an even grid of centres, or one resolution for all.");
-  int kind = static_cast<int>(lattice.kind);
-  if (ImGui::Combo("##lattice", &kind, kLattices, IM_ARRAYSIZE(kLattices))) {
-    set_lattice_kind(config, static_cast<LatticeKind>(kind));
+  patches_ = patches_asked(lattice).value_or(patches_);
+  LatticeKind kind = lattice_kind(lattice);
+  if (combo("##lattice", kind)) {
+    set_lattice_kind(config, kind, patches_);
     changed_ = true;
   }
   note("lattice");
-  int patches = lattice.kind == LatticeKind::kNested && !follows_budget(lattice) && facts.patches > 0 ? facts.patches
-                                                                                                      : lattice.patches;
+  int patches = patches_asked(lattice).value_or(facts.patches > 0 ? facts.patches : patches_);
   if (slider(
           "N", "##patches", patches, 16, 2048, "%d patches",
           "How many patches. Nested: a budget that is not exceeded, from which e0 = M0 is solved; moving it gives up "
@@ -137,20 +149,20 @@ void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts,
     changed_ = true;
   }
   note("patches");
-  if (lattice.kind != LatticeKind::kUniform) return;
+  auto* uniform = std::get_if<UniformShape>(&lattice.shape);
+  if (uniform == nullptr) return;
   double lod = facts.plan != nullptr && !facts.plan->patches.empty() ? static_cast<double>(facts.plan->patches[0].lod)
-                                                                     : std::max(lattice.uniform_lod, 0.0);
+                                                                     : uniform->lod.value_or(0.0);
   if (slider("lod", "##lod", lod, 0, config.levels - 1, "%.2f",
              "The one level of detail of all patches: a sample is 2^lod pixels wide.")) {
-    lattice.uniform_lod = lod;
+    uniform->lod = lod;
     changed_ = true;
   }
   note("lod");
 }
 
 void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
-  FoveaConfig& fovea = config.lattice.fovea;
-  double fov_deg = fovea.fov_deg;
+  double fov_deg = config.lattice.fov_deg;
   if (slider("view angle", "##fov-deg", fov_deg, 5, 180, "%.0f deg",
              "Horizontal field of view that the frame spans, in degrees of visual angle.")) {
     set_fov(config, fov_deg);
@@ -158,7 +170,7 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
   }
   note("fov-deg");
   lattice_rows(config, facts, note);
-  const FoveaPreset* preset = preset_of(fovea);
+  const FoveaPreset* preset = preset_of(config.lattice);
   const bool solved = follows_budget(config.lattice);
   label("preset", "Published values of M0 and e0.");
   if (ImGui::BeginCombo("##preset", preset != nullptr ? preset->name : solved ? "solved from N" : "own values")) {
@@ -170,9 +182,11 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
     ImGui::EndCombo();
   }
   note("preset");
-  const bool uv = fovea.unit == FoveaUnit::kUv;
-  double e0 = fovea.e0.value_or(facts.solved_e0 > 0 ? facts.solved_e0 : 2.3);
-  double m0 = fovea.m0.value_or(fovea.e0 ? *fovea.e0 : facts.solved_m0 > 0 ? facts.solved_m0 : e0);
+  const Acuity* acuity = acuity_of(config.lattice);
+  const bool uv = acuity != nullptr && acuity->unit == FoveaUnit::kUv;
+  const bool tied = acuity == nullptr || acuity->m0 == acuity->e0;
+  double e0 = acuity != nullptr ? acuity->e0 : facts.solved_e0 > 0 ? facts.solved_e0 : Acuity{}.e0;
+  double m0 = acuity != nullptr ? acuity->m0 : facts.solved_m0 > 0 ? facts.solved_m0 : e0;
   ImGui::BeginDisabled(uv);
   const bool e0_moved = slider("e0", "##e0", e0, 0.05, 20, uv ? "%.2f uv" : "%.2f deg",
                                "Eccentricity at which resolution halves (with M0 = e0). Smaller: blurs sooner. Nested: "
@@ -187,7 +201,6 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
   ImGui::EndDisabled();
   if (e0_moved || m0_moved) {
     // An M0 that was equal to e0 stays so.
-    const bool tied = !fovea.m0 || fovea.m0 == fovea.e0;
     set_fovea(config, e0, e0_moved && tied ? e0 : m0);
     changed_ = true;
   }
@@ -196,27 +209,21 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
 
 void SettingsPanel::scanpath_rows(PipelineConfig& config, const Note& note) {
   ScanpathConfig& scanpath = config.scanpath;
-  const PolicyRow* row = &kPolicies[0];
-  for (const PolicyRow& policy : kPolicies) {
-    if (policy.policy == (asks_path_ ? FixationPolicy::kFile : scanpath.policy)) row = &policy;
-  }
+  FixationPolicy policy = asks_path_ ? FixationPolicy::kFile : scanpath.policy;
   label("policy", "Where the eye goes next. A click on the picture holds it there; g lets it go again.");
-  if (ImGui::BeginCombo("##policy", row->name)) {
-    for (const PolicyRow& policy : kPolicies) {
-      if (!ImGui::Selectable(policy.name, &policy == row)) continue;
-      asks_path_ = policy.policy == FixationPolicy::kFile && scanpath.policy != FixationPolicy::kFile;
-      if (asks_path_) continue;
-      set_policy(config, policy.policy);
+  if (combo("##policy", policy)) {
+    asks_path_ = policy == FixationPolicy::kFile && scanpath.policy != FixationPolicy::kFile;
+    if (!asks_path_) {
+      set_policy(config, policy);
       changed_ = true;
     }
-    ImGui::EndCombo();
   }
   note("policy");
-  if (row->argument != nullptr) {
+  if (const char* hint = argument_hint(policy)) {
     label("", "");
     std::array<char, 256> argument{};
     if (!asks_path_) scanpath.argument.copy(argument.data(), argument.size() - 1);
-    if (ImGui::InputTextWithHint("##argument", row->argument, argument.data(), argument.size(),
+    if (ImGui::InputTextWithHint("##argument", hint, argument.data(), argument.size(),
                                  ImGuiInputTextFlags_EnterReturnsTrue)) {
       if (asks_path_) set_policy(config, FixationPolicy::kFile);
       asks_path_ = false;

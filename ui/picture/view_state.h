@@ -17,17 +17,13 @@
 #include "pipeline/run/pipeline.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/source/frame/stream_info.h"
+#include "ui/picture/view.h"
 
 namespace saccade {
 class DrawablePyramid;
 }
 
 namespace saccade::ui {
-
-enum class View : std::uint8_t { kFrame, kFoveated, kLevel, kLod, kDamage, kPatches, kSplit };
-inline constexpr int kViewCount = 7;
-const char* name(View view);  // "frame", "foveated", "level", "lod", "damage", "patches", "split"
-std::optional<View> view_from_name(const std::string& text);
 
 // Everything a person can tune.
 struct ViewSettings {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/enum_names.h"
 #include "pipeline/error.h"
 #include "pipeline/log.h"
 #include "pipeline/source/frame/frame.h"
@@ -17,7 +18,13 @@ namespace saccade {
 enum class ReadStatus : std::uint8_t { kOk, kAgain, kEnd, kFailed };
 
 enum class HwDecode : std::uint8_t { kNo, kCuda };
+inline constexpr EnumName<HwDecode> kHwDecodes[] = {{HwDecode::kNo, "no"}, {HwDecode::kCuda, "cuda"}};
+constexpr std::span<const EnumName<HwDecode>> names_of(HwDecode) { return kHwDecodes; }
+
 enum class Deinterlace : std::uint8_t { kAuto, kYes, kNo };
+inline constexpr EnumName<Deinterlace> kDeinterlaces[] = {
+    {Deinterlace::kAuto, "auto"}, {Deinterlace::kYes, "yes"}, {Deinterlace::kNo, "no"}};
+constexpr std::span<const EnumName<Deinterlace>> names_of(Deinterlace) { return kDeinterlaces; }
 
 // What an input can't say itself, as ffmpeg's -f (-input_format for a device), -video_size, -framerate, -pixel_format.
 // Empty: not given. A hint that the input has no use for is a UsageError.

@@ -29,8 +29,9 @@ void expect_block_means(const std::vector<int>& sides, int patch_size, float u, 
   scene.upload_all();
   LatticeConfig config;
   config.patch_size = patch_size;
-  config.strides = {1, 2, 4, 8};
-  config.grid_sizes = sides;
+  ExplicitRings form;
+  for (const int side : sides) form.rings.push_back({.stride = 1 << form.rings.size(), .side = side});
+  config.shape = form;
   const auto lattice = make_lattice(config, {512, 384, 1.0, 7});
   PatchPlan plan;
   lattice->plan(u, v, plan);

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/gaze/fovea_presets.h"
 
 namespace saccade {
 namespace {
@@ -69,9 +69,10 @@ TEST(NestedLattice, CoversTheFrameOnceFromAnyFixation) {
         const FrameGeometry geometry{width, height, 1.0, levels};
         LatticeConfig config;
         config.patch_size = patch_size;
-        config.fovea.e0 = std::exp2(std::uniform_real_distribution<double>(-3, 6)(random));
-        if (random() % 2 == 0)
-          config.fovea.m0 = *config.fovea.e0 * std::exp2(std::uniform_real_distribution<double>(-1, 1)(random));
+        const double e0 = std::exp2(std::uniform_real_distribution<double>(-3, 6)(random));
+        Acuity acuity{.e0 = e0, .m0 = e0};
+        if (random() % 2 == 0) acuity.m0 = e0 * std::exp2(std::uniform_real_distribution<double>(-1, 1)(random));
+        config.shape = acuity;
         const auto lattice = make_lattice(config, geometry);
         for (const float u : {0.0f, 1.0f, uv(random)}) {
           for (const float v : {0.0f, 1.0f, uv(random)}) expect_covered_once(*lattice, geometry, u, v);
@@ -99,7 +100,7 @@ TEST(NestedLattice, EveryLumaSampleIsTheCentreOfATexelOfItsLevel) {
   for (const int patch_size : {2, 6, 16}) {
     LatticeConfig config;
     config.patch_size = patch_size;
-    config.patches = 2000;
+    config.shape = PatchBudget{.patches = 2000, .m0 = {}};
     const auto lattice = make_lattice(config, geometry);
     PatchPlan plan;
     for (int trial = 0; trial < 20; ++trial) {
@@ -169,7 +170,7 @@ TEST(NestedLattice, CoverageCountsSamplesInsideTheFrame) {
 // high (ceil(1080 / 256) = 5 above and below the centre), and the hole of 8 x 8 is whole.
 TEST(NestedLattice, RingsByHand) {
   LatticeConfig config;
-  config.fovea.e0 = 2.3;
+  config.shape = Acuity{.e0 = 2.3, .m0 = 2.3};
   const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
   PatchPlan plan;
   lattice->plan(0.5f, 0.5f, plan);
@@ -183,8 +184,7 @@ TEST(NestedLattice, SpendsItsBudget) {
   std::size_t previous = 0;
   for (int budget = 88; budget < 3000; budget += 53) {
     LatticeConfig config;
-    config.patches = budget;
-    config.patches_given = true;
+    config.shape = PatchBudget{.patches = budget, .m0 = {}};
     const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
     EXPECT_LE(lattice->patch_count(), static_cast<std::size_t>(budget));
     EXPECT_GE(lattice->patch_count(), previous);  // a larger budget is never spent worse
@@ -192,8 +192,9 @@ TEST(NestedLattice, SpendsItsBudget) {
     EXPECT_EQ(lattice->fovea().m0, lattice->fovea().e0);
 
     // The reported e0 gives the same lattice when it is asked for.
+    const auto e0 = static_cast<double>(lattice->fovea().e0);
     LatticeConfig again;
-    again.fovea.e0 = static_cast<double>(lattice->fovea().e0);
+    again.shape = Acuity{.e0 = e0, .m0 = e0};
     EXPECT_EQ(make_lattice(again, {1920, 1080, 1.0, 7})->describe(), lattice->describe());
   }
   LatticeConfig standard;
@@ -204,11 +205,11 @@ TEST(NestedLattice, SpendsItsBudget) {
 TEST(NestedLattice, NoOtherEccentricityFitsTheBudgetBetter) {
   for (const int budget : {100, 273, 640}) {
     LatticeConfig config;
-    config.patches = budget;
+    config.shape = PatchBudget{.patches = budget, .m0 = {}};
     const std::size_t solved = make_lattice(config, {640, 480, 1.0, 7})->patch_count();
     for (double e0 = 0.05; e0 < 400; e0 *= 1.01) {
       LatticeConfig other;
-      other.fovea.e0 = e0;
+      other.shape = Acuity{.e0 = e0, .m0 = e0};
       const std::size_t count = make_lattice(other, {640, 480, 1.0, 7})->patch_count();
       EXPECT_TRUE(count <= solved || count > static_cast<std::size_t>(budget)) << e0 << ": " << count;
     }
@@ -217,8 +218,7 @@ TEST(NestedLattice, NoOtherEccentricityFitsTheBudgetBetter) {
 
 TEST(NestedLattice, KeepsAGivenM0WhileSolving) {
   LatticeConfig config;
-  config.fovea.m0 = 2.3;
-  config.patches = 500;
+  config.shape = PatchBudget{.patches = 500, .m0 = 2.3};
   const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
   EXPECT_FLOAT_EQ(lattice->fovea().m0, 2.3f);
   EXPECT_LE(lattice->patch_count(), 500U);
@@ -228,35 +228,31 @@ TEST(NestedLattice, KeepsAGivenM0WhileSolving) {
 TEST(NestedLattice, SaysWhatIsWrong) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
   LatticeConfig config;
-  config.patches = 20;
+  config.shape = PatchBudget{.patches = 20, .m0 = {}};
   EXPECT_THAT(usage_error(config, geometry, Hint::kMorePatches),
               AllOf(HasSubstr("patches 20"), HasSubstr("at least 88")));
-  config.patches = 88;
+  config.shape = PatchBudget{.patches = 88, .m0 = {}};
   EXPECT_EQ(make_lattice(config, geometry)->patch_count(), 88U);
-
-  LatticeConfig both;
-  both.fovea.e0 = 2.3;
-  both.patches_given = true;
-  EXPECT_THAT(usage_error(both, geometry), AllOf(HasSubstr("patches"), HasSubstr("e0")));
 
   LatticeConfig odd;
   odd.patch_size = 15;
   EXPECT_THAT(usage_error(odd, geometry), HasSubstr("patch-size 15"));
   LatticeConfig large;
   large.patch_size = 2;
-  large.fovea.e0 = 2000;
+  large.shape = Acuity{.e0 = 2000, .m0 = 2000};
   EXPECT_THAT(usage_error(large, geometry, Hint::kFewerPatches), HasSubstr("more than 1048576"));
 }
 
 TEST(NestedLattice, ExplicitFormChecksItsNumbers) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
-  const auto error_of = [&](std::vector<int> strides, std::vector<int> sides, Hint hint = Hint::kNone) {
+  const auto error_of = [&](const std::vector<int>& strides, const std::vector<int>& sides, Hint hint = Hint::kNone) {
+    ExplicitRings form;
+    for (std::size_t i = 0; i < strides.size(); ++i) form.rings.push_back({.stride = strides[i], .side = sides[i]});
     LatticeConfig config;
-    config.strides = std::move(strides);
-    config.grid_sizes = std::move(sides);
+    config.shape = form;
     return usage_error(config, geometry, hint);
   };
-  EXPECT_THAT(error_of({1, 2}, {4}), HasSubstr("strides has 2"));
+  EXPECT_THAT(error_of({}, {}), HasSubstr("at least one ring"));
   EXPECT_THAT(error_of({1, 3}, {4, 4}), HasSubstr("3 at place 2"));
   EXPECT_THAT(error_of({1, 4}, {4, 4}), HasSubstr("4 at place 2"));
   EXPECT_THAT(error_of({1, 2}, {5, 5}), HasSubstr("odd"));
@@ -267,19 +263,13 @@ TEST(NestedLattice, ExplicitFormChecksItsNumbers) {
   EXPECT_EQ(error_of({1, 2, 4, 8}, {4, 4, 6, 7}), "no error");
 
   LatticeConfig config;
-  config.strides = {1, 2, 4, 8};
-  config.grid_sizes = {4, 4, 4, 4};
+  config.shape = ExplicitRings{{{1, 4}, {2, 4}, {4, 4}, {8, 4}}};
   EXPECT_EQ(make_lattice(config, geometry)->patch_count(), 16U + 3 * 12U);
-  config.patches_given = true;
-  EXPECT_THAT(usage_error(config, geometry), HasSubstr("patches conflicts with strides"));
-  config.patches_given = false;
-  config.fovea.e0 = 1;
-  EXPECT_THAT(usage_error(config, geometry), HasSubstr("e0, m0 and preset conflict"));
 }
 
 TEST(GridLattice, SpreadsCentresEvenlyAndTakesLodFromEccentricity) {
   LatticeConfig config;
-  config.kind = LatticeKind::kGrid;
+  config.shape = GridShape{};
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
   const auto lattice = make_lattice(config, geometry);
   EXPECT_EQ(lattice->patch_count(), 273U);  // 21 x 13
@@ -297,45 +287,40 @@ TEST(GridLattice, SpreadsCentresEvenlyAndTakesLodFromEccentricity) {
 
 TEST(GridLattice, TakesTheLargestWellShapedGridWithinTheNumberAsked) {
   LatticeConfig config;
-  config.kind = LatticeKind::kGrid;
-  config.patches = 97;  // a prime: 12 x 8 is the largest product of a 16:9 shape
+  config.shape = GridShape{.patches = 97, .acuity = {}};  // a prime: 12 x 8 is the largest product of a 16:9 shape
   const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
   EXPECT_EQ(lattice->patch_count(), 96U);
   EXPECT_THAT(lattice->describe(), HasSubstr("97 asked"));
-  config.patches = 1;
+  config.shape = GridShape{.patches = 1, .acuity = {}};
   EXPECT_EQ(make_lattice(config, {1920, 1080, 1.0, 7})->patch_count(), 1U);
-  config.patches = 50;
+  config.shape = GridShape{.patches = 50, .acuity = {}};
   EXPECT_EQ(make_lattice(config, {4000, 4, 1.0, 7})->patch_count(), 50U);
 }
 
 TEST(UniformLattice, HasOneLodThatCoversTheFrame) {
   LatticeConfig config;
-  config.kind = LatticeKind::kUniform;
-  config.patches = 12;
+  config.shape = UniformShape{.patches = 12, .lod = {}, .acuity = {}};
   const FrameGeometry geometry{1024, 768, 1.0, 7};
   const auto lattice = make_lattice(config, geometry);  // 4 x 3 cells of 256 px: 16 samples, 16 px apart
   PatchPlan plan;
   lattice->plan(0.1f, 0.2f, plan);
   ASSERT_EQ(plan.count(), 12U);
   for (const Patch& patch : plan.patches) EXPECT_FLOAT_EQ(patch.lod, 4.0f);
-  config.uniform_lod = 1.5;
+  config.shape = UniformShape{.patches = 12, .lod = 1.5, .acuity = {}};
   make_lattice(config, geometry)->plan(0.1f, 0.2f, plan);
   EXPECT_FLOAT_EQ(plan.patches[3].lod, 1.5f);
-  config.uniform_lod = 6.5;
+  config.shape = UniformShape{.patches = 12, .lod = 6.5, .acuity = {}};
   EXPECT_THAT(usage_error(config, geometry, Hint::kMoreLevels), HasSubstr("lod 6.5"));
 }
 
 TEST(FoveaParams, UnitsPerPixel) {
-  FoveaConfig degrees;
-  const auto deg = make_fovea_params(degrees, {1920, 1080, 2.0, 7});
+  const auto deg = make_fovea_params({}, kDefaultFovDeg, {1920, 1080, 2.0, 7});
   EXPECT_FLOAT_EQ(deg.unit_per_px_x, 40.0f / 1920);
   EXPECT_FLOAT_EQ(deg.unit_per_px_y, 20.0f / 1920);  // a pixel twice as wide as high
   EXPECT_FLOAT_EQ(deg.e0, 2.3f);
   EXPECT_FLOAT_EQ(deg.m0, 2.3f);
   EXPECT_FLOAT_EQ(deg.max_lod, 6);
-  FoveaConfig uv;
-  uv.unit = FoveaUnit::kUv;
-  const auto normalised = make_fovea_params(uv, {1920, 1080, 1.0, 7});
+  const auto normalised = make_fovea_params(find_preset("uv")->acuity, kDefaultFovDeg, {1920, 1080, 1.0, 7});
   EXPECT_FLOAT_EQ(normalised.unit_per_px_x, 1.0f / 1920);
   EXPECT_FLOAT_EQ(normalised.unit_per_px_y, 1.0f / 1080);
   EXPECT_FLOAT_EQ(normalised.m0, 1.0f);
@@ -345,21 +330,16 @@ TEST(FoveaParams, UnitsPerPixel) {
 TEST(FoveaParams, RefusesWhatMakesNoSense) {
   const FrameGeometry geometry{64, 64, 1.0, 7};
   for (const double bad : {0.0, -1.0, std::nan("")}) {
-    FoveaConfig config;
-    config.e0 = bad;
-    EXPECT_THROW(make_fovea_params(config, geometry), UsageError);
-    config = {};
-    config.m0 = bad;
-    EXPECT_THROW(make_fovea_params(config, geometry), UsageError);
-    config = {};
-    config.fov_deg = bad;
-    EXPECT_THROW(make_fovea_params(config, geometry), UsageError);
+    Acuity acuity;
+    acuity.e0 = bad;
+    EXPECT_THROW(make_fovea_params(acuity, kDefaultFovDeg, geometry), UsageError);
+    acuity = {};
+    acuity.m0 = bad;
+    EXPECT_THROW(make_fovea_params(acuity, kDefaultFovDeg, geometry), UsageError);
+    EXPECT_THROW(make_fovea_params({}, bad, geometry), UsageError);
   }
-  FoveaConfig wide;
-  wide.fov_deg = 180;
-  EXPECT_NO_THROW(make_fovea_params(wide, geometry));
-  wide.fov_deg = 181;
-  EXPECT_THROW(make_fovea_params(wide, geometry), UsageError);
+  EXPECT_NO_THROW(make_fovea_params({}, 180, geometry));
+  EXPECT_THROW(make_fovea_params({}, 181, geometry), UsageError);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat
   ScanpathConfig scanpath_config;
   scanpath_config.policy = policy;
   LatticeConfig lattice_config;
-  lattice_config.kind = kind;
+  if (kind == LatticeKind::kGrid) lattice_config.shape = GridShape{};
+  if (kind == LatticeKind::kUniform) lattice_config.shape = UniformShape{};
   const auto path = make_scanpath(scanpath_config, geometry);
   const auto lattice = make_lattice(lattice_config, geometry);
   PatchHistory history(scene.pyramid().layout(), lattice->patch_count());

@@ -18,17 +18,18 @@ using PlaceKey = std::tuple<float, float, float>;
 
 LatticeConfig lattice_of(LatticeKind kind) {
   LatticeConfig config;
-  config.kind = kind;
   config.patch_size = 8;
-  config.patches = kind == LatticeKind::kNested ? 300 : 60;
+  config.shape = PatchBudget{.patches = 300, .m0 = {}};
+  if (kind == LatticeKind::kGrid) config.shape = GridShape{.patches = 60, .acuity = {}};
+  if (kind == LatticeKind::kUniform) config.shape = UniformShape{.patches = 60, .lod = {}, .acuity = {}};
   return config;
 }
 
 // Random damage, random fixations from a few: a patch called unchanged has the bytes it had when last emitted there.
 void expect_unchanged_means_same_bytes(TextureFormat format, LatticeKind kind, int width, int height, int levels,
                                        unsigned seed) {
-  SCOPED_TRACE(::testing::Message() << name(format) << " lattice " << static_cast<int>(kind) << " " << width << "x"
-                                    << height << " levels " << levels << " seed " << seed);
+  SCOPED_TRACE(::testing::Message() << name(format) << " lattice " << name(kind) << " " << width << "x" << height
+                                    << " levels " << levels << " seed " << seed);
   std::mt19937 random(seed);
   Scene scene(width, height, format, levels);
   scene.randomise(random);

@@ -24,7 +24,7 @@ std::unique_ptr<FrameSource> open(const std::string& uri) {
 
 PipelineConfig every_frame() {
   PipelineConfig config;
-  config.lattice.patches = 300;
+  config.lattice.shape = PatchBudget{.patches = 300, .m0 = {}};
   config.emit = {EmitPolicy::Kind::kFrames, 1};
   return config;
 }
@@ -127,8 +127,7 @@ TEST(Pipeline, ConfigureRedoesOnlyWhatItNeeds) {
   EXPECT_EQ(pipeline.configure(config), (Redone{.differ = true}));
   EXPECT_EQ(step().damaged_tiles, 0);
 
-  config.lattice.kind = LatticeKind::kGrid;
-  config.lattice.patches = 12;
+  config.lattice.shape = GridShape{.patches = 12, .acuity = {}};
   EXPECT_EQ(pipeline.configure(config), (Redone{.lattice = true}));
   EXPECT_EQ(step().damaged_tiles, 0);
   EXPECT_EQ(emission.batch.count(), 12U);
@@ -143,10 +142,9 @@ TEST(Pipeline, ConfigureRedoesOnlyWhatItNeeds) {
   EXPECT_EQ(pipeline.pyramid().layout().levels, 5);
 
   PipelineConfig impossible = config;
-  impossible.lattice.kind = LatticeKind::kNested;
-  impossible.lattice.patches = 1;
+  impossible.lattice.shape = PatchBudget{.patches = 1, .m0 = {}};
   EXPECT_THROW(pipeline.configure(impossible), UsageError);
-  EXPECT_EQ(pipeline.config().lattice.kind, LatticeKind::kGrid);
+  EXPECT_EQ(lattice_kind(pipeline.config().lattice), LatticeKind::kGrid);
   EXPECT_EQ(step().damaged_tiles, 0);
 }
 

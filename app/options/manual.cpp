@@ -1,0 +1,92 @@
+#include "app/options/manual.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "app/options/table.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::string_view kHead =
+    "# Options\n\n"
+    "Written by `saccade --print-options-md > docs/OPTIONS.md` from the table that parses them; a test keeps it "
+    "current.\n"
+    "`saccade COMMAND --help` lists those of a command.\n\n"
+    "`--config FILE.toml` reads the same names, without dashes, from a file: at its top, or in a table named after a "
+    "command\n(`[dump]`), which wins over the top. What is typed wins over the file, also over what conflicts with it "
+    "there.\n`--print-config` writes the options in force as such a file. The library's callers set options of a "
+    "stream "
+    "by these names,\ntoo ([API.md](API.md)), but for those marked *(program)*.\n";
+
+// As in a cell of a table.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
+  return out;
+}
+
+std::string name_cell(const ProgramOption& option) {
+  const OptionSpec& spec = option.spec();
+  const std::string_view letter = option.place().short_name;
+  const std::string value = option.is_flag() ? spec.metavar.empty() ? "" : fmt::format("[={}]", spec.metavar)
+                                             : fmt::format(" {}", spec.metavar);
+  return fmt::format("`{}--{}{}`", letter.empty() ? "" : fmt::format("-{}, ", letter), spec.name, cell(value));
+}
+
+std::string default_cell(const ProgramOption& option) {
+  const std::string& text = option.spec().default_text;
+  return text.empty() || (option.is_flag() && text == "false") ? "-" : fmt::format("`{}`", cell(text));
+}
+
+std::string commands_cell(const ProgramOption& option) {
+  if (option.place().commands == kForAll) return "all";
+  if (option.place().commands == kForStreams) return "all but `reconstruct`";
+  std::string list;
+  for (const EnumName<Command>& command : names_of(Command{})) {
+    if (option.is_of(command.value)) list += fmt::format("{}`{}`", list.empty() ? "" : ", ", command.text);
+  }
+  return list;
+}
+
+std::string text_cell(const ProgramOption& option) {
+  std::string text = cell(with_names(option.spec().help, "--"));
+  if (!option.spec().more.empty()) text += ". " + cell(with_names(option.spec().more, "--"));
+  return option.is_of_stream() ? text : text + " *(program)*";
+}
+
+std::string group_table(std::string_view group) {
+  std::string text =
+      fmt::format("\n## {}\n\n| option | default | commands | what it does |\n|---|---|---|---|\n", group);
+  for (const ProgramOption& option : option_table()) {
+    if (option.spec().group != group) continue;
+    text += fmt::format("| {} | {} | {} | {} |\n", name_cell(option), default_cell(option), commands_cell(option),
+                        text_cell(option));
+  }
+  return text;
+}
+
+std::string conflicts_table() {
+  std::string text =
+      "\n## Which of two\n\nOf each pair, only one may be given. `--lod` needs `--lattice uniform`; `--strides` and "
+      "`--grid-sizes` come together.\n\n| option | or | with lattice | because |\n|---|---|---|---|\n";
+  for (const OptionConflict& pair : option_conflicts()) {
+    text += fmt::format("| `--{}` | `--{}` | {} | {} |\n", pair.one, pair.other,
+                        pair.kind ? fmt::format("`{}`", name(*pair.kind)) : "any", pair.why);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string options_manual() {
+  std::string text(kHead);
+  for (const std::string_view group :
+       {kSourceGroup, kPictureGroup, kFoveaGroup, kScanpathGroup, kOutputGroup, kRunGroup, kViewGroup}) {
+    text += group_table(group);
+  }
+  return text + conflicts_table();
+}
+
+}  // namespace saccade

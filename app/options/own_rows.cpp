@@ -1,0 +1,223 @@
+#include "app/options/own_rows.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "pipeline/error.h"
+#include "pipeline/options/values.h"
+
+namespace saccade {
+namespace {
+
+constexpr double kMany = 9007199254740992.0;  // 2^53: whole numbers that a double holds exactly
+
+using K = ValueKind;
+using Binding = OptionBinding<Options>;
+
+template <typename Get>
+Binding field(Get get) {
+  return bind_field<Options>(get);
+}
+
+// A bool that is called on and off.
+template <typename Get>
+Binding switched(Get) {
+  return {.parse = [](const OptionSpec& spec, Options& o,
+                      const std::string& text) { Get{}(o) = parse_choice(spec, text) == "on"; },
+          .print = [](const Options& o) -> std::optional<std::string> { return Get{}(o) ? "on" : "off"; }};
+}
+
+void parse_output(const OptionSpec&, Options& o, const std::string& text) {
+  o.dump.output = o.reconstruct.output = parse_text(text);
+}
+std::optional<std::string> print_output(const Options& o) { return print_value(o.dump.output); }
+
+void parse_overwrite(const OptionSpec&, Options& o, const std::string& text) {
+  o.dump.overwrite = o.reconstruct.overwrite = parse_flag(text);
+}
+std::optional<std::string> print_overwrite(const Options& o) { return print_flag(o.dump.overwrite); }
+
+bool is_whole(std::string_view text, std::size_t most_digits) {
+  return !text.empty() && text.size() <= most_digits && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+int small(const std::string& text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+void parse_view(const OptionSpec&, Options& o, const std::string& text) {
+  const std::size_t colon = parse_text(text).find(':');
+  const auto view = from_name<ui::View>(text.substr(0, colon));
+  const auto number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool is_number = is_whole(number, 2);
+  if (!view || (colon != std::string::npos && !(view == ui::View::kLevel && is_number))) {
+    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches or split");
+  }
+  o.view.view = *view;
+  if (is_number) o.view.level = small(number);
+}
+std::optional<std::string> print_view(const Options& o) {
+  if (o.view.view == ui::View::kLevel) return fmt::format("{}:{}", name(o.view.view), o.view.level);
+  return name(o.view.view);
+}
+
+// What --show lists.
+struct Shown {
+  const char* name;
+  bool ViewOptions::*wanted;
+};
+constexpr Shown kShown[] = {
+    {"marks", &ViewOptions::marks}, {"outlines", &ViewOptions::outlines}, {"scanpath", &ViewOptions::scanpath}};
+
+void parse_show(const OptionSpec&, Options& o, const std::string& text) {
+  ViewOptions view = o.view;
+  view.marks = view.outlines = view.scanpath = false;
+  for (const auto& piece : parse_text(text) == "none" ? std::vector<std::string>{} : split(text, ',')) {
+    bool known = false;
+    for (const Shown& shown : kShown) {
+      if (piece != shown.name) continue;
+      view.*shown.wanted = known = true;
+    }
+    if (!known) throw UsageError("'" + piece + "' is not marks, outlines, scanpath or none");
+  }
+  o.view = view;
+}
+std::optional<std::string> print_show(const Options& o) {
+  std::string list;
+  for (const Shown& shown : kShown) {
+    if (o.view.*shown.wanted) list.append(list.empty() ? "" : ",").append(shown.name);
+  }
+  return list.empty() ? "none" : list;
+}
+
+void parse_size(const OptionSpec&, Options& o, const std::string& text) {
+  const auto pieces = split(parse_text(text), 'x');
+  const auto in_range = [](int px) { return px >= 16 && px <= 16384; };
+  if (pieces.size() != 2 || !is_whole(pieces[0], 5) || !is_whole(pieces[1], 5) || !in_range(small(pieces[0])) ||
+      !in_range(small(pieces[1]))) {
+    throw UsageError("'" + text + "' is not WxH with both from 16 to 16384");
+  }
+  o.view.width_px = small(pieces[0]);
+  o.view.height_px = small(pieces[1]);
+}
+std::optional<std::string> print_size(const Options& o) {
+  return fmt::format("{}x{}", o.view.width_px, o.view.height_px);
+}
+
+void parse_screenshots(const OptionSpec&, Options& o, const std::string& text) {
+  std::vector<ViewOptions::Screenshot> shots;
+  for (const auto& line : split(parse_text(text), '\n')) {
+    const std::size_t equals = line.find('=');
+    double t_s = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + std::min(equals, line.size()), t_s);
+    const bool good = equals != std::string::npos && error == std::errc{} && end == line.data() + equals && t_s >= 0 &&
+                      t_s < 1e9 && equals + 1 < line.size();
+    if (!good) throw UsageError("'" + line + "' is not T=FILE.png with T in seconds, as 2.5=shot.png");
+    shots.push_back({t_s, line.substr(equals + 1)});
+  }
+  o.view.screenshots = std::move(shots);
+}
+std::optional<std::string> print_screenshots(const Options& o) {
+  std::string lines;
+  for (const auto& shot : o.view.screenshots) {
+    lines += fmt::format("{}{}={}", lines.empty() ? "" : "\n", shot.t_s, shot.path);
+  }
+  return lines.empty() ? std::nullopt : std::optional(lines);
+}
+
+// Read before the others are: it has no value of its own.
+constexpr Binding kNoValue{};
+
+// clang-format off
+std::vector<OwnRow> view_rows() {
+  return {
+    {{{.name = "view", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches or split",
+       .metavar = "NAME"}, {parse_view, print_view}}, {.commands = kForView}},
+    {{{.name = "overlay", .group = kViewGroup, .help = "the panel",
+       .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, switched([](auto& o) -> auto& { return o.view.overlay; })}, {.commands = kForView}},
+    {{{.name = "show", .group = kViewGroup, .help = "what is drawn over the picture: marks, outlines, scanpath, or none",
+       .metavar = "LIST"}, {parse_show, print_show}}, {.commands = kForView}},
+    {{{.name = "size", .group = kViewGroup, .help = "the window's size in pixels",
+       .metavar = "WxH"}, {parse_size, print_size}}, {.commands = kForView}},
+    {{{.name = "speed", .group = kViewGroup, .help = "how fast the video plays",
+       .metavar = "X", .kind = K::kNumber, .lo = 0.1, .hi = 16}, field([](auto& o) -> auto& { return o.view.speed; })}, {.commands = kForView}},
+    {{{.name = "pause", .group = kViewGroup, .help = "stand still on the first frame",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.view.paused; })}, {.commands = kForView}},
+    {{{.name = "vsync", .group = kViewGroup, .help = "the window waits for the screen's refresh", .more = "The key `v` switches it while it plays.",
+       .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, switched([](auto& o) -> auto& { return o.view.vsync; })}, {.commands = kForView}},
+    {{{.name = "offscreen", .group = kViewGroup, .help = "no window: only the pictures of {screenshot}",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.view.offscreen; })}, {.commands = kForView, .in_config = false}},
+    {{{.name = "screenshot", .group = kViewGroup, .help = "the picture T seconds after the first frame; may be repeated",
+       .metavar = "T=FILE.png"}, {parse_screenshots, print_screenshots}}, {.commands = kForView, .repeats = true, .in_config = false}},
+  };
+}
+
+std::vector<OwnRow> run_rows() {
+  return {
+    {{{.name = "devices", .group = kRunGroup, .help = "list the cameras with their formats, sizes and rates",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.info.devices; })}, {.commands = kForInfo, .in_config = false}},
+    {{{.name = "budget-ms", .group = kRunGroup, .help = "what one frame may cost",
+       .metavar = "MS", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6}, field([](auto& o) -> auto& { return o.profile.budget_ms; })}, {.commands = kForProfile}},
+    {{{.name = "check", .group = kRunGroup, .help = "exit 3 when the p99 is over the budget",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.profile.check; })}, {.commands = kForProfile}},
+    {{{.name = "trace", .group = kRunGroup, .help = "write the stages' times for Perfetto",
+       .metavar = "FILE"}, field([](auto& o) -> auto& { return o.profile.trace; })}, {.commands = kForProfile}},
+    {{{.name = "against", .group = kRunGroup, .help = "compare with the video the dump was made of: PSNR in the fovea and over the frame",
+       .metavar = "VIDEO"}, field([](auto& o) -> auto& { return o.reconstruct.against; })}, {.commands = kForReconstruct}},
+    {{{.name = "emission", .group = kRunGroup, .help = "which emission a .png shows, from 0 (default: the middle one)",
+       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = kMany}, field([](auto& o) -> auto& { return o.reconstruct.emission; })}, {.commands = kForReconstruct}},
+  };
+}
+
+std::vector<OwnRow> everyones_rows() {
+  return {
+    {{{.name = "log-level", .group = kRunGroup, .help = "trace, debug, info, warn, error or off",
+       .metavar = "LEVEL", .kind = K::kChoice, .choices = "trace|debug|info|warn|error|off"}, field([](auto& o) -> auto& { return o.log_level; })}, {}},
+    {{{.name = "progress", .group = kRunGroup, .help = "on stderr: auto (a line, on a terminal), none or json",
+       .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<ProgressMode>()}, field([](auto& o) -> auto& { return o.progress; })}, {}},
+    {{{.name = "json", .group = kRunGroup, .help = "the result on stdout as JSON",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.json; })}, {}},
+    {{{.name = "config", .group = kRunGroup, .help = "read options from a TOML file; the command line wins",
+       .metavar = "FILE"}, kNoValue}, {.in_config = false}},
+    {{{.name = "print-config", .group = kRunGroup, .help = "write the options in force as TOML and end",
+       .kind = K::kFlag}, kNoValue}, {.in_config = false}},
+  };
+}
+
+std::vector<OwnRow> result_rows_unset() {
+  return {
+    {{{.name = "output", .group = kOutputGroup, .help = "where the result goes: a folder (dump), a .mp4 or .png (reconstruct)",
+       .metavar = "PATH"}, {parse_output, print_output}}, {.commands = kForDump | kForReconstruct, .short_name = "o"}},
+    {{{.name = "overwrite", .group = kOutputGroup, .help = "replace an existing result",
+       .kind = K::kFlag}, {parse_overwrite, print_overwrite}}, {.commands = kForDump | kForReconstruct}},
+    {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.resume; })}, {.commands = kForDump}},
+  };
+}
+// clang-format on
+
+// Defaults are what the structs are born with.
+std::vector<OwnRow> with_defaults(std::vector<OwnRow> rows) {
+  const Options fresh;
+  for (OwnRow& own : rows) {
+    if (own.row.binding.print != nullptr) own.row.spec.default_text = own.row.binding.print(fresh).value_or("");
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<OwnRow> result_rows() { return with_defaults(result_rows_unset()); }
+
+std::vector<OwnRow> command_rows() {
+  std::vector<OwnRow> rows = run_rows();
+  for (auto* more : {&view_rows, &everyones_rows}) {
+    for (OwnRow& row : more()) rows.push_back(std::move(row));
+  }
+  return with_defaults(std::move(rows));
+}
+
+}  // namespace saccade

@@ -1,0 +1,91 @@
+#include "pipeline/options/resolve.h"
+
+#include <fmt/format.h>
+
+#include "pipeline/options/option_error.h"
+#include "pipeline/source/ffmpeg/hardware.h"
+
+namespace saccade {
+namespace {
+
+// A policy's argument is read where the policy is made; a file is left for then.
+void check_fixation(const StreamOptions& options) {
+  const ScanpathConfig& scanpath = options.pipeline.scanpath;
+  if (scanpath.policy != FixationPolicy::kFile) static_cast<void>(make_scanpath(scanpath, FrameGeometry{64, 64}));
+}
+
+void settle_backend(StreamOptions& options, StreamUse use) {
+  if (use == StreamUse::kInspect) return;
+  if (use == StreamUse::kDraw && options.backend == name(Backend::kCpu)) {
+    throw OptionError::naming("backend", "pictures are drawn from OpenGL's textures; use {backend} gl, cuda or auto",
+                              options.backend);
+  }
+  const bool drawn_by_default = use == StreamUse::kDraw && options.backend == "auto";
+  options.pipeline.backend = drawn_by_default ? Backend::kGl : choose_backend(options.backend, options.backend_reason);
+  if (options.pipeline.backend == Backend::kCpu && options.pipeline.upload != UploadPath::kAuto) {
+    throw OptionError::naming("upload", "backend cpu uploads to no GPU; use {backend} gl or cuda, or leave it out",
+                              name(options.pipeline.upload));
+  }
+}
+
+// auto: the device decodes where it also holds the texture, unless filters need the frames on the host.
+void settle_decoder(StreamOptions& options) {
+  options.source.hwdec = HwDecode::kNo;
+  options.source.why_no_hwdec.clear();
+  options.source.require_hwdec = options.source.keep_on_card = false;
+  const bool on_device = options.pipeline.backend == Backend::kCuda;
+  const bool asked = options.hwdec == HwDecode::kCuda || options.require_hwdec;
+  if (options.hwdec == HwDecode::kNo || (!asked && !on_device)) return;
+  if (!asked && !options.source.filters.empty()) {
+    options.source.why_no_hwdec = "filters need the frames on the host";
+    return;
+  }
+  const std::string why_not = why_no_cuda_decoding();
+  if (asked && !why_not.empty()) {
+    throw UnavailableError(fmt::format("{}: {}; leave it out to decode on the CPU",
+                                       options.require_hwdec ? "require-hwdec" : "hwdec cuda", why_not));
+  }
+  if (!why_not.empty()) {
+    options.source.why_no_hwdec = why_not;
+    return;
+  }
+  options.source.hwdec = HwDecode::kCuda;
+  options.source.require_hwdec = options.require_hwdec;
+  options.source.keep_on_card = on_device;
+}
+
+}  // namespace
+
+void check_options(StreamOptions& options) {
+  const SampleFormat& samples = options.pipeline.samples;
+  if (samples.type == SampleType::kU8 && samples != SampleFormat{}) {
+    throw OptionError::naming("normalize", "u8 samples can't be normalized; add {dtype} f16 or {dtype} f32");
+  }
+  if (options.require_hwdec && options.hwdec == HwDecode::kNo) {
+    throw OptionError::naming("require-hwdec", "contradicts {hwdec} no; leave one out");
+  }
+  options.pipeline.lattice = lattice_of(options.lattice);
+  options.pipeline.scanpath.fov_deg = options.lattice.fov_deg;
+  options.source.live.assume_live = options.queue_policy == QueuePolicy::kLatest;
+  options.source.live.drop_late = options.queue_policy != QueuePolicy::kBlock;
+  check_fixation(options);
+}
+
+void resolve(StreamOptions& options, StreamUse use) {
+  check_options(options);
+  settle_backend(options, use);
+  settle_decoder(options);
+}
+
+SessionConfig session_config(const StreamOptions& options, const std::string& uri) {
+  SessionConfig config;
+  config.source = options.source;
+  config.source.uri = uri;
+  config.pipeline = options.pipeline;
+  config.policy = options.queue_policy;
+  config.threshold_given = options.threshold_given;
+  config.log = options.source.log;
+  return config;
+}
+
+}  // namespace saccade

@@ -1,0 +1,28 @@
+// From what was asked to what will be done: conflicts, the backend, the decoder.
+#pragma once
+
+#include <string>
+
+#include "pipeline/options/stream_options.h"
+#include "pipeline/run/session.h"
+
+namespace saccade {
+
+// What the stream is opened for.
+enum class StreamUse : std::uint8_t {
+  kRun,      // the pipeline runs
+  kDraw,     // it runs, and its texture is drawn by OpenGL
+  kInspect,  // nothing runs: no backend is chosen
+};
+
+// Finds options that conflict and makes pipeline.lattice of options.lattice; opens no device. Throws OptionError.
+void check_options(StreamOptions& options);
+
+// check_options(), then settles which backend runs, and why, and what decodes. Throws UnavailableError for a backend or
+// a decoder that was asked for and can't be used here. Any thread; may probe devices.
+void resolve(StreamOptions& options, StreamUse use = StreamUse::kRun);
+
+// What one input is run with; after resolve().
+SessionConfig session_config(const StreamOptions& options, const std::string& uri);
+
+}  // namespace saccade

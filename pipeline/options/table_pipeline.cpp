@@ -1,0 +1,227 @@
+// Options of the pipeline: the texture and its damage, the fovea and its patches, the scanpath, what is emitted.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "pipeline/error.h"
+#include "pipeline/options/table.h"
+#include "pipeline/options/values.h"
+
+namespace saccade {
+namespace {
+
+constexpr double kMany = 9007199254740992.0;  // 2^53: whole numbers that a double holds exactly
+
+template <typename Get>
+OptionBinding<StreamOptions> field(Get get) {
+  return bind_field<StreamOptions>(get);
+}
+
+void parse_threshold(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  parse_value(spec, text, options.pipeline.diff.threshold);
+  options.threshold_given = true;
+}
+
+std::optional<std::string> print_threshold(const StreamOptions& options) {
+  if (!options.threshold_given) return std::nullopt;
+  return print_integer(options.pipeline.diff.threshold);
+}
+
+std::string preset_names() {
+  std::string list;
+  for (const FoveaPreset& preset : kFoveaPresets) list.append(list.empty() ? "" : "|").append(preset.name);
+  return list;
+}
+
+void parse_preset(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  options.lattice.preset = find_preset(parse_choice(spec, text));
+}
+
+std::optional<std::string> print_preset(const StreamOptions& options) {
+  return options.lattice.preset != nullptr ? std::optional<std::string>(options.lattice.preset->name) : std::nullopt;
+}
+
+void parse_patch_size(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  const std::int64_t size = parse_integer(spec, text);
+  if (size % 2 != 0) throw UsageError(fmt::format("'{}' is odd; a patch has an even side", size));
+  options.lattice.patch_size = static_cast<int>(size);
+}
+
+std::optional<std::string> print_patch_size(const StreamOptions& options) {
+  return print_integer(options.lattice.patch_size);
+}
+
+void parse_fixation(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string word = parse_text(text).substr(0, colon);
+  const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const auto policy = from_name<FixationPolicy>(word);
+  if (!policy) {
+    throw UsageError("'" + word + "' is not saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH");
+  }
+  if (policy == FixationPolicy::kFile && argument.empty()) throw UsageError("'file' needs a path: file:PATH");
+  if (!argument.empty() && (policy == FixationPolicy::kSaliency || policy == FixationPolicy::kRandom)) {
+    throw UsageError("'" + word + "' takes no argument; leave out ':" + argument + "'");
+  }
+  options.pipeline.scanpath.policy = *policy;
+  options.pipeline.scanpath.argument = argument;
+}
+
+std::optional<std::string> print_fixation(const StreamOptions& options) {
+  const ScanpathConfig& scanpath = options.pipeline.scanpath;
+  return fmt::format("{}{}{}", name(scanpath.policy), scanpath.argument.empty() ? "" : ":", scanpath.argument);
+}
+
+void parse_every(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  const auto frames = parse_word_or_integer(spec, text);
+  EmitPolicy& emit = options.pipeline.emit;
+  emit.kind = !frames && text == "fixation" ? EmitPolicy::Kind::kFixation : EmitPolicy::Kind::kFrames;
+  emit.every_frames = frames.value_or(1);
+  options.every_as_number = frames.has_value();
+}
+
+std::optional<std::string> print_every(const StreamOptions& options) {
+  const EmitPolicy& emit = options.pipeline.emit;
+  if (emit.kind == EmitPolicy::Kind::kFixation) return "fixation";
+  if (emit.every_frames == 1 && !options.every_as_number) return "frame";
+  return print_integer(emit.every_frames);
+}
+
+// Published constants of OpenAI's CLIP, of torchvision's ImageNet models, and of SigLIP.
+struct Normalization {
+  const char* name;
+  std::array<float, 3> mean, deviation;
+};
+constexpr Normalization kNormalizations[] = {
+    {"none", {0, 0, 0}, {1, 1, 1}},
+    {"clip", {0.48145466F, 0.4578275F, 0.40821073F}, {0.26862954F, 0.26130258F, 0.27577711F}},
+    {"imagenet", {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}},
+    {"siglip", {0.5F, 0.5F, 0.5F}, {0.5F, 0.5F, 0.5F}}};
+
+SampleFormat normalized(SampleType type, const Normalization& set) {
+  SampleFormat format{.type = type, .mean = set.mean, .inv_std = {}};
+  for (std::size_t c = 0; c < 3; ++c) format.inv_std[c] = 1.0F / set.deviation[c];
+  return format;
+}
+
+std::string normalization_names() {
+  std::string list;
+  for (const Normalization& set : kNormalizations) list.append(list.empty() ? "" : "|").append(set.name);
+  return list;
+}
+
+void parse_normalize(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  parse_choice(spec, text);
+  SampleFormat& samples = options.pipeline.samples;
+  for (const Normalization& set : kNormalizations) {
+    if (text == set.name) samples = normalized(samples.type, set);
+  }
+}
+
+std::optional<std::string> print_normalize(const StreamOptions& options) {
+  const SampleFormat& samples = options.pipeline.samples;
+  for (const Normalization& set : kNormalizations) {
+    if (samples == normalized(samples.type, set)) return set.name;
+  }
+  return std::nullopt;  // a caller's own: it has no name
+}
+
+using K = ValueKind;
+using Scope = OptionScope;
+
+// clang-format off
+void add_texture(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "backend", .group = kPictureGroup, .help = "where the texture lives: auto, cpu, gl or cuda",
+      .more = "`auto`: `cuda` where a GPU can be used, else `cpu`; `meta.json` says which, and why.",
+      .metavar = "NAME", .kind = K::kChoice, .choices = "auto|cpu|gl|cuda", .shapes_result = true, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.backend; })},
+    {{.name = "upload", .group = kPictureGroup, .help = "how tiles reach a GPU's texture: auto, pbo (pixel buffers of OpenGL) or direct",
+      .more = "With backend `cuda`, `pbo` makes the texture OpenGL's too. `auto` takes the faster one. The result is the same.",
+      .metavar = "PATH", .kind = K::kChoice, .choices = choices_of<UploadPath>(), .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.pipeline.upload; })},
+    {{.name = "levels", .group = kPictureGroup, .help = "levels of the pyramid",
+      .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = kMaxLevels, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.pipeline.levels; })},
+    {{.name = "threshold", .group = kPictureGroup, .help = "a sample changed when it differs by more than this",
+      .more = "In 8-bit codes, against the stored picture, which never drifts further. A live source has a default of 8 ([NOISE.md](NOISE.md)).",
+      .metavar = "CODES", .kind = K::kInteger, .default_text = print_integer(DiffConfig{}.threshold), .lo = 0, .hi = 255, .shapes_result = true, .tunable = true,
+      .scope = Scope::kRun}, {parse_threshold, print_threshold}},
+    {{.name = "min-pixels", .group = kPictureGroup, .help = "a tile is damaged when more than N samples changed",
+      .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 1024, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
+     field([](auto& o) -> auto& { return o.pipeline.diff.min_pixels; })},
+    {{.name = "noise-floor", .group = kPictureGroup, .help = "differences up to this are no motion",
+      .more = "In 8-bit codes, of what the saliency policy sees.",
+      .metavar = "CODES", .kind = K::kInteger, .lo = 0, .hi = 255, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
+     field([](auto& o) -> auto& { return o.pipeline.diff.noise_floor; })},
+  });
+}
+
+void add_fovea(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "preset", .group = kFoveaGroup, .help = "published M0 and e0: geisler-perry, horton-hoyt, rovamo-virsu or uv",
+      .metavar = "NAME", .kind = K::kChoice, .choices = preset_names(), .shapes_result = true, .tunable = true}, {parse_preset, print_preset}},
+    {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: solved from {patches})",
+      .more = "lod = log2((e + e0) / M0). Default of the other lattices: 2.3.",
+      .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.e0; })},
+    {{.name = "m0", .group = kFoveaGroup, .help = "magnification's numerator (default: e0)",
+      .more = "Full resolution reaches out to M0 - e0.",
+      .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.m0; })},
+    {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
+      .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
+    {{.name = "lattice", .group = kFoveaGroup, .help = "nested, grid or uniform",
+      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all.",
+      .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.kind; })},
+    {{.name = "patches", .group = kFoveaGroup, .help = "how many patches (nested: at most; default 273)",
+      .more = "With `nested` the fovea's size follows.",
+      .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.patches; })},
+    {{.name = "patch-size", .group = kFoveaGroup, .help = "samples along a patch's side",
+      .metavar = "S", .kind = K::kInteger, .lo = 2, .hi = 256, .shapes_result = true, .tunable = true}, {parse_patch_size, print_patch_size}},
+    {{.name = "strides", .group = kFoveaGroup, .help = "nested, explicit: pixels a sample for each ring, as 1,2,4,8",
+      .metavar = "LIST", .kind = K::kIntegers, .lo = 1, .hi = 32768, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.strides; })},
+    {{.name = "grid-sizes", .group = kFoveaGroup, .help = "nested, explicit: patches along each ring's side, as 4,4,6,8",
+      .metavar = "LIST", .kind = K::kIntegers, .lo = 1, .hi = 1024, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.grid_sizes; })},
+    {{.name = "lod", .group = kFoveaGroup, .help = "uniform: the one level of detail (default: just covers the frame)",
+      .metavar = "L", .kind = K::kNumber, .lo = 0, .hi = kMaxLevels - 1, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.lod; })},
+  });
+}
+
+void add_scanpath(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "fixation", .group = kScanpathGroup, .help = "saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
+      .more = "Where the eye goes. `file`: lines of `t_s,u,v`.",
+      .metavar = "POLICY", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_fixation, print_fixation}},
+    {{.name = "rate", .group = kScanpathGroup, .help = "fixations a second", .more = "In the video's own time.",
+      .metavar = "HZ", .kind = K::kNumber, .lo = 1e-3, .hi = 1e3, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
+     field([](auto& o) -> auto& { return o.pipeline.scanpath.rate_hz; })},
+    {{.name = "seed", .group = kScanpathGroup, .help = "seed of what is random",
+      .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = kMany, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
+     field([](auto& o) -> auto& { return o.pipeline.scanpath.seed; })},
+  });
+}
+
+void add_emission(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "every", .group = kOutputGroup, .help = "when patches are sampled: fixation, frame, or each N frames",
+      .more = "`fixation`: on landing.",
+      .metavar = "WHEN", .kind = K::kWordOrInteger, .choices = "fixation|frame", .lo = 1, .hi = kMany, .shapes_result = true, .scope = Scope::kEmission},
+     {parse_every, print_every}},
+    {{.name = "dtype", .group = kOutputGroup, .help = "samples as u8, f16 or f32",
+      .metavar = "TYPE", .kind = K::kChoice, .choices = choices_of<SampleType>(), .shapes_result = true, .scope = Scope::kEmission},
+     field([](auto& o) -> auto& { return o.pipeline.samples.type; })},
+    {{.name = "normalize", .group = kOutputGroup, .help = "subtract a mean, divide by a deviation: none, clip, imagenet or siglip",
+      .more = "The published ones; of f16 and f32.",
+      .metavar = "SET", .kind = K::kChoice, .choices = normalization_names(), .shapes_result = true, .scope = Scope::kEmission}, {parse_normalize, print_normalize}},
+    {{.name = "staged", .group = kRunGroup, .help = "run diff, upload and mips one by one where the backend fuses them",
+      .kind = K::kFlag, .scope = Scope::kProfiling}, field([](auto& o) -> auto& { return o.pipeline.staged; })},
+  });
+}
+// clang-format on
+
+}  // namespace
+
+void add_pipeline_options(std::vector<StreamOption>& rows) {
+  add_texture(rows);
+  add_fovea(rows);
+  add_scanpath(rows);
+  add_emission(rows);
+}
+
+}  // namespace saccade

@@ -1,0 +1,105 @@
+// Options of what is read, and how it is decoded.
+#include "pipeline/options/table.h"
+#include "pipeline/options/values.h"
+
+namespace saccade {
+namespace {
+
+constexpr double kMany = 9007199254740992.0;  // 2^53: whole numbers that a double holds exactly
+
+template <typename Get>
+OptionBinding<StreamOptions> field(Get get) {
+  return bind_field<StreamOptions>(get);
+}
+
+void parse_loop(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  const auto times = parse_word_or_integer(spec, text);
+  options.source.loops = times.value_or(text == "true" ? -1 : 0);
+  options.loop_as_number = times.has_value();
+}
+
+std::optional<std::string> print_loop(const StreamOptions& options) {
+  const std::int64_t loops = options.source.loops;
+  if (loops > 0 || (loops == 0 && options.loop_as_number)) return print_integer(loops);
+  return print_flag(loops != 0);
+}
+
+using K = ValueKind;
+using Scope = OptionScope;
+
+// clang-format off
+void add_input(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "vf", .group = kSourceGroup, .help = "video filters, FFmpeg syntax, before anything else",
+      .metavar = "FILTERS", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.filters; })},
+    {{.name = "input-format", .group = kSourceGroup, .help = "read as this format (ffmpeg's -f): rawvideo, h264 ...; of a device: its -input_format",
+      .metavar = "NAME", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.format; })},
+    {{.name = "input-size", .group = kSourceGroup, .help = "size of raw video, or asked of a device",
+      .metavar = "WxH", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.size; })},
+    {{.name = "input-rate", .group = kSourceGroup, .help = "frames a second of raw video, pictures or a bare stream, or asked of a device",
+      .metavar = "FPS", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.rate; })},
+    {{.name = "pixel-format", .group = kSourceGroup, .help = "of raw video, as yuv420p or nv12",
+      .metavar = "NAME", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.pixel_format; })},
+    {{.name = "deinterlace", .group = kSourceGroup, .help = "one frame of two fields: auto (when the stream says so), yes or no",
+      .more = "By bwdif. For a frame of each field: {vf} bwdif.",
+      .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<Deinterlace>(), .shapes_result = true},
+     field([](auto& o) -> auto& { return o.source.deinterlace; })},
+    {{.name = "stream", .group = kSourceGroup, .help = "which video stream, from 0 (default: the best)",
+      .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 10000, .shapes_result = true}, field([](auto& o) -> auto& { return o.source.stream_index; })},
+    {{.name = "start", .group = kSourceGroup, .help = "begin S seconds after the stream's first time",
+      .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e9, .shapes_result = true}, field([](auto& o) -> auto& { return o.source.start_s; })},
+    {{.name = "duration", .group = kSourceGroup, .help = "end S seconds after the start",
+      .metavar = "S", .kind = K::kNumber, .lo = 1e-9, .hi = 1e9, .shapes_result = true}, field([](auto& o) -> auto& { return o.source.duration_s; })},
+    {{.name = "frames", .group = kSourceGroup, .help = "end after N frames",
+      .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = kMany, .shapes_result = true}, field([](auto& o) -> auto& { return o.source.max_frames; })},
+    {{.name = "loop", .group = kSourceGroup, .help = "play for ever; {loop}=N: N more times after the first",
+      .metavar = "N", .kind = K::kWordOrInteger, .choices = "true|false", .lo = 0, .hi = kMany, .shapes_result = true}, {parse_loop, print_loop}},
+    {{.name = "max-pixels", .group = kSourceGroup, .help = "refuse larger pictures",
+      .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 2147483647}, field([](auto& o) -> auto& { return o.source.max_pixels; })},
+    {{.name = "allow-network", .group = kSourceGroup, .help = "a playlist on disk may open http and other URLs",
+      .more = "Without it, only files of its folder.",
+      .kind = K::kFlag, .shapes_result = true}, field([](auto& o) -> auto& { return o.source.allow_network; })},
+  });
+}
+
+void add_decoding(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "threads", .group = kSourceGroup, .help = "decoder threads, 0: FFmpeg's choice",
+      .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 64, .scope = Scope::kDecoding}, field([](auto& o) -> auto& { return o.source.threads; })},
+    {{.name = "hwdec", .group = kSourceGroup, .help = "hardware decoding: auto, no or cuda",
+      .more = "`cuda`: by NVDEC. `auto`: the same with backend `cuda` and without {vf}. What the GPU can't decode, and what follows a change of format, is decoded on the CPU "
+              "and reported once (`hwdec_reason` in `meta.json`, `frames_off_card` in `manifest.json`).",
+      .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<HwDecode>("auto"), .shapes_result = true}, field([](auto& o) -> auto& { return o.hwdec; })},
+    {{.name = "require-hwdec", .group = kSourceGroup, .help = "fail where no hardware decoder can be used",
+      .kind = K::kFlag}, field([](auto& o) -> auto& { return o.require_hwdec; })},
+  });
+}
+
+void add_live(std::vector<StreamOption>& rows) {
+  rows.insert(rows.end(), {
+    {{.name = "live-policy", .group = kSourceGroup, .help = "when the source is faster: block (wait), latest (drop, newest frame wins), auto: latest for live sources",
+      .metavar = "POLICY", .kind = K::kChoice, .choices = choices_of<QueuePolicy>("auto"), .shapes_result = true, .scope = Scope::kRun},
+     field([](auto& o) -> auto& { return o.queue_policy; })},
+    {{.name = "rtsp-transport", .group = kSourceGroup, .help = "how RTSP's packets come, as ffmpeg's: tcp, udp, udp_multicast or http",
+      .metavar = "NAME", .kind = K::kChoice, .choices = "tcp|udp|udp_multicast|http"}, field([](auto& o) -> auto& { return o.source.live.rtsp_transport; })},
+    {{.name = "open-timeout", .group = kSourceGroup, .help = "until a network or device must have sent something, 0: no limit (default 10, pipes 0)",
+      .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6}, field([](auto& o) -> auto& { return o.source.live.open_timeout_s; })},
+    {{.name = "stall-timeout", .group = kSourceGroup, .help = "how long a network or device may send nothing, 0: no limit (default 10, pipes 0)",
+      .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6}, field([](auto& o) -> auto& { return o.source.live.stall_timeout_s; })},
+    {{.name = "reconnect", .group = kSourceGroup, .help = "tries in a row to get a live stream back that broke, 0: none",
+      .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 1e9, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.source.live.reconnect; })},
+    {{.name = "reconnect-delay-max", .group = kSourceGroup, .help = "the longest wait between two tries; the first is 0.25 s, each next one twice the last",
+      .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.source.live.reconnect_delay_max_s; })},
+  });
+}
+// clang-format on
+
+}  // namespace
+
+void add_source_options(std::vector<StreamOption>& rows) {
+  add_input(rows);
+  add_decoding(rows);
+  add_live(rows);
+}
+
+}  // namespace saccade
