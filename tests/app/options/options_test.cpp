@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "app/options/table.h"
+#include "pipeline/options/values.h"
 
 namespace saccade {
 namespace {
@@ -65,6 +67,56 @@ TEST(OptionTable, DefaultsEqualTheConfigs) {
   EXPECT_EQ(options.source.start_s, 0);
   EXPECT_FALSE(options.source.duration_s);
   EXPECT_EQ(options.profile.budget_ms, ProfileOptions{}.budget_ms);
+}
+
+// Of the program's own options; tests/pipeline/options has those of a stream.
+TEST(OptionTable, PrintedTexts_ReadBackToTheSameValues) {
+  const std::map<std::string_view, std::vector<std::string>> some{
+      {"view", {"frame", "foveated", "level:0", "level:11", "split"}},
+      {"show", {"none", "marks", "outlines,marks", "marks,outlines,scanpath"}},
+      {"size", {"16x16", "1920x1080", "0640x480"}},
+      {"screenshot", {"0=a.png", "2.5=b=c.png\n1e3=d e.png"}},
+      {"output", {"a", "b/c.mp4"}},
+      {"trace", {"t.json", "u"}},
+      {"against", {"a.mp4", "b"}},
+      {"emission", {"0", "17"}},
+      {"budget-ms", {"0.5", "33.3", "1e3"}},
+      {"speed", {"0.1", "16", "2"}}};
+  for (const ProgramOption& option : option_table()) {
+    const OptionSpec& spec = option.spec();
+    if (option.is_of_stream() || spec.name == "config" || spec.name == "print-config") continue;
+    std::vector<std::string> texts = split(spec.kind == ValueKind::kFlag ? "true|false" : spec.choices, '|');
+    if (const auto found = some.find(spec.name); found != some.end()) texts = found->second;
+    std::set<std::string> printed;
+    for (const std::string& text : texts) {
+      Options options, again;
+      ASSERT_NO_THROW(option.parse(options, text)) << spec.name << " " << text;
+      const auto canonical = option.print(options);
+      ASSERT_TRUE(canonical) << spec.name << " " << text;
+      option.parse(again, *canonical);
+      EXPECT_EQ(option.print(again), canonical) << spec.name << " " << text;
+      printed.insert(*canonical);
+    }
+    EXPECT_EQ(printed.size(), texts.size()) << spec.name << ": each value prints its own text";
+    EXPECT_GE(printed.size(), 2U) << spec.name;
+  }
+}
+
+template <NamedEnum E>
+void expect_names() {
+  std::size_t count = 0;
+  for (const EnumName<E>& row : names_of(E{})) {
+    EXPECT_EQ(static_cast<std::size_t>(row.value), count++) << row.text;
+    EXPECT_STREQ(saccade::name(row.value), row.text);
+    EXPECT_EQ(from_name<E>(row.text), row.value);
+  }
+  EXPECT_EQ(from_name<E>("no such name"), std::nullopt);
+}
+
+TEST(EnumNames, OfTheProgram_GoBothWays) {
+  expect_names<Command>();
+  expect_names<ProgressMode>();
+  expect_names<ui::View>();
 }
 
 TEST(ParseOptions, FillsTheStructs) {
