@@ -1,0 +1,283 @@
+// libsaccade: a video, as the few patches that an eye would look at. The whole C interface; docs/API.md shows it in
+// use.
+//
+// Strings     UTF-8, ended by a zero. What the library returns belongs to the handle it was asked of.
+// Coordinates u, v in 0..1 of the frame as it is displayed, origin at the top left. Units stand in the names.
+// Structs     begin with `struct_size`: set it to sizeof the struct before a call. Later versions add fields at the
+// end. Threads     one thread at a time for each handle, and any number of handles at once; what differs says so.
+// Errors      calls return a saccade_status. Below zero it is an error: saccade_last_error() says more.
+#ifndef SACCADE_SACCADE_H
+#define SACCADE_SACCADE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SACCADE_VERSION_MAJOR 0
+#define SACCADE_VERSION_MINOR 1
+#define SACCADE_VERSION_PATCH 0
+#define SACCADE_VERSION (SACCADE_VERSION_MAJOR * 10000 + SACCADE_VERSION_MINOR * 100 + SACCADE_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define SACCADE_API __attribute__((visibility("default")))
+#else
+#define SACCADE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Versions and errors -------------------------------------------------------------------------------------------
+
+// Of the library that runs: compare with SACCADE_VERSION, that of this header. Any thread.
+SACCADE_API int saccade_version(void);
+SACCADE_API const char* saccade_version_text(void);  // "0.1.0"
+
+typedef enum saccade_status {
+  SACCADE_OK = 0,
+  SACCADE_LATER = 1,               // nothing yet: the time limit of the call has passed
+  SACCADE_END = 2,                 // the stream is over
+  SACCADE_ERROR_USAGE = -1,        // a setting or an argument is wrong, or conflicts with another one
+  SACCADE_ERROR_INPUT = -2,        // the input can't be used, or broke
+  SACCADE_ERROR_UNAVAILABLE = -3,  // a device or a library is missing or has failed; the input may be whole
+  SACCADE_ERROR_INTERRUPTED = -4,  // saccade_stream_interrupt() was called
+  SACCADE_ERROR_OUTPUT = -5,       // a result can't be written
+  SACCADE_ERROR_MEMORY = -6,       // out of memory
+  SACCADE_ERROR_INTERNAL = -7      // a fault of the library itself
+} saccade_status;
+
+SACCADE_API const char* saccade_status_name(saccade_status status);  // "ok", "later", "end", "usage", "input" ...
+
+// Of the last call that failed on this thread; valid until the next one that fails. Empty and SACCADE_OK: none has.
+SACCADE_API saccade_status saccade_last_error_status(void);
+SACCADE_API const char* saccade_last_error(void);       // one line: the input's or option's name, the fault
+SACCADE_API const char* saccade_last_error_hint(void);  // what to try, in a few words; often empty
+
+// ---- Options -------------------------------------------------------------------------------------------------------
+
+// Settings of a stream, by the names and in the words of the command line: "lattice" = "grid", "patches" = "200".
+typedef struct saccade_options saccade_options;
+
+SACCADE_API saccade_options* saccade_options_new(void);           // with every default; NULL: out of memory
+SACCADE_API void saccade_options_free(saccade_options* options);  // NULL is allowed
+
+// Fails with the names that come near for an unknown one, and with what is allowed for a wrong text. The old setting
+// then stays. Settings that conflict with each other are found by saccade_stream_new().
+SACCADE_API saccade_status saccade_options_set(saccade_options* options, const char* name, const char* text);
+
+// The setting as text that saccade_options_set() reads back to the same; empty: not set, and without a default.
+// `text` is valid until the next saccade_options_get() of these options.
+SACCADE_API saccade_status saccade_options_get(saccade_options* options, const char* name, const char** text);
+
+// One row of the table of options. All strings live as long as the library; those that do not apply are empty.
+typedef struct saccade_option {
+  size_t struct_size;
+  const char* name;          // "patches"
+  const char* group;         // "Fovea and patches": for lists
+  const char* help;          // what it does, one line
+  const char* metavar;       // "N": what stands for the value in a usage line
+  const char* default_text;  // as saccade_options_get() gives it
+  const char* choices;       // "nested|grid|uniform"
+} saccade_option;
+
+SACCADE_API size_t saccade_option_count(void);
+SACCADE_API saccade_status saccade_option_describe(size_t index, saccade_option* out);
+
+typedef enum saccade_log_level {
+  SACCADE_LOG_DEBUG = 0,
+  SACCADE_LOG_INFO = 1,
+  SACCADE_LOG_WARNING = 2,
+  SACCADE_LOG_ERROR = 3
+} saccade_log_level;
+
+// One line without its newline, valid during the call. Comes on any thread of a stream, several at once, until
+// saccade_stream_free() has returned. Must not call into that stream.
+typedef void (*saccade_log_function)(void* user, saccade_log_level level, const char* line);
+
+// Messages of streams made from these options, from level `least` on. Without one they are dropped: the library itself
+// writes nowhere. NULL takes the function away.
+SACCADE_API saccade_status saccade_options_set_log(saccade_options* options, saccade_log_level least,
+                                                   saccade_log_function function, void* user);
+
+// SACCADE_OK where backend "cpu", "gl" or "cuda" can be used here; else SACCADE_ERROR_UNAVAILABLE, and
+// saccade_last_error() says why not. Any thread.
+SACCADE_API saccade_status saccade_backend_check(const char* backend);
+
+// ---- Streams -------------------------------------------------------------------------------------------------------
+
+// A source, its decoding thread, and the texture that patches are sampled from. With backend "gl" all calls but
+// saccade_stream_interrupt() come from the thread that opened it: OpenGL's context is current there.
+typedef struct saccade_stream saccade_stream;
+
+// Checks and copies the options (NULL: the defaults). Opens nothing and does not wait.
+SACCADE_API saccade_status saccade_stream_new(const saccade_options* options, saccade_stream** out);
+
+// Opens `uri` (a path, "-", a URL or device, "lavfi:GRAPH", "test://NAME") and waits for its first frame, whose size
+// decides all others. Again: goes on with another source. After an error the stream may be opened again.
+SACCADE_API saccade_status saccade_stream_open(saccade_stream* stream, const char* uri);
+
+// Any thread, at any moment before saccade_stream_free(): opening and waiting end promptly, and they and all later ones
+// return SACCADE_ERROR_INTERRUPTED. There is no way back.
+SACCADE_API saccade_status saccade_stream_interrupt(saccade_stream* stream);
+
+// Ends decoding and gives all memory back, but for emissions that the caller still owns. NULL is allowed.
+SACCADE_API void saccade_stream_free(saccade_stream* stream);
+
+// Facts of the source that is open. Strings live until the stream is opened again or freed.
+typedef struct saccade_stream_info {
+  size_t struct_size;
+  const char* uri;                 // as it was opened
+  const char* container;           // FFmpeg's short names, or "test"
+  const char* codec;               // "h264"
+  const char* decoder;             // the one in use: "h264", "libdav1d"
+  const char* hwdec;               // what decodes: "no" or "cuda"
+  const char* hwdec_reason;        // why it is not the GPU, where that was asked for
+  const char* coded_pixel_format;  // of the decoder: "yuv420p10le"
+  const char* layout;              // as frames come: "i420", "nv12", "i420p16", "p016", "rgba8"
+  const char* color_matrix;        // "bt601", "bt709", "bt2020nc", "smpte240m"
+  const char* color_range;         // "limited" or "full"
+  const char* filters;             // the FFmpeg graph that converts; empty: frames pass straight through
+  const char* const* notes;        // what is done to the picture, a sentence each
+  size_t note_count;
+  double sar;                   // width of a pixel over its height
+  double frames_per_s;          // on average; 0: unknown
+  int64_t duration_ns;          // -1: unknown
+  int64_t frame_count;          // as the container promises; -1: unknown
+  int32_t width_px, height_px;  // as displayed: after rotation, filters and conversion
+  int32_t coded_width_px, coded_height_px;
+  int32_t stream_index;                 // among the input's streams
+  int32_t depth_bits;                   // of a sample, 8 to 16
+  int32_t rotation_deg;                 // that was applied, clockwise: 0, 90, 180, 270
+  int32_t mirrored, deinterlaced;       // 0 or 1: that was applied
+  int32_t matrix_tagged, range_tagged;  // 0: the stream didn't say, a default rule did
+  int32_t live;                         // 1: a camera or a network stream; frames come by the clock
+} saccade_stream_info;
+
+SACCADE_API saccade_status saccade_stream_get_info(saccade_stream* stream, saccade_stream_info* out);
+
+typedef enum saccade_dtype { SACCADE_U8 = 0, SACCADE_F16 = 1, SACCADE_F32 = 2 } saccade_dtype;
+
+// Shapes, known and fixed while a source is open. Strings live until the stream is opened again or freed.
+typedef struct saccade_geometry {
+  size_t struct_size;
+  const char* backend;         // "cpu", "gl", "cuda"
+  const char* backend_reason;  // why "auto" chose it; else empty
+  const char* lattice;         // one line for people
+  const char* texture;         // "yuv8", "yuv16", "rgba8"
+  size_t patches_bytes;        // of one emission: N x 3 x S x S samples
+  double m0, e0;               // lod(e) = clamp(log2((e + e0) / m0), 0, levels - 1), as solved
+  int32_t patch_count;         // N
+  int32_t patch_size;          // S: samples along a patch's side
+  int32_t dtype;               // saccade_dtype of a sample
+  int32_t width_px, height_px;
+  int32_t levels;                // of plane 0
+  int32_t plane_count;           // 2: luma and chroma (a level less); 1: RGBA
+  int32_t tile_cols, tile_rows;  // damage is found by tiles of 16 x 16 pixels
+} saccade_geometry;
+
+SACCADE_API saccade_status saccade_stream_get_geometry(saccade_stream* stream, saccade_geometry* out);
+
+// ---- Emissions -----------------------------------------------------------------------------------------------------
+
+// The patches of one fixation. The caller owns it until saccade_emission_release(), also beyond its stream; many may be
+// held, each with memory of its own. Any thread may read and release it.
+typedef struct saccade_emission saccade_emission;
+
+// Takes frames through the texture until patches are due, and gives them in `out` (else NULL there).
+// SACCADE_LATER once `timeout_ms` have passed, after one frame's work at most; below 0: no limit; 0: does not wait.
+// SACCADE_END at the stream's end; an error where it broke. Both stay until another source is opened.
+SACCADE_API saccade_status saccade_stream_next(saccade_stream* stream, int64_t timeout_ms, saccade_emission** out);
+
+// The next frame's fixation, at u, v; overrides the scanpath once, and makes patches due.
+SACCADE_API saccade_status saccade_stream_look(saccade_stream* stream, float u, float v);
+
+// A look into an emission. Pointers live until it is released; what they point to never changes.
+typedef struct saccade_emission_view {
+  size_t struct_size;
+  const void* patches;  // [N][3][S][S]: R'G'B' samples of `dtype`
+  size_t patches_bytes;
+  // [N][4]: the centre's u and v, lod (a sample is 2^lod pixels wide), coverage (share of samples inside the frame)
+  const float* geometry;
+  const uint8_t* changed;    // [N]: 0 where these are the very bytes last emitted at this place
+  int64_t frame;             // its number, from 0; a dropped frame leaves a hole
+  int64_t pts_ns;            // presentation time, as the stream gives it
+  int64_t captured_unix_ns;  // live sources: when the frame was captured; else 0
+  int64_t age_ns;            // live sources: from capture until these patches were there; else 0
+  float fixation_u, fixation_v;
+  int32_t in_flight;      // 1: in the middle of a saccade
+  int32_t damaged_tiles;  // of this frame
+  int32_t gaps;           // live sources: how often the stream was interrupted before
+  int32_t patch_count;    // N
+  int32_t patch_size;     // S
+  int32_t dtype;          // saccade_dtype
+} saccade_emission_view;
+
+// Waits for a GPU that is still writing the patches; fails where it has failed.
+SACCADE_API saccade_status saccade_emission_get(const saccade_emission* emission, saccade_emission_view* out);
+
+// Copies into the caller's memory: each of the three where its pointer isn't NULL, and its size in bytes is the exact
+// one: patches_bytes, N x 4 floats, N bytes.
+SACCADE_API saccade_status saccade_emission_copy(const saccade_emission* emission, void* patches, size_t patches_bytes,
+                                                 float* geometry, size_t geometry_bytes, uint8_t* changed,
+                                                 size_t changed_bytes);
+
+// Gives its memory back to the stream for a later emission. NULL is allowed.
+SACCADE_API void saccade_emission_release(saccade_emission* emission);
+
+// ---- The texture and the counters ----------------------------------------------------------------------------------
+
+// One level of one plane, rows without padding between them. Includes what pads the frame to whole levels.
+typedef struct saccade_level {
+  size_t struct_size;
+  size_t size_bytes;
+  int32_t width, height;                // texels
+  int32_t image_width, image_height;    // texels that hold the frame; the rest repeats its edge
+  int32_t channels, bytes_per_channel;  // 1 or 2 (luma; Cb, Cr), 4 (RGBA)
+} saccade_level;
+
+// plane 0: luma or RGBA, 1: chroma. Level l holds true means of 4^l texels, rounded once.
+SACCADE_API saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int level, saccade_level* out);
+
+// Copies a level of the texture, as the last emission saw it, into `texels`, whose size must be that of the level.
+SACCADE_API saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int level, void* texels,
+                                                     size_t size_bytes);
+
+// Totals since the source was opened. The source's own are 0 until the end: its thread still counts.
+typedef struct saccade_counters {
+  size_t struct_size;
+  int64_t frames;  // through the texture
+  int64_t emissions;
+  int64_t damaged_tiles;  // of `tiles`
+  int64_t tiles;
+  int64_t patches;  // emitted
+  int64_t patches_changed;
+  int64_t bytes_uploaded;     // written to level 0 of the texture
+  int64_t frames_dropped;     // by the queue: a newer one was there
+  int64_t frames_decoded;     // the source's, from here on
+  int64_t frames_corrupt;     // delivered, but flagged as damaged
+  int64_t frames_off_device;  // decoded on the CPU after the GPU had decoded the first one
+  int64_t packets_corrupt;
+  int64_t packets_late;  // left out because decoding was behind a live stream
+  int64_t format_changes;
+  int64_t gaps;       // a live stream was lost and came back
+  int64_t gaps_ns;    // their length in all
+  int32_t truncated;  // 1: the container ended before its promise
+} saccade_counters;
+
+SACCADE_API saccade_status saccade_stream_get_counters(saccade_stream* stream, saccade_counters* out);
+
+// How a stream ended. `reason` lives until the stream is opened again or freed.
+typedef struct saccade_stream_end {
+  size_t struct_size;
+  const char* reason;  // in words; empty: it was over
+  int32_t ended;       // 0: it goes on
+  int32_t broke;       // 1: by an error, a time limit or a device that was pulled
+} saccade_stream_end;
+
+SACCADE_API saccade_status saccade_stream_get_end(saccade_stream* stream, saccade_stream_end* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
