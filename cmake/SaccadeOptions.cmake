@@ -23,6 +23,7 @@ if(saccade_nvcc_version VERSION_GREATER_EQUAL 12)
 endif()
 
 option(SACCADE_CUDA "Build the CUDA backend (needs nvcc 12 or later)" ${saccade_cuda_default})
+option(SACCADE_LIBRARY "Build libsaccade, the C interface, shared and static" ON)
 option(SACCADE_TESTS "Build the tests" ON)
 option(SACCADE_BENCH "Build the benchmarks" ON)
 option(SACCADE_WERROR "Treat warnings in our code as errors" OFF)

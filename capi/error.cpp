@@ -1,0 +1,98 @@
+#include "capi/error.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+namespace saccade::capi {
+namespace {
+
+struct LastError {
+  saccade_status status = SACCADE_OK;
+  std::string message;
+  const char* hint = "";
+};
+
+// The only thing that outlives a call and belongs to no handle.
+thread_local LastError last_error;
+
+}  // namespace
+
+saccade_status status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+      return SACCADE_ERROR_USAGE;
+    case ErrorKind::kInput:
+      return SACCADE_ERROR_INPUT;
+    case ErrorKind::kUnavailable:
+      return SACCADE_ERROR_UNAVAILABLE;
+    case ErrorKind::kInterrupted:
+      return SACCADE_ERROR_INTERRUPTED;
+    case ErrorKind::kOutput:
+      return SACCADE_ERROR_OUTPUT;
+  }
+  return SACCADE_ERROR_INTERNAL;
+}
+
+saccade_status fail(saccade_status status, std::string_view message, Hint hint) noexcept {
+  last_error.status = status;
+  last_error.hint = words(hint);
+  try {
+    last_error.message = message;
+  } catch (const std::bad_alloc&) {
+    last_error.message.clear();
+  }
+  return status;
+}
+
+saccade_status fail_with_exception() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return fail(status_of(error.kind()), error.what(), error.hint());
+  } catch (const std::bad_alloc&) {
+    return fail(SACCADE_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(SACCADE_ERROR_INTERNAL, error.what());
+  } catch (...) {
+    return fail(SACCADE_ERROR_INTERNAL, "unknown exception");
+  }
+}
+
+void refuse(const char* function, const std::string& fault) {
+  throw UsageError(fmt::format("{}: {}", function, fault));
+}
+
+}  // namespace saccade::capi
+
+using saccade::capi::last_error;
+
+saccade_status saccade_last_error_status(void) { return last_error.status; }
+const char* saccade_last_error(void) { return last_error.message.c_str(); }
+const char* saccade_last_error_hint(void) { return last_error.hint; }
+
+const char* saccade_status_name(saccade_status status) {
+  switch (status) {
+    case SACCADE_OK:
+      return "ok";
+    case SACCADE_LATER:
+      return "later";
+    case SACCADE_END:
+      return "end";
+    case SACCADE_ERROR_USAGE:
+      return "usage";
+    case SACCADE_ERROR_INPUT:
+      return "input";
+    case SACCADE_ERROR_UNAVAILABLE:
+      return "unavailable";
+    case SACCADE_ERROR_INTERRUPTED:
+      return "interrupted";
+    case SACCADE_ERROR_OUTPUT:
+      return "output";
+    case SACCADE_ERROR_MEMORY:
+      return "memory";
+    case SACCADE_ERROR_INTERNAL:
+      return "internal";
+  }
+  return "?";
+}

@@ -1,0 +1,174 @@
+#include "capi/stream.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "capi/error.h"
+#include "capi/options.h"
+#include "capi/structs.h"
+
+using namespace saccade;
+using namespace saccade::capi;
+using Clock = std::chrono::steady_clock;
+
+saccade_stream::saccade_stream(const StreamOptions& settings, const Log& log) : settings_(settings), log_(log) {
+  resolve(settings_);
+}
+
+saccade_stream::~saccade_stream() { close(); }
+
+void saccade_stream::close() {
+  std::unique_ptr<Session> old;
+  {
+    const std::lock_guard lock(mutex_);
+    old = std::move(session_);
+  }
+  if (pool_) pool_->close();
+  pool_.reset();
+  texts_ = {};
+  ended_ = false;
+}
+
+void saccade_stream::throw_if_interrupted() const {
+  if (stop_->load()) throw Error(ErrorKind::kInterrupted, "interrupted");
+}
+
+void saccade_stream::open(const char* uri) {
+  throw_if_interrupted();
+  close();
+  SessionConfig config;
+  config.source = settings_.source;
+  config.source.uri = uri;
+  config.source.stop = stop_;
+  config.pipeline = settings_.pipeline;
+  config.pipeline.wait_for_patches = false;  // saccade_emission_get() waits
+  config.policy = settings_.queue_policy;
+  config.threshold_given = settings_.threshold_given;
+  config.log = log_;
+  auto session = std::make_unique<Session>(config);
+  {
+    const std::lock_guard lock(mutex_);
+    session_ = std::move(session);
+  }
+  try {
+    throw_if_interrupted();  // it may have come before the session could be seen
+    session_->start();
+  } catch (...) {
+    close();
+    throw;
+  }
+  pool_ = std::make_shared<EmissionPool>();
+  for (const std::string& note : session_->info().notes) texts_.notes.push_back(note.c_str());
+  texts_.lattice = session_->pipeline().lattice().describe();
+}
+
+void saccade_stream::interrupt() {
+  stop_->store(true);
+  const std::lock_guard lock(mutex_);
+  if (session_) session_->interrupt();
+}
+
+Session& saccade_stream::session(const char* function) {
+  require(session_ != nullptr, function, "no source is open");
+  return *session_;
+}
+
+EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_status& status) {
+  Session& session = this->session("saccade_stream_next");
+  throw_if_interrupted();
+  EmissionPool::Handle emission = pool_->take();
+  if (!emission) {
+    emission = std::make_unique<saccade_emission>();
+    emission->content = session.make_emission();
+  }
+  const auto give_back = [&](saccade_status why) {
+    pool_->give(std::move(emission));
+    status = why;
+    return nullptr;
+  };
+  const bool limited = timeout_ms >= 0;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(limited ? timeout_ms : 0);
+  SessionStep step;
+  do {
+    if (limited && !session.wait_ready(deadline - Clock::now())) return give_back(SACCADE_LATER);
+    step = session.next(emission->content);
+  } while (step.status == SessionStatus::kFrame && (!limited || Clock::now() < deadline));
+
+  switch (step.status) {
+    case SessionStatus::kEmission:
+      break;
+    case SessionStatus::kFrame:
+    case SessionStatus::kLater:
+      return give_back(SACCADE_LATER);
+    case SessionStatus::kEnd:
+      ended_ = true;
+      return give_back(SACCADE_END);
+    case SessionStatus::kFailed:
+      ended_ = true;
+      throw Error(session.feed().error_kind(), session.feed().error());
+    case SessionStatus::kInterrupted:
+      throw_if_interrupted();
+      return give_back(SACCADE_END);
+  }
+  note_geometry(*emission, session.info().width_px, session.info().height_px);
+  emission->pool = pool_;
+  status = SACCADE_OK;
+  return emission;
+}
+
+saccade_status saccade_stream_new(const saccade_options* options, saccade_stream** out) {
+  return guarded([&] {
+    require(out != nullptr, "saccade_stream_new", "out is NULL");
+    *out = nullptr;
+    *out = options != nullptr ? new saccade_stream(options->settings, options->log) : new saccade_stream({}, {});
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_stream_open(saccade_stream* stream, const char* uri) {
+  return guarded([&] {
+    require(stream != nullptr, "saccade_stream_open", "stream is NULL");
+    require(uri != nullptr && *uri != '\0', "saccade_stream_open", "uri is NULL or empty");
+    stream->open(uri);
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_stream_interrupt(saccade_stream* stream) {
+  return guarded([&] {
+    require(stream != nullptr, "saccade_stream_interrupt", "stream is NULL");
+    stream->interrupt();
+    return SACCADE_OK;
+  });
+}
+
+void saccade_stream_free(saccade_stream* stream) {
+  static_cast<void>(guarded([&] {
+    delete stream;
+    return SACCADE_OK;
+  }));
+}
+
+saccade_status saccade_stream_next(saccade_stream* stream, std::int64_t timeout_ms, saccade_emission** out) {
+  return guarded([&] {
+    require(out != nullptr, "saccade_stream_next", "out is NULL");
+    *out = nullptr;
+    require(stream != nullptr, "saccade_stream_next", "stream is NULL");
+    saccade_status status = SACCADE_ERROR_INTERNAL;
+    *out = stream->next(timeout_ms, status).release();
+    return status;
+  });
+}
+
+saccade_status saccade_stream_look(saccade_stream* stream, float u, float v) {
+  return guarded([&] {
+    require(stream != nullptr, "saccade_stream_look", "stream is NULL");
+    if (!(u >= 0 && u <= 1 && v >= 0 && v <= 1)) {
+      refuse("saccade_stream_look", fmt::format("({}, {}) is outside the frame; u and v are 0 to 1", u, v));
+    }
+    stream->session("saccade_stream_look").look(u, v);
+    return SACCADE_OK;
+  });
+}

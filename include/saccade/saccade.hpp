@@ -1,0 +1,176 @@
+// The C interface as C++17: owners that free, errors that are thrown, std::span where there is one. Header only; the
+// comments on what each call does, and on threads, are those of saccade.h.
+#ifndef SACCADE_SACCADE_HPP
+#define SACCADE_SACCADE_HPP
+
+#include <saccade/saccade.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace saccade {
+inline namespace v0 {
+
+// what() is the message alone; hint() is what to try, often empty.
+class Error : public std::runtime_error {
+ public:
+  Error(saccade_status status, const std::string& message, std::string hint)
+      : std::runtime_error(message), status_(status), hint_(std::move(hint)) {}
+  saccade_status status() const { return status_; }
+  const std::string& hint() const { return hint_; }
+
+ private:
+  saccade_status status_;
+  std::string hint_;
+};
+
+// Throws Error for an error, which must be this thread's last.
+inline saccade_status check(saccade_status status) {
+  if (status < 0) throw Error(status, saccade_last_error(), saccade_last_error_hint());
+  return status;
+}
+
+// A struct of the C interface with its size filled in.
+template <typename Struct>
+Struct make() {
+  Struct out{};
+  out.struct_size = sizeof(Struct);
+  return out;
+}
+
+using LogFunction = std::function<void(saccade_log_level level, std::string_view line)>;
+
+class Options {
+ public:
+  Options() : handle_(saccade_options_new()) {
+    if (!handle_) throw std::bad_alloc();
+  }
+
+  Options& set(const std::string& name, const std::string& text) {
+    check(saccade_options_set(handle_.get(), name.c_str(), text.c_str()));
+    return *this;
+  }
+  std::string get(const std::string& name) {
+    const char* text = nullptr;
+    check(saccade_options_get(handle_.get(), name.c_str(), &text));
+    return text;
+  }
+  // The function is kept by these options and by the streams made from them. It must not throw.
+  Options& set_log(saccade_log_level least, LogFunction function) {
+    log_ = std::make_shared<LogFunction>(std::move(function));
+    check(saccade_options_set_log(handle_.get(), least, &Options::write, log_.get()));
+    return *this;
+  }
+  const saccade_options* handle() const { return handle_.get(); }
+  std::shared_ptr<const LogFunction> log() const { return log_; }
+
+ private:
+  static void write(void* user, saccade_log_level level, const char* line) {
+    (*static_cast<const LogFunction*>(user))(level, line);
+  }
+  struct Free {
+    void operator()(saccade_options* options) const { saccade_options_free(options); }
+  };
+  std::unique_ptr<saccade_options, Free> handle_;
+  std::shared_ptr<LogFunction> log_;
+};
+
+// Owns its memory until it is destroyed, also beyond its stream.
+class Emission {
+ public:
+  explicit Emission(saccade_emission* handle) : handle_(handle), view_(make<saccade_emission_view>()) {
+    check(saccade_emission_get(handle_.get(), &view_));
+  }
+  const saccade_emission_view* operator->() const { return &view_; }
+  const saccade_emission_view& operator*() const { return view_; }
+#if __cplusplus >= 202002L
+  std::span<const std::byte> patches() const {
+    return {static_cast<const std::byte*>(view_.patches), view_.patches_bytes};
+  }
+  std::span<const float> geometry() const { return {view_.geometry, 4 * count()}; }
+  std::span<const std::uint8_t> changed() const { return {view_.changed, count()}; }
+#endif
+
+ private:
+  std::size_t count() const { return static_cast<std::size_t>(view_.patch_count); }
+  struct Release {
+    void operator()(saccade_emission* emission) const { saccade_emission_release(emission); }
+  };
+  std::unique_ptr<saccade_emission, Release> handle_;
+  saccade_emission_view view_;
+};
+
+class Stream {
+ public:
+  explicit Stream(const Options& options = {}) : log_(options.log()) {
+    saccade_stream* handle = nullptr;
+    check(saccade_stream_new(options.handle(), &handle));
+    handle_.reset(handle);
+  }
+  explicit Stream(const std::string& uri, const Options& options = {}) : Stream(options) { open(uri); }
+
+  void open(const std::string& uri) { check(saccade_stream_open(handle_.get(), uri.c_str())); }
+  void interrupt() { check(saccade_stream_interrupt(handle_.get())); }  // any thread
+  void look(float u, float v) { check(saccade_stream_look(handle_.get(), u, v)); }
+
+  // Empty at the stream's end: while (auto emission = stream.next()) ...
+  std::optional<Emission> next() {
+    std::optional<Emission> emission;
+    next(-1, emission);
+    return emission;
+  }
+  // SACCADE_OK with an emission; SACCADE_LATER and SACCADE_END without.
+  saccade_status next(std::int64_t timeout_ms, std::optional<Emission>& out) {
+    out.reset();
+    saccade_emission* emission = nullptr;
+    const saccade_status status = check(saccade_stream_next(handle_.get(), timeout_ms, &emission));
+    if (emission != nullptr) out.emplace(emission);
+    return status;
+  }
+
+  saccade_stream_info info() const { return get<saccade_stream_info>(saccade_stream_get_info); }
+  saccade_geometry geometry() const { return get<saccade_geometry>(saccade_stream_get_geometry); }
+  saccade_counters counters() const { return get<saccade_counters>(saccade_stream_get_counters); }
+  saccade_stream_end end() const { return get<saccade_stream_end>(saccade_stream_get_end); }
+  saccade_level level(int plane, int level) const {
+    auto out = make<saccade_level>();
+    check(saccade_stream_get_level(handle_.get(), plane, level, &out));
+    return out;
+  }
+  std::vector<std::byte> read_level(int plane, int level) const {
+    std::vector<std::byte> texels(this->level(plane, level).size_bytes);
+    check(saccade_stream_read_level(handle_.get(), plane, level, texels.data(), texels.size()));
+    return texels;
+  }
+  saccade_stream* handle() const { return handle_.get(); }
+
+ private:
+  template <typename Struct>
+  Struct get(saccade_status (*function)(saccade_stream*, Struct*)) const {
+    auto out = make<Struct>();
+    check(function(handle_.get(), &out));
+    return out;
+  }
+  struct Free {
+    void operator()(saccade_stream* stream) const { saccade_stream_free(stream); }
+  };
+  std::shared_ptr<const LogFunction> log_;  // outlives the handle, which calls it
+  std::unique_ptr<saccade_stream, Free> handle_;
+};
+
+}  // namespace v0
+}  // namespace saccade
+
+#endif
