@@ -7,7 +7,7 @@ import unittest
 import repository
 from required import skip_or_fail
 
-FORMATTED = (".cpp", ".h", ".cu", ".cuh")
+FORMATTED = (".cpp", ".h", ".hpp", ".cu", ".cuh")
 TEXT = repository.CODE + (".py", ".sh", ".cmake", ".txt", ".md", "")
 LONGEST = 500
 

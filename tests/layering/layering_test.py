@@ -1,5 +1,5 @@
-"""Includes and links go one way: app -> ui -> pipeline -> kernels -> gpu. Each folder says which folders it may use, and
-where an outside library may be included is said by folder."""
+"""Includes and links go one way: app -> ui -> pipeline -> kernels -> gpu, and beside them capi -> pipeline. Each folder says
+which folders it may use, and where an outside library may be included is said by folder."""
 import pathlib
 import re
 import tempfile
@@ -7,7 +7,8 @@ import unittest
 
 import repository
 
-LAYERS = ("app", "ui", "pipeline", "kernels", "gpu")  # each links to what is to its right
+LAYERS = ("app", "ui", "capi", "pipeline", "kernels", "gpu")  # each links to what is to its right
+APART = (("app", "capi"), ("ui", "capi"))  # but these never meet
 MOST_FILES = 28  # of a folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -48,6 +49,7 @@ MAY_USE = {
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
     "pipeline/run": (*RUN, "gpu"),
     "pipeline/options": (*RUN, "pipeline/source/ffmpeg"),
+    "capi": (*RUN, "pipeline/options", "gpu"),
     "ui/picture": (*RUN, "gpu", "gpu/gl", "kernels/gl"),
     "ui/panel": (*PICTURE, "gpu", "gpu/gl"),
     "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
@@ -76,6 +78,7 @@ OUTSIDE = (
     (r"CLI/|toml\+\+", ("app/options",)),
     (r"nlohmann/", ("app", "pipeline/run")),
     (r"spdlog/", ("app",)),
+    (r"saccade/", ("capi",)),
 )
 
 
@@ -153,7 +156,9 @@ def link_violations(root):
             if target != f"saccade_{layer}":
                 found.append(f"{layer}/CMakeLists.txt changes {target}, a target of another folder")
             for linked in re.findall(r"\bsaccade_(\w+)", arguments):
-                if linked in LAYERS and LAYERS.index(linked) <= LAYERS.index(layer):
+                if linked not in LAYERS:
+                    continue
+                if LAYERS.index(linked) <= LAYERS.index(layer) or (layer, linked) in APART:
                     found.append(f"saccade_{layer} links saccade_{linked}, which is not below it")
     return found
 
@@ -179,6 +184,13 @@ class Layering(unittest.TestCase):
     def test_links_go_one_way(self):
         self.assertEqual(link_violations(repository.ROOT), [])
 
+    def test_the_installed_headers_need_nothing_of_ours(self):
+        paths = repository.files(repository.ROOT, ("include",))
+        self.assertEqual([path.name for path in paths], ["saccade.h", "saccade.hpp"])
+        for path in paths:
+            for _, name in INCLUDE.findall((repository.ROOT / path).read_text(encoding="utf-8")):
+                self.assertRegex(name, r"^(saccade/saccade\.h|[a-z_]+(\.h)?)$", path)
+
     def test_every_layer_is_seen(self):
         seen = {path.parts[0] for path in repository.files(repository.ROOT, LAYERS)}
         self.assertLessEqual({"app", "pipeline", "kernels"}, seen)
@@ -197,7 +209,7 @@ class PlantedViolations(unittest.TestCase):
         return root
 
     def test_includes(self):
-        headers = {"app/a.h": "", "pipeline/p.h": "", "kernels/k.h": "", "gpu/g.h": "", "kernels/shared/s.h": "",
+        headers = {"app/a.h": "", "capi/c.h": "", "pipeline/p.h": "", "kernels/k.h": "", "gpu/g.h": "", "kernels/shared/s.h": "",
                    "ui/picture/u.h": "", "pipeline/run/r.h": "", "pipeline/source/decode/d.h": ""}
         for source, text in (
             ("gpu/x.cpp", '#include "kernels/k.h"'),
@@ -211,6 +223,10 @@ class PlantedViolations(unittest.TestCase):
             ("pipeline/source/convert/x.h", '#include "pipeline/source/decode/d.h"'),
             ("pipeline/new_room/x.h", ""),
             ("kernels/cpu/x.cpp", '#include "gpu/g.h"'),
+            ("app/x.cpp", '#include "capi/c.h"'),
+            ("app/x.cpp", "#include <saccade/saccade.h>"),
+            ("capi/x.cpp", '#include "app/a.h"'),
+            ("pipeline/x.cpp", '#include "capi/c.h"'),
             ("pipeline/run/pipeline.cpp", 'extern "C" {\n#include <libavutil/frame.h>\n}'),
             ("app/info/info.cpp", "#include <libavformat/avformat.h>"),
             ("kernels/cpu/x.cpp", "#include <cuda_runtime.h>"),
@@ -245,6 +261,8 @@ class PlantedViolations(unittest.TestCase):
             {"gpu/CMakeLists.txt": "saccade_library(saccade_gpu)\ntarget_link_libraries(saccade_gpu PUBLIC saccade_kernels)"},
             {"kernels/CMakeLists.txt": "add_library(other k.cpp)"},
             {"ui/u.cpp": ""},
+            {"capi/c.cpp": "", "capi/CMakeLists.txt": "saccade_library(saccade_capi DEPENDS saccade_ui)"},
+            {"app/a.cpp": "", "app/CMakeLists.txt": "saccade_library(saccade_app DEPENDS saccade_capi)"},
         ):
             with self.subTest(change=change):
                 self.assertGreaterEqual(len(link_violations(self.plant({**good, **change}))), 1)

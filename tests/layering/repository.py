@@ -3,8 +3,8 @@ import os
 import pathlib
 
 ROOT = pathlib.Path(os.environ.get("SACCADE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-FOLDERS = ("app", "ui", "pipeline", "kernels", "gpu", "tests", "bench", "cmake", "scripts", "assets")
-CODE = (".cpp", ".h", ".cu", ".cuh", ".glsl", ".comp", ".vert", ".frag")
+FOLDERS = ("app", "ui", "capi", "include", "pipeline", "kernels", "gpu", "tests", "bench", "cmake", "scripts", "assets")
+CODE = (".cpp", ".h", ".hpp", ".cu", ".cuh", ".glsl", ".comp", ".vert", ".frag")
 
 
 def files(root=ROOT, folders=FOLDERS, suffixes=CODE):
