@@ -102,7 +102,7 @@ saccade_level level_of(const PyramidLayout& layout, int plane, int level, const 
   return out;
 }
 
-saccade_counters public_counters(const Session& session, bool ended) {
+saccade_counters public_counters(const Session& session) {
   const PipelineCounters& pipeline = session.pipeline().counters();
   const QueueCounters queue = session.feed().queue_counters();
   saccade_counters out{};
@@ -114,7 +114,7 @@ saccade_counters public_counters(const Session& session, bool ended) {
   out.patches_changed = pipeline.patches_changed;
   out.bytes_uploaded = pipeline.bytes_uploaded;
   out.frames_dropped = queue.dropped_stale;
-  if (!ended) return out;
+  if (!session.feed().finished()) return out;
   const SourceCounters& source = session.feed().counters();
   out.frames_decoded = source.frames;
   out.frames_corrupt = source.frames_corrupt;
@@ -178,7 +178,7 @@ saccade_status saccade_stream_get_counters(saccade_stream* stream, saccade_count
   constexpr const char* kFunction = "saccade_stream_get_counters";
   return guarded([&] {
     const Session& session = open_session(stream, kFunction);
-    fill(kFunction, out, public_counters(session, stream->ended()));
+    fill(kFunction, out, public_counters(session));
     return SACCADE_OK;
   });
 }
@@ -188,7 +188,7 @@ saccade_status saccade_stream_get_end(saccade_stream* stream, saccade_stream_end
   return guarded([&] {
     const Session& session = open_session(stream, kFunction);
     saccade_stream_end end{};
-    if (stream->ended()) {
+    if (session.feed().finished()) {
       const StreamEnd how = session.feed().end();
       const bool failed = session.feed().failed();
       stream->texts().end_reason = failed ? session.feed().error() : how.reason;

@@ -1,7 +1,5 @@
 #include "capi/stream.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <utility>
 
@@ -28,7 +26,6 @@ void saccade_stream::close() {
   if (pool_) pool_->close();
   pool_.reset();
   texts_ = {};
-  ended_ = false;
 }
 
 void saccade_stream::throw_if_interrupted() const {
@@ -92,7 +89,7 @@ EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_statu
   const auto deadline = Clock::now() + std::chrono::milliseconds(limited ? timeout_ms : 0);
   SessionStep step;
   do {
-    if (limited && !session.wait_ready(deadline - Clock::now())) return give_back(SACCADE_LATER);
+    if (limited && !session.feed().ready_within(deadline - Clock::now())) return give_back(SACCADE_LATER);
     step = session.next(emission->content);
   } while (step.status == SessionStatus::kFrame && (!limited || Clock::now() < deadline));
 
@@ -103,10 +100,8 @@ EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_statu
     case SessionStatus::kLater:
       return give_back(SACCADE_LATER);
     case SessionStatus::kEnd:
-      ended_ = true;
       return give_back(SACCADE_END);
     case SessionStatus::kFailed:
-      ended_ = true;
       throw Error(session.feed().error_kind(), session.feed().error());
     case SessionStatus::kInterrupted:
       throw_if_interrupted();
@@ -122,7 +117,7 @@ saccade_status saccade_stream_new(const saccade_options* options, saccade_stream
   return guarded([&] {
     require(out != nullptr, "saccade_stream_new", "out is NULL");
     *out = nullptr;
-    *out = options != nullptr ? new saccade_stream(options->settings, options->log) : new saccade_stream({}, {});
+    *out = options != nullptr ? new saccade_stream(options->settings, options->log) : new saccade_stream(StreamOptions{}, Log{});
     return SACCADE_OK;
   });
 }
@@ -165,9 +160,6 @@ saccade_status saccade_stream_next(saccade_stream* stream, std::int64_t timeout_
 saccade_status saccade_stream_look(saccade_stream* stream, float u, float v) {
   return guarded([&] {
     require(stream != nullptr, "saccade_stream_look", "stream is NULL");
-    if (!(u >= 0 && u <= 1 && v >= 0 && v <= 1)) {
-      refuse("saccade_stream_look", fmt::format("({}, {}) is outside the frame; u and v are 0 to 1", u, v));
-    }
     stream->session("saccade_stream_look").look(u, v);
     return SACCADE_OK;
   });

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "capi/emission.h"
-#include "pipeline/options/stream_options.h"
+#include "pipeline/options/resolve.h"
 #include "pipeline/run/session.h"
 
 // One thread calls, but for interrupt(). A session is there while a source is open.
@@ -38,7 +38,6 @@ struct saccade_stream {
     std::string end_reason;
   };
   Texts& texts() { return texts_; }
-  bool ended() const { return ended_; }
 
  private:
   void close();
@@ -51,5 +50,4 @@ struct saccade_stream {
   std::mutex mutex_;  // of session_'s replacement against interrupt()
   std::unique_ptr<saccade::Session> session_;
   Texts texts_;
-  bool ended_ = false;
 };

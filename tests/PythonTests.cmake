@@ -29,6 +29,6 @@ foreach(path ${python_tests})
   string(REPLACE "/" "." name "python.${folder}.${stem}")
   add_test(NAME ${name} COMMAND ${saccade_python} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_unittest.py ${path})
   set_tests_properties(${name} PROPERTIES
-    ENVIRONMENT "SACCADE_BIN=$<TARGET_FILE:saccade>;SACCADE_SOURCE_DIR=${PROJECT_SOURCE_DIR};SACCADE_SANITIZE=$<JOIN:${SACCADE_SANITIZE},+>"
+    ENVIRONMENT "SACCADE_BIN=$<TARGET_FILE:saccade>;SACCADE_SOURCE_DIR=${PROJECT_SOURCE_DIR};SACCADE_BUILD_DIR=${PROJECT_BINARY_DIR};SACCADE_SANITIZE=$<JOIN:${SACCADE_SANITIZE},+>"
     LABELS "python;${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${saccade_python_timeout})
 endforeach()

@@ -69,15 +69,29 @@ SACCADE_API saccade_status saccade_options_set(saccade_options* options, const c
 // `text` is valid until the next saccade_options_get() of these options.
 SACCADE_API saccade_status saccade_options_get(saccade_options* options, const char* name, const char** text);
 
+typedef enum saccade_value_kind {
+  SACCADE_VALUE_FLAG = 0,            // true or false
+  SACCADE_VALUE_TEXT = 1,            // any text but an empty one
+  SACCADE_VALUE_CHOICE = 2,          // one of `choices`
+  SACCADE_VALUE_INTEGER = 3,         // `lowest` to `highest`
+  SACCADE_VALUE_NUMBER = 4,          // likewise
+  SACCADE_VALUE_INTEGERS = 5,        // "1,2,4": likewise each
+  SACCADE_VALUE_WORD_OR_INTEGER = 6  // one of `choices`, or `lowest` to `highest`
+} saccade_value_kind;
+
 // One row of the table of options. All strings live as long as the library; those that do not apply are empty.
 typedef struct saccade_option {
   size_t struct_size;
   const char* name;          // "patches"
   const char* group;         // "Fovea and patches": for lists
   const char* help;          // what it does, one line
+  const char* more;          // what a manual adds
   const char* metavar;       // "N": what stands for the value in a usage line
   const char* default_text;  // as saccade_options_get() gives it
   const char* choices;       // "nested|grid|uniform"
+  double lowest, highest;
+  int32_t kind;           // saccade_value_kind
+  int32_t shapes_result;  // 1: another value may give other samples
 } saccade_option;
 
 SACCADE_API size_t saccade_option_count(void);
@@ -188,7 +202,7 @@ typedef struct saccade_emission saccade_emission;
 // SACCADE_END at the stream's end; an error where it broke. Both stay until another source is opened.
 SACCADE_API saccade_status saccade_stream_next(saccade_stream* stream, int64_t timeout_ms, saccade_emission** out);
 
-// The next frame's fixation, at u, v; overrides the scanpath once, and makes patches due.
+// The next fixation that begins is here, whatever the option "fixation" says; those after it are the scanpath's again.
 SACCADE_API saccade_status saccade_stream_look(saccade_stream* stream, float u, float v);
 
 // A look into an emission. Pointers live until it is released; what they point to never changes.

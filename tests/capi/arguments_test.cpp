@@ -1,0 +1,303 @@
+// What the C interface does with arguments that make no sense. What it does with good ones: tests/package.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <saccade/saccade.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kUri = "test://box?size=64x64&frames=3";
+
+template <typename Handle, void (*kFree)(Handle*)>
+struct Free {
+  void operator()(Handle* handle) const { kFree(handle); }
+};
+using Options = std::unique_ptr<saccade_options, Free<saccade_options, saccade_options_free>>;
+using Stream = std::unique_ptr<saccade_stream, Free<saccade_stream, saccade_stream_free>>;
+using Emission = std::unique_ptr<saccade_emission, Free<saccade_emission, saccade_emission_release>>;
+
+Options cpu_options() {
+  Options options(saccade_options_new());
+  EXPECT_EQ(saccade_options_set(options.get(), "backend", "cpu"), SACCADE_OK);
+  return options;
+}
+
+Stream new_stream(const Options& options = cpu_options()) {
+  saccade_stream* stream = nullptr;
+  EXPECT_EQ(saccade_stream_new(options.get(), &stream), SACCADE_OK) << saccade_last_error();
+  return Stream(stream);
+}
+
+Stream open_stream(const char* uri = kUri) {
+  Stream stream = new_stream();
+  EXPECT_EQ(saccade_stream_open(stream.get(), uri), SACCADE_OK) << saccade_last_error();
+  return stream;
+}
+
+Emission next(const Stream& stream) {
+  saccade_emission* emission = nullptr;
+  EXPECT_EQ(saccade_stream_next(stream.get(), -1, &emission), SACCADE_OK) << saccade_last_error();
+  return Emission(emission);
+}
+
+// The call refuses its arguments and says which function it was.
+#define EXPECT_REFUSED(function, ...)                              \
+  do {                                                             \
+    EXPECT_EQ(function(__VA_ARGS__), SACCADE_ERROR_USAGE);         \
+    EXPECT_THAT(saccade_last_error(), StartsWith(#function ": ")); \
+    EXPECT_EQ(saccade_last_error_status(), SACCADE_ERROR_USAGE);   \
+  } while (false)
+
+TEST(Arguments, Null_IsRefused) {
+  saccade_stream* stream = nullptr;
+  saccade_emission* emission = nullptr;
+  const char* text = nullptr;
+  EXPECT_REFUSED(saccade_options_set, nullptr, "rate", "4");
+  EXPECT_REFUSED(saccade_options_get, nullptr, "rate", &text);
+  EXPECT_REFUSED(saccade_options_set_log, nullptr, SACCADE_LOG_INFO, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_option_describe, 0, nullptr);
+  EXPECT_REFUSED(saccade_backend_check, nullptr);
+  EXPECT_REFUSED(saccade_stream_new, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_open, nullptr, kUri);
+  EXPECT_REFUSED(saccade_stream_interrupt, nullptr);
+  EXPECT_REFUSED(saccade_stream_next, nullptr, 0, &emission);
+  EXPECT_REFUSED(saccade_stream_look, nullptr, 0.5F, 0.5F);
+  EXPECT_REFUSED(saccade_stream_get_info, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_get_geometry, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_get_level, nullptr, 0, 0, nullptr);
+  EXPECT_REFUSED(saccade_stream_read_level, nullptr, 0, 0, nullptr, 0);
+  EXPECT_REFUSED(saccade_stream_get_counters, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_get_end, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_emission_get, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_emission_copy, nullptr, nullptr, 0, nullptr, 0, nullptr, 0);
+  saccade_options_free(nullptr);
+  saccade_stream_free(nullptr);
+  saccade_emission_release(nullptr);
+  EXPECT_EQ(stream, nullptr);
+
+  const Options options = cpu_options();
+  EXPECT_REFUSED(saccade_options_set, options.get(), nullptr, "4");
+  EXPECT_REFUSED(saccade_options_set, options.get(), "rate", nullptr);
+  EXPECT_REFUSED(saccade_options_get, options.get(), "rate", nullptr);
+  EXPECT_REFUSED(saccade_options_get, options.get(), nullptr, &text);
+  EXPECT_STREQ(text, "");
+  const Stream open = open_stream();
+  EXPECT_REFUSED(saccade_stream_open, open.get(), nullptr);
+  EXPECT_REFUSED(saccade_stream_open, open.get(), "");
+  EXPECT_REFUSED(saccade_stream_next, open.get(), 0, nullptr);
+  EXPECT_REFUSED(saccade_stream_get_info, open.get(), nullptr);
+  EXPECT_REFUSED(saccade_stream_read_level, open.get(), 0, 0, nullptr, 0);
+  EXPECT_REFUSED(saccade_emission_get, next(open).get(), nullptr);
+}
+
+TEST(Arguments, StreamWithoutSource_RefusesWhatNeedsOne) {
+  const Stream stream = new_stream();
+  saccade_emission* emission = nullptr;
+  saccade_stream_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_REFUSED(saccade_stream_next, stream.get(), 0, &emission);
+  EXPECT_REFUSED(saccade_stream_look, stream.get(), 0.5F, 0.5F);
+  EXPECT_REFUSED(saccade_stream_get_info, stream.get(), &info);
+  EXPECT_EQ(saccade_stream_open(stream.get(), "no/such/file.mp4"), SACCADE_ERROR_INPUT);
+  EXPECT_THAT(saccade_last_error(), HasSubstr("no/such/file.mp4"));
+  EXPECT_REFUSED(saccade_stream_next, stream.get(), 0, &emission);
+  EXPECT_EQ(saccade_stream_open(stream.get(), kUri), SACCADE_OK) << saccade_last_error();
+}
+
+// Small ones leave the rest of the memory alone; fields that a larger one has, and this library doesn't know, become 0.
+TEST(Arguments, StructSize_DecidesWhatIsFilled) {
+  const Stream stream = open_stream();
+  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), std::size_t{1} << 20, ~std::size_t{0}}) {
+    saccade_geometry geometry{};
+    geometry.struct_size = size;
+    EXPECT_REFUSED(saccade_stream_get_geometry, stream.get(), &geometry);
+  }
+  struct Larger {
+    saccade_geometry geometry;
+    unsigned char later[64];
+  } larger;
+  for (const std::size_t size : {sizeof(std::size_t) + sizeof(char*), sizeof(saccade_geometry), sizeof larger}) {
+    std::memset(&larger, 0xaa, sizeof larger);
+    larger.geometry.struct_size = size;
+    ASSERT_EQ(saccade_stream_get_geometry(stream.get(), &larger.geometry), SACCADE_OK) << saccade_last_error();
+    EXPECT_EQ(larger.geometry.struct_size, size);
+    EXPECT_STREQ(larger.geometry.backend, "cpu");
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&larger);
+    for (std::size_t i = size; i < sizeof larger; ++i) ASSERT_EQ(bytes[i], 0xaa) << size << " " << i;
+    for (std::size_t i = sizeof(saccade_geometry); i < size; ++i) ASSERT_EQ(bytes[i], 0) << size << " " << i;
+  }
+}
+
+TEST(Arguments, OutsideOfTheirRange_AreRefused) {
+  const Stream stream = open_stream();
+  for (const float value : {-0.01F, 1.01F, NAN, INFINITY}) {
+    EXPECT_EQ(saccade_stream_look(stream.get(), value, 0.5F), SACCADE_ERROR_USAGE);
+    EXPECT_EQ(saccade_stream_look(stream.get(), 0.5F, value), SACCADE_ERROR_USAGE);
+  }
+  saccade_level level{};
+  level.struct_size = sizeof level;
+  EXPECT_REFUSED(saccade_stream_get_level, stream.get(), -1, 0, &level);
+  EXPECT_REFUSED(saccade_stream_get_level, stream.get(), 2, 0, &level);
+  EXPECT_REFUSED(saccade_stream_get_level, stream.get(), 0, 7, &level);
+  EXPECT_REFUSED(saccade_stream_get_level, stream.get(), 1, 6, &level);
+  saccade_option option{};
+  option.struct_size = sizeof option;
+  EXPECT_REFUSED(saccade_option_describe, saccade_option_count(), &option);
+  const Options options = cpu_options();
+  EXPECT_REFUSED(saccade_options_set_log, options.get(), static_cast<saccade_log_level>(9), nullptr, nullptr);
+  EXPECT_EQ(saccade_backend_check("abacus"), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(saccade_backend_check("cpu"), SACCADE_OK);
+
+  const Emission emission = next(stream);
+  saccade_emission_view view{};
+  view.struct_size = sizeof view;
+  ASSERT_EQ(saccade_emission_get(emission.get(), &view), SACCADE_OK);
+  std::vector<unsigned char> memory(view.patches_bytes + 1, 0xaa);
+  EXPECT_REFUSED(saccade_emission_copy, emission.get(), memory.data(), memory.size(), nullptr, 0, nullptr, 0);
+  EXPECT_REFUSED(saccade_emission_copy, emission.get(), memory.data(), view.patches_bytes, nullptr, 0, memory.data(),
+                 1);
+  EXPECT_EQ(memory, std::vector<unsigned char>(memory.size(), 0xaa));
+}
+
+TEST(Options, EachRow_IsDescribedAndKeepsItsDefault) {
+  const Options options = cpu_options();
+  ASSERT_GT(saccade_option_count(), 30U);
+  for (std::size_t i = 0; i < saccade_option_count(); ++i) {
+    saccade_option option{};
+    option.struct_size = sizeof option;
+    ASSERT_EQ(saccade_option_describe(i, &option), SACCADE_OK);
+    EXPECT_STRNE(option.name, "");
+    EXPECT_STRNE(option.help, "") << option.name;
+    EXPECT_THAT(std::string(option.help) + option.more, testing::Not(HasSubstr("--"))) << option.name;
+    const char* text = nullptr;
+    ASSERT_EQ(saccade_options_get(options.get(), option.name, &text), SACCADE_OK);
+    if (std::strcmp(option.name, "backend") == 0) continue;
+    EXPECT_STREQ(text, option.default_text) << option.name;
+    if (*text == '\0') continue;
+    EXPECT_EQ(saccade_options_set(options.get(), option.name, option.default_text), SACCADE_OK) << saccade_last_error();
+  }
+  Stream(new_stream(options));  // nothing conflicts
+}
+
+TEST(Options, ThatAreWrong_SayWhatIsRight) {
+  const Options options = cpu_options();
+  EXPECT_EQ(saccade_options_set(options.get(), "patchs", "9"), SACCADE_ERROR_USAGE);
+  EXPECT_THAT(saccade_last_error(), HasSubstr("did you mean 'patches'"));
+  EXPECT_EQ(saccade_options_set(options.get(), "lattice", "hexagons"), SACCADE_ERROR_USAGE);
+  EXPECT_THAT(saccade_last_error(), HasSubstr("nested"));
+  const char* text = nullptr;
+  EXPECT_EQ(saccade_options_get(options.get(), "lattice", &text), SACCADE_OK);
+  EXPECT_STREQ(text, "nested");
+  EXPECT_EQ(saccade_options_set(options.get(), "normalize", "clip"), SACCADE_OK);  // of u8: found when all are there
+  saccade_stream* stream = nullptr;
+  EXPECT_EQ(saccade_stream_new(options.get(), &stream), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(stream, nullptr);
+  EXPECT_THAT(saccade_last_error(), HasSubstr("normalize"));
+}
+
+// Any text is taken or refused, and nothing else happens.
+TEST(Options, RandomTexts_AreTakenOrRefused) {
+  std::mt19937 random(7);
+  const std::string letters = "0123456789.,:-x/abcinfe% \n\xc3\xa4";
+  for (int round = 0; round < 3000; ++round) {
+    const Options options = cpu_options();
+    saccade_option option{};
+    option.struct_size = sizeof option;
+    ASSERT_EQ(saccade_option_describe(random() % saccade_option_count(), &option), SACCADE_OK);
+    std::string text(random() % 8, ' ');
+    for (char& letter : text) letter = letters[random() % letters.size()];
+    const saccade_status status = saccade_options_set(options.get(), option.name, text.c_str());
+    ASSERT_THAT(status, testing::AnyOf(SACCADE_OK, SACCADE_ERROR_USAGE)) << option.name << " " << text;
+    if (status != SACCADE_OK) ASSERT_THAT(saccade_last_error(), HasSubstr(option.name));
+  }
+}
+
+TEST(LastError, BelongsToItsThread) {
+  EXPECT_EQ(saccade_backend_check("abacus"), SACCADE_ERROR_USAGE);
+  std::thread([] {
+    EXPECT_EQ(saccade_last_error_status(), SACCADE_OK);
+    EXPECT_STREQ(saccade_last_error(), "");
+    EXPECT_STREQ(saccade_last_error_hint(), "");
+    EXPECT_EQ(saccade_stream_interrupt(nullptr), SACCADE_ERROR_USAGE);
+  }).join();
+  EXPECT_THAT(saccade_last_error(), HasSubstr("abacus"));
+}
+
+TEST(Stream, EmissionsOutliveIt) {
+  Stream stream = open_stream("test://box?size=64x64&frames=90");
+  std::vector<Emission> emissions;
+  for (int i = 0; i < 5; ++i) emissions.push_back(next(stream));
+  emissions.erase(emissions.begin() + 1);
+  stream.reset();
+  std::thread([&] { emissions.pop_back(); }).join();
+  for (const Emission& emission : emissions) {
+    saccade_emission_view view{};
+    view.struct_size = sizeof view;
+    ASSERT_EQ(saccade_emission_get(emission.get(), &view), SACCADE_OK);
+    std::vector<unsigned char> copy(view.patches_bytes);
+    EXPECT_EQ(saccade_emission_copy(emission.get(), copy.data(), copy.size(), nullptr, 0, nullptr, 0), SACCADE_OK);
+  }
+}
+
+TEST(Stream, OpenedAgain_StartsAnew) {
+  const Stream stream = open_stream();
+  const Emission before = next(stream);
+  ASSERT_EQ(saccade_stream_open(stream.get(), "test://static?size=80x48&frames=2"), SACCADE_OK);
+  saccade_geometry geometry{};
+  geometry.struct_size = sizeof geometry;
+  ASSERT_EQ(saccade_stream_get_geometry(stream.get(), &geometry), SACCADE_OK);
+  EXPECT_EQ(geometry.width_px, 80);
+  EXPECT_NE(next(stream), nullptr);
+  saccade_emission* none = nullptr;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(saccade_stream_next(stream.get(), -1, &none), SACCADE_END);
+}
+
+// Interrupts fall into every state that a stream can be in.
+TEST(Stream, InterruptAtAnyMoment_EndsIt) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 30; ++round) {
+    const Options options = cpu_options();
+    saccade_options_set(options.get(), "loop", "true");
+    const Stream stream = new_stream(options);
+    std::thread other([&, wait_us = random() % 3000] {
+      std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+      EXPECT_EQ(saccade_stream_interrupt(stream.get()), SACCADE_OK);
+    });
+    saccade_status status = saccade_stream_open(stream.get(), kUri);
+    while (status == SACCADE_OK) {
+      saccade_emission* emission = nullptr;
+      status = saccade_stream_next(stream.get(), -1, &emission);
+      saccade_emission_release(emission);
+    }
+    EXPECT_EQ(status, SACCADE_ERROR_INTERRUPTED) << saccade_last_error();
+    other.join();
+  }
+}
+
+TEST(Log, ComesLineByLine_FromTheLevelAskedFor) {
+  std::atomic<int> lines{0};
+  const Options options = cpu_options();
+  const auto count = [](void* user, saccade_log_level level, const char* line) {
+    ++*static_cast<std::atomic<int>*>(user);
+    EXPECT_GE(level, SACCADE_LOG_DEBUG);
+    EXPECT_EQ(std::string(line).find('\n'), std::string::npos);
+  };
+  ASSERT_EQ(saccade_options_set_log(options.get(), SACCADE_LOG_DEBUG, count, &lines), SACCADE_OK);
+  const Stream stream = new_stream(options);
+  ASSERT_EQ(saccade_options_set_log(options.get(), SACCADE_LOG_DEBUG, nullptr, nullptr), SACCADE_OK);
+  ASSERT_EQ(saccade_stream_open(stream.get(), kUri), SACCADE_OK);
+  EXPECT_NE(next(stream), nullptr);
+}
+
+}  // namespace

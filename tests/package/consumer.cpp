@@ -1,0 +1,141 @@
+// libsaccade from C++17: owners, exceptions, two streams at once, an interrupt from another thread.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <saccade/saccade.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+#define CHECK(condition)                                                   \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                        \
+    }                                                                      \
+  } while (false)
+
+// The error that a call throws.
+template <typename Call>
+saccade::Error error_of(Call&& call) {
+  try {
+    call();
+  } catch (const saccade::Error& error) {
+    return error;
+  }
+  CHECK(!"an error was expected");
+  std::abort();
+}
+
+saccade::Options cpu_options() {
+  saccade::Options options;
+  options.set("backend", "cpu");
+  return options;
+}
+
+// All that a stream emits, one after the other. Emissions outlive it.
+std::vector<saccade::Emission> run(const std::string& uri, const saccade::Options& options) {
+  std::vector<saccade::Emission> emissions;
+  saccade::Stream stream(uri, options);
+  while (auto emission = stream.next()) emissions.push_back(std::move(*emission));
+  return emissions;
+}
+
+bool same(const saccade::Emission& a, const saccade::Emission& b) {
+  const auto count = static_cast<std::size_t>(a->patch_count);
+  return a->frame == b->frame && a->patches_bytes == b->patches_bytes &&
+         std::memcmp(a->patches, b->patches, a->patches_bytes) == 0 &&
+         std::memcmp(a->geometry, b->geometry, count * 4 * sizeof(float)) == 0 &&
+         std::memcmp(a->changed, b->changed, count) == 0;
+}
+
+void check_two_at_once() {
+  const std::string uris[] = {"test://pan?size=320x240&frames=60", "test://noise?size=200x100&frames=60"};
+  auto options = cpu_options();
+  options.set("rate", "10");
+  std::vector<saccade::Emission> results[4];
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&, i] { results[i] = run(uris[i % 2], options); });
+  for (auto& thread : threads) thread.join();
+  for (int i = 0; i < 2; ++i) {
+    CHECK(results[i].size() >= 15 && results[i].size() == results[i + 2].size());
+    for (std::size_t n = 0; n < results[i].size(); ++n) CHECK(same(results[i][n], results[i + 2][n]));
+  }
+}
+
+// A static picture at one resolution: f32 samples are those bytes over 255, and a patch seen again is unchanged.
+void check_values() {
+  auto options = cpu_options();
+  options.set("every", "frame").set("fixation", "center").set("lattice", "grid").set("patches", "30");
+  const auto bytes = run("test://static?size=128x96&frames=3", options);
+  CHECK(options.set("dtype", "f32").get("dtype") == "f32");
+  const auto values = run("test://static?size=128x96&frames=3", options);
+  CHECK(bytes.size() == 3 && values.size() == 3 && values[0]->dtype == SACCADE_F32);
+  const auto* byte = static_cast<const std::uint8_t*>(bytes[0]->patches);
+  const auto* value = static_cast<const float*>(values[0]->patches);
+  for (std::size_t i = 0; i < bytes[0]->patches_bytes; ++i) {
+    const float error = value[i] * 255 - static_cast<float>(byte[i]);
+    CHECK(error <= 0.501f && error >= -0.501f);
+  }
+  const std::size_t count = static_cast<std::size_t>(bytes[0]->patch_count);
+  CHECK(count == 30);
+  CHECK(std::accumulate(bytes[0]->changed, bytes[0]->changed + count, 0U) == count);
+  CHECK(std::accumulate(bytes[2]->changed, bytes[2]->changed + count, 0U) == 0);
+}
+
+// Without end, and after its first emission none is due for hours of video.
+void check_interrupt() {
+  auto options = cpu_options();
+  options.set("rate", "0.001").set("loop", "true");
+  saccade::Stream stream("test://box?size=128x128", options);
+  CHECK(stream.next().has_value());
+  std::optional<saccade::Emission> none;
+  CHECK(stream.next(0, none) == SACCADE_LATER && !none);
+  CHECK(stream.next(20, none) == SACCADE_LATER && !none);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stream.interrupt();
+  });
+  CHECK(error_of([&] { stream.next(); }).status() == SACCADE_ERROR_INTERRUPTED);
+  other.join();
+  CHECK(error_of([&] { stream.next(); }).status() == SACCADE_ERROR_INTERRUPTED);
+  CHECK(error_of([&] { stream.open("test://box"); }).status() == SACCADE_ERROR_INTERRUPTED);
+}
+
+void check_errors() {
+  auto options = cpu_options();
+  const auto wrong = error_of([&] { options.set("patchs", "3"); });
+  CHECK(wrong.status() == SACCADE_ERROR_USAGE && std::string(wrong.what()).find("patches") != std::string::npos);
+  saccade::Stream stream(options);
+  const auto unopened = error_of([&] { stream.next(); });
+  CHECK(unopened.status() == SACCADE_ERROR_USAGE);
+  const auto missing = error_of([&] { stream.open("no/such/file.mp4"); });
+  CHECK(missing.status() == SACCADE_ERROR_INPUT && std::string(missing.what()).find("no/such") != std::string::npos);
+  stream.open("test://static?size=64x64&frames=1");
+  CHECK(stream.info().width_px == 64 && stream.geometry().levels == 7);
+  CHECK(stream.read_level(0, 6).size() == 1);
+  CHECK(stream.next().has_value() && !stream.next() && stream.end().ended == 1);
+}
+
+void check_log() {
+  std::vector<std::string> lines;
+  auto options = cpu_options();
+  options.set_log(SACCADE_LOG_DEBUG, [&](saccade_log_level, std::string_view line) { lines.emplace_back(line); });
+  run("test://static?size=64x64&frames=2", options);
+  for (const auto& line : lines) CHECK(!line.empty() && line.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+int main() {
+  check_values();
+  check_two_at_once();
+  check_interrupt();
+  check_errors();
+  check_log();
+  std::puts("consumer.cpp: ok");
+}
