@@ -1,5 +1,5 @@
-// The C interface as C++17: owners that free, errors that are thrown, std::span where there is one. Header only; the
-// comments on what each call does, and on threads, are those of saccade.h.
+// The C interface as C++17: owners that free, errors that are thrown. Header only; saccade.h says what each call does,
+// and which thread may make it.
 #ifndef SACCADE_SACCADE_HPP
 #define SACCADE_SACCADE_HPP
 
@@ -87,24 +87,42 @@ class Options {
   std::shared_ptr<LogFunction> log_;
 };
 
-// Owns its memory until it is destroyed, also beyond its stream.
+#if __cplusplus >= 202002L
+template <typename T>
+using Span = std::span<const T>;
+#else
+// As much of std::span as emissions need.
+template <typename T>
+class Span {
+ public:
+  Span(const T* data, std::size_t size) : data_(data), size_(size) {}
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  const T* data_;
+  std::size_t size_;
+};
+#endif
+
+// Owns its memory until it is destroyed, also beyond its stream. Spans and pointers live as long.
 class Emission {
  public:
   explicit Emission(saccade_emission* handle) : handle_(handle), view_(make<saccade_emission_view>()) {
     check(saccade_emission_get(handle_.get(), &view_));
   }
-  const saccade_emission_view* operator->() const { return &view_; }
-  const saccade_emission_view& operator*() const { return view_; }
-#if __cplusplus >= 202002L
-  std::span<const std::byte> patches() const {
-    return {static_cast<const std::byte*>(view_.patches), view_.patches_bytes};
-  }
-  std::span<const float> geometry() const { return {view_.geometry, 4 * count()}; }
-  std::span<const std::uint8_t> changed() const { return {view_.changed, count()}; }
-#endif
+  Span<std::byte> patches() const { return {static_cast<const std::byte*>(view_.patches), view_.patches_bytes}; }
+  Span<float> geometry() const { return {view_.geometry, 4 * count()}; }  // u, v, lod, coverage of each patch
+  Span<std::uint8_t> changed() const { return {view_.changed, count()}; }
+  std::size_t count() const { return static_cast<std::size_t>(view_.patch_count); }
+  std::int64_t frame() const { return view_.frame; }
+  std::int64_t pts_ns() const { return view_.pts_ns; }
+  const saccade_emission_view& view() const { return view_; }  // these, and all else
 
  private:
-  std::size_t count() const { return static_cast<std::size_t>(view_.patch_count); }
   struct Release {
     void operator()(saccade_emission* emission) const { saccade_emission_release(emission); }
   };

@@ -1,9 +1,9 @@
 // libsaccade from C++17: owners, exceptions, two streams at once, an interrupt from another thread.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <numeric>
 #include <saccade/saccade.hpp>
 #include <string>
 #include <thread>
@@ -45,12 +45,14 @@ std::vector<saccade::Emission> run(const std::string& uri, const saccade::Option
   return emissions;
 }
 
+template <typename Span>
+bool equal(const Span& a, const Span& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
 bool same(const saccade::Emission& a, const saccade::Emission& b) {
-  const auto count = static_cast<std::size_t>(a->patch_count);
-  return a->frame == b->frame && a->patches_bytes == b->patches_bytes &&
-         std::memcmp(a->patches, b->patches, a->patches_bytes) == 0 &&
-         std::memcmp(a->geometry, b->geometry, count * 4 * sizeof(float)) == 0 &&
-         std::memcmp(a->changed, b->changed, count) == 0;
+  return a.frame() == b.frame() && a.pts_ns() == b.pts_ns() && equal(a.patches(), b.patches()) &&
+         equal(a.geometry(), b.geometry()) && equal(a.changed(), b.changed());
 }
 
 void check_two_at_once() {
@@ -74,17 +76,16 @@ void check_values() {
   const auto bytes = run("test://static?size=128x96&frames=3", options);
   CHECK(options.set("dtype", "f32").get("dtype") == "f32");
   const auto values = run("test://static?size=128x96&frames=3", options);
-  CHECK(bytes.size() == 3 && values.size() == 3 && values[0]->dtype == SACCADE_F32);
-  const auto* byte = static_cast<const std::uint8_t*>(bytes[0]->patches);
-  const auto* value = static_cast<const float*>(values[0]->patches);
-  for (std::size_t i = 0; i < bytes[0]->patches_bytes; ++i) {
-    const float error = value[i] * 255 - static_cast<float>(byte[i]);
+  CHECK(bytes.size() == 3 && values.size() == 3 && values[0].view().dtype == SACCADE_F32);
+  const auto samples = bytes[0].patches();
+  const auto* exact = static_cast<const float*>(values[0].view().patches);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const float error = exact[i] * 255 - static_cast<float>(samples[i]);
     CHECK(error <= 0.501f && error >= -0.501f);
   }
-  const std::size_t count = static_cast<std::size_t>(bytes[0]->patch_count);
-  CHECK(count == 30);
-  CHECK(std::accumulate(bytes[0]->changed, bytes[0]->changed + count, 0U) == count);
-  CHECK(std::accumulate(bytes[2]->changed, bytes[2]->changed + count, 0U) == 0);
+  const auto all = bytes[0].changed(), none = bytes[2].changed();
+  CHECK(all.size() == 30 && std::count(all.begin(), all.end(), 1) == 30);
+  CHECK(none.size() == 30 && std::count(none.begin(), none.end(), 0) == 30);
 }
 
 // Without end, and after its first emission none is due for hours of video.
