@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <saccade/saccade.h>
+#include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -11,6 +13,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/support/temp_dir.h"
 
 namespace {
 
@@ -261,6 +265,21 @@ TEST(Stream, OpenedAgain_StartsAnew) {
   EXPECT_NE(next(stream), nullptr);
   saccade_emission* none = nullptr;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(saccade_stream_next(stream.get(), -1, &none), SACCADE_END);
+}
+
+// A pipe that nobody writes to: opening it has no end of its own.
+TEST(Stream, InterruptWhileOpening_EndsPromptly) {
+  const saccade::test::TempDir folder;
+  const std::string path = folder.file("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const Stream stream = new_stream();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(saccade_stream_interrupt(stream.get()), SACCADE_OK);
+  });
+  EXPECT_EQ(saccade_stream_open(stream.get(), path.c_str()), SACCADE_ERROR_INTERRUPTED);
+  EXPECT_THAT(saccade_last_error(), HasSubstr(path));
+  other.join();
 }
 
 // Interrupts fall into every state that a stream can be in.
