@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "gpu/device_error.h"
+
 namespace saccade::capi {
 namespace {
 
@@ -47,7 +49,11 @@ saccade_status fail(saccade_status status, std::string_view message, Hint hint) 
 
 saccade_status fail_with_exception() noexcept {
   try {
-    throw;
+    try {
+      throw;
+    } catch (const DeviceError& error) {
+      throw_fault(fault_of(error));
+    }
   } catch (const Error& error) {
     return fail(status_of(error.kind()), error.what(), error.hint());
   } catch (const std::bad_alloc&) {

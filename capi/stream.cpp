@@ -117,7 +117,8 @@ saccade_status saccade_stream_new(const saccade_options* options, saccade_stream
   return guarded([&] {
     require(out != nullptr, "saccade_stream_new", "out is NULL");
     *out = nullptr;
-    *out = options != nullptr ? new saccade_stream(options->settings, options->log) : new saccade_stream(StreamOptions{}, Log{});
+    *out = options != nullptr ? new saccade_stream(options->settings, options->log)
+                              : new saccade_stream(StreamOptions{}, Log{});
     return SACCADE_OK;
   });
 }
