@@ -191,7 +191,7 @@ saccade_status saccade_stream_get_end(saccade_stream* stream, saccade_stream_end
     if (session.feed().finished()) {
       const StreamEnd how = session.feed().end();
       const bool failed = session.feed().failed();
-      stream->texts().end_reason = failed ? session.feed().error() : how.reason;
+      stream->texts().end_reason = failed ? session.feed().fault().what : how.reason;
       end.ended = 1;
       end.broke = flag(failed || how.broke);
     }

@@ -35,14 +35,9 @@ void saccade_stream::throw_if_interrupted() const {
 void saccade_stream::open(const char* uri) {
   throw_if_interrupted();
   close();
-  SessionConfig config;
-  config.source = settings_.source;
-  config.source.uri = uri;
+  SessionConfig config = session_config(settings_, uri);
   config.source.stop = stop_;
-  config.pipeline = settings_.pipeline;
   config.pipeline.wait_for_patches = false;  // saccade_emission_get() waits
-  config.policy = settings_.queue_policy;
-  config.threshold_given = settings_.threshold_given;
   config.log = log_;
   auto session = std::make_unique<Session>(config);
   {
@@ -102,7 +97,7 @@ EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_statu
     case SessionStatus::kEnd:
       return give_back(SACCADE_END);
     case SessionStatus::kFailed:
-      throw Error(session.feed().error_kind(), session.feed().error());
+      throw Error(session.feed().fault());
     case SessionStatus::kInterrupted:
       throw_if_interrupted();
       return give_back(SACCADE_END);
