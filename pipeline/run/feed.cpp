@@ -91,9 +91,7 @@ PollStatus Feed::poll(Frame& out) {
 
 PollStatus Feed::wait(Frame& out) { return held_.empty() ? take(out, true) : poll(out); }
 
-bool Feed::ready_within(std::chrono::nanoseconds timeout) {
-  return !held_.empty() || queue_->ready_within(timeout);
-}
+bool Feed::ready_within(std::chrono::nanoseconds timeout) { return !held_.empty() || queue_->ready_within(timeout); }
 
 const Frame* Feed::peek() {
   if (held_.empty()) {
