@@ -195,7 +195,7 @@ DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
       write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), run.session.info, session_.pipeline()));
     }
     write_json(directory_ + "/manifest.json", manifest);
-    if (input_damaged(run.session) && outcome.kind == DumpOutcome::Kind::kComplete)
+    if (run.session.damaged() && outcome.kind == DumpOutcome::Kind::kComplete)
       outcome.kind = DumpOutcome::Kind::kDamaged;
     outcome.damage = damage_summary(run.session);
   }

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "app/dump/meta.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/dump/meta.h"
+#include "app/json/json_file.h"
 
 namespace saccade {
 

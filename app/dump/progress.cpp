@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "app/dump/meta.h"
+#include "app/json/json_file.h"
 
 namespace saccade {
 namespace {

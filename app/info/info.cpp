@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "app/info/info_devices.h"
 #include "app/info/info_file.h"
 #include "app/info/info_machine.h"
+#include "app/json/json_file.h"
 #include "app/media/libraries.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
@@ -25,8 +25,6 @@
 
 namespace saccade {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 #if defined(__clang__)
 constexpr const char* kCompiler = "Clang " __clang_version__;
@@ -77,7 +75,7 @@ std::string machine_json() {
   for (const auto& [library, number] : ffmpeg_libraries()) json["ffmpeg"][library] = number;
   json["backends"] = to_json(backends());
   json["hwdec"] = to_json(hardware_decoders());
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 2);
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }

@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "app/json/json_file.h"
 
 namespace saccade {
-
-using Json = nlohmann::ordered_json;
 
 std::string devices_text(const std::vector<Camera>& cameras) {
   if (cameras.empty()) return "no cameras: there is no /dev/videoN that captures\n";
@@ -43,7 +42,7 @@ std::string devices_json(const std::vector<Camera>& cameras) {
                     {"fault", camera.fault},
                     {"modes", modes}});
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(list, 2) + "\n";
 }
 
 }  // namespace saccade

@@ -5,17 +5,15 @@
 
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "app/json/facts_json.h"
 #include "pipeline/backend/texture_layout.h"
 #include "pipeline/error.h"
 #include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::int64_t all_level_bytes(const PyramidLayout& layout) {
   std::int64_t bytes = 0;
@@ -57,36 +55,16 @@ std::string turns(const StreamInfo& stream) {
   return fmt::format("{} deg clockwise{}", stream.rotation_deg, stream.mirrored ? ", mirrored" : "");
 }
 
-Json color_json(const FileReport& r) {
-  if (is_rgb(r)) return nullptr;  // R'G'B' already
-  const ColorSpec& color = r.stream.color;
-  return {{"matrix", name(color.matrix)},   {"matrix_tagged", r.stream.matrix_tagged},
-          {"range", name(color.range)},     {"range_tagged", r.stream.range_tagged},
-          {"depth_bits", color.depth_bits}, {"chroma_site_shift", {color.site_shift_x, color.site_shift_y}}};
-}
-
 Json texture_json(const FileReport& r) {
   const PlaneLayout& luma = r.layout.planes[0];
   return {{"frame_layout", name(r.stream.layout)},
           {"format", name(r.layout.format)},
-          {"width", luma.width},
-          {"height", luma.height},
-          {"levels", r.layout.levels},
+          {"width_px", luma.width},
+          {"height_px", luma.height},
           {"tile_cols", r.layout.tiles.cols},
           {"tile_rows", r.layout.tiles.rows},
           {"tiles", r.layout.tiles.count()},
           {"bytes", r.pyramid_bytes}};
-}
-
-Json lattice_json(const FileReport& r) {
-  return {{"kind", name(lattice_kind(r.lattice))},
-          {"patches", r.patches},
-          {"patch_size", r.lattice.patch_size},
-          {"m0", r.fovea.m0},
-          {"e0", r.fovea.e0},
-          {"unit", name(fovea_unit(r.lattice))},
-          {"fov_deg", r.lattice.fov_deg},
-          {"description", r.lattice_description}};
 }
 
 void write_stream(const FileReport& r, std::back_insert_iterator<std::string> out) {
@@ -119,7 +97,7 @@ void write_processing(const FileReport& r, std::back_insert_iterator<std::string
                  name(layout.format), name(r.stream.layout), layout.planes[0].width, layout.planes[0].height,
                  layout.levels, layout.tiles.cols, layout.tiles.rows, layout.tiles.count(),
                  static_cast<double>(r.pyramid_bytes) / 0x1p20);
-  fmt::format_to(out, "  lattice     {}\n", r.lattice_description);
+  fmt::format_to(out, "  lattice     {}\n", r.lattice->describe());
 }
 
 }  // namespace
@@ -144,11 +122,8 @@ FileReport inspect(const SourceConfig& source_config, const PipelineConfig& pipe
     throw_fault(error.fault(), source_config.uri);
   }
   report.pyramid_bytes = all_level_bytes(report.layout);
-  report.lattice = pipeline.lattice;
-  const auto lattice = make_lattice(pipeline.lattice, {stream.width_px, stream.height_px, report.sar, pipeline.levels});
-  report.patches = static_cast<std::int64_t>(lattice->patch_count());
-  report.fovea = lattice->fovea();
-  report.lattice_description = lattice->describe();
+  report.pipeline = pipeline;
+  report.lattice = make_lattice(pipeline.lattice, {stream.width_px, stream.height_px, report.sar, pipeline.levels});
   return report;
 }
 
@@ -161,35 +136,16 @@ std::string to_text(const FileReport& report) {
 }
 
 std::string to_json(const FileReport& r) {
-  const StreamInfo& s = r.stream;
-  const auto known = [](bool is_known, const auto& value) { return is_known ? Json(value) : Json(nullptr); };
   Json json;
-  json["input"] = s.uri;
-  json["container"] = s.container;
-  json["codec"] = s.codec;
-  json["decoder"] = s.decoder;
-  json["stream_index"] = s.stream_index;
-  json["pixel_format"] = s.pixel_format;
-  json["coded_width"] = s.coded_width_px;
-  json["coded_height"] = s.coded_height_px;
-  json["width"] = s.width_px;
-  json["height"] = s.height_px;
-  json["sar"] = r.sar;
-  json["dar"] = display_aspect(r);
-  json["rotation_deg"] = s.rotation_deg;
-  json["mirrored"] = s.mirrored;
-  json["deinterlaced"] = s.deinterlaced;
-  json["fps"] = known(s.fps > 0, s.fps);
-  json["duration_s"] = known(s.duration_s.has_value(), s.duration_s.value_or(0));
-  json["frame_count"] = known(s.frame_count.has_value(), s.frame_count.value_or(0));
-  json["live"] = s.live;
-  json["start_pts_ns"] = r.start_pts_ns;
-  json["color"] = color_json(r);
-  json["filters"] = s.filters;
-  json["notes"] = s.notes;
+  json["input"] = r.stream.uri;
+  json["stream"] = stream_json(r.stream);
+  json["stream"]["sar"] = r.sar;
+  json["stream"]["dar"] = display_aspect(r);
+  json["stream"]["start_pts_ns"] = r.start_pts_ns;
+  add_decoder(json, r.stream);
   json["texture"] = texture_json(r);
-  json["lattice"] = lattice_json(r);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  add_lattice(json, *r.lattice, r.pipeline.lattice, r.layout.levels);
+  return json_text(json, 2);
 }
 
 }  // namespace saccade

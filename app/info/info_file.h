@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "kernels/pyramid_layout.h"
-#include "kernels/shared/fovea.h"
 #include "pipeline/run/pipeline.h"
 #include "pipeline/source/frame/frame_source.h"
 #include "pipeline/source/frame/stream_info.h"
@@ -18,10 +18,10 @@ struct FileReport {
   double sar = 1.0;
   PyramidLayout layout;
   std::int64_t pyramid_bytes = 0;  // every level of every plane
-  LatticeConfig lattice;
-  std::int64_t patches = 0;  // N
-  shared::FoveaParams fovea{};
-  std::string lattice_description;
+  PipelineConfig pipeline;         // as asked
+  std::unique_ptr<Lattice> lattice;
+};
+std::string lattice_description;
 };
 
 // Opens the source and reads its first frame. Throws what opening and preparing throw: InputError, UsageError.

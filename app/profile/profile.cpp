@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/dump/meta.h"
 #include "app/exit_code.h"
 #include "app/info/info_machine.h"
 #include "app/options/hint_flags.h"
@@ -91,7 +90,7 @@ ExitCode verdict(const ProfileReport& report, const ProfileOptions& options) {
   if (const Fault& fault = report.run.fault; !fault.what.empty()) {
     spdlog::warn("{}", error_text(fault));
     code = fault.kind == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
-  } else if (input_damaged(report.run)) {
+  } else if (report.run.damaged()) {
     spdlog::warn("{}: the input is damaged; what decoded was profiled", report.run.info.uri);
     code = ExitCode::kPartial;
   }

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
-#include "app/dump/meta.h"
 #include "app/info/info_machine.h"
+#include "app/json/facts_json.h"
 #include "app/version.h"
 
 namespace saccade {
@@ -124,22 +123,6 @@ Json damage_json(const ProfileReport& r) {
           {"rectangles_max", r.rectangles.max()}};
 }
 
-Json input_json(const ProfileReport& r) {
-  const StreamInfo& s = r.run.info;
-  return {{"uri", s.uri},
-          {"codec", s.codec},
-          {"decoder", s.decoder},
-          {"hwdec", s.hwdec},
-          {"hwdec_reason", s.hwdec_reason},
-          {"frames_off_card", r.run.source.frames_off_card},
-          {"width", s.width_px},
-          {"height", s.height_px},
-          {"layout", name(s.layout)},
-          {"packets_corrupt", r.run.source.packets_corrupt},
-          {"frames_corrupt", r.run.source.frames_corrupt},
-          {"truncated", r.run.source.truncated}};
-}
-
 }  // namespace
 
 void ShareHistogram::record(double share) {
@@ -188,7 +171,12 @@ std::string to_json(const ProfileReport& r) {
   const CpuFacts cpu = cpu_facts();
   Json json;
   json["saccade"] = version();
-  json["input"] = input_json(r);
+  json["input"] = r.run.info.uri;
+  json["stream"] = stream_json(r.run.info);
+  add_decoder(json, r.run.info);
+  json["frames_off_card"] = r.run.source.frames_off_card;
+  json["format_changes"] = r.run.source.format_changes;
+  json["decode_errors"] = decode_errors_json(r.run.source, r.run.fault);
   json["backend"] = name(r.run.backend);
   json["cpu"] = {{"name", cpu.name}, {"threads", cpu.threads}};
   json["peak_resident_bytes"] = r.peak_resident_bytes;
@@ -211,9 +199,9 @@ std::string to_json(const ProfileReport& r) {
                    {"depth_mean", r.queue_depth.mean()},
                    {"depth_max", r.queue_depth.max()}};
   if (r.run.info.live) json["live"] = live_json(r.run.live, r.run.source, r.run.end);
-  json["drops"] = {{"stale", r.run.queue.dropped_stale}, {"closed", r.run.queue.dropped_closed}};
+  json["drops"] = drops_json(r.run.queue);
   json["interrupted"] = r.interrupted;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace saccade

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/dump/meta.h"
+#include "app/json/json_file.h"
 
 namespace saccade {
 namespace {

@@ -22,6 +22,7 @@ PICTURE = (*RUN, "ui/picture")
 VIEWER = (*PICTURE, "ui/panel", "ui/viewer")
 APP = (*RUN, "pipeline/options", "app")
 OPTIONS = (*APP, "app/options", "ui/picture")  # ui/picture/view.h: the names of the views
+JSON = (*OPTIONS, "app/json")
 
 # Folder -> the folders it may use besides itself. Nothing here may lead back: test_the_rules_have_no_circle.
 MAY_USE = {
@@ -57,12 +58,13 @@ MAY_USE = {
     "app": RUN,
     "app/options": OPTIONS,
     "app/media": (*APP, "pipeline/source/convert"),
-    "app/dump": (*OPTIONS, "gpu"),
-    "app/info": (*OPTIONS, "app/media", "pipeline/source/live", "pipeline/source/ffmpeg",
+    "app/json": OPTIONS,
+    "app/dump": (*JSON, "gpu"),
+    "app/info": (*JSON, "app/media", "pipeline/source/live", "pipeline/source/ffmpeg",
                  "kernels/cpu", "gpu", "gpu/gl", "gpu/cuda"),
-    "app/profile": (*OPTIONS, "app/dump", "app/info"),
-    "app/reconstruct": (*OPTIONS, "app/dump", "app/media"),
-    "app/view": (*OPTIONS, *VIEWER, "ui/window", "app/dump", "app/media"),
+    "app/profile": (*JSON, "app/info"),
+    "app/reconstruct": (*JSON, "app/dump", "app/media"),
+    "app/view": (*JSON, *VIEWER, "ui/window", "app/media"),
     "app/main": (*OPTIONS, "gpu", "pipeline/source/ffmpeg"),
 }
 

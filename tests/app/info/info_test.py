@@ -64,12 +64,12 @@ class InfoFile(unittest.TestCase):
         return self.clip("plain.mp4", "testsrc2=size=322x182:rate=30000/1001:duration=2,setsar=4/3")
 
     def test_stream_facts_agree_with_ffprobe(self):
-        report = saccade_json("info", self.plain())
+        report = saccade_json("info", self.plain())["stream"]
         stream = ffprobe(self.plain(), "-show_streams")["streams"][0]
         self.assertEqual(report["codec"], stream["codec_name"])
         self.assertEqual(report["pixel_format"], stream["pix_fmt"])
-        self.assertEqual((report["coded_width"], report["coded_height"]), (stream["width"], stream["height"]))
-        self.assertEqual((report["width"], report["height"]), (322, 182))
+        self.assertEqual((report["coded_width_px"], report["coded_height_px"]), (stream["width"], stream["height"]))
+        self.assertEqual((report["width_px"], report["height_px"]), (322, 182))
         self.assertEqual(report["frame_count"], int(stream["nb_frames"]))
         self.assertAlmostEqual(report["duration_s"], float(stream["duration"]), delta=0.05)
         self.assertAlmostEqual(report["fps"], float(Fraction(stream["avg_frame_rate"])), places=3)
@@ -79,32 +79,33 @@ class InfoFile(unittest.TestCase):
 
     def test_start_is_the_first_frames_time(self):
         path = self.clip("late.mkv", "testsrc2=size=64x48:rate=25:duration=1", "-output_ts_offset", "7.5")
-        self.assertAlmostEqual(saccade_json("info", path)["start_pts_ns"] * 1e-9, frame_times(path)[0], delta=1e-6)
+        self.assertAlmostEqual(saccade_json("info", path)["stream"]["start_pts_ns"] * 1e-9, frame_times(path)[0], delta=1e-6)
 
     def test_rotation_turns_the_picture(self):
         upright = self.clip("upright.mp4", "testsrc2=size=128x96:rate=25:duration=0.4")
         turned = self.path("turned.mp4")
         rotate_container(upright, turned, 90)
-        report = saccade_json("info", turned)
-        self.assertEqual((report["coded_width"], report["coded_height"]), (128, 96))
-        self.assertEqual((report["width"], report["height"]), (96, 128))
+        report = saccade_json("info", turned)["stream"]
+        self.assertEqual((report["coded_width_px"], report["coded_height_px"]), (128, 96))
+        self.assertEqual((report["width_px"], report["height_px"]), (96, 128))
         self.assertIn(report["rotation_deg"], (90, 270))
         self.assertTrue(report["filters"])
 
     def test_colour_tags_and_defaults(self):
         tagged = self.clip("tagged.mp4", "testsrc2=size=64x48:rate=25:duration=0.2", "-colorspace", "bt709", "-color_range", "tv")
-        color = saccade_json("info", tagged)["color"]
+        color = saccade_json("info", tagged)["stream"]
         self.assertEqual((color["matrix"], color["matrix_tagged"]), ("bt709", True))
         self.assertEqual((color["range"], color["range_tagged"]), ("limited", True))
-        small = saccade_json("info", self.plain())["color"]
+        small = saccade_json("info", self.plain())["stream"]
         self.assertEqual((small["matrix"], small["matrix_tagged"], small["depth_bits"]), ("bt601", False, 8))
         large = self.clip("large.mp4", "color=gray:size=1280x64:rate=25:duration=0.1")
-        self.assertEqual(saccade_json("info", large)["color"]["matrix"], "bt709")
+        self.assertEqual(saccade_json("info", large)["stream"]["matrix"], "bt709")
 
     def test_texture_by_arithmetic(self):
-        texture = saccade_json("info", self.plain())["texture"]
+        report = saccade_json("info", self.plain())
+        texture = report["texture"]
         width, height = round_up(322, 64), round_up(182, 64)
-        self.assertEqual((texture["width"], texture["height"], texture["levels"]), (width, height, 7))
+        self.assertEqual((texture["width_px"], texture["height_px"], report["levels"]), (width, height, 7))
         self.assertEqual((texture["tile_cols"], texture["tile_rows"]), (math.ceil(322 / 16), math.ceil(182 / 16)))
         self.assertEqual(texture["tiles"], texture["tile_cols"] * texture["tile_rows"])
         luma = sum((width >> level) * (height >> level) for level in range(7))
@@ -113,20 +114,25 @@ class InfoFile(unittest.TestCase):
         self.assertEqual(texture["format"], "yuv8")
 
     def test_lattice_matches_the_dump(self):
-        lattice = saccade_json("info", self.plain())["lattice"]
-        self.assertLessEqual(lattice["patches"], 273)
-        self.assertGreater(lattice["e0"], 0)
-        self.assertAlmostEqual(lattice["m0"], lattice["e0"], places=5)
+        report = saccade_json("info", self.plain())
+        self.assertLessEqual(report["patches"], 273)
+        self.assertGreater(report["fovea"]["e0"], 0)
+        self.assertAlmostEqual(report["fovea"]["m0"], report["fovea"]["e0"], places=5)
         output = self.path("dump")
         self.assertEqual(saccade("dump", self.plain(), "-o", output, "--frames", "1").returncode, 0)
         with open(os.path.join(output, "meta.json"), encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["patches"], lattice["patches"])
+            meta = json.load(file)
+        for key in ("patches", "patch_size", "levels", "lattice", "fovea", "decoder", "hwdec", "hwdec_reason"):
+            self.assertEqual(meta[key], report[key], key)
+        for key, value in meta["stream"].items():  # the same facts, named alike
+            self.assertEqual(report["stream"][key], value, key)
 
     def test_rgb_has_no_matrix(self):
         path = self.path("rgb.mkv")
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.2", "-c:v", "png", "-pix_fmt", "rgb24", path)
         report = saccade_json("info", path)
-        self.assertIsNone(report["color"])
+        self.assertIsNone(report["stream"]["matrix"])
+        self.assertIsNone(report["stream"]["range"])
         self.assertEqual(report["texture"]["format"], "rgba8")
 
     def test_text_names_what_is_done(self):
@@ -141,7 +147,7 @@ class InfoFile(unittest.TestCase):
         self.assertIn("missing.mp4", missing.stderr)
         both = saccade("info", self.plain(), self.path("missing.mp4"), "--json")
         self.assertEqual(both.returncode, 3)
-        self.assertEqual([report["width"] for report in json.loads(both.stdout)], [322])
+        self.assertEqual([report["stream"]["width_px"] for report in json.loads(both.stdout)], [322])
 
 
 if __name__ == "__main__":
