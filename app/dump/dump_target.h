@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/json/json_file.h"
+#include "app/options/options.h"
 
 namespace saccade {
 
