@@ -21,8 +21,6 @@ struct FileReport {
   PipelineConfig pipeline;         // as asked
   std::unique_ptr<Lattice> lattice;
 };
-std::string lattice_description;
-};
 
 // Opens the source and reads its first frame. Throws what opening and preparing throw: InputError, UsageError.
 FileReport inspect(const SourceConfig& source, const PipelineConfig& pipeline);

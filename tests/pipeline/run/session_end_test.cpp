@@ -25,7 +25,7 @@ constexpr auto kPromptly = std::chrono::seconds(5);  // under any load; without 
 
 SessionConfig every_frame() {
   SessionConfig config;
-  config.pipeline.lattice.patches = 100;
+  config.pipeline.lattice.shape = PatchBudget{100, {}};
   config.pipeline.emit = {EmitPolicy::Kind::kFrames, 1};
   return config;
 }
@@ -232,11 +232,12 @@ Script live_script() {
   script.frames = 30;
   script.change = [](Frame& frame) {
     const auto gaps = static_cast<std::int32_t>(frame.view().sequence / 10);
-    frame.view().pts_ns += gaps * std::int64_t{1'000'000'000};
-    frame.origin().gaps = gaps;
-    frame.origin().arrived_ns = steady_now_ns();
-    frame.origin().captured_ns = frame.origin().arrived_ns - 5'000'000;
-    frame.origin().clock = CaptureClock::kDriver;
+    const FrameView view = frame.view();
+    const std::int64_t now_ns = steady_now_ns();
+    AvFramePtr picture = frame.release();
+    attach_origin(*picture, {now_ns - 5'000'000, now_ns, CaptureClock::kDriver, gaps});
+    frame = Frame(std::move(picture), {view.layout, view.shift, view.color, view.sar}, view.pts_ns, view.sequence);
+    frame.place(view.pts_ns + gaps * std::int64_t{1'000'000'000}, view.sequence, gaps);
   };
   return script;
 }

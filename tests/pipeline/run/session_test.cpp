@@ -75,7 +75,7 @@ Records by_session(const SessionConfig& config) {
 SessionConfig every_frame(const std::string& uri) {
   SessionConfig config;
   config.source.uri = uri;
-  config.pipeline.lattice.patches = 100;
+  config.pipeline.lattice.shape = PatchBudget{100, {}};
   config.pipeline.emit = {EmitPolicy::Kind::kFrames, 1};
   return config;
 }
