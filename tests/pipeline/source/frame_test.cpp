@@ -61,7 +61,7 @@ std::vector<FrameOrigin> origins_after(const std::string& chain) {
 
 TEST(FrameOrigin, OfEachFrame_StaysWithItThroughFilters) {
   for (const char* chain :
-       {"bwdif=deint=all", "scale=32:24,format=rgba", "transpose,setpts=2*PTS", "fps=25", "drawbox"}) {
+       {"bwdif=mode=send_frame:deint=all", "scale=32:24,format=rgba", "transpose,setpts=2*PTS", "fps=25", "drawbox"}) {
     const std::vector<FrameOrigin> origins = origins_after(chain);
     ASSERT_EQ(origins.size(), 10U) << chain;
     for (std::int64_t i = 0; i < 10; ++i) {
