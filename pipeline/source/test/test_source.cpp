@@ -67,7 +67,7 @@ class TestSource final : public FrameSource {
   ReadStatus next(Frame& out) override;
   const SourceCounters& counters() const override { return counters_; }
   const Fault& fault() const override { return fault_; }
-  void interrupt() override { interrupted_ = true; }
+  void interrupt() override { *stop_ = true; }
   bool seek(std::int64_t pts_ns) override;
   void recycle(Frame frame) override { shells_.give(frame.release()); }
 
@@ -76,13 +76,13 @@ class TestSource final : public FrameSource {
   AvFramePtr picture(std::int64_t index);
 
   const TestSpec spec_;
+  const std::shared_ptr<std::atomic<bool>> stop_;
   TestPainter painter_;
   I420Pool pool_;
   FrameShells shells_;
   StreamInfo info_;
   SourceCounters counters_;
   Fault fault_;
-  std::atomic<bool> interrupted_{false};
   std::int64_t begin_ = 0, end_ = 0;  // frames of one play
   std::int64_t plays_ = 1;            // -1: for ever
   std::int64_t limit_;
@@ -92,7 +92,11 @@ class TestSource final : public FrameSource {
 };
 
 TestSource::TestSource(const SourceConfig& config, const TestSpec& spec)
-    : spec_(spec), painter_(spec), pool_(spec.width_px, spec.height_px), limit_(config.max_frames.value_or(-1)) {
+    : spec_(spec),
+      stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
+      painter_(spec),
+      pool_(spec.width_px, spec.height_px),
+      limit_(config.max_frames.value_or(-1)) {
   const double rate = static_cast<double>(spec.rate_num) / spec.rate_den;
   const auto frame_at = [&](double seconds) {
     const double exact = std::ceil(seconds * rate - 1e-6 * rate);
@@ -145,7 +149,7 @@ bool TestSource::seek(std::int64_t pts_ns) {
 }
 
 ReadStatus TestSource::next(Frame& out) {
-  if (interrupted_ || (limit_ >= 0 && counters_.frames >= limit_)) return ReadStatus::kEnd;
+  if (*stop_ || (limit_ >= 0 && counters_.frames >= limit_)) return ReadStatus::kEnd;
   if (index_ >= end_) {
     if (plays_ >= 0 && play_ + 1 >= plays_) return ReadStatus::kEnd;
     ++play_;

@@ -158,6 +158,19 @@ TEST(Session, InterruptAtAnyMoment_EndsPromptly) {
   }
 }
 
+TEST(Session, StopToken_EndsReadingToo) {
+  SessionConfig config = every_frame();
+  config.source.uri = "test://box?size=64x64&frames=1000000";
+  config.source.stop = std::make_shared<std::atomic<bool>>(false);
+  Session session(config);
+  Emission emission;
+  ASSERT_EQ(session.next(emission).status, SessionStatus::kEmission);
+  *config.source.stop = true;
+  const auto begin = Clock::now();
+  EXPECT_EQ(run_out(session).first.status, SessionStatus::kInterrupted);
+  EXPECT_LT(Clock::now() - begin, kPromptly);
+}
+
 TEST(Session, InterruptAtTheEnd_KeepsWhatCame) {
   const auto session = play({.frames = 7});
   const auto [last, frames] = run_out(*session);
