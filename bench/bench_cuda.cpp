@@ -15,18 +15,17 @@
 #include "gpu/cuda/buffer.h"
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
-#include "kernels/cuda/pyramid.h"
-#include "kernels/cuda/tile_differ.h"
+#include "kernels/cuda/texture.h"
 
 namespace saccade::bench {
 namespace {
 
 // Runs `work(i)` between events, one after the other: what the host does between them counts.
 template <typename F>
-void measure(benchmark::State& state, CudaPyramid& pyramid, F&& work) {
+void measure(benchmark::State& state, CudaTexture& pyramid, F&& work) {
   auto* stream = static_cast<cudaStream_t>(pyramid.stream());
-  CudaEvent begin(CudaEvent::Kind::kTiming);
-  CudaEvent end(CudaEvent::Kind::kTiming);
+  CudaEvent begin(0, CudaEvent::Kind::kTiming);
+  CudaEvent end(0, CudaEvent::Kind::kTiming);
   std::vector<double> us;
   int i = 0;
   for (; i < kWarmUp; ++i) work(i);
@@ -44,11 +43,11 @@ void measure(benchmark::State& state, CudaPyramid& pyramid, F&& work) {
 
 // The same with the stream held back until a batch is queued, so that only the card's own time is read.
 template <typename F>
-void measure_queued(benchmark::State& state, CudaPyramid& pyramid, F&& work) {
+void measure_queued(benchmark::State& state, CudaTexture& pyramid, F&& work) {
   constexpr int kBatch = 20;
   auto* stream = static_cast<cudaStream_t>(pyramid.stream());
   std::vector<CudaEvent> marks;
-  for (int k = 0; k < 2 * kBatch; ++k) marks.emplace_back(CudaEvent::Kind::kTiming);
+  for (int k = 0; k < 2 * kBatch; ++k) marks.emplace_back(0, CudaEvent::Kind::kTiming);
   std::vector<double> us;
   std::atomic<bool> released{false};
   struct Release {  // also where queueing fails: the stream would be held for ever
@@ -105,21 +104,20 @@ bool updates_and_samples(Work work) {
 void BM_Cuda(benchmark::State& state, Work work) {
   if (!have_card(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
-  CudaPyramid pyramid(clip.layout());
-  pyramid.set_sampling(work == kUpdateSampleExact ? CudaPyramid::Sampling::kExact : CudaPyramid::Sampling::kHardware);
-  pyramid.set_staged(work == kStagedUpload || work == kStagedMips);
+  CudaTexture pyramid(clip.layout(), {{}, work == kStagedUpload || work == kStagedMips, 0});
+  pyramid.set_sampling(work == kUpdateSampleExact ? CudaTexture::Sampling::kExact : CudaTexture::Sampling::kHardware);
   const PatchPlan plan = clip.plan();
   const ColorSpec color;
-  pyramid.update_async(clip.frame(clip.views.size() > 1 ? 1 : 0), {}, true);
-  pyramid.sample_on_card(plan, color, {});
+  pyramid.update(clip.frame(clip.views.size() > 1 ? 1 : 0));
+  pyramid.sample_on_device(plan, color, {});
   const auto run = [&](int i) {
     if (work == kUpdate || updates_and_samples(work)) {
-      pyramid.update_on_card(clip.frame(i), {}, false);
+      pyramid.update(clip.frame(i));
     }
     if (work == kStagedUpload || work == kStagedMips) pyramid.upload_async(clip.frame(i), clip.damage);
     if (work == kStagedMips) pyramid.refresh_mips(clip.damage);
     if (work == kSampleOnly || updates_and_samples(work)) {
-      pyramid.sample_on_card(plan, color, {});
+      pyramid.sample_on_device(plan, color, {});
     }
   };
   // The staged form sends its damage from the host, so it cannot be queued ahead.
@@ -134,14 +132,14 @@ void BM_Cuda(benchmark::State& state, Work work) {
 void BM_CudaRoundTrip(benchmark::State& state) {
   if (!have_card(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
-  CudaPyramid pyramid(clip.layout());
+  CudaTexture pyramid(clip.layout());
   const PatchPlan plan = clip.plan();
   PatchBatch batch(plan.count(), kPatchSize, {});
-  pyramid.update_async(clip.frame(1), {}, true);
+  pyramid.update(clip.frame(1));
   measure(state, pyramid, [&](int i) {
-    pyramid.update_async(clip.frame(i), {}, false);
+    pyramid.update(clip.frame(i));
     pyramid.sample_async(plan, {}, {});
-    benchmark::DoNotOptimize(pyramid.finish_update().count());
+    benchmark::DoNotOptimize(pyramid.damage().count());
     pyramid.finish_sample(batch);
   });
 }
@@ -152,17 +150,17 @@ enum Source : int { kPinned, kPageable, kPinnedWhole };
 void BM_CudaFromHost(benchmark::State& state, Source source) {
   if (!have_card(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kHost, source != kPageable);
-  CudaPyramid pyramid(clip.layout());
-  pyramid.set_sampling(CudaPyramid::Sampling::kHardware);
+  CudaTexture pyramid(clip.layout());
+  pyramid.set_sampling(CudaTexture::Sampling::kHardware);
   const PatchPlan plan = clip.plan();
-  pyramid.update_async(clip.frame(1), {}, true);
+  pyramid.update(clip.frame(1));
   measure(state, pyramid, [&](int i) {
     if (source == kPinnedWhole) {
-      pyramid.update_on_card(clip.frame(i), {}, false);
+      pyramid.update(clip.frame(i));
     } else {
       pyramid.upload_async(clip.frame(i), clip.damage);
     }
-    pyramid.sample_on_card(plan, {}, {});
+    pyramid.sample_on_device(plan, {}, {});
   });
 }
 

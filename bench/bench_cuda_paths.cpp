@@ -12,13 +12,13 @@
 #include "bench/cuda_clip.h"
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
-#include "kernels/cuda/pyramid.h"
+#include "kernels/cuda/texture.h"
 
 #if defined(SACCADE_GL)
 #include "gpu/gl/context.h"
 #include "gpu/interop/gl_textures.h"
-#include "kernels/interop/cuda_gl_arrays.h"
-#include "kernels/interop/cuda_gl_pyramid.h"
+#include "kernels/interop/storage.h"
+#include "kernels/interop/texture.h"
 #endif
 
 namespace saccade::bench {
@@ -43,12 +43,12 @@ void measure_wall(benchmark::State& state, F&& work) {
 void BM_CudaPathDirect(benchmark::State& state, bool pinned) {
   if (!have_card(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kHost, pinned);
-  CudaPyramid pyramid(clip.layout());
+  CudaTexture pyramid(clip.layout());
   const PatchPlan plan = clip.plan();
-  pyramid.update_async(clip.frame(1), {}, true);
+  pyramid.update(clip.frame(1));
   measure_wall(state, [&](int i) {
     pyramid.upload_async(clip.frame(i), clip.damage);
-    pyramid.sample_on_card(plan, {}, {});
+    pyramid.sample_on_device(plan, {}, {});
     pyramid.wait();
   });
 }
@@ -59,14 +59,14 @@ BENCHMARK_CAPTURE(BM_CudaPathDirect, pinned, true)->Apply(sizes);
 void BM_CudaGraph(benchmark::State& state, bool graph) {
   if (!have_card(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
-  CudaPyramid pyramid(clip.layout());
+  CudaTexture pyramid(clip.layout());
   auto* stream = static_cast<cudaStream_t>(pyramid.stream());
   const PatchPlan plan = clip.plan();
   const auto launch = [&](int i) {
-    pyramid.update_on_card(clip.frame(i), {}, false);
-    pyramid.sample_on_card(plan, {}, {});
+    pyramid.update(clip.frame(i));
+    pyramid.sample_on_device(plan, {}, {});
   };
-  pyramid.update_async(clip.frame(1), {}, true);
+  pyramid.update(clip.frame(1));
   launch(0);
   pyramid.wait();
   std::vector<cudaGraphExec_t> graphs(clip.views.size());
@@ -108,12 +108,12 @@ std::unique_ptr<gl::Context> context_on_card(benchmark::State& state) {
   }
 }
 
-// The same as BM_CudaPathDirect by --upload pbo: shadow, plan, pixel buffers, glTexSubImage2D, then interop.
+// The same as BM_CudaPathDirect through pixel buffers: shadow, plan, pixel buffers, glTexSubImage2D, then interop.
 void BM_CudaPathPbo(benchmark::State& state) {
   const auto context = context_on_card(state);
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kHost);
-  CudaGlPyramid pyramid(*context, clip.layout(), UploadPath::kPbo);
+  CudaGlTexture pyramid(*context, clip.layout(), {.upload = UploadPath::kPbo});
   const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
@@ -122,7 +122,7 @@ void BM_CudaPathPbo(benchmark::State& state) {
   measure_wall(state, [&](int i) {
     pyramid.upload(clip.frame(i), clip.damage);
     pyramid.refresh_mips(clip.damage);
-    pyramid.cuda().sample_on_card(plan, {}, {});
+    pyramid.cuda().sample_on_device(plan, {}, {});
     pyramid.cuda().wait();
   });
   state.counters["calls"] = pyramid.last_upload().calls;
@@ -134,7 +134,7 @@ void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
   const auto context = context_on_card(state);
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
-  CudaGlPyramid pyramid(*context, clip.layout(), path);
+  CudaGlTexture pyramid(*context, clip.layout(), {.upload = path});
   const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
@@ -145,9 +145,9 @@ void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
       pyramid.upload(clip.frame(i), clip.damage);
       pyramid.refresh_mips(clip.damage);
     } else {
-      pyramid.cuda().update_on_card(clip.frame(i), {}, false);
+      pyramid.cuda().update(clip.frame(i));
     }
-    pyramid.cuda().sample_on_card(plan, {}, {});
+    pyramid.cuda().sample_on_device(plan, {}, {});
     pyramid.cuda().wait();
   });
 }
@@ -162,9 +162,9 @@ void BM_CudaGlMap(benchmark::State& state, Between between) {
   if (!context) return;
   const PyramidLayout layout = make_pyramid_layout(1920, 1080, TextureFormat::kYuv8);
   const std::vector<GlPlane> planes = make_gl_planes(context->capabilities(), layout);
-  cuda::GlArrays arrays(planes);
-  const CudaStream stream;
-  const CudaBuffer scratch(4096);
+  cuda::SharedStorage arrays(0, planes);
+  const CudaStream stream(0);
+  const CudaBuffer scratch(0, 4096);
   const std::uint8_t texel = 0;
   using Clock = std::chrono::steady_clock;
   std::vector<double> us;

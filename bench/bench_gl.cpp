@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/gl/pyramid.h"
+#include "kernels/gl/texture.h"
 
 namespace saccade {
 namespace {
@@ -56,9 +56,9 @@ struct Scene {
 void upload(benchmark::State& state, UploadPath path, bool whole) {
   if (context() == nullptr) return state.SkipWithError("no OpenGL");
   Scene scene(state.range(0));
-  GlPyramidConfig config{GlWork::kAuto, path, {}};
+  GlTextureConfig config{GlWork::kAuto, path, {}, {}};
   if (whole) config.cost = UploadCost{1e9, 1e-9};
-  GlPyramid pyramid(*context(), scene.layout, config);
+  GlTexture pyramid(*context(), scene.layout, config);
   for (auto _ : state) {
     pyramid.upload(scene.frame, scene.damage);
     glFinish();
@@ -74,7 +74,7 @@ void upload(benchmark::State& state, UploadPath path, bool whole) {
 void mips(benchmark::State& state, GlWork work) {
   if (context() == nullptr) return state.SkipWithError("no OpenGL");
   Scene scene(state.range(0));
-  GlPyramid pyramid(*context(), scene.layout, {work, UploadPath::kAuto, {}});
+  GlTexture pyramid(*context(), scene.layout, {work, UploadPath::kAuto, {}, {}});
   pyramid.upload(scene.frame, scene.damage);
   for (auto _ : state) {
     pyramid.refresh_mips(scene.damage);
@@ -87,7 +87,7 @@ void mips(benchmark::State& state, GlWork work) {
 void sample(benchmark::State& state, GlWork work) {
   if (context() == nullptr) return state.SkipWithError("no OpenGL");
   Scene scene(100);
-  GlPyramid pyramid(*context(), scene.layout, {work, UploadPath::kAuto, {}});
+  GlTexture pyramid(*context(), scene.layout, {work, UploadPath::kAuto, {}, {}});
   PatchPlan plan;
   for (int n = 0; n < 273; ++n) {
     const float lod = state.range(0) != 0 ? static_cast<float>(n % 6) : static_cast<float>(n % 60) * 0.1f;

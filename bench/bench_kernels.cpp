@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/fused_update.h"
+#include "kernels/cpu/texture.h"
 
 namespace saccade {
 namespace {
@@ -180,10 +180,13 @@ void sample(benchmark::State& state, PatchPlan (*make_plan)(int, int)) {
 // Diff, upload and mips in one pass, on a playing clip.
 void update(benchmark::State& state) {
   Bench bench(state);
-  CpuFusedUpdate fused(bench.pyramid, {});
-  fused.update(bench.clip.view(0));
+  CpuTexture texture(bench.pyramid.layout(), {}, false, bench.pyramid.ops());
+  texture.update(bench.clip.view(0));
   double share = 0;
-  for (auto _ : state) share = fused.update(bench.clip.next()).share();
+  for (auto _ : state) {
+    texture.update(bench.clip.next());
+    share = texture.damage().share();
+  }
   state.counters["damage"] = share;
 }
 
@@ -191,12 +194,12 @@ void update(benchmark::State& state) {
 void frame(benchmark::State& state, PatchPlan (*make_plan)(int, int)) {
   const auto height = static_cast<int>(state.range(0));
   Bench bench(state, make_plan(height * 16 / 9, height));
-  CpuFusedUpdate fused(bench.pyramid, {});
-  fused.update(bench.clip.view(0));
+  CpuTexture texture(bench.pyramid.layout(), {}, false, bench.pyramid.ops());
+  texture.update(bench.clip.view(0));
   for (auto _ : state) {
     const FrameView view = bench.clip.next();
-    fused.update(view);
-    bench.pyramid.sample(bench.plan, view.color, bench.batch);
+    texture.update(view);
+    texture.sample(bench.plan, view.color, bench.batch);
   }
 }
 

@@ -52,11 +52,11 @@ Clip::Clip(int width, int height, int percent, MemorySpace space, bool pinned, i
   for (int f = 0; f < frames; ++f) {
     const std::uint8_t* base = nullptr;
     if (space == MemorySpace::kCuda) {
-      device.emplace_back(bytes.size());
+      device.emplace_back(0, bytes.size());
       cuda_check(cudaMemcpy(device.back().data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
       base = device.back().data();
     } else if (pinned) {
-      page_locked.emplace_back(bytes.size());
+      page_locked.emplace_back(0, bytes.size());
       std::copy(bytes.begin(), bytes.end(), page_locked.back().data());
       base = page_locked.back().data();
     } else {

@@ -57,7 +57,7 @@ saccade_stream_info public_info(const StreamInfo& info, const saccade_stream::Te
 
 saccade_geometry public_geometry(const saccade_stream& stream, const Session& session, const char* lattice) {
   const Pipeline& pipeline = session.pipeline();
-  const PyramidLayout& layout = pipeline.pyramid().layout();
+  const PyramidLayout& layout = pipeline.texture().layout();
   const PipelineConfig& config = pipeline.config();
   const std::size_t count = pipeline.lattice().patch_count();
   saccade_geometry out{};
@@ -151,7 +151,7 @@ saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int l
   constexpr const char* kFunction = "saccade_stream_get_level";
   return guarded([&] {
     const Session& session = open_session(stream, kFunction);
-    fill(kFunction, out, level_of(session.pipeline().pyramid().layout(), plane, level, kFunction));
+    fill(kFunction, out, level_of(session.pipeline().texture().layout(), plane, level, kFunction));
     return SACCADE_OK;
   });
 }
@@ -161,7 +161,7 @@ saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int 
   constexpr const char* kFunction = "saccade_stream_read_level";
   return guarded([&] {
     const Session& session = open_session(stream, kFunction);
-    const Pyramid& pyramid = session.pipeline().pyramid();
+    const Levels& pyramid = session.pipeline().texture();
     const saccade_level shape = level_of(pyramid.layout(), plane, level, kFunction);
     require(texels != nullptr, kFunction, "texels is NULL");
     if (size_bytes != shape.size_bytes) {

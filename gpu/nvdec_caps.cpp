@@ -50,7 +50,7 @@ NvdecCodec query(const CuvidFunctions& cuvid, const char* name, cudaVideoCodec c
 
 }  // namespace
 
-NvdecStatus query_nvdec() {
+NvdecStatus query_nvdec(int ordinal) {
   NvdecStatus status;
   CudaFunctions* loaded_cuda = nullptr;
   CuvidFunctions* loaded_cuvid = nullptr;
@@ -66,7 +66,7 @@ NvdecStatus query_nvdec() {
   const std::unique_ptr<CuvidFunctions, FreeFunctions> cuvid(loaded_cuvid);
   CUdevice device = 0;
   CUcontext context = nullptr;
-  if (cuda->cuInit(0) != CUDA_SUCCESS || cuda->cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
+  if (cuda->cuInit(0) != CUDA_SUCCESS || cuda->cuDeviceGet(&device, ordinal) != CUDA_SUCCESS ||
       cuda->cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS) {
     status.error = "no GPU that CUDA can use";
     return status;
@@ -83,7 +83,7 @@ NvdecStatus query_nvdec() {
   return status;
 }
 #else
-NvdecStatus query_nvdec() {
+NvdecStatus query_nvdec(int) {
   NvdecStatus status;
   status.error = "this build knows no NVDEC (Debian: libffmpeg-nvenc-dev)";
   return status;

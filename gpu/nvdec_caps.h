@@ -1,4 +1,4 @@
-// What the card's video decoder takes, as its driver says.
+// What a device's video decoder takes, as its driver says.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct NvdecStatus {
   std::string error;  // why there is nothing to say; empty otherwise
 };
 
-// Loads the driver, for card 0; never throws for a missing one. Any thread.
-NvdecStatus query_nvdec();
+// Loads the driver; never throws for a missing one. device: CUDA's ordinal. Any thread.
+NvdecStatus query_nvdec(int device = 0);
 
 }  // namespace saccade

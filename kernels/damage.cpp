@@ -1,8 +1,7 @@
 #include "kernels/damage.h"
 
 #include <algorithm>
-
-#include "kernels/damage_runs.h"
+#include <stdexcept>
 
 namespace saccade {
 
@@ -59,6 +58,10 @@ void Damage::rects(std::vector<TileRect>& out) const {
     row_end = row;
   }
   std::erase_if(out, [](const TileRect& rect) { return rect.height == 0; });
+}
+
+void check_damage(const Damage& damage, const PyramidLayout& layout) {
+  if (damage.grid() != layout.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
 }
 
 }  // namespace saccade

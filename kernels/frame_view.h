@@ -43,7 +43,9 @@ struct PlaneView {
 struct FrameView {
   PixelLayout layout = PixelLayout::kI420;
   MemorySpace space = MemorySpace::kHost;
-  int width_px = 0;  // as displayed: after rotation, before the sample aspect ratio
+  int device = 0;          // kCuda: on which, by CUDA's ordinal
+  void* stream = nullptr;  // kCuda: the cudaStream_t in which its samples are written; null: they are there
+  int width_px = 0;        // as displayed: after rotation, before the sample aspect ratio
   int height_px = 0;
   std::array<PlaneView, 3> planes;
   int shift = 0;  // left shift that aligns a 16-bit sample to its most significant bit (6 for yuv420p10, 0 for P010)

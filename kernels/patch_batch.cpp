@@ -1,5 +1,8 @@
 #include "kernels/patch_batch.h"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
 #include <utility>
 
 namespace saccade {
@@ -27,5 +30,11 @@ std::size_t PatchBatch::patch_bytes() const { return bytes_of(1, patch_size_, fo
 
 std::span<std::byte> PatchBatch::bytes() { return {data_, count_ * patch_bytes()}; }
 std::span<const std::byte> PatchBatch::bytes() const { return {data_, count_ * patch_bytes()}; }
+
+void check_same_shape(const PatchPlan& plan, const PatchBatch& batch) {
+  if (plan.count() == batch.count() && plan.patch_size == batch.patch_size()) return;
+  throw std::invalid_argument(fmt::format("a batch of {} patches of size {} cannot hold a plan of {} of size {}",
+                                          batch.count(), batch.patch_size(), plan.count(), plan.patch_size));
+}
 
 }  // namespace saccade

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/enum_names.h"
+#include "kernels/patch_plan.h"
 
 namespace saccade {
 
@@ -43,11 +44,11 @@ class PatchBatch {
  public:
   PatchBatch() = default;
   PatchBatch(std::size_t count, int patch_size, SampleFormat format);
-  // In memory of a backend's own, which Pyramid::submit fills: of at least bytes_of(count, patch_size, format).
+  // In memory of a backend's own, which Texture::submit fills: of at least bytes_of(count, patch_size, format).
   PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::unique_ptr<PatchMemory> memory);
   static std::size_t bytes_of(std::size_t count, int patch_size, const SampleFormat& format);
 
-  // Before the bytes are read, after Pyramid::submit: blocks until they are there.
+  // Before the bytes are read, after Texture::submit: blocks until they are there.
   void wait() const {
     if (memory_) memory_->wait();
   }
@@ -70,5 +71,8 @@ class PatchBatch {
   std::vector<std::byte> storage_;
   std::byte* data_ = nullptr;  // the first aligned byte of either
 };
+
+// Throws std::invalid_argument, with both, when plan and batch differ in N or S.
+void check_same_shape(const PatchPlan& plan, const PatchBatch& batch);
 
 }  // namespace saccade

@@ -47,8 +47,8 @@ struct PyramidLayout {
   int plane_count = 0;
   std::array<PlaneLayout, 2> planes;
   TileGrid tiles;  // covers the image
-  TileGrid
-      padded_tiles;  // covers the padded extent; tile (tx, ty) repeats image tile (min(tx, cols-1), min(ty, rows-1))
+  // Covers the padded extent; tile (tx, ty) repeats image tile (min(tx, cols-1), min(ty, rows-1)).
+  TileGrid padded_tiles;
   std::int64_t level0_bytes() const;  // of all planes, padding included: a full upload
   bool operator==(const PyramidLayout&) const = default;
 };

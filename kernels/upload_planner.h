@@ -1,4 +1,4 @@
-// Which rectangles to send to a texture: many small copies, few larger ones, or all of it.
+// How damaged tiles travel to a texture on a GPU, and in which rectangles: many small copies, few larger ones, or all.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,20 @@
 #include <vector>
 
 #include "kernels/damage.h"
+#include "kernels/enum_names.h"
 #include "kernels/pyramid_layout.h"
 
 namespace saccade {
+
+enum class UploadPath : std::uint8_t {
+  kAuto,  // gl: kDirect on a software renderer, else kPbo. cuda: kDirect
+  kPbo,   // rows packed into a ring of pixel buffers, and from there by glTexSubImage2D
+  // gl: from the host copy in the call itself. cuda: the kernel that makes the levels reads them itself; no GL
+  kDirect,
+};
+inline constexpr EnumName<UploadPath> kUploadPaths[] = {
+    {UploadPath::kAuto, "auto"}, {UploadPath::kPbo, "pbo"}, {UploadPath::kDirect, "direct"}};
+constexpr std::span<const EnumName<UploadPath>> names_of(UploadPath) { return kUploadPaths; }
 
 // What a transfer costs: one call per rectangle and plane, and its bytes. Measured at start.
 struct UploadCost {

@@ -104,7 +104,7 @@ DumpOutcome DumpRun::run() {
   say_what_runs();
   const Pipeline& pipeline = session_.pipeline();
   const StreamInfo& info = session_.info();
-  const PyramidLayout& layout = pipeline.pyramid().layout();
+  const PyramidLayout& layout = pipeline.texture().layout();
   const DumpShape shape{static_cast<std::int64_t>(pipeline.lattice().patch_count()),
                         options_.pipeline.lattice.patch_size,
                         options_.pipeline.samples.type,

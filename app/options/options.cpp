@@ -17,6 +17,9 @@
 #include "pipeline/error.h"
 #include "pipeline/options/option_error.h"
 #include "pipeline/options/resolve.h"
+#if SACCADE_CUDA
+#include "gpu/cuda/device.h"
+#endif
 
 namespace saccade {
 namespace {
@@ -194,6 +197,15 @@ StreamUse use_of(Command command) {
   return command == Command::kDump || command == Command::kProfile ? StreamUse::kRun : StreamUse::kInspect;
 }
 
+// The process is ours: threads that wait for a GPU leave their core to others. Before anything else uses CUDA.
+void prepare_cuda([[maybe_unused]] const Options& options) {
+#if SACCADE_CUDA
+  const bool decodes = options.hwdec == HwDecode::kCuda || options.require_hwdec;
+  const bool may_choose = options.backend == "auto" && use_of(options.command) == StreamUse::kRun;
+  if (decodes || may_choose || options.backend == "cuda") sleep_while_waiting_for_cuda(options.pipeline.device);
+#endif
+}
+
 std::optional<Options> parse_command(int argc, const char* const* argv, const CommandText& command) {
   ParsedLine line = parse_line(argc, argv, command);
   if (!line.help.empty()) {
@@ -221,6 +233,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   options.in_force = record(options);
   options.inputs = std::move(line.inputs);
   check_inputs(options);
+  prepare_cuda(options);
   with_names_of(given, [&] { resolve(options, use_of(command.command)); });
   return options;
 }

@@ -1,4 +1,4 @@
-// Owners of linear memory: on the card, and page-locked on the host.
+// Owners of linear memory: on a device, and page-locked on the host.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace saccade {
 class CudaBuffer {
  public:
   CudaBuffer() = default;
-  explicit CudaBuffer(std::size_t size_bytes);
+  CudaBuffer(int device, std::size_t size_bytes);
   ~CudaBuffer();
   CudaBuffer(CudaBuffer&& other) noexcept;
   CudaBuffer& operator=(CudaBuffer&& other) noexcept;
@@ -25,15 +25,17 @@ class CudaBuffer {
   }
 
  private:
+  int device_ = 0;
   std::uint8_t* data_ = nullptr;
   std::size_t size_bytes_ = 0;
 };
 
-// Page-locked host memory that the card can also read in place (unified addressing: the same pointer). Move-only.
+// Page-locked host memory that devices can also read in place (unified addressing: the same pointer). Move-only.
+// device: whose context keeps it.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
-  explicit PinnedBuffer(std::size_t size_bytes);
+  PinnedBuffer(int device, std::size_t size_bytes);
   ~PinnedBuffer();
   PinnedBuffer(PinnedBuffer&& other) noexcept;
   PinnedBuffer& operator=(PinnedBuffer&& other) noexcept;
@@ -48,11 +50,12 @@ class PinnedBuffer {
   }
 
  private:
+  int device_ = 0;
   std::uint8_t* data_ = nullptr;
   std::size_t size_bytes_ = 0;
 };
 
-// Whether `pointer` is page-locked host memory known to CUDA, so that the card can read it in place.
+// Whether `pointer` is page-locked host memory known to CUDA, so that the current device can read it in place.
 bool is_pinned(const void* pointer);
 
 }  // namespace saccade

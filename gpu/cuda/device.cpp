@@ -1,7 +1,13 @@
 #include "gpu/cuda/device.h"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+
+#include "gpu/cuda/error.h"
 
 namespace saccade {
 namespace {
@@ -10,6 +16,39 @@ std::string reason(const char* call, cudaError_t error) {
   static_cast<void>(cudaGetLastError());  // the error is reported here and must not surface in a later call
   return fmt::format("{}: {}", call, cudaGetErrorString(error));
 }
+
+// The driver's functions come through the runtime, so that the program starts where there is no driver.
+template <typename F>
+F driver_function(const char* name) {
+  void* address = nullptr;
+#if CUDART_VERSION >= 12050
+  cudaDriverEntryPointQueryResult found{};
+  cuda_check(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found), name);
+#else
+  cuda_check(cudaGetDriverEntryPoint(name, &address, cudaEnableDefault), name);
+#endif
+  if (address == nullptr) throw CudaError(cudaErrorInsufficientDriver, name);
+  return reinterpret_cast<F>(address);
+}
+
+struct Driver {
+  using DeviceGet = CUresult(CUDAAPI*)(CUdevice*, int);
+  using Retain = CUresult(CUDAAPI*)(CUcontext*, CUdevice);
+  using Push = CUresult(CUDAAPI*)(CUcontext);
+  using Pop = CUresult(CUDAAPI*)(CUcontext*);
+  DeviceGet device_get = driver_function<DeviceGet>("cuDeviceGet");
+  Retain retain = driver_function<Retain>("cuDevicePrimaryCtxRetain");
+  Push push = driver_function<Push>("cuCtxPushCurrent");
+  Pop pop = driver_function<Pop>("cuCtxPopCurrent");
+};
+
+const Driver& driver() {
+  static const Driver functions;
+  return functions;
+}
+
+// The driver's codes are the runtime's, by number.
+void check(CUresult code, const char* call) { cuda_check(static_cast<cudaError_t>(code), call); }
 
 }  // namespace
 
@@ -41,14 +80,63 @@ CudaStatus query_cuda() {
   return status;
 }
 
-void share_primary_context() {
-  if (cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) static_cast<void>(cudaGetLastError());
+CudaDeviceGuard::CudaDeviceGuard(int device) {
+  int current = 0;
+  cuda_check(cudaGetDevice(&current), "cudaGetDevice");
+  if (current == device) return;
+  // Not cudaSetDevice: setting back the device of a thread that has no context would make one there.
+  auto* context = static_cast<CUcontext>(cuda_primary_context(device));
+  check(driver().push(context), "cuCtxPushCurrent");
+  pushed_ = true;
 }
 
-std::string cuda_fault() {
-  const cudaError_t state = cudaStreamQuery(nullptr);
-  if (state == cudaSuccess || state == cudaErrorNotReady) return {};
-  return reason("cudaStreamQuery", state);
+CudaDeviceGuard::CudaDeviceGuard(int device, const std::nothrow_t&) noexcept {
+  try {
+    int current = 0;
+    if (cudaGetDevice(&current) != cudaSuccess || current == device) return;
+    auto* context = static_cast<CUcontext>(cuda_primary_context(device));
+    pushed_ = driver().push(context) == CUDA_SUCCESS;
+  } catch (const std::exception&) {  // the driver is gone, and with it what was to be released
+  }
+}
+
+CudaDeviceGuard::~CudaDeviceGuard() {
+  CUcontext popped = nullptr;
+  if (pushed_) static_cast<void>(driver().pop(&popped));
+}
+
+void* cuda_primary_context(int device) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<int, CUcontext>;  // outlives what is destroyed at the process's end
+  const std::lock_guard lock(mutex);
+  CUcontext& context = (*known)[device];
+  if (context == nullptr) {
+    int count = 0;
+    cuda_check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");  // also what initialises the driver
+    CUdevice handle = 0;
+    check(driver().device_get(&handle, device), "cuDeviceGet");
+    check(driver().retain(&context, handle), "cuDevicePrimaryCtxRetain");
+  }
+  return context;
+}
+
+void sleep_while_waiting_for_cuda(int device) {
+  try {
+    const CudaDeviceGuard guard(device);
+    if (cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  } catch (const CudaError&) {  // whoever uses the device reports it
+  }
+}
+
+std::string cuda_fault(int device) {
+  try {
+    const CudaDeviceGuard guard(device);
+    const cudaError_t state = cudaStreamQuery(cudaStreamPerThread);
+    if (state == cudaSuccess || state == cudaErrorNotReady) return {};
+    return reason("cudaStreamQuery", state);
+  } catch (const CudaError& error) {
+    return error.what();
+  }
 }
 
 }  // namespace saccade

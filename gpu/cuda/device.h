@@ -1,8 +1,10 @@
-// What the CUDA runtime says about this machine. Built with SACCADE_CUDA only; works, and says why not, without a
-// driver.
+// What the CUDA runtime says about this machine, and which device a call goes to. Built with SACCADE_CUDA only; asking
+// works, and says why not, without a driver. A device is named by its ordinal: CUDA's count of what
+// CUDA_VISIBLE_DEVICES leaves.
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -22,15 +24,34 @@ struct CudaStatus {
   std::string error;  // why no device can be used; empty when one can
 };
 
-// Never throws for a missing driver or card: the status says it. Any thread.
+// Never throws for a missing driver or device: the status says it. Any thread.
 CudaStatus query_cuda();
 
-// Before the first allocation: threads that wait for the card sleep. FFmpeg insists on this of a primary context that
-// it shares.
-void share_primary_context();
+// While it lives, the runtime's calls on this thread go to `device`. Afterwards the thread has the context that it had,
+// none included: other users of CUDA in the process see nothing. Costs a look-up where `device` is the current one.
+// Throws CudaError; with std::nothrow, for destructors, it does what it can.
+class CudaDeviceGuard {
+ public:
+  explicit CudaDeviceGuard(int device);
+  CudaDeviceGuard(int device, const std::nothrow_t&) noexcept;
+  ~CudaDeviceGuard();
+  CudaDeviceGuard(const CudaDeviceGuard&) = delete;
+  CudaDeviceGuard& operator=(const CudaDeviceGuard&) = delete;
 
-// The error that an earlier call on the current device left behind for good (a lost device, an illegal address): no
-// later call can succeed. Empty: there is none. Waits for nothing.
-std::string cuda_fault();
+ private:
+  bool pushed_ = false;
+};
+
+// The CUcontext that all users of the CUDA runtime share on this device. Made when there is none yet, with the flags
+// that the process has chosen, and kept to the process's end. Any thread. Throws CudaError.
+void* cuda_primary_context(int device);
+
+// For a program that owns its process, before its first other call: threads that wait for the device sleep, and leave
+// their core to others. A setting of the whole process, so never a library's to make. Failures are ignored.
+void sleep_while_waiting_for_cuda(int device);
+
+// The error that an earlier call on the device left behind for good (a lost device, an illegal address): no later call
+// can succeed. Empty: there is none. Waits for nothing.
+std::string cuda_fault(int device);
 
 }  // namespace saccade

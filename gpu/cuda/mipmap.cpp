@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "gpu/cuda/buffer.h"
+#include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
+#include "gpu/cuda/stream.h"
 
 namespace saccade {
 namespace {
@@ -19,7 +21,8 @@ cudaChannelFormatDesc channel_format(const CudaMipmapShape& shape) {
 
 }  // namespace
 
-CudaMipmap::CudaMipmap(const CudaMipmapShape& shape) : shape_(shape) {
+CudaMipmap::CudaMipmap(int device, const CudaMipmapShape& shape) : device_(device), shape_(shape) {
+  const CudaDeviceGuard guard(device_);
   const cudaChannelFormatDesc format = channel_format(shape);
   const cudaExtent extent{static_cast<std::size_t>(shape.width), static_cast<std::size_t>(shape.height), 0};
   const cudaError_t code = cudaMallocMipmappedArray(&array_, &format, extent, static_cast<unsigned>(shape.levels),
@@ -37,8 +40,10 @@ CudaMipmap::CudaMipmap(const CudaMipmapShape& shape) : shape_(shape) {
   }
 }
 
-CudaMipmap CudaMipmap::of(cudaMipmappedArray_t array, const CudaMipmapShape& shape) {
+CudaMipmap CudaMipmap::of(int device, cudaMipmappedArray_t array, const CudaMipmapShape& shape) {
+  const CudaDeviceGuard guard(device);
   CudaMipmap view;
+  view.device_ = device;
   view.shape_ = shape;
   view.array_ = array;
   view.owned_ = false;
@@ -72,17 +77,21 @@ void CudaMipmap::create_objects() {
 
 void CudaMipmap::fill_with_zeros() const {
   const std::size_t row_bytes = static_cast<std::size_t>(shape_.width) * static_cast<std::size_t>(shape_.texel_bytes());
-  const CudaBuffer zeros(row_bytes * static_cast<std::size_t>(shape_.height));
-  cuda_check(cudaMemset(zeros.data(), 0, zeros.size_bytes()), "cudaMemset");
+  const CudaBuffer zeros(device_, row_bytes * static_cast<std::size_t>(shape_.height));
+  const CudaStream stream(device_);
+  cuda_check(cudaMemsetAsync(zeros.data(), 0, zeros.size_bytes(), stream.get()), "cudaMemsetAsync");
   for (int l = 0; l < shape_.levels; ++l) {
-    cuda_check(cudaMemcpy2DToArray(level(l), 0, 0, zeros.data(), row_bytes, row_bytes >> l,
-                                   static_cast<std::size_t>(shape_.height >> l), cudaMemcpyDeviceToDevice),
-               "cudaMemcpy2DToArray");
+    cuda_check(
+        cudaMemcpy2DToArrayAsync(level(l), 0, 0, zeros.data(), row_bytes, row_bytes >> l,
+                                 static_cast<std::size_t>(shape_.height >> l), cudaMemcpyDeviceToDevice, stream.get()),
+        "cudaMemcpy2DToArrayAsync");
   }
-  cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  stream.wait();
 }
 
 void CudaMipmap::release() noexcept {
+  if (array_ == nullptr) return;
+  const CudaDeviceGuard guard(device_, std::nothrow);
   if (texture_ != 0) static_cast<void>(cudaDestroyTextureObject(std::exchange(texture_, 0)));
   for (const cudaSurfaceObject_t surface : surfaces_) static_cast<void>(cudaDestroySurfaceObject(surface));
   surfaces_.clear();
@@ -93,13 +102,15 @@ void CudaMipmap::release() noexcept {
 CudaMipmap::~CudaMipmap() { release(); }
 
 CudaMipmap::CudaMipmap(CudaMipmap&& other) noexcept
-    : shape_(other.shape_),
+    : device_(other.device_),
+      shape_(other.shape_),
       array_(std::exchange(other.array_, nullptr)),
       owned_(other.owned_),
       surfaces_(std::exchange(other.surfaces_, {})),
       texture_(std::exchange(other.texture_, 0)) {}
 
 CudaMipmap& CudaMipmap::operator=(CudaMipmap&& other) noexcept {
+  std::swap(device_, other.device_);
   std::swap(shape_, other.shape_);
   std::swap(array_, other.array_);
   std::swap(owned_, other.owned_);

@@ -1,4 +1,4 @@
-// A mipmapped 2D array on the card with everything needed to write and to sample it.
+// A mipmapped 2D array on a device with everything needed to write and to sample it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,9 +21,9 @@ struct CudaMipmapShape {
 class CudaMipmap {
  public:
   CudaMipmap() = default;
-  explicit CudaMipmap(const CudaMipmapShape& shape);
+  CudaMipmap(int device, const CudaMipmapShape& shape);
   // Objects of an array that somebody else owns and keeps (a mapped GL texture); its texels are left as they are.
-  static CudaMipmap of(cudaMipmappedArray_t array, const CudaMipmapShape& shape);
+  static CudaMipmap of(int device, cudaMipmappedArray_t array, const CudaMipmapShape& shape);
   ~CudaMipmap();
   CudaMipmap(CudaMipmap&& other) noexcept;
   CudaMipmap& operator=(CudaMipmap&& other) noexcept;
@@ -41,6 +41,7 @@ class CudaMipmap {
   void fill_with_zeros() const;
   void release() noexcept;
 
+  int device_ = 0;
   CudaMipmapShape shape_;
   cudaMipmappedArray_t array_ = nullptr;
   bool owned_ = true;

@@ -7,10 +7,11 @@
 
 namespace saccade {
 
-// A non-blocking stream of the current device. Move-only; a moved-from stream is null. Destroying one does not wait.
+// A non-blocking stream of a device: it doesn't wait for the legacy default stream, nor that for it. Move-only; a
+// moved-from stream is null. Destroying one does not wait.
 class CudaStream {
  public:
-  CudaStream();
+  explicit CudaStream(int device);
   ~CudaStream();
   CudaStream(CudaStream&& other) noexcept;
   CudaStream& operator=(CudaStream&& other) noexcept;
@@ -18,18 +19,20 @@ class CudaStream {
   CudaStream& operator=(const CudaStream&) = delete;
 
   cudaStream_t get() const { return stream_; }
+  int device() const { return device_; }
   void wait() const;  // blocks the calling thread
 
  private:
+  int device_ = 0;
   cudaStream_t stream_ = nullptr;
 };
 
-// A mark in a stream: kOrder only orders and waits (spinning: soonest), kSleep waits asleep, kTiming also takes the
-// time.
+// A mark in a stream of the same device: kOrder only orders and waits (spinning: soonest), kSleep waits asleep, kTiming
+// also takes the time. Any thread may wait.
 class CudaEvent {
  public:
   enum class Kind : std::uint8_t { kOrder, kSleep, kTiming };
-  explicit CudaEvent(Kind kind = Kind::kOrder);
+  explicit CudaEvent(int device, Kind kind = Kind::kOrder);
   ~CudaEvent();
   CudaEvent(CudaEvent&& other) noexcept;
   CudaEvent& operator=(CudaEvent&& other) noexcept;
@@ -44,6 +47,7 @@ class CudaEvent {
   float since_ms(const CudaEvent& start) const;  // both kTiming, both done
 
  private:
+  int device_ = 0;
   cudaEvent_t event_ = nullptr;
 };
 

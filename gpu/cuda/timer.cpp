@@ -4,6 +4,11 @@
 
 namespace saccade {
 
+CudaTimer::CudaTimer(int device) {
+  pairs_.reserve(kDepth);
+  for (int k = 0; k < kDepth; ++k) pairs_.emplace_back(device);
+}
+
 void CudaTimer::begin(cudaStream_t stream) {
   open_ = written_ - read_ < kDepth;
   if (open_) {

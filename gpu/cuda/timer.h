@@ -1,9 +1,9 @@
 // Device time of a span of work in a stream, read frames later so that nobody waits for it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "gpu/cuda/stream.h"
 
@@ -15,6 +15,8 @@ class CudaTimer {
  public:
   static constexpr int kDepth = 8;
 
+  explicit CudaTimer(int device);
+
   void begin(cudaStream_t stream);
   void end(cudaStream_t stream);
   std::optional<std::int64_t> poll_ns();
@@ -22,12 +24,13 @@ class CudaTimer {
 
  private:
   struct Pair {
-    CudaEvent begin{CudaEvent::Kind::kTiming};
-    CudaEvent end{CudaEvent::Kind::kTiming};
+    explicit Pair(int device) : begin(device, CudaEvent::Kind::kTiming), end(device, CudaEvent::Kind::kTiming) {}
+    CudaEvent begin;
+    CudaEvent end;
   };
   Pair& pair(std::int64_t n) { return pairs_[static_cast<std::size_t>(n % kDepth)]; }
 
-  std::array<Pair, kDepth> pairs_;
+  std::vector<Pair> pairs_;   // kDepth
   std::int64_t written_ = 0;  // number n lies in pairs_[n % kDepth]
   std::int64_t read_ = 0;
   std::int64_t skipped_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <mutex>
 
 #include "gpu/gl/egl.h"
 
@@ -67,8 +68,27 @@ Capabilities query_capabilities(const ContextConfig& config, std::string platfor
   return c;
 }
 
+// The functions are the process's: they are looked up once, and again only where another library gives others, so that
+// threads with contexts of their own don't write over what others call.
+int load_once(Context::LoadProcedure load) {
+  static std::mutex mutex;
+  static Context::Procedure known = nullptr;
+  const std::lock_guard lock(mutex);
+  const Context::Procedure probe = load("glGetIntegerv");
+  if (probe == nullptr || probe != known) {
+    const int version = gladLoadGL(load);
+    known = version == 0 ? nullptr : probe;
+    return version;
+  }
+  GLint major = 0;
+  GLint minor = 0;
+  glGetIntegerv(GL_MAJOR_VERSION, &major);
+  glGetIntegerv(GL_MINOR_VERSION, &minor);
+  return GLAD_MAKE_VERSION(major, minor);
+}
+
 void load_functions(Context::LoadProcedure load) {
-  const int version = gladLoadGL(load);
+  const int version = load_once(load);
   if (version == 0) throw GlError("gladLoadGL found no OpenGL: make a context current first");
   if (version < GLAD_MAKE_VERSION(4, 5)) {
     throw GlError(fmt::format("OpenGL {}.{} is too old ({}): version 4.5 is needed; update the driver",

@@ -207,6 +207,7 @@ EglContext::~EglContext() {
 }
 
 void EglContext::make_current() {
+  if (eglGetCurrentContext() == context_) return;
   if (eglMakeCurrent(display_, surface_, surface_, context_) == EGL_FALSE) {
     throw GlError(fmt::format("eglMakeCurrent: {}; is the context current on another thread?", egl_error()));
   }

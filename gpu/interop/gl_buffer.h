@@ -14,7 +14,7 @@ namespace saccade {
 // the destructor's too. Orders like CudaGlTextures: the host waits for nothing.
 class CudaGlBuffer {
  public:
-  explicit CudaGlBuffer(std::size_t size_bytes);
+  CudaGlBuffer(int device, std::size_t size_bytes);
   ~CudaGlBuffer();
   CudaGlBuffer(const CudaGlBuffer&) = delete;
   CudaGlBuffer& operator=(const CudaGlBuffer&) = delete;
@@ -31,18 +31,20 @@ class CudaGlBuffer {
 
    private:
     friend class CudaGlBuffer;
-    Mapping(cudaGraphicsResource_t resource, cudaStream_t stream);
-    Mapping(cudaGraphicsResource_t resource, cudaStream_t stream, std::size_t size_bytes);
+    Mapping(int device, cudaGraphicsResource_t resource, cudaStream_t stream);
+    Mapping(int device, cudaGraphicsResource_t resource, cudaStream_t stream, std::size_t size_bytes);
+    int device_;
     cudaGraphicsResource_t resource_;  // null: unmapped
     cudaStream_t stream_;
     std::uint8_t* data_ = nullptr;
   };
   // Throws CudaError when CUDA maps less than size_bytes.
-  Mapping map(cudaStream_t stream) { return Mapping(resource_, stream, size_bytes_); }
+  Mapping map(cudaStream_t stream) { return Mapping(device_, resource_, stream, size_bytes_); }
   GLuint buffer() const { return buffer_.name(); }  // for GL_PIXEL_UNPACK_BUFFER, while not mapped
   std::size_t size_bytes() const { return size_bytes_; }
 
  private:
+  int device_;
   std::size_t size_bytes_;
   gl::Buffer buffer_;
   cudaGraphicsResource_t resource_ = nullptr;

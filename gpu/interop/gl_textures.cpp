@@ -3,6 +3,7 @@
 #include <cuda_gl_interop.h>
 #include <fmt/format.h>
 
+#include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
 
 namespace saccade {
@@ -16,7 +17,8 @@ int cuda_device_of_current_gl() {
   return -1;
 }
 
-CudaGlTextures::CudaGlTextures(std::span<const Image> images) : images_(images.size()) {
+CudaGlTextures::CudaGlTextures(int device, std::span<const Image> images) : device_(device), images_(images.size()) {
+  const CudaDeviceGuard guard(device_);
   try {
     for (const Image& image : images) {
       cudaGraphicsResource_t resource = nullptr;
@@ -36,6 +38,7 @@ CudaGlTextures::CudaGlTextures(std::span<const Image> images) : images_(images.s
 }
 
 void CudaGlTextures::map(cudaStream_t stream) {
+  const CudaDeviceGuard guard(device_);
   cuda_check(cudaGraphicsMapResources(static_cast<int>(resources_.size()), resources_.data(), stream),
              "cudaGraphicsMapResources");
   stream_ = stream;
@@ -45,7 +48,7 @@ void CudaGlTextures::map(cudaStream_t stream) {
       cudaMipmappedArray_t array = nullptr;
       cuda_check(cudaGraphicsResourceGetMappedMipmappedArray(&array, resources_[i]),
                  "cudaGraphicsResourceGetMappedMipmappedArray");
-      if (images_[i].array() != array) images_[i] = CudaMipmap::of(array, shapes_[i]);
+      if (images_[i].array() != array) images_[i] = CudaMipmap::of(device_, array, shapes_[i]);
     }
   } catch (...) {
     static_cast<void>(try_unmap());
@@ -54,6 +57,7 @@ void CudaGlTextures::map(cudaStream_t stream) {
 }
 
 cudaError_t CudaGlTextures::try_unmap() noexcept {
+  const CudaDeviceGuard guard(device_, std::nothrow);
   mapped_ = false;
   return cudaGraphicsUnmapResources(static_cast<int>(resources_.size()), resources_.data(), stream_);
 }
@@ -62,6 +66,7 @@ void CudaGlTextures::unmap() { cuda_check(try_unmap(), "cudaGraphicsUnmapResourc
 
 // The views first: their surfaces refer to arrays that unregistering takes away.
 void CudaGlTextures::release() noexcept {
+  const CudaDeviceGuard guard(device_, std::nothrow);
   if (mapped_) static_cast<void>(try_unmap());
   images_.clear();
   for (const cudaGraphicsResource_t resource : resources_) static_cast<void>(cudaGraphicsUnregisterResource(resource));

@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-// The ordinal of the CUDA device that the current GL context draws with; -1: none (another card, software, no driver).
+// The ordinal of the CUDA device that the current GL context draws with; -1: none (another GPU, software, no driver).
 int cuda_device_of_current_gl();
 
 // Registered once, mapped for each use: while mapped, GL must not touch them (CUDA's manual, "OpenGL
@@ -22,7 +22,7 @@ class CudaGlTextures {
     GLuint texture = 0;  // GL_TEXTURE_2D, immutable storage
     CudaMipmapShape shape;
   };
-  explicit CudaGlTextures(std::span<const Image> images);
+  CudaGlTextures(int device, std::span<const Image> images);
   ~CudaGlTextures();
   CudaGlTextures(const CudaGlTextures&) = delete;
   CudaGlTextures& operator=(const CudaGlTextures&) = delete;
@@ -36,9 +36,10 @@ class CudaGlTextures {
   cudaError_t try_unmap() noexcept;
   void release() noexcept;
 
+  int device_;
   std::vector<CudaMipmapShape> shapes_;
   std::vector<cudaGraphicsResource_t> resources_;
-  std::vector<CudaMipmap> images_;  // made anew where the array handed out is another one
+  std::vector<CudaMipmap> images_;  // remade where the array handed out is another one
   cudaStream_t stream_ = nullptr;   // in which they are mapped
   bool mapped_ = false;
 };

@@ -8,12 +8,30 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/cpu/level_view.h"
 #include "kernels/patch_batch.h"
 #include "kernels/patch_plan.h"
+#include "kernels/pyramid_layout.h"
 #include "kernels/shared/color.h"
 
 namespace saccade {
+
+// What a texel is made of. Each kind has its own mip and sampling code.
+enum class TexelKind : std::uint8_t { k8x1, k8x2, k8x4, k16x1, k16x2 };
+inline constexpr int kTexelKinds = 5;
+
+constexpr TexelKind texel_kind(const PlaneLayout& plane) {
+  if (plane.bytes_per_channel == 2) return plane.channels == 1 ? TexelKind::k16x1 : TexelKind::k16x2;
+  return plane.channels == 1 ? TexelKind::k8x1 : plane.channels == 2 ? TexelKind::k8x2 : TexelKind::k8x4;
+}
+
+// Rows are 64-byte aligned; at least 64 bytes after the last row may be read (their values are unspecified).
+struct LevelView {
+  const std::uint8_t* data = nullptr;
+  std::ptrdiff_t pitch_bytes = 0;  // positive
+  int width = 0;                   // texels, padded
+  int height = 0;
+  const std::uint8_t* row(int y) const { return data + y * pitch_bytes; }
+};
 
 // Neighbouring tiles of a row: the first one's level 0, and where its levels 1, 2, 3 (and 4, for tiles of 16 texels)
 // go.
@@ -72,6 +90,9 @@ struct CpuOps {
 };
 
 const CpuOps& plain_ops();
+// Its sample_patch: explicit fetch and lerp, one sample at a time.
+void plain_sample_patch(const SampleSource& source, const Patch& patch, int size, const SampleFormat& format,
+                        std::byte* out);
 
 // For the best instruction set of this machine (or of hwy::SetSupportedTargetsForTest, read at each call).
 CpuOps simd_ops();

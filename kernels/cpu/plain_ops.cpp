@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "kernels/cpu/ops.h"
-#include "kernels/cpu/plain_sampler.h"
 
 namespace saccade {
 namespace {

@@ -1,9 +1,8 @@
-#include "kernels/cpu/plain_sampler.h"
+#include "kernels/cpu/ops.h"
 
 #include <cstring>
 
-#include "kernels/cpu/half.h"
-#include "kernels/cpu/sample_geometry.h"
+#include "kernels/cpu/sample_math.h"
 
 namespace saccade {
 namespace {

@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "kernels/cpu/frame_rows.h"
-#include "kernels/damage_runs.h"
 
 namespace saccade {
 namespace {
@@ -130,7 +129,7 @@ void CpuPyramid::make_sums() {
 
 std::int64_t CpuPyramid::upload(const FrameView& frame, const Damage& damage) {
   check_frame(frame, layout_);
-  if (damage.grid() != layout_.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+  check_damage(damage, layout_);
   std::int64_t bytes = 0;
   for (int p = 0; p < layout_.plane_count; ++p) {
     const FrameRows rows(frame, p, ops_);
@@ -182,7 +181,7 @@ std::int64_t CpuPyramid::write_run(int plane, int ty, int tx_begin, int tx_end, 
 }
 
 void CpuPyramid::refresh_mips(const Damage& damage) {
-  if (damage.grid() != layout_.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+  check_damage(damage, layout_);
   for_each_run(damage, [&](int ty, int begin, int end) { refresh_tiles(ty, begin, end); });
   refresh_coarse();
 }
@@ -290,10 +289,7 @@ void CpuPyramid::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatc
 
 void CpuPyramid::sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
                                PatchBatch& batch) {
-  if (plan.count() != batch.count() || plan.patch_size != batch.patch_size()) {
-    throw std::invalid_argument(fmt::format("a batch of {} patches of size {} cannot hold a plan of {} of size {}",
-                                            batch.count(), batch.patch_size(), plan.count(), plan.patch_size));
-  }
+  check_same_shape(plan, batch);
   SampleSource source;
   source.luma = planes_[0].views;
   source.wide = layout_.format == TextureFormat::kYuv16;

@@ -1,4 +1,4 @@
-// The persistent texture in host memory.
+// Planes and levels in host memory: the storage of the CPU's texture, and the shadow of textures on a GPU.
 #pragma once
 
 #include <array>
@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "kernels/cpu/frame_rows.h"
-#include "kernels/cpu/level_view.h"
 #include "kernels/cpu/ops.h"
-#include "kernels/pyramid.h"
+#include "kernels/texture.h"
 
 namespace saccade {
 
@@ -18,7 +17,7 @@ struct TexelPosition {
   int x = 0, y = 0;
 };
 
-class CpuPyramid final : public Pyramid {
+class CpuPyramid final : public Levels {
  public:
   // The table decides which code runs, never what it computes.
   explicit CpuPyramid(const PyramidLayout& layout, const CpuOps& ops = simd_ops());
@@ -27,12 +26,13 @@ class CpuPyramid final : public Pyramid {
   const CpuOps& ops() const { return ops_; }
 
   // Throws std::invalid_argument when frame or damage do not fit the texture. Counts padding among the bytes written.
-  std::int64_t upload(const FrameView& frame, const Damage& damage) override;
-  void refresh_mips(const Damage& damage) override;
+  std::int64_t upload(const FrameView& frame, const Damage& damage);
+  void refresh_mips(const Damage& damage);
   // Throws std::invalid_argument when plan and batch differ in N or S.
-  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch);
+  // For a batch that already holds the right samples wherever wanted[n] is 0; an empty `wanted` means all.
   void sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
-                     PatchBatch& batch) override;  // an empty `wanted` means all
+                     PatchBatch& batch);
   void read_level(int plane, int level, LevelImage& out) const override;
 
   // upload() and refresh_mips() in steps, for tiles [tx_begin, tx_end) of a row of tiles at a time: level 0 from the

@@ -1,6 +1,7 @@
 #include "kernels/cpu/simd_ops.h"
 
 #include <hwy/highway.h>
+#include <hwy/targets.h>
 
 namespace saccade {
 
@@ -11,6 +12,12 @@ CpuOps simd_ops() {
   use_simd_mips(ops);
   use_simd_sampler(ops);
   return ops;
+}
+
+const char* simd_target() {
+  // Better targets have lower bits; dynamic dispatch takes the best that is both compiled and supported.
+  const auto usable = hwy::SupportedTargets() & HWY_TARGETS;
+  return hwy::TargetName(usable & -usable);
 }
 
 }  // namespace saccade

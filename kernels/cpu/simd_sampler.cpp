@@ -12,8 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/half.h"
-#include "kernels/cpu/sample_geometry.h"
+#include "kernels/cpu/sample_math.h"
 #include "kernels/cpu/simd_ops.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,7 +1,7 @@
 // Comparing a strip of the frame with the texture: packed words, several samples an instruction.
 #pragma once
 
-#include "kernels/cuda/kernel_params.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/strip.cuh"
 
 namespace saccade::cuda {

@@ -1,7 +1,7 @@
 // Loads of strips from frames and packed tiles: chroma interleaved, samples aligned to the top, edges repeated.
 #pragma once
 
-#include "kernels/cuda/kernel_params.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/strip.cuh"
 #include "kernels/frame_view.h"
 

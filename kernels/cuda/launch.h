@@ -1,13 +1,58 @@
-// The kernels of the CUDA backend as functions that launch them. Nothing here waits.
+// The kernels of the CUDA backend as functions that launch them on the current device, and what they are given: by
+// value. Nothing here waits.
 #pragma once
 
+#include <cstdint>
+
 #include "gpu/cuda/stream.h"
-#include "kernels/cuda/kernel_params.h"
 #include "kernels/frame_view.h"
 #include "kernels/patch_batch.h"
+#include "kernels/pyramid_layout.h"
 #include "kernels/shared/color.h"
 
 namespace saccade::cuda {
+
+// Per image tile, row-major: kTileDamaged | energy as a kernel measured it, or kTileDamaged | slot of a packed tile.
+// 0: not damaged. Energies stay below 2^24.
+inline constexpr std::uint32_t kTileDamaged = 0x80000000U;
+
+// Surface handles of one plane, by level.
+struct PlaneSurfaces {
+  unsigned long long level[kMaxLevels];
+  int levels;
+  int image_width;  // texels of level 0 that hold image
+  int image_height;
+  int pad0;
+};
+
+struct TextureParams {
+  PlaneSurfaces plane[2];  // luma or RGBA; chroma
+  int tile_cols;           // of the image
+  int tile_rows;
+  int padded_tile_cols;
+  int padded_tile_rows;
+  std::uint32_t* tile_sums;  // per padded tile, 4 words: luma, cb, cr, -; or r, g, b, a
+};
+
+// Steps of SourceParams::alignment.
+inline constexpr int kStripAlignment = 16;  // a thread reads its part of a row at once
+inline constexpr int kWordAlignment = 4;    // by words; below: sample by sample
+
+// Where level-0 samples come from: a frame in memory that the card can read, or packed tiles in device memory.
+struct SourceParams {
+  const std::uint8_t* plane[3];
+  long long pitch[3];     // bytes
+  int shift;              // left shift of 16-bit samples
+  int alignment;          // bytes that divide all pointers and pitches (packed: and tile_stride): 16, 4 or 1
+  long long tile_stride;  // packed: bytes from tile to tile; plane[p] is then tile 0's part of plane p
+};
+
+struct DiffParams {
+  std::uint32_t threshold;  // in sample units
+  std::uint32_t min_pixels;
+  std::uint32_t noise_floor;  // in sample units
+  int everything;             // every tile is damaged, with energy 0
+};
 
 // Compares every tile of the image with level 0 and writes `tiles`. With `write`: the fused update, which also brings
 // level 0 and all its levels up to date, in one launch (padding beyond the last block and levels above 6: up to two
@@ -65,10 +110,10 @@ struct SampleParams {
   bool early_launch;  // start before the launch before has ended, and wait on the card (compute capability 9.0 on)
 };
 
-// Whether the sampler that this card runs was compiled for compute capability 9.0 or later, and so waits for the launch
-// before it by itself: the compiled code counts, not the card. Throws CudaError where this build has no code for the
-// card.
-bool sampler_can_wait();
+// Whether the sampler that this device runs was compiled for compute capability 9.0 or later, and so waits for the
+// launch before it by itself: the compiled code counts, not the device. Throws CudaError where this build has no code
+// for it.
+bool sampler_can_wait(int device);
 
 void launch_sample(TextureFormat format, const SampleParams& params, cudaStream_t stream);
 

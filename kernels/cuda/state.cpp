@@ -63,18 +63,30 @@ SourceParams source_of(const FrameView& frame) {
   return source;
 }
 
-CudaState::CudaState(const PyramidLayout& shape, std::unique_ptr<TextureHome> arrays)
-    : layout(shape), home(std::move(arrays)), damage(shape.tiles) {
-  early_launch = sampler_can_wait();
+CudaState::CudaState(const PyramidLayout& shape, const CudaTextureConfig& config,
+                     std::unique_ptr<TextureStorage> arrays)
+    : layout(shape),
+      device(config.device),
+      diff(config.diff),
+      staged(config.staged),
+      stream(device),
+      storage(std::move(arrays)),
+      diff_read(device),
+      frame_made(device),
+      damage(shape.tiles),
+      slots{InputSlot(device), InputSlot(device)},
+      plan_copied(device),
+      batch_read(device) {
+  const CudaDeviceGuard guard = on_device();
+  early_launch = sampler_can_wait(device);
   for (int p = 0; p < layout.plane_count; ++p) {
     const PlaneLayout& plane = layout.planes[static_cast<std::size_t>(p)];
     texture.plane[p].levels = plane.levels;
     texture.plane[p].image_width = plane.image_width;
     texture.plane[p].image_height = plane.image_height;
   }
-  tile_sums = CudaBuffer(static_cast<std::size_t>(layout.padded_tiles.count()) * 4 * sizeof(std::uint32_t));
-  cuda_check(cudaMemset(tile_sums.data(), 0, tile_sums.size_bytes()), "cudaMemset");
-  cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  tile_sums = CudaBuffer(device, static_cast<std::size_t>(layout.padded_tiles.count()) * 4 * sizeof(std::uint32_t));
+  cuda_check(cudaMemsetAsync(tile_sums.data(), 0, tile_sums.size_bytes(), stream.get()), "cudaMemsetAsync");
   texture.tile_cols = layout.tiles.cols;
   texture.tile_rows = layout.tiles.rows;
   texture.padded_tile_cols = layout.padded_tiles.cols;
@@ -86,8 +98,8 @@ CudaState::CudaState(const PyramidLayout& shape, std::unique_ptr<TextureHome> ar
   tile_bytes = chroma_offset + static_cast<std::size_t>(kTilePx * kTilePx / 4 *
                                                         (layout.plane_count > 1 ? layout.planes[1].texel_bytes() : 0));
   packed_bytes = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
-  diff_tiles = CudaBuffer(table_bytes);
-  diff_tiles_host = PinnedBuffer(table_bytes);
+  diff_tiles = CudaBuffer(device, table_bytes);
+  diff_tiles_host = PinnedBuffer(device, table_bytes);
 }
 
 // Three planes with rows rounded up take most.
@@ -98,37 +110,40 @@ void CudaState::reserve_input() {
   frame.layout = layout.format == TextureFormat::kRgba8   ? PixelLayout::kRgba8
                  : layout.format == TextureFormat::kYuv16 ? PixelLayout::kI420p16
                                                           : PixelLayout::kI420;
-  packed = CudaBuffer(packed_bytes);
-  frame_copy = CudaBuffer(copy_bytes(frame));
-  for (InputSlot& each : slots) each.bytes = PinnedBuffer(std::max(packed_bytes, frame_copy.size_bytes()));
+  packed = CudaBuffer(device, packed_bytes);
+  frame_copy = CudaBuffer(device, copy_bytes(frame));
+  for (InputSlot& each : slots) each.bytes = PinnedBuffer(device, std::max(packed_bytes, frame_copy.size_bytes()));
 }
 
 void CudaState::open_texture() {
-  home->open(stream.get());
+  storage->open(stream.get());
   for (int p = 0; p < layout.plane_count; ++p) {
-    const CudaMipmap& plane = home->plane(p);
+    const CudaMipmap& plane = storage->plane(p);
     for (int l = 0; l < texture.plane[p].levels; ++l) texture.plane[p].level[l] = plane.surface(l);
   }
 }
 
-void CudaState::check_damage(const Damage& other) const {
-  if (other.grid() != layout.tiles) throw std::invalid_argument("the damage covers another texture's tiles");
+void CudaState::check_frame(const FrameView& frame) const {
+  check_fits(frame, layout);
+  if (frame.space != MemorySpace::kCuda || frame.device == device) return;
+  throw std::invalid_argument(
+      fmt::format("a frame on CUDA device {} can't be read by a texture on device {}", frame.device, device));
 }
 
 InputSlot& CudaState::next_slot() {
   slot ^= 1;
   InputSlot& next = slots[static_cast<std::size_t>(slot)];
   next.copied.wait();
-  if (next.bytes.size_bytes() < packed_bytes) next.bytes = PinnedBuffer(packed_bytes);
-  if (packed.size_bytes() == 0) packed = CudaBuffer(packed_bytes);
+  if (next.bytes.size_bytes() < packed_bytes) next.bytes = PinnedBuffer(device, packed_bytes);
+  if (packed.size_bytes() == 0) packed = CudaBuffer(device, packed_bytes);
   return next;
 }
 
-SourceParams CudaState::source_on_card(const FrameView& frame) {
+SourceParams CudaState::source_on_device(const FrameView& frame) {
   if (frame.space == MemorySpace::kCuda) return source_of(frame);
   const FramePlanes shape = planes_of(frame);
   const std::size_t total = copy_bytes(frame);
-  if (frame_copy.size_bytes() < total) frame_copy = CudaBuffer(total);
+  if (frame_copy.size_bytes() < total) frame_copy = CudaBuffer(device, total);
   FrameView copy = frame;
   std::uint8_t* to = frame_copy.data();
   for (int p = 0; p < shape.count; ++p) {
@@ -168,7 +183,7 @@ void CudaState::copy_pinned(const FrameView& frame, const FrameView& copy) {
 void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total) {
   const FramePlanes shape = planes_of(frame);
   InputSlot& through = next_slot();
-  if (through.bytes.size_bytes() < total) through.bytes = PinnedBuffer(total);
+  if (through.bytes.size_bytes() < total) through.bytes = PinnedBuffer(device, total);
   for (int p = 0; p < shape.count; ++p) {
     const PlaneView& from = frame.planes[static_cast<std::size_t>(p)];
     const PlaneView& to = copy.planes[static_cast<std::size_t>(p)];
@@ -183,30 +198,33 @@ void CudaState::copy_pageable(const FrameView& frame, const FrameView& copy, std
   through.copied.record(stream.get());
 }
 
-void CudaState::follow_default_stream() {
-  frame_made.record(cudaStreamLegacy);
+void CudaState::follow(const FrameView& frame) {
+  if (frame.space != MemorySpace::kCuda || frame.stream == nullptr) return;
+  frame_made.record(static_cast<cudaStream_t>(frame.stream));
   frame_made.make_wait(stream.get());
 }
 
-void CudaState::run_diff(const FrameView& frame, const DiffConfig& config, bool everything, bool write) {
-  check_fits(frame, layout);
-  const SourceParams source = source_on_card(frame);
+void CudaState::run_diff(const FrameView& frame, bool write) {
+  check_frame(frame);
+  follow(frame);
+  const SourceParams source = source_on_device(frame);
   open_texture();
-  const DiffParams params = diff_params(config, layout.format == TextureFormat::kYuv16, everything);
+  const DiffParams params = diff_params(diff, layout.format == TextureFormat::kYuv16, everything_next);
   launch_update(frame.layout, texture, source, params, write, diff_tiles.as<std::uint32_t>(), stream.get());
-  diff_everything = everything;
+  diff_everything = everything_next;
+  everything_next = false;
+  damage_fetched = false;
 }
 
-void CudaState::fetch_tiles() {
+const Damage& CudaState::read_damage() {
+  if (damage_fetched) return damage;
   cuda_check(cudaMemcpyAsync(diff_tiles_host.data(), diff_tiles.data(),
                              static_cast<std::size_t>(layout.tiles.count()) * sizeof(std::uint32_t),
                              cudaMemcpyDeviceToHost, stream.get()),
              "cudaMemcpyAsync");
   diff_read.record(stream.get());
-}
-
-const Damage& CudaState::read_damage() {
   diff_read.wait();
+  damage_fetched = true;
   if (diff_everything) {
     damage.set_all();
     return damage;
@@ -249,13 +267,13 @@ void CudaState::send_packed(const FrameView& frame, const Damage& marks) {
 }
 
 void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refresh) {
-  check_fits(frame, layout);
-  check_damage(marks);
+  check_frame(frame);
+  check_damage(marks, layout);
   if (marks.count() == 0) return;
   open_texture();
   if (marks.all() && refresh) {
     const DiffParams everything{0, 0, 0, 1};
-    launch_update(frame.layout, texture, source_on_card(frame), everything, true, diff_tiles.as<std::uint32_t>(),
+    launch_update(frame.layout, texture, source_on_device(frame), everything, true, diff_tiles.as<std::uint32_t>(),
                   stream.get());
     return;
   }
@@ -272,7 +290,7 @@ void CudaState::run_apply(const FrameView& frame, const Damage& marks, bool refr
   }
   // The copy first: the table is made while it runs.
   const bool copy = on_host && (!pinned || marks.share() > kInPlaceShare);
-  const SourceParams source = copy ? source_on_card(frame) : source_of(frame);
+  const SourceParams source = copy ? source_on_device(frame) : source_of(frame);
   send_tiles(marks);
   apply.tiles = packed.as<std::uint32_t>();
   launch_apply(frame.layout, texture, source, apply, stream.get());
@@ -295,16 +313,16 @@ void CudaState::send_plan(const PatchPlan& plan) {
   if (plan.patch_size == plan_size && plan.patches == plan_patches) return;
   const std::size_t bytes = plan.count() * sizeof(PatchRecord);
   plan_copied.wait();
-  if (plan_card.size_bytes() < bytes) {
-    plan_host = PinnedBuffer(bytes);
-    plan_card = CudaBuffer(bytes);  // last: its size stands for both
+  if (plan_device.size_bytes() < bytes) {
+    plan_host = PinnedBuffer(device, bytes);
+    plan_device = CudaBuffer(device, bytes);  // last: its size stands for both
   }
   auto* records = plan_host.as<PatchRecord>();
   for (std::size_t n = 0; n < plan.count(); ++n) {
     const Patch& patch = plan.patches[n];
     records[n] = {patch.x_px, patch.y_px, patch.lod, patch.coverage > 0.0f ? shared::exp2(patch.lod) : 0.0f};
   }
-  cuda_check(cudaMemcpyAsync(plan_card.data(), records, bytes, cudaMemcpyHostToDevice, stream.get()),
+  cuda_check(cudaMemcpyAsync(plan_device.data(), records, bytes, cudaMemcpyHostToDevice, stream.get()),
              "cudaMemcpyAsync");
   plan_copied.record(stream.get());
   plan_patches = plan.patches;
@@ -317,15 +335,15 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format, s
   batch_bytes = count * 3 * area * size_bytes(format.type);
   batch_format = format;
   if (out == nullptr && batch.size_bytes() < batch_bytes) {
-    CudaBuffer on_card(batch_bytes);
-    batch_host = PinnedBuffer(batch_bytes);
-    batch = std::move(on_card);  // last: its size stands for both
+    CudaBuffer on_device_batch(device, batch_bytes);
+    batch_host = PinnedBuffer(device, batch_bytes);
+    batch = std::move(on_device_batch);  // last: its size stands for both
   }
   open_texture();
   SampleParams params{};
   for (int p = 0; p < layout.plane_count; ++p) {
     params.plane[p] = texture.plane[p];
-    params.texture[p] = home->plane(p).texture();
+    params.texture[p] = storage->plane(p).texture();
     params.width[p] = layout.planes[static_cast<std::size_t>(p)].width;
     params.height[p] = layout.planes[static_cast<std::size_t>(p)].height;
     params.inverse_width[p] = 1.0f / static_cast<float>(params.width[p]);
@@ -337,7 +355,7 @@ void CudaState::run_sample(const ColorSpec& color, const SampleFormat& format, s
   params.site_shift_y = color.site_shift_y;
   std::copy(format.mean.begin(), format.mean.end(), params.mean);
   std::copy(format.inv_std.begin(), format.inv_std.end(), params.inv_std);
-  params.patches = plan_card.as<PatchRecord>();
+  params.patches = plan_device.as<PatchRecord>();
   params.out = out != nullptr ? out : batch.data();
   params.count = static_cast<int>(count);
   params.size = plan_size;

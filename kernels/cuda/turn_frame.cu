@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
 
 namespace saccade {
@@ -50,12 +51,12 @@ __global__ void turn_kernel(const __grid_constant__ TurnParams params) {
 
 template <typename Texel>
 void turn_plane(const PlaneView& from, std::uint8_t* to, std::ptrdiff_t to_pitch, int width, int height,
-                const FrameTurn& turn) {
+                const FrameTurn& turn, cudaStream_t stream) {
   const TurnParams params{from.data, to, from.pitch_bytes, to_pitch, width, height, turn};
   const dim3 grid(static_cast<unsigned>((width + kTile - 1) / kTile),
                   static_cast<unsigned>((height + kTile - 1) / kTile));
-  turn_kernel<Texel><<<grid, dim3(kTile, kRows), 0, cudaStreamLegacy>>>(params);
-  cuda_check_launch("turn_kernel", cudaStreamLegacy);
+  turn_kernel<Texel><<<grid, dim3(kTile, kRows), 0, stream>>>(params);
+  cuda_check_launch("turn_kernel", stream);
 }
 
 }  // namespace
@@ -64,18 +65,20 @@ void turn_frame(const FrameView& from, const DevicePlanes& to, const FrameTurn& 
   const bool wide = from.layout == PixelLayout::kP016;
   if ((from.layout != PixelLayout::kNv12 && !wide) || from.space != MemorySpace::kCuda || from.width_px % 2 != 0 ||
       from.height_px % 2 != 0) {
-    throw std::invalid_argument("only NV12 and P016 frames of even size on the card are turned there");
+    throw std::invalid_argument("only NV12 and P016 frames of even size on a device are turned there");
   }
+  const CudaDeviceGuard guard(from.device);
+  auto* stream = from.stream != nullptr ? static_cast<cudaStream_t>(from.stream) : cudaStreamPerThread;
   const int width = turn.transpose ? from.height_px : from.width_px;
   const int height = turn.transpose ? from.width_px : from.height_px;
   if (wide) {
-    turn_plane<std::uint16_t>(from.planes[0], to.plane[0], to.pitch_bytes[0], width, height, turn);
-    turn_plane<std::uint32_t>(from.planes[1], to.plane[1], to.pitch_bytes[1], width / 2, height / 2, turn);
+    turn_plane<std::uint16_t>(from.planes[0], to.plane[0], to.pitch_bytes[0], width, height, turn, stream);
+    turn_plane<std::uint32_t>(from.planes[1], to.plane[1], to.pitch_bytes[1], width / 2, height / 2, turn, stream);
   } else {
-    turn_plane<std::uint8_t>(from.planes[0], to.plane[0], to.pitch_bytes[0], width, height, turn);
-    turn_plane<std::uint16_t>(from.planes[1], to.plane[1], to.pitch_bytes[1], width / 2, height / 2, turn);
+    turn_plane<std::uint8_t>(from.planes[0], to.plane[0], to.pitch_bytes[0], width, height, turn, stream);
+    turn_plane<std::uint16_t>(from.planes[1], to.plane[1], to.pitch_bytes[1], width / 2, height / 2, turn, stream);
   }
-  cuda_check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+  cuda_check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 }  // namespace saccade

@@ -21,8 +21,8 @@ struct FrameTurn {
   bool vflip = false;
 };
 
-// `from`: NV12 or P016 of even size, on the card. `to`: width and height exchanged with `transpose`. Queued in the
-// default stream, where FFmpeg's frames are made, and waited for: `from` may go back to its decoder. Throws CudaError
+// `from`: NV12 or P016 of even size, on a device. `to`: on the same one, width and height exchanged with `transpose`.
+// Queued in the stream in which `from` is written, and waited for: `from` may go back to its decoder. Throws CudaError
 // and std::invalid_argument.
 void turn_frame(const FrameView& from, const DevicePlanes& to, const FrameTurn& turn);
 

@@ -1,10 +1,9 @@
 // The fused update: diff against level 0, write, all levels of damaged tiles, in one launch. Without the writing half
 // it is the staged diff.
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/coarse.cuh"
 #include "kernels/cuda/diff.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/levels.cuh"
+#include "kernels/cuda/mips.cuh"
 
 namespace saccade::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpu/gl/context.h"
-#include "kernels/gl/texel_rect.h"
+#include "kernels/damage.h"
 #include "kernels/pyramid_layout.h"
 
 namespace saccade {
@@ -25,6 +25,21 @@ struct GlPlane {
   gl::Texture texture;
   gl::Texture codes;
 };
+
+// A rectangle of tiles as texels of a plane's level.
+struct TexelRect {
+  int x, y, width, height;
+};
+
+// Rounded outwards where a tile is less than a texel.
+inline TexelRect texel_rect(const TileRect& rect, const PlaneLayout& plane, int level) {
+  const int tile = plane.tile_size();
+  const int round = (1 << level) - 1;
+  const int x = rect.x * tile >> level;
+  const int y = rect.y * tile >> level;
+  return {x, y, (((rect.x + rect.width) * tile + round) >> level) - x,
+          (((rect.y + rect.height) * tile + round) >> level) - y};
+}
 
 // `pixels`: rows as glPixelStorei's unpack state has them; an offset where a pixel buffer is bound.
 void write_texels(const GlPlane& plane, int level, const TexelRect& rect, const void* pixels);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "kernels/gl/texel_rect.h"
+#include "kernels/gl/planes.h"
 
 namespace saccade {
 namespace {

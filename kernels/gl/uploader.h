@@ -7,7 +7,6 @@
 #include "gpu/gl/pbo_ring.h"
 #include "kernels/cpu/pyramid.h"
 #include "kernels/gl/planes.h"
-#include "kernels/upload_path.h"
 #include "kernels/upload_planner.h"
 
 namespace saccade {

@@ -2,98 +2,68 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cpu/fused_update.h"
-#include "kernels/cpu/pyramid.h"
-#include "kernels/cpu/tile_differ.h"
 #include "pipeline/error.h"
 
 namespace saccade {
+
+// What stands in for backends that this build leaves out.
+#if !defined(SACCADE_GL)
+const BackendRow kGlRow{Backend::kGl, "gl", [](int) -> std::string { return "this build has no OpenGL (SACCADE_GL)"; },
+                        nullptr};
+#endif
+#if !defined(SACCADE_CUDA)
+const BackendRow kCudaRow{Backend::kCuda, "cuda",
+                          [](int) -> std::string { return "this build has no CUDA (SACCADE_CUDA)"; }, nullptr};
+#endif
+
 namespace {
 
-BackendParts make_cpu_backend(const BackendConfig& config, const PyramidLayout& layout) {
-  BackendParts parts;
-  auto pyramid = std::make_unique<CpuPyramid>(layout);
-  if (config.staged) {
-    parts.differ = std::make_unique<CpuTileDiffer>(*pyramid, config.diff);
-  } else {
-    parts.fused = std::make_unique<CpuFusedUpdate>(*pyramid, config.diff);
+constexpr const BackendRow* kBackends[] = {&kCpuRow, &kGlRow, &kCudaRow};
+
+const BackendRow& row_of(Backend backend) {
+  for (const BackendRow* row : kBackends) {
+    if (row->backend == backend) return *row;
   }
-  parts.pyramid = std::move(pyramid);
-  return parts;
+  throw UsageError("no such backend");
+}
+
+std::string names() {
+  std::string names = "auto";
+  for (const BackendRow* row : kBackends) names += fmt::format(", {}", row->name);
+  return names;
 }
 
 }  // namespace
 
-#if !defined(SACCADE_GL)
-std::string why_no_gl() { return "this build has no OpenGL (SACCADE_GL)"; }
-BackendParts make_gl_backend(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("backend gl: " + why_no_gl(), Hint::kOtherBackend);
-}
-#endif
-#if !defined(SACCADE_CUDA)
-std::string why_no_cuda() { return "this build has no CUDA (SACCADE_CUDA)"; }
-BackendParts make_cuda_backend(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("backend cuda: " + why_no_cuda(), Hint::kOtherBackend);
-}
-#endif
-#if !defined(SACCADE_CUDA) || !defined(SACCADE_GL)
-BackendParts make_cuda_gl_backend(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("upload through pixel buffers: this build has no OpenGL (SACCADE_GL)", Hint::kDirectUpload);
-}
-#endif
+const char* name(Backend backend) { return row_of(backend).name; }
 
-const char* name(Backend backend) {
-  switch (backend) {
-    case Backend::kCpu:
-      return "cpu";
-    case Backend::kGl:
-      return "gl";
-    case Backend::kCuda:
-      return "cuda";
-  }
-  return "?";
-}
+std::string why_unavailable(Backend backend, int device) { return row_of(backend).why_unavailable(device); }
 
-std::string why_unavailable(Backend backend) {
-  switch (backend) {
-    case Backend::kCpu:
-      return "";
-    case Backend::kGl:
-      return why_no_gl();
-    case Backend::kCuda:
-      return why_no_cuda();
-  }
-  return "";
-}
-
-Backend choose_backend(const std::string& asked, std::string& reason) {
+Backend choose_backend(const std::string& asked, std::string& reason, int device) {
   reason.clear();
   if (asked == "auto") {
-    const std::string why_not = why_no_cuda();
+    const std::string why_not = why_unavailable(Backend::kCuda, device);
     reason = why_not.empty() ? "a CUDA device can be used" : "no CUDA: " + why_not;
     return why_not.empty() ? Backend::kCuda : Backend::kCpu;
   }
-  for (const Backend backend : {Backend::kCpu, Backend::kGl, Backend::kCuda}) {
-    if (asked != name(backend)) continue;
-    const std::string why_not = why_unavailable(backend);
+  for (const BackendRow* row : kBackends) {
+    if (asked != row->name) continue;
+    const std::string why_not = row->why_unavailable(device);
     if (!why_not.empty()) {
       throw UnavailableError(fmt::format("backend {}: {}", asked, why_not), Hint::kOtherBackend);
     }
-    return backend;
+    return row->backend;
   }
-  throw UsageError(fmt::format("backend {}: it is one of auto, cpu, gl, cuda", asked));
+  throw UsageError(fmt::format("backend {}: it is one of {}", asked, names()));
 }
 
-BackendParts make_backend(const BackendConfig& config, const PyramidLayout& layout) {
-  switch (config.backend) {
-    case Backend::kCpu:
-      return make_cpu_backend(config, layout);
-    case Backend::kGl:
-      return make_gl_backend(config, layout);
-    case Backend::kCuda:
-      return make_cuda_backend(config, layout);
+std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout) {
+  const BackendRow& row = row_of(config.backend);
+  if (row.make == nullptr) {
+    throw UnavailableError(fmt::format("backend {}: {}", row.name, row.why_unavailable(config.device)),
+                           Hint::kOtherBackend);
   }
-  throw UsageError("no such backend");
+  return row.make(config, layout);
 }
 
 }  // namespace saccade

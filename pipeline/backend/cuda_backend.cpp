@@ -1,45 +1,50 @@
-// Backend cuda: texture, differ and levels on the card.
-#include "pipeline/backend/cuda_backend.h"
-
+// Backend cuda: texture, differ and levels on a device.
 #include <fmt/format.h>
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/fused_update.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/tile_differ.h"
+#include "kernels/cuda/texture.h"
+#include "pipeline/backend/backend.h"
+#include "pipeline/backend/cuda_gl_backend.h"
+#include "pipeline/error.h"
 
 namespace saccade {
+namespace {
 
-std::string why_no_cuda() {
+std::string why_not(int device) {
   const CudaStatus status = query_cuda();
   if (!status.error.empty()) return status.error;
-  share_primary_context();
+  const int count = static_cast<int>(status.devices.size());
+  if (device < 0 || device >= count) {
+    return count == 1 ? fmt::format("there is no device {}: the only one is 0", device)
+                      : fmt::format("there is no device {}: there are {}, 0 to {}", device, count, count - 1);
+  }
   try {
-    static_cast<void>(cuda::sampler_can_wait());
+    static_cast<void>(cuda::sampler_can_wait(device));
   } catch (const CudaError& error) {
-    const CudaDevice& card = status.devices.front();
+    const CudaDevice& card = status.devices[static_cast<std::size_t>(device)];
     return fmt::format("this build can't use the {}, of compute capability {}.{}: {}", card.name, card.compute_major,
                        card.compute_minor, error.what());
   }
   return {};
 }
 
-void work_on_card(BackendParts& parts, CudaPyramid& texture, const BackendConfig& config) {
-  if (config.frames == MemorySpace::kHost) texture.reserve_for_host_frames();
-  parts.differ = std::make_unique<CudaTileDiffer>(texture, config.diff);
-  if (!config.staged) parts.fused = std::make_unique<CudaFusedUpdate>(texture, config.diff);
-  texture.set_staged(config.staged);
+std::unique_ptr<Texture> make(const BackendConfig& config, const PyramidLayout& layout) {
+  if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_texture(config, layout);
+  auto texture = std::make_unique<CudaTexture>(layout, CudaTextureConfig{config.diff, config.staged, config.device});
+  if (config.frames == MemorySpace::kHost) texture->reserve_for_host_frames();
+  return texture;
 }
 
-BackendParts make_cuda_backend(const BackendConfig& config, const PyramidLayout& layout) {
-  if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_backend(config, layout);
-  BackendParts parts;
-  share_primary_context();
-  auto pyramid = std::make_unique<CudaPyramid>(layout);
-  work_on_card(parts, *pyramid, config);
-  parts.pyramid = std::move(pyramid);
-  return parts;
+}  // namespace
+
+#if !defined(SACCADE_GL)
+std::unique_ptr<Texture> make_cuda_gl_texture(const BackendConfig&, const PyramidLayout&) {
+  throw UnavailableError("upload through pixel buffers: this build has no OpenGL (SACCADE_GL)", Hint::kDirectUpload);
 }
+#endif
+
+const BackendRow kCudaRow{Backend::kCuda, "cuda", why_not, make};
 
 }  // namespace saccade

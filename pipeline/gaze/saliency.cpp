@@ -99,12 +99,12 @@ void CenterSurround::tile_means(const PlaneLayout& plane, int level, int channel
   }
 }
 
-void CenterSurround::read_tiles(const Pyramid& pyramid) {
-  const PyramidLayout& layout = pyramid.layout();
+void CenterSurround::read_tiles(const Levels& levels) {
+  const PyramidLayout& layout = levels.layout();
   const PlaneLayout& base = layout.planes[0];
   const float code_max = base.bytes_per_channel == 2 ? 65535.0f : 255.0f;
   const int level = std::min(kTileLevel, base.levels - 1);
-  pyramid.read_level(0, level, image_);
+  levels.read_level(0, level, image_);
   if (layout.format == TextureFormat::kRgba8) {
     for (int c = 0; c < 3; ++c) tile_means(base, level, c, code_max, channels_[static_cast<std::size_t>(c)]);
     for (std::size_t i = 0; i < channels_[0].size(); ++i) {
@@ -118,7 +118,7 @@ void CenterSurround::read_tiles(const Pyramid& pyramid) {
   tile_means(base, level, 0, code_max, channels_[0]);
   const PlaneLayout& chroma = layout.planes[1];
   const int chroma_level = std::min(kTileLevel - 1, chroma.levels - 1);
-  pyramid.read_level(1, chroma_level, image_);
+  levels.read_level(1, chroma_level, image_);
   tile_means(chroma, chroma_level, 0, code_max, channels_[1]);
   tile_means(chroma, chroma_level, 1, code_max, channels_[2]);
 }
@@ -150,10 +150,10 @@ void CenterSurround::add_contrast(const std::vector<float>& channel, float weigh
   }
 }
 
-void CenterSurround::conspicuity(const Pyramid& pyramid, std::vector<float>& out) {
+void CenterSurround::conspicuity(const Levels& levels, std::vector<float>& out) {
   std::fill(out.begin(), out.end(), 0.0f);
-  if (pyramid.layout().tiles != grid_) return;
-  read_tiles(pyramid);
+  if (levels.layout().tiles != grid_) return;
+  read_tiles(levels);
   add_contrast(channels_[0], 1.0f, out);
   add_contrast(channels_[1], kColorWeight, out);
   add_contrast(channels_[2], kColorWeight, out);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/damage.h"
-#include "kernels/pyramid.h"
+#include "kernels/texture.h"
 #include "pipeline/gaze/lattice.h"
 
 namespace saccade {
@@ -34,10 +34,10 @@ class MotionTrace {
 class CenterSurround {
  public:
   CenterSurround(TileGrid grid, const FrameGeometry& geometry);
-  void conspicuity(const Pyramid& pyramid, std::vector<float>& out);  // 0 .. 1 per tile
+  void conspicuity(const Levels& levels, std::vector<float>& out);  // 0 .. 1 per tile
 
  private:
-  void read_tiles(const Pyramid& pyramid);
+  void read_tiles(const Levels& levels);
   void tile_means(const PlaneLayout& plane, int level, int channel, float code_max, std::vector<float>& out) const;
   void add_contrast(const std::vector<float>& channel, float weight, std::vector<float>& out);
 

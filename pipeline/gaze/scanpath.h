@@ -7,7 +7,7 @@
 
 #include "kernels/damage.h"
 #include "kernels/enum_names.h"
-#include "kernels/pyramid.h"
+#include "kernels/texture.h"
 #include "pipeline/gaze/lattice.h"
 
 namespace saccade {
@@ -40,8 +40,8 @@ struct Gaze {
 
 // What a policy may look at. Everything belongs to the caller and is valid during the call.
 struct SceneView {
-  const Damage* damage = nullptr;    // of this frame
-  const Pyramid* pyramid = nullptr;  // after this frame's refresh
+  const Damage* damage = nullptr;  // of this frame
+  const Levels* levels = nullptr;  // after this frame's refresh
   FrameGeometry geometry;
 };
 

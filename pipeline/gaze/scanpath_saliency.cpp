@@ -162,8 +162,8 @@ int SaliencyTargets::best_tile(std::int64_t index) const {
 GazePoint SaliencyTargets::choose(const FixationRequest& request, const SceneView& scene) {
   motion_.conspicuity(request.elapsed_ns, score_);
   for (float& value : score_) value = kRestWeight + kMotionWeight * value;
-  if (scene.pyramid != nullptr) {
-    contrast_.conspicuity(*scene.pyramid, scratch_);
+  if (scene.levels != nullptr) {
+    contrast_.conspicuity(*scene.levels, scratch_);
     for (std::size_t i = 0; i < score_.size(); ++i) score_[i] += kContrastWeight * scratch_[i];
   }
   apply_center_prior();

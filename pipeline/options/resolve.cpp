@@ -21,7 +21,9 @@ void settle_backend(StreamOptions& options, StreamUse use) {
                               options.backend);
   }
   const bool drawn_by_default = use == StreamUse::kDraw && options.backend == "auto";
-  options.pipeline.backend = drawn_by_default ? Backend::kGl : choose_backend(options.backend, options.backend_reason);
+  options.pipeline.backend = drawn_by_default
+                                 ? Backend::kGl
+                                 : choose_backend(options.backend, options.backend_reason, options.pipeline.device);
   if (options.pipeline.backend == Backend::kCpu && options.pipeline.upload != UploadPath::kAuto) {
     throw OptionError::naming("upload", "backend cpu uploads to no GPU; use {backend} gl or cuda, or leave it out",
                               name(options.pipeline.upload));
@@ -40,7 +42,7 @@ void settle_decoder(StreamOptions& options) {
     options.source.why_no_hwdec = "filters need the frames on the host";
     return;
   }
-  const std::string why_not = why_no_cuda_decoding();
+  const std::string why_not = why_no_cuda_decoding(options.source.device);
   if (asked && !why_not.empty()) {
     throw UnavailableError(fmt::format("{}: {}; leave it out to decode on the CPU",
                                        options.require_hwdec ? "require-hwdec" : "hwdec cuda", why_not));
@@ -66,6 +68,7 @@ void check_options(StreamOptions& options) {
   }
   options.pipeline.lattice = lattice_of(options.lattice);
   options.pipeline.scanpath.fov_deg = options.lattice.fov_deg;
+  options.source.device = options.pipeline.device;
   options.source.live.assume_live = options.queue_policy == QueuePolicy::kLatest;
   options.source.live.drop_late = options.queue_policy != QueuePolicy::kBlock;
   check_fixation(options);

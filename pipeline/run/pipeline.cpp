@@ -9,7 +9,6 @@
 #include "gpu/nvtx_range.h"
 #include "pipeline/backend/texture_layout.h"
 #include "pipeline/error.h"
-#include "pipeline/run/sample_memory.h"
 
 namespace saccade {
 namespace {
@@ -26,24 +25,23 @@ std::int64_t now_ns() {
 struct Pipeline::State {
   PyramidLayout layout;
   FrameGeometry geometry;
-  BackendParts backend;
+  std::unique_ptr<Texture> texture;
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
   PatchHistory history;
-  SampleMemory samples;
   const Damage* damage = nullptr;
 
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
         MemorySpace frames, const gl::Context* gl)
       : layout(shape),
         geometry(frame_geometry),
-        backend(make_backend(
-            {config.backend, config.diff, config.staged, config.upload, frames, config.calibrate, gl, config.log},
-            shape)),
+        texture(make_texture({config.backend, config.diff, config.staged, config.upload, frames, config.calibrate,
+                              config.device, gl, config.log},
+                             shape)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()) {
-    if (config.measure_device) backend.pyramid->measure_device();
+    if (config.measure_device) texture->measure_device();
   }
 
   bool fits(const FrameView& frame) const {
@@ -132,10 +130,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     if (redone.texture) {
       state_.reset();
     } else {
-      if (redone.differ) {
-        if (state_->backend.differ) state_->backend.differ->configure(config.diff);
-        if (state_->backend.fused) state_->backend.fused->configure(config.diff);
-      }
+      if (redone.differ) state_->texture->configure(config.diff);
       if (lattice) state_->lattice = std::move(lattice);
       if (scanpath) state_->scanpath = std::move(scanpath);
       if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
@@ -153,7 +148,7 @@ Emission Pipeline::make_emission() {
 Emission Pipeline::new_emission() const {
   Emission emission;
   const std::size_t count = lattice().patch_count();
-  emission.batch = state_->backend.pyramid->make_batch(count, config_.lattice.patch_size, config_.samples);
+  emission.batch = state_->texture->make_batch(count, config_.lattice.patch_size, config_.samples);
   emission.plan.patch_size = config_.lattice.patch_size;
   emission.plan.patches.reserve(count);
   emission.changed.resize(count);
@@ -177,7 +172,7 @@ StepResult Pipeline::run(const FrameView& frame, Emission& emission) {
   result.damaged_tiles = damage.count();
   {
     const NvtxRange scanpath("scanpath");
-    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.backend.pyramid.get(), s.geometry});
+    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.texture.get(), s.geometry});
   }
   clock.lap(Stage::kScanpath);
 
@@ -200,25 +195,27 @@ StepResult Pipeline::run(const FrameView& frame, Emission& emission) {
 
 const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
   const NvtxRange range("update");
-  BackendParts& backend = state_->backend;
-  if (backend.fused) {
-    const Damage& damage = backend.fused->update(frame);
-    result.bytes_uploaded = backend.fused->bytes_written();
+  Texture& texture = *state_->texture;
+  StagedTexture* const steps = texture.staged();
+  if (steps == nullptr) {
+    texture.update(frame);
+    const Damage& damage = texture.damage();
+    result.bytes_uploaded = texture.bytes_written();
     clock.lap(Stage::kUpdate);
     return damage;
   }
-  const Damage& damage = backend.differ->diff(frame);
+  const Damage& damage = steps->diff(frame);
   clock.lap(Stage::kDiff);
-  result.bytes_uploaded = backend.pyramid->upload(frame, damage);
+  result.bytes_uploaded = steps->upload(frame, damage);
   clock.lap(Stage::kUpload);
-  backend.pyramid->refresh_mips(damage);
+  steps->refresh_mips(damage);
   clock.lap(Stage::kMips);
   return damage;
 }
 
 void Pipeline::collect_device_times() {
   DeviceTime time;
-  while (state_->backend.pyramid->poll_device_time(time)) {
+  while (state_->texture->poll_device_time(time)) {
     device_times_[static_cast<std::size_t>(time.work)].record(time.ns);
   }
 }
@@ -236,12 +233,8 @@ void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, E
   }
   s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
   s.history.mark(emission.plan, frame.color, emission.changed);
-  if (config_.backend == Backend::kCpu) {
-    s.samples.sample(*s.backend.pyramid, frame.color, emission.plan, emission.changed, emission.batch);
-  } else {
-    s.backend.pyramid->submit(emission.plan, frame.color, emission.batch);
-    if (config_.wait_for_patches) emission.batch.wait();
-  }
+  s.texture->submit(emission.plan, frame.color, emission.changed, emission.batch);
+  if (config_.wait_for_patches) emission.batch.wait();
   emission.frame = frame.sequence;
   emission.pts_ns = frame.pts_ns;
   emission.fix_u = result.gaze.u;
@@ -272,20 +265,18 @@ void Pipeline::look(float u, float v) {
 }
 
 void Pipeline::damage_everything() {
-  if (!state_) return;
-  if (state_->backend.differ) state_->backend.differ->damage_everything();
-  if (state_->backend.fused) state_->backend.fused->damage_everything();
+  if (state_) state_->texture->damage_everything();
 }
 
 std::span<const Stage> Pipeline::stages() const {
   static constexpr std::array kStaged{Stage::kDiff,     Stage::kUpload, Stage::kMips,
                                       Stage::kScanpath, Stage::kSample, Stage::kFrame};
   static constexpr std::array kFused{Stage::kUpdate, Stage::kScanpath, Stage::kSample, Stage::kFrame};
-  if (state_->backend.fused) return kFused;
+  if (state_->texture->staged() == nullptr) return kFused;
   return kStaged;
 }
 
-const Pyramid& Pipeline::pyramid() const { return *state_->backend.pyramid; }
+const Texture& Pipeline::texture() const { return *state_->texture; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
 const Damage& Pipeline::damage() const { return *state_->damage; }
 

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "kernels/patch_batch.h"
-#include "kernels/pyramid.h"
-#include "kernels/tile_differ.h"
+#include "kernels/texture.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/scanpath.h"
@@ -40,6 +39,7 @@ struct PipelineConfig {
   bool calibrate = true;         // see BackendConfig
   bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
   bool measure_device = false;   // also take the device's own time (device_times)
+  int device = 0;                // of backend cuda: its ordinal
   Log log;                       // of the backend
 };
 
@@ -124,7 +124,7 @@ class Pipeline {
   void look(float u, float v);
 
   const PipelineConfig& config() const { return config_; }
-  const Pyramid& pyramid() const;  // after prepare()
+  const Texture& texture() const;  // after prepare()
   const Lattice& lattice() const;  // after prepare()
   const Damage& damage() const;    // of the last step
   const PipelineCounters& counters() const { return counters_; }

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "kernels/cpu/fused_update.h"
+#include "kernels/cpu/texture.h"
 #include "tests/kernels/test_frame.h"
 #include "tests/support/allocation_counter.h"
 
@@ -24,8 +24,7 @@ TEST(Allocation, NonePerFrame) {
     frame.randomize(rng);
     CpuPyramid pyramid(make_pyramid_layout(200, 150, texture_format(layout)));
     CpuTileDiffer differ(pyramid, {});
-    CpuPyramid other(pyramid.layout());
-    CpuFusedUpdate fused(other, {});
+    CpuTexture fused(pyramid.layout());
     PatchPlan plan;
     plan.patches = {{50, 50, 0, 1}, {100, 75, 2.5f, 1}, {190, 140, 6, 0.3f}};
     PatchBatch batch(3, 16, {});

@@ -13,8 +13,7 @@
 #include <limits>
 #include <random>
 
-#include "kernels/cpu/half.h"
-#include "kernels/cpu/level_view.h"
+#include "kernels/cpu/sample_math.h"
 
 namespace saccade::test {
 namespace {

@@ -1,5 +1,5 @@
 // Which tiles differ, against a brute-force reading of the definition.
-#include "kernels/cpu/tile_differ.h"
+#include "kernels/cpu/differ.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ void expect_truth(const Damage& damage, const std::vector<TileTruth>& tiles, con
 }
 
 // Nudges some samples by small and large amounts.
-void disturb(TestFrame& frame, std::mt19937& rng, int one_in) {
+void nudge(TestFrame& frame, std::mt19937& rng, int one_in) {
   std::uniform_int_distribution<int> chosen(0, one_in - 1);
   std::uniform_int_distribution<int> amount(-40, 40);
   const int unit = is_wide(frame.view().layout) ? 256 >> frame.view().shift : 1;
@@ -82,7 +82,7 @@ TEST(CpuTileDiffer, AgreesWithBruteForce) {
         texture.upload(before.view(), first);
         for (const int one_in : {2000, 300, 20, 2}) {
           copy(before, frame);
-          disturb(frame, rng, one_in);
+          nudge(frame, rng, one_in);
           const Damage& damage = differ.diff(frame.view());
           ASSERT_NO_FATAL_FAILURE(expect_truth(damage, truth(frame, before, texture.layout().tiles, config), config,
                                                is_wide(layout) ? 8 : 0));

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/pyramid.h"
+#include "kernels/texture.h"
 #include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
@@ -50,7 +50,7 @@ inline TruthLevel truth_above(const TruthLevel& fine, int channels) {
 }
 
 // The number of texels of a level that differ from the true means.
-inline std::size_t wrong_texels(const Pyramid& pyramid, const TruthLevel& truth, int plane, int level) {
+inline std::size_t wrong_texels(const Levels& pyramid, const TruthLevel& truth, int plane, int level) {
   LevelImage image;
   pyramid.read_level(plane, level, image);
   const PlaneLayout& shape = pyramid.layout().planes[static_cast<std::size_t>(plane)];
@@ -71,7 +71,7 @@ inline std::size_t wrong_texels(const Pyramid& pyramid, const TruthLevel& truth,
   return wrong;
 }
 
-inline void expect_true_pyramid(const Pyramid& pyramid, const TestFrame& frame) {
+inline void expect_true_pyramid(const Levels& pyramid, const TestFrame& frame) {
   for (int p = 0; p < pyramid.layout().plane_count; ++p) {
     const PlaneLayout& plane = pyramid.layout().planes[static_cast<std::size_t>(p)];
     TruthLevel truth = truth_base(frame, plane, p);

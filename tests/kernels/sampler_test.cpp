@@ -41,7 +41,7 @@ struct Channel {
 struct Truth {
   std::array<std::vector<LevelImage>, 2> levels;
 
-  explicit Truth(const Pyramid& pyramid) {
+  explicit Truth(const Levels& pyramid) {
     for (int p = 0; p < pyramid.layout().plane_count; ++p) {
       auto& plane = levels[static_cast<std::size_t>(p)];
       plane.resize(static_cast<std::size_t>(pyramid.layout().planes[static_cast<std::size_t>(p)].levels));

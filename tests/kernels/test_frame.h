@@ -1,6 +1,8 @@
 // Frames made of random or given samples, for any layout, with pitches of any sign.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -21,16 +23,28 @@ class TestFrame {
     view_.width_px = width;
     view_.height_px = height;
     view_.shift = is_wide(layout) ? shift : 0;
+    view_.color.depth_bits = static_cast<std::uint8_t>(is_wide(layout) ? 16 - view_.shift : 8);
+    bottom_up_ = bottom_up;
     const int chroma_w = (width + 1) / 2;
     const int chroma_h = (height + 1) / 2;
     const bool planar = layout == PixelLayout::kI420 || layout == PixelLayout::kI420p16;
-    add_plane(0, width * (layout == PixelLayout::kRgba8 ? 4 : 1), height, bottom_up);
+    add_plane(0, width * (layout == PixelLayout::kRgba8 ? 4 : 1), height);
     if (layout == PixelLayout::kRgba8) return;
-    add_plane(1, planar ? chroma_w : 2 * chroma_w, chroma_h, bottom_up);
-    if (planar) add_plane(2, chroma_w, chroma_h, bottom_up);
+    add_plane(1, planar ? chroma_w : 2 * chroma_w, chroma_h);
+    if (planar) add_plane(2, chroma_w, chroma_h);
   }
-  TestFrame(const TestFrame&) = delete;
-  TestFrame& operator=(const TestFrame&) = delete;
+  TestFrame(const TestFrame& other)
+      : bytes_(other.bytes_), view_(other.view_), plane_count_(other.plane_count_), bottom_up_(other.bottom_up_) {
+    point_at_bytes();
+  }
+  TestFrame& operator=(const TestFrame& other) {
+    bytes_ = other.bytes_;
+    view_ = other.view_;
+    plane_count_ = other.plane_count_;
+    bottom_up_ = other.bottom_up_;
+    point_at_bytes();
+    return *this;
+  }
 
   const FrameView& view() const { return view_; }
   int sample_bytes() const { return is_wide(view_.layout) ? 2 : 1; }
@@ -88,13 +102,19 @@ class TestFrame {
   }
 
  private:
-  void add_plane(int plane, int samples, int rows, bool bottom_up) {
+  void add_plane(int plane, int samples, int rows) {
     const int pitch = samples * sample_bytes() + 6;  // rows are not aligned
-    std::vector<std::uint8_t>& bytes = bytes_[static_cast<std::size_t>(plane)];
-    bytes.assign(static_cast<std::size_t>(pitch * rows), 0xa5);
-    PlaneView& out = view_.planes[static_cast<std::size_t>(plane)];
-    out.data = bottom_up ? bytes.data() + pitch * (rows - 1) : bytes.data();
-    out.pitch_bytes = bottom_up ? -pitch : pitch;
+    bytes_[static_cast<std::size_t>(plane)].assign(static_cast<std::size_t>(pitch * rows), 0xa5);
+    view_.planes[static_cast<std::size_t>(plane)].pitch_bytes = bottom_up_ ? -pitch : pitch;
+    plane_count_ = plane + 1;
+    point_at_bytes();
+  }
+  void point_at_bytes() {
+    for (std::size_t p = 0; p < static_cast<std::size_t>(plane_count_); ++p) {
+      PlaneView& plane = view_.planes[p];
+      plane.data = bytes_[p].data();
+      if (bottom_up_) plane.data += static_cast<std::ptrdiff_t>(bytes_[p].size()) + plane.pitch_bytes;
+    }
   }
   const std::uint8_t* address(int plane, int x, int y, int channel) const {
     const bool planar = view_.layout == PixelLayout::kI420 || view_.layout == PixelLayout::kI420p16;
@@ -107,6 +127,8 @@ class TestFrame {
 
   std::array<std::vector<std::uint8_t>, 3> bytes_;
   FrameView view_;
+  int plane_count_ = 0;
+  bool bottom_up_ = false;
 };
 
 inline constexpr std::array kLayouts{PixelLayout::kI420, PixelLayout::kNv12, PixelLayout::kI420p16, PixelLayout::kP016,
@@ -114,5 +136,28 @@ inline constexpr std::array kLayouts{PixelLayout::kI420, PixelLayout::kNv12, Pix
 
 // 10-bit planar, 16-bit interleaved: as FFmpeg's yuv420p10 and p010 come.
 inline int usual_shift(PixelLayout layout) { return layout == PixelLayout::kI420p16 ? 6 : 0; }
+
+// Rewrites about one tile in `one_in` with noise, and changes single samples by 1 to 12 codes in as many others; 0:
+// none.
+inline void disturb(TestFrame& frame, std::mt19937& rng, int one_in) {
+  if (one_in == 0) return;
+  const FrameView& view = frame.view();
+  std::uniform_int_distribution<int> dice(0, one_in - 1);
+  for (int y = 0; y < view.height_px; y += kTilePx) {
+    for (int x = 0; x < view.width_px; x += kTilePx) {
+      const int x_end = std::min(x + kTilePx, view.width_px);
+      const int y_end = std::min(y + kTilePx, view.height_px);
+      if (dice(rng) == 0) frame.randomize(rng, x, y, x_end, y_end);
+      if (dice(rng) != 0) continue;
+      const int step = static_cast<int>(rng() % 12) + 1;
+      std::uniform_int_distribution<int> one(0, 19);
+      frame.for_each_sample(x, y, x_end, y_end, [&](int p, int sx, int sy, int c) {
+        if (one(rng) != 0) return;
+        const int code = frame.get(p, sx, sy, c) + step * (frame.max_code() > 255 ? 4 : 1);
+        frame.set(p, sx, sy, c, std::min(code, frame.max_code()));
+      });
+    }
+  }
+}
 
 }  // namespace saccade::test

@@ -56,7 +56,7 @@ MAY_USE = {
     "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
     "ui/window": (*VIEWER, "gpu", "gpu/gl"),
     "app": RUN,
-    "app/options": OPTIONS,
+    "app/options": (*OPTIONS, "gpu", "gpu/cuda"),
     "app/media": (*APP, "pipeline/source/convert"),
     "app/json": OPTIONS,
     "app/dump": (*JSON, "gpu"),

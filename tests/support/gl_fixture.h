@@ -11,7 +11,7 @@
 #include "gpu/gl/context.h"
 #include "kernels/damage.h"
 #include "kernels/frame_view.h"
-#include "kernels/gl/pyramid.h"
+#include "kernels/gl/texture.h"
 
 namespace saccade::testing {
 

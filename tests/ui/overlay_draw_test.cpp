@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gpu/gl/context.h"
-#include "kernels/gl/pyramid.h"
+#include "kernels/gl/texture.h"
 #include "pipeline/gaze/lattice.h"
 #include "tests/support/required.h"
 #include "ui/panel/overlay.h"
@@ -174,19 +174,16 @@ TEST_F(OverlayTest, TheSeekBarAsksForAPlaceInTheStreamsTime) {
 TEST_F(OverlayTest, ThumbnailsShowTheLevels) {
   constexpr int kFrameWidth = 320, kFrameHeight = 180;
   const PyramidLayout layout = make_pyramid_layout(kFrameWidth, kFrameHeight, TextureFormat::kRgba8, 7);
-  GlPyramid pyramid(*shared_context(), layout);
+  GlTexture texture(*shared_context(), layout);
   const std::vector<std::uint8_t> white(static_cast<std::size_t>(kFrameWidth * kFrameHeight * 4), 255);
   FrameView frame;
   frame.layout = PixelLayout::kRgba8;
   frame.width_px = kFrameWidth;
   frame.height_px = kFrameHeight;
   frame.planes[0] = {white.data(), kFrameWidth * 4};
-  Damage damage(layout.tiles);
-  damage.set_all();
-  pyramid.upload(frame, damage);
-  pyramid.refresh_mips(damage);
+  texture.update(frame);
   const shared::FoveaParams fovea = make_fovea_params({}, kDefaultFovDeg, {kFrameWidth, kFrameHeight, 1.0, 7});
-  facts_.pyramid = &pyramid;
+  facts_.pyramid = &texture;
   facts_.fovea = &fovea;
   facts_.frame = 0;
   draw();

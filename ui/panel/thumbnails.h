@@ -25,7 +25,7 @@ class Thumbnails {
   int levels_ = 0;
   int width_px_ = 0, height_px_ = 0;  // of one
   std::int64_t frame_ = -1, pts_ns_ = 0;
-  const DrawablePyramid* pyramid_ = nullptr;
+  const DrawableTexture* pyramid_ = nullptr;
 };
 
 }  // namespace saccade::ui

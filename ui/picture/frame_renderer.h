@@ -5,7 +5,7 @@
 #include <span>
 
 #include "gpu/gl/objects.h"
-#include "kernels/gl/drawable_pyramid.h"
+#include "kernels/gl/drawable.h"
 #include "kernels/shared/fovea.h"
 #include "ui/picture/patch_painter.h"
 #include "ui/picture/picture_mapping.h"
@@ -16,7 +16,7 @@ namespace saccade::ui {
 
 // What a picture is made of. Borrowed for the call.
 struct Scene {
-  const DrawablePyramid* pyramid = nullptr;  // null: nothing to show yet
+  const DrawableTexture* pyramid = nullptr;  // null: nothing to show yet
   ColorSpec color;
   PictureSize size;
   shared::FoveaParams fovea{};

@@ -12,15 +12,15 @@
 
 #include "kernels/damage.h"
 #include "kernels/patch_plan.h"
-#include "kernels/pyramid.h"
 #include "kernels/shared/fovea.h"
+#include "kernels/texture.h"
 #include "pipeline/run/pipeline.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/source/frame/stream_info.h"
 #include "ui/picture/view.h"
 
 namespace saccade {
-class DrawablePyramid;
+class DrawableTexture;
 }
 
 namespace saccade::ui {
@@ -145,7 +145,7 @@ struct ViewFacts {
   int patches = 0;                             // N
   double solved_e0 = 0, solved_m0 = 0;
   std::string lattice;                       // Lattice::describe()
-  const DrawablePyramid* pyramid = nullptr;  // its textures: thumbnails
+  const DrawableTexture* pyramid = nullptr;  // its textures: thumbnails
   ColorSpec color;                           // of the frame shown
   double sar = 1.0;
 };

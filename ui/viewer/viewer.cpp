@@ -172,20 +172,24 @@ void Viewer::run_pipeline(Step step) {
 void Viewer::note_step(const StepResult& result) {
   const FrameView& view = frame_.view();
   const Pipeline& pipeline = session_->pipeline();
-  const auto& pyramid = static_cast<const DrawablePyramid&>(pipeline.pyramid());
+  const DrawableTexture* texture = pipeline.texture().drawable();
+  if (texture == nullptr) {
+    throw UnavailableError(fmt::format("backend {} has no textures to draw from", name(pipeline.config().backend)),
+                           Hint::kGlBackend);
+  }
   facts.stages = pipeline.stages();
   facts.frame = view.sequence;
   facts.pts_ns = view.pts_ns;
   facts.color = view.color;
   facts.sar = static_cast<double>(view.sar);
-  facts.pyramid = &pyramid;
+  facts.pyramid = texture;
   facts.damage = &pipeline.damage();
   facts.tiles = facts.damage->grid().count();
   facts.damaged_tiles = result.damaged_tiles;
-  facts.rectangles = static_cast<int>(pyramid.last_upload().rects.size());
-  facts.upload_calls = pyramid.last_upload().calls;
+  facts.rectangles = static_cast<int>(texture->last_upload().rects.size());
+  facts.upload_calls = texture->last_upload().calls;
   facts.bytes_uploaded = result.bytes_uploaded;
-  facts.bytes_full = pyramid.layout().level0_bytes();
+  facts.bytes_full = texture->layout().level0_bytes();
   facts.counters = pipeline.counters();
   facts.gaze = result.gaze;
   const Lattice& lattice = pipeline.lattice();

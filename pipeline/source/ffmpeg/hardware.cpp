@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <new>
+#include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/source/ffmpeg/av.h"
@@ -11,11 +14,16 @@
 #include "pipeline/source/frame/frame.h"
 #if SACCADE_CUDA
 #include "gpu/cuda/device.h"
+#include "gpu/cuda/stream.h"
+#include "gpu/device_error.h"
 #endif
 
 extern "C" {
 #include <libavutil/hwcontext.h>
 #include <libavutil/pixdesc.h>
+#if SACCADE_CUDA
+#include <libavutil/hwcontext_cuda.h>
+#endif
 }
 
 namespace saccade {
@@ -25,26 +33,86 @@ namespace {
 constexpr int kFramesHeld = 10;
 // Enough to keep the card's decoder fed; each costs a surface.
 constexpr int kThreads = 4;
-constexpr int kPrimaryContext = 1;  // AV_CUDA_USE_PRIMARY_CONTEXT, whose header needs CUDA's
 
 struct Card {
-  AVBufferRef* device = nullptr;
+  BufferPtr device;  // an AVHWDeviceContext
   std::string why_not;
 };
 
-Card open_card() {
+#if SACCADE_CUDA
+// Note [FFmpeg on a device]
+// A decoder works in the device's primary context, which CUDA's runtime uses as well, so that textures can read its
+// frames; and in a stream of its own, which goes with FrameView. The context is handed over as it is: where FFmpeg
+// takes the primary one by itself, it insists on flags that hold for the whole process.
+struct OwnStream : DevicePlace {
+  explicit OwnStream(int ordinal) : cuda(ordinal) {
+    device = ordinal;
+    stream = cuda.get();
+  }
+  CudaStream cuda;
+};
+
+int make_device(int device, BufferPtr& made) {
+  made.reset(av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA));
+  if (!made) return AVERROR(ENOSYS);
+  auto& context = *reinterpret_cast<AVHWDeviceContext*>(made->data);
+  auto& cuda = *static_cast<AVCUDADeviceContext*>(context.hwctx);
+  cuda.cuda_ctx = static_cast<CUcontext>(cuda_primary_context(device));
+  auto* own = new OwnStream(device);
+  context.user_opaque = static_cast<DevicePlace*>(own);
+  context.free = [](AVHWDeviceContext* gone) {
+    delete static_cast<OwnStream*>(static_cast<DevicePlace*>(gone->user_opaque));
+  };
+  cuda.stream = own->cuda.get();
+  return av_hwdevice_ctx_init(made.get());
+}
+
+Card open_card(int device) {
   const ErrorCapture log;
   Card card;
-  const int code = av_hwdevice_ctx_create(&card.device, AV_HWDEVICE_TYPE_CUDA, nullptr, nullptr, kPrimaryContext);
-  if (code < 0) card.why_not = log.first().empty() ? av_error_text(code) : log.first();
+  try {
+    const int code = make_device(device, card.device);
+    if (code < 0) card.why_not = log.first().empty() ? av_error_text(code) : log.first();
+  } catch (const DeviceError& error) {
+    card.why_not = error.what();
+  }
+  if (!card.why_not.empty()) card.device.reset();
   return card;
 }
 
-// One for the process, kept to its end: making the context takes longer than opening most files.
-const Card& shared_card() {
-  static const Card* const card = new Card(open_card());
-  return *card;
+Card card_of(int device) {
+  const CudaStatus status = query_cuda();
+  if (status.error.empty()) return open_card(device);
+  Card none;
+  none.why_not = status.error;
+  return none;
 }
+#else
+// Frames only pass through the device on their way to the host, so FFmpeg's own context will do. One a device for the
+// process, kept to its end: making the context takes longer than opening most files.
+Card card_of(int device) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<int, Card>;
+  const std::lock_guard lock(mutex);
+  auto [at, is_new] = known->try_emplace(device);
+  Card& card = at->second;
+  if (is_new) {
+    const ErrorCapture log;
+    AVBufferRef* made = nullptr;
+    const int code = av_hwdevice_ctx_create(&made, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(), nullptr, 0);
+    card.device.reset(made);
+    if (made != nullptr) {
+      auto* place = new DevicePlace{device, nullptr};  // as long-lived as the context: for ever
+      reinterpret_cast<AVHWDeviceContext*>(made->data)->user_opaque = place;
+    }
+    if (code < 0) card.why_not = log.first().empty() ? av_error_text(code) : log.first();
+  }
+  Card copy;
+  copy.why_not = card.why_not;
+  if (card.device) copy.device.reset(av_buffer_ref(card.device.get()));
+  return copy;
+}
+#endif
 
 // Subsampled chroma of an odd size is laid out in more than one way on cards.
 bool suits_card(const AVCodecContext& context) { return context.coded_width % 2 == 0 && context.coded_height % 2 == 0; }
@@ -70,7 +138,7 @@ bool decodes_on_card(const AVCodec& codec) {
 
 }  // namespace
 
-std::string why_no_cuda_decoding() { return shared_card().why_not; }
+std::string why_no_cuda_decoding(int device) { return card_of(device).why_not; }
 
 std::vector<std::string> cuda_codecs() {
   std::vector<std::string> names;
@@ -91,20 +159,22 @@ const AVCodec* find_cuda_decoder(AVCodecID id) {
   return nullptr;
 }
 
-void decode_on_card(AVCodecContext& context) {
-  const Card& card = shared_card();
-  if (card.device == nullptr) throw UnavailableError(card.why_not);
-  context.hw_device_ctx = av_buffer_ref(card.device);
-  if (context.hw_device_ctx == nullptr) throw std::bad_alloc();
+void decode_on_card(AVCodecContext& context, int device) {
+  Card card = card_of(device);
+  if (!card.device) throw UnavailableError(card.why_not);
+  context.hw_device_ctx = card.device.release();
   context.get_format = choose_format;
   context.extra_hw_frames = kFramesHeld;
   if (context.thread_count == 0) context.thread_count = kThreads;
 }
 
-std::string why_card_is_lost() {
+std::string why_card_is_lost(const AVCodecContext& context) {
 #if SACCADE_CUDA
-  return cuda_fault();
+  if (context.hw_device_ctx == nullptr) return {};
+  const auto& device = *reinterpret_cast<const AVHWDeviceContext*>(context.hw_device_ctx->data);
+  return cuda_fault(static_cast<const DevicePlace*>(device.user_opaque)->device);
 #else
+  static_cast<void>(context);
   return {};
 #endif
 }

@@ -10,8 +10,8 @@ extern "C" {
 
 namespace saccade {
 
-// Why nothing can be decoded on a card here; empty when it can: there is a driver and a card.
-std::string why_no_cuda_decoding();
+// Why nothing can be decoded on this device; empty when it can. device: CUDA's ordinal.
+std::string why_no_cuda_decoding(int device = 0);
 
 // The codecs for which this FFmpeg has such a path, by name. Which of them a card takes depends on the card.
 std::vector<std::string> cuda_codecs();
@@ -19,12 +19,13 @@ std::vector<std::string> cuda_codecs();
 // Null: FFmpeg has no such path for this codec.
 const AVCodec* find_cuda_decoder(AVCodecID id);
 
-// Before the codec is opened. Frames the card can't decode come out on the host all the same. In the device's primary
-// context, which CUDA's runtime shares, and in its default stream. Throws UnavailableError.
-void decode_on_card(AVCodecContext& context);
+// Before the codec is opened. Frames the device can't decode come out on the host all the same. In the device's primary
+// context and in a stream of the decoder's own: Note [FFmpeg on a device]. Throws UnavailableError.
+void decode_on_card(AVCodecContext& context, int device = 0);
 
-// Why the card can't go on: what an earlier call left it in. Empty: it works, or this build has no CUDA to ask.
-std::string why_card_is_lost();
+// Why the device that decodes for `context` can't go on: what an earlier call left it in. Empty: it works, none
+// decodes, or this build has no CUDA to ask.
+std::string why_card_is_lost(const AVCodecContext& context);
 
 bool is_on_card(const AVFrame& frame);
 AVPixelFormat sample_format(const AVFrame& frame);  // of the samples, wherever they lie

@@ -6,6 +6,7 @@
 
 extern "C" {
 #include <libavutil/frame.h>
+#include <libavutil/hwcontext.h>
 }
 
 namespace saccade {
@@ -38,10 +39,19 @@ FrameOrigin attached_origin(const AVFrame& frame) {
   return origin;
 }
 
+DevicePlace device_place(const AVFrame& frame) {
+  if (frame.format != AV_PIX_FMT_CUDA || frame.hw_frames_ctx == nullptr) return {};
+  const auto& frames = *reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data);
+  return *static_cast<const DevicePlace*>(frames.device_ctx->user_opaque);
+}
+
 FrameView view_planes(const AVFrame& picture, PixelLayout layout) {
   FrameView view;
   view.layout = layout;
   view.space = picture.format == AV_PIX_FMT_CUDA ? MemorySpace::kCuda : MemorySpace::kHost;
+  const DevicePlace place = device_place(picture);
+  view.device = place.device;
+  view.stream = place.stream;
   view.width_px = picture.width;
   view.height_px = picture.height;
   for (std::size_t p = 0; p < view.planes.size(); ++p) view.planes[p] = {picture.data[p], picture.linesize[p]};

@@ -15,6 +15,13 @@ struct AvFrameDeleter {
 };
 using AvFramePtr = std::unique_ptr<AVFrame, AvFrameDeleter>;
 
+// What AVHWDeviceContext::user_opaque points at, in each device context of ours: where its frames are written.
+struct DevicePlace {
+  int device = 0;          // CUDA's ordinal
+  void* stream = nullptr;  // the cudaStream_t; null: they are there when they are given out
+};
+DevicePlace device_place(const AVFrame& frame);  // of a frame on the host: the default
+
 // Whose clock said when a live frame was captured.
 enum class CaptureClock : std::uint8_t {
   kArrival,  // nobody's: its arrival stands in

@@ -62,6 +62,7 @@ struct SourceConfig {
   std::shared_ptr<std::atomic<bool>> stop;          // set by anyone: opening and reading end promptly; may be null
   std::int64_t max_pixels = std::int64_t{1} << 27;  // of a picture: 16K UHD fits; a larger one is refused
   bool allow_network = false;                       // a playlist that lies here may open URLs
+  int device = 0;                                   // of hwdec: CUDA's ordinal
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
   std::string why_no_hwdec;        // with kNo: why the card isn't tried, where it would have been; for StreamInfo
   bool require_hwdec = false;      // that is an UnavailableError instead

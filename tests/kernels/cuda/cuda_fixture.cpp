@@ -2,9 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <vector>
 
+#include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
 #include "tests/support/required.h"
 
@@ -35,15 +35,21 @@ std::size_t pitch_of(std::size_t row_bytes, Rows rows) {
 
 }  // namespace
 
-void CudaTest::SetUp() {
+std::string why_no_cuda_device() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code == cudaSuccess && count > 0) return;
+  if (code == cudaSuccess && count > 0) return {};
   static_cast<void>(cudaGetLastError());
-  testing::skip_or_fail("cuda", std::string("no CUDA device: ") + cudaGetErrorString(code));
+  return std::string("no CUDA device: ") + cudaGetErrorString(code);
 }
 
-PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_(frame) {
+void CudaTest::SetUp() {
+  const std::string why = why_no_cuda_device();
+  if (!why.empty()) testing::skip_or_fail("cuda", why);
+}
+
+PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows, int device) : view_(frame) {
+  const CudaDeviceGuard guard(device);
   const std::vector<PlaneShape> shapes = shapes_of(frame);
   std::vector<std::size_t> pitches;
   std::size_t total = 0;
@@ -64,12 +70,14 @@ PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_
   }
   std::uint8_t* base = nullptr;
   if (where == Where::kDevice) {
-    device_ = CudaBuffer(total);
+    device_ = CudaBuffer(device, total);
     base = device_.data();
     cuda_check(cudaMemcpy(base, bytes.data(), total, cudaMemcpyHostToDevice), "cudaMemcpy");
+    cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // pageable memory: it may be on its way still
     view_.space = MemorySpace::kCuda;
+    view_.device = device;
   } else {
-    pinned_ = PinnedBuffer(total);
+    pinned_ = PinnedBuffer(device, total);
     base = pinned_.data();
     std::memcpy(base, bytes.data(), total);
   }
@@ -82,55 +90,6 @@ PlacedFrame::PlacedFrame(const FrameView& frame, Where where, Rows rows) : view_
       view_.planes[p] = {base + offset, pitch};
     }
     offset += pitches[p] * shapes[p].rows;
-  }
-}
-
-void disturb(TestFrame& frame, std::mt19937& rng, int one_in) {
-  const FrameView& view = frame.view();
-  std::uniform_int_distribution<int> dice(0, one_in - 1);
-  for (int y = 0; y < view.height_px; y += kTilePx) {
-    for (int x = 0; x < view.width_px; x += kTilePx) {
-      const int x_end = std::min(x + kTilePx, view.width_px);
-      const int y_end = std::min(y + kTilePx, view.height_px);
-      if (dice(rng) == 0) frame.randomize(rng, x, y, x_end, y_end);
-      if (dice(rng) != 0) continue;
-      const int step = static_cast<int>(rng() % 12) + 1;
-      std::uniform_int_distribution<int> one(0, 19);
-      frame.for_each_sample(x, y, x_end, y_end, [&](int p, int sx, int sy, int c) {
-        if (one(rng) != 0) return;
-        const int code = frame.get(p, sx, sy, c) + step * (frame.max_code() > 255 ? 4 : 1);
-        frame.set(p, sx, sy, c, std::min(code, frame.max_code()));
-      });
-    }
-  }
-}
-
-void expect_same_damage(const Damage& cpu, const Damage& cuda, const std::string& what) {
-  ASSERT_EQ(cpu.grid(), cuda.grid()) << what;
-  EXPECT_EQ(cpu.count(), cuda.count()) << what;
-  EXPECT_TRUE(std::ranges::equal(cpu.words(), cuda.words())) << what;
-  for (int i = 0; i < cpu.grid().count(); ++i) {
-    ASSERT_EQ(cpu.energy()[static_cast<std::size_t>(i)], cuda.energy()[static_cast<std::size_t>(i)])
-        << what << ": energy of tile " << i % cpu.grid().cols << ", " << i / cpu.grid().cols;
-  }
-}
-
-void expect_same_levels(const Pyramid& cpu, const Pyramid& cuda, const std::string& what) {
-  LevelImage expected;
-  LevelImage actual;
-  for (int p = 0; p < cpu.layout().plane_count; ++p) {
-    for (int l = 0; l < cpu.layout().planes[static_cast<std::size_t>(p)].levels; ++l) {
-      cpu.read_level(p, l, expected);
-      cuda.read_level(p, l, actual);
-      ASSERT_EQ(expected.width, actual.width);
-      ASSERT_EQ(expected.height, actual.height);
-      if (expected.data == actual.data) continue;
-      const auto at = std::ranges::mismatch(expected.data, actual.data).in1 - expected.data.begin();
-      const int texel_bytes = expected.channels * expected.bytes_per_channel;
-      FAIL() << what << ": plane " << p << " level " << l << " differs first at x " << at / texel_bytes % expected.width
-             << " y " << at / texel_bytes / expected.width << ": " << int{expected.data[static_cast<std::size_t>(at)]}
-             << " against " << int{actual.data[static_cast<std::size_t>(at)]};
-    }
   }
 }
 

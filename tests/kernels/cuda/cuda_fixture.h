@@ -10,15 +10,18 @@
 #include <string>
 
 #include "gpu/cuda/buffer.h"
+#include "gpu/cuda/error.h"
+#include "kernels/cpu/differ.h"
 #include "kernels/cpu/pyramid.h"
-#include "kernels/cpu/tile_differ.h"
-#include "kernels/cuda/pyramid.h"
-#include "kernels/cuda/tile_differ.h"
+#include "kernels/cuda/texture.h"
+#include "tests/kernels/comparison.h"
 #include "tests/kernels/test_frame.h"
 
 namespace saccade::test {
 
-// Skips without a card, or fails when SACCADE_REQUIRE lists cuda.
+std::string why_no_cuda_device();  // empty: there is one
+
+// Skips without a device, or fails when SACCADE_REQUIRE lists cuda.
 class CudaTest : public ::testing::Test {
  protected:
   void SetUp() override;
@@ -31,7 +34,7 @@ enum class Rows : std::uint8_t { kAligned, kWords, kPacked, kBottomUp };
 class PlacedFrame {
  public:
   enum class Where : std::uint8_t { kDevice, kPinned };
-  PlacedFrame(const FrameView& frame, Where where, Rows rows);
+  PlacedFrame(const FrameView& frame, Where where, Rows rows, int device = 0);
   const FrameView& view() const { return view_; }
 
  private:
@@ -39,11 +42,5 @@ class PlacedFrame {
   PinnedBuffer pinned_;
   FrameView view_;
 };
-
-// Rewrites about one tile in `one_in` with noise, and changes single samples by 1 to 12 codes in as many others.
-void disturb(TestFrame& frame, std::mt19937& rng, int one_in);
-
-void expect_same_damage(const Damage& cpu, const Damage& cuda, const std::string& what);
-void expect_same_levels(const Pyramid& cpu, const Pyramid& cuda, const std::string& what);
 
 }  // namespace saccade::test

@@ -12,8 +12,8 @@
 #include "gpu/gl/context.h"
 #include "gpu/interop/gl_buffer.h"
 #include "gpu/interop/gl_textures.h"
-#include "kernels/interop/cuda_gl_handover.h"
-#include "kernels/interop/cuda_gl_pyramid.h"
+#include "kernels/interop/handover.h"
+#include "kernels/interop/texture.h"
 #include "tests/kernels/cuda/cuda_fixture.h"
 
 namespace saccade::test {
@@ -41,7 +41,7 @@ class CudaGl : public CudaTest {
 };
 
 // What GL sees, not CUDA.
-void expect_gl_reads(const Pyramid& expected, const DrawablePyramid& pyramid, const std::string& what) {
+void expect_gl_reads(const Levels& expected, const DrawableTexture& pyramid, const std::string& what) {
   LevelImage image;
   for (int p = 0; p < expected.layout().plane_count; ++p) {
     const GlPlane& plane = pyramid.plane(p);
@@ -56,6 +56,8 @@ void expect_gl_reads(const Pyramid& expected, const DrawablePyramid& pyramid, co
   }
 }
 
+CudaGlTextureConfig config(UploadPath path, GlSharing sharing = GlSharing::kAuto) { return {{}, path, sharing, true}; }
+
 enum class From : std::uint8_t { kHost, kCard, kBoth };  // kBoth: in turns
 
 void run_sequence(const gl::Context& context, PixelLayout layout, int width, int height, UploadPath path, From from,
@@ -66,13 +68,7 @@ void run_sequence(const gl::Context& context, PixelLayout layout, int width, int
   const PyramidLayout shape = make_pyramid_layout(width, height, texture_format(layout), 7);
   CpuPyramid cpu(shape, plain_ops());
   CpuTileDiffer cpu_differ(cpu, {});
-  CudaGlPyramid cuda(context, shape, path, sharing);
-  std::unique_ptr<TileDiffer> differ;
-  if (path == UploadPath::kPbo) {
-    differ = std::make_unique<CudaGlTileDiffer>(cuda, DiffConfig{});
-  } else {
-    differ = std::make_unique<CudaTileDiffer>(cuda.cuda(), DiffConfig{});
-  }
+  CudaGlTexture cuda(context, shape, config(path, sharing));
   for (int step = 0; step < 6; ++step) {
     const std::string what = fmt::format("{} {}x{} path {} from {} fused {} step {}", name(layout), width, height,
                                          static_cast<int>(path), static_cast<int>(from), fused, step);
@@ -84,10 +80,10 @@ void run_sequence(const gl::Context& context, PixelLayout layout, int width, int
     cpu.upload(frame.view(), expected);
     cpu.refresh_mips(expected);
     if (fused) {
-      cuda.cuda().update_async(view, {}, step == 0);
-      expect_same_damage(expected, cuda.cuda().finish_update(), what);
+      cuda.update(view);
+      expect_same_damage(expected, cuda.damage(), what);
     } else {
-      const Damage& damage = differ->diff(view);
+      const Damage& damage = cuda.diff(view);
       // Where frames change places all is damaged: more than needed, never less.
       if (from != From::kBoth) expect_same_damage(expected, damage, what);
       cuda.upload(view, damage);
@@ -143,8 +139,8 @@ TEST_F(CudaGl, CopiesReachGl) {
 
 TEST_F(CudaGl, SharesWhereItCan) {
   const PyramidLayout shape = make_pyramid_layout(64, 64, TextureFormat::kYuv8, 7);
-  EXPECT_EQ(CudaGlPyramid(*context_, shape, UploadPath::kDirect).why_copied(), "");
-  EXPECT_NE(CudaGlPyramid(*context_, shape, UploadPath::kDirect, GlSharing::kCopied).why_copied(), "");
+  EXPECT_EQ(CudaGlTexture(*context_, shape, config(UploadPath::kDirect)).why_copied(), "");
+  EXPECT_NE(CudaGlTexture(*context_, shape, config(UploadPath::kDirect, GlSharing::kCopied)).why_copied(), "");
 }
 
 TEST_F(CudaGl, LargeFrames) {
@@ -153,38 +149,13 @@ TEST_F(CudaGl, LargeFrames) {
   run_sequence(*context_, PixelLayout::kP016, 1920, 1080, UploadPath::kPbo, From::kCard, false);
 }
 
-TEST_F(CudaGl, SamplesEqualCpu) {
-  TestFrame frame(PixelLayout::kNv12, 320, 180);
-  std::mt19937 rng(5);
-  frame.randomize(rng);
-  const PyramidLayout shape = make_pyramid_layout(320, 180, TextureFormat::kYuv8, 7);
-  CpuPyramid cpu(shape, plain_ops());
-  CudaGlPyramid cuda(*context_, shape, UploadPath::kPbo);
-  Damage all(shape.tiles);
-  all.set_all();
-  for (Pyramid* pyramid : std::initializer_list<Pyramid*>{&cpu, &cuda}) {
-    pyramid->upload(frame.view(), all);
-    pyramid->refresh_mips(all);
-  }
-  PatchPlan plan;
-  plan.patch_size = 16;
-  for (int n = 0; n < 50; ++n)
-    plan.patches.push_back({6.5f * static_cast<float>(n), 90, 0.13f * static_cast<float>(n), 1});
-  PatchBatch expected(plan.count(), 16, {});
-  PatchBatch actual = cuda.make_batch(plan.count(), 16, {});
-  cpu.sample(plan, {}, expected);
-  cuda.submit(plan, {}, actual);
-  actual.wait();
-  EXPECT_TRUE(std::ranges::equal(expected.bytes(), actual.bytes()));
-}
-
 TEST_F(CudaGl, HandOverRefusesWhatDoesNotFit) {
   const PyramidLayout shape = make_pyramid_layout(64, 64, TextureFormat::kYuv8, 7);
-  CudaGlPyramid cuda(*context_, shape, UploadPath::kPbo);
+  CudaGlTexture cuda(*context_, shape, config(UploadPath::kPbo));
   const std::vector<GlPlane> planes = make_gl_planes(context_->capabilities(), shape);
-  cuda::PboHandover handover(shape, planes);
+  cuda::PboHandover handover(0, shape, planes);
   const TileRect rect{0, 0, 4, 4};
-  const CudaStream stream;
+  const CudaStream stream(0);
   const TestFrame small(PixelLayout::kNv12, 32, 64);
   const TestFrame deep(PixelLayout::kP016, 64, 64);
   const TestFrame host(PixelLayout::kNv12, 64, 64);
@@ -196,8 +167,8 @@ TEST_F(CudaGl, HandOverRefusesWhatDoesNotFit) {
 }
 
 TEST_F(CudaGl, BufferIsSeenByGl) {
-  CudaGlBuffer buffer(1000);
-  const CudaStream stream;
+  CudaGlBuffer buffer(0, 1000);
+  const CudaStream stream(0);
   static_cast<void>(buffer.map(stream.get()));  // given back though nobody unmaps it: what was to fill it failed, say
   CudaGlBuffer::Mapping mapping = buffer.map(stream.get());
   cuda_check(cudaMemsetAsync(mapping.data(), 0x5a, 1000, stream.get()), "cudaMemsetAsync");

@@ -50,8 +50,8 @@ TEST_F(CudaTurn, AllEightWays) {
         const int width = turn.transpose ? h : w;
         const int height = turn.transpose ? w : h;
         const auto pitch = static_cast<std::ptrdiff_t>((2 * width + 255) / 256 * 256);
-        const CudaBuffer luma(static_cast<std::size_t>(pitch * height));
-        const CudaBuffer chroma(static_cast<std::size_t>(pitch * height / 2));
+        const CudaBuffer luma(0, static_cast<std::size_t>(pitch * height));
+        const CudaBuffer chroma(0, static_cast<std::size_t>(pitch * height / 2));
         turn_frame(placed.view(), {{luma.data(), chroma.data()}, {pitch, pitch}}, turn);
         if (layout == PixelLayout::kNv12) {
           expect_turned<std::uint8_t>(placed.view().planes[0], luma.data(), pitch, width, height, turn);

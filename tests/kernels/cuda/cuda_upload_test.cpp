@@ -18,8 +18,7 @@ class CudaUpload : public CudaTest, public ::testing::WithParamInterface<PixelLa
     const PyramidLayout shape = make_pyramid_layout(width, height, texture_format(layout), levels);
     CpuPyramid cpu(shape, plain_ops());
     CpuTileDiffer differ(cpu, {});
-    CudaPyramid cuda(shape);
-    cuda.set_staged(staged);
+    CudaTexture cuda(shape, {{}, staged, 0});
     frame.randomize(rng);
     for (int step = 0; step < 4; ++step) {
       const std::string what = fmt::format("{} {}x{} levels {} pinned {} staged {} whole {} seed {} step {}",
@@ -32,8 +31,8 @@ class CudaUpload : public CudaTest, public ::testing::WithParamInterface<PixelLa
       const std::int64_t expected_bytes = cpu.upload(frame.view(), damage);
       cpu.refresh_mips(damage);
       if (whole) {
-        cuda.update_async(view, {}, step == 0);
-        expect_same_damage(damage, cuda.finish_update(), what);
+        cuda.update(view);
+        expect_same_damage(damage, cuda.damage(), what);
       } else {
         EXPECT_EQ(cuda.upload(view, damage), expected_bytes) << what;
         cuda.refresh_mips(damage);

@@ -1,7 +1,7 @@
 // A steady frame of the GL path allocates nothing by this program's operator new. What the driver takes is its own.
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/tile_differ.h"
+#include "kernels/cpu/differ.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/gl_fixture.h"
 
@@ -32,15 +32,13 @@ INSTANTIATE_TEST_SUITE_P(Ways, GlAllocationTest,
 
 // What a frame does, through the waiting call and through the one that answers frames later.
 struct FrameLoop {
-  GlPyramid pyramid;
-  CpuTileDiffer differ;
+  GlTexture texture;
   PatchPlan plan;
   PatchBatch batch;
 
   FrameLoop(gl::Context& context, PixelLayout pixels, Way way)
-      : pyramid(context, make_pyramid_layout(kWidth, kHeight, texture_format(pixels)),
-                {way.work, way.path, UploadCost{1.0, 1e-3}}),
-        differ(pyramid.shadow(), {}),
+      : texture(context, make_pyramid_layout(kWidth, kHeight, texture_format(pixels)),
+                {way.work, way.path, UploadCost{1.0, 1e-3}, {}}),
         batch(3, 7, {}) {
     plan.patch_size = 7;  // 49 samples: the GPU's rows are padded
     plan.patches = {{50, 50, 0, 1}, {100, 75, 2.5f, 1}, {190, 140, 6, 0.3f}};
@@ -48,12 +46,10 @@ struct FrameLoop {
 
   void run(const HostFrame& frame) {
     const FrameView view = frame.view();
-    const Damage& damage = differ.diff(view);
-    pyramid.upload(view, damage);
-    pyramid.refresh_mips(damage);
-    pyramid.sample(plan, view.color, batch);
-    for (int n = 0; n < GlSampler::kSlots; ++n) EXPECT_TRUE(pyramid.submit_samples(plan, view.color, batch.format()));
-    while (pyramid.samples_pending() > 0) EXPECT_TRUE(pyramid.collect_samples(batch, true));
+    texture.update(view);
+    texture.sample(plan, view.color, batch);
+    for (int n = 0; n < GlSampler::kSlots; ++n) EXPECT_TRUE(texture.submit_samples(plan, view.color, batch.format()));
+    while (texture.samples_pending() > 0) EXPECT_TRUE(texture.collect_samples(batch, true));
   }
 };
 
@@ -79,7 +75,7 @@ TEST_P(GlAllocationTest, NonePerFrame) {
     const long before = test::allocation_count();
     round();
     EXPECT_EQ(test::allocation_count(), before);
-    EXPECT_GT(loop.pyramid.last_upload().full_bytes, 0);
+    EXPECT_GT(loop.texture.last_upload().full_bytes, 0);
   }
 }
 

@@ -1,8 +1,8 @@
 // The GL pyramid against the CPU's: bit for bit, at all levels and planes, after any sequence of damage.
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/tile_differ.h"
-#include "kernels/gl/pyramid.h"
+#include "kernels/cpu/differ.h"
+#include "kernels/gl/texture.h"
 #include "tests/support/gl_fixture.h"
 
 namespace saccade {
@@ -25,7 +25,7 @@ std::string describe(const Case& c) {
          std::to_string(c.levels) + " seed " + std::to_string(kSeed);
 }
 
-void expect_same_levels(const GlPyramid& on_gl, const CpuPyramid& on_cpu, const std::string& when) {
+void expect_same_levels(const GlTexture& on_gl, const CpuPyramid& on_cpu, const std::string& when) {
   LevelImage gl_level;
   LevelImage cpu_level;
   const PyramidLayout& layout = on_cpu.layout();
@@ -45,21 +45,21 @@ void expect_same_levels(const GlPyramid& on_gl, const CpuPyramid& on_cpu, const 
   }
 }
 
-class GlPyramidTest : public GlTest {
+class GlTextureTest : public GlTest {
  protected:
   // Random damage of every share, from nothing to everything, through the backend's own differ.
-  void compare(const Case& c, const GlPyramidConfig& config, int frames, const DiffConfig& diff = {}) {
+  void compare(const Case& c, const GlTextureConfig& config, int frames, const DiffConfig& diff = {}) {
     SCOPED_TRACE(describe(c));
     std::mt19937 random(kSeed);
     const PyramidLayout layout = make_pyramid_layout(c.width, c.height, texture_format(c.layout), c.levels);
-    GlPyramid on_gl(context(), layout, config);
+    GlTexture on_gl(context(), layout, config);
+    on_gl.configure(diff);
     CpuPyramid on_cpu(layout);
-    CpuTileDiffer differ(on_gl.shadow(), diff);
     HostFrame frame(c.layout, c.width, c.height);
     frame.randomize(random);
     constexpr int kShares[] = {1, 100, 10, 2, 0};
     for (int n = 0; n < frames; ++n) {
-      const Damage& damage = differ.diff(frame.view());
+      const Damage& damage = on_gl.diff(frame.view());
       on_gl.upload(frame.view(), damage);
       on_gl.refresh_mips(damage);
       on_cpu.upload(frame.view(), damage);
@@ -74,48 +74,29 @@ class GlPyramidTest : public GlTest {
 constexpr UploadCost kDearCalls{50.0, 1e-4};
 constexpr UploadCost kDearBytes{1e-3, 1.0};
 
-TEST_F(GlPyramidTest, EqualsTheCpuOnOddSizesAndAllFormats) {
-  const std::pair<int, int> sizes[] = {{1, 1}, {2, 2}, {15, 17}, {161, 121}, {64, 64}, {65, 63}, {257, 131}};
-  for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kI420p16, PixelLayout::kRgba8}) {
-    for (const auto& [width, height] : sizes) {
-      compare({layout, width, height, kDefaultLevels}, {GlWork::kCompute, UploadPath::kDirect, kDearBytes}, 3);
-      if (HasFatalFailure()) return;
-    }
-  }
-}
-
-TEST_F(GlPyramidTest, EqualsTheCpuThroughPixelBuffersAndJoinedRectangles) {
+TEST_F(GlTextureTest, EqualsTheCpuThroughPixelBuffersAndJoinedRectangles) {
   for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kP016, PixelLayout::kRgba8}) {
     for (const UploadCost cost : {kDearCalls, kDearBytes}) {
-      compare({layout, 321, 243, kDefaultLevels}, {GlWork::kCompute, UploadPath::kPbo, cost}, 6);
+      compare({layout, 321, 243, kDefaultLevels}, {GlWork::kCompute, UploadPath::kPbo, cost, {}}, 6);
       if (HasFatalFailure()) return;
     }
   }
 }
 
-TEST_F(GlPyramidTest, EqualsTheCpuAtAnyNumberOfLevels) {
-  for (const int levels : {1, 2, 3, 4, 5, 6, 8, 11}) {
-    for (const PixelLayout layout : {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8}) {
-      compare({layout, 145, 99, levels}, {GlWork::kCompute, UploadPath::kDirect, kDearBytes}, 3);
-      if (HasFatalFailure()) return;
-    }
-  }
-}
-
-TEST_F(GlPyramidTest, EqualsTheCpuWithLevelsMadeOnTheHost) {
+TEST_F(GlTextureTest, EqualsTheCpuWithLevelsMadeOnTheHost) {
   for (const PixelLayout layout : {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8}) {
     for (const UploadCost cost : {kDearCalls, kDearBytes}) {
-      compare({layout, 321, 243, kDefaultLevels}, {GlWork::kHost, UploadPath::kDirect, cost}, 6);
-      compare({layout, 1100, 70, 9}, {GlWork::kHost, UploadPath::kPbo, cost}, 3);
+      compare({layout, 321, 243, kDefaultLevels}, {GlWork::kHost, UploadPath::kDirect, cost, {}}, 6);
+      compare({layout, 1100, 70, 9}, {GlWork::kHost, UploadPath::kPbo, cost, {}}, 3);
       if (HasFatalFailure()) return;
     }
   }
 }
 
 // White samples make the largest sums: 64 bits above level 8 of 16-bit planes.
-TEST_F(GlPyramidTest, KeepsLargeSumsExact) {
+TEST_F(GlTextureTest, KeepsLargeSumsExact) {
   const Case c{PixelLayout::kP016, 1100, 1050, 12};
-  compare(c, {GlWork::kCompute, UploadPath::kDirect, kDearBytes}, 2);
+  compare(c, {GlWork::kCompute, UploadPath::kDirect, kDearBytes, {}}, 2);
 }
 
 // A joined rectangle covers tiles that a threshold left alone: those must keep the texture's old samples.
@@ -128,9 +109,9 @@ TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
   const Case c{PixelLayout::kI420, 200, 160, kDefaultLevels};
   std::mt19937 random(kSeed);
   const PyramidLayout layout = make_pyramid_layout(c.width, c.height, texture_format(c.layout), c.levels);
-  GlPyramid on_gl(context(), layout, {GetParam(), UploadPath::kAuto, UploadCost{1e6, 1e-9}});  // always everything
+  // Always everything
+  GlTexture on_gl(context(), layout, {GetParam(), UploadPath::kAuto, UploadCost{1e6, 1e-9}, diff});
   CpuPyramid on_cpu(layout);
-  CpuTileDiffer differ(on_gl.shadow(), diff);
   HostFrame frame(c.layout, c.width, c.height);
   frame.randomize(random);
   HostFrame other = frame;
@@ -139,7 +120,7 @@ TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
   std::mt19937 fresh(kSeed + 1);
   third.randomize(fresh);
   for (const HostFrame* f : {&frame, &other, &third, &other}) {
-    const Damage& damage = differ.diff(f->view());
+    const Damage& damage = on_gl.diff(f->view());
     on_gl.upload(f->view(), damage);
     on_gl.refresh_mips(damage);
     on_cpu.upload(f->view(), damage);
@@ -151,26 +132,26 @@ TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
   }
 }
 
-TEST_F(GlPyramidTest, Calibrates) {
+TEST_F(GlTextureTest, Calibrates) {
   const PyramidLayout layout = make_pyramid_layout(640, 360, TextureFormat::kYuv8);
   for (const UploadPath path : {UploadPath::kDirect, UploadPath::kPbo}) {
-    const GlPyramid pyramid(context(), layout, {GlWork::kAuto, path, {}});
+    const GlTexture pyramid(context(), layout, {GlWork::kAuto, path, {}, {}});
     EXPECT_GT(pyramid.upload_cost().call_us, 0);
     EXPECT_GT(pyramid.upload_cost().byte_us, 0);
     EXPECT_LT(pyramid.upload_cost().call_us, 1e5);
   }
 }
 
-TEST_F(GlPyramidTest, RefusesWhatIsNotThere) {
+TEST_F(GlTextureTest, RefusesWhatIsNotThere) {
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
-  const GlPyramid pyramid(context(), layout, {GlWork::kAuto, UploadPath::kAuto, kDearBytes});
+  const GlTexture pyramid(context(), layout, {GlWork::kAuto, UploadPath::kAuto, kDearBytes, {}});
   LevelImage out;
   EXPECT_THROW(pyramid.read_level(1, 0, out), std::out_of_range);
   EXPECT_THROW(pyramid.read_level(0, 7, out), std::out_of_range);
   EXPECT_THROW(pyramid.read_level(0, -1, out), std::out_of_range);
 }
 
-TEST_F(GlPyramidTest, ALargerTextureThanAllowedSaysSo) {
+TEST_F(GlTextureTest, ALargerTextureThanAllowedSaysSo) {
   gl::Capabilities small = context().capabilities();
   small.max_texture_size = 1024;
   const std::string error =
@@ -179,14 +160,14 @@ TEST_F(GlPyramidTest, ALargerTextureThanAllowedSaysSo) {
 }
 
 // A texture that GL could not write holds wrong pixels.
-TEST_F(GlPyramidTest, AFailedUploadThrows) {
+TEST_F(GlTextureTest, AFailedUploadThrows) {
   const gl::Context other = quiet_context();
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
   HostFrame frame(PixelLayout::kRgba8, 64, 64);
   Damage all(layout.tiles);
   all.set_all();
   for (const UploadPath path : {UploadPath::kDirect, UploadPath::kPbo}) {
-    GlPyramid pyramid(other, layout, {GlWork::kAuto, path, kDearBytes});
+    GlTexture pyramid(other, layout, {GlWork::kAuto, path, kDearBytes, {}});
     glEnable(GL_TEXTURE_2D);  // no capability of a core profile: somebody else's error
     EXPECT_NO_THROW(pyramid.upload(frame.view(), all));
     const GLuint texture = pyramid.plane(0).texture.name();
@@ -196,10 +177,10 @@ TEST_F(GlPyramidTest, AFailedUploadThrows) {
   }
 }
 
-TEST_F(GlPyramidTest, AFailedSamplingIsForgotten) {
+TEST_F(GlTextureTest, AFailedSamplingIsForgotten) {
   const gl::Context other = quiet_context();
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
-  GlPyramid pyramid(other, layout, {GlWork::kCompute, UploadPath::kDirect, kDearBytes});
+  GlTexture pyramid(other, layout, {GlWork::kCompute, UploadPath::kDirect, kDearBytes, {}});
   PatchPlan plan;
   plan.patch_size = 16;
   plan.patches.push_back({32, 32, 0, 1});

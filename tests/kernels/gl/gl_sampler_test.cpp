@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/cpu/tile_differ.h"
-#include "kernels/gl/pyramid.h"
+#include "kernels/cpu/differ.h"
+#include "kernels/gl/texture.h"
 #include "tests/support/gl_fixture.h"
 
 namespace saccade {
@@ -16,10 +16,10 @@ using testing::GlTest;
 using testing::HostFrame;
 
 constexpr unsigned kSeed = 4711;
-constexpr GlPyramidConfig config(GlWork work) { return {work, UploadPath::kDirect, UploadCost{1e-3, 1.0}}; }
+constexpr GlTextureConfig config(GlWork work) { return {work, UploadPath::kDirect, UploadCost{1e-3, 1.0}, {}}; }
 
 struct Pair {
-  GlPyramid on_gl;
+  GlTexture on_gl;
   CpuPyramid on_cpu;
   ColorSpec color;
   Pair(gl::Context& context, PixelLayout pixels, int width, int height, GlWork work = GlWork::kCompute)
@@ -89,69 +89,6 @@ void expect_close(const PatchBatch& a, const PatchBatch& b, double most) {
 }
 
 class GlSamplerTest : public GlTest {};
-
-TEST_F(GlSamplerTest, IsWithinOneCodeOfTheCpu) {
-  for (const PixelLayout pixels : {PixelLayout::kNv12, PixelLayout::kI420p16, PixelLayout::kRgba8}) {
-    Pair pair(context(), pixels, 333, 211);
-    for (const bool whole_lods : {true, false}) {
-      for (const int patch_size : {16, 7}) {
-        SCOPED_TRACE(::testing::Message()
-                     << name(pixels) << " whole lods " << whole_lods << " S " << patch_size << " seed " << kSeed);
-        const PatchPlan plan = random_plan(pair.on_cpu.layout(), 37, patch_size, whole_lods);
-        PatchBatch gl_batch(plan.count(), patch_size, {});
-        PatchBatch cpu_batch(plan.count(), patch_size, {});
-        pair.on_gl.sample(plan, pair.color, gl_batch);
-        pair.on_cpu.sample(plan, pair.color, cpu_batch);
-        expect_close(gl_batch, cpu_batch, 1.0);
-      }
-    }
-  }
-}
-
-TEST_F(GlSamplerTest, FloatsAreNormalizedAlike) {
-  Pair pair(context(), PixelLayout::kI420, 200, 150);
-  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 21, 16, false);
-  for (const SampleType type : {SampleType::kF32, SampleType::kF16}) {
-    const SampleFormat format{type, {0.48f, 0.45f, 0.40f}, {3.7f, 3.8f, 3.6f}};
-    PatchBatch gl_batch(plan.count(), 16, format);
-    PatchBatch cpu_batch(plan.count(), 16, format);
-    pair.on_gl.sample(plan, pair.color, gl_batch);
-    pair.on_cpu.sample(plan, pair.color, cpu_batch);
-    expect_close(gl_batch, cpu_batch, type == SampleType::kF32 ? 2e-5 : 2.5e-3);  // f16: an ulp below 2 is 2^-10
-  }
-}
-
-TEST_F(GlSamplerTest, UncoveredPatchesAreZero) {
-  Pair pair(context(), PixelLayout::kI420, 100, 80);
-  PatchPlan plan;
-  plan.patches.push_back({-500.0f, 40.0f, 0.0f, 0.0f});
-  plan.patches.push_back({50.0f, 40.0f, 0.0f, 1.0f});
-  PatchBatch batch(2, 16, {});
-  std::fill(batch.bytes().begin(), batch.bytes().end(), std::byte{9});
-  pair.on_gl.sample(plan, pair.color, batch);
-  for (const std::byte value : batch.patch(0)) ASSERT_EQ(value, std::byte{0});
-  EXPECT_NE(batch.patch(1)[0], std::byte{9});
-}
-
-// By hand: RGBA, lod 0, centre on the middle of a 2x2 patch: samples are the four texels themselves.
-TEST_F(GlSamplerTest, ReadsTexelsAtLevelZero) {
-  Pair pair(context(), PixelLayout::kRgba8, 64, 64);
-  PatchPlan plan;
-  plan.patch_size = 2;
-  plan.patches.push_back({11.0f, 21.0f, 0.0f, 1.0f});  // samples at 10.5 and 11.5: texels 10 and 11
-  PatchBatch batch(1, 2, {});
-  pair.on_gl.sample(plan, pair.color, batch);
-  LevelImage level;
-  pair.on_gl.read_level(0, 0, level);
-  for (int c = 0; c < 3; ++c) {
-    for (int j = 0; j < 2; ++j) {
-      for (int i = 0; i < 2; ++i) {
-        const int texel = level.data[static_cast<std::size_t>(((20 + j) * 64 + 10 + i) * 4 + c)];
-        EXPECT_EQ(std::to_integer<int>(batch.bytes()[static_cast<std::size_t>(c * 4 + j * 2 + i)]), texel);
-      }
-    }
-  }
-}
 
 class GlSampleOrderTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
 INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrderTest, ::testing::Values(GlWork::kCompute, GlWork::kHost),

@@ -139,7 +139,7 @@ TEST(Pipeline, ConfigureRedoesOnlyWhatItNeeds) {
   config.levels = 5;
   EXPECT_EQ(pipeline.configure(config), (Redone{.lattice = true, .scanpath = true, .texture = true}));
   EXPECT_EQ(step().damaged_tiles, 20 * 13);
-  EXPECT_EQ(pipeline.pyramid().layout().levels, 5);
+  EXPECT_EQ(pipeline.texture().layout().levels, 5);
 
   PipelineConfig impossible = config;
   impossible.lattice.shape = PatchBudget{.patches = 1, .m0 = {}};

@@ -1,0 +1,81 @@
+// Backend cuda: the texture on a device, in mipmapped arrays of CUDA's own, which need the NVIDIA driver alone, or in
+// GL's (kernels/interop/texture.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/texture.h"
+
+namespace saccade {
+
+namespace cuda {
+struct CudaState;
+class TextureStorage;
+}  // namespace cuda
+
+struct CudaTextureConfig {
+  DiffConfig diff;
+  bool staged = false;  // one launch a step: the reference, and for profiling
+  int device = 0;       // CUDA's ordinal
+};
+
+// Everything runs in one stream of its own. update() is one launch, and its damage stays on the device, as a word a
+// tile, until damage() is called; the frame must live until damage() or wait() returns. Takes frames of its own device
+// and of the host. Throws CudaError (gpu/cuda/error.h) and std::invalid_argument.
+class CudaTexture final : public Texture, public StagedTexture {
+ public:
+  // kExact: fetch and lerp, the arithmetic of the plain CPU sampler. kHardware: the texture unit, 8-bit weights.
+  enum class Sampling : std::uint8_t { kExact, kHardware };
+
+  explicit CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config = {});  // in arrays of its own
+  CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config,
+              std::unique_ptr<cuda::TextureStorage> storage);
+  ~CudaTexture() override;
+  CudaTexture(const CudaTexture&) = delete;
+  CudaTexture& operator=(const CudaTexture&) = delete;
+
+  const PyramidLayout& layout() const override;
+  void update(const FrameView& frame) override;
+  const Damage& damage() override;
+  std::int64_t bytes_written() override;
+  void damage_everything() override;
+  void configure(const DiffConfig& config) override;
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const override;  // page-locked
+  void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,
+              PatchBatch& batch) override;
+  void measure_device() override;
+  bool poll_device_time(DeviceTime& time) override;
+  void read_level(int plane, int level, LevelImage& out) const override;
+
+  StagedTexture* staged() override;
+  const Damage& diff(const FrameView& frame) override;
+  // Of host and of device frames. Writes level 0 and, unless staged, all levels in the same launch; refresh_mips then
+  // has nothing left to do.
+  std::int64_t upload(const FrameView& frame, const Damage& damage) override;
+  void refresh_mips(const Damage& damage) override;
+  std::int64_t upload_async(const FrameView& frame, const Damage& damage);  // the frame must live until wait()
+  void note_level0_written();  // by somebody else (GL): refresh_mips has everything to do
+
+  // Takes the memory that host frames need on their way to the device now, so that a full device says so before work
+  // begins; else the first such frame takes it.
+  void reserve_for_host_frames();
+
+  void set_sampling(Sampling sampling);
+  void sample_on_device(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
+  const void* device_patches() const;  // N x 3 x S x S of the last sample or sample_on_device
+  void sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
+  void finish_sample(PatchBatch& batch);  // waits; same N, S and format as the plan sampled last
+
+  void wait() const;                            // for all that was queued
+  void wait_for(void* cuda_event);              // later work runs after that cudaEvent_t
+  void wait_for_frame(const FrameView& frame);  // later work runs after what its stream has queued so far
+  void* stream() const;                         // the cudaStream_t
+  static std::int64_t bytes_of(const Damage& damage, const PyramidLayout& layout);  // what such an update writes
+
+ private:
+  std::unique_ptr<cuda::CudaState> state_;
+};
+
+}  // namespace saccade

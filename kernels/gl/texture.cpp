@@ -1,0 +1,149 @@
+#include "kernels/gl/texture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace saccade {
+namespace {
+
+bool on_host(GlWork work, const gl::Capabilities& capabilities) {
+  return work == GlWork::kHost || (work == GlWork::kAuto && capabilities.software);
+}
+
+}  // namespace
+
+GlTexture::GlTexture(const gl::Context& context, const PyramidLayout& layout, const GlTextureConfig& config)
+    : GlTexture(nullptr, context, layout, config) {}
+
+GlTexture::GlTexture(std::unique_ptr<gl::Context> context, const PyramidLayout& layout, const GlTextureConfig& config)
+    : GlTexture(std::move(context), *context, layout, config) {}
+
+GlTexture::GlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& context, const PyramidLayout& layout,
+                     const GlTextureConfig& config)
+    : own_(std::move(own)),
+      layout_(layout),
+      host_(on_host(config.work, context.capabilities())),
+      shadow_(host_ ? layout : level0_of(layout)),
+      differ_(shadow_, config.diff),
+      planes_(make_gl_planes(context.capabilities(), layout)),
+      uploader_(context.capabilities(), planes_, shadow_, config.upload),
+      planner_(layout, config.cost ? *config.cost : uploader_.calibrate(host_)),
+      host_samples_(shadow_),
+      upload_timer_(gl::Timer::of_hardware(context.capabilities())),
+      mips_timer_(gl::Timer::of_hardware(context.capabilities())),
+      sample_timer_(gl::Timer::of_hardware(context.capabilities())) {
+  if (!host_) {
+    mips_.emplace(context.capabilities(), layout, planes_);
+    sampler_.emplace(context.capabilities(), planes_);
+  }
+  gl::check("GlTexture");
+}
+
+// Names are deleted in the context that has them.
+GlTexture::~GlTexture() {
+  try {
+    make_current();
+  } catch (const gl::GlError&) {  // the context is lost, or another thread's: nothing here can be deleted
+  }
+}
+
+void GlTexture::keep_latest(gl::Timer& timer, DeviceTime::Work work, double& ms) {
+  const auto ns = timer.poll_ns();
+  if (!ns) return;
+  ms = static_cast<double>(*ns) * 1e-6;
+  if (measuring_ && measured_count_ < measured_.size()) measured_[measured_count_++] = {work, *ns};
+}
+
+bool GlTexture::poll_device_time(DeviceTime& time) {
+  if (measured_count_ == 0) return false;
+  time = measured_[0];
+  std::shift_left(measured_.begin(), measured_.end(), 1);
+  --measured_count_;
+  return true;
+}
+
+void GlTexture::update(const FrameView& frame) {
+  const Damage& damage = diff(frame);
+  upload(frame, damage);
+  refresh_mips(damage);
+}
+
+std::int64_t GlTexture::upload(const FrameView& frame, const Damage& damage) {
+  make_current();
+  shadow_.upload(frame, damage);
+  upload_timer_.begin();
+  last_upload_ = planner_.plan(damage);
+  uploader_.push(last_upload_.rects);
+  upload_timer_.end();
+  keep_latest(upload_timer_, DeviceTime::Work::kUpload, times_.upload_ms);
+  return last_upload_.bytes;
+}
+
+void GlTexture::refresh_mips(const Damage& damage) {
+  check_damage(damage, layout_);
+  make_current();
+  mips_timer_.begin();
+  if (host_) {
+    shadow_.refresh_mips(damage);
+    uploader_.push_mips(last_upload_.rects);
+  } else {
+    mips_->refresh(damage);
+  }
+  mips_timer_.end();
+  keep_latest(mips_timer_, DeviceTime::Work::kMips, times_.mips_ms);
+}
+
+bool GlTexture::submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
+  make_current();
+  sample_timer_.begin();
+  const bool submitted = host_ ? host_samples_.submit(plan, color, format) : sampler_->submit(plan, color, format);
+  sample_timer_.end();
+  keep_latest(sample_timer_, DeviceTime::Work::kSample, times_.sample_ms);
+  return submitted;
+}
+
+bool GlTexture::collect_samples(PatchBatch& batch, bool wait) {
+  make_current();
+  return host_ ? host_samples_.collect(batch) : sampler_->collect(batch, wait);
+}
+
+int GlTexture::samples_pending() const { return host_ ? host_samples_.pending() : sampler_->pending(); }
+
+void GlTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  if (samples_pending() != 0) throw std::logic_error("sample(): submitted samples have not been collected");
+  if (host_) {
+    shadow_.sample(plan, color, batch);
+    return;
+  }
+  submit_samples(plan, color, batch.format());
+  collect_samples(batch, true);
+}
+
+void GlTexture::read_level(int plane_index, int level, LevelImage& out) const {
+  if (plane_index < 0 || plane_index >= layout_.plane_count) {
+    throw std::out_of_range(fmt::format("plane {}: this texture has {}", plane_index, layout_.plane_count));
+  }
+  const GlPlane& plane = planes_[static_cast<std::size_t>(plane_index)];
+  if (level < 0 || level >= plane.layout.levels) {
+    throw std::out_of_range(fmt::format("level {}: plane {} has {}", level, plane_index, plane.layout.levels));
+  }
+  out.width = plane.layout.width >> level;
+  out.height = plane.layout.height >> level;
+  out.channels = plane.layout.channels;
+  out.bytes_per_channel = plane.layout.bytes_per_channel;
+  out.data.resize(static_cast<std::size_t>(out.width) *
+                  static_cast<std::size_t>(out.height * plane.layout.texel_bytes()));
+  make_current();
+  gl::Sync::fence().finish("reading a level");
+  gl::forget_errors();
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glGetTextureImage(plane.codes.name(), level, plane.format.transfer_codes, plane.format.type,
+                    static_cast<GLsizei>(out.data.size()), out.data.data());
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  gl::check("glGetTextureImage");
+}
+
+}  // namespace saccade
