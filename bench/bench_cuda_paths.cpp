@@ -113,7 +113,7 @@ void BM_CudaPathPbo(benchmark::State& state) {
   const auto context = context_on_card(state);
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kHost);
-  CudaGlTexture pyramid(*context, clip.layout(), {.upload = UploadPath::kPbo});
+  CudaGlTexture pyramid(*context, clip.layout(), {.cuda = {}, .upload = UploadPath::kPbo});
   const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
@@ -134,7 +134,7 @@ void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
   const auto context = context_on_card(state);
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
-  CudaGlTexture pyramid(*context, clip.layout(), {.upload = path});
+  CudaGlTexture pyramid(*context, clip.layout(), {.cuda = {}, .upload = path});
   const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
