@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/required.h"
 #include "tests/support/temp_dir.h"
 
 namespace {
@@ -53,6 +54,15 @@ Emission next(const Stream& stream) {
   saccade_emission* emission = nullptr;
   EXPECT_EQ(saccade_stream_next(stream.get(), -1, &emission), SACCADE_OK) << saccade_last_error();
   return Emission(emission);
+}
+
+std::vector<unsigned char> patches(const Emission& emission) {
+  saccade_emission_view view{};
+  view.struct_size = sizeof view;
+  EXPECT_EQ(saccade_emission_get(emission.get(), &view), SACCADE_OK) << saccade_last_error();
+  std::vector<unsigned char> bytes(view.patches_bytes);
+  EXPECT_EQ(saccade_emission_copy(emission.get(), bytes.data(), bytes.size(), nullptr, 0, nullptr, 0), SACCADE_OK);
+  return bytes;
 }
 
 // The call refuses its arguments and says which function it was.
@@ -246,11 +256,7 @@ TEST(Stream, EmissionsOutliveIt) {
   stream.reset();
   std::thread([&] { emissions.pop_back(); }).join();
   for (const Emission& emission : emissions) {
-    saccade_emission_view view{};
-    view.struct_size = sizeof view;
-    ASSERT_EQ(saccade_emission_get(emission.get(), &view), SACCADE_OK);
-    std::vector<unsigned char> copy(view.patches_bytes);
-    EXPECT_EQ(saccade_emission_copy(emission.get(), copy.data(), copy.size(), nullptr, 0, nullptr, 0), SACCADE_OK);
+    EXPECT_FALSE(patches(emission).empty());
   }
 }
 
@@ -280,6 +286,33 @@ TEST(Stream, InterruptWhileOpening_EndsPromptly) {
   EXPECT_EQ(saccade_stream_open(stream.get(), path.c_str()), SACCADE_ERROR_INTERRUPTED);
   EXPECT_THAT(saccade_last_error(), HasSubstr(path));
   other.join();
+}
+
+// OpenGL's context is the thread's, not the stream's: each call makes its own stream's current.
+TEST(Stream, TwoOnOpenGL_TakeTurnsOnOneThread) {
+  if (saccade_backend_check("gl") != SACCADE_OK) {
+    saccade::testing::skip_or_fail("gl", saccade_last_error());
+    return;
+  }
+  const char* const uris[] = {"test://pan?size=320x240&frames=6", "test://box?size=200x100&frames=6"};
+  Stream streams[2][2];  // [URI][0: gl, 1: cpu]
+  for (int i = 0; i < 2; ++i) {
+    for (int on_cpu = 0; on_cpu < 2; ++on_cpu) {
+      const Options options = cpu_options();
+      saccade_options_set(options.get(), "backend", on_cpu ? "cpu" : "gl");
+      saccade_options_set(options.get(), "every", "frame");
+      saccade_options_set(options.get(), "fixation", "center");
+      streams[i][on_cpu] = new_stream(options);
+      ASSERT_EQ(saccade_stream_open(streams[i][on_cpu].get(), uris[i]), SACCADE_OK) << saccade_last_error();
+    }
+  }
+  for (int frame = 0; frame < 6; ++frame) {
+    for (int i = 0; i < 2; ++i) {
+      const auto on_gl = patches(next(streams[i][0])), on_cpu = patches(next(streams[i][1]));
+      ASSERT_EQ(on_gl.size(), on_cpu.size());
+      for (std::size_t n = 0; n < on_cpu.size(); ++n) ASSERT_NEAR(on_gl[n], on_cpu[n], 2) << frame << " " << i;
+    }
+  }
 }
 
 // Interrupts fall into every state that a stream can be in.
