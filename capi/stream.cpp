@@ -29,15 +29,20 @@ void saccade_stream::close() {
 }
 
 void saccade_stream::throw_if_interrupted() const {
-  if (stop_->load()) throw Error(ErrorKind::kInterrupted, "interrupted");
+  if (interrupted_) throw Error(ErrorKind::kInterrupted, "interrupted");
 }
 
 void saccade_stream::open(const char* uri) {
-  throw_if_interrupted();
   close();
   SessionConfig config = session_config(settings_, uri);
-  config.source.stop = stop_;
-  config.pipeline.wait_for_patches = false;  // saccade_emission_get() waits
+  config.source.stop = std::make_shared<std::atomic<bool>>(false);
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = config.source.stop;
+  }
+  throw_if_interrupted();  // one that comes later finds the token
+  // saccade_emission_get() waits for them.
+  config.pipeline.wait_for_patches = false;
   config.log = log_;
   auto session = std::make_unique<Session>(config);
   {
@@ -57,8 +62,9 @@ void saccade_stream::open(const char* uri) {
 }
 
 void saccade_stream::interrupt() {
-  stop_->store(true);
+  interrupted_ = true;
   const std::lock_guard lock(mutex_);
+  if (stop_) *stop_ = true;
   if (session_) session_->interrupt();
 }
 

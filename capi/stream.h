@@ -45,9 +45,10 @@ struct saccade_stream {
 
   saccade::StreamOptions settings_;
   saccade::Log log_;
-  std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
+  std::atomic<bool> interrupted_{false};
   std::shared_ptr<saccade::capi::EmissionPool> pool_;
-  std::mutex mutex_;  // of session_'s replacement against interrupt()
+  std::mutex mutex_;                         // of these two's replacement against interrupt()
+  std::shared_ptr<std::atomic<bool>> stop_;  // of the source: one that ends sets it, so each has its own
   std::unique_ptr<saccade::Session> session_;
   Texts texts_;
 };
