@@ -74,12 +74,20 @@ UploadPlan UploadPlanner::priced(std::span<const TileRect> rects) const {
   return plan;
 }
 
-const UploadPlan& UploadPlanner::plan(const Damage& damage) {
+const UploadPlan& UploadPlanner::plan_exact(const Damage& damage) {
   damage.rects(exact_);
   for (TileRect& rect : exact_) extend_to_padding(rect);
+  const UploadPlan full = priced({&everything_, 1});
+  plan_ = priced(exact_);
+  plan_.full_bytes = full.bytes;
+  plan_.full_cost_us = full.cost_us;
+  return plan_;
+}
+
+const UploadPlan& UploadPlanner::plan(const Damage& damage) {
+  plan_exact(damage);
   UploadPlan full = priced({&everything_, 1});
   full.full = true;
-  plan_ = priced(exact_);
   if (exact_.size() > 1) {
     join();
     const UploadPlan joined = priced(joined_);

@@ -49,6 +49,9 @@ class UploadPlanner {
   void set_cost(UploadCost cost) { cost_ = cost; }
   const UploadCost& cost() const { return cost_; }
   const UploadPlan& plan(const Damage& damage);
+  // The exact cover: nothing but damaged tiles and their padding copies. For a frame that fills rectangles by itself:
+  // with a threshold, it is not the texture where no tile is damaged.
+  const UploadPlan& plan_exact(const Damage& damage);
 
  private:
   double tile_cost_us() const { return static_cast<double>(tile_bytes_) * cost_.byte_us; }

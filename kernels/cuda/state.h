@@ -56,7 +56,7 @@ struct CudaState {
   void reserve_input();  // for any host frame of this size
   void open_texture();   // before work on it is queued: also looks up the handles of its levels
 
-  void check_frame(const FrameView& frame) const;  // that it fits, and that this device can read it
+  void check_frame(const FrameView& frame) const;         // that it fits, and that this device can read it
   SourceParams source_on_device(const FrameView& frame);  // host frames are copied to the device whole
   void copy_pinned(const FrameView& frame, const FrameView& copy);
   void copy_pageable(const FrameView& frame, const FrameView& copy, std::size_t total);

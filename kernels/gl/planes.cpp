@@ -12,6 +12,9 @@ GlPlane make_plane(const PlaneLayout& layout) {
   plane.texture = gl::Texture(plane.format.normalized, layout.width, layout.height, layout.levels);
   plane.texture.set_parameter(GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
   plane.texture.set_parameter(GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+  for (int level = 0; level < layout.levels; ++level) {  // OpenGL leaves new texels undefined
+    glClearTexImage(plane.texture.name(), level, plane.format.transfer, plane.format.type, nullptr);
+  }
   plane.codes = gl::Texture::view_of(plane.texture, plane.format.codes, layout.levels);
   plane.codes.set_parameter(GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);  // integers do not filter
   plane.codes.set_parameter(GL_TEXTURE_MAG_FILTER, GL_NEAREST);

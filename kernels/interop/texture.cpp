@@ -113,7 +113,8 @@ const Damage& CudaGlTexture::diff(const FrameView& frame) {
 std::int64_t CudaGlTexture::upload(const FrameView& frame, const Damage& damage) {
   make_current();
   if (path_ != UploadPath::kPbo) return cuda_->upload(frame, damage);
-  last_upload_ = planner_->plan(damage);
+  check_damage(damage, layout_);
+  last_upload_ = frame.space == MemorySpace::kHost ? planner_->plan(damage) : planner_->plan_exact(damage);
   storage_->give_to_gl();
   if (frame.space == MemorySpace::kHost) {
     shadow_->upload(frame, damage);
