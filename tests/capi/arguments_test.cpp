@@ -237,7 +237,7 @@ TEST(Options, RandomTexts_AreTakenOrRefused) {
   }
 }
 
-TEST(LastError, BelongsToItsThread) {
+TEST(LastError, OtherThread_HasItsOwn) {
   EXPECT_EQ(saccade_backend_check("abacus"), SACCADE_ERROR_USAGE);
   std::thread([] {
     EXPECT_EQ(saccade_last_error_status(), SACCADE_OK);
@@ -248,7 +248,7 @@ TEST(LastError, BelongsToItsThread) {
   EXPECT_THAT(saccade_last_error(), HasSubstr("abacus"));
 }
 
-TEST(Stream, EmissionsOutliveIt) {
+TEST(Stream, Destroyed_LeavesItsEmissions) {
   Stream stream = open_stream("test://box?size=64x64&frames=90");
   std::vector<Emission> emissions;
   for (int i = 0; i < 5; ++i) emissions.push_back(next(stream));
@@ -337,7 +337,7 @@ TEST(Stream, InterruptAtAnyMoment_EndsIt) {
   }
 }
 
-TEST(Log, ComesLineByLine_FromTheLevelAskedFor) {
+TEST(Log, LevelAskedFor_ComesLineByLine) {
   std::atomic<int> lines{0};
   const Options options = cpu_options();
   const auto count = [](void* user, saccade_log_level level, const char* line) {

@@ -49,7 +49,7 @@ void change(std::vector<std::uint8_t>& bytes, Random& random) {
 
 class Fuzz : public testing::TestWithParam<Parser> {};
 
-TEST_P(Fuzz, KeepsItsPromises) {
+TEST_P(Fuzz, AnyBytes_KeepThePromises) {
   const Parser& parser = GetParam();
   Random random(7);
   for (int i = 0; i < kRuns; ++i) {

@@ -31,7 +31,7 @@ gl::Context* shared_context() {
   return context.get();
 }
 
-class OverlayTest : public ::testing::Test {
+class OverlayDraw : public ::testing::Test {
  protected:
   void SetUp() override {
     if (shared_context() == nullptr) {
@@ -106,7 +106,7 @@ class OverlayTest : public ::testing::Test {
   std::int64_t errors_before_ = 0;
 };
 
-TEST_F(OverlayTest, CoversItsPanelsAndNothingElse) {
+TEST_F(OverlayDraw, ShownOrHidden_CoversItsPanelsAlone) {
   EXPECT_TRUE(drawn_at(20, 20));
   EXPECT_TRUE(drawn_at(kWidth - 20, 20));
   EXPECT_TRUE(drawn_at(kWidth / 2, kHeight - 10));
@@ -121,7 +121,7 @@ TEST_F(OverlayTest, CoversItsPanelsAndNothingElse) {
   EXPECT_TRUE(drawn_at(kWidth / 2, kHeight / 2));
 }
 
-TEST_F(OverlayTest, AClickOnASliderSetsItsValue) {
+TEST_F(OverlayDraw, ClickOnASlider_SetsItsValue) {
   click("threshold");  // 0 .. 64
   EXPECT_NEAR(settings_.pipeline.diff.threshold, 32, 1);
   EXPECT_TRUE(requests_.configure);
@@ -134,7 +134,7 @@ TEST_F(OverlayTest, AClickOnASliderSetsItsValue) {
   EXPECT_TRUE(requests_.configure);
 }
 
-TEST_F(OverlayTest, E0AndNTakeTurns) {
+TEST_F(OverlayDraw, E0AndN_TakeTurns) {
   click("e0");
   const LatticeConfig& lattice = settings_.pipeline.lattice;
   ASSERT_TRUE(std::holds_alternative<Acuity>(lattice.shape));
@@ -144,7 +144,7 @@ TEST_F(OverlayTest, E0AndNTakeTurns) {
   EXPECT_TRUE(std::holds_alternative<PatchBudget>(lattice.shape));
 }
 
-TEST_F(OverlayTest, BoxesAndButtonsDoWhatTheySay) {
+TEST_F(OverlayDraw, BoxesAndButtons_DoWhatTheySay) {
   click("outlines", 0.1f);
   EXPECT_TRUE(settings_.outlines);
   EXPECT_FALSE(requests_.configure);
@@ -160,7 +160,7 @@ TEST_F(OverlayTest, BoxesAndButtonsDoWhatTheySay) {
   EXPECT_TRUE(settings_.paused);
 }
 
-TEST_F(OverlayTest, TheSeekBarAsksForAPlaceInTheStreamsTime) {
+TEST_F(OverlayDraw, SeekBar_AsksForAPlaceInTheStreamsTime) {
   click("seek", 0.25f);
   ASSERT_TRUE(requests_.seek_pts_ns);
   EXPECT_NEAR(static_cast<double>(*requests_.seek_pts_ns), 26e9, 0.5e9);
@@ -171,7 +171,7 @@ TEST_F(OverlayTest, TheSeekBarAsksForAPlaceInTheStreamsTime) {
 }
 
 // A white frame: its thumbnails are white, and a click on one shows its level.
-TEST_F(OverlayTest, ThumbnailsShowTheLevels) {
+TEST_F(OverlayDraw, Thumbnails_ShowTheLevels) {
   constexpr int kFrameWidth = 320, kFrameHeight = 180;
   const PyramidLayout layout = make_pyramid_layout(kFrameWidth, kFrameHeight, TextureFormat::kRgba8, 7);
   GlTexture texture(*shared_context(), layout);

@@ -49,15 +49,15 @@ void expect_same(const PipelineConfig& read, const PipelineConfig& saved) {
   EXPECT_EQ(lattice_of(read), lattice_of(saved)) << file;
 }
 
-TEST(SettingsFile, UntouchedSettingsComeBack) { expect_same(through_file({}), {}); }
+TEST(SettingsFile, Untouched_ComesBack) { expect_same(through_file({}), {}); }
 
-TEST(SettingsFile, ExplicitRingsComeBack) {
+TEST(SettingsFile, ExplicitRings_ComeBack) {
   PipelineConfig config;
   config.lattice.shape = ExplicitRings{{{1, 4}, {2, 4}, {4, 6}, {8, 8}}};
   expect_same(through_file(config), config);
 }
 
-TEST(SettingsFile, AFixationsPlaceComesBack) {
+TEST(SettingsFile, FixationsPlace_ComesBack) {
   PipelineConfig config;
   set_policy(config, FixationPolicy::kCenter);
   config.scanpath.argument = "0.25,0.625";
@@ -65,7 +65,7 @@ TEST(SettingsFile, AFixationsPlaceComesBack) {
   expect_same(through_file(config), config);
 }
 
-TEST(SettingsFile, AFolderThatIsNotThereIsAnError) {
+TEST(SettingsFile, MissingFolder_IsAnError) {
   const test::TempDir folder;
   EXPECT_THROW(save_settings({}, folder.file("no/such/folder/a.toml")), std::runtime_error);
 }
@@ -99,7 +99,7 @@ void edit(PipelineConfig& config, std::mt19937& random) {
   }
 }
 
-TEST(SettingsFile, WhateverIsTunedIsWhatDumpRuns) {
+TEST(SettingsFile, AnyTuning_IsWhatDumpRuns) {
   std::mt19937 random(20261128);
   PipelineConfig config;
   for (int step = 0; step < 80; ++step) {
@@ -109,7 +109,7 @@ TEST(SettingsFile, WhateverIsTunedIsWhatDumpRuns) {
   }
 }
 
-TEST(SettingsEdits, PresetsAreRecognised) {
+TEST(SettingsEdits, Preset_IsRecognised) {
   PipelineConfig config;
   EXPECT_EQ(preset_of(config.lattice), nullptr);
   for (const FoveaPreset& preset : kFoveaPresets) {
@@ -120,7 +120,7 @@ TEST(SettingsEdits, PresetsAreRecognised) {
   EXPECT_EQ(preset_of(config.lattice), nullptr);
 }
 
-TEST(SettingsEdits, AnotherLatticeKeepsNAndTheAcuity) {
+TEST(SettingsEdits, AnotherLattice_KeepsNAndTheAcuity) {
   PipelineConfig config;
   set_patches(config, 500);
   set_lattice_kind(config, LatticeKind::kGrid);
@@ -136,7 +136,7 @@ TEST(SettingsEdits, AnotherLatticeKeepsNAndTheAcuity) {
   EXPECT_EQ(*acuity_of(config.lattice), (Acuity{.e0 = 2.0, .m0 = 3.0}));
 }
 
-TEST(SettingsEdits, NestedFollowsEitherNOrE0) {
+TEST(SettingsEdits, Nested_FollowsEitherNOrE0) {
   PipelineConfig config;
   EXPECT_TRUE(follows_budget(config.lattice));
   set_fovea(config, 2.0, 2.0);

@@ -5,7 +5,7 @@
 namespace saccade::ui {
 namespace {
 
-TEST(PictureMapping, FitsAndCentresWithBarsAtTheSides) {
+TEST(PictureMapping, WiderWindow_HasBarsAtTheSides) {
   const PictureMapping m = map_picture({640, 480, 1.0}, {}, 1280, 720);  // 4:3 in 16:9: 960 wide
   EXPECT_FLOAT_EQ(m.scale_x, 1.5f);
   EXPECT_FLOAT_EQ(m.scale_y, 1.5f);
@@ -13,14 +13,14 @@ TEST(PictureMapping, FitsAndCentresWithBarsAtTheSides) {
   EXPECT_FLOAT_EQ(m.origin_y, 0);
 }
 
-TEST(PictureMapping, FitsAndCentresWithBarsAboveAndBelow) {
+TEST(PictureMapping, HigherWindow_HasBarsAboveAndBelow) {
   const PictureMapping m = map_picture({1000, 100, 1.0}, {}, 500, 500);
   EXPECT_FLOAT_EQ(m.scale_y, 0.5f);
   EXPECT_FLOAT_EQ(m.origin_x, 0);
   EXPECT_FLOAT_EQ(m.origin_y, 225);
 }
 
-TEST(PictureMapping, SampleAspectRatioWidensPixels) {
+TEST(PictureMapping, SampleAspectRatio_WidensPixels) {
   // PAL widescreen: 720x576 with 64:45 pixels is 1024x576.
   const PictureMapping m = map_picture({720, 576, 64.0 / 45.0}, {}, 1024, 576);
   EXPECT_NEAR(m.scale_x, 64.0 / 45.0, 1e-5);
@@ -28,12 +28,12 @@ TEST(PictureMapping, SampleAspectRatioWidensPixels) {
   EXPECT_NEAR(m.to_window_x(720), 1024, 1e-2);
 }
 
-TEST(PictureMapping, NonsenseAspectIsSquare) {
+TEST(PictureMapping, NonsenseAspect_IsSquare) {
   EXPECT_FLOAT_EQ(map_picture({100, 100, 0}, {}, 100, 100).scale_x, 1);
   EXPECT_FLOAT_EQ(map_picture({100, 100, -2}, {}, 100, 100).scale_x, 1);
 }
 
-TEST(PictureMapping, ZoomKeepsThePointUnderTheCursor) {
+TEST(PictureMapping, Zoom_KeepsThePointUnderTheCursor) {
   ViewSettings settings;
   const PictureSize size{1920, 1080, 1.0};
   const float x = 300, y = 500;
@@ -45,7 +45,7 @@ TEST(PictureMapping, ZoomKeepsThePointUnderTheCursor) {
   EXPECT_NEAR(after.to_picture_y(y), before.to_picture_y(y), 0.05);
 }
 
-TEST(PictureMapping, ZoomHasLimits) {
+TEST(PictureMapping, Zoom_HasLimits) {
   ViewSettings settings;
   const PictureSize size{100, 100, 1.0};
   for (int i = 0; i < 100; ++i) zoom_about(settings, size, 100, 100, 50, 50, 2);
@@ -54,7 +54,7 @@ TEST(PictureMapping, ZoomHasLimits) {
   EXPECT_FLOAT_EQ(settings.zoom, kMinZoom);
 }
 
-TEST(PictureMapping, PanFollowsTheMouseAndKeepsThePictureInSight) {
+TEST(PictureMapping, Pan_FollowsTheMouseAndStaysInSight) {
   ViewSettings settings;
   const PictureSize size{200, 100, 1.0};
   const PictureMapping before = map_picture(size, settings, 400, 200);

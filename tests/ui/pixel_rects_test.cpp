@@ -17,7 +17,7 @@ void count(const PixelRect& rect, std::vector<int>& times) {
 }
 
 // Pixel by pixel: what no cover hides is left once, what one hides is gone.
-TEST(PixelRects, LeavesEachUncoveredPixelOnce) {
+TEST(PixelRects, AnyCovers_LeaveEachUncoveredPixelOnce) {
   std::mt19937 random(5);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 300; ++round) {
@@ -37,7 +37,7 @@ TEST(PixelRects, LeavesEachUncoveredPixelOnce) {
   }
 }
 
-TEST(PixelRects, KeepsTooMuchRatherThanTooLittle) {
+TEST(PixelRects, ManyCovers_LeaveRatherTooMuch) {
   std::vector<PixelRect> covers;
   for (int i = 0; i < 12; ++i) covers.push_back({3 * i + 1, 2 * i + 1, 3 * i + 2, 2 * i + 2});
   std::vector<int> left(kWidth * kHeight);

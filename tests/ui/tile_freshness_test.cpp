@@ -5,7 +5,7 @@
 namespace saccade::ui {
 namespace {
 
-TEST(TileFreshness, FadesWithinASecondOfTheVideosTime) {
+TEST(TileFreshness, Damage_FadesWithinASecond) {
   TileFreshness fresh;
   Damage damage({4, 2});
   damage.set(5);
@@ -19,7 +19,7 @@ TEST(TileFreshness, FadesWithinASecondOfTheVideosTime) {
   EXPECT_EQ(fresh.values()[5], 0);
 }
 
-TEST(TileFreshness, ATimeThatJumpsBackForgets) {
+TEST(TileFreshness, TimeThatJumpsBack_Forgets) {
   TileFreshness fresh;
   Damage damage({3, 1});
   damage.set(0);
@@ -31,7 +31,7 @@ TEST(TileFreshness, ATimeThatJumpsBackForgets) {
   EXPECT_EQ(fresh.values()[1], 255);
 }
 
-TEST(TileFreshness, AnotherSizeBeginsAnew) {
+TEST(TileFreshness, AnotherSize_BeginsAnew) {
   TileFreshness fresh;
   Damage damage({3, 1});
   damage.set_all();

@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-TEST(EmissionQueue, KeepsOrderAndReusesItsSlots) {
+TEST(EmissionQueue, FewSlots_KeepOrderAndAreReused) {
   EmissionQueue queue(std::vector<Emission>(3));
   std::vector<std::int64_t> seen;
   std::thread consumer([&] {
@@ -36,13 +36,13 @@ TEST(EmissionQueue, KeepsOrderAndReusesItsSlots) {
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], static_cast<std::int64_t>(i));
 }
 
-TEST(EmissionQueue, TakeReturnsAtItsDeadline) {
+TEST(EmissionQueue, Empty_TakeReturnsAtItsDeadline) {
   EmissionQueue queue(std::vector<Emission>(1));
   EXPECT_EQ(queue.take(Clock::now() + milliseconds(5)), nullptr);
   EXPECT_FALSE(queue.ended());
 }
 
-TEST(EmissionQueue, AFewAreTakenAtTheDeadlineAndManyAtOnce) {
+TEST(EmissionQueue, FewOrMany_AreTakenAtTheDeadlineOrAtOnce) {
   EmissionQueue queue(std::vector<Emission>(4));
   queue.submit(queue.acquire());
   const auto deadline = Clock::now() + milliseconds(5);
@@ -54,7 +54,7 @@ TEST(EmissionQueue, AFewAreTakenAtTheDeadlineAndManyAtOnce) {
   EXPECT_NE(queue.take(Clock::now() + hours(1)), nullptr);
 }
 
-TEST(EmissionQueue, WhatWaitsAtTheEndIsStillTaken) {
+TEST(EmissionQueue, Finished_StillGivesWhatWaits) {
   EmissionQueue queue(std::vector<Emission>(2));
   queue.submit(queue.acquire());
   queue.finish();
@@ -64,7 +64,7 @@ TEST(EmissionQueue, WhatWaitsAtTheEndIsStillTaken) {
   EXPECT_EQ(queue.take(Clock::now() + hours(1)), nullptr);
 }
 
-TEST(EmissionQueue, AbortFreesBothSides) {
+TEST(EmissionQueue, Abort_FreesBothSides) {
   EmissionQueue queue(std::vector<Emission>(1));
   Emission* only = queue.acquire();
   std::thread producer([&] { EXPECT_EQ(queue.acquire(), nullptr); });

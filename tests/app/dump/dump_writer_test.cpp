@@ -39,7 +39,7 @@ Emission emission(bool gone) {
   return e;
 }
 
-TEST(DumpWriter, KeepsTheRowsBeforeADeviceFailed) {
+TEST(DumpWriter, DeviceFailed_KeepsTheRowsBefore) {
   const test::TempDir folder;
   std::vector<Emission> slots;
   for (const bool gone : {false, false, true}) slots.push_back(emission(gone));

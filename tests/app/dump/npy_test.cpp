@@ -21,12 +21,7 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class NpyFileTest : public ::testing::Test {
- protected:
-  test::TempDir folder_;
-};
-
-TEST(NpyHeader, IsWhatTheFormatAsksFor) {
+TEST(NpyHeader, Always_IsWhatTheFormatAsksFor) {
   const std::string header = npy_header("'<f4'", 12, {273, 4});
   ASSERT_EQ(header.size(), 256U);
   EXPECT_EQ(header.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
@@ -36,17 +31,18 @@ TEST(NpyHeader, IsWhatTheFormatAsksFor) {
   EXPECT_EQ(header.find_first_not_of(' ', 75), 255U);
 }
 
-TEST(NpyHeader, OneDimensionIsATuple) {
+TEST(NpyHeader, OneDimension_IsATuple) {
   EXPECT_NE(npy_header("'|u1'", 3, {}).find("'shape': (3,), }"), std::string::npos);
 }
 
-TEST(NpyHeader, HasRoomForAnyNumberOfRows) {
+TEST(NpyHeader, AnyNumberOfRows_Fits) {
   EXPECT_EQ(npy_header("'|u1'", INT64_MAX, {INT64_MAX, 3, INT64_MAX}).size(), 256U);
   EXPECT_THROW(npy_header(std::string(250, 'x'), 1, {}), std::length_error);
 }
 
-TEST_F(NpyFileTest, HoldsNothingUntilCommitted) {
-  const fs::path path = folder_.path() / "a.npy";
+TEST(NpyFile, Uncommitted_HoldsNothing) {
+  const test::TempDir folder;
+  const fs::path path = folder.path() / "a.npy";
   NpyFile file(path.string(), "'<i4'", {2}, 8);
   EXPECT_EQ(slurp(path), npy_header("'<i4'", 0, {2}));
   const std::int32_t row[2] = {1, -2};
@@ -62,9 +58,10 @@ TEST_F(NpyFileTest, HoldsNothingUntilCommitted) {
   EXPECT_FALSE(fs::exists(path.string() + ".tmp"));
 }
 
-TEST_F(NpyFileTest, SmallAndLargeRowsComeOutInOrder) {
+TEST(NpyFile, SmallAndLargeRows_ComeOutInOrder) {
+  const test::TempDir folder;
   for (const std::size_t row_bytes : {std::size_t{3}, std::size_t{1} << 15, (std::size_t{1} << 16) + 1}) {
-    const fs::path path = folder_.path() / ("rows-" + std::to_string(row_bytes));
+    const fs::path path = folder.path() / ("rows-" + std::to_string(row_bytes));
     NpyFile file(path.string(), "'|u1'", {static_cast<std::int64_t>(row_bytes)}, row_bytes);
     for (int r = 0; r < 20; ++r) file.append(std::string(row_bytes, static_cast<char>('a' + r)).data());
     file.drain();
@@ -78,8 +75,9 @@ TEST_F(NpyFileTest, SmallAndLargeRowsComeOutInOrder) {
   }
 }
 
-TEST_F(NpyFileTest, NamesTheFileItCannotMake) {
-  const std::string path = (folder_.path() / "missing" / "a.npy").string();
+TEST(NpyFile, MissingFolder_NamesTheFile) {
+  const test::TempDir folder;
+  const std::string path = (folder.path() / "missing" / "a.npy").string();
   try {
     NpyFile file(path, "'|u1'", {1}, 1);
     FAIL() << "made a file in a folder that does not exist";
@@ -90,10 +88,11 @@ TEST_F(NpyFileTest, NamesTheFileItCannotMake) {
   }
 }
 
-TEST_F(NpyFileTest, ReportsAFullDevice) {
+TEST(NpyFile, FullDevice_IsReported) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  fs::create_symlink("/dev/full", folder_.path() / "full.npy.tmp");
-  EXPECT_THROW(NpyFile((folder_.path() / "full.npy").string(), "'|u1'", {1}, 1), Error);
+  const test::TempDir folder;
+  fs::create_symlink("/dev/full", folder.path() / "full.npy.tmp");
+  EXPECT_THROW(NpyFile((folder.path() / "full.npy").string(), "'|u1'", {1}, 1), Error);
 }
 
 }  // namespace

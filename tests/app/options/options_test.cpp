@@ -38,7 +38,7 @@ Options good(std::vector<const char*> more) {
   return parsed.options ? *parsed.options : Options{};
 }
 
-TEST(OptionTable, NamesAreUniqueAndDefaultsAreValid) {
+TEST(OptionTable, Always_HasUniqueNamesAndValidDefaults) {
   std::set<std::string_view> names;
   for (const ProgramOption& option : option_table()) {
     const OptionSpec& spec = option.spec();
@@ -51,7 +51,7 @@ TEST(OptionTable, NamesAreUniqueAndDefaultsAreValid) {
 }
 
 // The defaults in the table are the ones the structs are born with.
-TEST(OptionTable, DefaultsEqualTheConfigs) {
+TEST(OptionTable, Defaults_EqualTheConfigs) {
   const Options options = good({});
   const PipelineConfig fresh;
   EXPECT_EQ(options.pipeline.levels, fresh.levels);
@@ -119,7 +119,7 @@ TEST(EnumNames, OfTheProgram_GoBothWays) {
   expect_names<ui::View>();
 }
 
-TEST(ParseOptions, FillsTheStructs) {
+TEST(ParseOptions, ManyOptions_FillTheStructs) {
   const Options o =
       good({"--every",    "5",          "--dtype",   "f16",      "--normalize", "clip",          "--start",
             "1.5",        "--duration", "2",         "--frames", "9",           "--stream",      "1",
@@ -146,7 +146,7 @@ TEST(ParseOptions, FillsTheStructs) {
   EXPECT_EQ(o.queue_policy, QueuePolicy::kLatest);
 }
 
-TEST(ParseOptions, LoopIsAFlagThatMayTakeANumber) {
+TEST(ParseOptions, Loop_IsAFlagThatMayTakeANumber) {
   EXPECT_EQ(good({}).source.loops, 0);
   EXPECT_EQ(good({"--loop"}).source.loops, -1);
   EXPECT_EQ(good({"--loop=3"}).source.loops, 3);
@@ -155,7 +155,7 @@ TEST(ParseOptions, LoopIsAFlagThatMayTakeANumber) {
   EXPECT_EQ(parsed.options->inputs, std::vector<std::string>{"clip.mp4"});
 }
 
-TEST(ParseOptions, PresetsAreThePublishedOnes) {
+TEST(ParseOptions, Presets_AreThePublishedOnes) {
   EXPECT_EQ(std::get<Acuity>(good({"--preset", "horton-hoyt"}).pipeline.lattice.shape).e0, 0.75);
   EXPECT_EQ(std::get<Acuity>(good({"--preset", "rovamo-virsu"}).pipeline.lattice.shape).m0, 3.0);
   const Options by_uv = good({"--preset", "uv", "--lattice", "grid"});
@@ -165,7 +165,7 @@ TEST(ParseOptions, PresetsAreThePublishedOnes) {
   EXPECT_EQ(uv.e0, 0.5);
 }
 
-TEST(ParseOptions, DashesAndStdinAreInputs) {
+TEST(ParseOptions, DashesAndStdin_AreInputs) {
   const Parsed parsed = parse({"dump", "-o", "out", "--seed", "1", "--", "-x.mp4", "--y.mp4"});
   ASSERT_TRUE(parsed.options) << parsed.err;
   EXPECT_EQ(parsed.options->inputs, (std::vector<std::string>{"-x.mp4", "--y.mp4"}));
@@ -174,7 +174,7 @@ TEST(ParseOptions, DashesAndStdinAreInputs) {
   EXPECT_EQ(stdin_too.options->inputs, std::vector<std::string>{"-"});
 }
 
-TEST(ParseOptions, RecordsEveryOptionThatShapesTheResult) {
+TEST(ParseOptions, OptionsThatShapeTheResult_AreRecorded) {
   const Options o = good({"--rate", "2.50", "--threads", "3"});
   std::set<std::string> names;
   for (const auto& [key, text] : o.in_force) {
@@ -187,7 +187,7 @@ TEST(ParseOptions, RecordsEveryOptionThatShapesTheResult) {
   EXPECT_FALSE(names.count("threads") || names.count("output") || names.count("log-level"));
 }
 
-TEST(ParseOptions, ErrorsAreOneLineAndCodeTwo) {
+TEST(ParseOptions, BadWords_GiveOneLineAndCodeTwo) {
   for (const auto& words : std::vector<std::vector<const char*>>{{"dump"},
                                                                  {"dump", "a.mp4"},
                                                                  {"dump", "a.mp4", "-o", "x", "--seed"},
@@ -204,7 +204,7 @@ TEST(ParseOptions, ErrorsAreOneLineAndCodeTwo) {
   }
 }
 
-TEST(ParseOptions, ReconstructTakesADumpsFolder) {
+TEST(ParseOptions, Reconstruct_TakesADumpsFolder) {
   const Parsed parsed = parse({"reconstruct", "out", "-o", "out.png", "--emission", "4", "--against", "clip.mp4"});
   ASSERT_TRUE(parsed.options) << parsed.err;
   EXPECT_EQ(parsed.options->reconstruct.directory, "out");

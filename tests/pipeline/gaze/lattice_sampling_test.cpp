@@ -59,13 +59,13 @@ void expect_block_means(const std::vector<int>& sides, int patch_size, float u, 
   EXPECT_GT(whole, 20);
 }
 
-TEST(NestedLattice, EqualsTheBlockMeansOfSegmentThisThing) {
+TEST(NestedLattice, AnyRings_EqualTheBlockMeansOfSegmentThisThing) {
   expect_block_means({4, 4, 4, 4}, 16, 0.5f, 0.5f);
   expect_block_means({4, 4, 6, 7}, 8, 0.3f, 0.6f);
   expect_block_means({4, 4, 4, 4}, 6, 0.9f, 0.1f);
 }
 
-TEST(NestedLattice, LevelZeroPatchesAreTheFramesOwnPixels) {
+TEST(NestedLattice, LevelZeroPatches_AreTheFramesOwnPixels) {
   Scene scene(320, 240, TextureFormat::kRgba8);
   std::mt19937 random(10);
   scene.randomise(random);

@@ -58,7 +58,7 @@ void expect_covered_once(const Lattice& lattice, const FrameGeometry& geometry, 
                               << "," << v << ": " << lattice.describe();
 }
 
-TEST(NestedLattice, CoversTheFrameOnceFromAnyFixation) {
+TEST(NestedLattice, AnyFixation_CoversTheFrameOnce) {
   std::mt19937 random(20);
   std::uniform_real_distribution<float> uv(0, 1);
   const std::vector<std::pair<int, int>> sizes{{1, 1},   {2, 2},     {15, 17},  {64, 64},
@@ -83,7 +83,7 @@ TEST(NestedLattice, CoversTheFrameOnceFromAnyFixation) {
   }
 }
 
-TEST(NestedLattice, CoversRealFrameSizesOnce) {
+TEST(NestedLattice, RealFrameSizes_AreCoveredOnce) {
   for (const FrameGeometry& geometry :
        {FrameGeometry{1920, 1080, 1.0, 7}, FrameGeometry{720, 576, 16.0 / 11, 7}, FrameGeometry{4096, 2160, 1.0, 7}}) {
     const auto lattice = make_lattice({}, geometry);
@@ -93,7 +93,7 @@ TEST(NestedLattice, CoversRealFrameSizesOnce) {
   }
 }
 
-TEST(NestedLattice, EveryLumaSampleIsTheCentreOfATexelOfItsLevel) {
+TEST(NestedLattice, LumaSamples_AreTexelCentresOfTheirLevel) {
   std::mt19937 random(21);
   std::uniform_real_distribution<float> uv(0, 1);
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
@@ -115,7 +115,7 @@ TEST(NestedLattice, EveryLumaSampleIsTheCentreOfATexelOfItsLevel) {
   }
 }
 
-TEST(NestedLattice, OrdersPatchesByLevelThenRowThenColumn) {
+TEST(NestedLattice, Patches_AreOrderedByLevelRowColumn) {
   PatchPlan plan;
   make_lattice({}, {1280, 720, 1.0, 7})->plan(0.4f, 0.6f, plan);
   for (std::size_t n = 1; n < plan.count(); ++n) {
@@ -125,7 +125,7 @@ TEST(NestedLattice, OrdersPatchesByLevelThenRowThenColumn) {
   }
 }
 
-TEST(NestedLattice, ThePatternLiesWithinHalfASnapOfTheFixation) {
+TEST(NestedLattice, Pattern_LiesWithinHalfASnapOfTheFixation) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
   const auto lattice = make_lattice({}, geometry);
   PatchPlan plan;
@@ -143,7 +143,7 @@ TEST(NestedLattice, ThePatternLiesWithinHalfASnapOfTheFixation) {
   }
 }
 
-TEST(NestedLattice, CoverageCountsSamplesInsideTheFrame) {
+TEST(NestedLattice, Coverage_CountsSamplesInsideTheFrame) {
   const FrameGeometry geometry{161, 121, 1.0, 7};
   const auto lattice = make_lattice({}, geometry);
   PatchPlan plan;
@@ -168,7 +168,7 @@ TEST(NestedLattice, CoverageCountsSamplesInsideTheFrame) {
 // R_l = 110.4 (2^(l + 1/2) - 1) px; 2 R_l / (16 2^l) = 5.7, 12.6, 16.1, 17.8, ... rounds to 4, 12, 16, 16. The squares
 // reach 32, 192, 512, 1024 px; level 4 must reach 1920 px: 16 patches of 256 px. Of these 10 rows touch a frame 1080
 // high (ceil(1080 / 256) = 5 above and below the centre), and the hole of 8 x 8 is whole.
-TEST(NestedLattice, RingsByHand) {
+TEST(NestedLattice, KnownAcuity_EqualsRingsByHand) {
   LatticeConfig config;
   config.shape = Acuity{.e0 = 2.3, .m0 = 2.3};
   const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
@@ -180,7 +180,7 @@ TEST(NestedLattice, RingsByHand) {
             (std::vector<int>{4 * 4, 12 * 12 - 2 * 2, 16 * 16 - 6 * 6, 16 * 16 - 8 * 8, 16 * 10 - 8 * 8, 0, 0}));
 }
 
-TEST(NestedLattice, SpendsItsBudget) {
+TEST(NestedLattice, AnyBudget_IsSpent) {
   std::size_t previous = 0;
   for (int budget = 88; budget < 3000; budget += 53) {
     LatticeConfig config;
@@ -202,7 +202,7 @@ TEST(NestedLattice, SpendsItsBudget) {
 }
 
 // No e0 whatever gives an N between the solver's and the budget.
-TEST(NestedLattice, NoOtherEccentricityFitsTheBudgetBetter) {
+TEST(NestedLattice, AnyBudget_FitsNoOtherE0Better) {
   for (const int budget : {100, 273, 640}) {
     LatticeConfig config;
     config.shape = PatchBudget{.patches = budget, .m0 = {}};
@@ -216,7 +216,7 @@ TEST(NestedLattice, NoOtherEccentricityFitsTheBudgetBetter) {
   }
 }
 
-TEST(NestedLattice, KeepsAGivenM0WhileSolving) {
+TEST(NestedLattice, GivenM0_IsKeptWhileSolving) {
   LatticeConfig config;
   config.shape = PatchBudget{.patches = 500, .m0 = 2.3};
   const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
@@ -225,7 +225,7 @@ TEST(NestedLattice, KeepsAGivenM0WhileSolving) {
   EXPECT_GT(lattice->patch_count(), 400U);
 }
 
-TEST(NestedLattice, SaysWhatIsWrong) {
+TEST(NestedLattice, BadConfig_SaysWhatIsWrong) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
   LatticeConfig config;
   config.shape = PatchBudget{.patches = 20, .m0 = {}};
@@ -243,7 +243,7 @@ TEST(NestedLattice, SaysWhatIsWrong) {
   EXPECT_THAT(usage_error(large, geometry, Hint::kFewerPatches), HasSubstr("more than 1048576"));
 }
 
-TEST(NestedLattice, ExplicitFormChecksItsNumbers) {
+TEST(NestedLattice, ExplicitRings_AreChecked) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
   const auto error_of = [&](const std::vector<int>& strides, const std::vector<int>& sides, Hint hint = Hint::kNone) {
     ExplicitRings form;
@@ -267,7 +267,7 @@ TEST(NestedLattice, ExplicitFormChecksItsNumbers) {
   EXPECT_EQ(make_lattice(config, geometry)->patch_count(), 16U + 3 * 12U);
 }
 
-TEST(GridLattice, SpreadsCentresEvenlyAndTakesLodFromEccentricity) {
+TEST(GridLattice, Plan_SpreadsCentresEvenlyWithLodByEccentricity) {
   LatticeConfig config;
   config.shape = GridShape{};
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
@@ -285,7 +285,7 @@ TEST(GridLattice, SpreadsCentresEvenlyAndTakesLodFromEccentricity) {
   }
 }
 
-TEST(GridLattice, TakesTheLargestWellShapedGridWithinTheNumberAsked) {
+TEST(GridLattice, NumberAsked_BoundsTheLargestWellShapedGrid) {
   LatticeConfig config;
   config.shape = GridShape{.patches = 97, .acuity = {}};  // a prime: 12 x 8 is the largest product of a 16:9 shape
   const auto lattice = make_lattice(config, {1920, 1080, 1.0, 7});
@@ -297,7 +297,7 @@ TEST(GridLattice, TakesTheLargestWellShapedGridWithinTheNumberAsked) {
   EXPECT_EQ(make_lattice(config, {4000, 4, 1.0, 7})->patch_count(), 50U);
 }
 
-TEST(UniformLattice, HasOneLodThatCoversTheFrame) {
+TEST(UniformLattice, Lod_CoversTheFrameUnlessGiven) {
   LatticeConfig config;
   config.shape = UniformShape{.patches = 12, .lod = {}, .acuity = {}};
   const FrameGeometry geometry{1024, 768, 1.0, 7};
@@ -313,7 +313,7 @@ TEST(UniformLattice, HasOneLodThatCoversTheFrame) {
   EXPECT_THAT(usage_error(config, geometry, Hint::kMoreLevels), HasSubstr("lod 6.5"));
 }
 
-TEST(FoveaParams, UnitsPerPixel) {
+TEST(FoveaParams, EitherUnit_IsScaledPerPixel) {
   const auto deg = make_fovea_params({}, kDefaultFovDeg, {1920, 1080, 2.0, 7});
   EXPECT_FLOAT_EQ(deg.unit_per_px_x, 40.0f / 1920);
   EXPECT_FLOAT_EQ(deg.unit_per_px_y, 20.0f / 1920);  // a pixel twice as wide as high
@@ -327,7 +327,7 @@ TEST(FoveaParams, UnitsPerPixel) {
   EXPECT_FLOAT_EQ(normalised.e0, 0.5f);
 }
 
-TEST(FoveaParams, RefusesWhatMakesNoSense) {
+TEST(FoveaParams, BadNumbers_AreRefused) {
   const FrameGeometry geometry{64, 64, 1.0, 7};
   for (const double bad : {0.0, -1.0, std::nan("")}) {
     Acuity acuity;

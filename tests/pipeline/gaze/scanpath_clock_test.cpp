@@ -79,13 +79,13 @@ void expect_an_exact_hour(const std::vector<std::int64_t>& times) {
   EXPECT_NEAR(static_cast<double>(landings), 14400, 1);
 }
 
-TEST(ScanpathClock, AnHourAt23976) { expect_an_exact_hour(constant_rate(24000, 1001, 0, 1)); }
-TEST(ScanpathClock, AnHourAt25) { expect_an_exact_hour(constant_rate(25, 1, -40'000'000, 1)); }
-TEST(ScanpathClock, AnHourAt2997) { expect_an_exact_hour(constant_rate(30000, 1001, 1'400'000'000, 1)); }
-TEST(ScanpathClock, AnHourAt60) { expect_an_exact_hour(constant_rate(60, 1, 0, 1)); }
-TEST(ScanpathClock, AnHourOfVariableFrameRate) { expect_an_exact_hour(variable_rate(1)); }
+TEST(ScanpathClock, HourAt23976_IsExact) { expect_an_exact_hour(constant_rate(24000, 1001, 0, 1)); }
+TEST(ScanpathClock, HourAt25_IsExact) { expect_an_exact_hour(constant_rate(25, 1, -40'000'000, 1)); }
+TEST(ScanpathClock, HourAt2997_IsExact) { expect_an_exact_hour(constant_rate(30000, 1001, 1'400'000'000, 1)); }
+TEST(ScanpathClock, HourAt60_IsExact) { expect_an_exact_hour(constant_rate(60, 1, 0, 1)); }
+TEST(ScanpathClock, HourOfVariableFrameRate_IsExact) { expect_an_exact_hour(variable_rate(1)); }
 
-TEST(ScanpathClock, DoesNotDriftOverYears) {
+TEST(ScanpathClock, AfterYears_HasNotDrifted) {
   const RateSchedule third(3.0);
   for (const std::int64_t k :
        {std::int64_t{1}, std::int64_t{1'000}, std::int64_t{1'000'000'001}, std::int64_t{20'000'000'000}}) {
@@ -102,7 +102,7 @@ TEST(ScanpathClock, DoesNotDriftOverYears) {
   EXPECT_EQ(RateSchedule(1000).due(5'000'000).index, 5);
 }
 
-TEST(ScanpathClock, TheFirstFrameIsFixationZeroAndLandedAtOnce) {
+TEST(ScanpathClock, FirstFrame_IsFixationZeroLandedAtOnce) {
   const Gaze gaze = raster()->step(-12345, {});
   EXPECT_EQ(gaze.fixation, 0);
   EXPECT_TRUE(gaze.landed);
@@ -112,7 +112,7 @@ TEST(ScanpathClock, TheFirstFrameIsFixationZeroAndLandedAtOnce) {
 }
 
 // From cell 0 to cell 1: 10 degrees, 43 ms, departing at 250 ms whatever frame shows it.
-TEST(ScanpathClock, ASaccadeFliesAMinimumJerkPath) {
+TEST(ScanpathClock, Saccade_FliesAMinimumJerkPath) {
   const auto path = raster();
   constexpr std::int64_t kMs = 1'000'000;
   path->step(0, {});
@@ -137,7 +137,7 @@ TEST(ScanpathClock, ASaccadeFliesAMinimumJerkPath) {
   EXPECT_FALSE(path->step(295 * kMs, {}).landed);
 }
 
-TEST(ScanpathClock, AFlightTakesHalfAPeriodAtMost) {
+TEST(ScanpathClock, Flight_TakesHalfAPeriodAtMost) {
   const auto path = raster(50);  // 20 ms; a saccade of 10 degrees alone would take 43
   path->step(0, {});
   EXPECT_TRUE(path->step(20'000'000, {}).in_flight);
@@ -145,7 +145,7 @@ TEST(ScanpathClock, AFlightTakesHalfAPeriodAtMost) {
   EXPECT_TRUE(path->step(30'000'000, {}).landed);
 }
 
-TEST(ScanpathClock, SeveralFixationsDueAtOnceMakeOneSaccade) {
+TEST(ScanpathClock, SeveralDueAtOnce_MakeOneSaccade) {
   const auto path = raster();
   path->step(0, {});
   const Gaze gap = path->step(3'600'000'000'000, {});
@@ -157,12 +157,12 @@ TEST(ScanpathClock, SeveralFixationsDueAtOnceMakeOneSaccade) {
 }
 
 // One frame a second, four fixations a second: each frame shows the landing of the saccade the one before started.
-TEST(ScanpathClock, EveryFrameIsALandingWhenFramesAreRarerThanFixations) {
+TEST(ScanpathClock, FramesRarerThanFixations_AreLandings) {
   const auto path = raster();
   for (std::int64_t s = 0; s < 20; ++s) EXPECT_TRUE(path->step(s * 1'000'000'000, {}).landed || s == 1) << s;
 }
 
-TEST(ScanpathClock, TimeThatRunsBackwardsRestartsTheClock) {
+TEST(ScanpathClock, TimeThatRunsBackwards_RestartsTheClock) {
   const auto path = raster();
   path->step(10'000'000'000, {});
   EXPECT_EQ(path->step(11'000'000'000, {}).fixation, 4);
@@ -174,14 +174,14 @@ TEST(ScanpathClock, TimeThatRunsBackwardsRestartsTheClock) {
   EXPECT_EQ(path->step(9'000'000'000, {}).fixation, 0);
 }
 
-TEST(ScanpathClock, ARepeatedTimeStampChangesNothing) {
+TEST(ScanpathClock, RepeatedTimeStamp_ChangesNothing) {
   const auto path = raster();
   path->step(0, {});
   EXPECT_FALSE(path->step(0, {}).landed);
   EXPECT_EQ(path->step(0, {}).fixation, 0);
 }
 
-TEST(ScanpathClock, RefusesRatesOutOfRange) {
+TEST(ScanpathClock, RateOutOfRange_IsRefused) {
   for (const double rate : {0.0, -4.0, 1e-9, 5000.0, std::nan("")}) {
     ScanpathConfig config;
     config.rate_hz = rate;
@@ -189,7 +189,7 @@ TEST(ScanpathClock, RefusesRatesOutOfRange) {
   }
 }
 
-TEST(ScanpathClock, ListedFixationsBeginAtTheirTimes) {
+TEST(ScanpathClock, ListedFixations_BeginAtTheirTimes) {
   const ListSchedule list({100, 250, 400});
   EXPECT_EQ(list.due(0).index, 0);
   EXPECT_EQ(list.due(249).index, 0);

@@ -61,7 +61,7 @@ std::string input_error(const std::string& text) {
   return "no error";
 }
 
-TEST(CenterPolicy, StaysWhereItIsTold) {
+TEST(CenterPolicy, GivenPlace_IsKept) {
   const auto path = make_scanpath(policy(FixationPolicy::kCenter, "0.25,0.75"), {64, 64, 1.0, 7});
   for (const auto& [u, v] : landings(*path, {}, 100)) {
     EXPECT_EQ(u, 0.25f);
@@ -73,7 +73,7 @@ TEST(CenterPolicy, StaysWhereItIsTold) {
   }
 }
 
-TEST(RasterPolicy, WalksRowByRow) {
+TEST(RasterPolicy, Always_WalksRowByRow) {
   const auto path = make_scanpath(policy(FixationPolicy::kRaster, "3x2"), {64, 64, 1.0, 7});
   const auto points = landings(*path, {}, 60);
   ASSERT_GE(points.size(), 8U);
@@ -87,7 +87,7 @@ TEST(RasterPolicy, WalksRowByRow) {
 }
 
 // std::mt19937_64 is specified to the bit; the mapping takes its top 24 bits.
-TEST(RandomPolicy, IsTheSpecifiedGeneratorOnEveryPlatform) {
+TEST(RandomPolicy, GivenSeed_EqualsTheSpecifiedGenerator) {
   const auto path = make_scanpath(policy(FixationPolicy::kRandom, "", 42), {64, 64, 1.0, 7});
   std::mt19937_64 bits(42);
   for (const auto& [u, v] : landings(*path, {}, 200)) {
@@ -96,7 +96,7 @@ TEST(RandomPolicy, IsTheSpecifiedGeneratorOnEveryPlatform) {
   }
 }
 
-TEST(RandomPolicy, RepeatsAfterAResetAndDiffersBySeed) {
+TEST(RandomPolicy, Seed_DecidesEvenAfterAReset) {
   const auto path = make_scanpath(policy(FixationPolicy::kRandom, "", 1), {64, 64, 1.0, 7});
   const auto first = landings(*path, {}, 100);
   path->reset();
@@ -104,7 +104,7 @@ TEST(RandomPolicy, RepeatsAfterAResetAndDiffersBySeed) {
   EXPECT_NE(landings(*make_scanpath(policy(FixationPolicy::kRandom, "", 2), {64, 64, 1.0, 7}), {}, 100), first);
 }
 
-TEST(FilePolicy, ReplaysEachRowFromItsTime) {
+TEST(FilePolicy, Rows_AreReplayedFromTheirTimes) {
   const auto path =
       path_from_file("# recorded\nt_s,u,v\n0,0.1,0.2\n\n0.5, 0.5, 0.5\r\n1.5,0.9,0.8\n", {1920, 1080, 1.0, 7});
   constexpr std::int64_t kStart = 7'000'000'000;
@@ -119,7 +119,7 @@ TEST(FilePolicy, ReplaysEachRowFromItsTime) {
   EXPECT_FLOAT_EQ(path->step(kStart + 9'000'000'000, {}).u, 0.9f);
 }
 
-TEST(FilePolicy, ReadsTabsAndAFirstRowThatBeginsLate) {
+TEST(FilePolicy, TabsAndALateFirstRow_AreRead) {
   const auto path = path_from_file("2\t0.25\t0.75\n3\t1\t0\n");
   const Gaze gaze = path->step(0, {});
   EXPECT_TRUE(gaze.landed);
@@ -127,7 +127,7 @@ TEST(FilePolicy, ReadsTabsAndAFirstRowThatBeginsLate) {
   EXPECT_FLOAT_EQ(path->step(2'500'000'000, {}).v, 0.75f);
 }
 
-TEST(FilePolicy, NamesLineAndReason) {
+TEST(FilePolicy, BadFile_NamesLineAndReason) {
   EXPECT_THAT(input_error("0,0.1,0.2\n1,0.1\n"), AllOf(HasSubstr("line 2"), HasSubstr("2 fields")));
   EXPECT_THAT(input_error("t_s,u,v\n0,0.1,0.2\n# x\n1,zero,0.5\n"), AllOf(HasSubstr("line 4"), HasSubstr("\"zero\"")));
   EXPECT_THAT(input_error("0,0.1,1.2\n"), AllOf(HasSubstr("line 1"), HasSubstr("v 1.2")));
@@ -148,7 +148,7 @@ TEST(FilePolicy, NamesLineAndReason) {
   EXPECT_THROW(make_scanpath(policy(FixationPolicy::kFile), {64, 64, 1.0, 7}), UsageError);
 }
 
-TEST(SaliencyPolicy, LooksAtWhatStandsOut) {
+TEST(SaliencyPolicy, BrightSquare_IsLookedAt) {
   Scene scene(640, 480, TextureFormat::kYuv8);
   scene.fill(128);
   for (int y = 64; y < 96; ++y) {  // a bright square around (496, 80)
@@ -161,7 +161,7 @@ TEST(SaliencyPolicy, LooksAtWhatStandsOut) {
   EXPECT_NEAR(gaze.v * 480, 80, 24);
 }
 
-TEST(SaliencyPolicy, LooksAtColourAlone) {
+TEST(SaliencyPolicy, ColourAlone_IsLookedAt) {
   for (const TextureFormat format : {TextureFormat::kYuv8, TextureFormat::kYuv16}) {
     Scene scene(640, 480, format);
     scene.fill(128);
@@ -177,7 +177,7 @@ TEST(SaliencyPolicy, LooksAtColourAlone) {
   }
 }
 
-TEST(SaliencyPolicy, MotionDrawsTheEye) {
+TEST(SaliencyPolicy, Motion_DrawsTheEye) {
   Scene scene(640, 480, TextureFormat::kYuv8);
   scene.fill(128);
   scene.upload_all();
@@ -196,7 +196,7 @@ TEST(SaliencyPolicy, MotionDrawsTheEye) {
   EXPECT_NEAR(gaze.v * 480, 360, 8);
 }
 
-TEST(SaliencyPolicy, RoamsOverAStillPicture) {
+TEST(SaliencyPolicy, StillPicture_IsRoamedOver) {
   for (const bool flat : {true, false}) {
     Scene scene(640, 480, TextureFormat::kYuv8);
     std::mt19937 random(3);
@@ -232,13 +232,13 @@ std::vector<std::pair<float, float>> gazes_on_noise(std::uint64_t seed, TextureF
   return gazes;
 }
 
-TEST(SaliencyPolicy, IsRepeatableToTheBit) {
+TEST(SaliencyPolicy, SameInput_RepeatsToTheBit) {
   for (const TextureFormat format : {TextureFormat::kYuv8, TextureFormat::kYuv16, TextureFormat::kRgba8}) {
     EXPECT_EQ(gazes_on_noise(5, format), gazes_on_noise(5, format));
   }
 }
 
-TEST(SaliencyPolicy, TheSeedBreaksTies) {
+TEST(SaliencyPolicy, Ties_AreBrokenByTheSeed) {
   Scene scene(640, 480, TextureFormat::kYuv8);
   scene.fill(90);
   scene.upload_all();
@@ -253,7 +253,7 @@ TEST(SaliencyPolicy, TheSeedBreaksTies) {
   EXPECT_GT(firsts.size(), 1U);
 }
 
-TEST(SaliencyPolicy, WorksOnAnySizeFormatAndNumberOfLevels) {
+TEST(SaliencyPolicy, AnySizeFormatLevels_StaysInTheFrame) {
   for (const auto& [width, height] : {std::pair{1, 1}, {2, 2}, {15, 17}, {16, 16}, {161, 121}, {640, 16}}) {
     for (const TextureFormat format : {TextureFormat::kYuv8, TextureFormat::kYuv16, TextureFormat::kRgba8}) {
       for (const int levels : {1, 2, 4, 5, 7, 10}) {
@@ -271,7 +271,7 @@ TEST(SaliencyPolicy, WorksOnAnySizeFormatAndNumberOfLevels) {
   }
 }
 
-TEST(SaliencyPolicy, SurvivesGapsOfYears) {
+TEST(SaliencyPolicy, GapsOfYears_AreSurvived) {
   Scene scene(640, 480, TextureFormat::kYuv8);
   std::mt19937 random(2);
   scene.randomise(random);

@@ -235,7 +235,7 @@ TEST(EnumNames, EveryName_GoesBothWays) {
   expect_names<UploadPath>();
 }
 
-TEST(OptionError, CallersSpellOptionsTheirWay) {
+TEST(OptionError, Caller_SpellsOptionsItsWay) {
   const OptionError conflict = OptionError::naming("e0", "contradicts {preset}: a preset sets e0");
   EXPECT_STREQ(conflict.what(), "e0: contradicts preset: a preset sets e0");
   EXPECT_EQ("--" + conflict.option() + conflict.tail("--"), "--e0: contradicts --preset: a preset sets e0");

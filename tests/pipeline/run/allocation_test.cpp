@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-TEST(Allocation, TheCounterCounts) {
+TEST(Allocation, Counter_Counts) {
   const long before = test::allocation_count();
   std::vector<int> numbers(100);
   numbers[3] = 1;
@@ -54,7 +54,7 @@ void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat
       << static_cast<int>(policy) << " " << static_cast<int>(kind) << " " << name(format);
 }
 
-TEST(Allocation, NonePerFrame) {
+TEST(Allocation, PerFrame_IsNone) {
   for (const TextureFormat format : {TextureFormat::kYuv8, TextureFormat::kYuv16, TextureFormat::kRgba8}) {
     expect_no_allocation(FixationPolicy::kSaliency, LatticeKind::kNested, format);
   }

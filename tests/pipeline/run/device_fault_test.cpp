@@ -83,11 +83,11 @@ class DeviceFault : public ::testing::Test {
   }
 };
 
-TEST_F(DeviceFault, EndsTheRunAndNamesTheBackend) {
+TEST_F(DeviceFault, MidStream_EndsTheRunAndNamesTheBackend) {
   EXPECT_EXIT(fault_in_second_frame(), ::testing::ExitedWithCode(1), "unavailable: backend cuda: .*launch failure");
 }
 
-TEST_F(DeviceFault, IsNoDamagedInput) {
+TEST_F(DeviceFault, WhileDecoding_IsNoDamagedInput) {
   const char* clips = std::getenv("SACCADE_CLIPS");
   if (clips == nullptr) {
     testing::skip_or_fail("cuda", "SACCADE_CLIPS names no folder of clips for NVDEC");
@@ -118,7 +118,7 @@ TEST_F(DeviceFault, IsNoDamagedInput) {
 
 #if defined(SACCADE_GL)
 // The viewer goes on after a fault: the frame that the texture did not get must not count as seen.
-TEST(GlFault, DamagesEverything) {
+TEST(GlFault, FailedUpload_DamagesEverything) {
   std::optional<gl::Context> context;
   try {
     gl::ContextConfig quiet;

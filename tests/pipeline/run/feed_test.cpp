@@ -33,7 +33,7 @@ std::int64_t next_pts(Feed& feed) {
   return frame ? frame.view().pts_ns : -1;
 }
 
-TEST(Feed, PlaysEveryFrameThenEnds) {
+TEST(Feed, WholeSource_GivesEveryFrameThenEnds) {
   Feed feed(box());
   Frame frame;
   std::vector<std::int64_t> times;
@@ -45,7 +45,7 @@ TEST(Feed, PlaysEveryFrameThenEnds) {
   EXPECT_TRUE(feed.fault().what.empty());
 }
 
-TEST(Feed, SeeksExactlyBothWays) {
+TEST(Feed, Seek_IsExactBothWays) {
   Feed feed(box());
   for (const std::int64_t index : {60, 3, 89, 0, 45}) {
     ASSERT_TRUE(feed.seek(frame_ns(index)));
@@ -56,13 +56,13 @@ TEST(Feed, SeeksExactlyBothWays) {
   }
 }
 
-TEST(Feed, BetweenTwoFramesTheLaterOneComes) {
+TEST(Feed, SeekBetweenTwoFrames_GivesTheLater) {
   Feed feed(box());
   ASSERT_TRUE(feed.seek(frame_ns(10) + 1));
   EXPECT_EQ(next_pts(feed), frame_ns(11));
 }
 
-TEST(Feed, PastTheEndIsTheLastFrame) {
+TEST(Feed, SeekPastTheEnd_GivesTheLastFrame) {
   Feed feed(box());
   ASSERT_TRUE(feed.seek(frame_ns(5000)));
   EXPECT_EQ(next_pts(feed), frame_ns(89));
@@ -70,13 +70,13 @@ TEST(Feed, PastTheEndIsTheLastFrame) {
   EXPECT_EQ(feed.wait(frame), PollStatus::kEnd);
 }
 
-TEST(Feed, BeforeTheStartIsTheFirstFrame) {
+TEST(Feed, SeekBeforeTheStart_GivesTheFirstFrame) {
   Feed feed(box());
   ASSERT_TRUE(feed.seek(-frame_ns(100)));
   EXPECT_EQ(next_pts(feed), 0);
 }
 
-TEST(Feed, StepsBackToTheFrameBefore) {
+TEST(Feed, SeekBefore_GivesTheFrameBefore) {
   Feed feed(box());
   ASSERT_TRUE(feed.seek_before(frame_ns(50)));
   EXPECT_EQ(next_pts(feed), frame_ns(49));
@@ -85,7 +85,7 @@ TEST(Feed, StepsBackToTheFrameBefore) {
   EXPECT_EQ(next_pts(feed), 0);
 }
 
-TEST(Feed, CanBeSoughtAfterTheEnd) {
+TEST(Feed, SeekAfterTheEnd_GoesOnFromThere) {
   Feed feed(box());
   Frame frame;
   while (feed.wait(frame) == PollStatus::kFrame) feed.recycle(std::move(frame));
@@ -95,7 +95,7 @@ TEST(Feed, CanBeSoughtAfterTheEnd) {
 
 // B-frames, key frames 50 apart, times that begin at a second: what ffmpeg's own listing gives, and seeks into its
 // middle.
-TEST(Feed, SeeksExactlyInAFileWithFarKeyFrames) {
+TEST(Feed, FarKeyFrames_AreSoughtExactly) {
   const test::TempDir folder;
   const std::string clip = folder.file("clip.mp4");
   const std::string make =

@@ -24,18 +24,18 @@ struct Stream {
   }
 };
 
-TEST(LagGate, AdmitsAStreamInTime) {
+TEST(LagGate, StreamInTime_IsAdmitted) {
   Stream stream;
   for (int i = 0; i < 250; ++i) EXPECT_TRUE(stream.feed(kFrame * i + (i % 7) * kFrame / 4));
 }
 
-TEST(LagGate, TakesABurstAtTheBeginningForGood) {  // what waited while the stream was looked at
+TEST(LagGate, BurstAtTheBeginning_IsAdmitted) {  // what waited while the stream was looked at
   Stream stream;
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(stream.feed(2 * kSecond + i * kSecond / 1000));
   for (int i = 50; i < 200; ++i) EXPECT_TRUE(stream.feed(kFrame * i));
 }
 
-TEST(LagGate, LeavesOutUpToAKeyFrameWhenBehind) {
+TEST(LagGate, Behind_LeavesOutUpToAKeyFrame) {
   Stream stream;
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(stream.feed(kFrame * i));
   const std::int64_t late = kFrame * 50 + 3 * kSecond;  // 75 packets wait
@@ -53,21 +53,21 @@ TEST(LagGate, LeavesOutUpToAKeyFrameWhenBehind) {
   EXPECT_LT(stream.gate.lag_ns(), LagGate::kPatience_ns);
 }
 
-TEST(LagGate, ForgivesClocksThatDriftApart) {  // 200 millionths, for a day
+TEST(LagGate, DriftingClocks_AreForgiven) {  // 200 millionths, for a day
   LagGate gate;
   for (std::int64_t second = 0; second < 86400; ++second) {
     EXPECT_TRUE(gate.admits(second * kSecond, second * kSecond + second * 200'000, true));
   }
 }
 
-TEST(LagGate, TakesNewTimesForNew) {
+TEST(LagGate, TimesThatJump_BeginAnew) {
   LagGate gate;
   EXPECT_TRUE(gate.admits(1000 * kSecond, 0, true));
   EXPECT_TRUE(gate.admits(0, kFrame, false));  // behind by a thousand seconds: no, begun anew
   EXPECT_TRUE(gate.admits(std::nullopt, 2 * kFrame, false));
 }
 
-TEST(LiveMeter, CountsAgesFromCaptureAndArrival) {
+TEST(LiveMeter, Ages_CountFromCaptureAndArrival) {
   LiveMeter meter;
   const std::int64_t now =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -81,7 +81,7 @@ TEST(LiveMeter, CountsAgesFromCaptureAndArrival) {
   EXPECT_EQ(meter.clock(), CaptureClock::kSender);
 }
 
-TEST(LiveMeter, TellsTheFirstFrameAfterAGap) {
+TEST(LiveMeter, AfterAGap_TellsTheFirstFrame) {
   LiveMeter meter;
   FrameOrigin origin{1, 1, CaptureClock::kArrival, 0};
   EXPECT_FALSE(meter.begins_after_gap(origin));
@@ -90,7 +90,7 @@ TEST(LiveMeter, TellsTheFirstFrameAfterAGap) {
   EXPECT_FALSE(meter.begins_after_gap(origin));
 }
 
-TEST(LivePolicy, IsTheNewestFrameUnlessAskedOtherwise) {
+TEST(LivePolicy, UnlessAsked_IsTheNewestFrame) {
   EXPECT_EQ(policy_in_force({}, true), QueuePolicy::kLatest);
   EXPECT_EQ(policy_in_force({}, false), QueuePolicy::kBlock);
   EXPECT_EQ(policy_in_force(QueuePolicy::kBlock, true), QueuePolicy::kBlock);

@@ -74,7 +74,7 @@ void expect_unchanged_means_same_bytes(TextureFormat format, LatticeKind kind, i
   }
 }
 
-TEST(PatchHistory, UnchangedMeansTheSameBytes) {
+TEST(PatchHistory, Unchanged_MeansTheSameBytes) {
   unsigned seed = 0;
   for (const TextureFormat format : {TextureFormat::kYuv8, TextureFormat::kYuv16, TextureFormat::kRgba8}) {
     for (const LatticeKind kind : {LatticeKind::kNested, LatticeKind::kGrid, LatticeKind::kUniform}) {
@@ -108,7 +108,7 @@ struct Marked {
   }
 };
 
-TEST(PatchHistory, FirstEmissionsChangeAndStillPicturesDoNot) {
+TEST(PatchHistory, StillPicture_ChangesOnlyAtFirst) {
   Marked m;
   EXPECT_EQ(m.mark(), m.lattice->patch_count());
   EXPECT_EQ(m.mark(), 0U);
@@ -119,7 +119,7 @@ TEST(PatchHistory, FirstEmissionsChangeAndStillPicturesDoNot) {
 }
 
 // One tile lies under one patch; samples of neighbours read it through chroma, whose texels straddle patches.
-TEST(PatchHistory, OneTileChangesOnlyThePatchesThatReadIt) {
+TEST(PatchHistory, OneTile_ChangesOnlyThePatchesThatReadIt) {
   Marked m;
   m.mark();
   m.damage(33 * 120 + 60);  // tile (60, 33): 960..975, 528..543, the middle
@@ -138,7 +138,7 @@ TEST(PatchHistory, OneTileChangesOnlyThePatchesThatReadIt) {
   EXPECT_EQ(m.mark(), 0U);
 }
 
-TEST(PatchHistory, DamageBetweenVisitsIsRemembered) {
+TEST(PatchHistory, DamageBetweenVisits_IsRemembered) {
   Marked m;
   m.mark(0.2f, 0.2f);
   m.mark(0.8f, 0.8f);
@@ -152,7 +152,7 @@ TEST(PatchHistory, DamageBetweenVisitsIsRemembered) {
   EXPECT_EQ(m.mark(0.2f, 0.2f), 0U);
 }
 
-TEST(PatchHistory, AChangeOfColourChangesEverything) {
+TEST(PatchHistory, ChangeOfColour_ChangesEverything) {
   Marked m;
   m.mark();
   m.color.matrix = ColorMatrix::kBt2020;
@@ -161,7 +161,7 @@ TEST(PatchHistory, AChangeOfColourChangesEverything) {
 }
 
 // The footprint against every texel that linear filtering reads, found sample by sample.
-TEST(PatchHistory, FootprintsHoldEveryTexelThatIsRead) {
+TEST(PatchHistory, Footprint_HoldsEveryTexelThatIsRead) {
   std::mt19937 random(77);
   const PyramidLayout layout = make_pyramid_layout(333, 222, TextureFormat::kYuv8, 7);
   for (int trial = 0; trial < 300; ++trial) {

@@ -29,7 +29,7 @@ PipelineConfig every_frame() {
   return config;
 }
 
-TEST(Pipeline, DamageIsWhatThePatternChanges) {
+TEST(Pipeline, AnyPattern_DamagesWhatItChanges) {
   for (const char* uri : {"test://static?size=320x200&frames=30", "test://box?size=320x200&frames=30",
                           "test://fade?size=320x200&frames=30", "test://cut?size=320x200&frames=60",
                           "test://pan?size=320x200&frames=10", "test://noise?size=161x121&frames=10"}) {
@@ -52,7 +52,7 @@ TEST(Pipeline, DamageIsWhatThePatternChanges) {
   }
 }
 
-TEST(Pipeline, EmitsOncePerFixationOrEverySoManyFrames) {
+TEST(Pipeline, EmitPolicy_DecidesHowManyEmissions) {
   // 3 s at 30 frames/s: fixations 0 .. 11 begin, each lands before the next one begins.
   const auto count = [](EmitPolicy emit) {
     PipelineConfig config = every_frame();
@@ -69,7 +69,7 @@ TEST(Pipeline, EmitsOncePerFixationOrEverySoManyFrames) {
   EXPECT_EQ(count({EmitPolicy::Kind::kFrames, 7}), 13);  // frames 0, 7 .. 84
 }
 
-TEST(Pipeline, UnchangedPatchesAreTheSameBytes) {
+TEST(Pipeline, UnchangedPatches_AreTheSameBytes) {
   PipelineConfig config = every_frame();
   config.scanpath.policy = FixationPolicy::kCenter;
   Pipeline pipeline(config);
@@ -96,7 +96,7 @@ TEST(Pipeline, UnchangedPatchesAreTheSameBytes) {
   EXPECT_GT(unchanged, 0);
 }
 
-TEST(Pipeline, StepAllocatesNothing) {
+TEST(Pipeline, Step_AllocatesNothing) {
   const auto source = open("test://box?size=640x360&frames=120");
   Pipeline pipeline(every_frame());
   std::vector<Frame> frames;
@@ -110,7 +110,7 @@ TEST(Pipeline, StepAllocatesNothing) {
   EXPECT_EQ(allocation_count(), before);
 }
 
-TEST(Pipeline, ConfigureRedoesOnlyWhatItNeeds) {
+TEST(Pipeline, Configure_RedoesOnlyWhatItNeeds) {
   const auto source = open("test://static?size=320x200&frames=10");
   PipelineConfig config = every_frame();
   Pipeline pipeline(config);
@@ -148,7 +148,7 @@ TEST(Pipeline, ConfigureRedoesOnlyWhatItNeeds) {
   EXPECT_EQ(step().damaged_tiles, 0);
 }
 
-TEST(Pipeline, ResetDamagesEverythingAndRestartsTheClock) {
+TEST(Pipeline, Reset_DamagesEverythingAndRestartsTheClock) {
   const auto source = open("test://static?size=320x200&frames=40");
   Pipeline pipeline(every_frame());
   Emission emission;
@@ -164,7 +164,7 @@ TEST(Pipeline, ResetDamagesEverythingAndRestartsTheClock) {
   EXPECT_TRUE(result.gaze.landed);
 }
 
-TEST(Pipeline, ANewSizeOrFormatIsANewTexture) {
+TEST(Pipeline, NewSizeOrFormat_MakesANewTexture) {
   Pipeline pipeline(every_frame());
   Emission emission;
   Frame frame;

@@ -20,7 +20,7 @@ double sorted_percentile_ms(std::vector<std::int64_t> values, double percent) {
   return static_cast<double>(values[rank - 1]) / 1e6;
 }
 
-TEST(DurationHistogram, IsZeroWhenEmpty) {
+TEST(DurationHistogram, Empty_IsZero) {
   const DurationHistogram histogram;
   EXPECT_EQ(histogram.count(), 0);
   EXPECT_EQ(histogram.mean_ms(), 0);
@@ -28,7 +28,7 @@ TEST(DurationHistogram, IsZeroWhenEmpty) {
   EXPECT_EQ(histogram.max_ms(), 0);
 }
 
-TEST(DurationHistogram, CountsSumsAndExtremesAreExact) {
+TEST(DurationHistogram, CountsSumsExtremes_AreExact) {
   DurationHistogram histogram;
   for (const std::int64_t ns : {3'000'000, 1'000'000, 5'000'000, 7'000'001}) histogram.record(ns);
   EXPECT_EQ(histogram.count(), 4);
@@ -40,7 +40,7 @@ TEST(DurationHistogram, CountsSumsAndExtremesAreExact) {
   EXPECT_DOUBLE_EQ(histogram.percentile_ms(100), 7.000001);
 }
 
-TEST(DurationHistogram, PercentilesLieWithinASixtyFourthOfSortedSamples) {
+TEST(DurationHistogram, Percentiles_LieWithinASixtyFourth) {
   for (const unsigned seed : {1U, 2U, 3U}) {
     std::mt19937 random(seed);
     std::lognormal_distribution<double> durations(13.0, 2.5);
@@ -57,7 +57,7 @@ TEST(DurationHistogram, PercentilesLieWithinASixtyFourthOfSortedSamples) {
   }
 }
 
-TEST(DurationHistogram, SmallAndHugeAndNegativeDurations) {
+TEST(DurationHistogram, ExtremeDurations_AreCounted) {
   DurationHistogram one;
   one.record(1);
   EXPECT_DOUBLE_EQ(one.percentile_ms(50), 1e-6);
@@ -74,7 +74,7 @@ TEST(DurationHistogram, SmallAndHugeAndNegativeDurations) {
   EXPECT_NEAR(huge.percentile_ms(33), 4e6, 4e6 / 64);
 }
 
-TEST(Stage, EveryStageHasANameOfItsOwn) {
+TEST(Stage, EachOne_HasANameOfItsOwn) {
   std::set<std::string> names;
   for (int i = 0; i < kStageCount; ++i) names.insert(name(static_cast<Stage>(i)));
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kStageCount));

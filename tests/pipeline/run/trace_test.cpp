@@ -22,7 +22,7 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-TEST(TraceWriter, WritesEventsThatAJsonParserReads) {
+TEST(TraceWriter, AnyEvent_IsReadByAJsonParser) {
   const test::TempDir folder;
   const std::string path = folder.file("events.json");
   {
@@ -49,14 +49,14 @@ TEST(TraceWriter, WritesEventsThatAJsonParserReads) {
   EXPECT_DOUBLE_EQ(events[4]["ts"], -1.5);
 }
 
-TEST(TraceWriter, AnEmptyTraceIsAnEmptyArray) {
+TEST(TraceWriter, NoEvent_MakesAnEmptyArray) {
   const test::TempDir folder;
   const std::string path = folder.file("empty.json");
   { TraceWriter trace(path); }
   EXPECT_EQ(nlohmann::json::parse(contents(path)).size(), 0U);
 }
 
-TEST(TraceWriter, SeveralThreadsInterleaveWholeEvents) {
+TEST(TraceWriter, SeveralThreads_InterleaveWholeEvents) {
   const test::TempDir folder;
   const std::string path = folder.file("threads.json");
   {
@@ -79,7 +79,7 @@ TEST(TraceWriter, SeveralThreadsInterleaveWholeEvents) {
 }
 
 // What a killed process leaves behind is what was flushed: whole events, with only the closing bracket missing.
-TEST(TraceWriter, WhatIsOnDiskBeforeTheEndHoldsWholeEvents) {
+TEST(TraceWriter, BeforeTheEnd_HoldsWholeEvents) {
   const test::TempDir folder;
   const std::string path = folder.file("cut.json");
   TraceWriter trace(path);
@@ -91,7 +91,7 @@ TEST(TraceWriter, WhatIsOnDiskBeforeTheEndHoldsWholeEvents) {
   EXPECT_LT(events.size(), 3000U);
 }
 
-TEST(TraceWriter, AnEventIsOnDiskASecondLater) {
+TEST(TraceWriter, Event_IsOnDiskASecondLater) {
   const test::TempDir folder;
   const std::string path = folder.file("flush.json");
   TraceWriter trace(path);
@@ -100,7 +100,7 @@ TEST(TraceWriter, AnEventIsOnDiskASecondLater) {
   EXPECT_NE(contents(path).find("first"), std::string::npos);
 }
 
-TEST(TraceWriter, NamesThePathThatCannotBeWritten) {
+TEST(TraceWriter, UnwritablePath_IsNamed) {
   try {
     TraceWriter trace("/nonexistent/folder/trace.json");
     FAIL() << "no exception";

@@ -23,7 +23,7 @@ void put_code(Tag& tag, unsigned code) {
   std::memcpy(&tag, &code, sizeof code);
 }
 
-TEST(ColorTags, WithoutMeaningAreAsGoodAsNone) {
+TEST(ColorTags, WithoutMeaning_AreAsGoodAsNone) {
   for (const unsigned code : {33U, 255U, 0xFFFFFFFFU}) {
     const std::unique_ptr<AVFrame, FrameDeleter> frame(av_frame_alloc());
     frame->format = AV_PIX_FMT_YUV420P;

@@ -53,9 +53,9 @@ struct Format {
   double tolerance;
 };
 
-class Formats : public testing::TestWithParam<Format> {};
+class Conversion : public testing::TestWithParam<Format> {};
 
-TEST_P(Formats, KeepTheirColours) {
+TEST_P(Conversion, AnyFormat_KeepsItsColours) {
   const Format& f = GetParam();
   const TempDir dir;
   for (const auto& [width, height] : {std::pair(64, 48), std::pair(66, 50)}) {
@@ -72,7 +72,7 @@ TEST_P(Formats, KeepTheirColours) {
 #define ZIMG(matrix, range, format) "zscale=m=" matrix ":r=" range ",format=" format
 
 INSTANTIATE_TEST_SUITE_P(
-    All, Formats,
+    All, Conversion,
     testing::Values(Format{"420_601_tv", ZIMG("170m", "tv", "yuv420p"),
                            "-c:v ffv1 -colorspace smpte170m -color_range tv", PixelLayout::kI420, 8, 3},
                     Format{"420_709_pc", ZIMG("709", "pc", "yuv420p"), "-c:v ffv1 -colorspace bt709 -color_range pc",
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<Format>& f) { return std::string(f.param.name); });
 
 // Made even, because zimg takes no odd sizes, and cropped.
-TEST(OddSizes, AreConvertedToo) {
+TEST(Conversion, OddSize_KeepsItsColours) {
   const TempDir dir;
   const std::string tags = "-c:v ffv1 -colorspace bt709 -color_range ";
   const std::string crop = ",crop=65:49:0:0:exact=1";
@@ -120,7 +120,7 @@ TEST(OddSizes, AreConvertedToo) {
   expect_quarters(record(quarters(dir, "d.mkv", 66, 50, ZIMG("709", "pc", "yuv444p10") + crop, tags + "pc")), 3);
 }
 
-TEST(Alpha, IsCompositedOverBlack) {
+TEST(Conversion, Alpha_IsCompositedOverBlack) {
   const TempDir dir;
   ffmpeg("-f lavfi -i color=c=0xc86432@0.5:size=64x48:rate=25:duration=0.12,format=rgba -c:v png " + dir.file("a.mov"));
   const Recording got = record(dir.file("a.mov"));
@@ -142,7 +142,7 @@ std::string glued(const TempDir& dir) {
   return dir.file("glued.ts");
 }
 
-TEST(FormatChanges, AreScaledToTheFirstFormat) {
+TEST(FormatChange, Default_ScalesToTheFirstFormat) {
   const TempDir dir;
   const Recording got = record(glued(dir));
   ASSERT_EQ(got.shots.size(), 20U);
@@ -157,7 +157,7 @@ TEST(FormatChanges, AreScaledToTheFirstFormat) {
 }
 
 // Nothing else changes, so nothing is scaled.
-TEST(FormatChanges, OfThePixelsShapeAreCountedAndPassedOn) {
+TEST(FormatChange, PixelShapeAlone_IsCountedAndPassedOn) {
   const TempDir dir;
   for (const auto& [name, sar, offset] : {std::tuple{"1.ts", "1/1", "0"}, std::tuple{"2.ts", "2/1", "0.4"}}) {
     ffmpeg(
@@ -173,7 +173,7 @@ TEST(FormatChanges, OfThePixelsShapeAreCountedAndPassedOn) {
   EXPECT_FLOAT_EQ(got.shots[10].view.sar, 2);
 }
 
-TEST(FormatChanges, ArePassedOnWhenAsked) {
+TEST(FormatChange, FirstFormatNotKept_IsPassedOn) {
   const TempDir dir;
   SourceConfig config;
   config.uri = glued(dir);
@@ -185,7 +185,7 @@ TEST(FormatChanges, ArePassedOnWhenAsked) {
   EXPECT_EQ(got.counters.format_changes, 1);
 }
 
-TEST(UserFilters, AreAppliedAsFfmpegDoes) {
+TEST(UserFilters, Given_ApplyAsFfmpegDoes) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4 -c:v libx264 -pix_fmt yuv420p " + dir.file("a.mkv"));
   SourceConfig config;
@@ -216,7 +216,7 @@ TEST(UserFilters, AreAppliedAsFfmpegDoes) {
   }
 }
 
-TEST(UserFilters, FollowAChangeOfSize) {
+TEST(UserFilters, ChangeOfSize_IsFollowed) {
   const TempDir dir;
   SourceConfig config;
   config.uri = glued(dir);
@@ -224,7 +224,7 @@ TEST(UserFilters, FollowAChangeOfSize) {
   EXPECT_EQ(record(config).shots.size(), 20U);
 }
 
-TEST(Damage, IsCountedAndSurvived) {
+TEST(Source, FileCutShort_EndsAndTellsTruncation) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=160x120:rate=25:duration=2 -c:v libx264 -g 10 -movflags +faststart " +
          dir.file("a.mp4"));

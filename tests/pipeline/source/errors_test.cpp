@@ -39,7 +39,7 @@ void expect_word(const std::string& message, const std::string& word) {
   EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks: " << word;
 }
 
-TEST(Errors, OfFiles) {
+TEST(SourceError, BadFile_SaysWhatIsWrong) {
   const TempDir dir;
   expect_word(refusal(dir.file("missing.mp4")), "No such file");
   expect_word(refusal(dir.path().string()), "directory");
@@ -51,7 +51,7 @@ TEST(Errors, OfFiles) {
   refusal(dir.file("zeros.mp4"));
 }
 
-TEST(Errors, OfUnreadableFiles) {
+TEST(SourceError, UnreadableFile_SaysPermission) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
   const TempDir dir;
   std::ofstream(dir.file("secret.mp4")) << "x";
@@ -59,7 +59,7 @@ TEST(Errors, OfUnreadableFiles) {
   expect_word(refusal(dir.file("secret.mp4")), "permission");
 }
 
-TEST(Errors, OfContainersWithoutVideo) {
+TEST(SourceError, ContainerWithoutVideo_SaysWhy) {
   const TempDir dir;
   ffmpeg("-f lavfi -i sine=duration=0.2 " + dir.file("tone.m4a"));
   expect_word(refusal(dir.file("tone.m4a")), "audio");
@@ -68,14 +68,14 @@ TEST(Errors, OfContainersWithoutVideo) {
   expect_word(refusal(dir.file("nomoov.mp4")), "moov");
 }
 
-TEST(Errors, OfAddresses) {
+TEST(SourceError, BadAddress_IsRefused) {
   expect_word(refusal("gopher-ng://host/clip"), "protocol");
   refusal("http://127.0.0.1:9/clip.mp4");
   refusal("lavfi:nosuchsource");
   refusal("test://nothing", ErrorKind::kUsage);
 }
 
-TEST(Errors, OfFilters) {
+TEST(SourceError, BadFilter_IsNamed) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v libx264 " + dir.file("a.mp4"));
   SourceConfig config;
@@ -86,7 +86,7 @@ TEST(Errors, OfFilters) {
   expect_word(refusal(config, ErrorKind::kUsage, Hint::kCheckFilters), "scale=w=banana");
 }
 
-TEST(Errors, OfLimitsAndStreams) {
+TEST(SourceError, TooLargeOrNoSuchStream_IsNamed) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v libx264 " + dir.file("a.mp4"));
   SourceConfig config;
@@ -99,14 +99,14 @@ TEST(Errors, OfLimitsAndStreams) {
   expect_word(refusal(config, ErrorKind::kInput), "no video stream 1");
 }
 
-TEST(Errors, StandardInputCantBeLooped) {
+TEST(SourceError, LoopedStandardInput_IsRefused) {
   SourceConfig config;
   config.uri = "-";
   config.loops = 1;
   expect_word(refusal(config, ErrorKind::kUsage, Hint::kNoLoop), "looped");
 }
 
-TEST(Names, OfFilesMayLookLikeAnything) {
+TEST(Source, OddFileName_IsRead) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v libx264 " + dir.file("a.mp4"));
   for (const char* name :
@@ -118,13 +118,13 @@ TEST(Names, OfFilesMayLookLikeAnything) {
   EXPECT_EQ(record("file://" + dir.file("a.mp4")).shots.size(), 5U);
 }
 
-TEST(Sources, OfLavfi) {
+TEST(Source, Lavfi_IsRead) {
   const Recording got = record("lavfi:testsrc2=size=66x50:rate=10:duration=0.5,format=yuv420p");
   EXPECT_EQ(got.shots.size(), 5U);
   EXPECT_EQ(got.info.width_px, 66);
 }
 
-TEST(Sources, SayWhyTheCardWasNotTried) {
+TEST(Source, HwdecNotTried_SaysWhy) {
   SourceConfig config;
   config.uri = "lavfi:testsrc2=size=66x50:rate=10:duration=0.5,format=yuv420p";
   EXPECT_EQ(open_source(config)->info().hwdec_reason, "");
@@ -151,12 +151,12 @@ class FailedSource : public FrameSource {
   SourceCounters counters_;
 };
 
-TEST(Sources, ThatFailTellInputFromDevice) {
+TEST(Source, Failed_TellsInputFromDevice) {
   EXPECT_THROW(throw_fault(FailedSource(ErrorKind::kInput).fault()), InputError);
   EXPECT_THROW(throw_fault(FailedSource(ErrorKind::kUnavailable).fault()), UnavailableError);
 }
 
-TEST(Sources, InterruptEndsThem) {
+TEST(Source, Interrupted_Ends) {
   SourceConfig config;
   config.uri = "lavfi:testsrc2=size=66x50:rate=10";
   const auto source = open_source(config);

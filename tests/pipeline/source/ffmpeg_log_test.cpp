@@ -154,7 +154,7 @@ TEST(FfmpegLog, Complaints_AreCountedOfOwnedDecodersAlone) {
   EXPECT_EQ(second.complaints(), 0);
 }
 
-TEST(ErrorCapture, KeepsTheFirstErrorOfItsThreadInSilence) {
+TEST(ErrorCapture, ErrorsOfItsThread_KeepsTheFirstInSilence) {
   Lines lines;
   const FfmpegLog log(lines.log());
   const FfmpegLog::Scope scope(log);
@@ -175,7 +175,7 @@ TEST(ErrorCapture, KeepsTheFirstErrorOfItsThreadInSilence) {
   EXPECT_EQ(shown.find("the first"), std::string::npos);
 }
 
-TEST(ErrorCapture, KeepsAndShowsWhatOwnedDecodersSayOnOtherThreads) {
+TEST(ErrorCapture, OwnedDecoderOnAnotherThread_IsKeptAndShown) {
   Lines lines;
   const FfmpegLog log(lines.log());
   const CodecContextPtr context(avcodec_alloc_context3(nullptr));

@@ -36,7 +36,7 @@ bool says(const StreamInfo& info, const std::string& words) {
 
 class Interlaced : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(Interlaced, IsDeinterlacedOneForOne) {
+TEST_P(Interlaced, AnyCodec_IsDeinterlacedOneForOne) {
   const auto& [order, codec] = GetParam();
   const TempDir dir;
   const std::string path = make_interlaced(dir, std::string(codec).find("mpeg2") ? "a.ts" : "a.mkv", order, codec);
@@ -54,7 +54,7 @@ TEST_P(Interlaced, IsDeinterlacedOneForOne) {
   EXPECT_TRUE(says(woven.info, "left woven"));
 }
 
-TEST_P(Interlaced, IsLeftToFiltersThatKnowFields) {
+TEST_P(Interlaced, UserFilters_GetFieldsOnlyIfTheyKnowThem) {
   const auto& [order, codec] = GetParam();
   const TempDir dir;
   const std::string path = make_interlaced(dir, std::string(codec).find("mpeg2") ? "a.ts" : "a.mkv", order, codec);
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(name) + "_" + p.param.first;
     });
 
-TEST(Progressive, IsLeftAsItIs) {
+TEST(Progressive, UnlessForced_IsLeftAsItIs) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=0.2 -c:v ffv1 -pix_fmt yuv420p " + dir.file("a.mkv"));
   const std::string path = dir.file("a.mkv");
@@ -91,7 +91,7 @@ TEST(Progressive, IsLeftAsItIs) {
 }
 
 // An interlaced PNG (Adam7) has no fields: its rows arrive in another order.
-TEST(Progressive, Adam7IsNotMistakenForFields) {
+TEST(Progressive, Adam7_IsNotTakenForFields) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=0.04 -c:v png -flags +ildct " + dir.file("a.png"));
   ASSERT_EQ(run("ffprobe -v error -show_entries frame=interlaced_frame -of default=nw=1:nk=1 " + dir.file("a.png")),
@@ -102,7 +102,7 @@ TEST(Progressive, Adam7IsNotMistakenForFields) {
 }
 
 // A progressive opening, then fields: the opening passes untouched, no frame is lost where it changes.
-TEST(Progressive, MayTurnInterlacedMidway) {
+TEST(Progressive, TurningInterlaced_IsDeinterlacedFromThere) {
   const TempDir dir;
   const std::string common = " -c:v mpeg2video -q:v 2 -flags +ildct+ilme";
   ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=0.4 -c:v mpeg2video -q:v 2 " + dir.file("a.ts"));

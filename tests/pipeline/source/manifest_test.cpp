@@ -162,7 +162,7 @@ std::unique_ptr<FrameSource> open_path(const std::string& path) {
 
 class Manifest : public testing::TestWithParam<std::string> {};
 
-TEST_P(Manifest, IsDecodedAsMeasured) {
+TEST_P(Manifest, EachFile_IsDecodedAsMeasured) {
   if (GetParam().empty()) GTEST_SKIP() << "no ../shared/media here";
   const json entry = load_manifest()[GetParam()];
   const TempDir dir;

@@ -18,7 +18,7 @@ struct Straight {
 
 class StraightThrough : public testing::TestWithParam<Straight> {};
 
-TEST_P(StraightThrough, IsBitExact) {
+TEST_P(StraightThrough, AnyFormat_IsBitExact) {
   const Straight& p = GetParam();
   const TempDir dir;
   const std::string path = dir.file("a.mkv");
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Straight{"65x49", "-c:v ffv1 -pix_fmt yuv420p12le", "yuv420p12le", PixelLayout::kI420p16, 12},
                     Straight{"64x48", "-c:v ffv1 -pix_fmt yuv420p16le", "yuv420p16le", PixelLayout::kI420p16, 16}));
 
-TEST(Threads, DoNotChangePictures) {
+TEST(Source, AnyNumberOfThreads_GivesTheSamePictures) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25:duration=1.5 -c:v libx264 -bf 3 " + dir.file("a.mp4"));
   SourceConfig config;
@@ -65,7 +65,7 @@ struct Turn {
   const char* filters;  // ffmpeg's, written down from the matrix by hand
 };
 
-class Turns : public testing::TestWithParam<Turn> {};
+class DisplayMatrix : public testing::TestWithParam<Turn> {};
 
 void put_be32(std::vector<char>& bytes, std::size_t at, int value) {
   const auto v = static_cast<std::uint32_t>(value);
@@ -87,7 +87,7 @@ void patch_matrix(const std::string& path, const Turn& turn) {
   std::fclose(file);
 }
 
-TEST_P(Turns, AreApplied) {
+TEST_P(DisplayMatrix, RightAngle_IsApplied) {
   const Turn& turn = GetParam();
   const TempDir dir;
   for (const char* format : {"yuv420p", "yuv420p10le"}) {
@@ -119,7 +119,7 @@ TEST_P(Turns, AreApplied) {
             ffmpeg_raw("-noautorotate", config.uri, "-vf format=nv12" + chain + " -pix_fmt nv12"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Quarter, Turns,
+INSTANTIATE_TEST_SUITE_P(Quarter, DisplayMatrix,
                          testing::Values(Turn{1, 0, 0, 1, 0, false, ""},
                                          Turn{0, 1, -1, 0, 90, false, "transpose=clock"},
                                          Turn{-1, 0, 0, -1, 180, false, "hflip,vflip"},
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Quarter, Turns,
                                          Turn{0, 1, 1, 0, 90, true, "transpose=cclock_flip"},
                                          Turn{0, -1, -1, 0, 270, true, "transpose=clock_flip"}));
 
-TEST(Turns, MoveTheChromaSite) {
+TEST(DisplayMatrix, RightAngle_MovesTheChromaSite) {
   const TempDir dir;
   const auto color = [&](int a, int b, int c, int d) {
     ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.1 -pix_fmt yuv420p -c:v libx264 " + dir.file("a.mov"));
@@ -142,7 +142,7 @@ TEST(Turns, MoveTheChromaSite) {
   EXPECT_EQ(turned.site_shift_y, 0.25f);
 }
 
-TEST(Turns, ByAnOddAngleOrByNothingAreLeftOutAndTold) {
+TEST(DisplayMatrix, OddAngleOrZeros_IsLeftOutAndTold) {
   const TempDir dir;
   for (const bool zero : {false, true}) {
     ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.1 -pix_fmt yuv420p -c:v libx264 " + dir.file("a.mov"));
@@ -155,7 +155,7 @@ TEST(Turns, ByAnOddAngleOrByNothingAreLeftOutAndTold) {
   }
 }
 
-TEST(Pixels, OfAnotherShapeTurnToo) {
+TEST(DisplayMatrix, OblongPixels_AreTurnedToo) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.1,setsar=4/3 -pix_fmt yuv420p -c:v libx264 " +
          dir.file("a.mov"));

@@ -18,7 +18,7 @@ Frame numbered(std::int64_t sequence) {
   return {shells.take(), PictureFormat{}, 0, sequence};
 }
 
-TEST(FrameQueue, GivesFramesInOrder) {
+TEST(FrameQueue, Block_GivesEveryFrameInOrder) {
   FrameQueue queue(3, QueuePolicy::kBlock);
   std::thread producer([&] {
     for (int i = 0; i < 500; ++i) EXPECT_TRUE(queue.push(numbered(i)));
@@ -35,7 +35,7 @@ TEST(FrameQueue, GivesFramesInOrder) {
   EXPECT_EQ(counters.dropped_stale + counters.dropped_closed, 0);
 }
 
-TEST(FrameQueue, LatestReplacesTheOldest) {
+TEST(FrameQueue, Latest_ReplacesTheOldest) {
   FrameQueue queue(2, QueuePolicy::kLatest);
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(queue.push(numbered(i)));
   EXPECT_EQ(queue.size(), 2U);
@@ -50,7 +50,7 @@ TEST(FrameQueue, LatestReplacesTheOldest) {
   EXPECT_EQ(queue.counters().dropped_stale, 3);
 }
 
-TEST(FrameQueue, CloseLetsWaitingFramesOut) {
+TEST(FrameQueue, Close_LetsWaitingFramesOut) {
   FrameQueue queue(4, QueuePolicy::kBlock);
   queue.push(numbered(0));
   queue.push(numbered(1));
@@ -63,7 +63,7 @@ TEST(FrameQueue, CloseLetsWaitingFramesOut) {
   EXPECT_EQ(queue.counters().dropped_closed, 1);
 }
 
-TEST(FrameQueue, CloseNowDropsAndCounts) {
+TEST(FrameQueue, CloseNow_DropsAndCounts) {
   FrameQueue queue(4, QueuePolicy::kBlock);
   queue.push(numbered(0));
   queue.push(numbered(1));
@@ -75,7 +75,7 @@ TEST(FrameQueue, CloseNowDropsAndCounts) {
   EXPECT_EQ(queue.counters().dropped_closed, 3);
 }
 
-TEST(FrameQueue, CloseNowWakesABlockedProducerAndAWaitingConsumer) {
+TEST(FrameQueue, CloseNow_WakesBothSides) {
   FrameQueue full(1, QueuePolicy::kBlock);
   full.push(numbered(0));
   std::thread producer([&] { EXPECT_FALSE(full.push(numbered(1))); });
@@ -99,7 +99,7 @@ std::unique_ptr<FrameSource> open_test(const std::string& uri, std::int64_t loop
   return open_source(config);
 }
 
-TEST(DecodeThread, DeliversEveryFrameThenCloses) {
+TEST(DecodeThread, EndOfSource_ClosesAfterEveryFrame) {
   const auto source = open_test("test://box?size=64x48&frames=40");
   FrameQueue queue(4, QueuePolicy::kBlock);
   DecodeThread thread(*source, queue);
@@ -112,7 +112,7 @@ TEST(DecodeThread, DeliversEveryFrameThenCloses) {
   EXPECT_EQ(thread.times().count(), 40);
 }
 
-TEST(DecodeThread, StopsWhileItsQueueIsFull) {
+TEST(DecodeThread, StoppedWhileTheQueueIsFull_Ends) {
   const auto source = open_test("test://noise?size=64x48&frames=1000", -1);
   FrameQueue queue(2, QueuePolicy::kBlock);
   DecodeThread thread(*source, queue);
@@ -123,7 +123,7 @@ TEST(DecodeThread, StopsWhileItsQueueIsFull) {
   EXPECT_FALSE(thread.failed());
 }
 
-TEST(DecodeThread, ItsDestructorStopsAnEndlessSource) {
+TEST(DecodeThread, EndlessSource_IsStoppedByTheDestructor) {
   const auto source = open_test("test://noise?size=64x48&frames=10", -1);
   FrameQueue queue(2, QueuePolicy::kLatest);
   {
@@ -157,7 +157,7 @@ class BrokenSource final : public FrameSource {
   Fault fault_{ErrorKind::kInput, "broken", Hint::kNone};
 };
 
-TEST(DecodeThread, TellsAFailureAfterClosing) {
+TEST(DecodeThread, SourceFails_ClosesAndTells) {
   BrokenSource source(false);
   FrameQueue queue(2, QueuePolicy::kBlock);
   DecodeThread thread(source, queue);
@@ -167,7 +167,7 @@ TEST(DecodeThread, TellsAFailureAfterClosing) {
   EXPECT_TRUE(thread.failed());
 }
 
-TEST(DecodeThread, StopInterruptsASourceThatBlocks) {
+TEST(DecodeThread, BlockingSource_IsInterruptedByStop) {
   BrokenSource source(true);
   FrameQueue queue(2, QueuePolicy::kBlock);
   DecodeThread thread(source, queue);
@@ -175,7 +175,7 @@ TEST(DecodeThread, StopInterruptsASourceThatBlocks) {
   EXPECT_FALSE(thread.failed()) << "stopping is no failure";
 }
 
-TEST(FrameShells, AreReused) {
+TEST(FrameShells, GivenBack_AreReused) {
   FrameShells shells;
   AvFramePtr first = shells.take();
   const AVFrame* address = first.get();

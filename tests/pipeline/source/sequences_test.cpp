@@ -26,7 +26,7 @@ void expect_same(const std::string& uri, const std::string& input_options, std::
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(times[i], static_cast<std::int64_t>(i) * 40000000);
 }
 
-TEST(Sequences, CountUpFromTheLowestNumber) {
+TEST(PictureSequence, Numbered_CountsUpFromTheLowest) {
   const TempDir dir;
   make_pictures(dir.file("f%03d.png"), 7, 6);
   expect_same(dir.file("f%03d.png"), "-start_number 7", 6);
@@ -36,7 +36,7 @@ TEST(Sequences, CountUpFromTheLowestNumber) {
   expect_same(dir.file("2024_h%02d_v2.png"), "", 3);
 }
 
-TEST(Sequences, EndAtAGapAndSaySo) {
+TEST(PictureSequence, Gap_EndsItAndIsTold) {
   const TempDir dir;
   make_pictures(dir.file("f%04d.png"), 1, 9);
   fs::remove(dir.file("f0004.png"));
@@ -49,7 +49,7 @@ TEST(Sequences, EndAtAGapAndSaySo) {
       << got.info.notes[0];
 }
 
-TEST(Sequences, MayBeSoughtAndLooped) {
+TEST(PictureSequence, StartAndLoop_RepeatTheRest) {
   const TempDir dir;
   make_pictures(dir.file("f%04d.png"), 1, 9);
   fs::remove(dir.file("f0008.png"));
@@ -65,7 +65,7 @@ TEST(Sequences, MayBeSoughtAndLooped) {
   EXPECT_EQ(got.all_bytes(), both);
 }
 
-TEST(Sequences, MayBeGlobs) {
+TEST(PictureSequence, Glob_EqualsFfmpeg) {
   const TempDir dir;
   make_pictures(dir.file("a%d.png"), 1, 4);
   fs::rename(dir.file("a2.png"), dir.file("z.png"));
@@ -75,7 +75,7 @@ TEST(Sequences, MayBeGlobs) {
 }
 
 // A name is a pattern only where no file has it.
-TEST(Sequences, YieldToFilesOfThatName) {
+TEST(PictureSequence, FileOfThatName_IsReadInstead) {
   const TempDir dir;
   make_pictures(dir.file("f%03d.png"), 1, 3);
   const std::vector<std::uint8_t> first = record(dir.file("f001.png")).all_bytes();
@@ -87,7 +87,7 @@ TEST(Sequences, YieldToFilesOfThatName) {
   }
 }
 
-TEST(Sequences, LieInFoldersOfAnyName) {
+TEST(PictureSequence, OddFolderName_IsRead) {
   const TempDir dir;
   for (const char* folder : {"a:b", "100%", "sp ace"}) fs::create_directory(dir.file(folder));
   make_pictures(dir.file("a:b") + "/f%02d.png", 1, 3);
@@ -98,7 +98,7 @@ TEST(Sequences, LieInFoldersOfAnyName) {
   expect_same(dir.file("sp ace") + "/*.png", "-f image2 -pattern_type glob", 3);
 }
 
-TEST(Sequences, ThatMatchNothingAreRefused) {
+TEST(PictureSequence, NoMatch_IsRefused) {
   const TempDir dir;
   make_pictures(dir.file("f%03d.png"), 1, 2);
   for (const char* name : {"g%03d.png", "f%05d.png", "*.jpg", "none/f%03d.png"}) {
@@ -111,7 +111,7 @@ TEST(Sequences, ThatMatchNothingAreRefused) {
   }
 }
 
-TEST(Sequences, OfOtherSizesAreScaledToTheFirst) {
+TEST(PictureSequence, OtherSizes_AreScaledToTheFirst) {
   const TempDir dir;
   make_pictures(dir.file("f%d.png"), 1, 2);
   ffmpeg("-f lavfi -i color=c=0x28be3c:size=64x90:rate=25,format=rgb24 -frames:v 1 " + dir.file("f3.png"));
@@ -126,7 +126,7 @@ TEST(Sequences, OfOtherSizesAreScaledToTheFirst) {
   EXPECT_EQ(rgb_at(got.shots[2].view, 16, 12), (std::array<double, 3>{40, 190, 60}));
 }
 
-TEST(Sequences, TakeTheRateThatIsAsked) {
+TEST(PictureSequence, GivenRate_SetsTheTimes) {
   const TempDir dir;
   make_pictures(dir.file("f%d.png"), 1, 4);
   SourceConfig config;
@@ -137,7 +137,7 @@ TEST(Sequences, TakeTheRateThatIsAsked) {
 }
 
 // Raw video says nothing of itself.
-TEST(RawVideo, IsReadAsAsked) {
+TEST(RawVideo, Described_IsReadAsAsked) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=34x22:rate=10 -frames:v 5 -f rawvideo -pix_fmt nv12 " + dir.file("a.bin"));
   SourceConfig config;
@@ -154,7 +154,7 @@ TEST(RawVideo, IsReadAsAsked) {
   EXPECT_GT(cut.counters.packets_corrupt, 0) << "a part of a frame is left over";
 }
 
-TEST(RawVideo, IsRefusedWithoutASize) {
+TEST(RawVideo, NoSize_IsRefused) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=34x22:rate=10 -frames:v 2 -f rawvideo -pix_fmt nv12 " + dir.file("a.yuv"));
   try {
@@ -166,7 +166,7 @@ TEST(RawVideo, IsRefusedWithoutASize) {
   }
 }
 
-TEST(Hints, ThatHaveNoUseAreRefused) {
+TEST(InputHints, WithoutUse_AreRefused) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=34x22:rate=10 -frames:v 2 -c:v ffv1 " + dir.file("a.mkv"));
   const auto opens = [&](const InputHints& hints) {
@@ -185,9 +185,9 @@ TEST(Hints, ThatHaveNoUseAreRefused) {
   EXPECT_THROW(opens({"rawvideo", "34x22", "", "purple"}), UsageError);
 }
 
-class StillPictures : public testing::TestWithParam<const char*> {};
+class StillPicture : public testing::TestWithParam<const char*> {};
 
-TEST_P(StillPictures, AreOneFrame) {
+TEST_P(StillPicture, AnyFormat_IsOneFrame) {
   const TempDir dir;
   const std::string path = dir.file(std::string("f001.") + GetParam());
   ffmpeg("-f lavfi -i testsrc2=size=32x24:rate=25 -frames:v 1 " + path);
@@ -199,7 +199,7 @@ TEST_P(StillPictures, AreOneFrame) {
   EXPECT_FALSE(got.counters.truncated);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, StillPictures,
+INSTANTIATE_TEST_SUITE_P(Kinds, StillPicture,
                          testing::Values("png", "jpg", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "gif", "dpx"));
 
 }  // namespace

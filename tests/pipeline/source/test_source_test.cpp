@@ -29,7 +29,7 @@ std::vector<bool> differing_tiles(const FrameView& a, const FrameView& b) {
 
 class TestDamage : public testing::TestWithParam<std::string> {};
 
-TEST_P(TestDamage, IsExactlyAsPromised) {
+TEST_P(TestDamage, AnyPattern_IsAsPromised) {
   const TestSpec spec = parse_test_uri(GetParam());
   const Recording got = record(GetParam());
   ASSERT_EQ(got.shots.size(), static_cast<std::size_t>(spec.frames));
@@ -51,14 +51,14 @@ INSTANTIATE_TEST_SUITE_P(Patterns, TestDamage,
                                          "test://pan?size=1x1&frames=6", "test://fade?size=97x33&frames=300",
                                          "test://cut?size=64x64&frames=60&seed=7"));
 
-TEST(TestSource, IsDeterministicAndSeeded) {
+TEST(TestSource, Seed_DecidesTheBytes) {
   const auto bytes = [](const std::string& uri) { return record(uri).all_bytes(); };
   EXPECT_EQ(bytes("test://noise?size=64x48&frames=3&seed=5"), bytes("test://noise?size=64x48&frames=3&seed=5"));
   EXPECT_NE(bytes("test://noise?size=64x48&frames=3&seed=5"), bytes("test://noise?size=64x48&frames=3&seed=6"));
   EXPECT_NE(bytes("test://static?size=64x48&frames=1&seed=5"), bytes("test://static?size=64x48&frames=1&seed=6"));
 }
 
-TEST(TestSource, HasTheDefaultsItDocuments) {
+TEST(TestSource, NoQuery_HasTheDocumentedDefaults) {
   const TestSpec spec = parse_test_uri("test://box");
   EXPECT_EQ(spec.width_px, 1280);
   EXPECT_EQ(spec.height_px, 720);
@@ -68,12 +68,12 @@ TEST(TestSource, HasTheDefaultsItDocuments) {
   EXPECT_EQ(got.info.layout, PixelLayout::kI420);
 }
 
-TEST(TestSource, HoldsRatesExactly) {
+TEST(TestSource, FractionalRate_IsExact) {
   const Recording got = record("test://static?size=16x16&frames=1001&rate=30000/1001");
   EXPECT_EQ(got.shots[1000].view.pts_ns, 33366666667);  // 1000 * 1001 / 30000 s
 }
 
-TEST(TestSource, AppliesStartDurationFramesAndLoops) {
+TEST(TestSource, StartDurationFramesLoops_AreApplied) {
   SourceConfig config;
   config.uri = "test://noise?size=32x32&frames=20&rate=10";
   config.start_s = 0.5;
@@ -87,7 +87,7 @@ TEST(TestSource, AppliesStartDurationFramesAndLoops) {
   EXPECT_EQ(record(config).shots.size(), 4U);
 }
 
-TEST(TestSource, RefusesWhatItCantRead) {
+TEST(TestSource, BadUri_IsRefused) {
   for (const char* uri : {"test://", "test://bix", "test://box?size=0x4", "test://box?size=12", "test://box?frames=-1",
                           "test://box?rate=0", "test://box?colour=red", "test://box?size=40000x10"}) {
     EXPECT_THROW(record(uri), UsageError) << uri;

@@ -23,7 +23,7 @@ void expect_ffprobe_times(const std::string& path) {
 
 const std::string kSource = "-f lavfi -i testsrc2=size=64x48:rate=";
 
-TEST(Times, EqualFfprobeWithBFrames) {
+TEST(FrameTimes, BFrames_EqualFfprobe) {
   const TempDir dir;
   ffmpeg(kSource + "25:duration=1.2 -c:v libx264 -bf 3 -g 10 " + dir.file("b.mp4"));
   expect_ffprobe_times(dir.file("b.mp4"));
@@ -33,14 +33,14 @@ TEST(Times, EqualFfprobeWithBFrames) {
   expect_ffprobe_times(dir.file("b.ts"));
 }
 
-TEST(Times, EqualFfprobeAtVariableRate) {
+TEST(FrameTimes, VariableRate_EqualsFfprobe) {
   const TempDir dir;
   ffmpeg(kSource + "30:duration=2 -vf \"select='not(mod(n,3))+eq(mod(n,7),2)'\" -fps_mode vfr -c:v libx264 " +
          dir.file("v.mkv"));
   expect_ffprobe_times(dir.file("v.mkv"));
 }
 
-TEST(Times, KeepNonZeroAndNegativeStarts) {
+TEST(FrameTimes, LateOrNegativeStart_IsKept) {
   const TempDir dir;
   ffmpeg(kSource + "25:duration=0.4 -c:v libx264 -output_ts_offset 3.2 " + dir.file("late.mkv"));
   expect_ffprobe_times(dir.file("late.mkv"));
@@ -51,7 +51,7 @@ TEST(Times, KeepNonZeroAndNegativeStarts) {
   EXPECT_LT(record(dir.file("wrap.ts")).times_ns().front(), 0);
 }
 
-TEST(Times, AreExactAtFilmAndTelevisionRates) {
+TEST(FrameTimes, FilmAndTelevisionRates_AreExact) {
   const TempDir dir;
   for (const char* rate : {"24000/1001", "30000/1001"}) {
     ffmpeg(kSource + rate + ":duration=3 -c:v libx264 -video_track_timescale " + std::string(rate, 5) + " " +
@@ -76,7 +76,7 @@ int frame_number(const Shot& shot) { return (shot.bytes[17 * 32 + 16] - 16 + 2) 
 
 class Spans : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(Spans, StartAtTheExactFrame) {
+TEST_P(Spans, Start_IsTheExactFrame) {
   const TempDir dir;
   SourceConfig config;
   config.uri = counting_clip(dir, GetParam().first, GetParam().second);
@@ -100,7 +100,7 @@ TEST_P(Spans, StartAtTheExactFrame) {
   EXPECT_FALSE(span.counters.truncated);
 }
 
-TEST_P(Spans, LoopWithRisingTimes) {
+TEST_P(Spans, Loop_HasRisingTimes) {
   const TempDir dir;
   SourceConfig config;
   config.uri = counting_clip(dir, GetParam().first, GetParam().second);
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Containers, Spans,
                                                    "-c:v libx264 -qp 1 -g 10 -bf 3 -x264-params open-gop=1"),
                                          std::pair("a.h264", "-c:v libx264 -qp 1 -g 12 -bf 0")));
 
-TEST(Times, AStartBehindTheEndIsAnError) {
+TEST(SourceError, StartBehindTheEnd_IsRefused) {
   const TempDir dir;
   SourceConfig config;
   config.uri = counting_clip(dir, "a.mp4", "-c:v libx264");
@@ -133,7 +133,7 @@ TEST(Times, AStartBehindTheEndIsAnError) {
   EXPECT_THROW(open_source(config), InputError);
 }
 
-TEST(PtsClock, MakesUpWhatIsMissing) {
+TEST(PtsClock, MissingTimes_AreMadeUp) {
   PtsClock clock(40);
   EXPECT_EQ(clock.next(std::nullopt, 0).pts_ns, 0);
   EXPECT_EQ(clock.next(std::nullopt, 0).pts_ns, 40);
@@ -143,7 +143,7 @@ TEST(PtsClock, MakesUpWhatIsMissing) {
   EXPECT_TRUE(time.made_up);
 }
 
-TEST(PtsClock, ForgivesOneTimeThatDoesNotRise) {
+TEST(PtsClock, OneTimeThatDoesNotRise_IsForgiven) {
   PtsClock clock(40);
   EXPECT_EQ(clock.next(0, 40).pts_ns, 0);
   EXPECT_EQ(clock.next(40, 40).pts_ns, 40);
@@ -153,7 +153,7 @@ TEST(PtsClock, ForgivesOneTimeThatDoesNotRise) {
   EXPECT_EQ(clock.next(120, 40).pts_ns, 120);
 }
 
-TEST(PtsClock, IsExactAgainAfterADuplicateInTime) {
+TEST(PtsClock, DuplicateTime_IsExactAgainAfterwards) {
   PtsClock clock(40);
   std::vector<std::int64_t> given;
   for (const std::int64_t raw : {0, 40, 40, 80, 120, 160}) given.push_back(clock.next(raw, 40).pts_ns);
@@ -164,14 +164,14 @@ TEST(PtsClock, IsExactAgainAfterADuplicateInTime) {
   EXPECT_TRUE(std::is_sorted(given.begin(), given.end(), std::less_equal<>()));
 }
 
-TEST(PtsClock, FollowsAStreamThatJumpsBack) {
+TEST(PtsClock, StreamThatJumpsBack_IsFollowed) {
   PtsClock clock(40);
   std::vector<std::int64_t> given;
   for (const std::int64_t raw : {1000, 1040, 1080, 0, 40, 90, 130}) given.push_back(clock.next(raw, 40).pts_ns);
   EXPECT_EQ(given, (std::vector<std::int64_t>{1000, 1040, 1080, 1120, 1160, 1210, 1250}));
 }
 
-TEST(PtsClock, KeepsNegativeTimes) {
+TEST(PtsClock, NegativeTimes_AreKept) {
   PtsClock clock(40);
   EXPECT_EQ(clock.next(-80, 40).pts_ns, -80);
   EXPECT_EQ(clock.next(-40, 40).pts_ns, -40);
