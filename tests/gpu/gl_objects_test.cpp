@@ -17,9 +17,9 @@ namespace {
 using testing::gl_error_of;
 using testing::GlTest;
 
-class GlObjectsTest : public GlTest {};
+class GlObjects : public GlTest {};
 
-TEST_F(GlObjectsTest, TheContextSaysWhatItIs) {
+TEST_F(GlObjects, Context_SaysWhatItIs) {
   const gl::Capabilities& c = context().capabilities();
   EXPECT_FALSE(c.renderer.empty());
   EXPECT_FALSE(c.vendor.empty());
@@ -30,7 +30,7 @@ TEST_F(GlObjectsTest, TheContextSaysWhatItIs) {
             c.renderer.find("llvmpipe") != std::string::npos || c.renderer.find("softpipe") != std::string::npos);
 }
 
-TEST_F(GlObjectsTest, MasksSwitchFastPathsOff) {
+TEST_F(GlObjects, Mask_SwitchesFastPathsOff) {
   gl::ContextConfig config;
   config.mask = "persistent,timer";
   const gl::Context masked = gl::Context::offscreen(config);
@@ -38,7 +38,7 @@ TEST_F(GlObjectsTest, MasksSwitchFastPathsOff) {
   EXPECT_FALSE(masked.capabilities().timer_queries);
 }
 
-TEST_F(GlObjectsTest, OwnersMoveBorrowAndRelease) {
+TEST_F(GlObjects, Owners_MoveBorrowAndRelease) {
   gl::Buffer first(64, GL_DYNAMIC_STORAGE_BIT);
   const GLuint name = first.name();
   gl::Buffer second = std::move(first);
@@ -58,7 +58,7 @@ TEST_F(GlObjectsTest, OwnersMoveBorrowAndRelease) {
 }
 
 // Provoked GL errors are the point here, so this test has a context of its own.
-TEST_F(GlObjectsTest, ErrorsNameTheCall) {
+TEST_F(GlObjects, Errors_NameTheCall) {
   std::string seen;
   gl::ContextConfig config;
   config.sink = [&seen](const gl::DebugMessage& message) { seen += message.error ? std::string(message.text) : ""; };
@@ -78,7 +78,7 @@ TEST_F(GlObjectsTest, ErrorsNameTheCall) {
   EXPECT_NE(fence.find("drawing: the GPU did not finish"), std::string::npos) << fence;
 }
 
-TEST_F(GlObjectsTest, AFramebufferDrawsIntoATexture) {
+TEST_F(GlObjects, Framebuffer_DrawsIntoATexture) {
   const gl::Texture texture(GL_RGBA8, 8, 4, 1);
   const gl::Framebuffer target(texture, 0);
   const GLfloat color[] = {1.0f, 0.0f, 0.2f, 1.0f};
@@ -91,7 +91,7 @@ TEST_F(GlObjectsTest, AFramebufferDrawsIntoATexture) {
 }
 
 // More frames than slots: each reads back exactly what was written for it.
-TEST_F(GlObjectsTest, TheRingDeliversEveryFrame) {
+TEST_F(GlObjects, PboRing_DeliversEveryFrame) {
   gl::Capabilities plain = context().capabilities();
   plain.persistent_mapping = false;
   for (const gl::Capabilities& capabilities : {context().capabilities(), plain}) {
@@ -115,7 +115,7 @@ TEST_F(GlObjectsTest, TheRingDeliversEveryFrame) {
   }
 }
 
-TEST_F(GlObjectsTest, AFenceSignals) {
+TEST_F(GlObjects, Fence_Signals) {
   const gl::Sync nothing;
   EXPECT_TRUE(nothing.signaled());
   const gl::Sync fence = gl::Sync::fence();
@@ -123,7 +123,7 @@ TEST_F(GlObjectsTest, AFenceSignals) {
   EXPECT_TRUE(fence.signaled());
 }
 
-TEST_F(GlObjectsTest, TimesComeTwoFramesLateOrNever) {
+TEST_F(GlObjects, Times_ComeTwoFramesLateOrNever) {
   gl::Timer timer(context().capabilities());
   std::vector<int> given;
   for (int frame = 0; frame < 6; ++frame) {
@@ -153,7 +153,7 @@ std::string shared_header(const std::string& name) {
 }
 
 // kernels/shared is GLSL too: all its headers compile, and their functions give what arithmetic by hand gives.
-TEST_F(GlObjectsTest, SharedHeadersAreGlsl) {
+TEST_F(GlObjects, SharedHeaders_AreGlsl) {
   std::string text = "#version 450 core\n";
   for (const char* name : {"prelude.h", "color.h", "fovea.h", "oculomotor.h", "sampling.h"})
     text += shared_header(name);

@@ -10,13 +10,13 @@
 namespace saccade::test {
 namespace {
 
-TEST(Allocation, IsCounted) {
+TEST(CpuAllocation, Counter_Counts) {
   const long before = allocation_count();
   std::vector<int> some(100);
   EXPECT_EQ(allocation_count(), before + 1) << some.size();
 }
 
-TEST(Allocation, NonePerFrame) {
+TEST(CpuAllocation, PerFrame_IsNone) {
   for (const PixelLayout layout : kLayouts) {
     SCOPED_TRACE(name(layout));
     std::mt19937 rng(1);

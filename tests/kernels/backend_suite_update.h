@@ -180,7 +180,7 @@ TEST_P(BackendSuite, LargeFrames_AreTrue) {
 }
 
 // By hand: one sample of 255 in a black 64x64 frame. Its mean over 4^l texels is 255 / 4^l, rounded half up.
-TEST_P(BackendSuite, OneBrightSample_ByArithmetic) {
+TEST_P(BackendSuite, OneBrightSample_EqualsArithmetic) {
   TestFrame frame(PixelLayout::kNv12, 64, 64);
   frame.for_each_sample([&](int p, int x, int y, int c) { frame.set(p, x, y, c, 0); });
   const auto texture = make(make_pyramid_layout(64, 64, TextureFormat::kYuv8));
@@ -320,7 +320,7 @@ TEST_P(BackendSuite, SteadyFrames_AllocateNothing) {
 }
 
 // Else the test above could not fail.
-TEST(BackendSuiteAllocations, AreCounted) {
+TEST(BackendSuiteAllocations, Counter_Counts) {
   const long before = allocation_count();
   const std::vector<int> some(100);
   EXPECT_EQ(allocation_count(), before + 1) << some.size();

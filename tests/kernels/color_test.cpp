@@ -25,7 +25,7 @@ struct Case {
 constexpr std::array kCases{Case{ColorMatrix::kBt601, 0.299, 0.114}, Case{ColorMatrix::kBt709, 0.2126, 0.0722},
                             Case{ColorMatrix::kBt2020, 0.2627, 0.0593}, Case{ColorMatrix::kSmpte240m, 0.212, 0.087}};
 
-TEST(Color, AgreesWithClosedFormulas) {
+TEST(Color, AnyCode_AgreesWithClosedFormulas) {
   for (const Case& each : kCases) {
     for (const ColorRange range : {ColorRange::kLimited, ColorRange::kFull}) {
       for (const int bits : {8, 10, 12, 16}) {
@@ -61,7 +61,7 @@ TEST(Color, AgreesWithClosedFormulas) {
   }
 }
 
-TEST(Color, KnownColours) {
+TEST(Color, KnownCodes_GiveTheirColours) {
   // BT.709 limited, 8 bits: white, black, and EBU red 75 % (Y 51, Cb 109, Cr 212).
   const shared::ColorParams p = make_color_params({ColorMatrix::kBt709, ColorRange::kLimited, 8, 0.25f, 0.0f}, 255.0f);
   const shared::Rgb white = shared::ycbcr_to_rgb(235, 128, 128, p);
@@ -76,7 +76,7 @@ TEST(Color, KnownColours) {
   EXPECT_NEAR(red.b, 0, 0.004);
 }
 
-TEST(Color, UntaggedMatrixBySize) {
+TEST(Color, UntaggedMatrix_FollowsTheSize) {
   EXPECT_EQ(default_matrix(1279, 719), ColorMatrix::kBt601);
   EXPECT_EQ(default_matrix(1280, 100), ColorMatrix::kBt709);
   EXPECT_EQ(default_matrix(100, 720), ColorMatrix::kBt709);

@@ -18,7 +18,7 @@
 namespace saccade::test {
 namespace {
 
-class CpuOpsTest : public testing::TestWithParam<std::int64_t> {
+class SimdOps : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
     hwy::SetSupportedTargetsForTest(GetParam());
@@ -67,7 +67,7 @@ void for_each_row_case(F&& f) {
   }
 }
 
-TEST_P(CpuOpsTest, Packing) {
+TEST_P(SimdOps, Packing_EqualsPlain) {
   for_each_row_case([&](std::mt19937& rng, Fill fill, std::size_t n) {
     const std::size_t skew = rng() % 16;
     const auto cb = make_bytes(rng, 2 * n + skew, fill);
@@ -89,7 +89,7 @@ TEST_P(CpuOpsTest, Packing) {
   });
 }
 
-TEST_P(CpuOpsTest, Marks) {
+TEST_P(SimdOps, Marks_EqualPlain) {
   for_each_row_case([&](std::mt19937& rng, Fill fill, std::size_t n) {
     const std::size_t skew = rng() % 16 & ~std::size_t{1};
     const auto a = make_bytes(rng, 2 * n + skew, fill);
@@ -111,7 +111,7 @@ TEST_P(CpuOpsTest, Marks) {
   });
 }
 
-TEST_P(CpuOpsTest, Compare) {
+TEST_P(SimdOps, Compare_EqualsPlain) {
   const auto compare = [&](std::mt19937& rng, Fill fill, std::size_t n) {
     const std::size_t skew = rng() % 16;
     const auto pitch = static_cast<std::ptrdiff_t>(n + 3);
@@ -142,7 +142,7 @@ TEST_P(CpuOpsTest, Compare) {
   }
 }
 
-TEST_P(CpuOpsTest, SumMarks) {
+TEST_P(SimdOps, SumMarks_EqualsPlain) {
   for (const std::size_t tile_bytes : {16U, 32U, 64U}) {
     for (const std::size_t tiles : {1U, 2U, 3U, 17U}) {
       for (const Fill fill : kFills) {
@@ -158,7 +158,7 @@ TEST_P(CpuOpsTest, SumMarks) {
   }
 }
 
-TEST_P(CpuOpsTest, Energy) {
+TEST_P(SimdOps, Energy_EqualsPlain) {
   unsigned seed = 0;
   for (const int width : {1, 2, 7, 8, 15, 16, 17, 33, 60, 64}) {
     for (const int height : {1, 2, 15, 16}) {
@@ -202,7 +202,7 @@ MipResult run_mips(CpuOps::TileMipsFn op, const std::uint8_t* source, std::ptrdi
   return result;
 }
 
-TEST_P(CpuOpsTest, TileMips) {
+TEST_P(SimdOps, TileMips_EqualPlain) {
   for (int kind = 0; kind < kTexelKinds; ++kind) {
     for (unsigned seed = 0; seed < 60; ++seed) {
       std::mt19937 rng(seed);
@@ -255,7 +255,7 @@ Patch random_patch(std::mt19937& rng, int width, int height, int levels, int siz
   return patch;
 }
 
-TEST_P(CpuOpsTest, SamplePatch) {
+TEST_P(SimdOps, SamplePatch_EqualsPlain) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 rng(seed);
     const bool rgba = rng() % 3 == 0;
@@ -296,11 +296,11 @@ TEST_P(CpuOpsTest, SamplePatch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, CpuOpsTest, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+INSTANTIATE_TEST_SUITE_P(Targets, SimdOps, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](const auto& each) { return std::string(hwy::TargetName(each.param)); });
 
 // Every half, and the middle between it and the next: _Float16-free truth by scaling with powers of two.
-TEST(Half, RoundsToNearestEven) {
+TEST(Half, AnyFloat_RoundsToNearestEven) {
   for (std::uint32_t h = 0; h < 0x7c00; ++h) {
     const auto value = [](std::uint32_t bits) {
       const auto exponent = static_cast<int>(bits >> 10);

@@ -22,7 +22,7 @@ std::string describe(PixelLayout layout, Size size, int levels, unsigned seed) {
   return fmt::format("{} {}x{} levels {} seed {}", name(layout), size.width, size.height, levels, seed);
 }
 
-TEST(CpuPyramid, TwelveLevelsOfATinyAndAnOddFrame) {
+TEST(CpuPyramid, TwelveLevels_AreTrueForTinyAndOddFrames) {
   for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kP016}) {
     for (const Size size : {Size{1, 1}, Size{2047, 65}}) {
       SCOPED_TRACE(describe(layout, size, 12, 7));
@@ -39,7 +39,7 @@ TEST(CpuPyramid, TwelveLevelsOfATinyAndAnOddFrame) {
   }
 }
 
-TEST(CpuPyramid, SaysWhatDoesNotFit) {
+TEST(CpuPyramid, WhatDoesNotFit_IsRefused) {
   CpuPyramid pyramid(make_pyramid_layout(64, 48, TextureFormat::kYuv8));
   Damage damage(pyramid.layout().tiles);
   TestFrame other_size(PixelLayout::kI420, 64, 47);

@@ -62,7 +62,7 @@ void nudge(TestFrame& frame, std::mt19937& rng, int one_in) {
   });
 }
 
-TEST(CpuTileDiffer, AgreesWithBruteForce) {
+TEST(CpuTileDiffer, OddSize_EqualsBruteForce) {
   unsigned seed = 1;
   for (const PixelLayout layout : kLayouts) {
     for (const auto& [width, height] : {std::pair{1, 1}, {2, 2}, {15, 17}, {65, 63}, {161, 121}, {257, 131}}) {
@@ -93,7 +93,7 @@ TEST(CpuTileDiffer, AgreesWithBruteForce) {
 }
 
 // Each single sample, at the least step the format has, damages its tile and no other.
-TEST(CpuTileDiffer, OneSampleOneTile) {
+TEST(CpuTileDiffer, OneSample_DamagesOneTile) {
   for (const PixelLayout layout : kLayouts) {
     SCOPED_TRACE(name(layout));
     std::mt19937 rng(5);
@@ -115,7 +115,7 @@ TEST(CpuTileDiffer, OneSampleOneTile) {
   }
 }
 
-TEST(CpuTileDiffer, EverythingOnRequest) {
+TEST(CpuTileDiffer, DamageEverything_HoldsForOneFrame) {
   TestFrame frame(PixelLayout::kNv12, 50, 40);
   CpuPyramid texture(make_pyramid_layout(50, 40, TextureFormat::kYuv8));
   CpuTileDiffer differ(texture, {});
@@ -126,7 +126,7 @@ TEST(CpuTileDiffer, EverythingOnRequest) {
   EXPECT_EQ(differ.diff(frame.view()).count(), 0);
 }
 
-TEST(CpuTileDiffer, RefusesOtherFrames) {
+TEST(CpuTileDiffer, OtherFrames_AreRefused) {
   CpuPyramid texture(make_pyramid_layout(50, 40, TextureFormat::kYuv8));
   CpuTileDiffer differ(texture, {});
   TestFrame wide(PixelLayout::kP016, 50, 40);
@@ -150,7 +150,7 @@ void expect_within(const CpuPyramid& texture, const TestFrame& frame, int thresh
   ASSERT_LE(worst, bound);
 }
 
-TEST(CpuTileDiffer, DriftStaysInBounds) {
+TEST(CpuTileDiffer, Drift_StaysInBounds) {
   for (const PixelLayout layout : kLayouts) {
     for (const int threshold : {0, 2, 7}) {
       SCOPED_TRACE(fmt::format("{} threshold {}", name(layout), threshold));

@@ -15,7 +15,7 @@ std::vector<int> listed(const Damage& damage) {
   return tiles;
 }
 
-TEST(Damage, HoldsTheTilesThatWereSetInRisingOrder) {
+TEST(Damage, SetTiles_AreListedInRisingOrder) {
   for (const unsigned seed : {1U, 2U, 3U, 4U}) {
     std::mt19937 random(seed);
     const TileGrid grid{1 + static_cast<int>(random() % 40), 1 + static_cast<int>(random() % 40)};
@@ -36,7 +36,7 @@ TEST(Damage, HoldsTheTilesThatWereSetInRisingOrder) {
   }
 }
 
-TEST(Damage, SetIsIdempotentAndTheLastEnergyStays) {
+TEST(Damage, SetTwice_CountsOnceWithTheLastEnergy) {
   Damage damage({3, 2});
   damage.set(4, 10);
   damage.set(4, 20);
@@ -49,7 +49,7 @@ TEST(Damage, SetIsIdempotentAndTheLastEnergyStays) {
   EXPECT_TRUE(listed(damage).empty());
 }
 
-TEST(Damage, SetAllSetsNoTileBeyondTheGrid) {
+TEST(Damage, SetAll_SetsNoTileBeyondTheGrid) {
   for (const int count : {1, 63, 64, 65, 127, 128, 129}) {
     Damage damage({count, 1});
     damage.set(0, 99);

@@ -34,7 +34,7 @@ void expect_merged(const std::vector<TileRect>& rects) {
   }
 }
 
-TEST(DamageRects, CoverExactlyWhateverTheTiles) {
+TEST(DamageRects, AnyTiles_AreCoveredExactly) {
   std::vector<TileRect> rects;
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 rng(seed);
@@ -52,7 +52,7 @@ TEST(DamageRects, CoverExactlyWhateverTheTiles) {
   }
 }
 
-TEST(DamageRects, MergeEqualRuns) {
+TEST(DamageRects, EqualRuns_AreMerged) {
   Damage damage({5, 4});
   // . x x . x
   // . x x . x
@@ -65,7 +65,7 @@ TEST(DamageRects, MergeEqualRuns) {
   EXPECT_EQ(rects, expected);
 }
 
-TEST(DamageRects, NoneAndAll) {
+TEST(DamageRects, NoneOrAll_IsNoneOrOne) {
   Damage damage({13, 7});
   std::vector<TileRect> rects{{1, 1, 1, 1}};
   damage.rects(rects);
@@ -75,7 +75,7 @@ TEST(DamageRects, NoneAndAll) {
   EXPECT_EQ(rects, (std::vector<TileRect>{{0, 0, 13, 7}}));
 }
 
-TEST(Damage, CountsAndForgets) {
+TEST(Damage, SetThenCleared_CountsAndForgets) {
   Damage damage({10, 13});  // 130 tiles: three words
   damage.set(129, 7);
   damage.set(129, 9);

@@ -142,7 +142,7 @@ void expect_true_samples(const CpuPyramid& pyramid, const Truth& truth, const Pa
 
 class Sampler : public testing::TestWithParam<bool> {};  // plain or SIMD
 
-TEST_P(Sampler, AgreesWithDoublePrecision) {
+TEST_P(Sampler, AnyPatch_AgreesWithDoublePrecision) {
   const CpuOps ops = GetParam() ? simd_ops() : plain_ops();
   unsigned seed = 1;
   for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kI420p16, PixelLayout::kRgba8}) {
@@ -171,7 +171,7 @@ TEST_P(Sampler, AgreesWithDoublePrecision) {
 }
 
 // A patch of integer lod on texel centres reads level l itself.
-TEST_P(Sampler, OnTexelsItCopies) {
+TEST_P(Sampler, TexelCentres_AreCopied) {
   const CpuOps ops = GetParam() ? simd_ops() : plain_ops();
   std::mt19937 rng(9);
   TestFrame frame(PixelLayout::kRgba8, 256, 256);
@@ -205,7 +205,7 @@ TEST_P(Sampler, OnTexelsItCopies) {
   }
 }
 
-TEST_P(Sampler, OutsideIsZeroRgb) {
+TEST_P(Sampler, UncoveredPatch_IsZeroRgb) {
   const CpuOps ops = GetParam() ? simd_ops() : plain_ops();
   std::mt19937 rng(4);
   TestFrame frame(PixelLayout::kNv12, 40, 30);
@@ -235,7 +235,7 @@ TEST_P(Sampler, OutsideIsZeroRgb) {
 }
 
 // Far outside (but said to be covered), every sample reads the nearest edge.
-TEST_P(Sampler, ClampsToTheEdge) {
+TEST_P(Sampler, FarOutside_ReadsTheEdge) {
   const CpuOps ops = GetParam() ? simd_ops() : plain_ops();
   TestFrame frame(PixelLayout::kRgba8, 64, 64);
   frame.for_each_sample([&](int p, int x, int y, int c) { frame.set(p, x, y, c, c == 0 ? x * 3 : y * 2); });

@@ -20,13 +20,13 @@ constexpr FoveaParams kFovea{.m0 = 2.3f,
                              .pad1 = 0,
                              .pad2 = 0};
 
-TEST(Fovea, EccentricityIsTheDistanceInItsUnit) {
+TEST(Fovea, Eccentricity_IsTheDistanceInItsUnit) {
   // 3-4-5: 150 px * 0.02 = 3, 400/3 px * 0.03 = 4.
   EXPECT_FLOAT_EQ(eccentricity(250, 100 + 400.0f / 3, 100, 100, kFovea), 5.0f);
   EXPECT_EQ(eccentricity(7, 9, 7, 9, kFovea), 0.0f);
 }
 
-TEST(Fovea, LevelOfDetailFollowsTheHyperbola) {
+TEST(Fovea, LevelOfDetail_FollowsTheHyperbola) {
   for (double e = 0; e < 60; e += 0.37) {
     const double expected = std::clamp(std::log2((e + 2.3) / 2.3), 0.0, 6.0);
     EXPECT_NEAR(level_of_detail(static_cast<float>(e), kFovea), expected, 2e-6) << e;
@@ -36,7 +36,7 @@ TEST(Fovea, LevelOfDetailFollowsTheHyperbola) {
   EXPECT_EQ(level_of_detail(1e6f, kFovea), 6.0f);
 }
 
-TEST(Fovea, APlateauAndABlurredCentre) {
+TEST(Fovea, M0OtherThanE0_IsPlateauOrBlur) {
   FoveaParams plateau = kFovea;
   plateau.m0 = 4.3f;  // full resolution out to M0 - e0 = 2
   EXPECT_EQ(level_of_detail(1.99f, plateau), 0.0f);
@@ -46,7 +46,7 @@ TEST(Fovea, APlateauAndABlurredCentre) {
   EXPECT_FLOAT_EQ(level_of_detail(0, blurred), 1.0f);
 }
 
-TEST(Fovea, EccentricityOfLodInverts) {
+TEST(Fovea, EccentricityOfLod_Inverts) {
   for (float lod = 0; lod < 6; lod += 0.21f) {
     EXPECT_NEAR(level_of_detail(eccentricity_of_lod(lod, kFovea), kFovea), lod, 1e-5) << lod;
   }
@@ -55,17 +55,17 @@ TEST(Fovea, EccentricityOfLodInverts) {
   EXPECT_EQ(eccentricity_of_lod(0.5f, blurred), 0.0f);  // never negative
 }
 
-TEST(Fovea, ChromaIsOneLevelFiner) {
+TEST(Fovea, Chroma_IsOneLevelFiner) {
   EXPECT_EQ(chroma_lod(0.5f), 0.0f);
   EXPECT_EQ(chroma_lod(2.25f), 1.25f);
 }
 
-TEST(Oculomotor, MainSequence) {
+TEST(Oculomotor, Duration_FollowsTheMainSequence) {
   EXPECT_FLOAT_EQ(saccade_duration_s(0), 0.021f);
   EXPECT_FLOAT_EQ(saccade_duration_s(10), 0.043f);
 }
 
-TEST(Oculomotor, MinimumJerkIsTheQuintic) {
+TEST(Oculomotor, MinimumJerk_IsTheQuintic) {
   for (double t = -0.5; t <= 1.5; t += 0.01) {
     const double s = std::clamp(t, 0.0, 1.0);
     const double expected = 10 * std::pow(s, 3) - 15 * std::pow(s, 4) + 6 * std::pow(s, 5);
@@ -76,14 +76,14 @@ TEST(Oculomotor, MinimumJerkIsTheQuintic) {
   EXPECT_EQ(minimum_jerk(1), 1.0f);
 }
 
-TEST(Sampling, PositionsAreCentredAndEvenlySpaced) {
+TEST(Sampling, Positions_AreCentredAndEvenlySpaced) {
   EXPECT_EQ(sample_position_px(100, 0, 16, 1), 92.5f);
   EXPECT_EQ(sample_position_px(100, 15, 16, 1), 107.5f);
   EXPECT_EQ(sample_position_px(100, 0, 16, 4), 70.0f);
   EXPECT_EQ(sample_position_px(100, 8, 16, 4), 102.0f);
 }
 
-TEST(Sampling, TexelCoordinates) {
+TEST(Sampling, KnownSites_GiveTheirTexels) {
   EXPECT_EQ(texel_coordinate(0.5f, 1, 0, 1), 0.0f);         // the centre of pixel 0 is texel 0
   EXPECT_EQ(texel_coordinate(4.0f, 1, 0, 0.125f), 0.0f);    // the centre of the first 8 pixels is texel 0 of level 3
   EXPECT_EQ(texel_coordinate(1.0f, 0.5f, 0, 1), 0.0f);      // centred chroma sits between pixels 0 and 1

@@ -47,7 +47,7 @@ double exact_cost_us(const PyramidLayout& layout, const Damage& damage, UploadCo
   return plan.calls * cost.call_us + static_cast<double>(plan.bytes) * cost.byte_us;
 }
 
-TEST(UploadPlanner, CoversDamageAndIsNeverDearerThanTheSimpleWays) {
+TEST(UploadPlanner, AnyDamage_IsCoveredNoDearerThanSimply) {
   std::mt19937 random(kSeed);
   const std::pair<int, int> sizes[] = {{1, 1}, {17, 15}, {161, 121}, {640, 360}, {1920, 1080}};
   const UploadCost costs[] = {{0.0, 1e-4}, {1.0, 1e-4}, {7.0, 3e-5}, {100.0, 1e-4}, {1.0, 0.0}};
@@ -75,7 +75,7 @@ TEST(UploadPlanner, CoversDamageAndIsNeverDearerThanTheSimpleWays) {
   }
 }
 
-TEST(UploadPlanner, NoDamageIsNoCall) {
+TEST(UploadPlanner, NoDamage_IsNoCall) {
   const PyramidLayout layout = make_pyramid_layout(320, 240, TextureFormat::kYuv8);
   UploadPlanner planner(layout, {1, 1e-4});
   const UploadPlan& plan = planner.plan(Damage(layout.tiles));
@@ -86,7 +86,7 @@ TEST(UploadPlanner, NoDamageIsNoCall) {
 }
 
 // By hand, 320x256 yuv8 (no padding): a tile is 16 * 16 + 8 * 8 * 2 = 384 bytes.
-TEST(UploadPlanner, JoinsWhenTheGapCostsLessThanTheCall) {
+TEST(UploadPlanner, GapCheaperThanACall_IsJoined) {
   const PyramidLayout layout = make_pyramid_layout(320, 256, TextureFormat::kYuv8);
   Damage damage(layout.tiles);
   damage.set(5 * layout.tiles.cols + 3);
@@ -103,7 +103,7 @@ TEST(UploadPlanner, JoinsWhenTheGapCostsLessThanTheCall) {
 }
 
 // The measured case: single 64x64 tiles of a tenth of a 1080p frame at 7 us a call lose to the whole frame.
-TEST(UploadPlanner, SendsEverythingWhenManyCallsWouldBeDearer) {
+TEST(UploadPlanner, ManyDearCalls_SendEverything) {
   const PyramidLayout layout = make_pyramid_layout(1920, 1080, TextureFormat::kYuv8);
   Damage damage(layout.tiles);
   for (int i = 0; i < layout.tiles.count(); i += 10) damage.set(i);

@@ -55,7 +55,7 @@ void run_sequence(int device, unsigned seed, int steps) {
 
 class CudaDevices : public CudaTest {};
 
-TEST_F(CudaDevices, SeveralTextures_OnSeveralThreads_EqualCpu) {
+TEST_F(CudaDevices, SeveralTexturesAndThreads_EqualCpu) {
   std::vector<std::thread> threads;
   for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back([seed] { run_sequence(0, seed, 8); });
   for (std::thread& thread : threads) thread.join();

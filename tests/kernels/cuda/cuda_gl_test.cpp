@@ -95,12 +95,12 @@ void run_sequence(const gl::Context& context, PixelLayout layout, int width, int
   }
 }
 
-TEST_F(CudaGl, ContextIsOnTheCard) {
+TEST_F(CudaGl, Context_IsOnTheGpu) {
   EXPECT_EQ(cuda_device_of_current_gl(), 0);
   EXPECT_FALSE(context_->capabilities().software);
 }
 
-TEST_F(CudaGl, NoContextOnACardThatIsNotThere) {
+TEST_F(CudaGl, MissingGpu_HasNoContext) {
   gl::ContextConfig config;
   config.cuda_device = 1000;
   try {
@@ -112,7 +112,7 @@ TEST_F(CudaGl, NoContextOnACardThatIsNotThere) {
   context_->make_current();
 }
 
-TEST_F(CudaGl, EveryWayEqualsCpu) {
+TEST_F(CudaGl, EveryWay_EqualsCpu) {
   for (const PixelLayout layout : kOnCard) {
     for (const auto& [width, height] : {std::pair{320, 180}, {161, 121}, {17, 33}}) {
       for (const From from : {From::kHost, From::kCard, From::kBoth}) {
@@ -126,7 +126,7 @@ TEST_F(CudaGl, EveryWayEqualsCpu) {
 }
 
 // What a driver gets that can't share textures.
-TEST_F(CudaGl, CopiesReachGl) {
+TEST_F(CudaGl, Copies_ReachGl) {
   for (const PixelLayout layout : kOnCard) {
     for (const auto& [width, height] : {std::pair{320, 180}, {161, 121}}) {
       for (const bool fused : {false, true})
@@ -137,19 +137,19 @@ TEST_F(CudaGl, CopiesReachGl) {
   run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kCard, true, GlSharing::kCopied);
 }
 
-TEST_F(CudaGl, SharesWhereItCan) {
+TEST_F(CudaGl, UnlessCopied_Shares) {
   const PyramidLayout shape = make_pyramid_layout(64, 64, TextureFormat::kYuv8, 7);
   EXPECT_EQ(CudaGlTexture(*context_, shape, config(UploadPath::kDirect)).why_copied(), "");
   EXPECT_NE(CudaGlTexture(*context_, shape, config(UploadPath::kDirect, GlSharing::kCopied)).why_copied(), "");
 }
 
-TEST_F(CudaGl, LargeFrames) {
+TEST_F(CudaGl, LargeFrames_EqualCpu) {
   run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kCard, true);
   run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kPbo, From::kHost, false);
   run_sequence(*context_, PixelLayout::kP016, 1920, 1080, UploadPath::kPbo, From::kCard, false);
 }
 
-TEST_F(CudaGl, HandOverRefusesWhatDoesNotFit) {
+TEST_F(CudaGl, HandoverThatDoesNotFit_IsRefused) {
   const PyramidLayout shape = make_pyramid_layout(64, 64, TextureFormat::kYuv8, 7);
   CudaGlTexture cuda(*context_, shape, config(UploadPath::kPbo));
   const std::vector<GlPlane> planes = make_gl_planes(context_->capabilities(), shape);
@@ -166,7 +166,7 @@ TEST_F(CudaGl, HandOverRefusesWhatDoesNotFit) {
   }
 }
 
-TEST_F(CudaGl, BufferIsSeenByGl) {
+TEST_F(CudaGl, Buffer_IsSeenByGl) {
   CudaGlBuffer buffer(0, 1000);
   const CudaStream stream(0);
   static_cast<void>(buffer.map(stream.get()));  // given back though nobody unmaps it: what was to fill it failed, say

@@ -70,7 +70,7 @@ class CudaSample : public CudaTest, public ::testing::WithParamInterface<PixelLa
 
 // The texture unit's weights have 8 bits: positions are off by up to 1/512 texel on each axis. Between texels 255 apart
 // that is half a code an axis, in luma and, times up to 2.1, in chroma: noise may differ by 3.3 codes, pictures do not.
-TEST_P(CudaSample, HardwareIsWithinTwoCodes) {
+TEST_P(CudaSample, Hardware_IsWithinTwoCodes) {
   for (const bool noise : {false, true}) {
     prepare(640, 360, noise, 21);
     const PatchPlan plan = random_plan(rng_, 640, 360, 7, 16, 200);

@@ -38,7 +38,7 @@ void expect_turned(const PlaneView& from, const std::uint8_t* to, std::ptrdiff_t
   }
 }
 
-TEST_F(CudaTurn, AllEightWays) {
+TEST_F(CudaTurn, EachOfEightWays_IsTrue) {
   std::mt19937 rng(3);
   for (const PixelLayout layout : {PixelLayout::kNv12, PixelLayout::kP016}) {
     for (const auto& [w, h] : {std::pair{2, 2}, {70, 34}, {320, 180}, {1080, 606}}) {
@@ -66,7 +66,7 @@ TEST_F(CudaTurn, AllEightWays) {
   }
 }
 
-TEST_F(CudaTurn, RefusesOtherFrames) {
+TEST_F(CudaTurn, OtherFrames_AreRefused) {
   const TestFrame host(PixelLayout::kNv12, 64, 64);
   EXPECT_THROW(turn_frame(host.view(), {}, {}), std::invalid_argument);
   const TestFrame planar(PixelLayout::kI420, 64, 64);

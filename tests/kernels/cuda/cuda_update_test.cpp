@@ -53,7 +53,7 @@ void run_sequence(PixelLayout layout, const Case& c, Form form, Rows rows, unsig
 
 class CudaUpdate : public CudaTest, public ::testing::WithParamInterface<PixelLayout> {};
 
-TEST_P(CudaUpdate, StagedEqualsCpu) {
+TEST_P(CudaUpdate, Staged_EqualsCpu) {
   unsigned seed = 200;
   for (const Case& c : kCases) {
     ++seed;
@@ -66,9 +66,9 @@ TEST_P(CudaUpdate, StagedEqualsCpu) {
 INSTANTIATE_TEST_SUITE_P(Layouts, CudaUpdate, ::testing::ValuesIn(kLayouts),
                          [](const auto& test) { return std::string(name(test.param)); });
 
-class CudaTextureTest : public CudaTest {};
+class CudaCall : public CudaTest {};
 
-TEST_F(CudaTextureTest, FailedCallsSayWhatAndWhatToTry) {
+TEST_F(CudaCall, Failed_SaysWhatAndWhatToTry) {
   try {
     const CudaBuffer huge(0, std::size_t{1} << 50);
     FAIL() << "a petabyte was allocated";

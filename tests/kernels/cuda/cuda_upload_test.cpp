@@ -43,7 +43,7 @@ class CudaUpload : public CudaTest, public ::testing::WithParamInterface<PixelLa
   }
 };
 
-TEST_P(CudaUpload, PackedTilesEqualCpu) {
+TEST_P(CudaUpload, PackedTiles_EqualCpu) {
   unsigned seed = 0;
   for (const auto& [w, h, levels] :
        {std::array{1, 1, 7}, {17, 15, 7}, {161, 121, 7}, {64, 64, 7}, {130, 70, 9}, {640, 360, 7}}) {
@@ -55,7 +55,7 @@ TEST_P(CudaUpload, PackedTilesEqualCpu) {
   }
 }
 
-TEST_P(CudaUpload, PinnedFramesEqualCpu) {
+TEST_P(CudaUpload, PinnedFrames_EqualCpu) {
   unsigned seed = 50;
   for (const auto& [w, h, levels] : {std::array{1, 1, 7}, {17, 15, 7}, {161, 121, 7}, {640, 360, 8}}) {
     for (const int one_in : {1, 40}) {
@@ -65,7 +65,7 @@ TEST_P(CudaUpload, PinnedFramesEqualCpu) {
   }
 }
 
-TEST_P(CudaUpload, WholeHostFramesEqualCpu) {
+TEST_P(CudaUpload, WholeHostFrames_EqualCpu) {
   unsigned seed = 80;
   for (const auto& [w, h] : {std::array{1, 1}, {161, 121}, {322, 182}}) {
     run(w, h, 7, false, 5, false, true, ++seed);

@@ -18,9 +18,9 @@ struct Way {
   UploadPath path;
 };
 
-class GlAllocationTest : public testing::GlTest, public ::testing::WithParamInterface<Way> {};
+class GlAllocation : public testing::GlTest, public ::testing::WithParamInterface<Way> {};
 
-INSTANTIATE_TEST_SUITE_P(Ways, GlAllocationTest,
+INSTANTIATE_TEST_SUITE_P(Ways, GlAllocation,
                          ::testing::Values(Way{GlWork::kCompute, UploadPath::kDirect},
                                            Way{GlWork::kCompute, UploadPath::kPbo},
                                            Way{GlWork::kHost, UploadPath::kDirect},
@@ -53,7 +53,7 @@ struct FrameLoop {
   }
 };
 
-TEST_P(GlAllocationTest, NonePerFrame) {
+TEST_P(GlAllocation, PerFrame_IsNone) {
   for (const PixelLayout pixels : {PixelLayout::kI420, PixelLayout::kP016, PixelLayout::kRgba8}) {
     SCOPED_TRACE(::testing::Message() << name(pixels) << " seed " << kSeed);
     std::mt19937 random(kSeed);
@@ -80,7 +80,7 @@ TEST_P(GlAllocationTest, NonePerFrame) {
 }
 
 // Else the test above could not fail.
-TEST(GlAllocation, IsCounted) {
+TEST(GlAllocation, Counter_Counts) {
   const long before = test::allocation_count();
   const std::vector<int> some(100);
   EXPECT_EQ(test::allocation_count(), before + 1) << some.size();

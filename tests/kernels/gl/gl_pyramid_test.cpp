@@ -45,7 +45,7 @@ void expect_same_levels(const GlTexture& on_gl, const CpuPyramid& on_cpu, const 
   }
 }
 
-class GlTextureTest : public GlTest {
+class GlPyramid : public GlTest {
  protected:
   // Random damage of every share, from nothing to everything, through the backend's own differ.
   void compare(const Case& c, const GlTextureConfig& config, int frames, const DiffConfig& diff = {}) {
@@ -74,7 +74,7 @@ class GlTextureTest : public GlTest {
 constexpr UploadCost kDearCalls{50.0, 1e-4};
 constexpr UploadCost kDearBytes{1e-3, 1.0};
 
-TEST_F(GlTextureTest, EqualsTheCpuThroughPixelBuffersAndJoinedRectangles) {
+TEST_F(GlPyramid, PixelBuffersAndJoinedRects_EqualCpu) {
   for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kP016, PixelLayout::kRgba8}) {
     for (const UploadCost cost : {kDearCalls, kDearBytes}) {
       compare({layout, 321, 243, kDefaultLevels}, {GlWork::kCompute, UploadPath::kPbo, cost, {}}, 6);
@@ -83,7 +83,7 @@ TEST_F(GlTextureTest, EqualsTheCpuThroughPixelBuffersAndJoinedRectangles) {
   }
 }
 
-TEST_F(GlTextureTest, EqualsTheCpuWithLevelsMadeOnTheHost) {
+TEST_F(GlPyramid, LevelsMadeOnTheHost_EqualCpu) {
   for (const PixelLayout layout : {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8}) {
     for (const UploadCost cost : {kDearCalls, kDearBytes}) {
       compare({layout, 321, 243, kDefaultLevels}, {GlWork::kHost, UploadPath::kDirect, cost, {}}, 6);
@@ -94,16 +94,16 @@ TEST_F(GlTextureTest, EqualsTheCpuWithLevelsMadeOnTheHost) {
 }
 
 // White samples make the largest sums: 64 bits above level 8 of 16-bit planes.
-TEST_F(GlTextureTest, KeepsLargeSumsExact) {
+TEST_F(GlPyramid, LargeSums_AreExact) {
   const Case c{PixelLayout::kP016, 1100, 1050, 12};
   compare(c, {GlWork::kCompute, UploadPath::kDirect, kDearBytes, {}}, 2);
 }
 
 // A joined rectangle covers tiles that a threshold left alone: those must keep the texture's old samples.
-class GlWorkTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
-INSTANTIATE_TEST_SUITE_P(Work, GlWorkTest, ::testing::Values(GlWork::kCompute, GlWork::kHost), testing::work_name);
+class GlPyramidWork : public GlTest, public ::testing::WithParamInterface<GlWork> {};
+INSTANTIATE_TEST_SUITE_P(Work, GlPyramidWork, ::testing::Values(GlWork::kCompute, GlWork::kHost), testing::work_name);
 
-TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
+TEST_P(GlPyramidWork, JoinedRects_LeaveUndamagedTiles) {
   DiffConfig diff;
   diff.threshold = 3;
   const Case c{PixelLayout::kI420, 200, 160, kDefaultLevels};
@@ -132,7 +132,7 @@ TEST_P(GlWorkTest, JoinedRectanglesLeaveUndamagedTilesAlone) {
   }
 }
 
-TEST_F(GlTextureTest, Calibrates) {
+TEST_F(GlPyramid, Calibrated_HasPlausibleCosts) {
   const PyramidLayout layout = make_pyramid_layout(640, 360, TextureFormat::kYuv8);
   for (const UploadPath path : {UploadPath::kDirect, UploadPath::kPbo}) {
     const GlTexture pyramid(context(), layout, {GlWork::kAuto, path, {}, {}});
@@ -142,7 +142,7 @@ TEST_F(GlTextureTest, Calibrates) {
   }
 }
 
-TEST_F(GlTextureTest, RefusesWhatIsNotThere) {
+TEST_F(GlPyramid, MissingLevel_IsRefused) {
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
   const GlTexture pyramid(context(), layout, {GlWork::kAuto, UploadPath::kAuto, kDearBytes, {}});
   LevelImage out;
@@ -151,7 +151,7 @@ TEST_F(GlTextureTest, RefusesWhatIsNotThere) {
   EXPECT_THROW(pyramid.read_level(0, -1, out), std::out_of_range);
 }
 
-TEST_F(GlTextureTest, ALargerTextureThanAllowedSaysSo) {
+TEST_F(GlPyramid, TooLargeTexture_NamesTheLimit) {
   gl::Capabilities small = context().capabilities();
   small.max_texture_size = 1024;
   const std::string error =
@@ -160,7 +160,7 @@ TEST_F(GlTextureTest, ALargerTextureThanAllowedSaysSo) {
 }
 
 // A texture that GL could not write holds wrong pixels.
-TEST_F(GlTextureTest, AFailedUploadThrows) {
+TEST_F(GlPyramid, FailedUpload_Throws) {
   const gl::Context other = quiet_context();
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
   HostFrame frame(PixelLayout::kRgba8, 64, 64);
@@ -177,7 +177,7 @@ TEST_F(GlTextureTest, AFailedUploadThrows) {
   }
 }
 
-TEST_F(GlTextureTest, AFailedSamplingIsForgotten) {
+TEST_F(GlPyramid, FailedSampling_IsForgotten) {
   const gl::Context other = quiet_context();
   const PyramidLayout layout = make_pyramid_layout(64, 64, TextureFormat::kRgba8);
   GlTexture pyramid(other, layout, {GlWork::kCompute, UploadPath::kDirect, kDearBytes, {}});

@@ -88,13 +88,10 @@ void expect_close(const PatchBatch& a, const PatchBatch& b, double most) {
                          << value_at(b, at);
 }
 
-class GlSamplerTest : public GlTest {};
+class GlSampleOrder : public GlTest, public ::testing::WithParamInterface<GlWork> {};
+INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrder, ::testing::Values(GlWork::kCompute, GlWork::kHost), testing::work_name);
 
-class GlSampleOrderTest : public GlTest, public ::testing::WithParamInterface<GlWork> {};
-INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrderTest, ::testing::Values(GlWork::kCompute, GlWork::kHost),
-                         testing::work_name);
-
-TEST_P(GlSampleOrderTest, SamplesComeInOrderFramesLater) {
+TEST_P(GlSampleOrder, SubmittedBatches_ComeInOrderFramesLater) {
   Pair pair(context(), PixelLayout::kI420, 160, 120, GetParam());
   const PatchPlan plan = random_plan(pair.on_cpu.layout(), 9, 16, true);
   std::mt19937 random(kSeed + 1);
@@ -118,7 +115,7 @@ TEST_P(GlSampleOrderTest, SamplesComeInOrderFramesLater) {
   EXPECT_FALSE(pair.on_gl.collect_samples(batch, true));
 }
 
-TEST_P(GlSampleOrderTest, ABatchOfAnotherShapeIsRefused) {
+TEST_P(GlSampleOrder, BatchOfAnotherShape_IsRefused) {
   Pair pair(context(), PixelLayout::kI420, 64, 64, GetParam());
   const PatchPlan plan = random_plan(pair.on_cpu.layout(), 4, 16, true);
   PatchBatch batch(3, 16, {});
