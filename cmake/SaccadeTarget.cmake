@@ -68,5 +68,7 @@ function(saccade_test target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE ${arg_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   saccade_compile_options(${target})
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${SACCADE_TEST_TIMEOUT})
+  # Parameters by their short names: their values make lines of hundreds of columns.
+  gtest_discover_tests(${target} NO_PRETTY_VALUES NO_PRETTY_TYPES DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${SACCADE_TEST_TIMEOUT})
 endfunction()

@@ -9,6 +9,7 @@
 #include "pipeline/error.h"
 #include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
+#include "tests/support/test_name.h"
 
 namespace saccade::test {
 namespace {
@@ -205,13 +206,9 @@ TEST_P(Manifest, EachFile_IsDecodedAsMeasured) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& entry) {
-  std::string name = std::to_string(entry.index) + "_";
-  for (const char c : entry.param.substr(0, 60)) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Made, Manifest, testing::ValuesIn(entries()), test_name);
+INSTANTIATE_TEST_SUITE_P(Made, Manifest, testing::ValuesIn(entries()), [](const auto& entry) {
+  return std::to_string(entry.index) + "_" + test_name(entry.param.substr(0, 28));  // a file's name may be long
+});
 
 }  // namespace
 }  // namespace saccade::test

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/source/support.h"
+#include "tests/support/test_name.h"
 
 namespace saccade::test {
 namespace {
@@ -41,7 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Straight{"64x48", "-c:v rawvideo -pix_fmt nv12", "nv12", PixelLayout::kNv12, 8},
                     Straight{"64x48", "-c:v ffv1 -pix_fmt yuv420p10le", "yuv420p10le", PixelLayout::kI420p16, 10},
                     Straight{"65x49", "-c:v ffv1 -pix_fmt yuv420p12le", "yuv420p12le", PixelLayout::kI420p16, 12},
-                    Straight{"64x48", "-c:v ffv1 -pix_fmt yuv420p16le", "yuv420p16le", PixelLayout::kI420p16, 16}));
+                    Straight{"64x48", "-c:v ffv1 -pix_fmt yuv420p16le", "yuv420p16le", PixelLayout::kI420p16, 16}),
+    [](const auto& p) { return test_name(std::string(p.param.size) + "_" + p.param.pix_fmt); });
 
 TEST(Source, AnyNumberOfThreads_GivesTheSamePictures) {
   const TempDir dir;
@@ -126,7 +128,10 @@ INSTANTIATE_TEST_SUITE_P(Quarter, DisplayMatrix,
                                          Turn{0, -1, 1, 0, 270, false, "transpose=cclock"},
                                          Turn{-1, 0, 0, 1, 0, true, "hflip"}, Turn{1, 0, 0, -1, 180, true, "vflip"},
                                          Turn{0, 1, 1, 0, 90, true, "transpose=cclock_flip"},
-                                         Turn{0, -1, -1, 0, 270, true, "transpose=clock_flip"}));
+                                         Turn{0, -1, -1, 0, 270, true, "transpose=clock_flip"}),
+                         [](const auto& turn) {
+                           return std::to_string(turn.param.rotation_deg) + (turn.param.mirrored ? "_mirrored" : "");
+                         });
 
 TEST(DisplayMatrix, RightAngle_MovesTheChromaSite) {
   const TempDir dir;

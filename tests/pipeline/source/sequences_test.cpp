@@ -200,7 +200,8 @@ TEST_P(StillPicture, AnyFormat_IsOneFrame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, StillPicture,
-                         testing::Values("png", "jpg", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "gif", "dpx"));
+                         testing::Values("png", "jpg", "bmp", "tiff", "webp", "ppm", "tga", "jp2", "gif", "dpx"),
+                         [](const auto& kind) { return std::string(kind.param); });
 
 }  // namespace
 }  // namespace saccade::test

@@ -1,9 +1,12 @@
 // test:// sources: the damage they promise is the damage they show.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "pipeline/error.h"
 #include "pipeline/source/test/test_source.h"
 #include "tests/pipeline/source/support.h"
+#include "tests/support/test_name.h"
 
 namespace saccade::test {
 namespace {
@@ -49,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Patterns, TestDamage,
                                          "test://box?size=161x121&frames=60", "test://box?size=3x5&frames=4",
                                          "test://noise?size=100x37&frames=8", "test://pan?size=160x120&frames=20",
                                          "test://pan?size=1x1&frames=6", "test://fade?size=97x33&frames=300",
-                                         "test://cut?size=64x64&frames=60&seed=7"));
+                                         "test://cut?size=64x64&frames=60&seed=7"),
+                         [](const auto& uri) { return test_name(uri.param.substr(std::strlen("test://"))); });
 
 TEST(TestSource, Seed_DecidesTheBytes) {
   const auto bytes = [](const std::string& uri) { return record(uri).all_bytes(); };

@@ -8,6 +8,7 @@
 #include "pipeline/source/frame/pts_clock.h"
 #include "pipeline/source/open.h"
 #include "tests/pipeline/source/support.h"
+#include "tests/support/test_name.h"
 
 namespace saccade::test {
 namespace {
@@ -123,7 +124,8 @@ INSTANTIATE_TEST_SUITE_P(Containers, Spans,
                                          std::pair("a.ts", "-c:v libx264 -qp 1 -g 12 -bf 2"),
                                          std::pair("open.mp4",
                                                    "-c:v libx264 -qp 1 -g 10 -bf 3 -x264-params open-gop=1"),
-                                         std::pair("a.h264", "-c:v libx264 -qp 1 -g 12 -bf 0")));
+                                         std::pair("a.h264", "-c:v libx264 -qp 1 -g 12 -bf 0")),
+                         [](const auto& clip) { return test_name(clip.param.first); });
 
 TEST(SourceError, StartBehindTheEnd_IsRefused) {
   const TempDir dir;

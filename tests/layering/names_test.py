@@ -1,0 +1,43 @@
+"""Every GoogleTest is named Thing.Condition_Result, and every line of ctest's log stays under 120 columns."""
+import os
+import re
+import subprocess
+import unittest
+
+import repository
+
+TEST = re.compile(r"^ *(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
+THING = re.compile(r"[A-Z][A-Za-z0-9]*")
+CONDITION_RESULT = re.compile(r"[A-Z][A-Za-z0-9]*_[A-Z][A-Za-z0-9]*")
+LONGEST = 75  # ctest's log puts up to 44 columns around the longest name
+
+
+def wrong_names(text):
+    return [f"{suite}.{name}" for suite, name in TEST.findall(text)
+            if not THING.fullmatch(suite) or not CONDITION_RESULT.fullmatch(name)]
+
+
+class Names(unittest.TestCase):
+    def test_thing_condition_result(self):
+        found = []
+        for path in repository.files(folders=("tests",)):
+            found += [f"{path}: {name}" for name in wrong_names((repository.ROOT / path).read_text(encoding="utf-8"))]
+        self.assertEqual(found, [])
+
+    def test_wrong_names_are_found(self):
+        right = "TEST(Queue, Full_Blocks) {\nTEST_F(Queue, OnClose_EndsBoth) {\n"
+        wrong = "TEST(Queue, Blocks) {\nTEST_P(\n    Queue, WhenFull_It_Blocks) {\nTEST(queue, Full_Blocks) {\n"
+        self.assertEqual(wrong_names(right + wrong), ["Queue.Blocks", "Queue.WhenFull_It_Blocks", "queue.Full_Blocks"])
+
+    def test_log_is_narrow(self):
+        build = os.environ.get("SACCADE_BUILD_DIR")
+        if build is None:
+            self.skipTest("SACCADE_BUILD_DIR names no build folder")
+        done = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True, check=True)
+        names = re.findall(r"^ *Test +#\d+: (.*?)(?: \(Disabled\))?$", done.stdout, re.MULTILINE)
+        self.assertGreater(len(names), 0, done.stdout)
+        self.assertEqual([name for name in names if len(name) > LONGEST], [], f"names of more than {LONGEST} characters")
+
+
+if __name__ == "__main__":
+    unittest.main()
