@@ -14,7 +14,7 @@ if(NOT saccade_python)
   message(WARNING "saccade: no Python with NumPy (Debian: python3-numpy); the tests that read dumps are left out")
   # In their place one that is skipped, or fails where SACCADE_REQUIRE has numpy.
   add_test(NAME python.numpy COMMAND ${CMAKE_COMMAND} "-DTOOL_NAME=a Python with NumPy" -DREQUIRE=numpy
-    -P ${CMAKE_CURRENT_SOURCE_DIR}/shared_math/compile.cmake)
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/kernels/shared/compile.cmake)
   set_tests_properties(python.numpy PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED" LABELS python)
   return()
 endif()
