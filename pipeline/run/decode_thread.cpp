@@ -58,9 +58,13 @@ void DecodeThread::run() {
       if (trace_ != nullptr) trace_->complete("decode", kTraceThread, begin_ns, end_ns, frame.view().sequence);
       if (!queue_.push(std::move(frame))) break;
     }
-  } catch (const std::exception& e) {
-    log_.error("decode thread: {}", e.what());
-    fault_.what = e.what();
+  } catch (const Error& error) {
+    fault_ = error.fault();
+  } catch (const std::exception& error) {
+    fault_.what = error.what();
+  }
+  if (!fault_.what.empty()) {
+    log_.error("decode thread: {}", one_line(fault_));
     failed_ = true;
   }
   queue_.close();
