@@ -167,6 +167,35 @@ TEST(DecodeThread, SourceFails_ClosesAndTells) {
   EXPECT_TRUE(thread.failed());
 }
 
+// Its next() throws: a program's own source may.
+class ThrowingSource final : public FrameSource {
+ public:
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame&) override { throw UnavailableError("the device is gone", Hint::kCpuDecoding); }
+  const SourceCounters& counters() const override { return counters_; }
+  const Fault& fault() const override { return fault_; }
+  void interrupt() override {}
+  void recycle(Frame) override {}
+
+ private:
+  StreamInfo info_;
+  SourceCounters counters_;
+  Fault fault_;
+};
+
+TEST(DecodeThread, SourceThrows_KeepsKindWordsAndHint) {
+  ThrowingSource source;
+  FrameQueue queue(2, QueuePolicy::kBlock);
+  DecodeThread thread(source, queue);
+  Frame frame;
+  EXPECT_FALSE(queue.pop(frame));
+  thread.join();
+  EXPECT_TRUE(thread.failed());
+  EXPECT_EQ(thread.fault().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(thread.fault().what, "the device is gone");
+  EXPECT_EQ(thread.fault().hint, Hint::kCpuDecoding);
+}
+
 TEST(DecodeThread, BlockingSource_IsInterruptedByStop) {
   BrokenSource source(true);
   FrameQueue queue(2, QueuePolicy::kBlock);
