@@ -20,20 +20,30 @@ function(saccade_sources variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# saccade_library(NAME DEPENDS LIB...): the sources of this folder and its subfolders as one static library. Includes are
-# written from the project's root ("kernels/damage.h").
+# saccade_exact_arithmetic(FILE...): the results of these files are promised to the bit, equal in plain, SIMD and GPU code, so
+# the compiler may not fuse a*b+c into one rounding. Call it in the folder whose target has the files.
+function(saccade_exact_arithmetic)
+  foreach(file ${ARGN})
+    if(file MATCHES "\\.cu$")
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS --fmad=false)
+    else()
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=off)
+    endif()
+  endforeach()
+endfunction()
+
 function(saccade_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor>
-    # Bit-for-bit agreement between plain, SIMD and GPU code forbids fusing a*b+c behind our back.
-    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
-    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Xcompiler=-Wall,-Wextra>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
   if(SACCADE_WERROR)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   endif()
   target_compile_definitions(${target} PRIVATE $<$<BOOL:${SACCADE_GL}>:SACCADE_GL=1>)
 endfunction()
 
+# saccade_library(NAME DEPENDS LIB...): the sources of this folder and its subfolders as one static library. Includes are
+# written from the project's root ("kernels/damage.h").
 function(saccade_library target)
   cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   saccade_sources(sources ${CMAKE_CURRENT_SOURCE_DIR})
