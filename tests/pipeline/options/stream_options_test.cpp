@@ -210,6 +210,20 @@ TEST(StreamOptions, NoWordOfTheTable_NamesAFlag) {
   }
 }
 
+TEST(StreamOptions, ChoicesOfBackends_AreThoseThatThereAre) {
+  std::string reason, listed;
+  try {
+    static_cast<void>(choose_backend("no such backend", reason));
+  } catch (const UsageError& error) {
+    listed = error.what();
+  }
+  std::string choices;
+  for (const std::string& word : split(find_stream_option("backend")->spec.choices, '|')) {
+    choices += (choices.empty() ? "" : ", ") + word;
+  }
+  EXPECT_THAT(listed, ::testing::EndsWith("it is one of " + choices));
+}
+
 template <NamedEnum E>
 void expect_names() {
   std::set<std::string> names;
