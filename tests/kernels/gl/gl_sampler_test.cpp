@@ -88,6 +88,21 @@ void expect_close(const PatchBatch& a, const PatchBatch& b, double most) {
                          << value_at(b, at);
 }
 
+class GlSampler : public GlTest {};
+
+TEST_F(GlSampler, SmallFrame_NormalizesFloatsAsTheCpu) {
+  Pair pair(context(), PixelLayout::kI420, 200, 150);
+  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 21, 16, false);
+  for (const SampleType type : {SampleType::kF32, SampleType::kF16}) {
+    const SampleFormat format{type, {0.48f, 0.45f, 0.40f}, {3.7f, 3.8f, 3.6f}};
+    PatchBatch gl_batch(plan.count(), 16, format);
+    PatchBatch cpu_batch(plan.count(), 16, format);
+    pair.on_gl.sample(plan, pair.color, gl_batch);
+    pair.on_cpu.sample(plan, pair.color, cpu_batch);
+    expect_close(gl_batch, cpu_batch, type == SampleType::kF32 ? 2e-5 : 2.5e-3);  // f16: an ulp below 2 is 2^-10
+  }
+}
+
 class GlSampleOrder : public GlTest, public ::testing::WithParamInterface<GlWork> {};
 INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrder, ::testing::Values(GlWork::kCompute, GlWork::kHost), testing::work_name);
 
