@@ -88,9 +88,9 @@ void expect_close(const PatchBatch& a, const PatchBatch& b, double most) {
                          << value_at(b, at);
 }
 
-class GlSampler : public GlTest {};
+class GlFloatSamples : public GlTest {};
 
-TEST_F(GlSampler, SmallFrame_NormalizesFloatsAsTheCpu) {
+TEST_F(GlFloatSamples, SmallFrame_NormalizesFloatsAsTheCpu) {
   Pair pair(context(), PixelLayout::kI420, 200, 150);
   const PatchPlan plan = random_plan(pair.on_cpu.layout(), 21, 16, false);
   for (const SampleType type : {SampleType::kF32, SampleType::kF16}) {
