@@ -1,5 +1,6 @@
 # saccade_sources(VARIABLE FOLDER...): the C++ and CUDA sources below these folders that this build has a use for. Folders
-# named cuda, gl and interop, and files that begin so, go with their backends; main/ holds programs' own files.
+# named cuda, gl and interop, and files that begin so, go with their backends, files that begin with view_ with the viewer;
+# main/ holds programs' own files.
 function(saccade_sources variable)
   set(sources)
   foreach(folder ${ARGN})
@@ -16,6 +17,9 @@ function(saccade_sources variable)
   endif()
   if(NOT SACCADE_GL)
     list(FILTER sources EXCLUDE REGEX "/gl/[^/]*$|/interop/[^/]*$|/(cuda_)?gl_[^/]*$")
+  endif()
+  if(NOT SACCADE_VIEW)
+    list(FILTER sources EXCLUDE REGEX "/view_[^/]*$")
   endif()
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()

@@ -59,7 +59,9 @@ std::string free_picture_name(double t_s) {
   return name;
 }
 
-double shown_s(const ui::ViewFacts& facts) { return static_cast<double>(facts.pts_ns - facts.start_pts_ns) * 1e-9; }
+double shown_s(const ui::ViewFacts& facts) {
+  return static_cast<double>(facts.time.pts_ns - facts.time.start_pts_ns) * 1e-9;
+}
 
 int run_offscreen(const Options& options, const SourceConfig& source) {
   ui::OffscreenConfig config;

@@ -45,25 +45,25 @@ Json settings_json(const ui::ViewSettings& s) {
 }
 
 Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
-  return {{"frame", facts.frame},
-          {"pts_s", seconds(facts.pts_ns)},
-          {"t_s", seconds(facts.pts_ns - facts.start_pts_ns)},
-          {"duration_s", seconds(facts.duration_ns)},
-          {"ended", facts.ended},
+  return {{"frame", facts.time.frame},
+          {"pts_s", seconds(facts.time.pts_ns)},
+          {"t_s", seconds(facts.time.pts_ns - facts.time.start_pts_ns)},
+          {"duration_s", seconds(facts.time.duration_ns)},
+          {"ended", facts.time.ended},
           {"error", facts.error},
           {"message", facts.message},
-          {"gaze", {{"u", facts.gaze.u}, {"v", facts.gaze.v}, {"in_flight", facts.gaze.in_flight}}},
-          {"fixation", facts.gaze.fixation},
-          {"patches", facts.patches},
-          {"e0", facts.solved_e0},
-          {"damaged_tiles", facts.damaged_tiles},
-          {"tiles", facts.tiles},
-          {"frames", facts.counters.frames},
-          {"dropped_late", facts.dropped_late},
-          {"dropped_queue", facts.dropped_queue},
-          {"fps", facts.fps_shown},
-          {"decoder", facts.decoder},
-          {"renderer", facts.renderer},
+          {"gaze", {{"u", facts.look.gaze.u}, {"v", facts.look.gaze.v}, {"in_flight", facts.look.gaze.in_flight}}},
+          {"fixation", facts.look.gaze.fixation},
+          {"patches", facts.look.patches},
+          {"e0", facts.look.solved_e0},
+          {"damaged_tiles", facts.step.damaged_tiles},
+          {"tiles", facts.step.tiles},
+          {"frames", facts.step.counters.frames},
+          {"dropped_late", facts.pace.dropped_late},
+          {"dropped_queue", facts.pace.dropped_queue},
+          {"fps", facts.pace.fps_shown},
+          {"decoder", facts.device.decoder},
+          {"renderer", facts.device.renderer},
           {"settings", settings_json(settings)}};
 }
 
@@ -77,7 +77,7 @@ void print_line(const Json& json) {
 void print_shot(bool json, const std::string& path, double t_s, const ui::ViewSettings& settings,
                 const ui::ViewFacts& facts) {
   if (!json) {
-    fmt::print("{}: {} at {:.6f} s, frame {}\n", path, ui::name(settings.view), t_s, facts.frame);
+    fmt::print("{}: {} at {:.6f} s, frame {}\n", path, ui::name(settings.view), t_s, facts.time.frame);
     return;
   }
   Json line = state_json(settings, facts);
@@ -90,11 +90,11 @@ void print_state(const char* event, const ui::Viewer& viewer) {
   Json line = state_json(viewer.settings, facts);
   line["event"] = event;
   Json times = Json::object();
-  for (const ui::StageTimes& stage : facts.recent) {
+  for (const ui::StageTimes& stage : facts.cost.recent) {
     times[name(stage.stage)] = {{"p50_ms", stage.p50_ms}, {"p99_ms", stage.p99_ms}};
   }
   line["stages"] = times;
-  line["draw_ms"] = facts.draw_ms;
+  line["draw_ms"] = facts.cost.draw_ms;
   if (std::string_view(event) == "draw") {
     Json controls = Json::object();
     for (const auto& [what, at] : viewer.overlay().controls()) {

@@ -45,13 +45,13 @@ class OverlayDraw : public ::testing::Test {
     overlay_ = std::make_unique<Overlay>(settings_);
     stream_.uri = "clip.mp4";
     facts_.stream = &stream_;
-    facts_.start_pts_ns = 1'000'000'000;
-    facts_.pts_ns = 3'000'000'000;
-    facts_.duration_ns = 100'000'000'000;
-    facts_.seekable = true;
-    facts_.budget_ms = 40;
-    facts_.recent = {{Stage::kDiff, 1, 2, 3, 1.5, 100}, {Stage::kFrame, 10, 50, 60, 12, 100}};
-    for (int i = 0; i < 300; ++i) facts_.work_ms.push(static_cast<float>(i % 50));
+    facts_.time.start_pts_ns = 1'000'000'000;
+    facts_.time.pts_ns = 3'000'000'000;
+    facts_.time.duration_ns = 100'000'000'000;
+    facts_.time.seekable = true;
+    facts_.pace.budget_ms = 40;
+    facts_.cost.recent = {{Stage::kDiff, 1, 2, 3, 1.5, 100}, {Stage::kFrame, 10, 50, 60, 12, 100}};
+    for (int i = 0; i < 300; ++i) facts_.pace.work_ms.push(static_cast<float>(i % 50));
     draw();
     draw();  // sizes settle
   }
@@ -165,7 +165,7 @@ TEST_F(OverlayDraw, SeekBar_AsksForAPlaceInTheStreamsTime) {
   ASSERT_TRUE(requests_.seek_pts_ns);
   EXPECT_NEAR(static_cast<double>(*requests_.seek_pts_ns), 26e9, 0.5e9);
   requests_ = {};
-  facts_.seekable = false;
+  facts_.time.seekable = false;
   click("seek", 0.5f);
   EXPECT_FALSE(requests_.seek_pts_ns);
 }
@@ -184,8 +184,8 @@ TEST_F(OverlayDraw, Thumbnails_ShowTheLevels) {
   texture.update(frame);
   const shared::FoveaParams fovea = make_fovea_params({}, kDefaultFovDeg, {kFrameWidth, kFrameHeight, 1.0, 7});
   facts_.pyramid = &texture;
-  facts_.fovea = &fovea;
-  facts_.frame = 0;
+  facts_.look.fovea = &fovea;
+  facts_.time.frame = 0;
   draw();
   draw();
   for (const char* name : {"thumbnail 0", "thumbnail 6"}) {
@@ -199,7 +199,7 @@ TEST_F(OverlayDraw, Thumbnails_ShowTheLevels) {
   EXPECT_EQ(settings_.view, View::kLevel);
   EXPECT_EQ(settings_.level, 3);
   facts_.pyramid = nullptr;
-  facts_.fovea = nullptr;
+  facts_.look.fovea = nullptr;
 }
 
 }  // namespace

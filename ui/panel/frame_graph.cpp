@@ -48,14 +48,15 @@ void draw_frame_graph(const ViewFacts& facts) {
   list.AddRectFilled(low, high, IM_COL32(20, 24, 30, 230));
   list.PushClipRect(low, high, true);
   if (!facts.offscreen) {
-    draw_work(list, facts.work_ms, low, high, facts.budget_ms > 0 ? static_cast<float>(facts.budget_ms) : kTop_ms);
+    draw_work(list, facts.pace.work_ms, low, high,
+              facts.pace.budget_ms > 0 ? static_cast<float>(facts.pace.budget_ms) : kTop_ms);
   }
   for (const float ms : {16.7f, 33.3f}) {
     const float y = y_of(ms, low.y, high.y);
     list.AddLine({low.x, y}, {high.x, y}, IM_COL32(255, 255, 255, 80));
     list.AddText({low.x + points(3), y - points(13)}, ImGui::GetColorU32(kDim), ms < 20 ? "16.7 ms" : "33.3 ms");
   }
-  if (!facts.offscreen) draw_intervals(list, facts.frame_ms, low, high);
+  if (!facts.offscreen) draw_intervals(list, facts.pace.frame_ms, low, high);
   list.PopClipRect();
 }
 

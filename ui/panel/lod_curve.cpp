@@ -94,10 +94,10 @@ void LodCurve::draw(const PipelineConfig& config, const ViewFacts& facts) const 
   plot.lod_max = static_cast<float>(std::max(config.levels - 1, 1));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   draw_axes(list, plot, degrees);
-  if (facts.fovea == nullptr) return;
+  if (facts.look.fovea == nullptr) return;
   list.PushClipRect(plot.low, plot.high, true);
-  if (facts.plan != nullptr) draw_patches(list, plot, *facts.plan, *facts.fovea);
-  draw_curve(list, plot, *facts.fovea);
+  if (facts.look.plan != nullptr) draw_patches(list, plot, *facts.look.plan, *facts.look.fovea);
+  draw_curve(list, plot, *facts.look.fovea);
   list.PopClipRect();
 }
 

@@ -63,32 +63,32 @@ void source_rows(const ViewFacts& facts) {
   cut_text("{} {}, {} bits, SAR {:.4g}", name(facts.color.matrix), name(facts.color.range), facts.color.depth_bits,
            facts.sar);
   key("runs on");
-  cut_text("decoder {}, {}: {}", facts.decoder, facts.backend,
-           facts.offscreen ? std::string_view("-") : std::string_view(facts.renderer));
+  cut_text("decoder {}, {}: {}", facts.device.decoder, facts.device.backend,
+           facts.offscreen ? std::string_view("-") : std::string_view(facts.device.renderer));
   key("frame");
-  text("{:<8} PTS {:>13.6f} s", facts.frame, static_cast<double>(facts.pts_ns) * 1e-9);
+  text("{:<8} PTS {:>13.6f} s", facts.time.frame, static_cast<double>(facts.time.pts_ns) * 1e-9);
 }
 
 void pace_rows(const ViewFacts& facts) {
   key("pace");
   if (facts.offscreen) {
-    text("     - of {:6.2f} fps", facts.fps_source);
+    text("     - of {:6.2f} fps", facts.pace.fps_source);
   } else {
-    text("{:6.2f} of {:6.2f} fps", facts.fps_shown, facts.fps_source);
+    text("{:6.2f} of {:6.2f} fps", facts.pace.fps_shown, facts.pace.fps_source);
     ImGui::SameLine();
-    text_right(kBright, "queue {:>2}/{:<2}", facts.queue_depth, facts.queue_capacity);
+    text_right(kBright, "queue {:>2}/{:<2}", facts.pace.queue_depth, facts.pace.queue_capacity);
   }
   tooltip("Frames shown in the last second; frames that wait in the decoder's queue.");
   key("dropped");
-  const bool any = facts.dropped_late + facts.dropped_queue + facts.frames_corrupt > 0;
-  text_colored(any ? kAlarm : kBright, "late {:<5} queue {:<5} corrupt {}", facts.dropped_late, facts.dropped_queue,
-               facts.frames_corrupt);
+  const bool any = facts.pace.dropped_late + facts.pace.dropped_queue + facts.pace.frames_corrupt > 0;
+  text_colored(any ? kAlarm : kBright, "late {:<5} queue {:<5} corrupt {}", facts.pace.dropped_late,
+               facts.pace.dropped_queue, facts.pace.frames_corrupt);
   tooltip(
       "late: decoded after their time had passed; queue: a live source pushed them out; corrupt: decoded with errors.");
   if (facts.stream == nullptr || !facts.stream->live || facts.offscreen) return;
   key("age ms");
-  text("p50 {:<5.0f} p95 {:<5.0f} p99 {:<5.0f} gaps {}", facts.age_p50_ms, facts.age_p95_ms, facts.age_p99_ms,
-       facts.gaps);
+  text("p50 {:<5.0f} p95 {:<5.0f} p99 {:<5.0f} gaps {}", facts.pace.age_p50_ms, facts.pace.age_p95_ms,
+       facts.pace.age_p99_ms, facts.pace.gaps);
   tooltip("From a live frame's capture until its patches were there; interruptions of the stream.");
 }
 
@@ -102,16 +102,16 @@ void stage_row(const StageTimes& times, const ViewFacts& facts) {
     if (facts.offscreen || times.count == 0) {
       text_right(kDim, "-");
     } else {
-      const bool over = facts.budget_ms > 0 && value_ms > facts.budget_ms;
+      const bool over = facts.pace.budget_ms > 0 && value_ms > facts.pace.budget_ms;
       text_right(over ? kAlarm : kBright, "{:.2f}", value_ms);
     }
   }
   ImGui::TableNextColumn();
-  if (facts.offscreen || facts.budget_ms <= 0 || times.count == 0) {
+  if (facts.offscreen || facts.pace.budget_ms <= 0 || times.count == 0) {
     text_right(kDim, "-");
     return;
   }
-  const auto share = static_cast<float>(times.mean_ms / facts.budget_ms);
+  const auto share = static_cast<float>(times.mean_ms / facts.pace.budget_ms);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const ImU32 color = share > 1 ? IM_COL32(200, 60, 50, 150) : IM_COL32(90, 140, 200, 150);
@@ -122,48 +122,48 @@ void stage_row(const StageTimes& times, const ViewFacts& facts) {
 
 void texture_rows(const ViewFacts& facts) {
   key("damage");
-  const double share = facts.tiles > 0 ? 100.0 * facts.damaged_tiles / facts.tiles : 0;
-  text("{:5.1f} %   {:>5} of {} tiles", share, facts.damaged_tiles, facts.tiles);
+  const double share = facts.step.tiles > 0 ? 100.0 * facts.step.damaged_tiles / facts.step.tiles : 0;
+  text("{:5.1f} %   {:>5} of {} tiles", share, facts.step.damaged_tiles, facts.step.tiles);
   tooltip("Tiles of 16x16 pixels that this frame changed.");
   key("upload");
-  text("rectangles {:<5} calls {}", facts.rectangles, facts.upload_calls);
+  text("rectangles {:<5} calls {}", facts.step.rectangles, facts.step.upload_calls);
   key("");
-  const double bytes_share =
-      facts.bytes_full > 0 ? 100.0 * static_cast<double>(facts.bytes_uploaded) / static_cast<double>(facts.bytes_full)
-                           : 0;
-  text("{:7.1f} of {:.1f} KiB {:5.1f} %", static_cast<double>(facts.bytes_uploaded) / kKiB,
-       static_cast<double>(facts.bytes_full) / kKiB, bytes_share);
+  const double bytes_share = facts.step.bytes_full > 0 ? 100.0 * static_cast<double>(facts.step.bytes_uploaded) /
+                                                             static_cast<double>(facts.step.bytes_full)
+                                                       : 0;
+  text("{:7.1f} of {:.1f} KiB {:5.1f} %", static_cast<double>(facts.step.bytes_uploaded) / kKiB,
+       static_cast<double>(facts.step.bytes_full) / kKiB, bytes_share);
   tooltip("Bytes sent to the texture for this frame, against all of it.");
-  const PipelineCounters& run = facts.counters;
+  const PipelineCounters& run = facts.step.counters;
   key("so far");
   text("{:5.1f} % of tiles, {:5.1f} % of bytes",
        run.tiles > 0 ? 100.0 * static_cast<double>(run.damaged_tiles) / static_cast<double>(run.tiles) : 0.0,
        run.bytes_full_upload > 0
            ? 100.0 * static_cast<double>(run.bytes_uploaded) / static_cast<double>(run.bytes_full_upload)
            : 0.0);
-  if (facts.software_gl || facts.offscreen) return;
+  if (facts.device.software_gl || facts.offscreen) return;
   key("gpu ms");
-  text("upload {:<6.2f} mips {:.2f}", facts.gpu.upload_ms, facts.gpu.mips_ms);
+  text("upload {:<6.2f} mips {:.2f}", facts.cost.gpu.upload_ms, facts.cost.gpu.mips_ms);
   key("");
-  text("sample {:<6.2f} draw {:.2f}", facts.gpu.sample_ms, facts.gpu.draw_ms);
+  text("sample {:<6.2f} draw {:.2f}", facts.cost.gpu.sample_ms, facts.cost.gpu.draw_ms);
 }
 
 void gaze_rows(const ViewFacts& facts) {
-  const PipelineCounters& run = facts.counters;
+  const PipelineCounters& run = facts.step.counters;
   key("patches");
-  text("{:>4}   {:5.1f} % changed so far", facts.patches,
+  text("{:>4}   {:5.1f} % changed so far", facts.look.patches,
        run.patches > 0 ? 100.0 * static_cast<double>(run.patches_changed) / static_cast<double>(run.patches) : 0.0);
-  tooltip(facts.lattice.c_str());
+  tooltip(facts.look.lattice.c_str());
   key("gaze");
-  text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.gaze.u, facts.gaze.v, facts.gaze.fixation,
-       facts.gaze.in_flight ? "in flight" : "");
+  text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.look.gaze.u, facts.look.gaze.v, facts.look.gaze.fixation,
+       facts.look.gaze.in_flight ? "in flight" : "");
   tooltip("Where the eye points: 0..1 of the frame, from its top left corner.");
 }
 
 }  // namespace
 
 void FactsPanel::stage_table(const ViewFacts& facts) {
-  const auto& stages = whole_run_ ? facts.whole : facts.recent;
+  const auto& stages = whole_run_ ? facts.cost.whole : facts.cost.recent;
   constexpr auto kFlags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg | ImGuiTableFlags_NoSavedSettings |
                           ImGuiTableFlags_NoPadOuterX;
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {points(4), points(0.5f)});
@@ -181,8 +181,8 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
       text_right(kDim, "{}", column);
     }
     ImGui::TableNextColumn();
-    if (facts.budget_ms > 0) {
-      text_right(kDim, "of {:.1f} ms", facts.budget_ms);
+    if (facts.pace.budget_ms > 0) {
+      text_right(kDim, "of {:.1f} ms", facts.pace.budget_ms);
     } else {
       text_right(kDim, "of budget");
     }
@@ -191,7 +191,7 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
     if (stages.empty()) {
       // Before anything was measured, and in pictures.
       stage_row({.stage = Stage::kDecode}, facts);
-      for (const Stage stage : facts.stages) stage_row({.stage = stage}, facts);
+      for (const Stage stage : facts.cost.stages) stage_row({.stage = stage}, facts);
     }
     ImGui::EndTable();
   }
@@ -204,7 +204,7 @@ void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note
   ImGui::Dummy({0, points(2)});
   draw_frame_graph(facts);
   fmt::basic_memory_buffer<char, 64> recent;
-  fmt::format_to(std::back_inserter(recent), "last {:.0f} s{}", facts.recent_s, '\0');
+  fmt::format_to(std::back_inserter(recent), "last {:.0f} s{}", facts.cost.recent_s, '\0');
   text_colored(kAccent, "stages");
   ImGui::SameLine(points(142));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {points(3), 0});

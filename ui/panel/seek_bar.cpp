@@ -64,19 +64,20 @@ void SeekBar::track(const ViewFacts& facts, ViewRequests& requests, float width,
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("##seek", {width, height});
   note("seek");
-  const bool known = facts.duration_ns > 0;
-  const double at_ns = static_cast<double>(facts.pts_ns - facts.start_pts_ns);
-  float share = known ? static_cast<float>(std::clamp(at_ns / static_cast<double>(facts.duration_ns), 0.0, 1.0)) : 0;
-  const bool usable = known && facts.seekable;
+  const bool known = facts.time.duration_ns > 0;
+  const double at_ns = static_cast<double>(facts.time.pts_ns - facts.time.start_pts_ns);
+  float share =
+      known ? static_cast<float>(std::clamp(at_ns / static_cast<double>(facts.time.duration_ns), 0.0, 1.0)) : 0;
+  const bool usable = known && facts.time.seekable;
   const float under = std::clamp((ImGui::GetIO().MousePos.x - corner.x) / width, 0.0f, 1.0f);
-  const auto under_ns = std::llround(static_cast<double>(under) * static_cast<double>(facts.duration_ns));
+  const auto under_ns = std::llround(static_cast<double>(under) * static_cast<double>(facts.time.duration_ns));
   if (usable && (ImGui::IsItemHovered() || ImGui::IsItemActive())) {
     ImGui::BeginTooltip();
     time_text(kBright, under_ns);
     ImGui::EndTooltip();
     if (ImGui::IsItemActive()) share = under;
   }
-  if (usable && dragging_ && ImGui::IsItemDeactivated()) requests.seek_pts_ns = facts.start_pts_ns + under_ns;
+  if (usable && dragging_ && ImGui::IsItemDeactivated()) requests.seek_pts_ns = facts.time.start_pts_ns + under_ns;
   dragging_ = ImGui::IsItemActive();
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = corner.y + height / 2, half = points(3);
@@ -100,7 +101,7 @@ void SeekBar::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   area_.fill_window();
   buttons(settings, requests, note);
   ImGui::AlignTextToFramePadding();
-  time_text(kBright, facts.pts_ns - facts.start_pts_ns);
+  time_text(kBright, facts.time.pts_ns - facts.time.start_pts_ns);
   ImGui::SameLine();
   const float letter = ImGui::CalcTextSize("0").x;
   const float after = letter * 24 + ImGui::GetStyle().ItemSpacing.x;
@@ -108,14 +109,14 @@ void SeekBar::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   if (width > letter * 8) {
     track(facts, requests, width, note);
     ImGui::SameLine();
-    if (facts.duration_ns > 0) {
-      time_text(kDim, facts.duration_ns);
+    if (facts.time.duration_ns > 0) {
+      time_text(kDim, facts.time.duration_ns);
     } else {
       text_colored(kDim, "{:>11}", facts.stream != nullptr && facts.stream->live ? "live" : "-:--:--.---");
     }
     ImGui::SameLine();
-    const char* state = facts.ended ? "end" : settings.paused ? "paused" : settings.loop ? "loop" : "";
-    text_colored(facts.ended ? kAccent : kDim, "{:4.2f}x {:<6}", settings.speed, state);
+    const char* state = facts.time.ended ? "end" : settings.paused ? "paused" : settings.loop ? "loop" : "";
+    text_colored(facts.time.ended ? kAccent : kDim, "{:4.2f}x {:<6}", settings.speed, state);
   }
   ImGui::End();
   ImGui::PopStyleVar();

@@ -139,7 +139,7 @@ void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts,
     changed_ = true;
   }
   note("lattice");
-  int patches = patches_asked(lattice).value_or(facts.patches > 0 ? facts.patches : patches_);
+  int patches = patches_asked(lattice).value_or(facts.look.patches > 0 ? facts.look.patches : patches_);
   if (slider(
           "N", "##patches", patches, 16, 2048, "%d patches",
           "How many patches. Nested: a budget that is not exceeded, from which e0 = M0 is solved; moving it gives up "
@@ -151,8 +151,9 @@ void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts,
   note("patches");
   auto* uniform = std::get_if<UniformShape>(&lattice.shape);
   if (uniform == nullptr) return;
-  double lod = facts.plan != nullptr && !facts.plan->patches.empty() ? static_cast<double>(facts.plan->patches[0].lod)
-                                                                     : uniform->lod.value_or(0.0);
+  double lod = facts.look.plan != nullptr && !facts.look.plan->patches.empty()
+                   ? static_cast<double>(facts.look.plan->patches[0].lod)
+                   : uniform->lod.value_or(0.0);
   if (slider("lod", "##lod", lod, 0, config.levels - 1, "%.2f",
              "The one level of detail of all patches: a sample is 2^lod pixels wide.")) {
     uniform->lod = lod;
@@ -185,8 +186,8 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
   const Acuity* acuity = acuity_of(config.lattice);
   const bool uv = acuity != nullptr && acuity->unit == FoveaUnit::kUv;
   const bool tied = acuity == nullptr || acuity->m0 == acuity->e0;
-  double e0 = acuity != nullptr ? acuity->e0 : facts.solved_e0 > 0 ? facts.solved_e0 : Acuity{}.e0;
-  double m0 = acuity != nullptr ? acuity->m0 : facts.solved_m0 > 0 ? facts.solved_m0 : e0;
+  double e0 = acuity != nullptr ? acuity->e0 : facts.look.solved_e0 > 0 ? facts.look.solved_e0 : Acuity{}.e0;
+  double m0 = acuity != nullptr ? acuity->m0 : facts.look.solved_m0 > 0 ? facts.look.solved_m0 : e0;
   ImGui::BeginDisabled(uv);
   const bool e0_moved = slider("e0", "##e0", e0, 0.05, 20, uv ? "%.2f uv" : "%.2f deg",
                                "Eccentricity at which resolution halves (with M0 = e0). Smaller: blurs sooner. Nested: "

@@ -73,16 +73,16 @@ void Thumbnails::resize(int levels, int width_px, int height_px) {
 PixelRect Thumbnails::cell(int level) const { return {0, level * height_px_, width_px_, (level + 1) * height_px_}; }
 
 void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
-  if (frame_ == facts.frame && pts_ns_ == facts.pts_ns && pyramid_ == facts.pyramid) return;
-  frame_ = facts.frame;
-  pts_ns_ = facts.pts_ns;
+  if (frame_ == facts.time.frame && pts_ns_ == facts.time.pts_ns && pyramid_ == facts.pyramid) return;
+  frame_ = facts.time.frame;
+  pts_ns_ = facts.time.pts_ns;
   pyramid_ = facts.pyramid;
   const KeepTarget target;
   Scene scene;
   scene.pyramid = facts.pyramid;
   scene.color = facts.color;
   scene.size = size;
-  if (facts.fovea != nullptr) scene.fovea = *facts.fovea;
+  if (facts.look.fovea != nullptr) scene.fovea = *facts.look.fovea;
   ViewSettings settings;
   settings.linear = false;
   PictureMapping mapping = map_picture(size, settings, width_px_, height_px_);

@@ -49,10 +49,10 @@ class Marks {
   }
 
   void trail(const ViewFacts& facts) {
-    for (std::size_t i = 1; i < facts.trail.size(); ++i) {
-      const GazeSample& from = facts.trail[i - 1];
-      const GazeSample& to = facts.trail[i];
-      const auto age = static_cast<float>(static_cast<double>(facts.pts_ns - to.pts_ns) / kTrail_ns);
+    for (std::size_t i = 1; i < facts.look.trail.size(); ++i) {
+      const GazeSample& from = facts.look.trail[i - 1];
+      const GazeSample& to = facts.look.trail[i];
+      const auto age = static_cast<float>(static_cast<double>(facts.time.pts_ns - to.pts_ns) / kTrail_ns);
       list_.AddLine(at_uv(from.u, from.v), at_uv(to.u, to.v), with_alpha(kFlight, 1.0f - age), 2.0f * scale_);
     }
   }
@@ -70,7 +70,7 @@ class Marks {
   }
 
   void scanpath(const ViewFacts& facts) {
-    const auto& past = facts.fixations;
+    const auto& past = facts.look.fixations;
     const std::size_t first = past.size() > 20 ? past.size() - 20 : 0;
     for (std::size_t i = first + 1; i < past.size(); ++i) {
       list_.AddLine(at_uv(past[i - 1].u, past[i - 1].v), at_uv(past[i].u, past[i].v), with_alpha(kPast, 0.5f),
@@ -138,11 +138,11 @@ void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scen
                 int window_width_px, int window_height_px, float scale) {
   if (scene.pyramid == nullptr) return;
   Marks marks(scene, mapping, scale);
-  if (settings.outlines && facts.plan != nullptr) marks.outlines(*facts.plan);
+  if (settings.outlines && facts.look.plan != nullptr) marks.outlines(*facts.look.plan);
   if (settings.scanpath) marks.scanpath(facts);
   if (settings.marks) {
     marks.trail(facts);
-    marks.fixation(facts.gaze);
+    marks.fixation(facts.look.gaze);
   }
   if (settings.view == View::kLod) marks.legend(window_width_px, window_height_px);
 }

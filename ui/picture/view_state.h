@@ -89,26 +89,26 @@ struct GpuTimes {
   double upload_ms = 0, mips_ms = 0, sample_ms = 0, draw_ms = 0;
 };
 
-// What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.
-struct ViewFacts {
-  bool offscreen = false;  // pictures must not depend on the machine: show no measured times, draw dashes instead
-  const StreamInfo* stream = nullptr;
+// Who decodes, keeps the texture, and draws.
+struct DeviceFacts {
   std::string decoder;   // the one really used
   std::string backend;   // "gl", "cpu", "cuda"
   std::string renderer;  // of OpenGL: "llvmpipe ..."
   bool software_gl = false;
+};
 
-  // Time, of the stream
+// Where in the stream the frame shown lies.
+struct TimeFacts {
   std::int64_t frame = -1;  // FrameView::sequence of the frame shown
   std::int64_t pts_ns = 0;  // of the frame shown
   std::int64_t start_pts_ns = 0;
   std::int64_t duration_ns = 0;  // 0: unknown (live)
   bool seekable = false;
-  bool ended = false;   // the last frame is shown
-  std::string error;    // the stream broke: the line that says how; empty otherwise
-  std::string message;  // for the person, shown for a moment: "saved ..."
+  bool ended = false;  // the last frame is shown
+};
 
-  // Pace
+// How fast frames come and go.
+struct PaceFacts {
   double fps_shown = 0;   // frames of video a second, over the last second
   double fps_source = 0;  // the stream's own
   double budget_ms = 0;   // the time one frame has: 1000 / fps_source / speed, 0 unknown
@@ -121,15 +121,19 @@ struct ViewFacts {
   // A live source's frames, from their capture until they were through the pipeline; 0: none yet
   double age_p50_ms = 0, age_p95_ms = 0, age_p99_ms = 0;
   std::int64_t gaps = 0;  // how often it was interrupted
+};
 
-  // Stages: of the last seconds, and of the whole run. Decode and draw are among them.
-  std::vector<StageTimes> recent, whole;
-  std::span<const Stage> stages;  // those of the pipeline, measured or not
-  double recent_s = 5;            // what "recent" spans
-  double draw_ms = 0;             // issuing the drawing, CPU time, of the last frame
+// What the stages cost, decoding and drawing among them.
+struct CostFacts {
+  std::vector<StageTimes> recent, whole;  // of the last seconds, and of the whole run
+  std::span<const Stage> stages;          // those of the pipeline, measured or not
+  double recent_s = 5;                    // what "recent" spans
+  double draw_ms = 0;                     // issuing the drawing, CPU time, of the last frame
   GpuTimes gpu;
+};
 
-  // The pipeline's last step
+// The pipeline's last step.
+struct StepFacts {
   const Damage* damage = nullptr;
   int tiles = 0, damaged_tiles = 0;
   int rectangles = 0;  // that the upload took
@@ -137,6 +141,10 @@ struct ViewFacts {
   std::int64_t bytes_uploaded = 0;  // of this frame
   std::int64_t bytes_full = 0;      // a whole frame
   PipelineCounters counters;        // of the run
+};
+
+// Where the eye is and was, and what it sees with.
+struct LookFacts {
   Gaze gaze;
   std::deque<GazeSample> trail;                // the last second or so, oldest first
   std::deque<Fixation> fixations;              // the last 64 landings, oldest first
@@ -144,7 +152,21 @@ struct ViewFacts {
   const shared::FoveaParams* fovea = nullptr;  // with the solved e0
   int patches = 0;                             // N
   double solved_e0 = 0, solved_m0 = 0;
-  std::string lattice;                       // Lattice::describe()
+  std::string lattice;  // Lattice::describe()
+};
+
+// What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.
+struct ViewFacts {
+  bool offscreen = false;  // pictures must not depend on the machine: show no measured times, draw dashes instead
+  const StreamInfo* stream = nullptr;
+  std::string error;    // the stream broke: the line that says how; empty otherwise
+  std::string message;  // for the person, shown for a moment: "saved ..."
+  DeviceFacts device;
+  TimeFacts time;
+  PaceFacts pace;
+  CostFacts cost;
+  StepFacts step;
+  LookFacts look;
   const DrawableTexture* pyramid = nullptr;  // its textures: thumbnails
   ColorSpec color;                           // of the frame shown
   double sar = 1.0;

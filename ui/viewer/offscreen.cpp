@@ -47,16 +47,16 @@ int render_offscreen(const OffscreenConfig& config,
   viewer.attach(std::move(opened));
   Feed& feed = *viewer.feed();
   if (feed.info().duration_s) {
-    viewer.facts.duration_ns = std::llround(*feed.info().duration_s * 1e9);
+    viewer.facts.time.duration_ns = std::llround(*feed.info().duration_s * 1e9);
   }
   std::vector<Shot> shots = config.shots;
   std::stable_sort(shots.begin(), shots.end(), [](const Shot& a, const Shot& b) { return a.t_s < b.t_s; });
 
   const Frame* next = feed.peek();
-  viewer.facts.start_pts_ns = feed.start_pts_ns();
+  viewer.facts.time.start_pts_ns = feed.start_pts_ns();
   int saved = 0;
   for (const Shot& shot : shots) {
-    const std::int64_t until_ns = viewer.facts.start_pts_ns + std::llround(shot.t_s * 1e9);
+    const std::int64_t until_ns = viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9);
     while (next != nullptr && next->view().pts_ns <= until_ns && !stopped()) {
       Frame frame;
       feed.wait(frame);
@@ -64,7 +64,7 @@ int render_offscreen(const OffscreenConfig& config,
       next = feed.peek();
     }
     if (stopped()) break;
-    viewer.facts.ended = next == nullptr && !feed.failed();
+    viewer.facts.time.ended = next == nullptr && !feed.failed();
     if (feed.failed()) viewer.facts.error = one_line(feed.fault());
     if (!viewer.has_frame())
       throw InputError(fmt::format("{}: no frame to show", config.source.uri), Hint::kCheckRange);

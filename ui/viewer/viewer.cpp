@@ -41,9 +41,9 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwind
       log_(log),
       free_scanpath_(initial.pipeline.scanpath) {
   facts.offscreen = window == nullptr;
-  facts.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
-  facts.renderer = context.capabilities().renderer;
-  facts.software_gl = context.capabilities().software;
+  facts.device.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
+  facts.device.renderer = context.capabilities().renderer;
+  facts.device.software_gl = context.capabilities().software;
 }
 
 Viewer::~Viewer() = default;
@@ -51,12 +51,12 @@ Viewer::~Viewer() = default;
 void Viewer::attach(std::unique_ptr<Feed> feed) {
   const StreamInfo& info = feed->info();
   facts.stream = &info;
-  facts.decoder = decoder_text(info);
-  facts.fps_source = info.fps;
-  facts.frame = -1;
-  facts.counters = {};
+  facts.device.decoder = decoder_text(info);
+  facts.pace.fps_source = info.fps;
+  facts.time.frame = -1;
+  facts.step.counters = {};
   facts.error.clear();
-  facts.ended = false;
+  facts.time.ended = false;
   forget_gaze();
   forget_frame();
   frame_ = Frame{};
@@ -76,16 +76,16 @@ void Viewer::attach(std::unique_ptr<Feed> feed) {
 // The pipeline is to go, and what the facts point to with it.
 void Viewer::forget_frame() {
   facts.pyramid = nullptr;
-  facts.damage = nullptr;
-  facts.plan = nullptr;
-  facts.fovea = nullptr;
+  facts.step.damage = nullptr;
+  facts.look.plan = nullptr;
+  facts.look.fovea = nullptr;
   emission_ = Emission{};
   total_ms_ = {};
 }
 
 void Viewer::forget_gaze() {
-  facts.trail.clear();
-  facts.fixations.clear();
+  facts.look.trail.clear();
+  facts.look.fixations.clear();
 }
 
 // What the pipeline runs: the person's settings, with samples that can be painted, made when a view needs them.
@@ -177,45 +177,45 @@ void Viewer::note_step(const StepResult& result) {
     throw UnavailableError(fmt::format("backend {} has no textures to draw from", name(pipeline.config().backend)),
                            Hint::kGlBackend);
   }
-  facts.stages = pipeline.stages();
-  facts.frame = view.sequence;
-  facts.pts_ns = view.pts_ns;
+  facts.cost.stages = pipeline.stages();
+  facts.time.frame = view.sequence;
+  facts.time.pts_ns = view.pts_ns;
   facts.color = view.color;
   facts.sar = static_cast<double>(view.sar);
   facts.pyramid = texture;
-  facts.damage = &pipeline.damage();
-  facts.tiles = facts.damage->grid().count();
-  facts.damaged_tiles = result.damaged_tiles;
-  facts.rectangles = static_cast<int>(texture->last_upload().rects.size());
-  facts.upload_calls = texture->last_upload().calls;
-  facts.bytes_uploaded = result.bytes_uploaded;
-  facts.bytes_full = texture->layout().level0_bytes();
-  facts.counters = pipeline.counters();
-  facts.gaze = result.gaze;
+  facts.step.damage = &pipeline.damage();
+  facts.step.tiles = facts.step.damage->grid().count();
+  facts.step.damaged_tiles = result.damaged_tiles;
+  facts.step.rectangles = static_cast<int>(texture->last_upload().rects.size());
+  facts.step.upload_calls = texture->last_upload().calls;
+  facts.step.bytes_uploaded = result.bytes_uploaded;
+  facts.step.bytes_full = texture->layout().level0_bytes();
+  facts.step.counters = pipeline.counters();
+  facts.look.gaze = result.gaze;
   const Lattice& lattice = pipeline.lattice();
-  facts.fovea = &lattice.fovea();
-  facts.patches = static_cast<int>(lattice.patch_count());
-  facts.solved_e0 = static_cast<double>(lattice.fovea().e0);
-  facts.solved_m0 = static_cast<double>(lattice.fovea().m0);
-  facts.lattice = lattice.describe();
+  facts.look.fovea = &lattice.fovea();
+  facts.look.patches = static_cast<int>(lattice.patch_count());
+  facts.look.solved_e0 = static_cast<double>(lattice.fovea().e0);
+  facts.look.solved_m0 = static_cast<double>(lattice.fovea().m0);
+  facts.look.lattice = lattice.describe();
   outline_plan_.patch_size = applied_.lattice.patch_size;
   lattice.plan(result.gaze.u, result.gaze.v, outline_plan_);
-  facts.plan = &outline_plan_;
+  facts.look.plan = &outline_plan_;
 
-  if (facts.trail.empty() || facts.trail.back().pts_ns != view.pts_ns) {
-    facts.trail.push_back({view.pts_ns, result.gaze.u, result.gaze.v, result.gaze.in_flight});
+  if (facts.look.trail.empty() || facts.look.trail.back().pts_ns != view.pts_ns) {
+    facts.look.trail.push_back({view.pts_ns, result.gaze.u, result.gaze.v, result.gaze.in_flight});
   }
-  while (facts.trail.size() > kTrailSamples || view.pts_ns - facts.trail.front().pts_ns > kTrail_ns) {
-    facts.trail.pop_front();
+  while (facts.look.trail.size() > kTrailSamples || view.pts_ns - facts.look.trail.front().pts_ns > kTrail_ns) {
+    facts.look.trail.pop_front();
   }
   if (!result.gaze.landed) return;
-  facts.fixations.push_back({result.gaze.fixation, view.pts_ns, result.gaze.u, result.gaze.v});
-  if (facts.fixations.size() > kFixations) facts.fixations.pop_front();
+  facts.look.fixations.push_back({result.gaze.fixation, view.pts_ns, result.gaze.u, result.gaze.v});
+  if (facts.look.fixations.size() > kFixations) facts.look.fixations.pop_front();
 }
 
 void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
   const std::int64_t now = now_ns();
-  if (shown_at_ns_ != 0) facts.frame_ms.push(static_cast<float>(to_ms(now - shown_at_ns_)));
+  if (shown_at_ns_ != 0) facts.pace.frame_ms.push(static_cast<float>(to_ms(now - shown_at_ns_)));
   shown_at_ns_ = now;
   shows_ns_.push_back(now);
   if (decode_ns > 0) {
@@ -228,7 +228,7 @@ void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
     if (total_ms > total_ms_[i]) recent_.note(stage, total_ms - total_ms_[i], now);
     total_ms_[i] = total_ms;
   }
-  facts.work_ms.push(static_cast<float>(to_ms(step_ns) + facts.draw_ms));
+  facts.pace.work_ms.push(static_cast<float>(to_ms(step_ns) + facts.cost.draw_ms));
   summarize_times(now);
 }
 
@@ -236,13 +236,13 @@ void Viewer::summarize_times(std::int64_t now) {
   while (!shows_ns_.empty() && now - shows_ns_.front() > kSecond_ns) shows_ns_.pop_front();
   if (now - summarized_at_ns_ < kSummarize_ns) return;
   summarized_at_ns_ = now;
-  facts.fps_shown = static_cast<double>(shows_ns_.size());
-  facts.budget_ms = facts.fps_source > 0 ? 1000.0 / facts.fps_source / settings.speed : 0;
-  recent_.summarize(now, facts.recent);
-  facts.whole.clear();
-  facts.whole.push_back(summarize(Stage::kDecode, decode_times_));
+  facts.pace.fps_shown = static_cast<double>(shows_ns_.size());
+  facts.pace.budget_ms = facts.pace.fps_source > 0 ? 1000.0 / facts.pace.fps_source / settings.speed : 0;
+  recent_.summarize(now, facts.cost.recent);
+  facts.cost.whole.clear();
+  facts.cost.whole.push_back(summarize(Stage::kDecode, decode_times_));
   for (const Stage stage : session_->pipeline().stages())
-    facts.whole.push_back(summarize(stage, session_->pipeline().stage(stage)));
+    facts.cost.whole.push_back(summarize(stage, session_->pipeline().stage(stage)));
 }
 
 PictureSize Viewer::picture_size() const {
@@ -256,9 +256,9 @@ Scene Viewer::scene() const {
   scene.pyramid = facts.pyramid;
   scene.color = facts.color;
   scene.size = picture_size();
-  scene.fovea = *facts.fovea;
-  scene.fix_x_px = facts.gaze.u * static_cast<float>(scene.size.width_px);
-  scene.fix_y_px = facts.gaze.v * static_cast<float>(scene.size.height_px);
+  scene.fovea = *facts.look.fovea;
+  scene.fix_x_px = facts.look.gaze.u * static_cast<float>(scene.size.width_px);
+  scene.fix_y_px = facts.look.gaze.v * static_cast<float>(scene.size.height_px);
   scene.freshness = &freshness_;
   scene.patches = &painter_;
   return scene;
@@ -279,12 +279,12 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.end();
   draw_timer_.end();
   if (facts.offscreen) return;
-  facts.draw_ms = to_ms(now_ns() - begin_ns);
+  facts.cost.draw_ms = to_ms(now_ns() - begin_ns);
   draw_times_.record(now_ns() - begin_ns);
-  if (const auto ns = draw_timer_.poll_ns()) facts.gpu.draw_ms = to_ms(*ns);
+  if (const auto ns = draw_timer_.poll_ns()) facts.cost.gpu.draw_ms = to_ms(*ns);
   if (facts.pyramid != nullptr) {
     const GlTimes& times = facts.pyramid->times();
-    facts.gpu = {times.upload_ms, times.mips_ms, times.sample_ms, facts.gpu.draw_ms};
+    facts.cost.gpu = {times.upload_ms, times.mips_ms, times.sample_ms, facts.cost.gpu.draw_ms};
   }
 }
 

@@ -53,7 +53,7 @@ class Window {
   void refresh_facts();
   double wait_s();
   Feed* feed() { return jobs_.seeking() ? nullptr : viewer_.feed(); }  // null: none yet, or it seeks
-  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.ended; }
+  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.time.ended; }
 
   const WindowHooks& hooks_;
   GlfwLibrary library_;
@@ -113,8 +113,8 @@ void Window::play(std::unique_ptr<Feed> feed) {
   replaced_ = viewer_.facts.stream != nullptr;
   next_ = Frame{};  // it belongs to the old feed
   jobs_.give_up_seeking();
-  viewer_.facts.start_pts_ns = feed->start_pts_ns();
-  viewer_.facts.seekable = feed->seekable();
+  viewer_.facts.time.start_pts_ns = feed->start_pts_ns();
+  viewer_.facts.time.seekable = feed->seekable();
   viewer_.attach(std::move(feed));
   wanted_ = wanted_sought_ = true;
   pacer_.stop();
@@ -138,7 +138,7 @@ void Window::say(std::string message) {
 void Window::show(Frame frame, bool sought) {
   viewer_.show(std::move(frame), sought);
   new_frame_ = true;
-  viewer_.facts.ended = false;
+  viewer_.facts.time.ended = false;
 }
 
 // The decoder's next frame in `next_`. False: none is ready, or there are no more.
@@ -153,7 +153,7 @@ bool Window::fetch_next() {
 
 void Window::reach_end() {
   const Feed& feed = *this->feed();
-  viewer_.facts.frames_corrupt = feed.counters().frames_corrupt;
+  viewer_.facts.pace.frames_corrupt = feed.counters().frames_corrupt;
   const bool broke = !feed.fault().what.empty();
   if (broke && viewer_.facts.error.empty()) {
     viewer_.facts.error = one_line(feed.fault());
@@ -165,8 +165,8 @@ void Window::reach_end() {
     return;
   }
   wanted_ = false;
-  if (!viewer_.facts.ended) input_.events().redraws = 1;
-  viewer_.facts.ended = true;
+  if (!viewer_.facts.time.ended) input_.events().redraws = 1;
+  viewer_.facts.time.ended = true;
   pacer_.stop();
 }
 
@@ -175,7 +175,7 @@ void Window::advance() {
   finish_jobs();
   if (viewer_.settings.paused != was_paused_) {
     was_paused_ = viewer_.settings.paused;
-    if (!was_paused_ && viewer_.facts.ended) seek(viewer_.facts.start_pts_ns);
+    if (!was_paused_ && viewer_.facts.time.ended) seek(viewer_.facts.time.start_pts_ns);
     pacer_.stop();
   }
   try {
@@ -185,9 +185,9 @@ void Window::advance() {
       show_due();
     }
   } catch (const Error& error) {  // a frame that can't be shown, as one larger than the largest texture
-    if (viewer_.facts.counters.frames == 0 && !replaced_) throw;
+    if (viewer_.facts.step.counters.frames == 0 && !replaced_) throw;
     viewer_.facts.error = one_line(error.fault());
-    viewer_.facts.ended = true;
+    viewer_.facts.time.ended = true;
     wanted_ = false;
     say(viewer_.facts.error);
   }
@@ -197,12 +197,12 @@ void Window::show_wanted() {
   if (!fetch_next()) return;
   wanted_ = false;
   show(std::exchange(next_, Frame{}), wanted_sought_);
-  pacer_.start_at(viewer_.facts.pts_ns, now_ns());
+  pacer_.start_at(viewer_.facts.time.pts_ns, now_ns());
 }
 
 // Shows what is due. A frame whose successor is due as well comes too late: it is dropped, and counted.
 void Window::show_due() {
-  if (!pacer_.running()) pacer_.start_at(viewer_.facts.pts_ns, now_ns());
+  if (!pacer_.running()) pacer_.start_at(viewer_.facts.time.pts_ns, now_ns());
   if (!fetch_next()) return;
   const std::int64_t now = now_ns();
   Feed& feed = *this->feed();
@@ -212,34 +212,34 @@ void Window::show_due() {
   Frame frame = std::exchange(next_, Frame{});
   while (feed.poll(next_) == PollStatus::kFrame && (live || pacer_.due_ns(next_.view().pts_ns) <= now)) {
     feed.recycle(std::exchange(frame, std::exchange(next_, Frame{})));
-    ++viewer_.facts.dropped_late;
+    ++viewer_.facts.pace.dropped_late;
   }
   pacer_.shown(frame.view().pts_ns, now);
   show(std::move(frame), false);
 }
 
 void Window::seek(std::int64_t pts_ns) {
-  if (!viewer_.facts.seekable) return say("this input can't be sought");
+  if (!viewer_.facts.time.seekable) return say("this input can't be sought");
   next_ = Frame{};
   sought_pts_ns_ = pts_ns;
   jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kFrom, pts_ns);
   wanted_ = wanted_sought_ = true;
-  viewer_.facts.ended = false;
+  viewer_.facts.time.ended = false;
 }
 
 void Window::step_by(int frames) {
   viewer_.settings.paused = was_paused_ = true;
   pacer_.stop();
   if (frames > 0) {
-    if (!viewer_.facts.ended) wanted_ = true;
+    if (!viewer_.facts.time.ended) wanted_ = true;
     wanted_sought_ = false;
     return;
   }
-  if (!viewer_.facts.seekable) return say("this input can't be sought");
+  if (!viewer_.facts.time.seekable) return say("this input can't be sought");
   next_ = Frame{};
-  jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kBefore, viewer_.facts.pts_ns);
+  jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kBefore, viewer_.facts.time.pts_ns);
   wanted_ = wanted_sought_ = true;
-  viewer_.facts.ended = false;
+  viewer_.facts.time.ended = false;
 }
 
 void Window::take_requests() {
@@ -262,7 +262,7 @@ void Window::take_requests() {
   }
   if (requests.seek_pts_ns) seek(*requests.seek_pts_ns);
   if (requests.seek_by_s) {  // from where the seek before is still on its way to
-    seek((jobs_.seeking() ? sought_pts_ns_ : viewer_.facts.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
+    seek((jobs_.seeking() ? sought_pts_ns_ : viewer_.facts.time.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
   }
   if (requests.step != 0) step_by(requests.step);
   if (auto dropped = std::exchange(input_.events().dropped, std::nullopt)) open_dropped(*dropped);
@@ -293,17 +293,17 @@ void Window::expire_message() {
 void Window::refresh_facts() {
   ViewFacts& facts = viewer_.facts;
   if (const LiveMeter* live = viewer_.live()) {
-    facts.age_p50_ms = live->since_capture().percentile_ms(50);
-    facts.age_p95_ms = live->since_capture().percentile_ms(95);
-    facts.age_p99_ms = live->since_capture().percentile_ms(99);
-    facts.gaps = live->gaps();
+    facts.pace.age_p50_ms = live->since_capture().percentile_ms(50);
+    facts.pace.age_p95_ms = live->since_capture().percentile_ms(95);
+    facts.pace.age_p99_ms = live->since_capture().percentile_ms(99);
+    facts.pace.gaps = live->gaps();
   }
   const Feed* feed = this->feed();
   if (feed == nullptr) return;
-  facts.queue_depth = feed->depth() + (next_ ? 1 : 0);
-  facts.queue_capacity = feed->capacity();
-  facts.dropped_queue = feed->queue_counters().dropped_stale;
-  facts.duration_ns = feed->duration_ns();
+  facts.pace.queue_depth = feed->depth() + (next_ ? 1 : 0);
+  facts.pace.queue_capacity = feed->capacity();
+  facts.pace.dropped_queue = feed->queue_counters().dropped_stale;
+  facts.time.duration_ns = feed->duration_ns();
 }
 
 void Window::draw() {
@@ -361,9 +361,9 @@ WindowResult Window::run() {
   if (hooks_.report) hooks_.report("end", viewer_);
   WindowResult result{viewer_.facts, viewer_.facts.error};
   result.facts.stream = nullptr;
-  result.facts.damage = nullptr;
-  result.facts.plan = nullptr;
-  result.facts.fovea = nullptr;
+  result.facts.step.damage = nullptr;
+  result.facts.look.plan = nullptr;
+  result.facts.look.fovea = nullptr;
   result.facts.pyramid = nullptr;
   return result;
 }
