@@ -124,6 +124,9 @@ saccade_status saccade_emission_copy(const saccade_emission* emission, void* pat
 
 void saccade_emission_release(saccade_emission* emission) {
   if (emission == nullptr) return;
-  const std::shared_ptr<EmissionPool> pool = emission->pool;
-  pool->give(EmissionPool::Handle(emission));
+  static_cast<void>(guarded([&] {
+    const std::shared_ptr<EmissionPool> pool = emission->pool;
+    pool->give(EmissionPool::Handle(emission));
+    return SACCADE_OK;
+  }));
 }

@@ -118,7 +118,7 @@ saccade_counters public_counters(const Session& session) {
   const SourceCounters& source = session.feed().counters();
   out.frames_decoded = source.frames;
   out.frames_corrupt = source.frames_corrupt;
-  out.frames_off_device = source.frames_off_card;
+  out.frames_off_device = source.frames_off_device;
   out.packets_corrupt = source.packets_corrupt;
   out.packets_late = source.packets_late;
   out.format_changes = source.format_changes;
@@ -194,6 +194,10 @@ saccade_status saccade_stream_get_end(saccade_stream* stream, saccade_stream_end
       stream->texts().end_reason = failed ? session.feed().fault().what : how.reason;
       end.ended = 1;
       end.broke = flag(failed || how.broke);
+    }
+    if (session.interrupted()) {
+      stream->texts().end_reason = "interrupted";
+      end.ended = 1;
     }
     end.reason = stream->texts().end_reason.c_str();
     fill(kFunction, out, end);

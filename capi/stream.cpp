@@ -86,7 +86,8 @@ EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_statu
     status = why;
     return nullptr;
   };
-  const bool limited = timeout_ms >= 0;
+  constexpr std::int64_t kLongest_ms = 1'000'000'000'000;  // 31 years; in nanoseconds it must not overflow
+  const bool limited = timeout_ms >= 0 && timeout_ms < kLongest_ms;
   const auto deadline = Clock::now() + std::chrono::milliseconds(limited ? timeout_ms : 0);
   SessionStep step;
   do {

@@ -96,8 +96,8 @@ class Texture : public Levels {
     sample(plan, color, batch);
   }
 
-  // Device time of work queued earlier, once measuring was asked for (it costs a little). False: none has come in
-  // since.
+  // Device time of work queued earlier, once measuring was asked for (it costs a little). False: none
+  // has come in since.
   virtual void measure_device() {}
   virtual bool poll_device_time(DeviceTime&) { return false; }
 

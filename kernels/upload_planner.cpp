@@ -36,8 +36,8 @@ void UploadPlanner::extend_to_padding(TileRect& rect) const {
   if (rect.y + rect.height == tiles_.rows) rect.height = padded_.rows - rect.y;
 }
 
-// Greedy: each rectangle joins the one of the latest kWindow where that wastes least, if it wastes less than a call
-// costs.
+// Greedy: each rectangle joins the one of the latest kWindow where that wastes least, if it wastes less
+// than a call costs.
 void UploadPlanner::join() {
   joined_.assign(exact_.begin(), exact_.end());
   for (int pass = 0; pass < kPasses; ++pass) {

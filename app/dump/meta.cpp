@@ -95,7 +95,7 @@ Json make_manifest(const DumpFacts& facts) {
   manifest["decode_errors"] = decode_errors_json(source, session.fault);
   manifest["input_damaged"] = session.damaged();
   manifest["format_changes"] = source.format_changes;
-  manifest["frames_off_card"] = source.frames_off_card;
+  manifest["frames_off_device"] = source.frames_off_device;
   manifest["wall_s"] = facts.wall_s;
   manifest["media_s"] = session.media_s;
   manifest["frames_per_s"] = facts.wall_s > 0 ? static_cast<double>(totals.frames) / facts.wall_s : 0.0;

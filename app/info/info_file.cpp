@@ -57,14 +57,10 @@ std::string turns(const StreamInfo& stream) {
 
 Json texture_json(const FileReport& r) {
   const PlaneLayout& luma = r.layout.planes[0];
-  return {{"frame_layout", name(r.stream.layout)},
-          {"format", name(r.layout.format)},
-          {"width_px", luma.width},
-          {"height_px", luma.height},
-          {"tile_cols", r.layout.tiles.cols},
-          {"tile_rows", r.layout.tiles.rows},
-          {"tiles", r.layout.tiles.count()},
-          {"bytes", r.pyramid_bytes}};
+  return {{"frame_layout", name(r.stream.layout)}, {"format", name(r.layout.format)},
+          {"padded_width_px", luma.width},         {"padded_height_px", luma.height},
+          {"tile_cols", r.layout.tiles.cols},      {"tile_rows", r.layout.tiles.rows},
+          {"tiles", r.layout.tiles.count()},       {"bytes", r.pyramid_bytes}};
 }
 
 void write_stream(const FileReport& r, std::back_insert_iterator<std::string> out) {
@@ -72,7 +68,7 @@ void write_stream(const FileReport& r, std::back_insert_iterator<std::string> ou
   fmt::format_to(out, "{}\n", s.uri);
   fmt::format_to(out, "  stream      {} in {}, decoder {}, stream {}{}\n", s.codec, s.container, s.decoder,
                  s.stream_index, s.live ? ", live" : "");
-  fmt::format_to(out, "  picture     {}x{} {} coded, {}x{} shown; SAR {}, DAR {}; turned: {}\n", s.coded_width_px,
+  fmt::format_to(out, "  picture     {}x{} {} coded, {}x{} shown; SAR {}, DAR {}; rotation: {}\n", s.coded_width_px,
                  s.coded_height_px, s.pixel_format, s.width_px, s.height_px, as_ratio(r.sar),
                  as_ratio(display_aspect(r)), turns(s));
   fmt::format_to(out, "  time        {}, {}, {}; first frame at {:.6f} s\n",

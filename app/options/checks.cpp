@@ -21,7 +21,7 @@ bool needs_output(const Options& options) {
 void check_conflicts(const Options& options) {
   if (options.dump.overwrite && options.dump.resume) {
     throw OptionError::naming("overwrite",
-                              "contradicts {resume}: one replaces the dump, the other keeps it; leave one out");
+                              "conflicts with {resume}: one replaces the dump, the other keeps it; leave one out");
   }
   if (options.view.offscreen && options.view.screenshots.empty()) {
     throw OptionError::naming("offscreen", "nothing is shown without a window; add {screenshot} T=FILE.png");

@@ -174,7 +174,7 @@ std::string to_json(const ProfileReport& r) {
   json["input"] = r.run.info.uri;
   json["stream"] = stream_json(r.run.info);
   add_decoder(json, r.run.info);
-  json["frames_off_card"] = r.run.source.frames_off_card;
+  json["frames_off_device"] = r.run.source.frames_off_device;
   json["format_changes"] = r.run.source.format_changes;
   json["decode_errors"] = decode_errors_json(r.run.source, r.run.fault);
   json["backend"] = name(r.run.backend);

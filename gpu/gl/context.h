@@ -30,8 +30,8 @@ struct ContextConfig {
   int cuda_device = -1;  // 0 and up: only the GPU with this CUDA ordinal, so that CUDA can use the context's textures
   bool debug = true;     // ask for a debug context; messages come on the owning thread, inside the call they are about
   DebugSink sink;        // may be empty: errors are counted all the same
-  // Fast paths to leave unused, as a comma list of "persistent", "timer"; SACCADE_GL_MASK in the environment adds to
-  // it.
+  // Fast paths to leave unused, as a comma list of "persistent", "timer"; SACCADE_GL_MASK in the
+  // environment adds to it.
   std::string mask;
 };
 

@@ -19,8 +19,8 @@ class CudaGlBuffer {
   CudaGlBuffer(const CudaGlBuffer&) = delete;
   CudaGlBuffer& operator=(const CudaGlBuffer&) = delete;
 
-  // Device memory of size_bytes, old contents undefined; GL's again after unmap(), or when it goes. The buffer outlives
-  // it.
+  // Device memory of size_bytes, old contents undefined; GL's again after unmap(), or when it goes.
+  // The buffer outlives it.
   class Mapping {
    public:
     ~Mapping();  // says nothing of a failure: there was one before

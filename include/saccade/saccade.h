@@ -1,11 +1,18 @@
-// libsaccade: a video, as the few patches that an eye would look at. The whole C interface; docs/API.md shows it in
-// use.
+// libsaccade: a video, as the few patches that an eye would look at. The whole C interface; see docs/API.md.
 //
-// Strings     UTF-8, ended by a zero. What the library returns belongs to the handle it was asked of.
-// Coordinates u, v in 0..1 of the frame as it is displayed, origin at the top left. Units stand in the names.
-// Structs     begin with `struct_size`: set it to sizeof the struct before a call. Later versions add fields at the
-// end. Threads     one thread at a time for each handle, and any number of handles at once; what differs says so.
-// Errors      calls return a saccade_status. Below zero it is an error: saccade_last_error() says more.
+// Strings: UTF-8, ended by a zero. What the library returns belongs to the handle it was asked of.
+//
+// Coordinates: u, v in 0..1 of the frame as it is displayed, origin at the top left. Units stand in the names.
+//
+// Structs begin with `struct_size`: set it to sizeof the struct before a call. Later versions add fields at the end.
+//
+// Threads: one thread at a time for each handle, and any number of handles at once. What differs says so.
+//
+// Errors: calls return a saccade_status. Below zero it is an error, and saccade_last_error() says more.
+//
+// FFmpeg has one log function for the whole process. While a stream is open the library's is installed: messages of its
+// own decoders go to the stream's log, all others to FFmpeg's default function. One that the program sets meanwhile
+// stays. One that it had set before does not come back by itself: set it again after the last stream was freed.
 #ifndef SACCADE_SACCADE_H
 #define SACCADE_SACCADE_H
 
@@ -114,13 +121,14 @@ SACCADE_API saccade_status saccade_options_set_log(saccade_options* options, sac
                                                    saccade_log_function function, void* user);
 
 // SACCADE_OK where backend "cpu", "gl" or "cuda" can be used here; else SACCADE_ERROR_UNAVAILABLE, and
-// saccade_last_error() says why not. Any thread.
+// saccade_last_error() says why not. Any thread; asked of "gl", no OpenGL context is current on it afterwards.
 SACCADE_API saccade_status saccade_backend_check(const char* backend);
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
 
 // A source, its decoding thread, and the texture that patches are sampled from. With backend "gl" all calls but
-// saccade_stream_interrupt() come from the thread that opened it: OpenGL's context is current there.
+// saccade_stream_interrupt() come from the thread that opened it. They make the stream's own OpenGL context current on
+// that thread.
 typedef struct saccade_stream saccade_stream;
 
 // Checks and copies the options (NULL: the defaults). Opens nothing and does not wait.
@@ -252,7 +260,8 @@ typedef struct saccade_level {
 // plane 0: luma or RGBA, 1: chroma. Level l holds true means of 4^l texels, rounded once.
 SACCADE_API saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int level, saccade_level* out);
 
-// Copies a level of the texture, as the last emission saw it, into `texels`, whose size must be that of the level.
+// Copies a level of the texture, as the last frame that was taken left it, into `texels`, whose size must be that of
+// the level.
 SACCADE_API saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int level, void* texels,
                                                      size_t size_bytes);
 

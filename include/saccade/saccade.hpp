@@ -68,9 +68,11 @@ class Options {
     return text;
   }
   // The function is kept by these options and by the streams made from them. It must not throw.
+  // An empty one takes the function away.
   Options& set_log(saccade_log_level least, LogFunction function) {
-    log_ = std::make_shared<LogFunction>(std::move(function));
-    check(saccade_options_set_log(handle_.get(), least, &Options::write, log_.get()));
+    auto log = function ? std::make_shared<LogFunction>(std::move(function)) : nullptr;
+    check(saccade_options_set_log(handle_.get(), least, log ? &Options::write : nullptr, log.get()));
+    log_ = std::move(log);
     return *this;
   }
   const saccade_options* handle() const { return handle_.get(); }
@@ -138,6 +140,12 @@ class Stream {
     handle_.reset(handle);
   }
   explicit Stream(const std::string& uri, const Options& options = {}) : Stream(options) { open(uri); }
+  Stream(Stream&&) = default;
+  Stream& operator=(Stream&& other) noexcept {
+    handle_ = std::move(other.handle_);  // the old handle goes before the function that it calls
+    log_ = std::move(other.log_);
+    return *this;
+  }
 
   void open(const std::string& uri) { check(saccade_stream_open(handle_.get(), uri.c_str())); }
   void interrupt() { check(saccade_stream_interrupt(handle_.get())); }  // any thread

@@ -33,8 +33,8 @@ struct LevelView {
   const std::uint8_t* row(int y) const { return data + y * pitch_bytes; }
 };
 
-// Neighbouring tiles of a row: the first one's level 0, and where its levels 1, 2, 3 (and 4, for tiles of 16 texels)
-// go.
+// Neighbouring tiles of a row: the first one's level 0, and where its levels 1, 2, 3 (and 4, for tiles
+// of 16 texels) go.
 struct TileMips {
   int tiles = 1;
   const std::uint8_t* source = nullptr;

@@ -36,8 +36,8 @@ class CpuPyramid final : public Levels {
   void read_level(int plane, int level, LevelImage& out) const override;
 
   // upload() and refresh_mips() in steps, for tiles [tx_begin, tx_end) of a row of tiles at a time: level 0 from the
-  // image rows of each plane (returns bytes), the levels that tiles make by themselves, and at the end the coarser
-  // ones.
+  // image rows of each plane (returns bytes), the levels that tiles make by themselves, and at the
+  // end the coarser ones.
   std::int64_t write_tiles(std::span<const TileRow> planes, int ty, int tx_begin, int tx_end);
   void refresh_tiles(int ty, int tx_begin, int tx_end);
   void refresh_coarse();

@@ -55,8 +55,8 @@ struct DiffParams {
 };
 
 // Compares every tile of the image with level 0 and writes `tiles`. With `write`: the fused update, which also brings
-// level 0 and all its levels up to date, in one launch (padding beyond the last block and levels above 6: up to two
-// more).
+// level 0 and all its levels up to date, in one launch (padding beyond the last block and levels above 6:
+// up to two more).
 void launch_update(PixelLayout layout, const TextureParams& texture, const SourceParams& frame, const DiffParams& diff,
                    bool write, std::uint32_t* tiles, cudaStream_t stream);
 

@@ -42,8 +42,8 @@ __device__ __forceinline__ std::uint32_t mean_texel(const std::uint32_t* sums, i
   return packed;
 }
 
-// Sums over the tile's lanes `step_x` and `step_y` apart: channels of 8 bits travel two in a word (a tile's sum has 16
-// bits).
+// Sums over the tile's lanes `step_x` and `step_y` apart: channels of 8 bits travel two in a word (a tile's
+// sum has 16 bits).
 template <class Plane>
 __device__ __forceinline__ void add_neighbours(std::uint32_t* sums, int step_x, int step_y) {
   constexpr bool kPaired = Plane::kBytes == 1 && Plane::kChannels > 1;

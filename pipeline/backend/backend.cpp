@@ -43,6 +43,8 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
   reason.clear();
   if (asked == "auto") {
     const std::string why_not = why_unavailable(Backend::kCuda, device);
+    // Who names a device wants that one: the CPU in its place would be a surprise.
+    if (device != 0 && !why_not.empty()) throw UnavailableError(fmt::format("device {}: {}", device, why_not));
     reason = why_not.empty() ? "a CUDA device can be used" : "no CUDA: " + why_not;
     return why_not.empty() ? Backend::kCuda : Backend::kCpu;
   }

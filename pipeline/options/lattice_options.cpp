@@ -41,7 +41,7 @@ bool is_given(const LatticeOptions& options, std::string_view name) {
 void exclude_pairs(const LatticeOptions& options, std::optional<LatticeKind> kind) {
   for (const OptionConflict& pair : kConflicts) {
     if (pair.kind != kind || !is_given(options, pair.one) || !is_given(options, pair.other)) continue;
-    throw OptionError::naming(pair.one, fmt::format("contradicts {{{}}}: {}; leave one out", pair.other, pair.why));
+    throw OptionError::naming(pair.one, fmt::format("conflicts with {{{}}}: {}; leave one out", pair.other, pair.why));
   }
 }
 

@@ -64,7 +64,7 @@ void check_options(StreamOptions& options) {
     throw OptionError::naming("normalize", "u8 samples can't be normalized; add {dtype} f16 or {dtype} f32");
   }
   if (options.require_hwdec && options.hwdec == HwDecode::kNo) {
-    throw OptionError::naming("require-hwdec", "contradicts {hwdec} no; leave one out");
+    throw OptionError::naming("require-hwdec", "conflicts with {hwdec} no; leave one out");
   }
   options.pipeline.lattice = lattice_of(options.lattice);
   options.pipeline.scanpath.fov_deg = options.lattice.fov_deg;

@@ -68,7 +68,7 @@ void add_decoding(std::vector<StreamOption>& rows) {
       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 64, .scope = Scope::kDecoding}, field([](auto& o) -> auto& { return o.source.threads; })},
     {{.name = "hwdec", .group = kSourceGroup, .help = "hardware decoding: auto, no or cuda",
       .more = "`cuda`: by NVDEC. `auto`: the same with backend `cuda` and without {vf}. What the GPU can't decode, and what follows a change of format, is decoded on the CPU "
-              "and reported once (`hwdec_reason` in `meta.json`, `frames_off_card` in `manifest.json`).",
+              "and reported once (`hwdec_reason` in `meta.json`, `frames_off_device` in `manifest.json`).",
       .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<HwDecode>("auto"), .shapes_result = true}, field([](auto& o) -> auto& { return o.hwdec; })},
     {{.name = "require-hwdec", .group = kSourceGroup, .help = "fail where no hardware decoder can be used",
       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.require_hwdec; })},

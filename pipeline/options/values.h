@@ -85,8 +85,8 @@ std::optional<std::string> print_value(const T& value) {
   }
 }
 
-// Parses and prints the field that `Get` reaches: a lambda without captures, `[](auto& o) -> auto& { return o.field;
-// }`.
+// Parses and prints the field that `Get` reaches: a lambda without captures, `[](auto& o) -> auto&
+// { return o.field; }`.
 template <typename Options, typename Get>
 OptionBinding<Options> bind_field(Get) {
   return {.parse = [](const OptionSpec& spec, Options& options,

@@ -1,5 +1,5 @@
-// When a frame is due on the screen: the video's time laid against the clock. Pure arithmetic; the caller tells the
-// time.
+// When a frame is due on the screen: the video's time laid against the clock. Pure arithmetic; the
+// caller tells the time.
 #pragma once
 
 #include <cstdint>

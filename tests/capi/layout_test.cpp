@@ -1,5 +1,5 @@
-// Structs only grow at their end: where the fields lay when version 0.1 was published. Add to this table, change
-// nothing.
+// Structs only grow at their end: where the fields lay when version 0.1 was published. Add to
+// this table, change nothing.
 #include <gtest/gtest.h>
 #include <saccade/saccade.h>
 

@@ -125,8 +125,8 @@ TEST_P(BackendSuite, SamplesOnTexels_CopyThem) {
   }
 }
 
-// Several batches on their way at once, with updates between them: each holds what the texture was when it was asked
-// for.
+// Several batches on their way at once, with updates between them: each holds what the texture was when
+// it was asked for.
 TEST_P(BackendSuite, BatchesInFlight_HoldTheirOwnFrame) {
   for (const PixelLayout layout : kLayouts) {
     const SuiteCase c{layout, 320, 180, 7, 31};

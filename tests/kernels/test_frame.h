@@ -137,8 +137,8 @@ inline constexpr std::array kLayouts{PixelLayout::kI420, PixelLayout::kNv12, Pix
 // 10-bit planar, 16-bit interleaved: as FFmpeg's yuv420p10 and p010 come.
 inline int usual_shift(PixelLayout layout) { return layout == PixelLayout::kI420p16 ? 6 : 0; }
 
-// Rewrites about one tile in `one_in` with noise, and changes single samples by 1 to 12 codes in as many others; 0:
-// none.
+// Rewrites about one tile in `one_in` with noise, and changes single samples by 1 to 12 codes in as
+// many others; 0: none.
 inline void disturb(TestFrame& frame, std::mt19937& rng, int one_in) {
   if (one_in == 0) return;
   const FrameView& view = frame.view();

@@ -130,8 +130,8 @@ void Viewer::refresh() {
   if (configure()) step(Step::kAgain);
 }
 
-// Some settings only show with a frame that they are impossible (too many levels for the largest texture): back to what
-// worked.
+// Some settings only show with a frame that they are impossible (too many levels for the largest texture):
+// back to what worked.
 void Viewer::step(Step step) {
   try {
     run_pipeline(step);

@@ -28,8 +28,8 @@ enum class MatrixKind : std::uint8_t {
   kDegenerate
 };  // a multiple of 90 degrees; another angle; no turn at all
 
-// From the 3x3 display matrix of ISO/IEC 14496-12 8.3.2.3 (16.16 and 2.30 fixed point). Only its upper left 2x2 part
-// counts.
+// From the 3x3 display matrix of ISO/IEC 14496-12 8.3.2.3 (16.16 and 2.30 fixed point). Only its upper
+// left 2x2 part counts.
 MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out);
 
 // The frame's own side data wins over the stream's, which is looked at only with `or_of_stream`. Null: none.

@@ -31,8 +31,8 @@ std::string codec_label(const AVCodecParameters& parameters) {
   return fmt::format("{} (tag '{}')", avcodec_get_name(parameters.codec_id), tag);
 }
 
-// What can be read only once can't be opened anew for the CPU, so the card gets it only where a decoder can also fall
-// back.
+// What can be read only once can't be opened anew for the CPU, so the card gets it only where a decoder
+// can also fall back.
 bool decodes_on_card(const SourceConfig& config, const InputLocation& location, AVCodecID id) {
   if (config.hwdec != HwDecode::kCuda) return false;
   const bool may_fall_back = !config.require_hwdec && location.is_stdin;

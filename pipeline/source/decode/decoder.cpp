@@ -149,7 +149,7 @@ void Decoder::fail(Fault fault) {
 
 // Said once: a stream may turn into one that the card does not take.
 void Decoder::note_off_card(const AVFrame& frame) {
-  if (counters_.frames_off_card++ > 0 && !config_.require_hwdec) return;
+  if (counters_.frames_off_device++ > 0 && !config_.require_hwdec) return;
   const char* format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
   const std::string what = fmt::format("the GPU decodes no {} of {}, {}x{}", info_.codec,
                                        format != nullptr ? format : "unknown", frame.width, frame.height);

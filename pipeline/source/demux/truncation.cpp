@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t kEbmlHeader = 0x1A45DFA3, kSegment = 0x18538067;
 constexpr std::int64_t kTsPacket = 188;
 
-// An EBML variable-size integer (RFC 8794 section 4); `keep_marker` for element ids. Nullopt: damaged, or the size
-// "unknown".
+// An EBML variable-size integer (RFC 8794 section 4); `keep_marker` for element ids. Nullopt: damaged,
+// or the size "unknown".
 std::optional<std::uint64_t> read_vint(AVIOContext& io, bool keep_marker) {
   const auto first = static_cast<unsigned>(avio_r8(&io));
   if (first == 0) return std::nullopt;

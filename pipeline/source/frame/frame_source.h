@@ -78,11 +78,11 @@ struct SourceCounters {
   std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
   std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
   std::int64_t format_changes = 0;
-  std::int64_t frames_off_card = 0;  // decoded on the CPU, after the card had decoded the first one
-  bool truncated = false;            // the container ended before its promise, or with an I/O error
-  std::int64_t packets_late = 0;     // left out because decoding was behind a live stream
-  std::int64_t gaps = 0;             // a live stream broke and went on
-  std::int64_t gaps_ns = 0;          // their length in all: from the last frame before to the first one after
+  std::int64_t frames_off_device = 0;  // decoded on the CPU, after the card had decoded the first one
+  bool truncated = false;              // the container ended before its promise, or with an I/O error
+  std::int64_t packets_late = 0;       // left out because decoding was behind a live stream
+  std::int64_t gaps = 0;               // a live stream broke and went on
+  std::int64_t gaps_ns = 0;            // their length in all: from the last frame before to the first one after
 
   SourceCounters& operator+=(const SourceCounters& other);  // truncated: one of the two was
 };

@@ -236,7 +236,7 @@ void LiveSource::count(const SourceCounters& now) {
   counters_ += now;
   counters_.frames = frames;
   const bool came_back_off_card = info_.hwdec != "no" && source_->info().hwdec == "no";
-  if (came_back_off_card) counters_.frames_off_card += now.frames;
+  if (came_back_off_card) counters_.frames_off_device += now.frames;
 }
 
 void LiveSource::replace(std::unique_ptr<FrameSource> source) {

@@ -105,7 +105,7 @@ class InfoFile(unittest.TestCase):
         report = saccade_json("info", self.plain())
         texture = report["texture"]
         width, height = round_up(322, 64), round_up(182, 64)
-        self.assertEqual((texture["width_px"], texture["height_px"], report["levels"]), (width, height, 7))
+        self.assertEqual((texture["padded_width_px"], texture["padded_height_px"], report["levels"]), (width, height, 7))
         self.assertEqual((texture["tile_cols"], texture["tile_rows"]), (math.ceil(322 / 16), math.ceil(182 / 16)))
         self.assertEqual(texture["tiles"], texture["tile_cols"] * texture["tile_rows"])
         luma = sum((width >> level) * (height >> level) for level in range(7))

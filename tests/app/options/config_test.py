@@ -73,7 +73,7 @@ class Config(DumpTest):
                 self.assertFalse(any(line.startswith(word) for line in lines), said)
         # Within the file, or on the line, a contradiction stays one.
         for text, typed in ((tuned + "preset = 'uv'\n", ()), ("", ("--e0", "2", "--preset", "uv"))):
-            self.refuse(2, ["contradicts", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
+            self.refuse(2, ["conflicts with", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
 
     def test_faults_name_key_and_line(self):
         for text, words in (("seed = 1\nsede = 2\n", [":2:", "sede", "seed"]),

@@ -1,5 +1,5 @@
-// Backend cuda on GL's textures against the plain CPU backend, and what GL itself reads there; the pixel buffer
-// hand-over.
+// Backend cuda on GL's textures against the plain CPU backend, and what GL itself reads there;
+// the pixel buffer hand-over.
 #if defined(SACCADE_GL)
 #include <fmt/format.h>
 

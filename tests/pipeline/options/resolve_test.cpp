@@ -45,10 +45,10 @@ LatticeConfig lattice_with(const Settings& settings) {
 
 TEST(Resolve, OptionsThatConflict_AreNamed) {
   for (const auto& [words, settings] : std::vector<std::pair<std::vector<std::string>, Settings>>{
-           {{"patches: contradicts e0"}, {{"patches", "100"}, {"e0", "2"}}},
-           {{"patches: contradicts preset"}, {{"patches", "100"}, {"preset", "uv"}}},
-           {{"e0: contradicts preset"}, {{"preset", "uv"}, {"e0", "2"}}},
-           {{"m0: contradicts preset"}, {{"preset", "uv"}, {"m0", "2"}}},
+           {{"patches: conflicts with e0"}, {{"patches", "100"}, {"e0", "2"}}},
+           {{"patches: conflicts with preset"}, {{"patches", "100"}, {"preset", "uv"}}},
+           {{"e0: conflicts with preset"}, {{"preset", "uv"}, {"e0", "2"}}},
+           {{"m0: conflicts with preset"}, {{"preset", "uv"}, {"m0", "2"}}},
            {{"lod: needs lattice uniform"}, {{"lod", "2"}}},
            {{"lod: needs lattice uniform"}, {{"lod", "2"}, {"lattice", "grid"}}},
            {{"preset: lattice uniform", "lod"}, {{"lattice", "uniform"}, {"preset", "uv"}}},
@@ -57,12 +57,12 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
            {{"strides: strides and grid-sizes"}, {{"strides", "1,2"}}},
            {{"grid-sizes: strides and grid-sizes"}, {{"grid-sizes", "4,4"}}},
            {{"grid-sizes: has 3", "strides has 2"}, {{"strides", "1,2"}, {"grid-sizes", "4,4,4"}}},
-           {{"e0: contradicts strides"}, {{"e0", "2"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"preset: contradicts strides"}, {{"preset", "uv"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"patches: contradicts strides"}, {{"patches", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"e0: conflicts with strides"}, {{"e0", "2"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"preset: conflicts with strides"}, {{"preset", "uv"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"patches: conflicts with strides"}, {{"patches", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
            {{"m0: needs e0"}, {{"m0", "2"}}},
            {{"normalize: u8", "dtype f16"}, {{"normalize", "clip"}}},
-           {{"require-hwdec: contradicts hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
+           {{"require-hwdec: conflicts with hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
     for (const std::string& word : words) EXPECT_THAT(error_of(settings), HasSubstr(word));
   }
 }

@@ -250,9 +250,9 @@ TEST(EnumNames, EveryName_GoesBothWays) {
 }
 
 TEST(OptionError, Caller_SpellsOptionsItsWay) {
-  const OptionError conflict = OptionError::naming("e0", "contradicts {preset}: a preset sets e0");
-  EXPECT_STREQ(conflict.what(), "e0: contradicts preset: a preset sets e0");
-  EXPECT_EQ("--" + conflict.option() + conflict.tail("--"), "--e0: contradicts --preset: a preset sets e0");
+  const OptionError conflict = OptionError::naming("e0", "conflicts with {preset}: a preset sets e0");
+  EXPECT_STREQ(conflict.what(), "e0: conflicts with preset: a preset sets e0");
+  EXPECT_EQ("--" + conflict.option() + conflict.tail("--"), "--e0: conflicts with --preset: a preset sets e0");
   const OptionError value = OptionError::naming("upload", "no GPU", "pbo");
   EXPECT_STREQ(value.what(), "upload pbo: no GPU");
   EXPECT_STREQ(OptionError("vf", "'{e0}' is odd").what(), "vf: '{e0}' is odd");  // a user's text stays as it is

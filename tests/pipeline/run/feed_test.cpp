@@ -93,8 +93,8 @@ TEST(Feed, SeekAfterTheEnd_GoesOnFromThere) {
   EXPECT_EQ(next_pts(feed), frame_ns(30));
 }
 
-// B-frames, key frames 50 apart, times that begin at a second: what ffmpeg's own listing gives, and seeks into its
-// middle.
+// B-frames, key frames 50 apart, times that begin at a second: what ffmpeg's own listing gives, and
+// seeks into its middle.
 TEST(Feed, FarKeyFrames_AreSoughtExactly) {
   const test::TempDir folder;
   const std::string clip = folder.file("clip.mp4");

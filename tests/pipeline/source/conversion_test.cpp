@@ -13,8 +13,8 @@ namespace {
 // Flat colours in quarters: the same in every format that can hold them.
 constexpr std::array<std::array<int, 3>, 4> kColors = {{{220, 40, 30}, {40, 190, 60}, {40, 60, 210}, {230, 220, 40}}};
 
-// A clip of four flat quarters. `conversion` brings planar RGB to the format under test by zimg, which knows range and
-// matrix.
+// A clip of four flat quarters. `conversion` brings planar RGB to the format under test by zimg, which
+// knows range and matrix.
 std::string quarters(const TempDir& dir, const std::string& name, int width, int height, const std::string& conversion,
                      const std::string& codec) {
   std::string picture = "geq=";

@@ -108,7 +108,7 @@ SourceCounters numbered(std::int64_t factor) {
   counters.pts_made_up = 3 * factor;
   counters.pts_not_rising = 4 * factor;
   counters.format_changes = 5 * factor;
-  counters.frames_off_card = 6 * factor;
+  counters.frames_off_device = 6 * factor;
   counters.packets_late = 7 * factor;
   return counters;
 }
@@ -127,7 +127,7 @@ TEST(LiveSource, CountersOfConnections_AddUp) {
   EXPECT_EQ(got.pts_made_up, 33);
   EXPECT_EQ(got.pts_not_rising, 44);
   EXPECT_EQ(got.format_changes, 55);
-  EXPECT_EQ(got.frames_off_card, 66);
+  EXPECT_EQ(got.frames_off_device, 66);
   EXPECT_EQ(got.packets_late, 77);
   EXPECT_EQ(got.gaps, 1);
   EXPECT_GT(got.gaps_ns, 0);
@@ -137,9 +137,9 @@ TEST(LiveSource, CountersOfConnections_AddUp) {
 TEST(LiveSource, ConnectionThatReturnsOffTheCard_CountsItsFrames) {
   Script first = broken(3), second = broken(2);
   first.hwdec = "cuda";
-  EXPECT_EQ(follow({first, second}).counters.frames_off_card, 2);
+  EXPECT_EQ(follow({first, second}).counters.frames_off_device, 2);
   first.hwdec = "no";
-  EXPECT_EQ(follow({first, second}).counters.frames_off_card, 0);
+  EXPECT_EQ(follow({first, second}).counters.frames_off_device, 0);
 }
 
 TEST(LiveSource, ConnectionThatReturns_GoesOnInTimeAndNumber) {

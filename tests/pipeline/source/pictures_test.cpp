@@ -1,5 +1,5 @@
-// Pictures against ffmpeg's own: bit for bit where nothing is converted, and upright where the display matrix turns
-// them.
+// Pictures against ffmpeg's own: bit for bit where nothing is converted, and upright where the
+// display matrix turns them.
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/source/support.h"
@@ -58,8 +58,8 @@ TEST(Source, AnyNumberOfThreads_GivesTheSamePictures) {
   }
 }
 
-// The eight display matrices that are multiples of a quarter turn, mirrored or not: a, b, c, d, and what they amount
-// to.
+// The eight display matrices that are multiples of a quarter turn, mirrored or not: a, b, c, d, and
+// what they amount to.
 struct Turn {
   int a, b, c, d;
   int rotation_deg;
