@@ -1,20 +1,15 @@
 #include "pipeline/run/decode_thread.h"
 
-#include <chrono>
 #include <exception>
 #include <utility>
 
 #include "gpu/nvtx_range.h"
+#include "pipeline/clock.h"
 
 namespace saccade {
 namespace {
 
 constexpr int kTraceThread = 2;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 
@@ -47,9 +42,9 @@ void DecodeThread::run() {
   try {
     while (!stop_) {
       Frame frame;
-      const std::int64_t begin_ns = now_ns();
+      const std::int64_t begin_ns = steady_now_ns();
       const ReadStatus status = next(frame);
-      const std::int64_t end_ns = now_ns();
+      const std::int64_t end_ns = steady_now_ns();
       if (status == ReadStatus::kAgain) continue;
       if (status == ReadStatus::kFailed && !stop_) failed_ = true;
       if (status != ReadStatus::kOk) break;

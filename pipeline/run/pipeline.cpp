@@ -2,23 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "gpu/device_error.h"
 #include "gpu/nvtx_range.h"
 #include "pipeline/backend/texture_layout.h"
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
 
 namespace saccade {
 namespace {
 
 constexpr int kTraceThread = 1;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 
@@ -54,10 +49,10 @@ struct Pipeline::State {
 class Pipeline::StageClock {
  public:
   StageClock(Pipeline& pipeline, std::int64_t frame)
-      : pipeline_(pipeline), frame_(frame), begin_ns_(now_ns()), last_ns_(begin_ns_) {}
+      : pipeline_(pipeline), frame_(frame), begin_ns_(steady_now_ns()), last_ns_(begin_ns_) {}
 
   void lap(Stage stage) {
-    const std::int64_t now = now_ns();
+    const std::int64_t now = steady_now_ns();
     record(stage, last_ns_, now);
     last_ns_ = now;
   }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
 
 namespace saccade::ui {
@@ -17,11 +17,6 @@ constexpr std::size_t kFixations = 64;
 constexpr std::int64_t kTrail_ns = 1'000'000'000;
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kSummarize_ns = 250'000'000;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
@@ -150,7 +145,7 @@ void Viewer::step(Step step) {
 }
 
 void Viewer::run_pipeline(Step step) {
-  const std::int64_t begin_ns = now_ns();
+  const std::int64_t begin_ns = steady_now_ns();
   StepResult result;
   if (step == Step::kAgain) {
     result = session_->step_again(frame_, emission_);
@@ -163,7 +158,7 @@ void Viewer::run_pipeline(Step step) {
   freshness_.note(session_->pipeline().damage(), frame_.view().pts_ns);
   freshness_.upload();
   if (result.emitted) painter_.set(emission_.plan, emission_.batch);
-  const std::int64_t end_ns = now_ns();
+  const std::int64_t end_ns = steady_now_ns();
   step_ms_ = to_ms(end_ns - begin_ns);
   if (facts.offscreen) return;
   note_times(step == Step::kNewFrame ? session_->feed().last_decode_ns() : 0, end_ns - begin_ns);
@@ -214,7 +209,7 @@ void Viewer::note_step(const StepResult& result) {
 }
 
 void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = steady_now_ns();
   if (shown_at_ns_ != 0) facts.pace.frame_ms.push(static_cast<float>(to_ms(now - shown_at_ns_)));
   shown_at_ns_ = now;
   shows_ns_.push_back(now);
@@ -265,7 +260,7 @@ Scene Viewer::scene() const {
 }
 
 void Viewer::draw(int width_px, int height_px, float scale) {
-  const std::int64_t begin_ns = now_ns();
+  const std::int64_t begin_ns = steady_now_ns();
   draw_timer_.begin();
   // The panel first, because what it hides is not drawn.
   imgui_.begin(width_px, height_px, scale);
@@ -279,8 +274,8 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.end();
   draw_timer_.end();
   if (facts.offscreen) return;
-  facts.cost.draw_ms = to_ms(now_ns() - begin_ns);
-  draw_times_.record(now_ns() - begin_ns);
+  facts.cost.draw_ms = to_ms(steady_now_ns() - begin_ns);
+  draw_times_.record(steady_now_ns() - begin_ns);
   if (const auto ns = draw_timer_.poll_ns()) facts.cost.gpu.draw_ms = to_ms(*ns);
   if (facts.pyramid != nullptr) {
     const GlTimes& times = facts.pyramid->times();

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "pipeline/backend/gl_log.h"
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "pipeline/run/pacer.h"
 #include "ui/window/feed_jobs.h"
@@ -22,11 +22,6 @@ constexpr std::int64_t kEarly_ns = 1'000'000;        // a frame this near its ti
 constexpr double kStarved_s = 0.002;                 // how soon to look again when the decoder has nothing
 constexpr double kIdle_s = 0.5;                      // while a message is to go away
 constexpr std::int64_t kMessage_ns = 4'000'000'000;  // how long one stays
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class Window {
  public:
@@ -197,14 +192,14 @@ void Window::show_wanted() {
   if (!fetch_next()) return;
   wanted_ = false;
   show(std::exchange(next_, Frame{}), wanted_sought_);
-  pacer_.start_at(viewer_.facts.time.pts_ns, now_ns());
+  pacer_.start_at(viewer_.facts.time.pts_ns, steady_now_ns());
 }
 
 // Shows what is due. A frame whose successor is due as well comes too late: it is dropped, and counted.
 void Window::show_due() {
-  if (!pacer_.running()) pacer_.start_at(viewer_.facts.time.pts_ns, now_ns());
+  if (!pacer_.running()) pacer_.start_at(viewer_.facts.time.pts_ns, steady_now_ns());
   if (!fetch_next()) return;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = steady_now_ns();
   Feed& feed = *this->feed();
   const bool live = feed.info().live;  // the newest frame is due whenever it comes
   if (live) pacer_.start_at(next_.view().pts_ns, now);
@@ -272,13 +267,13 @@ void Window::apply_settings() {
   const ViewSettings& settings = viewer_.settings;
   if (settings.vsync != vsync_) glfwSwapInterval(settings.vsync ? 1 : 0);
   vsync_ = settings.vsync;
-  if (settings.speed != pacer_.speed()) pacer_.set_speed(settings.speed, now_ns());
+  if (settings.speed != pacer_.speed()) pacer_.set_speed(settings.speed, steady_now_ns());
   input_.set_fullscreen(settings.fullscreen);
 }
 
 void Window::expire_message() {
   std::string& message = viewer_.facts.message;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = steady_now_ns();
   if (message != message_) {
     message_ = message;
     message_at_ns_ = now;
@@ -333,7 +328,7 @@ double Window::wait_s() {
   if (starved_) return kStarved_s;
   if (wanted_) return 0;
   if (playing() && pacer_.running() && next_) {
-    const std::int64_t left_ns = pacer_.due_ns(next_.view().pts_ns) - now_ns() - kEarly_ns / 2;
+    const std::int64_t left_ns = pacer_.due_ns(next_.view().pts_ns) - steady_now_ns() - kEarly_ns / 2;
     return std::max(static_cast<double>(left_ns) * 1e-9, 0.0);
   }
   return playing() ? 0 : idle;
