@@ -133,7 +133,8 @@ saccade_counters public_counters(const Session& session) {
 saccade_status saccade_stream_get_info(saccade_stream* stream, saccade_stream_info* out) {
   constexpr const char* kFunction = "saccade_stream_get_info";
   return guarded([&] {
-    fill(kFunction, out, public_info(open_session(stream, kFunction).info(), stream->texts()));
+    const StreamInfo& info = open_session(stream, kFunction).info();  // checks `stream` before it is used
+    fill(kFunction, out, public_info(info, stream->texts()));
     return SACCADE_OK;
   });
 }
