@@ -5,8 +5,6 @@
 namespace saccade {
 namespace {
 
-constexpr double kMany = 9007199254740992.0;  // 2^53: whole numbers that a double holds exactly
-
 template <typename Get>
 OptionBinding<StreamOptions> field(Get get) {
   return bind_field<StreamOptions>(get);

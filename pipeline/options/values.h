@@ -14,6 +14,8 @@
 
 namespace saccade {
 
+inline constexpr double kMany = 9007199254740992.0;  // 2^53: whole numbers that a double holds exactly
+
 std::vector<std::string> split(std::string_view text, char separator);  // empty pieces are kept
 
 // The names of an enum as OptionSpec::choices; `first` comes before them.

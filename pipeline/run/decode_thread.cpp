@@ -7,15 +7,9 @@
 #include "pipeline/clock.h"
 
 namespace saccade {
-namespace {
-
-constexpr int kTraceThread = 2;
-
-}  // namespace
-
 DecodeThread::DecodeThread(FrameSource& source, FrameQueue& queue, TraceWriter* trace, Log log)
     : source_(source), queue_(queue), trace_(trace), log_(std::move(log)) {
-  if (trace_ != nullptr) trace_->name_thread(kTraceThread, "decode");
+  if (trace_ != nullptr) trace_->name_thread(kDecodeTraceThread, "decode");
   thread_ = std::thread([this] { run(); });
 }
 
@@ -50,7 +44,7 @@ void DecodeThread::run() {
       if (status != ReadStatus::kOk) break;
       times_.record(end_ns - begin_ns);
       last_ns_ = end_ns - begin_ns;
-      if (trace_ != nullptr) trace_->complete("decode", kTraceThread, begin_ns, end_ns, frame.view().sequence);
+      if (trace_ != nullptr) trace_->complete("decode", kDecodeTraceThread, begin_ns, end_ns, frame.view().sequence);
       if (!queue_.push(std::move(frame))) break;
     }
   } catch (const Error& error) {

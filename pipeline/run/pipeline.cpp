@@ -11,12 +11,6 @@
 #include "pipeline/error.h"
 
 namespace saccade {
-namespace {
-
-constexpr int kTraceThread = 1;
-
-}  // namespace
-
 struct Pipeline::State {
   PyramidLayout layout;
   FrameGeometry geometry;
@@ -61,7 +55,8 @@ class Pipeline::StageClock {
  private:
   void record(Stage stage, std::int64_t begin_ns, std::int64_t end_ns) {
     pipeline_.stages_[static_cast<std::size_t>(stage)].record(end_ns - begin_ns);
-    if (pipeline_.trace_ != nullptr) pipeline_.trace_->complete(name(stage), kTraceThread, begin_ns, end_ns, frame_);
+    if (pipeline_.trace_ != nullptr)
+      pipeline_.trace_->complete(name(stage), kPipelineTraceThread, begin_ns, end_ns, frame_);
   }
   Pipeline& pipeline_;
   std::int64_t frame_;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kLiveThreshold = 8;
 constexpr std::size_t kGapsListed = 1000;
-constexpr int kTraceThread = 1;  // the pipeline's: the caller's thread
 
 FeedConfig feed_config(const SessionConfig& config) {
   FeedConfig feed{config.source, config.policy, config.frames_ahead, config.trace};
@@ -28,7 +27,7 @@ Session::Session(const SessionConfig& config, std::unique_ptr<FrameSource> sourc
     : Session(config, std::make_unique<Feed>(std::move(source), feed_config(config))) {}
 
 Session::Session(const SessionConfig& config, std::unique_ptr<Feed> feed) : config_(config), feed_(std::move(feed)) {
-  if (config_.trace != nullptr) config_.trace->name_thread(kTraceThread, "pipeline");
+  if (config_.trace != nullptr) config_.trace->name_thread(kPipelineTraceThread, "pipeline");
   make_pipeline();
 }
 
@@ -151,7 +150,7 @@ void Session::note_wait(std::int64_t begin_ns, const Frame& frame) {
   const std::int64_t end_ns = steady_now_ns();
   wait_times_.record(end_ns - begin_ns);
   if (config_.trace == nullptr) return;
-  config_.trace->complete(name(Stage::kWait), kTraceThread, begin_ns, end_ns, frame.view().sequence);
+  config_.trace->complete(name(Stage::kWait), kPipelineTraceThread, begin_ns, end_ns, frame.view().sequence);
 }
 
 Redone Session::configure(const PipelineConfig& config) {

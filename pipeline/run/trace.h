@@ -10,6 +10,10 @@
 
 namespace saccade {
 
+// The rows of a run's trace.
+inline constexpr int kPipelineTraceThread = 1;  // the thread that calls the session
+inline constexpr int kDecodeTraceThread = 2;
+
 // Complete events ("ph": "X") are appended to a file as they come, whole events at a time, at least once a second; the
 // array is closed by the destructor, and a file cut short still opens (the format allows a missing bracket). Times are
 // of one steady clock, in ns. Any thread. Throws Error when the file can't be made; what goes

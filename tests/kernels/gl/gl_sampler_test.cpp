@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/cpu/differ.h"
 #include "kernels/gl/texture.h"
+#include "tests/kernels/comparison.h"
 #include "tests/support/gl_fixture.h"
 
 namespace saccade {
@@ -60,32 +60,20 @@ PatchPlan random_plan(const PyramidLayout& layout, std::size_t count, int patch_
   return plan;
 }
 
-double value_at(const PatchBatch& batch, std::size_t i) {
-  if (batch.format().type == SampleType::kU8) return std::to_integer<int>(batch.bytes()[i]);
-  if (batch.format().type == SampleType::kF16) {
-    _Float16 half = 0;
-    std::memcpy(&half, batch.bytes().data() + i * sizeof(half), sizeof(half));
-    return static_cast<double>(half);
-  }
-  float value = 0;
-  std::memcpy(&value, batch.bytes().data() + i * sizeof(value), sizeof(value));
-  return static_cast<double>(value);
-}
-
 void expect_close(const PatchBatch& a, const PatchBatch& b, double most) {
   const std::size_t samples = a.bytes().size() / size_bytes(a.format().type);
   ASSERT_EQ(a.bytes().size(), b.bytes().size());
   double worst = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < samples; ++i) {
-    const double difference = std::abs(value_at(a, i) - value_at(b, i));
+    const double difference = std::abs(test::sample_value(a, i) - test::sample_value(b, i));
     if (!(difference <= worst)) {
       worst = difference;
       at = i;
     }
   }
-  EXPECT_LE(worst, most) << "sample " << at << " of " << samples << ": " << value_at(a, at) << " and "
-                         << value_at(b, at);
+  EXPECT_LE(worst, most) << "sample " << at << " of " << samples << ": " << test::sample_value(a, at) << " and "
+                         << test::sample_value(b, at);
 }
 
 class GlFloatSamples : public GlTest {};
