@@ -1,0 +1,74 @@
+"""What the tests of pysaccade share: the program, the clips, folders of dumps.
+
+They run on the package of this checkout and on what was built in build/ci; scripts/test sets the environment:
+SACCADE_LIBRARY and SACCADE_PROGRAM. Truth comes from outside: NumPy, ffmpeg, torch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUIRED = set(filter(None, os.environ.get("SACCADE_REQUIRE", "").split(",")))
+
+
+def skip_or_fail(tool: str, why: str) -> None:
+    """Skip this test for want of a tool, or fail where SACCADE_REQUIRE has it."""
+    if tool in REQUIRED:
+        pytest.fail(f"{tool} is required: {why}")
+    pytest.skip(why)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("torch") and importlib.util.find_spec("torch") is None:
+        skip_or_fail("torch", "torch is not installed")
+    if item.get_closest_marker("cuda"):
+        import pysaccade._library as library
+
+        if library.load().saccade_backend_check(b"cuda") != 0:
+            skip_or_fail("cuda", "no GPU that CUDA can use")
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The program `saccade` that was built."""
+    from pysaccade._errors import UnavailableError
+    from pysaccade._library import program as find
+
+    try:
+        return find()
+    except UnavailableError as error:
+        pytest.fail(f"build it first (scripts/build.sh): {error}")
+
+
+@pytest.fixture(scope="session")
+def clip() -> Path:
+    """A short clip that comes with the project."""
+    return ROOT / "assets" / "demo.mp4"
+
+
+@pytest.fixture(scope="session")
+def ffmpeg() -> str:
+    found = shutil.which("ffmpeg")
+    if found is None:
+        skip_or_fail("ffmpeg", "ffmpeg is not installed")
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="session")
+def run_program(program: Path):
+    """Run `saccade ARGUMENTS...` and return what it printed; fails where it does."""
+
+    def run(*arguments: object) -> str:
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
