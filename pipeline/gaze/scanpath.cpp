@@ -9,6 +9,7 @@
 
 #include "kernels/shared/oculomotor.h"
 #include "pipeline/error.h"
+#include "pipeline/gaze/attention.h"
 #include "pipeline/gaze/scanpath_clock.h"
 #include "pipeline/gaze/scanpath_policy.h"
 
@@ -24,12 +25,16 @@ class TimedScanpath final : public Scanpath {
                 const FrameGeometry& geometry)
       : schedule_(std::move(schedule)),
         targets_(std::move(targets)),
+        attention_(fov_deg, geometry),
         deg_per_u_(fov_deg),
         deg_per_v_(fov_deg * geometry.height_px / (geometry.width_px * geometry.sar)) {}
 
   Gaze step(std::int64_t pts_ns, const SceneView& scene) override;
   void reset() override { started_ = false; }
   void look(float u, float v) override { look_ = GazePoint{u, v}; }
+  void attend(const AttentionMap* map) override { attention_.attend(map); }
+  void set_source(FixationSource source) override { source_ = std::move(source); }
+  bool needs_scene() const override { return !attention_.active() && targets_->needs_scene(); }
 
  private:
   void start(std::int64_t pts_ns, const SceneView& scene);
@@ -39,6 +44,8 @@ class TimedScanpath final : public Scanpath {
 
   std::unique_ptr<FixationSchedule> schedule_;
   std::unique_ptr<FixationTargets> targets_;
+  AttentionTargets attention_;
+  FixationSource source_;
   double deg_per_u_;
   double deg_per_v_;
 
@@ -53,23 +60,34 @@ class TimedScanpath final : public Scanpath {
   bool landing_pending_ = false;
 };
 
-// The policy is asked in any case: what it remembers doesn't depend on who looks.
+// Who looks, or a source that answers, changes nothing of what map and policy remember. The policy is asked in any
+// case, but where a map or a source stands in for it.
 GazePoint TimedScanpath::choose(const FixationRequest& request, const SceneView& scene) {
-  const GazePoint chosen = targets_->choose(request, scene);
+  if (source_) {
+    if (const auto answer = source_(request, scene)) {
+      if (!(answer->u >= 0 && answer->u <= 1 && answer->v >= 0 && answer->v <= 1)) {
+        throw UsageError(fmt::format("fixation {},{}: a place is 0 to 1 of the displayed frame", answer->u, answer->v));
+      }
+      return std::exchange(look_, std::nullopt).value_or(*answer);
+    }
+  }
+  const GazePoint chosen = attention_.active() ? attention_.choose(request) : targets_->choose(request, scene);
   return std::exchange(look_, std::nullopt).value_or(chosen);
 }
 
 void TimedScanpath::start(std::int64_t pts_ns, const SceneView& scene) {
+  started_ = false;  // asked again at the next frame, should choose() throw
   targets_->reset();
-  started_ = true;
+  attention_.reset();
   first_pts_ns_ = pts_ns;
   targets_->observe(0, scene);
   const DueFixation due = schedule_->due(0);
-  index_ = due.index;
   to_ = choose({.index = due.index, .elapsed_ns = 0, .from = {}, .first = true}, scene);
+  index_ = due.index;
   from_ = to_;
   departs_ns_ = lands_ns_ = 0;
   landing_pending_ = true;
+  started_ = true;
 }
 
 // Main sequence, capped at half a period so that a landing always precedes the next departure.
@@ -82,9 +100,9 @@ std::int64_t TimedScanpath::flight_ns(const DueFixation& due) const {
 }
 
 void TimedScanpath::depart(const DueFixation& due, const SceneView& scene) {
-  from_ = to_;
+  const GazePoint next = choose({.index = due.index, .elapsed_ns = due.departs_ns, .from = to_, .first = false}, scene);
+  from_ = std::exchange(to_, next);
   index_ = due.index;
-  to_ = choose({.index = due.index, .elapsed_ns = due.departs_ns, .from = from_, .first = false}, scene);
   departs_ns_ = due.departs_ns;
   lands_ns_ = due.departs_ns + flight_ns(due);
   landing_pending_ = true;
@@ -160,7 +178,7 @@ std::unique_ptr<Scanpath> make_scanpath(const ScanpathConfig& config, const Fram
   FrameGeometry sane = geometry;
   if (!(std::isfinite(sane.sar) && sane.sar > 0)) sane.sar = 1.0;
   if (config.policy == FixationPolicy::kFile) {
-    RecordedScanpath recorded = read_scanpath(config.argument);
+    RecordedScanpath recorded = config.recorded ? *config.recorded : read_scanpath(config.argument);
     return std::make_unique<TimedScanpath>(std::make_unique<ListSchedule>(std::move(recorded.begins_ns)),
                                            make_recorded_targets(std::move(recorded.points)), config.fov_deg, sane);
   }

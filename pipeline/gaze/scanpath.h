@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/damage.h"
 #include "kernels/enum_names.h"
@@ -20,9 +24,23 @@ inline constexpr EnumName<FixationPolicy> kFixationPolicies[] = {{FixationPolicy
                                                                  {FixationPolicy::kFile, "file"}};
 constexpr std::span<const EnumName<FixationPolicy>> names_of(FixationPolicy) { return kFixationPolicies; }
 
+struct GazePoint {
+  float u = 0.5f;  // 0..1 of the displayed frame, origin top-left
+  float v = 0.5f;
+};
+
+// A scanpath that is known beforehand; begins_ns rises and counts from the first frame.
+struct RecordedScanpath {
+  std::vector<std::int64_t> begins_ns;
+  std::vector<GazePoint> points;
+};
+// From rows of t_s, u, v. Throws UsageError naming the row: times that don't rise, places outside 0..1, no row.
+RecordedScanpath recorded_scanpath(std::span<const double> t_u_v);
+
 struct ScanpathConfig {
   FixationPolicy policy = FixationPolicy::kSaliency;
   std::string argument;  // file: the path (CSV "t_s,u,v" lines); raster: "COLSxROWS"; center: "u,v"
+  std::shared_ptr<const RecordedScanpath> recorded;  // in place of a file's; policy kFile
   double rate_hz = 4.0;
   std::uint64_t seed = 0;
   double fov_deg = kDefaultFovDeg;
@@ -43,7 +61,32 @@ struct SceneView {
   const Damage* damage = nullptr;  // of this frame
   const Levels* levels = nullptr;  // after this frame's refresh
   FrameGeometry geometry;
+  std::int64_t frame = 0;  // FrameView::sequence and pts_ns of the frame at which the eye is asked
+  std::int64_t pts_ns = 0;
 };
+
+// What a policy is asked: which fixation, when it begins, and where the eye is before it.
+struct FixationRequest {
+  std::int64_t index = 0;
+  std::int64_t elapsed_ns = 0;  // since the first frame
+  GazePoint from;
+  bool first = false;  // nothing was fixated before: `from` means nothing
+};
+
+// Asked whenever a fixation is due, on the thread that steps; nullopt leaves it to the policy. What it throws goes
+// through step(), and the next frame asks again. A place outside 0..1 is a UsageError.
+using FixationSource = std::function<std::optional<GazePoint>(const FixationRequest&, const SceneView&)>;
+
+// A model's attention: rows x cols weights, row-major, over a box of the displayed frame. Only differences count: the
+// least finite weight is 0. NaN and -inf mean never. The box may reach beyond the frame; cells whose centre lies
+// outside count as never.
+struct AttentionMap {
+  int rows = 0, cols = 0;
+  std::vector<float> weights;
+  double left_u = 0, top_v = 0, right_u = 1, bottom_v = 1;
+};
+// Throws UsageError for what can be no such map: sizes, no usable weight inside the frame, +inf, an empty box.
+void check_attention(const AttentionMap& map);
 
 // Note [Scanpath clock]
 // Fixation k begins when time passes t0 + k / rate, t0 being the first frame's PTS: accumulated time, so the mean rate
@@ -57,6 +100,13 @@ class Scanpath {
   virtual void reset() = 0;                                            // seek
   // The next fixation that begins is here, whatever the policy says; those after it are the policy's again.
   virtual void look(float u, float v) = 0;
+  // From now on fixations fall on the map's peak, with inhibition of return, until the next map. Null: the policy's
+  // again. The map is read during the call.
+  virtual void attend(const AttentionMap* map) = 0;
+  // Who is asked before map and policy (but after look()); an empty one: nobody.
+  virtual void set_source(FixationSource source) = 0;
+  // Whether the next step() reads the scene: without it, damage and levels may be null.
+  virtual bool needs_scene() const = 0;
 };
 
 // Throws UsageError / InputError (a scanpath file that can't be read: line and reason).

@@ -51,16 +51,8 @@ Fields split(std::string_view line) {
   }
 }
 
-// The reason why a line is refused; empty: it was taken.
-std::string take_row(const Fields& fields, RecordedScanpath& out) {
-  if (fields.count != 3) return fmt::format("{} fields instead of t_s,u,v", fields.count);
-  std::array<double, 3> values{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto value = parse_double(fields.text[i]);
-    if (!value) return fmt::format("\"{}\" is no number", fields.text[i]);
-    values[i] = *value;
-  }
-  const auto [t_s, u, v] = values;
+// The reason why a row is refused; empty: it was taken.
+std::string add_row(double t_s, double u, double v, RecordedScanpath& out) {
   if (!(std::abs(t_s) <= kMaxTimeS)) return fmt::format("time {} is out of range", t_s);
   if (!(u >= 0 && u <= 1)) return fmt::format("u {} is outside 0 to 1", u);
   if (!(v >= 0 && v <= 1)) return fmt::format("v {} is outside 0 to 1", v);
@@ -69,6 +61,17 @@ std::string take_row(const Fields& fields, RecordedScanpath& out) {
   out.begins_ns.push_back(begin_ns);
   out.points.push_back({.u = static_cast<float>(u), .v = static_cast<float>(v)});
   return {};
+}
+
+std::string take_row(const Fields& fields, RecordedScanpath& out) {
+  if (fields.count != 3) return fmt::format("{} fields instead of t_s,u,v", fields.count);
+  std::array<double, 3> values{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto value = parse_double(fields.text[i]);
+    if (!value) return fmt::format("\"{}\" is no number", fields.text[i]);
+    values[i] = *value;
+  }
+  return add_row(values[0], values[1], values[2], out);
 }
 
 // A first line of words is a header.
@@ -80,6 +83,17 @@ bool is_header(const Fields& fields) {
 }
 
 }  // namespace
+
+RecordedScanpath recorded_scanpath(std::span<const double> t_u_v) {
+  if (t_u_v.empty() || t_u_v.size() % 3 != 0) throw UsageError("scanpath: expected rows of t_s, u, v");
+  RecordedScanpath scanpath;
+  for (std::size_t row = 0; row < t_u_v.size() / 3; ++row) {
+    const auto values = t_u_v.subspan(3 * row, 3);
+    const std::string reason = add_row(values[0], values[1], values[2], scanpath);
+    if (!reason.empty()) throw UsageError(fmt::format("scanpath: row {}: {}", row, reason));
+  }
+  return scanpath;
+}
 
 RecordedScanpath read_scanpath(const std::string& path) {
   if (path.empty()) throw UsageError("fixation file: a path is missing; write file:PATH");

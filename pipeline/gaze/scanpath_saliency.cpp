@@ -1,23 +1,20 @@
 // The policy that looks: the most salient tile, given where the eye has just been.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "pipeline/gaze/fixation_memory.h"
 #include "pipeline/gaze/saliency.h"
 #include "pipeline/gaze/scanpath_policy.h"
 
 namespace saccade {
 namespace {
 
+constexpr CellAxis kTiles;  // from the frame's corner
+
 constexpr float kMotionWeight = 2.0f;
 constexpr float kContrastWeight = 1.0f;
 constexpr float kRestWeight = 0.02f;  // lets the eye roam over a picture without features
 
-constexpr std::size_t kRemembered = 12;  // fixations that inhibit a return
-constexpr double kInhibitionTauNs = 1.5e9;
-constexpr double kInhibitionGain = 1.2;  // the latest fixations inhibit wholly
-constexpr double kInhibitionSigmaDeg = 2.5;
-constexpr double kMinInhibitionSigmaPx = 1.5 * kTilePx;
 constexpr float kMomentum = 0.25f;       // gain for going on in the same direction
 constexpr double kSaccadeSigmaDeg = 12;  // long saccades are rarer
 constexpr float kSaccadePrior = 0.4f;
@@ -32,20 +29,6 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// exp(-d^2 / 2 sigma^2) at each tile centre along one axis.
-void gaussian(double centre_px, double sigma_px, std::vector<float>& out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const double d = ((static_cast<double>(i) + 0.5) * kTilePx - centre_px) / sigma_px;
-    out[i] = static_cast<float>(std::exp(-0.5 * d * d));
-  }
-}
-
-struct AxisGaussians {
-  std::vector<float> x, y;  // a Gaussian over the plane is their product
-  explicit AxisGaussians(TileGrid grid)
-      : x(static_cast<std::size_t>(grid.cols)), y(static_cast<std::size_t>(grid.rows)) {}
-};
-
 class SaliencyTargets final : public FixationTargets {
  public:
   SaliencyTargets(std::uint64_t seed, double fov_deg, const FrameGeometry& geometry, TileGrid grid)
@@ -58,29 +41,26 @@ class SaliencyTargets final : public FixationTargets {
         contrast_(grid, geometry),
         score_(static_cast<std::size_t>(grid.count())),
         scratch_(score_.size()),
-        center_(grid),
-        around_(grid) {
-    gaussian(0.5 * geometry.width_px, kCenterSigma * geometry.width_px, center_.x);
-    gaussian(0.5 * geometry.height_px, kCenterSigma * geometry.height_px, center_.y);
+        memory_(fov_deg, geometry) {
+    for (AxisGaussians* axes : {&center_, &around_}) {
+      axes->resize(static_cast<std::size_t>(grid.cols), static_cast<std::size_t>(grid.rows));
+    }
+    gaussian(kTiles, 0.5 * geometry.width_px, kCenterSigma * geometry.width_px, center_.x);
+    gaussian(kTiles, 0.5 * geometry.height_px, kCenterSigma * geometry.height_px, center_.y);
   }
 
   void observe(std::int64_t elapsed_ns, const SceneView& scene) override {
     if (scene.damage != nullptr) motion_.note(elapsed_ns, *scene.damage);
   }
   GazePoint choose(const FixationRequest& request, const SceneView& scene) override;
+  bool needs_scene() const override { return true; }
   void reset() override {
     motion_.reset();
-    past_count_ = 0;
+    memory_.forget();
   }
 
  private:
-  struct Past {
-    double x_px = 0, y_px = 0;
-    std::int64_t elapsed_ns = 0;
-  };
-  const Past& past(std::size_t age) const { return past_[(past_count_ - 1 - age) % kRemembered]; }
   void apply_center_prior();
-  void apply_inhibition(std::int64_t elapsed_ns);
   void apply_saccade_priors();
   int best_tile(std::int64_t index) const;
 
@@ -92,8 +72,7 @@ class SaliencyTargets final : public FixationTargets {
   CenterSurround contrast_;
   std::vector<float> score_, scratch_;
   AxisGaussians center_, around_;
-  std::array<Past, kRemembered> past_;
-  std::size_t past_count_ = 0;
+  FixationMemory memory_;
 };
 
 void SaliencyTargets::apply_center_prior() {
@@ -103,32 +82,16 @@ void SaliencyTargets::apply_center_prior() {
   }
 }
 
-void SaliencyTargets::apply_inhibition(std::int64_t elapsed_ns) {
-  const double sigma_x = std::max(kInhibitionSigmaDeg / deg_per_px_x_, kMinInhibitionSigmaPx);
-  const double sigma_y = std::max(kInhibitionSigmaDeg / deg_per_px_y_, kMinInhibitionSigmaPx);
-  for (std::size_t age = 0; age < std::min(past_count_, kRemembered); ++age) {
-    const Past& seen = past(age);
-    const double age_tau = static_cast<double>(elapsed_ns - seen.elapsed_ns) / kInhibitionTauNs;
-    const auto strength = static_cast<float>(std::min(kInhibitionGain * std::exp(-age_tau), 1.0));
-    gaussian(seen.x_px, sigma_x, around_.x);
-    gaussian(seen.y_px, sigma_y, around_.y);
-    std::size_t tile = 0;
-    for (const float gy : around_.y) {
-      for (const float gx : around_.x) score_[tile++] *= 1 - strength * gy * gx;
-    }
-  }
-}
-
 // Preference for near targets, and for those ahead in the direction of the last saccade.
 void SaliencyTargets::apply_saccade_priors() {
-  if (past_count_ == 0) return;
-  const Past& here = past(0);
-  gaussian(here.x_px, kSaccadeSigmaDeg / deg_per_px_x_, around_.x);
-  gaussian(here.y_px, kSaccadeSigmaDeg / deg_per_px_y_, around_.y);
+  if (memory_.count() == 0) return;
+  const FixationMemory::Place& here = memory_.past(0);
+  gaussian(kTiles, here.x_px, kSaccadeSigmaDeg / deg_per_px_x_, around_.x);
+  gaussian(kTiles, here.y_px, kSaccadeSigmaDeg / deg_per_px_y_, around_.y);
   double ahead_x = 0, ahead_y = 0;
-  if (past_count_ > 1) {
-    ahead_x = here.x_px - past(1).x_px;
-    ahead_y = here.y_px - past(1).y_px;
+  if (memory_.count() > 1) {
+    ahead_x = here.x_px - memory_.past(1).x_px;
+    ahead_y = here.y_px - memory_.past(1).y_px;
     const double length = std::sqrt(ahead_x * ahead_x + ahead_y * ahead_y);
     if (length > 0) {
       ahead_x /= length;
@@ -167,18 +130,17 @@ GazePoint SaliencyTargets::choose(const FixationRequest& request, const SceneVie
     for (std::size_t i = 0; i < score_.size(); ++i) score_[i] += kContrastWeight * scratch_[i];
   }
   apply_center_prior();
-  apply_inhibition(request.elapsed_ns);
+  memory_.inhibit(request.elapsed_ns, kTiles, kTiles, around_, score_);
   apply_saccade_priors();
 
   const int tile = best_tile(request.index);
   const int left = tile % grid_.cols * kTilePx;
   const int top = tile / grid_.cols * kTilePx;
-  Past target;
+  FixationMemory::Place target;
   target.x_px = 0.5 * (left + std::min(left + kTilePx, geometry_.width_px));
   target.y_px = 0.5 * (top + std::min(top + kTilePx, geometry_.height_px));
   target.elapsed_ns = request.elapsed_ns;
-  past_[past_count_ % kRemembered] = target;
-  ++past_count_;
+  memory_.remember(target);
   return {.u = static_cast<float>(target.x_px / geometry_.width_px),
           .v = static_cast<float>(target.y_px / geometry_.height_px)};
 }

@@ -99,8 +99,15 @@ void Pipeline::prepare(const FrameView& frame) {
   state_.reset();  // frees the old texture before the new one is made
   state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
   counters_.rebuilds += rebuild ? 1 : 0;
+  give_to(*state_->scanpath);
   if (look_) state_->scanpath->look(look_->u, look_->v);
   look_.reset();
+}
+
+// What was pushed from outside outlives a scanpath.
+void Pipeline::give_to(Scanpath& scanpath) const {
+  if (attention_) scanpath.attend(&*attention_);
+  if (fixation_source_) scanpath.set_source(fixation_source_);
 }
 
 Redone Pipeline::configure(const PipelineConfig& config) {
@@ -122,7 +129,10 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     } else {
       if (redone.differ) state_->texture->configure(config.diff);
       if (lattice) state_->lattice = std::move(lattice);
-      if (scanpath) state_->scanpath = std::move(scanpath);
+      if (scanpath) {
+        give_to(*scanpath);
+        state_->scanpath = std::move(scanpath);
+      }
       if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
       if (samples) state_->history.forget();
     }
@@ -162,7 +172,7 @@ StepResult Pipeline::run(const FrameView& frame, Emission& emission) {
   result.damaged_tiles = damage.count();
   {
     const NvtxRange scanpath("scanpath");
-    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.texture.get(), s.geometry});
+    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.texture.get(), s.geometry, frame.sequence, frame.pts_ns});
   }
   clock.lap(Stage::kScanpath);
 
@@ -252,6 +262,17 @@ void Pipeline::look(float u, float v) {
   } else {
     look_ = Place{u, v};
   }
+}
+
+void Pipeline::attend(std::optional<AttentionMap> map) {
+  if (map) check_attention(*map);
+  attention_ = std::move(map);
+  if (state_) state_->scanpath->attend(attention_ ? &*attention_ : nullptr);
+}
+
+void Pipeline::set_fixation_source(FixationSource source) {
+  fixation_source_ = std::move(source);
+  if (state_) state_->scanpath->set_source(fixation_source_);
 }
 
 void Pipeline::damage_everything() {

@@ -122,6 +122,11 @@ class Pipeline {
   // The next fixation is here, 0..1 of the displayed frame; those after it are the policy's again. Throws UsageError
   // for a place outside.
   void look(float u, float v);
+  // From now on fixations fall on this map's peak, with inhibition of return, until the next map; nullopt: the policy's
+  // again. Holds across configure(). Throws UsageError (check_attention).
+  void attend(std::optional<AttentionMap> map);
+  // Asked for each fixation, before map and policy; holds across configure(). Empty: nobody.
+  void set_fixation_source(FixationSource source);
 
   const PipelineConfig& config() const { return config_; }
   const Texture& texture() const;  // after prepare()
@@ -149,6 +154,7 @@ class Pipeline {
   StepResult run(const FrameView& frame, Emission& emission);
   void damage_everything();
   Emission new_emission() const;
+  void give_to(Scanpath& scanpath) const;
   void collect_device_times();
   void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);
   const Damage& update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
@@ -157,6 +163,8 @@ class Pipeline {
   PipelineConfig config_;
   std::unique_ptr<State> state_;
   std::optional<Place> look_;  // for the scanpath that is to be made
+  std::optional<AttentionMap> attention_;
+  FixationSource fixation_source_;
   PipelineCounters counters_;
   std::array<DurationHistogram, kStageCount> stages_;
   std::array<DurationHistogram, kDeviceWorks> device_times_;

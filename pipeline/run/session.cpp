@@ -47,7 +47,13 @@ void Session::make_pipeline() {
   pipeline_.emplace(in_force());
   pipeline_->set_gl_context(config_.gl);
   pipeline_->set_trace(config_.trace);
+  if (fixation_source_) pipeline_->set_fixation_source(fixation_source_);
   prepared_ = false;
+}
+
+void Session::set_fixation_source(FixationSource source) {
+  fixation_source_ = std::move(source);
+  pipeline_->set_fixation_source(fixation_source_);
 }
 
 void Session::throw_no_frame() const {

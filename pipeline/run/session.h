@@ -120,6 +120,10 @@ class Session {
   // The next fixation is here, 0..1 of the displayed frame, origin top-left; those after it are the policy's again.
   // Throws UsageError for a place outside.
   void look(float u, float v) { pipeline_->look(u, v); }
+  // Pipeline::attend: a map holds until the next, rebuild() or reopen().
+  void attend(std::optional<AttentionMap> map) { pipeline_->attend(std::move(map)); }
+  // Pipeline::set_fixation_source: holds for good.
+  void set_fixation_source(FixationSource source);
   // Pipeline::configure; the threshold is then taken as it is, also of a live source.
   Redone configure(const PipelineConfig& config);
   // A new pipeline in the old one's place, which remembers nothing. Likewise.
@@ -159,6 +163,7 @@ class Session {
   std::mutex mutex_;  // of feed_'s replacement against interrupt()
   std::unique_ptr<Feed> feed_;
   std::optional<Pipeline> pipeline_;
+  FixationSource fixation_source_;
   std::atomic<bool> interrupted_{false};
   LiveMeter live_;
   std::vector<StreamGap> gaps_;

@@ -240,5 +240,34 @@ TEST(Session, Look_MovesTheNextFixationAlone) {
   EXPECT_THROW(session.look(1.5F, 0.5F), UsageError);
 }
 
+TEST(Session, AttendAndSource_HoldAcrossNewSettings) {
+  SessionConfig config = box();
+  config.pipeline.emit = {EmitPolicy::Kind::kFixation, 1};
+  config.pipeline.scanpath.policy = FixationPolicy::kCenter;
+  Session session(config);
+  Emission emission;
+  const auto next_u = [&] {
+    EXPECT_EQ(session.next_emission(emission).status, SessionStatus::kEmission);
+    return emission.fix_u;
+  };
+  session.attend(AttentionMap{1, 2, {0, 1}});
+  EXPECT_EQ(next_u(), 0.75F) << "before the first frame";
+  config.pipeline.scanpath.rate_hz = 5;
+  session.configure(config.pipeline);
+  EXPECT_EQ(next_u(), 0.75F);
+  EXPECT_THROW(session.attend(AttentionMap{1, 2, {0}}), UsageError);
+  std::int64_t asked_at = -1;
+  session.set_fixation_source([&](const FixationRequest&, const SceneView& scene) {
+    asked_at = scene.frame;
+    return std::optional(GazePoint{0.125F, 0.5F});
+  });
+  EXPECT_EQ(next_u(), 0.125F);
+  EXPECT_GT(asked_at, 0);
+  session.rebuild(config.pipeline);
+  EXPECT_EQ(next_u(), 0.125F) << "a source holds for good";
+  session.set_fixation_source({});
+  EXPECT_EQ(next_u(), 0.5F) << "the map went with the pipeline";
+}
+
 }  // namespace
 }  // namespace saccade::test
