@@ -21,14 +21,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pysaccade._errors import InputError as InputError
     from pysaccade._errors import UnavailableError as UnavailableError
+    from pysaccade.emission import Emission as Emission
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _HOMES = {
+    "Emission": "emission",
     "InputError": "_errors",
     "UnavailableError": "_errors",
 }
 
-__all__ = ["InputError", "UnavailableError"]
+__all__ = ["Emission", "InputError", "UnavailableError"]
 __version__: str
 
 
