@@ -1,4 +1,4 @@
-// The CUDA backend on the card: fused update, staged stages, sampling, uploads from the host. Each iteration is timed
+// The CUDA backend on the device: fused update, staged stages, sampling, uploads from the host. Each iteration is timed
 // by a pair of events around its work in the stream; the counters p50_us and p90_us are over all iterations. Frames
 // rotate among several, so that what is read was not just read.
 #include <benchmark/benchmark.h>
@@ -41,7 +41,7 @@ void measure(benchmark::State& state, CudaTexture& pyramid, F&& work) {
   report(state, us);
 }
 
-// The same with the stream held back until a batch is queued, so that only the card's own time is read.
+// The same with the stream held back until a batch is queued, so that only the device's own time is read.
 template <typename F>
 void measure_queued(benchmark::State& state, CudaTexture& pyramid, F&& work) {
   constexpr int kBatch = 20;
@@ -100,9 +100,9 @@ bool updates_and_samples(Work work) {
   return work == kUpdateSample || work == kUpdateSampleExact || work == kUpdateSampleWaited;
 }
 
-// Args: width, height, percent. Only the work on the card: nothing is read back.
+// Args: width, height, percent. Only the work on the device: nothing is read back.
 void BM_Cuda(benchmark::State& state, Work work) {
-  if (!have_card(state)) return;
+  if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaTexture pyramid(clip.layout(), {{}, work == kStagedUpload || work == kStagedMips, 0});
   pyramid.set_sampling(work == kUpdateSampleExact ? CudaTexture::Sampling::kExact : CudaTexture::Sampling::kHardware);
@@ -130,7 +130,7 @@ void BM_Cuda(benchmark::State& state, Work work) {
 
 // With the damage and the u8 patches back in host memory.
 void BM_CudaRoundTrip(benchmark::State& state) {
-  if (!have_card(state)) return;
+  if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaTexture pyramid(clip.layout());
   const PatchPlan plan = clip.plan();
@@ -148,7 +148,7 @@ enum Source : int { kPinned, kPageable, kPinnedWhole };
 
 // A frame in host memory with known damage, to patches in device memory; host work between the events counts.
 void BM_CudaFromHost(benchmark::State& state, Source source) {
-  if (!have_card(state)) return;
+  if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kHost, source != kPageable);
   CudaTexture pyramid(clip.layout());
   pyramid.set_sampling(CudaTexture::Sampling::kHardware);

@@ -1,6 +1,6 @@
-// Ways to the card side by side: uploads by pixel buffers of OpenGL and direct, interop, the hand-over of device
+// Ways to the device side by side: uploads by pixel buffers of OpenGL and direct, interop, the hand-over of device
 // frames, and a CUDA graph in place of two launches. Wall times on the host, from the call until the
-// card has finished (p50_us).
+// device has finished (p50_us).
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
@@ -39,9 +39,9 @@ void measure_wall(benchmark::State& state, F&& work) {
   report(state, us);
 }
 
-// Frames in pageable memory, as a CPU decoder gives them, with known damage; to patches on the card.
+// Frames in pageable memory, as a CPU decoder gives them, with known damage; to patches on the device.
 void BM_CudaPathDirect(benchmark::State& state, bool pinned) {
-  if (!have_card(state)) return;
+  if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kHost, pinned);
   CudaTexture pyramid(clip.layout());
   const PatchPlan plan = clip.plan();
@@ -57,7 +57,7 @@ BENCHMARK_CAPTURE(BM_CudaPathDirect, pinned, true)->Apply(sizes);
 
 // Update and samples as a graph, one for each of the clip's frames, against the two launches.
 void BM_CudaGraph(benchmark::State& state, bool graph) {
-  if (!have_card(state)) return;
+  if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaTexture pyramid(clip.layout());
   auto* stream = static_cast<cudaStream_t>(pyramid.stream());
@@ -95,8 +95,8 @@ BENCHMARK_CAPTURE(BM_CudaGraph, launches, false)->Apply(sizes);
 
 #if defined(SACCADE_GL)
 
-std::unique_ptr<gl::Context> context_on_card(benchmark::State& state) {
-  if (!have_card(state)) return nullptr;
+std::unique_ptr<gl::Context> context_on_device(benchmark::State& state) {
+  if (!have_device(state)) return nullptr;
   try {
     gl::ContextConfig config;
     config.cuda_device = 0;
@@ -110,7 +110,7 @@ std::unique_ptr<gl::Context> context_on_card(benchmark::State& state) {
 
 // The same as BM_CudaPathDirect through pixel buffers: shadow, plan, pixel buffers, glTexSubImage2D, then interop.
 void BM_CudaPathPbo(benchmark::State& state) {
-  const auto context = context_on_card(state);
+  const auto context = context_on_device(state);
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kHost);
   CudaGlTexture pyramid(*context, clip.layout(), {.cuda = {}, .upload = UploadPath::kPbo});
@@ -129,9 +129,9 @@ void BM_CudaPathPbo(benchmark::State& state) {
 }
 BENCHMARK(BM_CudaPathPbo)->Apply(sizes);
 
-// A device frame, to patches on the card: into GL's textures by CUDA, or handed over by a pixel buffer.
+// A device frame, to patches on the device: into GL's textures by CUDA, or handed over by a pixel buffer.
 void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
-  const auto context = context_on_card(state);
+  const auto context = context_on_device(state);
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaGlTexture pyramid(*context, clip.layout(), {.cuda = {}, .upload = path});
@@ -158,7 +158,7 @@ enum class Between : std::uint8_t { kNothing, kGl, kGlFlushed, kGlFinished, kKer
 
 // Mapping and unmapping both planes; what lies between two maps is not counted.
 void BM_CudaGlMap(benchmark::State& state, Between between) {
-  const auto context = context_on_card(state);
+  const auto context = context_on_device(state);
   if (!context) return;
   const PyramidLayout layout = make_pyramid_layout(1920, 1080, TextureFormat::kYuv8);
   const std::vector<GlPlane> planes = make_gl_planes(context->capabilities(), layout);

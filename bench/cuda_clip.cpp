@@ -29,7 +29,7 @@ void flip_tile(std::vector<std::uint8_t>& bytes, std::size_t pitch, int height, 
 
 }  // namespace
 
-bool have_card(benchmark::State& state) {
+bool have_device(benchmark::State& state) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) return true;
   static_cast<void>(cudaGetLastError());

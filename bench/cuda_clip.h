@@ -1,4 +1,4 @@
-// What the benchmarks on the card share: clips of which known tiles change, the patches, medians.
+// What the benchmarks on the device share: clips of which known tiles change, the patches, medians.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -17,7 +17,7 @@ inline constexpr int kIterations = 300;
 inline constexpr int kWarmUp = 20;
 inline constexpr int kPatchSize = 16;
 
-bool have_card(benchmark::State& state);  // false: skipped, and said why
+bool have_device(benchmark::State& state);  // false: skipped, and said why
 
 // NV12 in `space`; tiles of which about `percent` in 100 alternate between two contents, chosen at random.
 struct Clip {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole dumps on the card against bare NVDEC decoding of the same file, one process and several at once, in alternation.
+"""Whole dumps on the device against bare NVDEC decoding of the same file, one process and several at once, in alternation.
 
     bench/cuda_throughput.py [--saccade BIN] [--pairs N] [--processes 1,8] [--seconds S] CLIP...
 

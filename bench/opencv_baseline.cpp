@@ -125,9 +125,9 @@ int run(const std::string& clip, int max_frames) {
     if (!more) break;
     timed(diff, [&] { changed += baseline.diff(frame, 8); });
     timed(pyramid, [&] { baseline.pyramid(frame); });
-    const double turn = 0.05 * frames;
+    const double angle = 0.05 * frames;
     timed(patches, [&] {
-      baseline.patches((0.5 + 0.3 * std::cos(turn)) * frame.cols, (0.5 + 0.3 * std::sin(turn)) * frame.rows);
+      baseline.patches((0.5 + 0.3 * std::cos(angle)) * frame.cols, (0.5 + 0.3 * std::sin(angle)) * frame.rows);
     });
   }
   if (frames == 0) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The same work in PyTorch: a pyramid by avg_pool2d and 273 trilinear patches by grid_sample, on the card.
+"""The same work in PyTorch: a pyramid by avg_pool2d and 273 trilinear patches by grid_sample, on the device.
 
     python3 bench/torch_baseline.py [--json FILE]
 
 Medians by CUDA events, eager, eager with each patch sampled from the levels it needs (grouped) and torch.compile, RGB planes in float32 (B, 3, H, W). It does less than saccade's update:
-no decode format, no diff, no integer-exact means; frames are taken as float RGB already on the card.
+no decode format, no diff, no integer-exact means; frames are taken as float RGB already on the device.
 """
 import argparse
 import json
@@ -103,7 +103,7 @@ def saccade_us(path, name, width, height, percent=10):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--against", help="JSON of saccade_bench --benchmark_filter=BM_Cuda from the same card: print the ratios")
+    parser.add_argument("--against", help="JSON of saccade_bench --benchmark_filter=BM_Cuda from the same device: print the ratios")
     parser.add_argument("--json", help="also write the numbers to this file")
     args = parser.parse_args()
     offsets = (torch.arange(SIZE) - (SIZE - 1) / 2).float().cuda()
@@ -112,19 +112,19 @@ def main():
     for width, height in ((1280, 720), (1920, 1080), (3840, 2160)):
         frames = [torch.rand(1, 3, height, width, device="cuda") for _ in range(4)]
         plan = make_plan(width, height)
-        turn = iter(range(1 << 30))
+        step = iter(range(1 << 30))
         groups = make_groups(width, height, *plan, offsets)
         with torch.inference_mode():
             same = (frame_to_patches(frames[0], *plan, offsets) - grouped_patches(pyramid(frames[0]), groups)).abs().max()
             assert same.item() < 1e-4, same
             row = {
                 "size": f"{width}x{height}",
-                "pyramid_eager_us": median_us(lambda: pyramid(frames[next(turn) % 4])),
-                "pyramid_patches_grouped_us": median_us(lambda: grouped_patches(pyramid(frames[next(turn) % 4]), groups)),
-                "pyramid_patches_eager_us": median_us(lambda: frame_to_patches(frames[next(turn) % 4], *plan, offsets)),
+                "pyramid_eager_us": median_us(lambda: pyramid(frames[next(step) % 4])),
+                "pyramid_patches_grouped_us": median_us(lambda: grouped_patches(pyramid(frames[next(step) % 4]), groups)),
+                "pyramid_patches_eager_us": median_us(lambda: frame_to_patches(frames[next(step) % 4], *plan, offsets)),
             }
             try:
-                row["pyramid_patches_compiled_us"] = median_us(lambda: compiled(frames[next(turn) % 4], *plan, offsets))
+                row["pyramid_patches_compiled_us"] = median_us(lambda: compiled(frames[next(step) % 4], *plan, offsets))
             except Exception as error:  # the compiler needs a working host toolchain
                 row["compile_error"] = str(error).splitlines()[0][:120]
         for name in ("fused_sample", "fused_sample_waited"):
@@ -138,7 +138,7 @@ def main():
         print(row, flush=True)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as out:
-            json.dump({"torch": torch.__version__, "card": torch.cuda.get_device_name(), "rows": rows}, out, indent=1)
+            json.dump({"torch": torch.__version__, "device": torch.cuda.get_device_name(), "rows": rows}, out, indent=1)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ saccade_stream_info public_info(const StreamInfo& info, const saccade_stream::Te
   out.container = info.container.c_str();
   out.codec = info.codec.c_str();
   out.decoder = info.decoder.c_str();
-  out.hwdec = info.hwdec.c_str();
+  out.hwdec = name(info.hwdec);
   out.hwdec_reason = info.hwdec_reason.c_str();
   out.coded_pixel_format = info.pixel_format.c_str();
   out.layout = name(info.layout);

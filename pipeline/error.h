@@ -12,7 +12,7 @@ class DeviceError;
 
 enum class ErrorKind : std::uint8_t {
   kUsage,        // a setting is wrong, or conflicts with another one
-  kInput,        // the input can't be used, or broke off
+  kInput,        // the input can't be used, or was lost
   kUnavailable,  // a device, display or library is missing or has failed; the input may be whole
   kInterrupted,  // the caller asked to stop
   kOutput,       // a result can't be written

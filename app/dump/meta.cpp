@@ -69,7 +69,7 @@ std::string damage_summary(const SessionFacts& facts) {
   if (counters.packets_corrupt > 0) add(counted(counters.packets_corrupt, "corrupt packet"));
   if (counters.frames_corrupt > 0) add(counted(counters.frames_corrupt, "corrupt frame"));
   const StreamEnd& end = facts.end;
-  if (counters.truncated) add(facts.info.live && end.broke ? "it broke off: " + end.reason : "cut short");
+  if (counters.truncated) add(facts.info.live && end.broke ? "lost connection: " + end.reason : "cut short");
   if (!facts.fault.what.empty()) add(error_text(facts.fault));
   return text;
 }

@@ -47,8 +47,8 @@ std::string machine_text() {
   fmt::format_to(out, "ffmpeg   ");
   for (const auto& [library, number] : ffmpeg_libraries()) fmt::format_to(out, " {} {}", library, number);
   fmt::format_to(out, "\n");
-  const auto list = [&](const char* title, const std::vector<Facility>& facilities) {
-    for (const Facility& f : facilities) {
+  const auto list = [&](const char* title, const std::vector<Availability>& entries) {
+    for (const Availability& f : entries) {
       fmt::format_to(out, "{:<9} {}: {}{}\n", title, f.name, f.available ? "" : "no: ", f.detail);
       title = "";
     }
@@ -58,9 +58,9 @@ std::string machine_text() {
   return text;
 }
 
-Json to_json(const std::vector<Facility>& facilities) {
+Json to_json(const std::vector<Availability>& entries) {
   Json list = Json::array();
-  for (const Facility& f : facilities)
+  for (const Availability& f : entries)
     list.push_back({{"name", f.name}, {"available", f.available}, {"detail", f.detail}});
   return list;
 }

@@ -50,7 +50,7 @@ const char* matrix_rule(const StreamInfo& stream) {
 
 const char* range_rule(const StreamInfo& stream) { return stream.range_tagged ? "tagged" : "untagged: the default"; }
 
-std::string turns(const StreamInfo& stream) {
+std::string rotation_text(const StreamInfo& stream) {
   if (stream.rotation_deg == 0 && !stream.mirrored) return "none";
   return fmt::format("{} deg clockwise{}", stream.rotation_deg, stream.mirrored ? ", mirrored" : "");
 }
@@ -70,7 +70,7 @@ void write_stream(const FileReport& r, std::back_insert_iterator<std::string> ou
                  s.stream_index, s.live ? ", live" : "");
   fmt::format_to(out, "  picture     {}x{} {} coded, {}x{} shown; SAR {}, DAR {}; rotation: {}\n", s.coded_width_px,
                  s.coded_height_px, s.pixel_format, s.width_px, s.height_px, as_ratio(r.sar),
-                 as_ratio(display_aspect(r)), turns(s));
+                 as_ratio(display_aspect(r)), rotation_text(s));
   fmt::format_to(out, "  time        {}, {}, {}; first frame at {:.6f} s\n",
                  s.fps > 0 ? fmt::format("{:.3f} frames/s", s.fps) : "rate unknown",
                  s.duration_s ? fmt::format("{:.3f} s", *s.duration_s) : "duration unknown",

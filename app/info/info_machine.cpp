@@ -43,7 +43,7 @@ unsigned usable_threads() {
 }
 
 // Makes and drops an offscreen context.
-Facility gl_backend() {
+Availability gl_backend() {
 #if SACCADE_GL
   try {
     const gl::Context context = gl::Context::offscreen();
@@ -75,7 +75,7 @@ std::string driver_number() {
 }
 #endif
 
-Facility cuda_backend() {
+Availability cuda_backend() {
 #if SACCADE_CUDA
   const CudaStatus status = query_cuda();
   std::string detail = fmt::format("runtime {}.{}", status.runtime_version / 1000, status.runtime_version % 1000 / 10);
@@ -107,22 +107,22 @@ std::int64_t peak_resident_bytes() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-std::vector<Facility> backends() {
+std::vector<Availability> backends() {
   return {{"cpu", true, fmt::format("SIMD {} by Highway", simd_target())}, gl_backend(), cuda_backend()};
 }
 
-std::vector<Facility> hardware_decoders() {
+std::vector<Availability> hardware_decoders() {
   const std::string why_not = why_no_cuda_decoding();
   if (!why_not.empty()) return {{"cuda", false, why_not}};
-  const NvdecStatus card = query_nvdec();
-  if (!card.error.empty()) {
+  const NvdecStatus nvdec = query_nvdec();
+  if (!nvdec.error.empty()) {
     return {{"cuda", true,
              fmt::format("NVDEC for those of these codecs that the GPU decodes: {} ({})",
-                         fmt::join(cuda_codecs(), ", "), card.error)}};
+                         fmt::join(cuda_codecs(), ", "), nvdec.error)}};
   }
   std::string detail = "NVDEC: ";
-  for (const NvdecCodec& codec : card.codecs) {
-    detail += fmt::format("{}{} {} bit up to {}x{}", &codec == &card.codecs.front() ? "" : ", ", codec.name,
+  for (const NvdecCodec& codec : nvdec.codecs) {
+    detail += fmt::format("{}{} {} bit up to {}x{}", &codec == &nvdec.codecs.front() ? "" : ", ", codec.name,
                           fmt::join(codec.depths, "/"), codec.max_width, codec.max_height);
   }
   return {{"cuda", true, detail}};

@@ -16,12 +16,12 @@ std::int64_t memory_bytes();         // of the machine
 std::int64_t peak_resident_bytes();  // of this process, so far
 
 // A place where the pixel work, or the decoding, can run.
-struct Facility {
+struct Availability {
   std::string name;  // "cpu", "gl", "cuda"
   bool available = false;
   std::string detail;  // what it is, or why it is not there
 };
-std::vector<Facility> backends();
-std::vector<Facility> hardware_decoders();
+std::vector<Availability> backends();
+std::vector<Availability> hardware_decoders();
 
 }  // namespace saccade

@@ -53,7 +53,7 @@ Json stream_json(const StreamInfo& s) {
 
 void add_decoder(Json& json, const StreamInfo& info) {
   json["decoder"] = info.decoder;
-  json["hwdec"] = info.hwdec;
+  json["hwdec"] = name(info.hwdec);
   json["hwdec_reason"] = info.hwdec_reason;
 }
 

@@ -215,7 +215,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   GivenValues given;
   if (const auto config = line.given.find("config"); config != line.given.end()) {
     given = read_config(config->second.text, command.command);
-    give_way(given, line.given);
+    drop_overridden(given, line.given);
   }
   for (auto& [key, value] : line.given) given[key] = std::move(value);
 

@@ -39,7 +39,7 @@ void drop(GivenValues& values, std::string_view name) {
 
 }  // namespace
 
-void give_way(GivenValues& file, const GivenValues& line) {
+void drop_overridden(GivenValues& file, const GivenValues& line) {
   const std::optional<LatticeKind> lattice = lattice_in_force(file, line);
   for (const OptionConflict& pair : option_conflicts()) {
     if (pair.kind && lattice != pair.kind) continue;

@@ -5,8 +5,8 @@
 
 namespace saccade {
 
-// Takes out of `file` what contradicts an option that was typed: the command line wins. What contradicts itself within
-// one of them stays, for check_options().
-void give_way(GivenValues& file, const GivenValues& line);
+// Takes out of `file` what conflicts with an option that was typed: the command line overrides it. Conflicts within one
+// of them stay, for check_options().
+void drop_overridden(GivenValues& file, const GivenValues& line);
 
 }  // namespace saccade

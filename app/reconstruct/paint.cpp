@@ -22,8 +22,8 @@ float distance_to_mark(float x, float y, float radius, bool in_flight) {
   const float from_centre = std::hypot(x, y);
   const float distance = std::fabs(from_centre - radius);
   if (in_flight) {
-    const float turn = 0.5f + std::atan2(y, x) / (2.0f * std::numbers::pi_v<float>);  // eight dashes, half open
-    const float phase = turn * 8.0f - std::floor(turn * 8.0f);
+    const float circle = 0.5f + std::atan2(y, x) / (2.0f * std::numbers::pi_v<float>);  // eight dashes, half open
+    const float phase = circle * 8.0f - std::floor(circle * 8.0f);
     return phase < 0.5f ? distance : std::numeric_limits<float>::max();
   }
   const float inner = radius * 0.6f;  // the cross leaves the centre free

@@ -55,9 +55,9 @@ void check_output(const ReconstructOptions& options) {
 }
 
 // Paints emissions at the size they are shown.
-class Theatre {
+class EmissionPainter {
  public:
-  explicit Theatre(const DumpReader& dump) : dump_(dump), painter_(make_painter(dump.facts())) {}
+  explicit EmissionPainter(const DumpReader& dump) : dump_(dump), painter_(make_painter(dump.facts())) {}
 
   const RgbImage& show(std::int64_t emission) {
     dump_.patches(emission, patches_);
@@ -93,9 +93,9 @@ Painted paint_png(const DumpReader& dump, const ReconstructOptions& options) {
   if (emission < 0 || emission >= dump.emissions()) {
     throw UsageError(fmt::format("--emission {}: the dump has emissions 0 to {}", emission, dump.emissions() - 1));
   }
-  Theatre theatre(dump);
-  write_png(theatre.show(emission), options.output);
-  return {1, emission, theatre.width(), theatre.height(), "png"};
+  EmissionPainter painter(dump);
+  write_png(painter.show(emission), options.output);
+  return {1, emission, painter.width(), painter.height(), "png"};
 }
 
 Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, const StopSignal& stop) {
@@ -103,11 +103,11 @@ Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, c
   for (std::int64_t e = 0; e < dump.emissions(); ++e) pts_ns.push_back(dump.index(e).pts_ns);
   const auto gaps = static_cast<std::int64_t>(pts_ns.size()) - 1;
   const std::int64_t hold_ns = gaps > 0 ? (pts_ns.back() - pts_ns.front()) / gaps : kLonelyHoldNs;
-  Theatre theatre(dump);
-  PreviewEncoder encoder(options.output, theatre.width(), theatre.height(), std::move(pts_ns), hold_ns);
-  Painted painted{0, 0, theatre.width(), theatre.height(), encoder.encoder_name()};
+  EmissionPainter painter(dump);
+  PreviewEncoder encoder(options.output, painter.width(), painter.height(), std::move(pts_ns), hold_ns);
+  Painted painted{0, 0, painter.width(), painter.height(), encoder.encoder_name()};
   for (std::int64_t e = 0; e < dump.emissions() && !stop.requested(); ++e) {
-    encoder.add(theatre.show(e));
+    encoder.add(painter.show(e));
     ++painted.emissions;
   }
   if (painted.emissions < dump.emissions()) {

@@ -282,7 +282,7 @@ typedef struct saccade_counters {
   int64_t packets_corrupt;
   int64_t packets_late;  // left out because decoding was behind a live stream
   int64_t format_changes;
-  int64_t gaps;       // a live stream was lost and came back
+  int64_t gaps;       // connections of a live stream that were lost and replaced
   int64_t gaps_ns;    // their length in all
   int32_t truncated;  // 1: the container ended before its promise
 } saccade_counters;

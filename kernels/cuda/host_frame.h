@@ -1,4 +1,4 @@
-// Frames in host memory on their way to the card.
+// Frames in host memory on their way to the device.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ PixelLayout packed_layout(PixelLayout layout);
 // Samples outside the image are left as they are.
 void pack_tile(const FrameView& frame, int tx, int ty, std::size_t chroma_offset, std::uint8_t* out);
 
-// Whether the card can read all planes in place.
+// Whether the device can read all planes in place.
 bool frame_is_pinned(const FrameView& frame);
 
 }  // namespace saccade::cuda

@@ -38,7 +38,7 @@ struct TextureParams {
 inline constexpr int kStripAlignment = 16;  // a thread reads its part of a row at once
 inline constexpr int kWordAlignment = 4;    // by words; below: sample by sample
 
-// Where level-0 samples come from: a frame in memory that the card can read, or packed tiles in device memory.
+// Where level-0 samples come from: a frame in memory that the device can read, or packed tiles in device memory.
 struct SourceParams {
   const std::uint8_t* plane[3];
   long long pitch[3];     // bytes
@@ -83,7 +83,7 @@ struct PaddedCopy {
 };
 void launch_padded_copy(PixelLayout layout, const SourceParams& frame, const PaddedCopy& copy, cudaStream_t stream);
 
-// A frame that the card can read where it lies.
+// A frame that the device can read where it lies.
 SourceParams source_of(const FrameView& frame);
 
 // A patch to sample. pitch_px 0: no coverage.
@@ -107,7 +107,7 @@ struct SampleParams {
   int size;
   SampleType type;
   bool hardware;      // the texture unit's filter (8-bit weights) in place of fetch and lerp
-  bool early_launch;  // start before the launch before has ended, and wait on the card (compute capability 9.0 on)
+  bool early_launch;  // start before the launch before has ended, and wait on the device (compute capability 9.0 on)
 };
 
 // Whether the sampler that this device runs was compiled for compute capability 9.0 or later, and so waits for the

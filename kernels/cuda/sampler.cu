@@ -176,7 +176,7 @@ bool sampler_can_wait(int device) {
   const CudaDeviceGuard guard(device);
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, sample_kernel<TextureFormat::kYuv8, false>),
-             "cudaFuncGetAttributes: code for this card");
+             "cudaFuncGetAttributes: code for this device");
   return attributes.ptxVersion >= 90;
 }
 

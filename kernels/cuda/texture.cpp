@@ -193,7 +193,7 @@ void CudaTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::spa
   check_same_shape(plan, batch);
   // Note [Patches to the host]
   // Written over the bus by the kernel itself: a copy between this launch and the next frame's would empty the device's
-  // queue, and where several processes share a device each such gap costs a turn of all of them.
+  // queue, and where several processes share a device each such gap lasts until all others had their share.
   const CudaDeviceGuard guard = state_->on_device();
   {
     const cuda::CudaState::Span span(*state_, DeviceTime::Work::kSample);

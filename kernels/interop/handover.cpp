@@ -26,8 +26,8 @@ void PboHandover::push(const FrameView& frame, std::span<const TileRect> rects, 
   if (rects.empty()) return;
   const CudaDeviceGuard guard(device_);
   gl::forget_errors();
-  turn_ ^= 1;
-  CudaGlBuffer& buffer = buffers_[static_cast<std::size_t>(turn_)];
+  current_ ^= 1;
+  CudaGlBuffer& buffer = buffers_[static_cast<std::size_t>(current_)];
   PaddedCopy copy{};
   CudaGlBuffer::Mapping mapping = buffer.map(stream);
   for (std::size_t p = 0; p < planes_.size(); ++p) {

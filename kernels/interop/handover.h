@@ -28,7 +28,7 @@ class PboHandover {
   std::span<const GlPlane> planes_;
   std::array<std::size_t, 2> offset_bytes_{};  // of each plane in a buffer
   std::array<CudaGlBuffer, 2> buffers_;
-  int turn_ = 0;
+  int current_ = 0;
 };
 
 }  // namespace saccade::cuda

@@ -23,9 +23,9 @@ std::string why_not(int device) {
   try {
     static_cast<void>(cuda::sampler_can_wait(device));
   } catch (const CudaError& error) {
-    const CudaDevice& card = status.devices[static_cast<std::size_t>(device)];
-    return fmt::format("this build can't use the {}, of compute capability {}.{}: {}", card.name, card.compute_major,
-                       card.compute_minor, error.what());
+    const CudaDevice& found = status.devices[static_cast<std::size_t>(device)];
+    return fmt::format("this build can't use the {}, of compute capability {}.{}: {}", found.name, found.compute_major,
+                       found.compute_minor, error.what());
   }
   return {};
 }

@@ -52,7 +52,7 @@ struct Gaze {
   float u = 0.5f;  // where it points now: 0..1 of the displayed frame, origin top-left
   float v = 0.5f;
   bool in_flight = false;     // inside a saccade at this frame's time
-  bool landed = false;        // the first frame at or after a landing: the moment `--every fixation` emits
+  bool landed = false;        // the first frame at or after a landing: the moment that `every fixation` emits
   std::int64_t fixation = 0;  // number of the current (or coming) fixation, from 0
 };
 

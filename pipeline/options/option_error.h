@@ -8,8 +8,8 @@
 
 namespace saccade {
 
-// what(): "NAME: fault" or "NAME VALUE: fault", in plain option names. A caller that spells options otherwise says it
-// anew from the parts.
+// what(): "NAME: fault" or "NAME VALUE: fault", in plain option names. A caller that spells options otherwise builds
+// its own text from the parts.
 class OptionError : public UsageError {
  public:
   OptionError(std::string_view option, std::string fault) : OptionError(option, {}, std::move(fault), false) {}

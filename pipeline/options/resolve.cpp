@@ -34,7 +34,7 @@ void settle_backend(StreamOptions& options, StreamUse use) {
 void settle_decoder(StreamOptions& options) {
   options.source.hwdec = HwDecode::kNo;
   options.source.why_no_hwdec.clear();
-  options.source.require_hwdec = options.source.keep_on_card = false;
+  options.source.require_hwdec = options.source.keep_on_device = false;
   const bool on_device = options.pipeline.backend == Backend::kCuda;
   const bool asked = options.hwdec == HwDecode::kCuda || options.require_hwdec;
   if (options.hwdec == HwDecode::kNo || (!asked && !on_device)) return;
@@ -53,7 +53,7 @@ void settle_decoder(StreamOptions& options) {
   }
   options.source.hwdec = HwDecode::kCuda;
   options.source.require_hwdec = options.require_hwdec;
-  options.source.keep_on_card = on_device;
+  options.source.keep_on_device = on_device;
 }
 
 }  // namespace

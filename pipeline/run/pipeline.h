@@ -76,12 +76,12 @@ struct PipelineCounters {
   std::int64_t bytes_full_upload = 0;  // what whole frames would have cost
   std::int64_t patches = 0;            // emitted
   std::int64_t patches_changed = 0;
-  std::int64_t rebuilds = 0;  // size or format changed after the first frame: everything was made anew
+  std::int64_t rebuilds = 0;  // size or format changed after the first frame: everything was rebuilt
 
   PipelineCounters& operator+=(const PipelineCounters& other);
 };
 
-// What a change of settings made anew.
+// What a change of settings rebuilt.
 struct Redone {
   bool differ = false;    // threshold, min_pixels, noise floor: nothing but the comparison
   bool lattice = false;   // and with it the memory of what was emitted where
@@ -113,7 +113,7 @@ class Pipeline {
 
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
   // old settings, when the new ones are impossible. The backend can't change. An Emission made earlier may then have
-  // the wrong size: step() makes it anew.
+  // the wrong size: step() recreates it.
   Redone configure(const PipelineConfig& config);
 
   // The next frame damages everything and restarts the scanpath's clock: after a seek.

@@ -260,7 +260,7 @@ TEST(Stream, Destroyed_LeavesItsEmissions) {
   }
 }
 
-TEST(Stream, OpenedAgain_StartsAnew) {
+TEST(Stream, OpenedAgain_Restarts) {
   const Stream stream = open_stream();
   const Emission before = next(stream);
   ASSERT_EQ(saccade_stream_open(stream.get(), "test://static?size=80x48&frames=2"), SACCADE_OK);

@@ -31,7 +31,7 @@ TEST(TileFreshness, TimeThatJumpsBack_Forgets) {
   EXPECT_EQ(fresh.values()[1], 255);
 }
 
-TEST(TileFreshness, AnotherSize_BeginsAnew) {
+TEST(TileFreshness, AnotherSize_Restarts) {
   TileFreshness fresh;
   Damage damage({3, 1});
   damage.set_all();

@@ -1,5 +1,5 @@
 // What a person's choice means for the pipeline's settings: pure functions, each leaving a combination that
-// Pipeline::configure and a --config file accept.
+// Pipeline::configure and a settings file accept.
 #pragma once
 
 #include <string>

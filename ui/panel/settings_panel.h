@@ -9,7 +9,7 @@
 
 namespace saccade::ui {
 
-// Draws into the window that is begun. Edits keep to combinations that the pipeline and a --config file accept.
+// Draws into the window that is begun. Edits keep to combinations that the pipeline and a settings file accept.
 class SettingsPanel {
  public:
   explicit SettingsPanel(const ViewSettings& initial) : initial_(initial) {}

@@ -84,7 +84,7 @@ struct Ring {
   float at(std::size_t i) const { return values[(next + kSize - count + i) % kSize]; }
 };
 
-// Times on the graphics card, frames old; 0 until there is one (a software renderer has none).
+// Times on the GPU, frames old; 0 until there is one (a software renderer has none).
 struct GpuTimes {
   double upload_ms = 0, mips_ms = 0, sample_ms = 0, draw_ms = 0;
 };

@@ -72,7 +72,7 @@ ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
   const AVPixelFormat original = sample_format(frame);
   const AVPixelFormat format = without_j(original);
   const bool is_j = format != original;
-  if (!is_on_card(frame)) frame.format = format;
+  if (!is_on_device(frame)) frame.format = format;
   const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(format);
   const bool is_rgb = desc == nullptr || (desc->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
   const bool is_gray = !is_rgb && desc->nb_components <= 2;
@@ -129,7 +129,7 @@ ColorMatrix to_matrix(AVColorSpace space) {
   }
 }
 
-ColorSpec to_color_spec(const ColorTags& tags, AVPixelFormat canonical, int width, int height, Orientation turn) {
+ColorSpec to_color_spec(const ColorTags& tags, AVPixelFormat canonical, int width, int height, Orientation rotation) {
   ColorSpec spec;
   const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(canonical);
   if ((desc->flags & AV_PIX_FMT_FLAG_RGB) != 0) {
@@ -139,12 +139,12 @@ ColorSpec to_color_spec(const ColorTags& tags, AVPixelFormat canonical, int widt
   spec.range = tags.range == AVCOL_RANGE_JPEG ? ColorRange::kFull : ColorRange::kLimited;
   spec.depth_bits = static_cast<std::uint8_t>(desc->comp[0].depth);
   auto [x, y] = site_shift(tags.site);
-  if (turn.transpose) {
+  if (rotation.transpose) {
     std::swap(x, y);
     std::swap(width, height);
   }
-  spec.site_shift_x = turn.hflip ? mirrored_shift(x, width) : x;
-  spec.site_shift_y = turn.vflip ? mirrored_shift(y, height) : y;
+  spec.site_shift_x = rotation.hflip ? mirrored_shift(x, width) : x;
+  spec.site_shift_y = rotation.vflip ? mirrored_shift(y, height) : y;
   return spec;
 }
 

@@ -30,10 +30,11 @@ BufferPtr make_neutral_chroma(int width, int height, int depth) {
   return buffer;
 }
 
-std::string turn_sentence(Orientation turn) {
+std::string orientation_sentence(Orientation orientation) {
   std::string text;
-  if (turn.rotation_deg() != 0) text = fmt::format("rotated by {} degrees clockwise", turn.rotation_deg());
-  if (turn.mirrored()) text += text.empty() ? "mirrored horizontally" : " and mirrored horizontally";
+  if (orientation.rotation_deg() != 0)
+    text = fmt::format("rotated by {} degrees clockwise", orientation.rotation_deg());
+  if (orientation.mirrored()) text += text.empty() ? "mirrored horizontally" : " and mirrored horizontally";
   return text.empty() ? text : text + ", as the display matrix asks";
 }
 
@@ -52,12 +53,13 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   traits.transfer = frame.color_trc;
   if (const std::int32_t* matrix = find_display_matrix(frame, stream, !has_own_matrix_)) {
     has_own_matrix_ = has_own_matrix_ || find_display_matrix(frame, stream, false) != nullptr;
-    const MatrixKind kind = read_display_matrix(matrix, traits.turn);
-    turn_note_ = kind == MatrixKind::kUpright   ? ""
-                 : kind == MatrixKind::kOblique ? "the display matrix asks for no multiple of 90 degrees: not rotated"
-                                                : "the display matrix is degenerate: not rotated";
+    const MatrixKind kind = read_display_matrix(matrix, traits.orientation);
+    orientation_note_ = kind == MatrixKind::kUpright ? ""
+                        : kind == MatrixKind::kOblique
+                            ? "the display matrix asks for no multiple of 90 degrees: not rotated"
+                            : "the display matrix is degenerate: not rotated";
   } else if (has_own_matrix_) {
-    traits.turn = traits_.turn;
+    traits.orientation = traits_.orientation;
   }
   return traits;
 }
@@ -65,15 +67,15 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
 bool Converter::convert(AVFrame& frame, const AVStream& stream) {
   const FrameTraits traits = traits_of(frame, stream);
   const bool changed = has_traits_ && !(traits == traits_);
-  // The card's decoder may give up in mid-stream.
-  const bool moved = has_traits_ && only_turns() && turns_on_card_ != can_turn_on_card(frame);
+  // NVDEC may give up in mid-stream.
+  const bool moved = has_traits_ && only_rotates() && rotates_on_device_ != can_rotate_on_device(frame);
   if (!has_traits_ || changed || moved) {
     traits_ = traits;
     has_traits_ = true;
     rebuild(frame, true);
   }
   const AVRational sar = frame.sample_aspect_ratio;
-  if (turns_on_card_) turner_.turn(frame, format_.layout, traits_.turn);
+  if (rotates_on_device_) rotator_.rotate(frame, format_.layout, traits_.orientation);
   if (graph_) {
     copy_to_host(frame);
     run_graph(frame);
@@ -84,11 +86,11 @@ bool Converter::convert(AVFrame& frame, const AVStream& stream) {
   return reshaped || changed;
 }
 
-// True: a pixel has another shape than before, which is told once.
+// True: a pixel has another shape than before, which is warned of once.
 bool Converter::note_shape(float sar) {
   const float before = std::exchange(format_.sar, sar);
   if (!std::exchange(has_shape_, true) || before == sar) return false;
-  if (!std::exchange(told_shape_, true)) {
+  if (!std::exchange(warned_of_shape_, true)) {
     log_.warn(
         "a pixel's width over its height changes from {:.4g} to {:.4g}: drawn so, but distances from the "
         "fixation keep the first",
@@ -100,8 +102,8 @@ bool Converter::note_shape(float sar) {
 void Converter::rebuild(AVFrame& frame, bool try_zscale) {
   plan_ = plan_conversion(traits_, keep_first_format_ ? first_ : std::nullopt, try_zscale);
   graph_.reset();
-  turns_on_card_ = only_turns() && can_turn_on_card(frame);
-  if (!plan_.filters.empty() && !turns_on_card_) {
+  rotates_on_device_ = only_rotates() && can_rotate_on_device(frame);
+  if (!plan_.filters.empty() && !rotates_on_device_) {
     copy_to_host(frame);
     graph_ = std::make_unique<FilterGraph>(plan_.filters, frame, AVRational{0, 1}, 1);
   }
@@ -110,17 +112,17 @@ void Converter::rebuild(AVFrame& frame, bool try_zscale) {
   format_.layout = canonical_layout(plan_.canonical).value();
   const int depth = av_pix_fmt_desc_get(plan_.canonical)->comp[0].depth;
   format_.shift = format_.layout == PixelLayout::kI420p16 ? 16 - depth : 0;
-  const bool turned = traits_.turn.transpose;
-  const int width = turned ? plan_.height : plan_.width;
-  const int height = turned ? plan_.width : plan_.height;
+  const bool rotated = traits_.orientation.transpose;
+  const int width = rotated ? plan_.height : plan_.width;
+  const int height = rotated ? plan_.width : plan_.height;
   neutral_chroma_ = plan_.canonical != plan_.filtered ? make_neutral_chroma(width, height, depth) : nullptr;
   if (!first_) first_ = {plan_.canonical, width, height, plan_.space, plan_.range};
 
-  format_.color =
-      to_color_spec({plan_.space, plan_.range, plan_.site}, plan_.canonical, plan_.width, plan_.height, traits_.turn);
+  format_.color = to_color_spec({plan_.space, plan_.range, plan_.site}, plan_.canonical, plan_.width, plan_.height,
+                                traits_.orientation);
   notes_ = plan_.notes;
-  if (!turn_note_.empty()) notes_.push_back(turn_note_);
-  if (std::string turn = turn_sentence(traits_.turn); !turn.empty()) notes_.push_back(std::move(turn));
+  if (!orientation_note_.empty()) notes_.push_back(orientation_note_);
+  if (std::string text = orientation_sentence(traits_.orientation); !text.empty()) notes_.push_back(std::move(text));
 }
 
 // One in, one out. The first frame of a graph is kept until it came through: where zimg refuses it, swscale is tried.
@@ -152,11 +154,11 @@ void Converter::attach_neutral_chroma(AVFrame& frame) const {
   frame.format = plan_.canonical;
 }
 
-// The shape of a pixel turns with the picture, and changes when the picture is scaled to another aspect.
+// The shape of a pixel rotates with the picture, and changes when the picture is scaled to another aspect.
 float Converter::displayed_sar(AVRational sar) const {
   double value = sar.num > 0 && sar.den > 0 ? av_q2d(sar) : 1.0;
   value *= static_cast<double>(traits_.width) * plan_.height / (static_cast<double>(traits_.height) * plan_.width);
-  return static_cast<float>(traits_.turn.transpose ? 1.0 / value : value);
+  return static_cast<float>(traits_.orientation.transpose ? 1.0 / value : value);
 }
 
 }  // namespace saccade

@@ -22,20 +22,22 @@ class Converter {
   Converter(bool keep_first_format, Log log);
 
   // Converts in place: `frame` (after resolve_tags) holds the canonical picture afterwards, and format() says how to
-  // read it. `stream`: the frame's, which a replay opens anew. Returns true when the traits or the shape of the pixels
+  // read it. `stream`: the frame's, which a replay reopens. Returns true when the traits or the shape of the pixels
   // differ from those of the frame before. Throws Error.
   bool convert(AVFrame& frame, const AVStream& stream);
 
   const PictureFormat& format() const { return format_; }  // of the frame last converted
   const std::string& filters() const { return plan_.filters; }
   const std::vector<std::string>& notes() const { return notes_; }  // about the frame last converted
-  Orientation turn() const { return traits_.turn; }
+  Orientation orientation() const { return traits_.orientation; }
 
  private:
   FrameTraits traits_of(const AVFrame& frame, const AVStream& stream);
   void rebuild(AVFrame& frame, bool try_zscale);
   void run_graph(AVFrame& frame);
-  bool only_turns() const { return !traits_.turn.identity() && plan_.filters == traits_.turn.filters(); }
+  bool only_rotates() const {
+    return !traits_.orientation.identity() && plan_.filters == traits_.orientation.filters();
+  }
   void attach_neutral_chroma(AVFrame& frame) const;
   float displayed_sar(AVRational sar) const;
   bool note_shape(float sar);
@@ -49,14 +51,14 @@ class Converter {
   ConversionPlan plan_;
   std::unique_ptr<FilterGraph> graph_;
   bool graph_proven_ = false;
-  bool turns_on_card_ = false;  // in place of a graph that would do nothing else
-  CardTurner turner_;
+  bool rotates_on_device_ = false;  // in place of a graph that would do nothing else
+  DeviceRotator rotator_;
   BufferPtr neutral_chroma_;
   PictureFormat format_;
   std::vector<std::string> notes_;
-  std::string turn_note_;
+  std::string orientation_note_;
   bool has_shape_ = false;  // format_.sar is that of a frame
-  bool told_shape_ = false;
+  bool warned_of_shape_ = false;
 };
 
 }  // namespace saccade

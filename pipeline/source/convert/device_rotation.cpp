@@ -10,7 +10,7 @@
 #include "pipeline/source/frame/frame.h"
 
 #if defined(SACCADE_CUDA)
-#include "kernels/cuda/turn_frame.h"
+#include "kernels/cuda/rotate_frame.h"
 #endif
 
 extern "C" {
@@ -26,10 +26,10 @@ void check(int code, const char* what) {
 
 }  // namespace
 
-bool can_turn_on_card(const AVFrame& frame) {
+bool can_rotate_on_device(const AVFrame& frame) {
 #if defined(SACCADE_CUDA)
   const AVPixelFormat format = sample_format(frame);
-  return is_on_card(frame) && frame.hw_frames_ctx != nullptr && frame.width % 2 == 0 && frame.height % 2 == 0 &&
+  return is_on_device(frame) && frame.hw_frames_ctx != nullptr && frame.width % 2 == 0 && frame.height % 2 == 0 &&
          (format == AV_PIX_FMT_NV12 || format == AV_PIX_FMT_P010LE || format == AV_PIX_FMT_P016LE);
 #else
   static_cast<void>(frame);
@@ -37,7 +37,7 @@ bool can_turn_on_card(const AVFrame& frame) {
 #endif
 }
 
-void CardTurner::make_pool(const AVFrame& frame, int width, int height) {
+void DeviceRotator::make_pool(const AVFrame& frame, int width, int height) {
   const AVPixelFormat format = sample_format(frame);
   if (pool_ && width == width_ && height == height_ && format == format_) return;
   const auto& made_by = *reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data);
@@ -54,30 +54,31 @@ void CardTurner::make_pool(const AVFrame& frame, int width, int height) {
   format_ = format;
 }
 
-void CardTurner::turn(AVFrame& frame, PixelLayout layout, const Orientation& turn) {
+void DeviceRotator::rotate(AVFrame& frame, PixelLayout layout, const Orientation& orientation) {
 #if defined(SACCADE_CUDA)
-  make_pool(frame, turn.transpose ? frame.height : frame.width, turn.transpose ? frame.width : frame.height);
-  const AvFramePtr turned(av_frame_alloc());
-  if (!turned) throw std::bad_alloc();
-  check(av_hwframe_get_buffer(pool_.get(), turned.get(), 0), "memory on the GPU for a rotated frame");
-  if (av_frame_copy_props(turned.get(), &frame) < 0) throw std::bad_alloc();
+  make_pool(frame, orientation.transpose ? frame.height : frame.width,
+            orientation.transpose ? frame.width : frame.height);
+  const AvFramePtr rotated(av_frame_alloc());
+  if (!rotated) throw std::bad_alloc();
+  check(av_hwframe_get_buffer(pool_.get(), rotated.get(), 0), "memory on the GPU for a rotated frame");
+  if (av_frame_copy_props(rotated.get(), &frame) < 0) throw std::bad_alloc();
   const FrameView from = view_planes(frame, layout);
   DevicePlanes to;
   for (std::size_t p = 0; p < 2; ++p) {
-    to.plane[p] = turned->data[p];
-    to.pitch_bytes[p] = turned->linesize[p];
+    to.plane[p] = rotated->data[p];
+    to.pitch_bytes[p] = rotated->linesize[p];
   }
   try {
-    turn_frame(from, to, {turn.transpose, turn.hflip, turn.vflip});
+    rotate_frame(from, to, {orientation.transpose, orientation.hflip, orientation.vflip});
   } catch (const DeviceError& error) {
     throw_fault(fault_of(error), "rotating a frame on the GPU");
   }
   av_frame_unref(&frame);
-  av_frame_move_ref(&frame, turned.get());
+  av_frame_move_ref(&frame, rotated.get());
 #else
   static_cast<void>(frame);
   static_cast<void>(layout);
-  static_cast<void>(turn);
+  static_cast<void>(orientation);
   check(AVERROR(ENOSYS), "rotating a frame on the GPU");
 #endif
 }

@@ -1,4 +1,4 @@
-// Frames on the card turned upright where they lie.
+// Frames on the device are rotated upright where they lie.
 #pragma once
 
 #include "kernels/frame_view.h"
@@ -7,14 +7,14 @@
 
 namespace saccade {
 
-// Whether this build can turn such a frame on the card.
-bool can_turn_on_card(const AVFrame& frame);
+// Whether this build can rotate such a frame on the device.
+bool can_rotate_on_device(const AVFrame& frame);
 
-// Makes frames of turned size on the card, from a pool of their own.
-class CardTurner {
+// Makes frames of rotated size on the device, from a pool of their own.
+class DeviceRotator {
  public:
-  // In place: `frame` is another buffer of the same card afterwards. Throws Error.
-  void turn(AVFrame& frame, PixelLayout layout, const Orientation& turn);
+  // In place: `frame` is another buffer of that device afterwards. Throws Error.
+  void rotate(AVFrame& frame, PixelLayout layout, const Orientation& orientation);
 
  private:
   void make_pool(const AVFrame& frame, int width, int height);

@@ -105,7 +105,7 @@ bool FrameFilters::push(AVFrame& frame, const FrameTime& time, AVRational frame_
     if (pushed < 0) refuse(pushed);
     return true;
   }
-  waiting_ = shells_.take();
+  waiting_ = empty_frames_.take();
   av_frame_move_ref(waiting_.get(), &frame);
   if (graph_) graph_->finish(time.pts_ns);
   return true;
@@ -138,7 +138,7 @@ ReadStatus FrameFilters::pull(AVFrame& frame, FrameTime& time) {
     if (!waiting_) return finished_ ? ReadStatus::kEnd : ReadStatus::kAgain;
     build(*waiting_);
     if (const int pushed = graph_->push(waiting_.get()); pushed < 0) refuse(pushed);
-    shells_.give(std::exchange(waiting_, nullptr));
+    empty_frames_.give(std::exchange(waiting_, nullptr));
     if (finished_) graph_->finish(until_ns_);
   }
 }
@@ -150,7 +150,7 @@ void FrameFilters::finish() {
 
 void FrameFilters::reset() {
   graph_.reset();
-  if (waiting_) shells_.give(std::exchange(waiting_, nullptr));
+  if (waiting_) empty_frames_.give(std::exchange(waiting_, nullptr));
   finished_ = false;
   clock_.reset();
 }

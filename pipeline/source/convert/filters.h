@@ -14,7 +14,7 @@
 namespace saccade {
 
 // Note [Deinterlacing]
-// Frames that hold two fields are turned into one frame each by bwdif, before the user's filters, keeping times and
+// Frames that hold two fields become one frame each by bwdif, before the user's filters, keeping times and
 // count. `auto` starts at the first frame that the decoder flags, and from then on touches flagged frames only; it
 // leaves the work to the user's filters where they have one for fields. Adam7's order of transmission in PNG, which
 // FFmpeg flags too, is no field.
@@ -26,7 +26,7 @@ bool works_on_fields(const std::string& filters);
 // Rebuilds its graph, the old one drained, when size, format, colours or the work on fields change. One thread.
 class FrameFilters {
  public:
-  FrameFilters(const SourceConfig& config, FrameShells& shells) : config_(config), shells_(shells) {}
+  FrameFilters(const SourceConfig& config, EmptyFrames& empty_frames) : config_(config), empty_frames_(empty_frames) {}
 
   // Whether frames, from this one of `codec` on, have to pass through here.
   bool wants(const AVFrame& frame, AVCodecID codec);
@@ -55,7 +55,7 @@ class FrameFilters {
   Hint hint() const;
 
   const SourceConfig& config_;
-  FrameShells& shells_;
+  EmptyFrames& empty_frames_;
   FieldWork work_ = FieldWork::kNone;
   bool top_field_first_ = false;  // of the first interlaced frame
   std::unique_ptr<FilterGraph> graph_;

@@ -13,7 +13,8 @@ constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
 
 }  // namespace
 
-// A transposition is a quarter turn clockwise, then a horizontal mirror; a vertical mirror is a half turn, then one.
+// A transposition is a rotation by 90 degrees clockwise, then a horizontal mirror; a vertical mirror is one by 180
+// degrees, then a horizontal mirror.
 int Orientation::rotation_deg() const {
   if (transpose) return vflip ? 270 : 90;
   return vflip ? 180 : 0;

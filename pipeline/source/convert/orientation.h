@@ -1,4 +1,4 @@
-// How a decoded picture must be turned to be seen upright.
+// How a decoded picture must be rotated to be seen upright.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Orientation {
   bool hflip = false;
   bool vflip = false;
   bool identity() const { return !transpose && !hflip && !vflip; }
-  // The same as a clockwise turn, then a horizontal mirror.
+  // The same as a clockwise rotation, then a horizontal mirror.
   int rotation_deg() const;
   bool mirrored() const;
   std::string filters() const;  // FFmpeg's, "" for the identity
@@ -26,7 +26,7 @@ enum class MatrixKind : std::uint8_t {
   kUpright,
   kOblique,
   kDegenerate
-};  // a multiple of 90 degrees; another angle; no turn at all
+};  // a multiple of 90 degrees; another angle; no rotation at all
 
 // From the 3x3 display matrix of ISO/IEC 14496-12 8.3.2.3 (16.16 and 2.30 fixed point). Only its upper
 // left 2x2 part counts.

@@ -12,11 +12,11 @@ extern "C" {
 
 namespace saccade {
 
-PictureStage::PictureStage(const SourceConfig& config, FrameShells& shells, SourceCounters& counters)
+PictureStage::PictureStage(const SourceConfig& config, EmptyFrames& empty_frames, SourceCounters& counters)
     : config_(config),
-      shells_(shells),
+      empty_frames_(empty_frames),
       counters_(counters),
-      filters_(config, shells),
+      filters_(config, empty_frames),
       converter_(config.keep_first_format, config.log) {}
 
 bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
@@ -31,14 +31,14 @@ bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStre
   const FieldWork before = filters_.field_work();
   filtering_ = filters_.wants(*frame, video.stream->codecpar->codec_id) || filtering_;
   if (!is_first && before != filters_.field_work()) config_.log.info("{}: {}", config_.uri, filters_.field_note());
-  if (!config_.keep_on_card || filtering_ || cropped) copy_to_host(*frame);
+  if (!config_.keep_on_device || filtering_ || cropped) copy_to_host(*frame);
   if (!filtering_) {
     waiting_ = std::move(frame);
     waiting_time_ = time;
     return true;
   }
   const bool wanted = filters_.push(*frame, time, video.frame_rate());
-  shells_.give(std::move(frame));
+  empty_frames_.give(std::move(frame));
   return wanted;
 }
 
@@ -52,10 +52,10 @@ ReadStatus PictureStage::pull(Frame& out, const VideoStream& video) {
   FrameTime time = waiting_time_;
   if (!picture) {
     if (!filtering_) return ReadStatus::kAgain;
-    picture = shells_.take();
+    picture = empty_frames_.take();
     const ReadStatus status = filters_.pull(*picture, time);
     if (status != ReadStatus::kOk) {
-      shells_.give(std::move(picture));
+      empty_frames_.give(std::move(picture));
       return status;
     }
     resolve_tags(*picture, video.gray_is_limited());
@@ -93,8 +93,8 @@ void PictureStage::describe(const Frame& first, StreamInfo& info) const {
   info.color = view.color;
   info.matrix_tagged = first_tags_.matrix_tagged;
   info.range_tagged = first_tags_.range_tagged;
-  info.rotation_deg = converter_.turn().rotation_deg();
-  info.mirrored = converter_.turn().mirrored();
+  info.rotation_deg = converter_.orientation().rotation_deg();
+  info.mirrored = converter_.orientation().mirrored();
   const FieldWork work = filters_.field_work();
   info.deinterlaced = work == FieldWork::kFlagged || work == FieldWork::kAll;
   info.sar = static_cast<double>(view.sar);

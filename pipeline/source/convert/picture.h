@@ -15,11 +15,11 @@
 namespace saccade {
 
 // Frames in by push(), frames out by pull(): filters hold some back, and may give none or several for one. Copies of
-// frames off the card are made only for what works on the host. One thread. Throws Error.
+// frames off the device are made only for what works on the host. One thread. Throws Error.
 class PictureStage {
  public:
   // All is borrowed.
-  PictureStage(const SourceConfig& config, FrameShells& shells, SourceCounters& counters);
+  PictureStage(const SourceConfig& config, EmptyFrames& empty_frames, SourceCounters& counters);
 
   // Takes a decoded frame of `video`. False: the filters want no more.
   bool push(AvFramePtr frame, const FrameTime& time, const VideoStream& video);
@@ -37,7 +37,7 @@ class PictureStage {
   void note_assumed(const AVFrame& frame);
 
   const SourceConfig& config_;
-  FrameShells& shells_;
+  EmptyFrames& empty_frames_;
   SourceCounters& counters_;
   FrameFilters filters_;
   Converter converter_;

@@ -318,8 +318,8 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
   if (target) {
     const bool keeps_gray = is_gray(natural) && with_chroma(natural) == target->format;
     if (!keeps_gray) to = target->format;
-    width = in.turn.transpose ? target->height : target->width;
-    height = in.turn.transpose ? target->width : target->height;
+    width = in.orientation.transpose ? target->height : target->width;
+    height = in.orientation.transpose ? target->width : target->height;
     if (kind.family == Family::kRgb || !is_representable(in.space)) {
       space = target->space;
       range = target->range;
@@ -352,7 +352,7 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
   if (kind.alpha) plan.notes.push_back("alpha is composited over black");
   if (is_gray(to)) plan.notes.push_back("gray gets neutral chroma planes");
   if (to != in.format) plan.notes.push_back(fmt::format("{} is converted to {}", name_of(in.format), name_of(to)));
-  chain.add(in.turn.filters());
+  chain.add(in.orientation.filters());
 
   plan.filters = chain.filters();
   plan.filtered = to;

@@ -23,7 +23,7 @@ struct FrameTraits {
   AVColorRange range = AVCOL_RANGE_MPEG;
   AVChromaLocation site = AVCHROMA_LOC_LEFT;
   AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
-  Orientation turn;
+  Orientation orientation;
   bool operator==(const FrameTraits&) const = default;
 };
 
@@ -43,7 +43,7 @@ struct ConversionPlan {
   AVColorSpace space = AVCOL_SPC_BT709;       // tags of the result
   AVColorRange range = AVCOL_RANGE_MPEG;
   AVChromaLocation site = AVCHROMA_LOC_LEFT;
-  int width = 0;  // of the result before the turn
+  int width = 0;  // of the result before the rotation
   int height = 0;
   std::vector<std::string> notes;
 };

@@ -31,13 +31,12 @@ std::string codec_label(const AVCodecParameters& parameters) {
   return fmt::format("{} (tag '{}')", avcodec_get_name(parameters.codec_id), tag);
 }
 
-// What can be read only once can't be opened anew for the CPU, so the card gets it only where a decoder
-// can also fall back.
-bool decodes_on_card(const SourceConfig& config, const InputLocation& location, AVCodecID id) {
+// What can be read only once can't be reopened for the CPU, so the GPU gets it only where a decoder can also
+// fall back.
+bool decodes_on_device(const SourceConfig& config, const InputLocation& location, AVCodecID id) {
   if (config.hwdec != HwDecode::kCuda) return false;
   const bool may_fall_back = !config.require_hwdec && location.is_stdin;
-  return !may_fall_back ||
-         (find_cuda_decoder(id) != nullptr && id != AV_CODEC_ID_AV1);  // FFmpeg's own av1 needs a card
+  return !may_fall_back || (find_cuda_decoder(id) != nullptr && id != AV_CODEC_ID_AV1);  // FFmpeg's own av1 needs a GPU
 }
 
 }  // namespace
@@ -45,9 +44,9 @@ bool decodes_on_card(const SourceConfig& config, const InputLocation& location, 
 CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& location, const VideoStream& video,
                            bool live, const FfmpegLog& log) {
   const AVStream& stream = *video.stream;
-  const bool on_card = decodes_on_card(config, location, stream.codecpar->codec_id);
-  const AVCodec* codec = on_card ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
-  if (codec == nullptr && on_card) {
+  const bool on_device = decodes_on_device(config, location, stream.codecpar->codec_id);
+  const AVCodec* codec = on_device ? find_cuda_decoder(stream.codecpar->codec_id) : find_decoder(stream);
+  if (codec == nullptr && on_device) {
     throw UnavailableError(
         fmt::format("FFmpeg has no way to decode {} on an NVIDIA GPU", avcodec_get_name(stream.codecpar->codec_id)));
   }
@@ -64,7 +63,7 @@ CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& loca
   context->thread_type = live && config.threads <= 1 ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   context->flags |= AV_CODEC_FLAG_UNALIGNED;  // the exact crop, for the price of an unaligned pointer
   context->max_pixels = config.max_pixels;
-  if (on_card) decode_on_card(*context, config.device);
+  if (on_device) decode_on_device(*context, config.device);
   const ErrorCapture said;
   const int opened = avcodec_open2(context.get(), codec, nullptr);
   if (opened < 0) {

@@ -8,8 +8,8 @@
 
 namespace saccade {
 
-// FFmpeg's decoder for the stream, on the card where that is asked for and FFmpeg can. Frame threads hold back a frame
-// each, so live streams get them only when threads were asked for. `log` gets its messages. Throws InputError,
+// FFmpeg's decoder for the stream, on the device where that is asked for and FFmpeg can. Frame threads hold back a
+// frame each, so live streams get them only when threads were asked for. `log` gets its messages. Throws InputError,
 // UnavailableError.
 CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& location, const VideoStream& video,
                            bool live, const FfmpegLog& log);

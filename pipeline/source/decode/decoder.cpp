@@ -31,7 +31,7 @@ namespace {
 // The first three pull from each other; filters in the last one hold frames back, so it is pushed to and pulled from.
 class Decoder final : public FrameSource {
  public:
-  // why_on_cpu: why the card doesn't decode, where it was to.
+  // why_on_cpu: why the GPU doesn't decode, where it was to.
   Decoder(const SourceConfig& config, const InputLocation& location, const std::string& why_on_cpu);
   ~Decoder() override;
   const StreamInfo& info() const override { return info_; }
@@ -41,11 +41,11 @@ class Decoder final : public FrameSource {
   StreamEnd end() const override { return times_->end(); }
   void interrupt() override { *interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
-  void recycle(Frame frame) override { shells_.give(frame.release()); }
+  void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
 
  private:
   ReadStatus produce(Frame& out);
-  void note_off_card(const AVFrame& frame);
+  void note_off_device(const AVFrame& frame);
   void fail(Fault fault);
   void open_first();
 
@@ -53,7 +53,7 @@ class Decoder final : public FrameSource {
   const std::shared_ptr<std::atomic<bool>> interrupted_;
   const FfmpegLog ffmpeg_log_;
   SourceCounters counters_;
-  FrameShells shells_;
+  EmptyFrames empty_frames_;
   std::optional<TimedFrames> times_;     // never empty; optional, to be made and destroyed inside a Scope
   std::optional<PictureStage> picture_;  // likewise
   StreamInfo info_;
@@ -69,16 +69,16 @@ ReadStatus Decoder::produce(Frame& out) {
   for (;;) {
     const ReadStatus made = picture_->pull(out, times_->video());
     if (made != ReadStatus::kAgain) return made;
-    AvFramePtr frame = shells_.take();
+    AvFramePtr frame = empty_frames_.take();
     FrameTime time;
     const ReadStatus status = times_->next(*frame, time);  // demux, packets, times
     if (status != ReadStatus::kOk) {
-      shells_.give(std::move(frame));
+      empty_frames_.give(std::move(frame));
       if (status == ReadStatus::kEnd && picture_->finish()) continue;
       return status;
     }
     if (info_.codec.empty()) describe_input(*times_, *frame, config_, info_);
-    if (info_.hwdec != "no" && !is_on_card(*frame)) note_off_card(*frame);
+    if (info_.hwdec != HwDecode::kNo && !is_on_device(*frame)) note_off_device(*frame);
     if (!picture_->push(std::move(frame), time, times_->video())) return ReadStatus::kEnd;
   }
 }
@@ -89,7 +89,7 @@ Decoder::Decoder(const SourceConfig& config, const InputLocation& location, cons
       ffmpeg_log_(config.log) {
   const FfmpegLog::Scope scope(ffmpeg_log_);
   times_.emplace(config_, location, ffmpeg_log_, *interrupted_, counters_);
-  picture_.emplace(config_, shells_, counters_);
+  picture_.emplace(config_, empty_frames_, counters_);
   open_first();
   if (info_.hwdec_reason.empty()) info_.hwdec_reason = why_on_cpu.empty() ? config_.why_no_hwdec : why_on_cpu;
 }
@@ -107,7 +107,7 @@ void Decoder::open_first() {
     const ErrorCapture log;
     while (status == ReadStatus::kAgain) status = produce(first_);
     if (status != ReadStatus::kOk) throw_fault(why_no_frame(*times_, config_, log.first()));
-    if (config_.hwdec != HwDecode::kNo && info_.hwdec == "no") {
+    if (config_.hwdec != HwDecode::kNo && info_.hwdec == HwDecode::kNo) {
       info_.hwdec_reason = log.first().empty()
                                ? fmt::format("the GPU decodes no {} of {}", info_.codec, info_.pixel_format)
                                : log.first();
@@ -147,8 +147,8 @@ void Decoder::fail(Fault fault) {
   if (fault_.kind != ErrorKind::kUnavailable) fault_.kind = ErrorKind::kInput;
 }
 
-// Said once: a stream may turn into one that the card does not take.
-void Decoder::note_off_card(const AVFrame& frame) {
+// Logged once: a stream may change into one that the GPU does not decode.
+void Decoder::note_off_device(const AVFrame& frame) {
   if (counters_.frames_off_device++ > 0 && !config_.require_hwdec) return;
   const char* format = av_get_pix_fmt_name(static_cast<AVPixelFormat>(frame.format));
   const std::string what = fmt::format("the GPU decodes no {} of {}, {}x{}", info_.codec,
@@ -174,8 +174,8 @@ bool Decoder::seek(std::int64_t pts_ns) {
   return true;
 }
 
-// Where the card won't, the input is opened anew for the CPU: with its threads, and with the decoder best for it.
-std::unique_ptr<FrameSource> open_on_card(const SourceConfig& config, const InputLocation& location) {
+// Where the GPU can't decode it, the input is reopened for the CPU: with its threads, and with the decoder best for it.
+std::unique_ptr<FrameSource> open_on_device(const SourceConfig& config, const InputLocation& location) {
   const bool only_once = location.is_stdin;
   std::string why_not;
   try {
@@ -199,8 +199,8 @@ std::unique_ptr<FrameSource> open_on_card(const SourceConfig& config, const Inpu
 }  // namespace
 
 std::unique_ptr<FrameSource> open_decoder(const SourceConfig& config, const InputLocation& location) {
-  std::unique_ptr<FrameSource> source =
-      config.hwdec == HwDecode::kNo ? std::make_unique<Decoder>(config, location, "") : open_on_card(config, location);
+  std::unique_ptr<FrameSource> source = config.hwdec == HwDecode::kNo ? std::make_unique<Decoder>(config, location, "")
+                                                                      : open_on_device(config, location);
   if (const StreamInfo& info = source->info(); !info.hwdec_reason.empty()) {
     config.log.info("{}: decoded on the CPU: {}", config.uri, info.hwdec_reason);
   }

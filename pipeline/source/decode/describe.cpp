@@ -19,7 +19,7 @@ void describe_input(const TimedFrames& times, const AVFrame& first, const Source
   info.decoder = times.packets().codec().name;
   const char* pixel_format = av_get_pix_fmt_name(sample_format(first));
   info.pixel_format = pixel_format != nullptr ? pixel_format : "unknown";
-  info.hwdec = is_on_card(first) ? "cuda" : "no";
+  info.hwdec = is_on_device(first) ? HwDecode::kCuda : HwDecode::kNo;
   info.stream_index = stream.index;
   info.coded_width_px = first.width;
   info.coded_height_px = first.height;

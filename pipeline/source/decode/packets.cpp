@@ -85,10 +85,10 @@ ReadStatus PacketDecoder::feed() {
   return ReadStatus::kOk;
 }
 
-// A lost card looks to FFmpeg like packets that can't be decoded, and a stream has no end of those.
+// A GPU that fails looks to FFmpeg like packets that can't be decoded, and a stream has no end of those.
 void PacketDecoder::note_error(int code) {
   if (codec_->hw_device_ctx != nullptr) {
-    const std::string why = why_card_is_lost(*codec_);
+    const std::string why = why_device_is_lost(*codec_);
     if (!why.empty()) throw UnavailableError(fmt::format("the GPU decodes no more: {}", why));
   }
   if (!joining()) ++counters_.packets_corrupt;

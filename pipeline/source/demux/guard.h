@@ -25,10 +25,10 @@ class AllocationLimit {
 
 // Note [Untrusted files]
 // A playlist or manifest names other inputs. One that lies here may open files of its own folder and below, and nothing
-// in the network unless --allow-network says so; what came through a pipe or the network opens no file at all (the
-// latter by FFmpeg's own rule). A DASH manifest that lies here is refused: FFmpeg opens what it names without asking.
-// Pictures over the limit of pixels are refused, and so is a single allocation of FFmpeg's of more than 8 bytes for
-// each of them (256 MiB at least).
+// in the network unless SourceConfig::allow_network says so; what came through a pipe or the network opens no file at
+// all (the latter by FFmpeg's own rule). A DASH manifest that lies here is refused: FFmpeg opens what it names without
+// asking. Pictures over the limit of pixels are refused, and so is a single allocation of FFmpeg's of more than 8 bytes
+// for each of them (256 MiB at least).
 class OpenGuard {
  public:
   // Installs itself in `format`, which must not outlive it, before that is opened.

@@ -6,7 +6,7 @@
 namespace saccade {
 namespace {
 
-constexpr std::int64_t kJump_ns = 60'000'000'000;  // no lag: the stream's time was set anew
+constexpr std::int64_t kJump_ns = 60'000'000'000;  // no lag: the stream's clock was set
 
 }  // namespace
 

@@ -31,11 +31,11 @@ namespace {
 
 // Beyond what decoding needs: a full queue of frames and what its two ends hold. NVDEC has 32 surfaces at most.
 constexpr int kFramesHeld = 10;
-// Enough to keep the card's decoder fed; each costs a surface.
+// Enough to keep the device's decoder fed; each costs a surface.
 constexpr int kThreads = 4;
 
-struct Card {
-  BufferPtr device;  // an AVHWDeviceContext
+struct HwDevice {
+  BufferPtr context;  // an AVHWDeviceContext
   std::string why_not;
 };
 
@@ -67,59 +67,61 @@ int make_device(int device, BufferPtr& made) {
   return av_hwdevice_ctx_init(made.get());
 }
 
-Card open_card(int device) {
+HwDevice open_hw_device(int device) {
   const ErrorCapture log;
-  Card card;
+  HwDevice hw;
   try {
-    const int code = make_device(device, card.device);
-    if (code < 0) card.why_not = log.first().empty() ? av_error_text(code) : log.first();
+    const int code = make_device(device, hw.context);
+    if (code < 0) hw.why_not = log.first().empty() ? av_error_text(code) : log.first();
   } catch (const DeviceError& error) {
-    card.why_not = error.what();
+    hw.why_not = error.what();
   }
-  if (!card.why_not.empty()) card.device.reset();
-  return card;
+  if (!hw.why_not.empty()) hw.context.reset();
+  return hw;
 }
 
-Card card_of(int device) {
+HwDevice hw_device_of(int device) {
   const CudaStatus status = query_cuda();
-  if (status.error.empty()) return open_card(device);
-  Card none;
+  if (status.error.empty()) return open_hw_device(device);
+  HwDevice none;
   none.why_not = status.error;
   return none;
 }
 #else
 // Frames only pass through the device on their way to the host, so FFmpeg's own context will do. One a device for the
 // process, kept to its end: making the context takes longer than opening most files.
-Card card_of(int device) {
+HwDevice hw_device_of(int device) {
   static std::mutex mutex;
-  static auto* const known = new std::map<int, Card>;
+  static auto* const known = new std::map<int, HwDevice>;
   const std::lock_guard lock(mutex);
   auto [at, is_new] = known->try_emplace(device);
-  Card& card = at->second;
+  HwDevice& hw = at->second;
   if (is_new) {
     const ErrorCapture log;
     AVBufferRef* made = nullptr;
     const int code = av_hwdevice_ctx_create(&made, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(), nullptr, 0);
-    card.device.reset(made);
+    hw.context.reset(made);
     if (made != nullptr) {
       auto* place = new DevicePlace{device, nullptr};  // as long-lived as the context: for ever
       reinterpret_cast<AVHWDeviceContext*>(made->data)->user_opaque = place;
     }
-    if (code < 0) card.why_not = log.first().empty() ? av_error_text(code) : log.first();
+    if (code < 0) hw.why_not = log.first().empty() ? av_error_text(code) : log.first();
   }
-  Card copy;
-  copy.why_not = card.why_not;
-  if (card.device) copy.device.reset(av_buffer_ref(card.device.get()));
+  HwDevice copy;
+  copy.why_not = hw.why_not;
+  if (hw.context) copy.context.reset(av_buffer_ref(hw.context.get()));
   return copy;
 }
 #endif
 
-// Subsampled chroma of an odd size is laid out in more than one way on cards.
-bool suits_card(const AVCodecContext& context) { return context.coded_width % 2 == 0 && context.coded_height % 2 == 0; }
+// Subsampled chroma of an odd size is laid out in more than one way on devices.
+bool suits_device(const AVCodecContext& context) {
+  return context.coded_width % 2 == 0 && context.coded_height % 2 == 0;
+}
 
 AVPixelFormat choose_format(AVCodecContext* context, const AVPixelFormat* offered) {
   for (const AVPixelFormat* format = offered; *format != AV_PIX_FMT_NONE; ++format) {
-    if (*format == AV_PIX_FMT_CUDA && suits_card(*context)) return *format;
+    if (*format == AV_PIX_FMT_CUDA && suits_device(*context)) return *format;
   }
   for (const AVPixelFormat* format = offered; *format != AV_PIX_FMT_NONE; ++format) {
     if ((av_pix_fmt_desc_get(*format)->flags & AV_PIX_FMT_FLAG_HWACCEL) == 0) return *format;
@@ -127,7 +129,7 @@ AVPixelFormat choose_format(AVCodecContext* context, const AVPixelFormat* offere
   return AV_PIX_FMT_NONE;
 }
 
-bool decodes_on_card(const AVCodec& codec) {
+bool decodes_on_device(const AVCodec& codec) {
   if (av_codec_is_decoder(&codec) == 0 || (codec.capabilities & AV_CODEC_CAP_HARDWARE) != 0) return false;
   for (int i = 0; const AVCodecHWConfig* config = avcodec_get_hw_config(&codec, i); ++i) {
     if (config->pix_fmt == AV_PIX_FMT_CUDA && (config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) != 0)
@@ -138,13 +140,13 @@ bool decodes_on_card(const AVCodec& codec) {
 
 }  // namespace
 
-std::string why_no_cuda_decoding(int device) { return card_of(device).why_not; }
+std::string why_no_cuda_decoding(int device) { return hw_device_of(device).why_not; }
 
 std::vector<std::string> cuda_codecs() {
   std::vector<std::string> names;
   void* position = nullptr;
   while (const AVCodec* codec = av_codec_iterate(&position)) {
-    if (decodes_on_card(*codec)) names.push_back(avcodec_get_name(codec->id));
+    if (decodes_on_device(*codec)) names.push_back(avcodec_get_name(codec->id));
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -154,21 +156,21 @@ std::vector<std::string> cuda_codecs() {
 const AVCodec* find_cuda_decoder(AVCodecID id) {
   void* position = nullptr;
   while (const AVCodec* codec = av_codec_iterate(&position)) {
-    if (codec->id == id && decodes_on_card(*codec)) return codec;
+    if (codec->id == id && decodes_on_device(*codec)) return codec;
   }
   return nullptr;
 }
 
-void decode_on_card(AVCodecContext& context, int device) {
-  Card card = card_of(device);
-  if (!card.device) throw UnavailableError(card.why_not);
-  context.hw_device_ctx = card.device.release();
+void decode_on_device(AVCodecContext& context, int device) {
+  HwDevice hw = hw_device_of(device);
+  if (!hw.context) throw UnavailableError(hw.why_not);
+  context.hw_device_ctx = hw.context.release();
   context.get_format = choose_format;
   context.extra_hw_frames = kFramesHeld;
   if (context.thread_count == 0) context.thread_count = kThreads;
 }
 
-std::string why_card_is_lost(const AVCodecContext& context) {
+std::string why_device_is_lost(const AVCodecContext& context) {
 #if SACCADE_CUDA
   if (context.hw_device_ctx == nullptr) return {};
   const auto& device = *reinterpret_cast<const AVHWDeviceContext*>(context.hw_device_ctx->data);
@@ -179,15 +181,15 @@ std::string why_card_is_lost(const AVCodecContext& context) {
 #endif
 }
 
-bool is_on_card(const AVFrame& frame) { return frame.format == AV_PIX_FMT_CUDA; }
+bool is_on_device(const AVFrame& frame) { return frame.format == AV_PIX_FMT_CUDA; }
 
 AVPixelFormat sample_format(const AVFrame& frame) {
-  if (!is_on_card(frame) || frame.hw_frames_ctx == nullptr) return static_cast<AVPixelFormat>(frame.format);
+  if (!is_on_device(frame) || frame.hw_frames_ctx == nullptr) return static_cast<AVPixelFormat>(frame.format);
   return reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data)->sw_format;
 }
 
 void copy_to_host(AVFrame& frame) {
-  if (!is_on_card(frame)) return;
+  if (!is_on_device(frame)) return;
   const AvFramePtr copy(av_frame_alloc());
   if (!copy) throw std::bad_alloc();
   int code = av_hwframe_transfer_data(copy.get(), &frame, 0);

@@ -68,7 +68,7 @@ class Frame {
   const FrameOrigin& origin() const { return origin_; }
   // For a source made of several: the frame's time and number in the whole, and the gaps before it.
   void place(std::int64_t pts_ns, std::int64_t sequence, std::int32_t gaps);
-  AvFramePtr release() { return std::move(planes_); }  // for a pool that reuses the shell
+  AvFramePtr release() { return std::move(planes_); }  // for a pool that reuses the AVFrame
 
  private:
   AvFramePtr planes_;

@@ -11,26 +11,26 @@ extern "C" {
 
 namespace saccade {
 
-AvFramePtr FrameShells::take() {
+AvFramePtr EmptyFrames::take() {
   {
     const std::lock_guard lock(mutex_);
-    if (!shells_.empty()) {
-      AvFramePtr shell = std::move(shells_.back());
-      shells_.pop_back();
-      return shell;
+    if (!frames_.empty()) {
+      AvFramePtr empty = std::move(frames_.back());
+      frames_.pop_back();
+      return empty;
     }
   }
-  AvFramePtr shell(av_frame_alloc());
-  if (!shell) throw std::bad_alloc();
-  return shell;
+  AvFramePtr empty(av_frame_alloc());
+  if (!empty) throw std::bad_alloc();
+  return empty;
 }
 
-void FrameShells::give(AvFramePtr shell) {
-  if (!shell) return;
-  av_frame_unref(shell.get());
+void EmptyFrames::give(AvFramePtr frame) {
+  if (!frame) return;
+  av_frame_unref(frame.get());
   const std::lock_guard lock(mutex_);
-  if (shells_.capacity() == 0) shells_.reserve(kKept);
-  if (shells_.size() < kKept) shells_.push_back(std::move(shell));
+  if (frames_.capacity() == 0) frames_.reserve(kKept);
+  if (frames_.size() < kKept) frames_.push_back(std::move(frame));
 }
 
 I420Pool::I420Pool(int width_px, int height_px) : width_px_(width_px), height_px_(height_px) {
@@ -49,25 +49,25 @@ I420Pool::I420Pool(int width_px, int height_px) : width_px_(width_px), height_px
 
 I420Pool::~I420Pool() { av_buffer_pool_uninit(&pool_); }
 
-AvFramePtr I420Pool::take(AvFramePtr shell, Planes& planes) {
+AvFramePtr I420Pool::take(AvFramePtr empty, Planes& planes) {
   AVBufferRef* buffer = av_buffer_pool_get(pool_);
   if (buffer == nullptr) throw std::bad_alloc();
-  shell->buf[0] = buffer;
-  shell->format = AV_PIX_FMT_YUV420P;
-  shell->width = width_px_;
-  shell->height = height_px_;
+  empty->buf[0] = buffer;
+  empty->format = AV_PIX_FMT_YUV420P;
+  empty->width = width_px_;
+  empty->height = height_px_;
   for (std::size_t p = 0; p < 3; ++p) {
-    shell->data[p] = buffer->data + offsets_[p];
-    shell->linesize[p] = pitches_[p];
-    planes[p] = {shell->data[p], pitches_[p], p == 0 ? width_px_ : (width_px_ + 1) / 2,
+    empty->data[p] = buffer->data + offsets_[p];
+    empty->linesize[p] = pitches_[p];
+    planes[p] = {empty->data[p], pitches_[p], p == 0 ? width_px_ : (width_px_ + 1) / 2,
                  p == 0 ? height_px_ : (height_px_ + 1) / 2};
   }
-  return shell;
+  return empty;
 }
 
-AvFramePtr I420Pool::share(const AVFrame& frame, AvFramePtr shell) {
-  if (av_frame_ref(shell.get(), &frame) < 0) throw std::bad_alloc();
-  return shell;
+AvFramePtr I420Pool::share(const AVFrame& frame, AvFramePtr empty) {
+  if (av_frame_ref(empty.get(), &frame) < 0) throw std::bad_alloc();
+  return empty;
 }
 
 }  // namespace saccade

@@ -13,16 +13,16 @@ struct AVBufferPool;
 
 namespace saccade {
 
-// Empty AVFrame shells. take() and give() from any thread; give() lets the planes go at once.
-class FrameShells {
+// AVFrames without planes. take() and give() from any thread; give() lets the planes go at once.
+class EmptyFrames {
  public:
   AvFramePtr take();  // throws std::bad_alloc
-  void give(AvFramePtr shell);
+  void give(AvFramePtr frame);
 
  private:
   static constexpr std::size_t kKept = 64;
   std::mutex mutex_;
-  std::vector<AvFramePtr> shells_;
+  std::vector<AvFramePtr> frames_;
 };
 
 // I420 pictures of one size, from buffers that return to the pool when their last frame goes.
@@ -41,8 +41,8 @@ class I420Pool {
   I420Pool(const I420Pool&) = delete;
   I420Pool& operator=(const I420Pool&) = delete;
 
-  AvFramePtr take(AvFramePtr shell, Planes& planes);                // planes: writable, undefined content
-  static AvFramePtr share(const AVFrame& frame, AvFramePtr shell);  // another reference to the same picture
+  AvFramePtr take(AvFramePtr empty, Planes& planes);                // planes: writable, undefined content
+  static AvFramePtr share(const AVFrame& frame, AvFramePtr empty);  // another reference to the same picture
 
  private:
   int width_px_;

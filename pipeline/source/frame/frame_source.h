@@ -17,10 +17,6 @@ namespace saccade {
 
 enum class ReadStatus : std::uint8_t { kOk, kAgain, kEnd, kFailed };
 
-enum class HwDecode : std::uint8_t { kNo, kCuda };
-inline constexpr EnumName<HwDecode> kHwDecodes[] = {{HwDecode::kNo, "no"}, {HwDecode::kCuda, "cuda"}};
-constexpr std::span<const EnumName<HwDecode>> names_of(HwDecode) { return kHwDecodes; }
-
 enum class Deinterlace : std::uint8_t { kAuto, kYes, kNo };
 inline constexpr EnumName<Deinterlace> kDeinterlaces[] = {
     {Deinterlace::kAuto, "auto"}, {Deinterlace::kYes, "yes"}, {Deinterlace::kNo, "no"}};
@@ -64,9 +60,9 @@ struct SourceConfig {
   bool allow_network = false;                       // a playlist that lies here may open URLs
   int device = 0;                                   // of hwdec: CUDA's ordinal
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
-  std::string why_no_hwdec;        // with kNo: why the card isn't tried, where it would have been; for StreamInfo
+  std::string why_no_hwdec;        // with kNo: why the GPU isn't tried, where it would have been; for StreamInfo
   bool require_hwdec = false;      // that is an UnavailableError instead
-  bool keep_on_card = false;       // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
+  bool keep_on_device = false;     // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
   Log log;                         // the source's messages; FFmpeg's among them
 };
 
@@ -78,10 +74,10 @@ struct SourceCounters {
   std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
   std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
   std::int64_t format_changes = 0;
-  std::int64_t frames_off_device = 0;  // decoded on the CPU, after the card had decoded the first one
+  std::int64_t frames_off_device = 0;  // decoded on the CPU, after the GPU had decoded the first one
   bool truncated = false;              // the container ended before its promise, or with an I/O error
   std::int64_t packets_late = 0;       // left out because decoding was behind a live stream
-  std::int64_t gaps = 0;               // a live stream broke and went on
+  std::int64_t gaps = 0;               // the connection was lost and made again
   std::int64_t gaps_ns = 0;            // their length in all: from the last frame before to the first one after
 
   SourceCounters& operator+=(const SourceCounters& other);  // truncated: one of the two was
@@ -106,7 +102,7 @@ class FrameSource {
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
   // False, and nothing happened, where the input can't go back: a pipe, a device.
   virtual bool seek(std::int64_t /*pts_ns*/) { return false; }
-  virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the frame's shell back for reuse
+  virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the AVFrame back for reuse
 };
 
 }  // namespace saccade

@@ -6,18 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "kernels/enum_names.h"
 #include "kernels/frame_view.h"
 
 namespace saccade {
 
+enum class HwDecode : std::uint8_t { kNo, kCuda };
+inline constexpr EnumName<HwDecode> kHwDecodes[] = {{HwDecode::kNo, "no"}, {HwDecode::kCuda, "cuda"}};
+constexpr std::span<const EnumName<HwDecode>> names_of(HwDecode) { return kHwDecodes; }
+
 struct StreamInfo {
-  std::string uri;           // as the user wrote it
-  std::string container;     // FFmpeg's short format name, or "test"
-  std::string codec;         // FFmpeg's codec name, or "test"
-  std::string pixel_format;  // of the decoder, before any conversion
-  std::string decoder;       // the one really used: "h264", "libdav1d" ...
-  std::string hwdec = "no";  // or "cuda": what decodes
-  std::string hwdec_reason;  // why not cuda, where it was asked for
+  std::string uri;                 // as the user wrote it
+  std::string container;           // FFmpeg's short format name, or "test"
+  std::string codec;               // FFmpeg's codec name, or "test"
+  std::string pixel_format;        // of the decoder, before any conversion
+  std::string decoder;             // the one really used: "h264", "libdav1d" ...
+  HwDecode hwdec = HwDecode::kNo;  // what decodes
+  std::string hwdec_reason;        // why not kCuda, where it was asked for
   int stream_index = 0;
   int coded_width_px = 0;  // as decoded, before rotation
   int coded_height_px = 0;
@@ -27,7 +32,7 @@ struct StreamInfo {
   ColorSpec color;
   bool matrix_tagged = false;  // false: the default rule chose
   bool range_tagged = false;
-  int rotation_deg = 0;   // clockwise turn that was applied: 0, 90, 180, 270
+  int rotation_deg = 0;   // clockwise rotation that was applied: 0, 90, 180, 270
   bool mirrored = false;  // a horizontal mirror was applied as well
   bool deinterlaced = false;
   double sar = 1.0;
@@ -41,7 +46,7 @@ struct StreamInfo {
 
 // For people: "hevc on the GPU".
 inline std::string decoder_text(const StreamInfo& info) {
-  return info.hwdec == "no" ? info.decoder : info.decoder + " on the GPU";
+  return info.hwdec == HwDecode::kNo ? info.decoder : info.decoder + " on the GPU";
 }
 
 }  // namespace saccade

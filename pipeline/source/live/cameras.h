@@ -7,10 +7,10 @@
 namespace saccade {
 
 struct CameraMode {
-  std::string format;              // as --input-format takes it ("mjpeg", "yuyv422"), or the driver's four letters
+  std::string format;              // as input-format takes it ("mjpeg", "yuyv422"), or the driver's four letters
   std::string description;         // the driver's: "Motion-JPEG"
-  std::string size;                // as --input-size takes it; "WxH to WxH" for a driver that scales
-  std::vector<std::string> rates;  // frames a second, as --input-rate takes them; empty: the driver doesn't say
+  std::string size;                // as input-size takes it; "WxH to WxH" for a driver that scales
+  std::vector<std::string> rates;  // frames a second, as input-rate takes them; empty: the driver doesn't say
 };
 
 struct Camera {

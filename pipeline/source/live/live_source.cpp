@@ -71,7 +71,7 @@ class LiveSource final : public FrameSource {
   std::unique_ptr<FrameSource> source_;
   // Note [Counters of connections]
   // Each connection counts what it reads and decodes; those add up. Frames and gaps are counted here, for the whole
-  // stream, and so is its end: a connection that was cut and came back is a gap.
+  // stream, and so is its end: a connection that was lost and reconnected is a gap.
   SourceCounters past_;  // of connections that are gone, and what was counted here
   SourceCounters counters_;
   Fault fault_;
@@ -176,8 +176,8 @@ void LiveSource::resume_time(const FrameView& view, const FrameOrigin& origin) {
 // The connection is over. False: so is the stream.
 bool LiveSource::lose() {
   end_ = source_->end();
-  const bool may_come_back = end_.broke || wanted_.uri.starts_with("rtsp");  // an RTSP server that died reads as an end
-  if (wanted_.live.reconnect <= 0 || !may_return_ || !may_come_back) return false;
+  const bool may_reconnect = end_.broke || wanted_.uri.starts_with("rtsp");  // an RTSP server that died reads as an end
+  if (wanted_.live.reconnect <= 0 || !may_return_ || !may_reconnect) return false;
   past_ = counters_;
   past_.truncated = false;
   replace(nullptr);
@@ -185,7 +185,7 @@ bool LiveSource::lose() {
   tries_ = 0;
   delay_s_ = kFirstDelay_s;
   retry_at_ns_ = steady_now_ns();
-  wanted_.log.warn("{}: the stream broke off: {}; trying to get it back", wanted_.uri,
+  wanted_.log.warn("{}: lost connection: {}; reconnecting", wanted_.uri,
                    end_.reason.empty() ? "it ended" : end_.reason);
   return true;
 }
@@ -205,7 +205,7 @@ bool LiveSource::reconnect() {
     delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
     if (tries_ < wanted_.live.reconnect) return true;
     const std::string before = end_.reason.empty() ? "the stream ended" : end_.reason;
-    end_ = {true, fmt::format("{}, and {} tries to get it back failed", before, tries_)};
+    end_ = {true, fmt::format("{}, and {} tries to reconnect failed", before, tries_)};
     counters_.truncated = true;
     ended_ = true;
   }
@@ -220,7 +220,7 @@ std::unique_ptr<FrameSource> LiveSource::open_alike() {
       (now.width_px == info_.width_px && now.height_px == info_.height_px && now.layout == info_.layout)) {
     return source;
   }
-  wanted_.log.warn("{}: came back as {}x{} {}; brought to {}x{} {}", wanted_.uri, now.width_px, now.height_px,
+  wanted_.log.warn("{}: reconnected as {}x{} {}; brought to {}x{} {}", wanted_.uri, now.width_px, now.height_px,
                    name(now.layout), info_.width_px, info_.height_px, name(info_.layout));
   SourceConfig scaled = connection_;
   if (!scaled.filters.empty()) scaled.filters += ',';
@@ -235,8 +235,8 @@ void LiveSource::count(const SourceCounters& now) {
   counters_ = past_;
   counters_ += now;
   counters_.frames = frames;
-  const bool came_back_off_card = info_.hwdec != "no" && source_->info().hwdec == "no";
-  if (came_back_off_card) counters_.frames_off_device += now.frames;
+  const bool reconnected_off_device = info_.hwdec != HwDecode::kNo && source_->info().hwdec == HwDecode::kNo;
+  if (reconnected_off_device) counters_.frames_off_device += now.frames;
 }
 
 void LiveSource::replace(std::unique_ptr<FrameSource> source) {

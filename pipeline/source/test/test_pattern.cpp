@@ -8,7 +8,7 @@ namespace saccade {
 namespace {
 
 constexpr int kPanStep = 2;
-constexpr int kPanPeriod = 512;  // frames until the pan turns back
+constexpr int kPanPeriod = 512;  // frames until the pan reverses
 constexpr int kFadeHold = 4;
 constexpr int kFadeSteps = 64;
 constexpr int kCutEvery = 25;

@@ -69,7 +69,7 @@ class TestSource final : public FrameSource {
   const Fault& fault() const override { return fault_; }
   void interrupt() override { *stop_ = true; }
   bool seek(std::int64_t pts_ns) override;
-  void recycle(Frame frame) override { shells_.give(frame.release()); }
+  void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
 
  private:
   std::int64_t time_ns(std::int64_t index) const;
@@ -79,7 +79,7 @@ class TestSource final : public FrameSource {
   const std::shared_ptr<std::atomic<bool>> stop_;
   TestPainter painter_;
   I420Pool pool_;
-  FrameShells shells_;
+  EmptyFrames empty_frames_;
   StreamInfo info_;
   SourceCounters counters_;
   Fault fault_;
@@ -130,13 +130,13 @@ AvFramePtr TestSource::picture(std::int64_t index) {
   const bool repeats = previous_ && previous_index_ + 1 == index && repeats_previous(spec_, index);
   if (repeats) {
     previous_index_ = index;
-    return I420Pool::share(*previous_, shells_.take());
+    return I420Pool::share(*previous_, empty_frames_.take());
   }
   I420Pool::Planes planes;
-  AvFramePtr frame = pool_.take(shells_.take(), planes);
+  AvFramePtr frame = pool_.take(empty_frames_.take(), planes);
   painter_.paint(index, planes);
-  shells_.give(std::move(previous_));
-  previous_ = I420Pool::share(*frame, shells_.take());
+  empty_frames_.give(std::move(previous_));
+  previous_ = I420Pool::share(*frame, empty_frames_.take());
   previous_index_ = index;
   return frame;
 }

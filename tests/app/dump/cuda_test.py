@@ -1,7 +1,7 @@
-"""Whole dumps by backend cuda and by NVDEC against backend cpu; and what happens where there is no card.
+"""Whole dumps by backend cuda and by NVDEC against backend cpu; and what happens where there is no device.
 
-With a card: clips are encoded here, or come from the folder $SACCADE_CLIPS where this FFmpeg has no H.264 encoder.
-SACCADE_REQUIRE=cuda makes a missing card a failure.
+With a device: clips are encoded here, or come from the folder $SACCADE_CLIPS where this FFmpeg has no H.264 encoder.
+SACCADE_REQUIRE=cuda makes a missing device a failure.
 """
 import json
 import os
@@ -45,8 +45,8 @@ class ClipTest(DumpTest):
         return self.dump(*options, "--overwrite", clip=clip, out=out), load_json(out, "meta")
 
 
-@unittest.skipIf(CUDA["available"], "this machine has a card")
-class WithoutCard(ClipTest):
+@unittest.skipIf(CUDA["available"], "this machine has a GPU")
+class WithoutDevice(ClipTest):
     def test_asked_for(self):
         self.refuse(69, ["--backend cuda", "cpu"], "dump", self.clip, "-o", self.out, "--backend", "cuda")
         self.assertFalse(self.out.exists())
@@ -58,13 +58,13 @@ class WithoutCard(ClipTest):
 
 
 @unittest.skipUnless(CUDA["available"] or REQUIRED, f"no CUDA: {CUDA['detail']}")
-class WithCard(ClipTest):
-    def test_info_says_what_the_card_decodes(self):
+class WithDevice(ClipTest):
+    def test_info_says_what_the_device_decodes(self):
         self.assertRegex(machine()["hwdec"][0]["detail"], r"NVDEC: .*h264 8\S* bit up to \d{4,}x\d{4,}.*hevc 8/10")
         self.assertRegex(CUDA["detail"], r"driver .*for CUDA \d+\.\d, .+ \(compute \d+\.\d, ")
 
     def test_no_memory_left(self):
-        """A card that others have filled: exit 69, naming the call; nothing half made."""
+        """A device that others have filled: exit 69, naming the call; nothing half made."""
         code = ("import torch, sys\nheld = []\n"
                 "for size in (1 << 30, 1 << 26, 1 << 22, 1 << 20):\n"
                 "    try:\n        while True: held.append(torch.empty(size, dtype=torch.uint8, device='cuda'))\n"
@@ -74,7 +74,7 @@ class WithCard(ClipTest):
                                   stderr=subprocess.DEVNULL)
         try:
             if filler.stdout.readline() != b"full\n":
-                skip_or_fail("torch", "no PyTorch that can fill the card")
+                skip_or_fail("torch", "no PyTorch that can fill the device")
             for options in (("--hwdec", "no"), ("--require-hwdec",)):
                 with self.subTest(options=options):
                     done = saccade("dump", self.clip, "-o", self.out, "--backend", "cuda", *options)
@@ -99,11 +99,11 @@ class WithCard(ClipTest):
                 host, meta = self.dumped(clip, "host", "--backend", "cuda", "--hwdec", "no", "--every", "frame")
                 self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "no"))
                 self.expect_same(cpu, host, 1)
-                card, meta = self.dumped(clip, "card", "--backend", "cuda", "--require-hwdec", "--every", "frame")
+                device, meta = self.dumped(clip, "device", "--backend", "cuda", "--require-hwdec", "--every", "frame")
                 self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "cuda"), meta["hwdec_reason"])
-                self.expect_same(cpu, card, 1)
+                self.expect_same(cpu, device, 1)
 
-    def test_auto_is_the_card(self):
+    def test_auto_is_the_device(self):
         cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu")
         auto, meta = self.dumped(self.clip, "auto")
         self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "cuda"), meta["hwdec_reason"])
@@ -117,22 +117,22 @@ class WithCard(ClipTest):
 
     def test_turned(self):
         for degrees in (90, 180, 270):
-            turned = self.folder / f"turned-{degrees}.mp4"
-            rotate_container(self.clip, turned, degrees)
-            cpu, meta = self.dumped(turned, f"cpu-{degrees}", "--backend", "cpu", "--frames", "40", "--every", "frame")
+            rotated = self.folder / f"rotated-{degrees}.mp4"
+            rotate_container(self.clip, rotated, degrees)
+            cpu, meta = self.dumped(rotated, f"cpu-{degrees}", "--backend", "cpu", "--frames", "40", "--every", "frame")
             self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
-            card, meta = self.dumped(turned, f"card-{degrees}", "--backend", "cuda", "--require-hwdec", "--frames", "40",
+            device, meta = self.dumped(rotated, f"device-{degrees}", "--backend", "cuda", "--require-hwdec", "--frames", "40",
                                      "--every", "frame")
             self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
-            self.expect_same(cpu, card, 1)
+            self.expect_same(cpu, device, 1)
 
     def test_codecs(self):
-        """Every codec that cards decode, 10 bits among them: encoded here, or from the folder codecs of $SACCADE_CLIPS."""
+        """Every codec that devices decode, 10 bits among them: encoded here, or from the folder codecs of $SACCADE_CLIPS."""
         encoders = subprocess.run(["ffmpeg", "-hide_banner", "-encoders"], capture_output=True, text=True, check=False).stdout
         kinds = {"hevc": ("libx265", "yuv420p"), "hevc10": ("libx265", "yuv420p10le"), "vp9": ("libvpx-vp9", "yuv420p"),
                  "av1": ("libsvtav1", "yuv420p"), "mpeg2video": ("mpeg2video", "yuv420p")}
         detail = machine()["hwdec"][0]["detail"]
-        decoded = dict(re.findall(r"(\w+) ([\d/]+) bit", detail))  # what the card says of itself
+        decoded = dict(re.findall(r"(\w+) ([\d/]+) bit", detail))  # what the device says of itself
         seen = []
         for name, (encoder, pixels) in kinds.items():
             clip = pathlib.Path(os.environ.get("SACCADE_CLIPS", ".")) / "codecs" / f"{name}.mkv"
@@ -145,18 +145,18 @@ class WithCard(ClipTest):
             with self.subTest(codec=name):
                 seen.append(name)
                 cpu, _ = self.dumped(clip, f"cpu-{name}", "--backend", "cpu", "--every", "frame")
-                card, meta = self.dumped(clip, f"card-{name}", "--backend", "cuda", "--every", "frame")
+                device, meta = self.dumped(clip, f"device-{name}", "--backend", "cuda", "--every", "frame")
                 takes = decoded.get(meta["stream"]["codec"], "")
                 self.assertEqual(meta["hwdec"], "cuda" if ("10" if name == "hevc10" else "8") in takes.split("/") else "no",
                                  meta["hwdec_reason"])
                 # MPEG-2 leaves the inverse transform's rounding open: decoders differ by a code or so.
-                self.expect_same(cpu, card, 1) if name != "mpeg2video" else self.assertEqual(len(cpu["index"]), len(card["index"]))
+                self.expect_same(cpu, device, 1) if name != "mpeg2video" else self.assertEqual(len(cpu["index"]), len(device["index"]))
         self.assertIn("hevc10", seen)
 
     def test_upload_paths(self):
-        """Level 0 through pixel buffers of OpenGL, from the host and from the card's decoder: the same dump."""
+        """Level 0 through pixel buffers of OpenGL, from the host and from the device's decoder: the same dump."""
         cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", "--every", "frame", "--frames", "60")
-        for name, options in (("host-pbo", ("--hwdec", "no", "--upload", "pbo")), ("card-pbo", ("--require-hwdec", "--upload", "pbo")),
+        for name, options in (("host-pbo", ("--hwdec", "no", "--upload", "pbo")), ("device-pbo", ("--require-hwdec", "--upload", "pbo")),
                               ("host-direct", ("--hwdec", "no", "--upload", "direct"))):
             with self.subTest(path=name):
                 other, meta = self.dumped(self.clip, name, "--backend", "cuda", *options, "--every", "frame", "--frames", "60")
@@ -178,7 +178,7 @@ class WithCard(ClipTest):
         self.assertLessEqual(np.abs(shots[0] - shots[1]).max(), 1)
 
     def test_a_pipe(self):
-        """Read once: what the card won't decode goes to the CPU without being opened anew."""
+        """Read once: what the device won't decode goes to the CPU without being reopened."""
         clip = self.folder / "pipe.mkv"
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x240:d=1", "-c:v", "ffv1", clip)
         with open(clip, "rb") as stream:
@@ -190,10 +190,10 @@ class WithCard(ClipTest):
     def test_start_and_loop(self):
         span = ("--start", "0.5", "--duration", "1", "--loop=1", "--every", "frame")
         cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", *span)
-        card, _ = self.dumped(self.clip, "card", "--backend", "cuda", "--require-hwdec", *span)
-        self.expect_same(cpu, card, 1)
+        device, _ = self.dumped(self.clip, "device", "--backend", "cuda", "--require-hwdec", *span)
+        self.expect_same(cpu, device, 1)
 
-    def test_what_the_card_does_not_decode(self):
+    def test_what_the_device_does_not_decode(self):
         lossless = self.folder / "lossless.mkv"
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x240:d=1", "-c:v", "ffv1", lossless)
         cpu, _ = self.dumped(lossless, "cpu", "--backend", "cpu")
@@ -211,7 +211,7 @@ class WithCard(ClipTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             report = json.loads(done.stdout)
             self.assertEqual(set(report["stages"]) & {"update", "diff", "upload", "mips"}, stages)
-            # The card's own times, by events: of as many frames, and shorter than what the host waited.
+            # The device's own times, by events: of as many frames, and shorter than what the host waited.
             self.assertEqual(set(report["device"]), stages | {"sample"})
             for stage in stages:
                 self.assertGreaterEqual(report["device"][stage]["count"], report["stages"][stage]["count"] - 8)

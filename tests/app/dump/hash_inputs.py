@@ -76,7 +76,7 @@ def raw(picture):
 
 
 def with_matrix(mp4, name):
-    """The clip, its only video track turned."""
+    """The clip, its only video track rotated."""
     at = mp4.index(b"tkhd") + 44
     assert mp4.count(b"tkhd") == 1 and mp4[at - 40] == 0, "one track, its header of version 0"
     a, b, c, d = MATRICES[name]

@@ -83,9 +83,9 @@ class InfoFile(unittest.TestCase):
 
     def test_rotation_turns_the_picture(self):
         upright = self.clip("upright.mp4", "testsrc2=size=128x96:rate=25:duration=0.4")
-        turned = self.path("turned.mp4")
-        rotate_container(upright, turned, 90)
-        report = saccade_json("info", turned)["stream"]
+        rotated = self.path("rotated.mp4")
+        rotate_container(upright, rotated, 90)
+        report = saccade_json("info", rotated)["stream"]
         self.assertEqual((report["coded_width_px"], report["coded_height_px"]), (128, 96))
         self.assertEqual((report["width_px"], report["height_px"]), (96, 128))
         self.assertIn(report["rotation_deg"], (90, 270))

@@ -42,7 +42,7 @@ class Config(DumpTest):
         self.assertIn("rate = 2.5\n", shown)
         self.assertNotIn("budget-ms", shown)
 
-    def test_a_typed_option_takes_out_what_contradicts_it_in_the_file(self):
+    def test_a_typed_option_takes_out_what_conflicts_with_it_in_the_file(self):
         tuned = "e0 = 2.0\nm0 = 1.5\n"
         for text, typed, kept, gone in (
                 (tuned, ("--preset", "uv"), (), ("e0", "m0")),
@@ -71,7 +71,7 @@ class Config(DumpTest):
                 self.assertTrue(any(line.startswith(word) for line in lines), said)
             for word in gone:
                 self.assertFalse(any(line.startswith(word) for line in lines), said)
-        # Within the file, or on the line, a contradiction stays one.
+        # Within the file, or on the line, a conflict stays one.
         for text, typed in ((tuned + "preset = 'uv'\n", ()), ("", ("--e0", "2", "--preset", "uv"))):
             self.refuse(2, ["conflicts with", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
 

@@ -87,7 +87,7 @@ class Usage(DumpTest):
                               ("--log-level", "loud"), ("--progress", "yes"), ("--frames", "99999999999999999999"), ("--vf", "")):
             self.with_clip([option], option, value)
 
-    def test_contradictions(self):
+    def test_conflicts(self):
         for words, options in ((["--overwrite", "--resume"], ("--overwrite", "--resume")),
                                (["--patches", "--e0"], ("--patches", "100", "--e0", "2")),
                                (["--e0", "--preset"], ("--preset", "uv", "--e0", "2")),
@@ -145,7 +145,7 @@ class Usage(DumpTest):
 
     def test_what_this_machine_lacks(self):
         if auto_backend() == "cuda":
-            self.skipTest("this machine has a card")
+            self.skipTest("this machine has a GPU")
         for words, options in ((["--hwdec"], ("--hwdec", "cuda")), (["--require-hwdec"], ("--require-hwdec",))):
             self.refuse(69, words, "dump", self.clip, "-o", self.out, *options)
         self.assertFalse(self.out.exists())

@@ -167,7 +167,7 @@ class Rules(Offscreen):
 
 
 class Golden(Offscreen):
-    """Kept pictures, made with llvmpipe. SACCADE_GOLDEN=update writes them anew: look at them then."""
+    """Kept pictures, made with llvmpipe. SACCADE_GOLDEN=update rewrites them: look at them then."""
     PICTURES = {
         "frame": (), "foveated": ("--view", "foveated"), "level": ("--view", "level:3"), "lod": ("--view", "lod"),
         "damage": ("--view", "damage"), "patches": ("--view", "patches"), "split": ("--view", "split"),

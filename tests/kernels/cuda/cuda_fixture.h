@@ -1,4 +1,4 @@
-// What the CUDA tests share: the card or a reason to skip, frames on the card, comparison with the CPU backend.
+// What the CUDA tests share: the device or a reason to skip, frames on it, comparison with the CPU backend.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -19,10 +19,10 @@
 namespace saccade::test {
 namespace {
 
-constexpr PixelLayout kOnCard[] = {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8, PixelLayout::kI420,
-                                   PixelLayout::kI420p16};
+constexpr PixelLayout kOnDevice[] = {PixelLayout::kNv12, PixelLayout::kP016, PixelLayout::kRgba8, PixelLayout::kI420,
+                                     PixelLayout::kI420p16};
 
-// Skips without a card, as CudaTest; with a card, a missing EGL is a failure.
+// Skips without a device, as CudaTest; with one, a missing EGL is a failure.
 class CudaGl : public CudaTest {
  protected:
   void SetUp() override {
@@ -58,7 +58,7 @@ void expect_gl_reads(const Levels& expected, const DrawableTexture& pyramid, con
 
 CudaGlTextureConfig config(UploadPath path, GlSharing sharing = GlSharing::kAuto) { return {{}, path, sharing, true}; }
 
-enum class From : std::uint8_t { kHost, kCard, kBoth };  // kBoth: in turns
+enum class From : std::uint8_t { kHost, kDevice, kBoth };  // kBoth: in turns
 
 void run_sequence(const gl::Context& context, PixelLayout layout, int width, int height, UploadPath path, From from,
                   bool fused, GlSharing sharing = GlSharing::kAuto) {
@@ -74,8 +74,8 @@ void run_sequence(const gl::Context& context, PixelLayout layout, int width, int
                                          static_cast<int>(path), static_cast<int>(from), fused, step);
     if (step != 0 && step != 3) disturb(frame, rng, step == 2 ? 2 : 8);
     const PlacedFrame placed(frame.view(), PlacedFrame::Where::kDevice, Rows::kAligned);
-    const bool on_card = from == From::kCard || (from == From::kBoth && step / 2 % 2 == 1);
-    const FrameView& view = on_card ? placed.view() : frame.view();
+    const bool on_device = from == From::kDevice || (from == From::kBoth && step / 2 % 2 == 1);
+    const FrameView& view = on_device ? placed.view() : frame.view();
     const Damage& expected = cpu_differ.diff(frame.view());
     cpu.upload(frame.view(), expected);
     cpu.refresh_mips(expected);
@@ -113,9 +113,9 @@ TEST_F(CudaGl, MissingGpu_HasNoContext) {
 }
 
 TEST_F(CudaGl, EveryWay_EqualsCpu) {
-  for (const PixelLayout layout : kOnCard) {
+  for (const PixelLayout layout : kOnDevice) {
     for (const auto& [width, height] : {std::pair{320, 180}, {161, 121}, {17, 33}}) {
-      for (const From from : {From::kHost, From::kCard, From::kBoth}) {
+      for (const From from : {From::kHost, From::kDevice, From::kBoth}) {
         run_sequence(*context_, layout, width, height, UploadPath::kDirect, from, false);
         if (from != From::kBoth) run_sequence(*context_, layout, width, height, UploadPath::kDirect, from, true);
         run_sequence(*context_, layout, width, height, UploadPath::kPbo, from, false);
@@ -127,14 +127,14 @@ TEST_F(CudaGl, EveryWay_EqualsCpu) {
 
 // What a driver gets that can't share textures.
 TEST_F(CudaGl, Copies_ReachGl) {
-  for (const PixelLayout layout : kOnCard) {
+  for (const PixelLayout layout : kOnDevice) {
     for (const auto& [width, height] : {std::pair{320, 180}, {161, 121}}) {
       for (const bool fused : {false, true})
         run_sequence(*context_, layout, width, height, UploadPath::kDirect, From::kHost, fused, GlSharing::kCopied);
       if (HasFailure()) return;
     }
   }
-  run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kCard, true, GlSharing::kCopied);
+  run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kDevice, true, GlSharing::kCopied);
 }
 
 TEST_F(CudaGl, UnlessCopied_Shares) {
@@ -144,9 +144,9 @@ TEST_F(CudaGl, UnlessCopied_Shares) {
 }
 
 TEST_F(CudaGl, LargeFrames_EqualCpu) {
-  run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kCard, true);
+  run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kDirect, From::kDevice, true);
   run_sequence(*context_, PixelLayout::kNv12, 1920, 1080, UploadPath::kPbo, From::kHost, false);
-  run_sequence(*context_, PixelLayout::kP016, 1920, 1080, UploadPath::kPbo, From::kCard, false);
+  run_sequence(*context_, PixelLayout::kP016, 1920, 1080, UploadPath::kPbo, From::kDevice, false);
 }
 
 TEST_F(CudaGl, HandoverThatDoesNotFit_IsRefused) {

@@ -13,7 +13,7 @@
 #include "pipeline/error.h"
 #include "pipeline/run/pipeline.h"
 #include "pipeline/source/open.h"
-#include "tests/support/card_trap.h"
+#include "tests/support/device_trap.h"
 #include "tests/support/required.h"
 #include "tests/support/temp_dir.h"
 
@@ -39,7 +39,7 @@ namespace {
   Emission emission = pipeline.make_emission();
   pipeline.step(frame, emission);
   try {
-    test::trap_card();
+    test::trap_device();
     pipeline.step(frame, emission);
   } catch (const UnavailableError& error) {
     leave(error.what(), error.kind());
@@ -53,17 +53,17 @@ namespace {
   config.uri = clip;
   config.loops = -1;
   config.hwdec = HwDecode::kCuda;
-  config.require_hwdec = config.keep_on_card = true;
+  config.require_hwdec = config.keep_on_device = true;
   const auto source = open_source(config);
-  PipelineConfig on_card;
-  on_card.backend = Backend::kCuda;
-  Pipeline pipeline(on_card);
+  PipelineConfig on_device;
+  on_device.backend = Backend::kCuda;
+  Pipeline pipeline(on_device);
   Frame frame;
   if (source->next(frame) != ReadStatus::kOk) leave(source->fault().what, ErrorKind::kOutput);
   pipeline.prepare(frame.view());
   Emission emission = pipeline.make_emission();
   try {
-    test::trap_card();
+    test::trap_device();
     pipeline.step(frame.view(), emission);
   } catch (const UnavailableError&) {
   }
@@ -97,23 +97,23 @@ TEST_F(DeviceFault, WhileDecoding_IsNoDamagedInput) {
   EXPECT_EXIT(fault_while_decoding(clip), ::testing::ExitedWithCode(1),
               "unavailable: .*static-1080p.mp4: frame .*launch failure");
   // The process that is to die runs all this again, up to its own death, and leaves its folders behind: it takes ours.
-  constexpr const char* kTurned = "SACCADE_TURNED_CLIP";
+  constexpr const char* kRotated = "SACCADE_ROTATED_CLIP";
   std::optional<test::TempDir> folder;
-  if (std::getenv(kTurned) == nullptr) {
+  if (std::getenv(kRotated) == nullptr) {
     folder.emplace();
-    const std::string turned = folder->file("turned.mp4");
-    const std::string output = " -t 1 -c copy " + turned;
+    const std::string rotated = folder->file("rotated.mp4");
+    const std::string output = " -t 1 -c copy " + rotated;
     const std::string make = "ffmpeg -y -v error -display_rotation 90 -i " + clip + output +  // since FFmpeg 6
                              " || ffmpeg -y -v error -i " + clip + " -metadata:s:v rotate=90" + output;
     ASSERT_EQ(std::system(make.c_str()), 0);
-    setenv(kTurned, turned.c_str(), 1);
+    setenv(kRotated, rotated.c_str(), 1);
     SourceConfig config;
-    config.uri = turned;
+    config.uri = rotated;
     EXPECT_EQ(open_source(config)->info().width_px, 1080);
   }
-  EXPECT_EXIT(fault_while_decoding(std::getenv(kTurned)), ::testing::ExitedWithCode(1),
-              "unavailable: .*turned.mp4: frame .*launch failure");
-  unsetenv(kTurned);
+  EXPECT_EXIT(fault_while_decoding(std::getenv(kRotated)), ::testing::ExitedWithCode(1),
+              "unavailable: .*rotated.mp4: frame .*launch failure");
+  unsetenv(kRotated);
 }
 
 #if defined(SACCADE_GL)

@@ -60,10 +60,10 @@ TEST(LagGate, DriftingClocks_AreForgiven) {  // 200 millionths, for a day
   }
 }
 
-TEST(LagGate, TimesThatJump_BeginAnew) {
+TEST(LagGate, TimesThatJump_Restart) {
   LagGate gate;
   EXPECT_TRUE(gate.admits(1000 * kSecond, 0, true));
-  EXPECT_TRUE(gate.admits(0, kFrame, false));  // behind by a thousand seconds: no, begun anew
+  EXPECT_TRUE(gate.admits(0, kFrame, false));  // behind by a thousand seconds: no, restarted
   EXPECT_TRUE(gate.admits(std::nullopt, 2 * kFrame, false));
 }
 

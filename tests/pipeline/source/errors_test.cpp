@@ -128,9 +128,9 @@ TEST(Source, HwdecNotTried_SaysWhy) {
   SourceConfig config;
   config.uri = "lavfi:testsrc2=size=66x50:rate=10:duration=0.5,format=yuv420p";
   EXPECT_EQ(open_source(config)->info().hwdec_reason, "");
-  config.why_no_hwdec = "--vf needs the frames on the host";
+  config.why_no_hwdec = "vf needs the frames on the host";
   const auto source = open_source(config);
-  EXPECT_EQ(source->info().hwdec, "no");
+  EXPECT_EQ(source->info().hwdec, HwDecode::kNo);
   EXPECT_EQ(source->info().hwdec_reason, config.why_no_hwdec);
 }
 

@@ -43,7 +43,7 @@ struct Lines {
   }
 };
 
-// H.264 in a transport stream; damaged: with bytes turned over where pictures are.
+// H.264 in a transport stream; damaged: with bytes inverted where pictures are.
 std::string make_clip(const TempDir& dir, const std::string& name, bool damaged) {
   ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25:duration=2 -c:v libx264 -threads 1 -g 10 -bf 0 -f h264 " +
          dir.file(name));

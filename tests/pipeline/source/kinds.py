@@ -73,7 +73,7 @@ def h264(*arguments, chain="", **shape):
     return encode(*H264, *tags(), *arguments, chain=(chain + "," if chain else "") + yuv(), **shape)
 
 
-def turned(*names):
+def rotated(*names):
     """Where the corners go: the corner that is seen at TL, TR, BL, BR."""
     return {place: CORNERS[name] for place, name in zip(("TL", "TR", "BL", "BR"), names)}
 

@@ -1,5 +1,5 @@
-"""Cases of what a picture can be: turned, odd, huge, of every format and colour."""
-from kinds import CORNERS, H264, Case, encode, h264, picture, tags, turned, yuv
+"""Cases of what a picture can be: rotated, odd, huge, of every format and colour."""
+from kinds import CORNERS, H264, Case, encode, h264, picture, rotated, tags, yuv
 from program import rotate_container
 
 
@@ -8,7 +8,7 @@ def stored(codec, chain, *arguments, **shape):
 
 
 def rotated(degrees, *first):
-    """A file whose container asks for a turn, anticlockwise."""
+    """A file whose container asks for a rotation, anticlockwise."""
     def make(path):
         plain = path.with_name("plain-" + path.name)
         (first[0] if first else h264())(plain)
@@ -17,7 +17,7 @@ def rotated(degrees, *first):
 
 
 def orientation():
-    quarter, half, three = turned("BL", "TL", "BR", "TR"), turned("BR", "BL", "TR", "TL"), turned("TR", "BR", "TL", "BL")
+    quarter, half, three = rotated("BL", "TL", "BR", "TR"), rotated("BR", "BL", "TR", "TL"), rotated("TR", "BR", "TL", "BL")
     sei = "h264_metadata=display_orientation=insert:"
     odd = stored("png", "null", width=66, height=50)
     return [
@@ -30,7 +30,7 @@ def orientation():
         Case("orientation", "rot90_sar2.mp4", rotated(90, h264(chain="setsar=2/1")), size=(48, 64), corners=three,
              sar=0.5),
         Case("orientation", "sei_hflip.h264", h264("-bsf:v", sei + "flip=horizontal"),
-             corners=turned("TR", "TL", "BR", "BL")),
+             corners=rotated("TR", "TL", "BR", "BL")),
         Case("orientation", "sei_rot90.mp4", h264("-bsf:v", sei + "rotate=90"), size=(48, 64), corners=three),
         Case("orientation", "sar_16_15.mp4", h264(chain="setsar=16/15"), sar=16 / 15),
     ]

@@ -22,7 +22,7 @@ struct Script {
   std::int64_t first_pts_ns = 0;
   SourceCounters counters;
   StreamEnd end;
-  std::string hwdec = "no";
+  HwDecode hwdec = HwDecode::kNo;
   std::int64_t arrived_ns = 0;  // of the first frame
 };
 
@@ -35,7 +35,7 @@ class FakeConnection final : public FrameSource {
     const std::int64_t number = counters_.frames;
     counters_ = script_.counters;
     counters_.frames = number + 1;
-    AvFramePtr picture = shells_.take();
+    AvFramePtr picture = empty_frames_.take();
     const std::int64_t at_ns = script_.arrived_ns + number * kFrame;
     attach_origin(*picture, {at_ns, at_ns, CaptureClock::kArrival, 0});
     out = Frame(std::move(picture), PictureFormat{}, script_.first_pts_ns + number * kFrame, number);
@@ -45,11 +45,11 @@ class FakeConnection final : public FrameSource {
   const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return script_.end; }
   void interrupt() override {}
-  void recycle(Frame frame) override { shells_.give(frame.release()); }
+  void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
 
  private:
   const Script script_;
-  FrameShells shells_;
+  EmptyFrames empty_frames_;
   StreamInfo info_;
   SourceCounters counters_;
   Fault fault_;
@@ -115,7 +115,7 @@ SourceCounters numbered(std::int64_t factor) {
 
 TEST(LiveSource, CountersOfConnections_AddUp) {
   Script first = broken(3), second = broken(2);
-  first.hwdec = second.hwdec = "cuda";
+  first.hwdec = second.hwdec = HwDecode::kCuda;
   first.counters = numbered(1);
   second.counters = numbered(10);
   first.counters.truncated = second.counters.truncated = true;
@@ -134,11 +134,11 @@ TEST(LiveSource, CountersOfConnections_AddUp) {
   EXPECT_TRUE(got.truncated);  // nobody answered a third time
 }
 
-TEST(LiveSource, ConnectionThatReturnsOffTheCard_CountsItsFrames) {
+TEST(LiveSource, ConnectionThatReturnsOffTheDevice_CountsItsFrames) {
   Script first = broken(3), second = broken(2);
-  first.hwdec = "cuda";
+  first.hwdec = HwDecode::kCuda;
   EXPECT_EQ(follow({first, second}).counters.frames_off_device, 2);
-  first.hwdec = "no";
+  first.hwdec = HwDecode::kNo;
   EXPECT_EQ(follow({first, second}).counters.frames_off_device, 0);
 }
 

@@ -21,12 +21,12 @@ fs::path media_dir() { return fs::path(SACCADE_SOURCE_DIR) / ".." / "shared" / "
 
 const std::map<std::string, std::string> kNoColours = {
     {"rot_rot45.mp4",
-     "the truth is turned by 45 degrees in the same canvas; we leave such a picture as it is and say so"},
+     "the truth is rotated by 45 degrees in the same canvas; we leave such a picture as it is and say so"},
 };
 
 const std::map<std::string, std::string> kFirstFrameOnly = {
     {"rot_sei90.mp4",
-     "its SEI message holds until the next one (repetition period 1, H.264 D.2.27); ffmpeg turns one frame"},
+     "its SEI message holds until the next one (repetition period 1, H.264 D.2.27); ffmpeg rotates one frame"},
 };
 
 const std::map<std::string, std::string> kOtherTimesByVersion = {

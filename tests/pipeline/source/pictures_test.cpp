@@ -1,5 +1,5 @@
 // Pictures against ffmpeg's own: bit for bit where nothing is converted, and upright where the
-// display matrix turns them.
+// display matrix rotates them.
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/source/support.h"
@@ -58,16 +58,16 @@ TEST(Source, AnyNumberOfThreads_GivesTheSamePictures) {
   }
 }
 
-// The eight display matrices that are multiples of a quarter turn, mirrored or not: a, b, c, d, and
+// The eight display matrices that are multiples of 90 degrees, mirrored or not: a, b, c, d, and
 // what they amount to.
-struct Turn {
+struct Rotation {
   int a, b, c, d;
   int rotation_deg;
   bool mirrored;
   const char* filters;  // ffmpeg's, written down from the matrix by hand
 };
 
-class DisplayMatrix : public testing::TestWithParam<Turn> {};
+class DisplayMatrix : public testing::TestWithParam<Rotation> {};
 
 void put_be32(std::vector<char>& bytes, std::size_t at, int value) {
   const auto v = static_cast<std::uint32_t>(value);
@@ -75,13 +75,13 @@ void put_be32(std::vector<char>& bytes, std::size_t at, int value) {
 }
 
 // Writes the matrix into the track header (tkhd, version 0: the matrix is 40 bytes after the version byte).
-void patch_matrix(const std::string& path, const Turn& turn) {
+void patch_matrix(const std::string& path, const Rotation& rotation) {
   std::string data = run("cat " + quoted(path));
   std::vector<char> bytes(data.begin(), data.end());
   const std::size_t at = data.find("tkhd");
   ASSERT_NE(at, std::string::npos);
   const std::size_t matrix = at + 4 + 40;
-  const int values[9] = {turn.a << 16, turn.b << 16, 0, turn.c << 16, turn.d << 16, 0, 0, 0, 1 << 30};
+  const int values[9] = {rotation.a << 16, rotation.b << 16, 0, rotation.c << 16, rotation.d << 16, 0, 0, 0, 1 << 30};
   for (std::size_t i = 0; i < 9; ++i) put_be32(bytes, matrix + 4 * i, values[i]);
   std::FILE* file = std::fopen(path.c_str(), "wb");
   ASSERT_NE(file, nullptr);
@@ -90,48 +90,47 @@ void patch_matrix(const std::string& path, const Turn& turn) {
 }
 
 TEST_P(DisplayMatrix, RightAngle_IsApplied) {
-  const Turn& turn = GetParam();
+  const Rotation& rotation = GetParam();
   const TempDir dir;
   for (const char* format : {"yuv420p", "yuv420p10le"}) {
     const std::string path = dir.file(std::string(format) + ".mov");
     ffmpeg(std::string("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -pix_fmt ") + format +
            " -c:v libx264 -qp 4 " + path);
-    patch_matrix(path, turn);
+    patch_matrix(path, rotation);
     const Recording got = record(path);
     ASSERT_EQ(got.shots.size(), 5U);
-    EXPECT_EQ(got.info.rotation_deg, turn.rotation_deg);
-    EXPECT_EQ(got.info.mirrored, turn.mirrored);
-    const bool swapped = turn.a == 0;
+    EXPECT_EQ(got.info.rotation_deg, rotation.rotation_deg);
+    EXPECT_EQ(got.info.mirrored, rotation.mirrored);
+    const bool swapped = rotation.a == 0;
     EXPECT_EQ(got.info.width_px, swapped ? 48 : 64);
-    const std::string filters = *turn.filters != 0 ? std::string("-vf ") + turn.filters + " " : "";
+    const std::string filters = *rotation.filters != 0 ? std::string("-vf ") + rotation.filters + " " : "";
     EXPECT_EQ(got.all_bytes(), ffmpeg_raw("-noautorotate", path, filters + "-pix_fmt " + format)) << format;
   }
-  SourceConfig twice;  // a second play opens the file anew, and what its header asks for holds again
+  SourceConfig twice;  // a second play reopens the file, and what its header asks for holds again
   twice.uri = dir.file("yuv420p.mov");
   twice.loops = 1;
   const std::vector<std::uint8_t> once = record(twice.uri).all_bytes();
   std::vector<std::uint8_t> both = once;
   both.insert(both.end(), once.begin(), once.end());
   EXPECT_EQ(record(twice).all_bytes(), both);
-  SourceConfig config;  // semi-planar pictures turn as well
+  SourceConfig config;  // semi-planar pictures are rotated as well
   config.uri = dir.file("yuv420p.mov");
   config.filters = "format=nv12";
-  const std::string chain = *turn.filters != 0 ? std::string(",") + turn.filters : "";
+  const std::string chain = *rotation.filters != 0 ? std::string(",") + rotation.filters : "";
   EXPECT_EQ(record(config).all_bytes(),
             ffmpeg_raw("-noautorotate", config.uri, "-vf format=nv12" + chain + " -pix_fmt nv12"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Quarter, DisplayMatrix,
-                         testing::Values(Turn{1, 0, 0, 1, 0, false, ""},
-                                         Turn{0, 1, -1, 0, 90, false, "transpose=clock"},
-                                         Turn{-1, 0, 0, -1, 180, false, "hflip,vflip"},
-                                         Turn{0, -1, 1, 0, 270, false, "transpose=cclock"},
-                                         Turn{-1, 0, 0, 1, 0, true, "hflip"}, Turn{1, 0, 0, -1, 180, true, "vflip"},
-                                         Turn{0, 1, 1, 0, 90, true, "transpose=cclock_flip"},
-                                         Turn{0, -1, -1, 0, 270, true, "transpose=clock_flip"}),
-                         [](const auto& turn) {
-                           return std::to_string(turn.param.rotation_deg) + (turn.param.mirrored ? "_mirrored" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Quarter, DisplayMatrix,
+    testing::Values(Rotation{1, 0, 0, 1, 0, false, ""}, Rotation{0, 1, -1, 0, 90, false, "transpose=clock"},
+                    Rotation{-1, 0, 0, -1, 180, false, "hflip,vflip"},
+                    Rotation{0, -1, 1, 0, 270, false, "transpose=cclock"}, Rotation{-1, 0, 0, 1, 0, true, "hflip"},
+                    Rotation{1, 0, 0, -1, 180, true, "vflip"}, Rotation{0, 1, 1, 0, 90, true, "transpose=cclock_flip"},
+                    Rotation{0, -1, -1, 0, 270, true, "transpose=clock_flip"}),
+    [](const auto& rotation) {
+      return std::to_string(rotation.param.rotation_deg) + (rotation.param.mirrored ? "_mirrored" : "");
+    });
 
 TEST(DisplayMatrix, RightAngle_MovesTheChromaSite) {
   const TempDir dir;
@@ -142,16 +141,16 @@ TEST(DisplayMatrix, RightAngle_MovesTheChromaSite) {
   };
   EXPECT_EQ(color(1, 0, 0, 1).site_shift_x, 0.25f);
   EXPECT_EQ(color(-1, 0, 0, 1).site_shift_x, -0.25f);  // mirrored: on the right
-  const ColorSpec turned = color(0, 1, -1, 0);         // clockwise: the left side becomes the top
-  EXPECT_EQ(turned.site_shift_x, 0.0f);
-  EXPECT_EQ(turned.site_shift_y, 0.25f);
+  const ColorSpec rotated = color(0, 1, -1, 0);        // clockwise: the left side becomes the top
+  EXPECT_EQ(rotated.site_shift_x, 0.0f);
+  EXPECT_EQ(rotated.site_shift_y, 0.25f);
 }
 
 TEST(DisplayMatrix, OddAngleOrZeros_IsLeftOutAndTold) {
   const TempDir dir;
   for (const bool zero : {false, true}) {
     ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.1 -pix_fmt yuv420p -c:v libx264 " + dir.file("a.mov"));
-    patch_matrix(dir.file("a.mov"), zero ? Turn{0, 0, 0, 0, 0, false, ""} : Turn{1, 1, -1, 1, 0, false, ""});
+    patch_matrix(dir.file("a.mov"), zero ? Rotation{0, 0, 0, 0, 0, false, ""} : Rotation{1, 1, -1, 1, 0, false, ""});
     const Recording got = record(dir.file("a.mov"));
     EXPECT_EQ(got.info.rotation_deg, 0);
     EXPECT_EQ(got.info.width_px, 64);
@@ -160,7 +159,7 @@ TEST(DisplayMatrix, OddAngleOrZeros_IsLeftOutAndTold) {
   }
 }
 
-TEST(DisplayMatrix, OblongPixels_AreTurnedToo) {
+TEST(DisplayMatrix, OblongPixels_AreRotatedToo) {
   const TempDir dir;
   ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.1,setsar=4/3 -pix_fmt yuv420p -c:v libx264 " +
          dir.file("a.mov"));

@@ -14,8 +14,8 @@ namespace saccade::test {
 namespace {
 
 Frame numbered(std::int64_t sequence) {
-  static FrameShells shells;
-  return {shells.take(), PictureFormat{}, 0, sequence};
+  static EmptyFrames empty_frames;
+  return {empty_frames.take(), PictureFormat{}, 0, sequence};
 }
 
 TEST(FrameQueue, Block_GivesEveryFrameInOrder) {
@@ -204,12 +204,12 @@ TEST(DecodeThread, BlockingSource_IsInterruptedByStop) {
   EXPECT_FALSE(thread.failed()) << "stopping is no failure";
 }
 
-TEST(FrameShells, GivenBack_AreReused) {
-  FrameShells shells;
-  AvFramePtr first = shells.take();
+TEST(EmptyFrames, GivenBack_AreReused) {
+  EmptyFrames empty_frames;
+  AvFramePtr first = empty_frames.take();
   const AVFrame* address = first.get();
-  shells.give(std::move(first));
-  EXPECT_EQ(shells.take().get(), address);
+  empty_frames.give(std::move(first));
+  EXPECT_EQ(empty_frames.take().get(), address);
 }
 
 }  // namespace

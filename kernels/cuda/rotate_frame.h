@@ -1,4 +1,4 @@
-// Frames in device memory turned upright.
+// Frames in device memory rotated upright.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct DevicePlanes {
 };
 
 // Rows become columns, then the mirrors.
-struct FrameTurn {
+struct FrameRotation {
   bool transpose = false;
   bool hflip = false;
   bool vflip = false;
@@ -24,6 +24,6 @@ struct FrameTurn {
 // `from`: NV12 or P016 of even size, on a device. `to`: on the same one, width and height exchanged with `transpose`.
 // Queued in the stream in which `from` is written, and waited for: `from` may go back to its decoder. Throws CudaError
 // and std::invalid_argument.
-void turn_frame(const FrameView& from, const DevicePlanes& to, const FrameTurn& turn);
+void rotate_frame(const FrameView& from, const DevicePlanes& to, const FrameRotation& rotation);
 
 }  // namespace saccade

@@ -1,4 +1,4 @@
-#include "tests/support/card_trap.h"
+#include "tests/support/device_trap.h"
 
 namespace saccade::test {
 namespace {
@@ -7,7 +7,7 @@ __global__ void trap_kernel() { __trap(); }
 
 }  // namespace
 
-void trap_card() {
+void trap_device() {
   trap_kernel<<<1, 1>>>();
   static_cast<void>(cudaDeviceSynchronize());  // the fault stays for the next call
 }
