@@ -12,7 +12,7 @@
 //
 // FFmpeg has one log function for the whole process. While a stream is open the library's is installed: messages of its
 // own decoders go to the stream's log, all others to FFmpeg's default function. One that the program sets meanwhile
-// stays. One that it had set before does not come back by itself: set it again after the last stream was freed.
+// stays. One that it had set before is not restored: set it again after the last stream was freed.
 #ifndef SACCADE_SACCADE_H
 #define SACCADE_SACCADE_H
 

@@ -28,7 +28,7 @@ class CudaTexture final : public Texture, public StagedTexture {
   // kExact: fetch and lerp, the arithmetic of the plain CPU sampler. kHardware: the texture unit, 8-bit weights.
   enum class Sampling : std::uint8_t { kExact, kHardware };
 
-  explicit CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config = {});  // in arrays of its own
+  explicit CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config = {});  // in storage of its own
   CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config,
               std::unique_ptr<cuda::TextureStorage> storage);
   ~CudaTexture() override;

@@ -31,7 +31,7 @@ class SharedStorage final : public GlStorage {
   CudaGlTextures textures_;
 };
 
-// Where the driver can't share them: CUDA writes arrays of its own; what it changed reaches GL when GL asks: every
+// Where the driver can't share them: CUDA writes storage of its own; what it changed reaches GL when GL asks: every
 // level, CUDA -> pixel buffer -> glTextureSubImage2D. Twice the memory, and a copy for each drawn frame.
 class CopiedStorage final : public GlStorage {
  public:

@@ -24,7 +24,7 @@ class PboHandover;
 // How GL gets what CUDA made.
 enum class GlSharing : std::uint8_t {
   kAuto,    // CUDA writes GL's textures; where the driver can't share them, as kCopied
-  kCopied,  // CUDA writes arrays of its own; GL gets copies through a pixel buffer (cuda::CopiedStorage)
+  kCopied,  // CUDA writes storage of its own; GL gets copies through a pixel buffer (cuda::CopiedStorage)
 };
 
 struct CudaGlTextureConfig {

@@ -115,7 +115,7 @@ class WithDevice(ClipTest):
         self.assertEqual((meta["backend"], meta["hwdec"]), ("cpu", "cuda"), meta["hwdec_reason"])
         self.expect_same(cpu, copied, 0)
 
-    def test_turned(self):
+    def test_rotated(self):
         for degrees in (90, 180, 270):
             rotated = self.folder / f"rotated-{degrees}.mp4"
             rotate_container(self.clip, rotated, degrees)

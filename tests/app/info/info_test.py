@@ -81,7 +81,7 @@ class InfoFile(unittest.TestCase):
         path = self.clip("late.mkv", "testsrc2=size=64x48:rate=25:duration=1", "-output_ts_offset", "7.5")
         self.assertAlmostEqual(saccade_json("info", path)["stream"]["start_pts_ns"] * 1e-9, frame_times(path)[0], delta=1e-6)
 
-    def test_rotation_turns_the_picture(self):
+    def test_rotation_is_applied_to_the_picture(self):
         upright = self.clip("upright.mp4", "testsrc2=size=128x96:rate=25:duration=0.4")
         rotated = self.path("rotated.mp4")
         rotate_container(upright, rotated, 90)

@@ -1,4 +1,4 @@
-// Backend cuda through the suite: in arrays of its own and in GL's textures, with frames on the device (rows aligned,
+// Backend cuda through the suite: in its own storage and in GL's textures, with frames on the device (rows aligned,
 // in words, packed, bottom up), page-locked and pageable.
 #include <memory>
 
@@ -35,7 +35,7 @@ SuiteBackend common(const char* name, Frames frames) {
   return backend;
 }
 
-SuiteBackend in_own_arrays(const char* name, Frames frames) {
+SuiteBackend in_own_storage(const char* name, Frames frames) {
   SuiteBackend backend = common(name, frames);
   backend.make = [](const PyramidLayout& layout, const DiffConfig& diff, bool staged) {
     return std::make_unique<CudaTexture>(layout, CudaTextureConfig{diff, staged, 0});
@@ -44,9 +44,9 @@ SuiteBackend in_own_arrays(const char* name, Frames frames) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, BackendSuite,
-                         ::testing::Values(in_own_arrays("Device", Frames::kDevice),
-                                           in_own_arrays("Pinned", Frames::kPinned),
-                                           in_own_arrays("Pageable", Frames::kPageable)),
+                         ::testing::Values(in_own_storage("Device", Frames::kDevice),
+                                           in_own_storage("Pinned", Frames::kPinned),
+                                           in_own_storage("Pageable", Frames::kPageable)),
                          instance_name);
 
 #if defined(SACCADE_GL)

@@ -102,7 +102,7 @@ TEST(Progressive, Adam7_IsNotTakenForFields) {
 }
 
 // A progressive opening, then fields: the opening passes untouched, no frame is lost where it changes.
-TEST(Progressive, TurningInterlaced_IsDeinterlacedFromThere) {
+TEST(Progressive, BecomingInterlaced_IsDeinterlacedFromThere) {
   const TempDir dir;
   const std::string common = " -c:v mpeg2video -q:v 2 -flags +ildct+ilme";
   ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=0.4 -c:v mpeg2video -q:v 2 " + dir.file("a.ts"));
