@@ -19,8 +19,8 @@ struct RotateParams {
   FrameRotation rotation;
 };
 
-// Texel: uint8_t, uint16_t or uint32_t, of one or two samples. Reads and writes run along rows; the tile is transposed
-// in between.
+// Texel: uint8_t, uint16_t or uint32_t, of one or two samples. Reads and writes run along rows;
+// between them the tile is transposed.
 template <typename Texel>
 __global__ void rotate_kernel(const __grid_constant__ RotateParams params) {
   __shared__ Texel tile[kTile][kTile + 1];

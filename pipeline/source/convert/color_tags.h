@@ -34,8 +34,8 @@ ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited);
 bool is_representable(AVColorSpace space);
 ColorMatrix to_matrix(AVColorSpace space);
 
-// Of a picture in a canonical format. The chroma site rotates along with it: `width`, `height` are those before the
-// rotation.
+// Of a picture in a canonical format. The chroma site rotates along with it.
+// `width`, `height`: before the rotation.
 ColorSpec to_color_spec(const ColorTags& tags, AVPixelFormat canonical, int width, int height, Orientation rotation);
 
 }  // namespace saccade
