@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pysaccade.emission import Emission as Emission
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
-_HOMES = {
+_MODULES = {
     "Emission": "emission",
     "InputError": "_errors",
     "UnavailableError": "_errors",
@@ -39,8 +39,8 @@ def __getattr__(name: str) -> object:
         from pysaccade._library import package_version
 
         value: object = package_version()
-    elif name in _HOMES:
-        value = getattr(importlib.import_module(f"pysaccade.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(f"pysaccade.{_MODULES[name]}"), name)
     else:
         raise AttributeError(f"module 'pysaccade' has no attribute {name!r}")
     globals()[name] = value

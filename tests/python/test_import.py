@@ -33,7 +33,7 @@ def test_import_loads_no_torch_and_no_native_library():
 
 
 def test_every_public_name_is_listed_and_found():
-    assert set(sc.__all__) == set(sc._HOMES)
+    assert set(sc.__all__) == set(sc._MODULES)
     for name in sc.__all__:
         if name not in dir(sc):
             pytest.fail(name)
