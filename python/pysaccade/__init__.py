@@ -19,18 +19,20 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pysaccade._dump import Dump as Dump
     from pysaccade._errors import InputError as InputError
     from pysaccade._errors import UnavailableError as UnavailableError
     from pysaccade.emission import Emission as Emission
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
+    "Dump": "_dump",
     "Emission": "emission",
     "InputError": "_errors",
     "UnavailableError": "_errors",
 }
 
-__all__ = ["Emission", "InputError", "UnavailableError"]
+__all__ = ["Dump", "Emission", "InputError", "UnavailableError"]
 __version__: str
 
 

@@ -72,3 +72,17 @@ def run_program(program: Path):
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def dumped(run_program, clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A complete dump of a few seconds of the clip, made by the program. Copy it before you change it."""
+    folder = tmp_path_factory.mktemp("dumped") / "demo"
+    run_program("dump", clip, "-o", folder, "--duration", 4, "--log-level", "error")
+    return folder
+
+
+@pytest.fixture
+def copy(dumped: Path, tmp_path: Path) -> Path:
+    """A copy of `dumped` to damage."""
+    return Path(shutil.copytree(dumped, tmp_path / "copy"))
