@@ -9,6 +9,7 @@
 #include "pipeline/backend/gl_log.h"
 #include "pipeline/error.h"
 #include "pipeline/run/feed.h"
+#include "ui/viewer/playback.h"
 
 namespace saccade::ui {
 namespace {
@@ -44,28 +45,16 @@ int render_offscreen(const OffscreenConfig& config,
   const gl::Context context = make_context(config.source.log);
   const Canvas canvas(config.width_px, config.height_px);
   Viewer viewer(context, config.settings, nullptr, config.source.log);
-  viewer.attach(std::move(opened));
-  Feed& feed = *viewer.feed();
-  if (feed.info().duration_s) {
-    viewer.facts.time.duration_ns = std::llround(*feed.info().duration_s * 1e9);
-  }
+  Playback playback(viewer, {config.source, QueuePolicy::kBlock}, [] {});
+  opened->peek();
+  playback.play(std::move(opened));
   std::vector<Shot> shots = config.shots;
   std::stable_sort(shots.begin(), shots.end(), [](const Shot& a, const Shot& b) { return a.t_s < b.t_s; });
 
-  const Frame* next = feed.peek();
-  viewer.facts.time.start_pts_ns = feed.start_pts_ns();
   int saved = 0;
   for (const Shot& shot : shots) {
-    const std::int64_t until_ns = viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9);
-    while (next != nullptr && next->view().pts_ns <= until_ns && !stopped()) {
-      Frame frame;
-      feed.wait(frame);
-      viewer.show(std::move(frame), false);
-      next = feed.peek();
-    }
+    playback.show_until(viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9), stopped);
     if (stopped()) break;
-    viewer.facts.time.ended = next == nullptr && !feed.failed();
-    if (feed.failed()) viewer.facts.error = one_line(feed.fault());
     if (!viewer.has_frame())
       throw InputError(fmt::format("{}: no frame to show", config.source.uri), Hint::kCheckRange);
     canvas.bind();

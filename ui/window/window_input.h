@@ -1,10 +1,10 @@
-// Turns the window's events into settings and requests.
+// Gives the window's events to ViewInput, and keeps those that are the window's own.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "ui/viewer/viewer.h"
+#include "ui/viewer/view_input.h"
 #include "ui/window/glfw.h"
 
 namespace saccade::ui {
@@ -19,7 +19,7 @@ struct InputEvents {
 class WindowInput {
  public:
   explicit WindowInput(GLFWwindow* window);
-  void attach(Viewer& viewer) { viewer_ = &viewer; }
+  void attach(Viewer& viewer) { view_.emplace(viewer); }
   InputEvents& events() { return events_; }
   const InputEvents& events() const { return events_; }
   void set_fullscreen(bool on);
@@ -27,21 +27,15 @@ class WindowInput {
  private:
   static WindowInput* of(GLFWwindow* window);
   void key(int key, int action, int mods);
-  void act(int key, bool shift);
   void button(int button, int action);
   void cursor(double x, double y);
   void wheel(double dy);
-  struct Place {
-    float x, y, width, height;  // of the framebuffer
-  };
-  Place place(double x, double y) const;
-  PictureMapping mapping() const;
+  ViewInput::Place place(double x, double y) const;
+  ViewInput::Place cursor_place() const;
 
   GLFWwindow* window_;
-  Viewer* viewer_ = nullptr;
+  std::optional<ViewInput> view_;  // none before attach()
   InputEvents events_;
-  enum class Drag : unsigned char { kNone, kPending, kPan, kSeam } drag_ = Drag::kNone;
-  Place pressed_{}, last_{};
   int windowed_x_ = 0, windowed_y_ = 0, windowed_width_ = 1280, windowed_height_ = 720;
 };
 

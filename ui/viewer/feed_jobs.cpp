@@ -1,4 +1,4 @@
-#include "ui/window/feed_jobs.h"
+#include "ui/viewer/feed_jobs.h"
 
 #include <chrono>
 #include <exception>

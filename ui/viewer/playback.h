@@ -1,0 +1,83 @@
+// Which frame is shown when: playing, pausing, seeking, stepping, the end, and files that take another's place. The
+// window and the pictures without one play by it; it knows neither.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "pipeline/run/pacer.h"
+#include "ui/viewer/feed_jobs.h"
+#include "ui/viewer/viewer.h"
+
+namespace saccade::ui {
+
+struct PlaybackConfig {
+  SourceConfig source;
+  std::optional<QueuePolicy> queue_policy;  // none: as the source needs it
+};
+
+// The viewer's thread. Times are steady_now_ns().
+class Playback {
+ public:
+  // viewer outlives it. wake: called on any thread when advance() has something to do before wait_s() is over.
+  Playback(Viewer& viewer, const PlaybackConfig& config, std::function<void()> wake);
+  Playback(const Playback&) = delete;
+  Playback& operator=(const Playback&) = delete;
+
+  // Another source; what is shown goes on until the first frame of the new one is there.
+  void open();                            // config.source
+  void open_file(std::string path);       // with none of its settings but threads
+  void play(std::unique_ptr<Feed> feed);  // one that is open, and has its first frame
+
+  // Shows the frame that is due. True: there was one. Throws InputError when the first source can't be opened, and
+  // Error when its first frame can't be shown.
+  bool advance(std::int64_t now_ns);
+  // Shows every frame up to this time, whatever the clock says; fewer when `stopped`.
+  void show_until(std::int64_t pts_ns, const std::function<bool()>& stopped);
+  // How long nothing happens by itself; below 0: until `wake`, or until settings or requests change.
+  double wait_s(std::int64_t now_ns);
+
+  void take(const ViewRequests& requests);   // seeks, steps and the settings' reset; the others are not its business
+  void apply_settings(std::int64_t now_ns);  // of the viewer: speed
+  void refresh_facts();                      // those that change between frames
+  void say(std::string message);             // for the person, and for the log
+  void expire_message(std::int64_t now_ns);
+  bool take_redraw() { return std::exchange(redraw_, false); }  // something changed that is no frame
+  const std::string& uri() const { return source_.uri; }        // of the newest source that was to be opened
+
+ private:
+  void finish_jobs();
+  void show(Frame frame, bool sought);
+  void show_wanted(std::int64_t now_ns);
+  void show_due(std::int64_t now_ns);
+  bool fetch_next();
+  void note_end();
+  void reach_end();
+  void seek(std::int64_t pts_ns);
+  void step_by(int frames);
+  Feed* feed() { return jobs_.seeking() ? nullptr : viewer_.feed(); }  // null: none yet, or it seeks
+  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.time.ended; }
+
+  Viewer& viewer_;
+  const PipelineConfig initial_;
+  SourceConfig source_;
+  FeedJobs jobs_;
+  Pacer pacer_;
+  std::int64_t sought_pts_ns_ = 0;
+  Frame next_;          // decoded, waiting for its time
+  bool wanted_ = true;  // the next frame is shown as soon as it is there: start, seek, step
+  bool wanted_sought_ = true;
+  bool shown_ = false;  // since advance() began
+  bool starved_ = false;
+  bool was_paused_ = false;
+  bool replaced_ = false;  // by a file that was dropped
+  bool redraw_ = false;
+  std::string message_;
+  std::int64_t message_at_ns_ = 0;
+};
+
+}  // namespace saccade::ui

@@ -1,0 +1,31 @@
+// Turns keys and the mouse into settings and requests. Places are pixels of the framebuffer, origin top-left.
+#pragma once
+
+#include "ui/viewer/viewer.h"
+
+namespace saccade::ui {
+
+// One thread, the viewer's. The window's and the page's events come here; the panel's own go to ImGui.
+class ViewInput {
+ public:
+  explicit ViewInput(Viewer& viewer) : viewer_(viewer) {}  // which outlives it
+
+  struct Place {
+    float x, y, width, height;  // of the framebuffer
+  };
+  void key(int key, bool shift, bool repeated);
+  void press(const Place& at);  // the left button
+  void release(const Place& at);
+  void move(const Place& to);
+  void wheel(const Place& at, double dy);
+
+ private:
+  void act(int key, bool shift);
+  PictureMapping mapping() const;
+
+  Viewer& viewer_;
+  enum class Drag : unsigned char { kNone, kPending, kPan, kSeam } drag_ = Drag::kNone;
+  Place pressed_{}, last_{};
+};
+
+}  // namespace saccade::ui
