@@ -49,7 +49,7 @@ class Screen:
             if shutil.which(tool) is None:
                 skip_or_fail("gl", f"{tool} is not installed")
         reader, writer = os.pipe()
-        self.process = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
+        self.process = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp", "-noreset"],
                                         pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(writer)
         with os.fdopen(reader) as pipe:
@@ -73,9 +73,10 @@ class Screen:
 class WindowedViewer:
     """The program in a window on `screen`, and the state that it tells."""
 
-    def __init__(self, screen, source, *arguments):
+    def __init__(self, screen, source, *arguments, environment=None):
         self.screen = screen
-        self.process = subprocess.Popen([SACCADE, "view", source, "--json", *map(str, arguments)], env=screen.environment,
+        self.process = subprocess.Popen([SACCADE, "view", source, "--json", *map(str, arguments)],
+                                        env={**screen.environment, **(environment or {})},
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.lines = queue.Queue()
         self.history = []

@@ -1,41 +1,38 @@
 #include "ui/panel/key_bindings.h"
 
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-
 namespace saccade::ui {
 namespace {
 
 constexpr KeyBinding kKeys[] = {
-    {GLFW_KEY_SPACE, false, Action::kPause, "space", "pause, go on"},
-    {GLFW_KEY_P, false, Action::kPause, "", ""},
-    {GLFW_KEY_PERIOD, false, Action::kStepForward, ".", "one frame on"},
-    {GLFW_KEY_COMMA, false, Action::kStepBack, ",", "one frame back"},
-    {GLFW_KEY_RIGHT, false, Action::kSeekForward, "right", "5 s on"},
-    {GLFW_KEY_LEFT, false, Action::kSeekBack, "left", "5 s back"},
-    {GLFW_KEY_UP, false, Action::kSeekForwardFar, "up", "60 s on"},
-    {GLFW_KEY_DOWN, false, Action::kSeekBackFar, "down", "60 s back"},
-    {GLFW_KEY_LEFT_BRACKET, false, Action::kSlower, "[", "slower by a tenth"},
-    {GLFW_KEY_RIGHT_BRACKET, false, Action::kFaster, "]", "faster by a tenth"},
-    {GLFW_KEY_BACKSPACE, false, Action::kNormalSpeed, "backspace", "normal speed"},
-    {GLFW_KEY_L, false, Action::kLoop, "l", "begin again at the end"},
-    {GLFW_KEY_F, false, Action::kFullscreen, "f", "full screen"},
-    {GLFW_KEY_S, false, Action::kScreenshot, "s", "picture of the window to a file"},
-    {GLFW_KEY_Q, false, Action::kQuit, "q, Esc", "quit"},
-    {GLFW_KEY_ESCAPE, false, Action::kQuit, "", ""},
-    {GLFW_KEY_I, false, Action::kOverlay, "i", "panel"},
-    {GLFW_KEY_SLASH, true, Action::kHelp, "?, h", "this list"},
-    {GLFW_KEY_H, false, Action::kHelp, "", ""},
-    {GLFW_KEY_TAB, false, Action::kNextView, "Tab", "next view; with shift the one before"},
-    {GLFW_KEY_TAB, true, Action::kPreviousView, "", ""},
-    {GLFW_KEY_0, false, Action::kLevel, "0 .. 9", "view of that level of the pyramid"},
-    {GLFW_KEY_M, false, Action::kMarks, "m", "fixation and trail"},
-    {GLFW_KEY_O, false, Action::kOutlines, "o", "outlines of the patches"},
-    {GLFW_KEY_K, false, Action::kScanpath, "k", "past fixations with numbers"},
-    {GLFW_KEY_N, false, Action::kFilter, "n", "enlarge: linear or nearest"},
-    {GLFW_KEY_V, false, Action::kVsync, "v", "wait for the screen (vsync)"},
-    {GLFW_KEY_Z, false, Action::kResetZoom, "z", "fit the window"},
-    {GLFW_KEY_G, false, Action::kFreeGaze, "g", "let the eye go where it wants again"},
+    {kKeySpace, false, Action::kPause, "space", "pause, go on"},
+    {'p', false, Action::kPause, "", ""},
+    {'.', false, Action::kStepForward, ".", "one frame on"},
+    {',', false, Action::kStepBack, ",", "one frame back"},
+    {kKeyRight, false, Action::kSeekForward, "right", "5 s on"},
+    {kKeyLeft, false, Action::kSeekBack, "left", "5 s back"},
+    {kKeyUp, false, Action::kSeekForwardFar, "up", "60 s on"},
+    {kKeyDown, false, Action::kSeekBackFar, "down", "60 s back"},
+    {'[', false, Action::kSlower, "[", "slower by a tenth"},
+    {']', false, Action::kFaster, "]", "faster by a tenth"},
+    {kKeyBackspace, false, Action::kNormalSpeed, "backspace", "normal speed"},
+    {'l', false, Action::kLoop, "l", "begin again at the end"},
+    {'f', false, Action::kFullscreen, "f", "full screen"},
+    {'s', false, Action::kScreenshot, "s", "picture of the window to a file"},
+    {'q', false, Action::kQuit, "q", "quit"},
+    {kKeyEscape, false, Action::kEscape, "Esc", "leave full screen; else quit"},
+    {'i', false, Action::kOverlay, "i", "panel"},
+    {'?', false, Action::kHelp, "?, h", "this list"},
+    {'h', false, Action::kHelp, "", ""},
+    {kKeyTab, false, Action::kNextView, "Tab", "next view; with shift the one before"},
+    {kKeyTab, true, Action::kPreviousView, "", ""},
+    {'0', false, Action::kLevel, "0 .. 9", "view of that level of the pyramid"},
+    {'m', false, Action::kMarks, "m", "fixation and trail"},
+    {'o', false, Action::kOutlines, "o", "outlines of the patches"},
+    {'k', false, Action::kScanpath, "k", "past fixations with numbers"},
+    {'n', false, Action::kFilter, "n", "enlarge: linear or nearest"},
+    {'v', false, Action::kVsync, "v", "wait for the screen (vsync)"},
+    {'z', false, Action::kResetZoom, "z", "fit the window"},
+    {'g', false, Action::kFreeGaze, "g", "let the eye go where it wants again"},
 };
 
 constexpr MouseBinding kMouse[] = {
@@ -45,9 +42,35 @@ constexpr MouseBinding kMouse[] = {
     {"drop a file", "play it"},
 };
 
+bool is_letter(Key key) { return key >= 'a' && key <= 'z'; }
+
+// Of another script than Latin, which ends with U+024F and has a second block; U+2000 to U+2BFF are signs of all.
+bool is_foreign(Key key) {
+  return key >= 0x250 && !(key >= 0x1e00 && key < 0x1f00) && !(key >= 0x2000 && key < 0x2c00);
+}
+
 }  // namespace
 
 std::span<const KeyBinding> key_bindings() { return kKeys; }
+
+const KeyBinding* binding_of(Key key, bool shift) {
+  if (key > '0' && key <= '9') key = '0';
+  const bool types_a_sign = key > ' ' && key < kKeyLeft && !is_letter(key);
+  for (const KeyBinding& binding : kKeys) {
+    if (binding.key == key && (types_a_sign || binding.shift == shift)) return &binding;
+  }
+  return nullptr;
+}
+
+// With caps lock a letter comes as a capital: shift alone tells.
+Key key_of(const Typed& typed) {
+  const Key key = typed.character >= 'A' && typed.character <= 'Z' ? typed.character + ('a' - 'A') : typed.character;
+  const bool foreign = is_foreign(key) || (!typed.latin && binding_of(key, typed.shift) == nullptr);
+  if (!foreign) return key;
+  if (!typed.shift) return typed.place;
+  return typed.place == '/' ? '?' : is_letter(typed.place) ? typed.place : 0;
+}
+
 std::span<const MouseBinding> mouse_bindings() { return kMouse; }
 
 }  // namespace saccade::ui

@@ -1,8 +1,5 @@
 #include "ui/viewer/view_input.h"
 
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -113,33 +110,43 @@ void raise_request(Action action, ViewRequests& requests) {
   }
 }
 
-}  // namespace
-
-void ViewInput::key(int key, bool shift, bool repeated) {
-  if (viewer_.imgui().wants_keyboard()) return;
-  const bool may_repeat = key == GLFW_KEY_PERIOD || key == GLFW_KEY_COMMA || key == GLFW_KEY_LEFT ||
-                          key == GLFW_KEY_RIGHT || key == GLFW_KEY_UP || key == GLFW_KEY_DOWN;
-  if (repeated && !may_repeat) return;
-  act(key, shift);
+bool may_repeat(Action action) {
+  switch (action) {
+    case Action::kStepForward:
+    case Action::kStepBack:
+    case Action::kSeekBack:
+    case Action::kSeekForward:
+    case Action::kSeekBackFar:
+    case Action::kSeekForwardFar:
+      return true;
+    default:
+      return false;
+  }
 }
 
-void ViewInput::act(int key, bool shift) {
-  if (key > GLFW_KEY_0 && key <= GLFW_KEY_9) {  // the table has the first digit
+}  // namespace
+
+void ViewInput::key(Key key, bool shift, bool repeated) {
+  if (viewer_.imgui().wants_keyboard()) return;
+  const KeyBinding* binding = binding_of(key, shift);
+  if (binding == nullptr || (repeated && !may_repeat(binding->action))) return;
+  if (binding->action == Action::kLevel) {
     viewer_.settings.view = View::kLevel;
-    viewer_.settings.level = key - GLFW_KEY_0;
-    return;
+    viewer_.settings.level = static_cast<int>(key - '0');
+  } else if (binding->action == Action::kFreeGaze) {
+    viewer_.free_gaze();
+  } else if (binding->action == Action::kEscape) {
+    escape();
+  } else if (!change_setting(binding->action, viewer_.settings)) {
+    raise_request(binding->action, viewer_.requests);
   }
-  for (const KeyBinding& binding : key_bindings()) {
-    if (binding.key != key || binding.shift != shift) continue;
-    if (binding.action == Action::kLevel) {
-      viewer_.settings.view = View::kLevel;
-      viewer_.settings.level = 0;
-    } else if (binding.action == Action::kFreeGaze) {
-      viewer_.free_gaze();
-    } else if (!change_setting(binding.action, viewer_.settings)) {
-      raise_request(binding.action, viewer_.requests);
-    }
-    return;
+}
+
+void ViewInput::escape() {
+  if (viewer_.settings.fullscreen) {
+    viewer_.settings.fullscreen = false;
+  } else {
+    viewer_.requests.quit = true;
   }
 }
 

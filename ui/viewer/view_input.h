@@ -1,6 +1,7 @@
-// Turns keys and the mouse into settings and requests. Places are pixels of the framebuffer, origin top-left.
+// Makes settings and requests of keys and the mouse. Places are pixels of the framebuffer, origin top-left.
 #pragma once
 
+#include "ui/panel/key_bindings.h"
 #include "ui/viewer/viewer.h"
 
 namespace saccade::ui {
@@ -13,14 +14,14 @@ class ViewInput {
   struct Place {
     float x, y, width, height;  // of the framebuffer
   };
-  void key(int key, bool shift, bool repeated);
+  void key(Key key, bool shift, bool repeated);
   void press(const Place& at);  // the left button
   void release(const Place& at);
   void move(const Place& to);
   void wheel(const Place& at, double dy);
 
  private:
-  void act(int key, bool shift);
+  void escape();
   PictureMapping mapping() const;
 
   Viewer& viewer_;

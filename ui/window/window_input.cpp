@@ -7,6 +7,46 @@ namespace {
 
 constexpr int kSettleRedraws = 3;
 
+// A key that types nothing, or the same in every layout; 0: none of these.
+Key silent_key(int key) {
+  switch (key) {
+    case GLFW_KEY_SPACE:
+      return kKeySpace;
+    case GLFW_KEY_TAB:
+      return kKeyTab;
+    case GLFW_KEY_BACKSPACE:
+      return kKeyBackspace;
+    case GLFW_KEY_ESCAPE:
+      return kKeyEscape;
+    case GLFW_KEY_LEFT:
+      return kKeyLeft;
+    case GLFW_KEY_RIGHT:
+      return kKeyRight;
+    case GLFW_KEY_UP:
+      return kKeyUp;
+    case GLFW_KEY_DOWN:
+      return kKeyDown;
+    case GLFW_KEY_HOME:
+      return kKeyHome;
+    case GLFW_KEY_END:
+      return kKeyEnd;
+    default:
+      return 0;
+  }
+}
+
+// GLFW names its keys by what they type on a keyboard of the United States, in capitals.
+Key place_of(int key) {
+  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return static_cast<Key>(key - GLFW_KEY_A + 'a');
+  return key > GLFW_KEY_SPACE && key <= GLFW_KEY_GRAVE_ACCENT ? static_cast<Key>(key) : 0;
+}
+
+// Of the layout in force: a key that has a letter in every script.
+bool has_latin_letters() {
+  const char* name = glfwGetKeyName(GLFW_KEY_F, 0);
+  return name == nullptr || static_cast<unsigned char>(*name) < 0x80;
+}
+
 }  // namespace
 
 WindowInput* WindowInput::of(GLFWwindow* window) {
@@ -23,7 +63,7 @@ WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
   glfwSetScrollCallback(window, [](GLFWwindow* w, double, double dy) { of(w)->wheel(dy); });
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { of(w); });
   glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { of(w); });
-  glfwSetCharCallback(window, [](GLFWwindow* w, unsigned) { of(w); });
+  glfwSetCharCallback(window, [](GLFWwindow* w, unsigned character) { of(w)->character(character); });
   glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
     WindowInput* input = of(w);
     if (count > 0) input->events_.dropped = paths[0];
@@ -31,10 +71,20 @@ WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
   events_.redraws = kSettleRedraws;
 }
 
+// What it types follows at once, as a character.
 void WindowInput::key(int key, int action, int mods) {
-  if (!view_ || action == GLFW_RELEASE) return;
+  if (action == GLFW_RELEASE) return;
+  pressed_ = {place_of(key), (mods & GLFW_MOD_SHIFT) != 0, action == GLFW_REPEAT, (mods & GLFW_MOD_SUPER) != 0};
   if ((mods & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) != 0) return;
-  view_->key(key, (mods & GLFW_MOD_SHIFT) != 0, action == GLFW_REPEAT);
+  const Key silent = silent_key(key);
+  if (view_ && silent != 0) view_->key(silent, pressed_.shift, pressed_.repeated);
+}
+
+// Control and alt type no character, but where both are AltGr.
+void WindowInput::character(char32_t character) {
+  if (!view_ || character <= ' ' || pressed_.super) return;
+  const Key key = key_of({character, pressed_.place, pressed_.shift, has_latin_letters()});
+  view_->key(key, pressed_.shift, pressed_.repeated);
 }
 
 // Cursor positions are in the window's units, which on some systems are not pixels.

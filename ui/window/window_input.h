@@ -27,6 +27,7 @@ class WindowInput {
  private:
   static WindowInput* of(GLFWwindow* window);
   void key(int key, int action, int mods);
+  void character(char32_t character);
   void button(int button, int action);
   void cursor(double x, double y);
   void wheel(double dy);
@@ -36,6 +37,10 @@ class WindowInput {
   GLFWwindow* window_;
   std::optional<ViewInput> view_;  // none before attach()
   InputEvents events_;
+  struct Pressed {
+    Key place = 0;
+    bool shift = false, repeated = false, super = false;
+  } pressed_;  // the key that went down last
   int windowed_x_ = 0, windowed_y_ = 0, windowed_width_ = 1280, windowed_height_ = 720;
 };
 

@@ -115,6 +115,14 @@ class Window(unittest.TestCase):
         viewer.process.send_signal(signal.SIGTERM)
         self.assertEqual(viewer.finish(), 0)
 
+    def test_escape_leaves_full_screen_first(self):
+        viewer = self.open(SOURCE, "--pause")
+        viewer.key("f")
+        viewer.wait_for(lambda s: s["settings"]["fullscreen"], "full screen")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: not s["settings"]["fullscreen"], "a window again")
+        self.quit(viewer, "Escape")
+
     def test_stays_on_the_last_frame_and_begins_again(self):
         clip = make_clip(pathlib.Path(self.folder) / "short.mp4", "testsrc2=size=160x120:rate=25:duration=1")
         viewer = self.open(clip)
