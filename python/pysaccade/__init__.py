@@ -20,19 +20,23 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pysaccade._dump import Dump as Dump
+    from pysaccade._errors import DamagedInputWarning as DamagedInputWarning
     from pysaccade._errors import InputError as InputError
     from pysaccade._errors import UnavailableError as UnavailableError
+    from pysaccade._program import dump as dump
     from pysaccade.emission import Emission as Emission
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
+    "DamagedInputWarning": "_errors",
     "Dump": "_dump",
     "Emission": "emission",
     "InputError": "_errors",
     "UnavailableError": "_errors",
+    "dump": "_program",
 }
 
-__all__ = ["Dump", "Emission", "InputError", "UnavailableError"]
+__all__ = ["DamagedInputWarning", "Dump", "Emission", "InputError", "UnavailableError", "dump"]
 __version__: str
 
 

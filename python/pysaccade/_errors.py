@@ -12,3 +12,7 @@ class InputError(OSError):
 
 class UnavailableError(RuntimeError):
     """A device or a library is missing or has failed. The input may be whole."""
+
+
+class DamagedInputWarning(UserWarning):
+    """The input is damaged or was cut short; what could be decoded was kept."""
