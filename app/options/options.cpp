@@ -201,8 +201,9 @@ StreamUse use_of(Command command) {
 void prepare_cuda([[maybe_unused]] const Options& options) {
 #if SACCADE_CUDA
   const bool decodes = options.hwdec == HwDecode::kCuda || options.require_hwdec;
-  const bool may_choose = options.backend == "auto" && use_of(options.command) == StreamUse::kRun;
-  if (decodes || may_choose || options.backend == "cuda") sleep_while_waiting_for_cuda(options.pipeline.device);
+  const bool may_choose = options.backend == kAutoBackend && use_of(options.command) == StreamUse::kRun;
+  if (decodes || may_choose || options.backend == name(Backend::kCuda))
+    sleep_while_waiting_for_cuda(options.pipeline.device);
 #endif
 }
 

@@ -13,11 +13,6 @@ namespace {
 using K = ValueKind;
 using Binding = OptionBinding<Options>;
 
-template <typename Get>
-Binding field(Get get) {
-  return bind_field<Options>(get);
-}
-
 // A bool that is called on and off.
 template <typename Get>
 Binding switched(Get) {

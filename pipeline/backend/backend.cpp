@@ -27,21 +27,23 @@ const BackendRow& row_of(Backend backend) {
   throw UsageError("no such backend");
 }
 
-std::string names() {
-  std::string names = "auto";
-  for (const BackendRow* row : kBackends) names += fmt::format(", {}", row->name);
-  return names;
+std::string choices(std::string_view separator) {
+  std::string list(kAutoBackend);
+  for (const BackendRow* row : kBackends) list.append(separator).append(row->name);
+  return list;
 }
 
 }  // namespace
 
 const char* name(Backend backend) { return row_of(backend).name; }
 
+std::string backend_choices() { return choices("|"); }
+
 std::string why_unavailable(Backend backend, int device) { return row_of(backend).why_unavailable(device); }
 
 Backend choose_backend(const std::string& asked, std::string& reason, int device) {
   reason.clear();
-  if (asked == "auto") {
+  if (asked == kAutoBackend) {
     const std::string why_not = why_unavailable(Backend::kCuda, device);
     // Who names a device wants that one: the CPU in its place would be a surprise.
     if (device != 0 && !why_not.empty()) throw UnavailableError(fmt::format("device {}: {}", device, why_not));
@@ -56,7 +58,7 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
     }
     return row->backend;
   }
-  throw UsageError(fmt::format("backend {}: it is one of {}", asked, names()));
+  throw UsageError(fmt::format("backend {}: it is one of {}", asked, choices(", ")));
 }
 
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout) {

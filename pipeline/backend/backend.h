@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "kernels/texture.h"
 #include "kernels/upload_planner.h"
@@ -17,6 +18,8 @@ class Context;
 
 enum class Backend : std::uint8_t { kCpu, kGl, kCuda };
 const char* name(Backend backend);  // "cpu", "gl", "cuda"
+inline constexpr std::string_view kAutoBackend = "auto";
+std::string backend_choices();  // all that choose_backend() takes: "auto|cpu|gl|cuda"
 
 // "cpu", "gl" and "cuda" mean just that; "auto" is cuda where the device can be used, else cpu. `reason` says in one
 // line why auto chose so, and stays empty otherwise. Throws UnavailableError, with the reason, when the one asked for

@@ -20,7 +20,7 @@ void settle_backend(StreamOptions& options, StreamUse use) {
     throw OptionError::naming("backend", "pictures are drawn from OpenGL's textures; use {backend} gl, cuda or auto",
                               options.backend);
   }
-  const bool drawn_by_default = use == StreamUse::kDraw && options.backend == "auto";
+  const bool drawn_by_default = use == StreamUse::kDraw && options.backend == kAutoBackend;
   options.pipeline.backend = drawn_by_default
                                  ? Backend::kGl
                                  : choose_backend(options.backend, options.backend_reason, options.pipeline.device);

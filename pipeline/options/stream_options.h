@@ -22,7 +22,7 @@ struct StreamOptions {
   LatticeOptions lattice;
   bool threshold_given = false;             // else a live source has one of its own: SessionConfig
   std::optional<QueuePolicy> queue_policy;  // none: the newest frame of a live source, every frame of anything else
-  std::string backend = "auto";             // auto, or a backend's name
+  std::string backend{kAutoBackend};        // auto, or a backend's name
   std::string backend_reason;               // resolve(): why auto chose so; empty unless auto was asked
   std::optional<HwDecode> hwdec;            // none: on the device that also holds the texture
   bool require_hwdec = false;

@@ -10,11 +10,6 @@
 namespace saccade {
 namespace {
 
-template <typename Get>
-OptionBinding<StreamOptions> field(Get get) {
-  return bind_field<StreamOptions>(get);
-}
-
 void parse_threshold(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
   parse_value(spec, text, options.pipeline.diff.threshold);
   options.threshold_given = true;
@@ -129,10 +124,11 @@ using Scope = OptionScope;
 
 // clang-format off
 void add_texture(std::vector<StreamOption>& rows) {
+  static const std::string backend_help = "where the texture lives: " + or_list(backend_choices());
   rows.insert(rows.end(), {
-    {{.name = "backend", .group = kPictureGroup, .help = "where the texture lives: auto, cpu, gl or cuda",
+    {{.name = "backend", .group = kPictureGroup, .help = backend_help,
       .more = "`auto`: `cuda` where a GPU can be used, else `cpu`; `meta.json` says which, and why.",
-      .metavar = "NAME", .kind = K::kChoice, .choices = "auto|cpu|gl|cuda", .shapes_result = true, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.backend; })},
+      .metavar = "NAME", .kind = K::kChoice, .choices = backend_choices(), .shapes_result = true, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.backend; })},
     {{.name = "upload", .group = kPictureGroup, .help = "how tiles reach a GPU's texture: auto, pbo (pixel buffers of OpenGL) or direct",
       .more = "With backend `cuda`, `pbo` makes the texture OpenGL's too. `auto` takes the faster one. The result is the same.",
       .metavar = "PATH", .kind = K::kChoice, .choices = choices_of<UploadPath>(), .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.pipeline.upload; })},

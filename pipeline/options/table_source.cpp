@@ -5,11 +5,6 @@
 namespace saccade {
 namespace {
 
-template <typename Get>
-OptionBinding<StreamOptions> field(Get get) {
-  return bind_field<StreamOptions>(get);
-}
-
 void parse_loop(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
   const auto times = parse_word_or_integer(spec, text);
   options.source.loops = times.value_or(text == "true" ? -1 : 0);

@@ -11,16 +11,6 @@
 namespace saccade {
 namespace {
 
-std::string or_list(std::string_view choices) {
-  const auto words = split(choices, '|');
-  std::string list;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    list += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
-    list += words[i];
-  }
-  return list;
-}
-
 bool is_choice(std::string_view choices, std::string_view text) {
   for (const auto& word : split(choices, '|')) {
     if (word == text) return true;
@@ -43,6 +33,16 @@ std::int64_t integer(const OptionSpec& spec, std::string_view text, const std::s
 std::string whole_number(const OptionSpec& spec) { return "a whole number " + range_text(spec); }
 
 }  // namespace
+
+std::string or_list(std::string_view choices) {
+  const auto words = split(choices, '|');
+  std::string list;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
+    list += words[i];
+  }
+  return list;
+}
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> pieces;

@@ -26,6 +26,9 @@ std::string choices_of(std::string_view first = {}) {
   return list;
 }
 
+// "a|b|c" as a sentence has it: "a, b or c".
+std::string or_list(std::string_view choices);
+
 // spec.choices, spec.lo and spec.hi decide what is allowed.
 bool parse_flag(const std::string& text);
 const std::string& parse_text(const std::string& text);
@@ -87,13 +90,21 @@ std::optional<std::string> print_value(const T& value) {
   }
 }
 
-// Parses and prints the field that `Get` reaches: a lambda without captures, `[](auto& o) -> auto&
-// { return o.field; }`.
-template <typename Options, typename Get>
-OptionBinding<Options> bind_field(Get) {
-  return {.parse = [](const OptionSpec& spec, Options& options,
-                      const std::string& text) { parse_value(spec, text, Get{}(options)); },
-          .print = [](const Options& options) -> std::optional<std::string> { return print_value(Get{}(options)); }};
+// A row's binding, of whatever options its table is: parses and prints the field that `Get` reaches.
+template <typename Get>
+struct FieldBinding {
+  template <typename Options>
+  operator OptionBinding<Options>() const {
+    return {.parse = [](const OptionSpec& spec, Options& options,
+                        const std::string& text) { parse_value(spec, text, Get{}(options)); },
+            .print = [](const Options& options) -> std::optional<std::string> { return print_value(Get{}(options)); }};
+  }
+};
+
+// get: a lambda without captures, `[](auto& o) -> auto& { return o.field; }`.
+template <typename Get>
+FieldBinding<Get> field(Get) {
+  return {};
 }
 
 }  // namespace saccade

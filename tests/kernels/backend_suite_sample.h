@@ -7,28 +7,9 @@
 #include <stdexcept>
 
 #include "tests/kernels/backend_suite.h"
+#include "tests/kernels/random_plan.h"
 
 namespace saccade::test {
-
-// Centres in and around the image, whole and broken lods, some wholly outside, coverage by the definition.
-inline PatchPlan suite_plan(const PyramidLayout& layout, std::size_t count, int patch_size, bool whole_lods,
-                            std::mt19937& rng) {
-  std::uniform_real_distribution<float> unit(0.0f, 1.0f);
-  PatchPlan plan;
-  plan.patch_size = patch_size;
-  for (std::size_t n = 0; n < count; ++n) {
-    Patch patch;
-    patch.x_px = (unit(rng) * 1.4f - 0.2f) * static_cast<float>(layout.width_px);
-    patch.y_px = (unit(rng) * 1.4f - 0.2f) * static_cast<float>(layout.height_px);
-    patch.lod = unit(rng) * static_cast<float>(layout.levels - 1);
-    if (whole_lods || n % 4 == 0) patch.lod = std::round(patch.lod);
-    if (n % 5 == 0) patch.x_px = std::round(patch.x_px);
-    if (n % 11 == 10) patch.x_px = -1e6f;
-    patch.coverage = patch_coverage(patch, patch_size, layout.width_px, layout.height_px);
-    plan.patches.push_back(patch);
-  }
-  return plan;
-}
 
 inline ColorSpec suite_color(PixelLayout layout, unsigned seed) {
   ColorSpec color;
@@ -70,7 +51,7 @@ TEST_P(BackendSuite, Samples_EqualThePlainSampler) {
       pair.plain.update(pair.frame.view());
       for (const bool whole_lods : {true, false}) {
         for (const int patch_size : {16, 7}) {
-          const PatchPlan plan = suite_plan(c.shape(), 41, patch_size, whole_lods, pair.rng);
+          const PatchPlan plan = random_plan(c.shape(), 41, patch_size, whole_lods, pair.rng);
           const ColorSpec color = suite_color(layout, seed);
           for (const SampleFormat& format : formats) {
             PatchBatch expected(plan.count(), patch_size, format);
@@ -131,7 +112,7 @@ TEST_P(BackendSuite, BatchesInFlight_HoldTheirOwnFrame) {
   for (const PixelLayout layout : kLayouts) {
     const SuiteCase c{layout, 320, 180, 7, 31};
     SamplePair pair(c, make(c.shape()));
-    const PatchPlan plan = suite_plan(c.shape(), 60, 16, false, pair.rng);
+    const PatchPlan plan = random_plan(c.shape(), 60, 16, false, pair.rng);
     const ColorSpec color = suite_color(layout, c.seed);
     std::vector<PatchBatch> expected;
     std::vector<PatchBatch> actual;
@@ -184,7 +165,7 @@ TEST_P(BackendSuite, ABatchOfAnotherShape_IsRefused) {
   const SuiteCase c{PixelLayout::kI420, 64, 64, 7, 3};
   SamplePair pair(c, make(c.shape()));
   pair.texture->update(place(pair.frame.view()));
-  const PatchPlan plan = suite_plan(c.shape(), 4, 16, true, pair.rng);
+  const PatchPlan plan = random_plan(c.shape(), 4, 16, true, pair.rng);
   PatchBatch fewer(3, 16, {});
   PatchBatch smaller(4, 8, {});
   for (PatchBatch* batch : {&fewer, &smaller}) {
