@@ -19,6 +19,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pysaccade._collate import collate as collate
+    from pysaccade._dataset import DumpDataset as DumpDataset
     from pysaccade._dump import Dump as Dump
     from pysaccade._errors import DamagedInputWarning as DamagedInputWarning
     from pysaccade._errors import InputError as InputError
@@ -30,13 +32,24 @@ if TYPE_CHECKING:
 _MODULES = {
     "DamagedInputWarning": "_errors",
     "Dump": "_dump",
+    "DumpDataset": "_dataset",
     "Emission": "emission",
     "InputError": "_errors",
     "UnavailableError": "_errors",
+    "collate": "_collate",
     "dump": "_program",
 }
 
-__all__ = ["DamagedInputWarning", "Dump", "Emission", "InputError", "UnavailableError", "dump"]
+__all__ = [
+    "DamagedInputWarning",
+    "Dump",
+    "DumpDataset",
+    "Emission",
+    "InputError",
+    "UnavailableError",
+    "collate",
+    "dump",
+]
 __version__: str
 
 

@@ -9,7 +9,7 @@ import numpy as np
 KINDS = ("thw", "uv", "xyl")
 
 
-def positions(geometry: Any, kind: str, *, size: tuple[int, int], patch_size: int, t: float) -> Any:
+def positions(geometry: Any, kind: str, *, size: tuple[int, int], patch_size: int, t: Any) -> Any:
     """Positions of patches, f32.
 
     Args:
@@ -18,7 +18,7 @@ def positions(geometry: Any, kind: str, *, size: tuple[int, int], patch_size: in
             "uv" [..., 2]: the centre; "xyl" [..., 3]: u, v, lod.
         size: (H, W) of the frame in pixels.
         patch_size: S, samples along a patch's side.
-        t: What "thw" begins with, for example the frame's number.
+        t: What "thw" begins with, for example the frame's number; a number, or one for each patch.
 
     Convention: h = v H / S - 1/2 and w = u W / S - 1/2. Of a grid at full resolution these are 0, 1, 2 ..., to the
     bit; a coarse patch has the same unit, and mostly a fraction.
@@ -37,7 +37,9 @@ def positions(geometry: Any, kind: str, *, size: tuple[int, int], patch_size: in
         wide = geometry[..., :2].astype(np.float64)
         rows = _in_patches(np, wide[..., 1] * height, patch_size)
         cols = _in_patches(np, wide[..., 0] * width, patch_size)
-        return np.stack([np.full_like(rows, t), rows, cols], axis=-1).astype(np.float32)
+        return np.stack([np.broadcast_to(np.asarray(t, np.float64), rows.shape), rows, cols], axis=-1).astype(
+            np.float32
+        )
     import torch
 
     wide = geometry[..., :2].double()
