@@ -19,6 +19,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pysaccade._batch import EmissionBatch as EmissionBatch
     from pysaccade._collate import collate as collate
     from pysaccade._dataset import DumpDataset as DumpDataset
     from pysaccade._dump import Dump as Dump
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pysaccade._errors import UnavailableError as UnavailableError
     from pysaccade._program import dump as dump
     from pysaccade.emission import Emission as Emission
+    from pysaccade.stream import Stream as Stream
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
@@ -34,7 +36,9 @@ _MODULES = {
     "Dump": "_dump",
     "DumpDataset": "_dataset",
     "Emission": "emission",
+    "EmissionBatch": "_batch",
     "InputError": "_errors",
+    "Stream": "stream",
     "UnavailableError": "_errors",
     "collate": "_collate",
     "dump": "_program",
@@ -45,7 +49,9 @@ __all__ = [
     "Dump",
     "DumpDataset",
     "Emission",
+    "EmissionBatch",
     "InputError",
+    "Stream",
     "UnavailableError",
     "collate",
     "dump",

@@ -1,0 +1,354 @@
+"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from saccade.h: don't edit.
+
+Handles (`saccade_stream*` and the like) are addresses. Pointers to samples are addresses too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, ClassVar
+
+VERSION = (0, 1)  # of the header: major, minor
+
+# saccade_status
+SACCADE_OK = 0
+SACCADE_LATER = 1
+SACCADE_END = 2
+SACCADE_ERROR_USAGE = -1
+SACCADE_ERROR_INPUT = -2
+SACCADE_ERROR_UNAVAILABLE = -3
+SACCADE_ERROR_INTERRUPTED = -4
+SACCADE_ERROR_OUTPUT = -5
+SACCADE_ERROR_MEMORY = -6
+SACCADE_ERROR_INTERNAL = -7
+
+# saccade_value_kind
+SACCADE_VALUE_FLAG = 0
+SACCADE_VALUE_TEXT = 1
+SACCADE_VALUE_CHOICE = 2
+SACCADE_VALUE_INTEGER = 3
+SACCADE_VALUE_NUMBER = 4
+SACCADE_VALUE_INTEGERS = 5
+SACCADE_VALUE_WORD_OR_INTEGER = 6
+
+# saccade_log_level
+SACCADE_LOG_DEBUG = 0
+SACCADE_LOG_INFO = 1
+SACCADE_LOG_WARNING = 2
+SACCADE_LOG_ERROR = 3
+
+# saccade_dtype
+SACCADE_U8 = 0
+SACCADE_F16 = 1
+SACCADE_F32 = 2
+
+saccade_log_function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
+
+
+class saccade_option(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    name: bytes | None
+    group: bytes | None
+    help: bytes | None
+    more: bytes | None
+    metavar: bytes | None
+    default_text: bytes | None
+    choices: bytes | None
+    lowest: float
+    highest: float
+    kind: int
+    shapes_result: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("group", ctypes.c_char_p),
+        ("help", ctypes.c_char_p),
+        ("more", ctypes.c_char_p),
+        ("metavar", ctypes.c_char_p),
+        ("default_text", ctypes.c_char_p),
+        ("choices", ctypes.c_char_p),
+        ("lowest", ctypes.c_double),
+        ("highest", ctypes.c_double),
+        ("kind", ctypes.c_int32),
+        ("shapes_result", ctypes.c_int32),
+    ]
+
+
+class saccade_stream_info(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    uri: bytes | None
+    container: bytes | None
+    codec: bytes | None
+    decoder: bytes | None
+    hwdec: bytes | None
+    hwdec_reason: bytes | None
+    coded_pixel_format: bytes | None
+    layout: bytes | None
+    color_matrix: bytes | None
+    color_range: bytes | None
+    filters: bytes | None
+    notes: Any
+    note_count: int
+    sar: float
+    frames_per_s: float
+    duration_ns: int
+    frame_count: int
+    width_px: int
+    height_px: int
+    coded_width_px: int
+    coded_height_px: int
+    stream_index: int
+    depth_bits: int
+    rotation_deg: int
+    mirrored: int
+    deinterlaced: int
+    matrix_tagged: int
+    range_tagged: int
+    live: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("uri", ctypes.c_char_p),
+        ("container", ctypes.c_char_p),
+        ("codec", ctypes.c_char_p),
+        ("decoder", ctypes.c_char_p),
+        ("hwdec", ctypes.c_char_p),
+        ("hwdec_reason", ctypes.c_char_p),
+        ("coded_pixel_format", ctypes.c_char_p),
+        ("layout", ctypes.c_char_p),
+        ("color_matrix", ctypes.c_char_p),
+        ("color_range", ctypes.c_char_p),
+        ("filters", ctypes.c_char_p),
+        ("notes", ctypes.POINTER(ctypes.c_char_p)),
+        ("note_count", ctypes.c_size_t),
+        ("sar", ctypes.c_double),
+        ("frames_per_s", ctypes.c_double),
+        ("duration_ns", ctypes.c_int64),
+        ("frame_count", ctypes.c_int64),
+        ("width_px", ctypes.c_int32),
+        ("height_px", ctypes.c_int32),
+        ("coded_width_px", ctypes.c_int32),
+        ("coded_height_px", ctypes.c_int32),
+        ("stream_index", ctypes.c_int32),
+        ("depth_bits", ctypes.c_int32),
+        ("rotation_deg", ctypes.c_int32),
+        ("mirrored", ctypes.c_int32),
+        ("deinterlaced", ctypes.c_int32),
+        ("matrix_tagged", ctypes.c_int32),
+        ("range_tagged", ctypes.c_int32),
+        ("live", ctypes.c_int32),
+    ]
+
+
+class saccade_geometry(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    backend: bytes | None
+    backend_reason: bytes | None
+    lattice: bytes | None
+    texture: bytes | None
+    patches_bytes: int
+    m0: float
+    e0: float
+    patch_count: int
+    patch_size: int
+    dtype: int
+    width_px: int
+    height_px: int
+    levels: int
+    plane_count: int
+    tile_cols: int
+    tile_rows: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("backend", ctypes.c_char_p),
+        ("backend_reason", ctypes.c_char_p),
+        ("lattice", ctypes.c_char_p),
+        ("texture", ctypes.c_char_p),
+        ("patches_bytes", ctypes.c_size_t),
+        ("m0", ctypes.c_double),
+        ("e0", ctypes.c_double),
+        ("patch_count", ctypes.c_int32),
+        ("patch_size", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+        ("width_px", ctypes.c_int32),
+        ("height_px", ctypes.c_int32),
+        ("levels", ctypes.c_int32),
+        ("plane_count", ctypes.c_int32),
+        ("tile_cols", ctypes.c_int32),
+        ("tile_rows", ctypes.c_int32),
+    ]
+
+
+class saccade_emission_view(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    patches: int | None
+    patches_bytes: int
+    geometry: int | None
+    changed: int | None
+    frame: int
+    pts_ns: int
+    captured_unix_ns: int
+    age_ns: int
+    fixation_u: float
+    fixation_v: float
+    in_flight: int
+    damaged_tiles: int
+    gaps: int
+    patch_count: int
+    patch_size: int
+    dtype: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("patches", ctypes.c_void_p),
+        ("patches_bytes", ctypes.c_size_t),
+        ("geometry", ctypes.c_void_p),
+        ("changed", ctypes.c_void_p),
+        ("frame", ctypes.c_int64),
+        ("pts_ns", ctypes.c_int64),
+        ("captured_unix_ns", ctypes.c_int64),
+        ("age_ns", ctypes.c_int64),
+        ("fixation_u", ctypes.c_float),
+        ("fixation_v", ctypes.c_float),
+        ("in_flight", ctypes.c_int32),
+        ("damaged_tiles", ctypes.c_int32),
+        ("gaps", ctypes.c_int32),
+        ("patch_count", ctypes.c_int32),
+        ("patch_size", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+    ]
+
+
+class saccade_level(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    size_bytes: int
+    width: int
+    height: int
+    image_width: int
+    image_height: int
+    channels: int
+    bytes_per_channel: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("size_bytes", ctypes.c_size_t),
+        ("width", ctypes.c_int32),
+        ("height", ctypes.c_int32),
+        ("image_width", ctypes.c_int32),
+        ("image_height", ctypes.c_int32),
+        ("channels", ctypes.c_int32),
+        ("bytes_per_channel", ctypes.c_int32),
+    ]
+
+
+class saccade_counters(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    frames: int
+    emissions: int
+    damaged_tiles: int
+    tiles: int
+    patches: int
+    patches_changed: int
+    bytes_uploaded: int
+    frames_dropped: int
+    frames_decoded: int
+    frames_corrupt: int
+    frames_off_device: int
+    packets_corrupt: int
+    packets_late: int
+    format_changes: int
+    gaps: int
+    gaps_ns: int
+    truncated: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("frames", ctypes.c_int64),
+        ("emissions", ctypes.c_int64),
+        ("damaged_tiles", ctypes.c_int64),
+        ("tiles", ctypes.c_int64),
+        ("patches", ctypes.c_int64),
+        ("patches_changed", ctypes.c_int64),
+        ("bytes_uploaded", ctypes.c_int64),
+        ("frames_dropped", ctypes.c_int64),
+        ("frames_decoded", ctypes.c_int64),
+        ("frames_corrupt", ctypes.c_int64),
+        ("frames_off_device", ctypes.c_int64),
+        ("packets_corrupt", ctypes.c_int64),
+        ("packets_late", ctypes.c_int64),
+        ("format_changes", ctypes.c_int64),
+        ("gaps", ctypes.c_int64),
+        ("gaps_ns", ctypes.c_int64),
+        ("truncated", ctypes.c_int32),
+    ]
+
+
+class saccade_stream_end(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    reason: bytes | None
+    ended: int
+    broke: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("reason", ctypes.c_char_p),
+        ("ended", ctypes.c_int32),
+        ("broke", ctypes.c_int32),
+    ]
+
+
+# function: (result, arguments)
+PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
+    "saccade_version": (ctypes.c_int, []),
+    "saccade_version_text": (ctypes.c_char_p, []),
+    "saccade_status_name": (ctypes.c_char_p, [ctypes.c_int]),
+    "saccade_last_error_status": (ctypes.c_int, []),
+    "saccade_last_error": (ctypes.c_char_p, []),
+    "saccade_last_error_hint": (ctypes.c_char_p, []),
+    "saccade_options_new": (ctypes.c_void_p, []),
+    "saccade_options_free": (None, [ctypes.c_void_p]),
+    "saccade_options_set": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]),
+    "saccade_options_get": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]),
+    "saccade_option_count": (ctypes.c_size_t, []),
+    "saccade_option_describe": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(saccade_option)]),
+    "saccade_options_set_log": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_int, saccade_log_function, ctypes.c_void_p]),
+    "saccade_backend_check": (ctypes.c_int, [ctypes.c_char_p]),
+    "saccade_stream_new": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]),
+    "saccade_stream_open": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]),
+    "saccade_stream_interrupt": (ctypes.c_int, [ctypes.c_void_p]),
+    "saccade_stream_free": (None, [ctypes.c_void_p]),
+    "saccade_stream_get_info": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_info)]),
+    "saccade_stream_get_geometry": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_geometry)]),
+    "saccade_stream_next": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p)]),
+    "saccade_stream_look": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_float, ctypes.c_float]),
+    "saccade_emission_get": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_emission_view)]),
+    "saccade_emission_copy": (ctypes.c_int, [
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+    ]),
+    "saccade_emission_release": (None, [ctypes.c_void_p]),
+    "saccade_stream_get_level": (ctypes.c_int, [
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.POINTER(saccade_level),
+    ]),
+    "saccade_stream_read_level": (ctypes.c_int, [
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+    ]),
+    "saccade_stream_get_counters": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_counters)]),
+    "saccade_stream_get_end": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_end)]),
+}
+
+
+def declare(library: ctypes.CDLL) -> None:
+    """Give the library's functions their types. One that an older library lacks is left out."""
+    for name, (result, arguments) in PROTOTYPES.items():
+        function = getattr(library, name, None)
+        if function is not None:
+            function.restype = result
+            function.argtypes = arguments

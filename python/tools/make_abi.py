@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Write python/pysaccade/_abi.py from include/saccade/saccade.h: constants, structs and prototypes for ctypes.
+
+    python3 python/tools/make_abi.py > python/pysaccade/_abi.py
+
+The header is ours and plainly written, so a few patterns read it; what they can't read is an error. A test runs this
+and compares, and another one asks a C compiler for every size, offset and constant.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[2] / "include" / "saccade" / "saccade.h"
+
+# C type -> (ctypes, what Python reads from such a field).
+SCALARS = {
+    "int": ("ctypes.c_int", "int"),
+    "unsigned": ("ctypes.c_uint", "int"),
+    "size_t": ("ctypes.c_size_t", "int"),
+    "int32_t": ("ctypes.c_int32", "int"),
+    "uint32_t": ("ctypes.c_uint32", "int"),
+    "int64_t": ("ctypes.c_int64", "int"),
+    "uint64_t": ("ctypes.c_uint64", "int"),
+    "uint8_t": ("ctypes.c_uint8", "int"),
+    "float": ("ctypes.c_float", "float"),
+    "double": ("ctypes.c_double", "float"),
+}
+PREAMBLE = '''"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from saccade.h: don't edit.
+
+Handles (`saccade_stream*` and the like) are addresses. Pointers to samples are addresses too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, ClassVar
+'''
+LOADER = '''
+# function: (result, arguments)
+PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
+%s
+}
+
+
+def declare(library: ctypes.CDLL) -> None:
+    """Give the library's functions their types. One that an older library lacks is left out."""
+    for name, (result, arguments) in PROTOTYPES.items():
+        function = getattr(library, name, None)
+        if function is not None:
+            function.restype = result
+            function.argtypes = arguments
+'''
+
+
+class Header:
+    """What the header declares, in its order."""
+
+    def __init__(self, text: str) -> None:
+        """Read the header's text."""
+        bare = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+        self.version = [int(re.findall(rf"SACCADE_VERSION_{part} (\d+)", bare)[0]) for part in ("MAJOR", "MINOR")]
+        self.enums = [
+            (name, self._constants(body)) for body, name in re.findall(r"typedef enum \w+ \{(.*?)\} (\w+);", bare, re.S)
+        ]
+        structs = re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", bare, re.S)
+        self.structs = [(name, list(self._fields(body))) for body, name in structs]
+        self.callbacks = re.findall(r"typedef (\w+) \(\*(\w+)\)\((.*?)\);", bare, re.S)
+        self.handles = re.findall(r"typedef struct (\w+) \1;", bare)
+        self.functions = re.findall(r"SACCADE_API ([\w ]+?[ *]+)(\w+)\((.*?)\);", bare, re.S)
+
+    @staticmethod
+    def _constants(body: str) -> list[tuple[str, int]]:
+        return [(name, int(value, 0)) for name, value in re.findall(r"(\w+) = (-?\w+)", body)]
+
+    @staticmethod
+    def _fields(body: str) -> Iterator[tuple[str, str]]:
+        """(name, C type, with "[n]" for an array) of each field; "int32_t a, b;" are two."""
+        for line in filter(None, (part.strip() for part in body.split(";"))):
+            first, *others = (part.strip() for part in line.split(","))
+            kind, name = re.fullmatch(r"(.*?[\s*])(\w+(?:\[\w+\])?)", first, re.S).groups()  # type: ignore[union-attr]
+            for each in (name, *others):
+                base, _, length = each.partition("[")
+                yield base, " ".join(kind.split()) + ("[" + length if length else "")
+
+    def ctype(self, kind: str, *, field: bool) -> str:
+        """The ctypes expression of a C type. `field`: of a struct, where a text is read as bytes."""
+        array = re.fullmatch(r"(.*?) ?\[(\d+)\]", kind)
+        if array:
+            return f"{self.ctype(array[1], field=field)} * {array[2]}" if field else "ctypes.c_void_p"
+        plain = " ".join(kind.replace("const", "").split()).replace(" *", "*")
+        names = {name for name, _ in self.structs}
+        if plain in SCALARS:
+            return SCALARS[plain][0]
+        if plain in {name for name, _ in self.enums}:
+            return "ctypes.c_int"
+        if plain in {name for _, name, _ in self.callbacks}:
+            return plain
+        if plain == "char*":
+            return "ctypes.c_char_p"
+        if plain == "char**":
+            return "ctypes.POINTER(ctypes.c_char_p)"
+        if plain.endswith("**"):
+            return "ctypes.POINTER(ctypes.c_void_p)"
+        if plain.endswith("*") and plain[:-1] in names:
+            return f"ctypes.POINTER({plain[:-1]})"
+        if plain in names:
+            return plain
+        if plain.endswith("*") and (plain[:-1] in {*SCALARS, "void"} or plain[:-1] in self.handles):
+            return "ctypes.c_void_p"
+        raise SystemExit(f"{HEADER.name}: no rule for the type {kind!r}")
+
+    def pytype(self, kind: str) -> str:
+        """What reading a field of that C type gives."""
+        expression = self.ctype(kind, field=True)
+        for ctype, python in SCALARS.values():
+            if expression == ctype:
+                return python
+        return {"ctypes.c_char_p": "bytes | None", "ctypes.c_void_p": "int | None"}.get(expression, "Any")
+
+    def arguments(self, text: str) -> list[str]:
+        """The ctypes expressions of a function's arguments."""
+        parts = [part.strip() for part in text.split(",")]
+        if parts == ["void"]:
+            return []
+        kinds = [re.fullmatch(r"(.*?[\s*])\w+(\[\d+\])?", part, re.S) for part in parts]
+        return [self.ctype(kind[1].strip() + (" " + kind[2] if kind[2] else ""), field=False) for kind in kinds if kind]
+
+
+def lines_of(header: Header) -> Iterator[str]:
+    """The module's lines, without the preamble."""
+    yield f"VERSION = ({header.version[0]}, {header.version[1]})  # of the header: major, minor"
+    for name, constants in header.enums:
+        yield f"\n# {name}"
+        yield from (f"{constant} = {value}" for constant, value in constants)
+    if header.callbacks:
+        yield ""
+    for result, name, arguments in header.callbacks:
+        parts = ["None" if result == "void" else header.ctype(result, field=False), *header.arguments(arguments)]
+        yield from call(f"{name} = ctypes.CFUNCTYPE(", parts, ")")
+    for name, fields in header.structs:
+        yield f"\n\nclass {name}(ctypes.Structure):  # noqa: N801"
+        yield from (f"    {field}: {header.pytype(kind)}" for field, kind in fields)
+        yield "    _fields_: ClassVar[list[tuple[str, Any]]] = ["  # type: ignore[misc]
+        yield from (f'        ("{field}", {header.ctype(kind, field=True)}),' for field, kind in fields)
+        yield "    ]"
+    rows = []
+    for result, name, arguments in header.functions:
+        kind = " ".join(result.split())
+        returned = "None" if kind == "void" else header.ctype(kind, field=False)
+        rows += call(f'    "{name}": ({returned}, [', header.arguments(arguments), "]),")
+    yield "\n" + LOADER % "\n".join(rows)
+
+
+def call(begin: str, parts: list[str], end: str) -> list[str]:
+    """One line, or a line for each part where that is too long."""
+    line = begin + ", ".join(parts) + end
+    indent = " " * (len(begin) - len(begin.lstrip()))
+    return [line] if len(line) <= 120 else [begin, *(f"{indent}    {part}," for part in parts), indent + end]
+
+
+def main() -> None:
+    """Write the module to standard output."""
+    header = Header(HEADER.read_text())
+    sys.stdout.write(PREAMBLE + "\n" + "\n".join(lines_of(header)))
+
+
+if __name__ == "__main__":
+    main()

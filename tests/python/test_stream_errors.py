@@ -1,0 +1,180 @@
+"""What is wrong is said in one line that names the argument, what came, and what to write."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pysaccade as sc
+from stream_support import run_python
+
+BOX = "test://box?size=64x64&frames=5"
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        ({"patchs": 100}, TypeError, r"unknown option 'patchs'; did you mean 'patches'\?"),
+        ({"patchsize": 100}, TypeError, r"unknown option 'patchsize'; did you mean 'patch_size'\?"),
+        ({"inputformat": "h264"}, TypeError, r"did you mean 'input_format'\?"),
+        ({"patch-size": 16}, TypeError, r"unknown option 'patch-size'; did you mean 'patch_size'\?"),
+        ({"devise": "cpu"}, TypeError, r"unknown option 'devise'; did you mean 'device'\?"),
+        ({"arrays": "numpy"}, TypeError, r"unknown option 'arrays'; did you mean 'array'\?"),
+        ({"output": "out/x"}, TypeError, "unknown option 'output'"),
+        ({"xyzzy_plugh": 1}, TypeError, "unknown option 'xyzzy_plugh'; docs/OPTIONS.md lists"),
+        ({"patches": 0}, ValueError, "patches: '0' is not a whole number from 1"),
+        ({"patches": "many"}, ValueError, "patches: 'many' is not a whole number"),
+        ({"patches": 1.5}, ValueError, "patches: '1.5' is not a whole number"),
+        ({"patches": [3]}, TypeError, "patches takes an integer, not list"),
+        ({"patches": True}, TypeError, "patches takes an integer, not bool"),
+        ({"lattice": "nestd"}, ValueError, "lattice: 'nestd' is not nested, grid or uniform"),
+        ({"lattice": 3}, TypeError, "lattice takes one of nested, grid, uniform, not int"),
+        ({"rate": float("nan")}, ValueError, "rate: 'nan'"),
+        ({"rate": "fast"}, ValueError, "rate: 'fast' is not a number"),
+        ({"every": "second"}, ValueError, "every: 'second' is not"),
+        ({"require_hwdec": 1}, TypeError, "require_hwdec takes True or False, not int"),
+        ({"vf": "scale\0=3"}, ValueError, "vf holds a zero character"),
+        ({"vf": object()}, TypeError, "vf takes a text, not object"),
+        ({"fixation": "centre"}, ValueError, "fixation.*centre"),
+        ({"fixation": (2, 0.5)}, ValueError, "center:U,V with both from 0 to 1"),
+        ({"fixation": {"u": 1}}, TypeError, "fixation takes numbers, not dict"),
+        ({"patches": 100, "e0": 2}, ValueError, "patches: conflicts with e0"),
+        ({"strides": [1, 2]}, ValueError, "grid_sizes"),
+        ({"lod": 1}, ValueError, "lod"),
+        ({"dtype": "bfloat16"}, ValueError, "dtype is uint8, float16 or float32, not bfloat16; take float32"),
+        ({"dtype": "float64"}, ValueError, "not float64"),
+        ({"dtype": 3}, TypeError, "dtype takes uint8, float16 or float32, not 3"),
+        ({"normalize": "clip"}, ValueError, "normalize needs samples that can be negative; pass dtype"),
+        ({"normalize": "klip", "dtype": "f32"}, ValueError, "'klip' is not none, clip, imagenet, siglip"),
+        ({"normalize": 0.5, "dtype": "f32"}, TypeError, "normalize takes None"),
+        ({"device": "tpu"}, ValueError, "device is 'auto', 'cpu', 'cuda' or 'cuda:N', not 'tpu'"),
+        ({"device": "cuda:x"}, ValueError, "not 'cuda:x'"),
+        ({"device": 1.5}, TypeError, "device takes 'auto', 'cpu'"),
+        ({"device": "cuda", "array": "numpy"}, ValueError, "NumPy's arrays can't lie on device='cuda'"),
+        ({"array": "jax"}, ValueError, "array is 'auto', 'torch' or 'numpy', not 'jax'"),
+        ({"backend": "vulkan"}, ValueError, "backend: 'vulkan' is not auto, cpu, gl or cuda"),
+        ({"live_policy": "newest"}, ValueError, "live_policy: 'newest' is not"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_wrong_option_is_refused_in_one_line(options: dict, kind: type, text: str):
+    with pytest.raises(kind, match=r"(?s)^Stream: .*" + text) as caught:
+        sc.Stream(BOX, **{"array": "numpy", **options})
+    assert "\n" not in str(caught.value)
+    assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "text"),
+    [
+        ("nowhere.mp4", sc.InputError, "nowhere.mp4: No such file"),
+        ("", ValueError, "source is empty"),
+        ("a\0b.mp4", ValueError, "source holds a zero character"),
+        (0, TypeError, "a camera is '/dev/video0'"),
+        (None, TypeError, "source takes a path"),
+        ("test://nothing", ValueError, "no test pattern .nothing."),
+        ("rtsp://127.0.0.1:1/x", sc.InputError, "rtsp://127.0.0.1:1/x"),
+        (Path(__file__), sc.InputError, "test_stream_errors.py: not a video"),
+        (Path(__file__).parent, sc.InputError, "irectory"),
+    ],
+    ids=str,
+)
+def test_wrong_source_is_refused_in_one_line(source: object, kind: type, text: str):
+    with pytest.raises(kind, match=text) as caught:
+        sc.Stream(source, array="numpy")
+    assert "\n" not in str(caught.value)
+
+
+def test_input_errors_are_os_errors_and_unavailable_ones_runtime_errors():
+    with pytest.raises(OSError, match="No such file"):
+        sc.Stream("nowhere.mp4", array="numpy")
+    assert issubclass(sc.UnavailableError, RuntimeError)
+
+
+def test_advice_names_options_as_python_has_them(clip: Path):
+    with pytest.raises(sc.InputError, match=r"max_pixels|raise the limit") as caught:
+        sc.Stream(clip, array="numpy", max_pixels=1000)
+    assert "max-pixels" not in str(caught.value)
+
+
+def test_video_that_breaks_says_so_after_what_it_had(clip: Path, tmp_path: Path):
+    path = tmp_path / "cut.mp4"
+    path.write_bytes(clip.read_bytes()[:-200_000])  # the index lies in front, the last frames are gone
+    stream = sc.Stream(path, array="numpy", every="frame")
+    frames = sum(1 for _ in stream)
+    assert 0 < frames < 350
+    assert stream.counters.truncated
+
+
+def test_failed_reopen_can_be_opened_again(clip: Path):
+    stream = sc.Stream(BOX, array="numpy")
+    with pytest.raises(sc.InputError):
+        stream.reopen("nowhere.mp4")
+    assert next(stream.reopen(clip)).size == (720, 1280)
+
+
+def test_messages_of_the_library_go_to_logging(caplog: pytest.LogCaptureFixture, ffmpeg: str, tmp_path: Path):
+    """Walls of text on stderr: torchcodec 762, 1046."""
+    path = tmp_path / "damaged.h264"
+    subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240", "-t", "2", path], check=True)
+    data = bytearray(path.read_bytes())
+    generator = np.random.default_rng(1)
+    for at in generator.integers(len(data) // 3, len(data), 60):
+        data[at] ^= 0x55
+    path.write_bytes(data)
+    with caplog.at_level(logging.DEBUG, logger="pysaccade"):
+        for _ in sc.Stream(path, array="numpy", every="frame"):
+            pass
+    assert {record.name for record in caplog.records} == {"pysaccade"}
+    assert any("h264" in record.getMessage() for record in caplog.records)
+    done = run_python(
+        """
+        import logging, sys
+        import pysaccade as sc
+        logging.getLogger("pysaccade").setLevel(logging.CRITICAL)
+        print(sum(1 for _ in sc.Stream(sys.argv[1], array="numpy")))
+        """,
+        path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_missing_library_is_one_line():
+    done = run_python(
+        """
+        import os
+        os.environ["SACCADE_LIBRARY"] = "/nowhere/libsaccade.so"
+        import pysaccade as sc
+        try:
+            sc.Stream("clip.mp4")
+        except sc.UnavailableError as error:
+            print(error)
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    assert "SACCADE_LIBRARY" in done.stdout
+
+
+def test_stream_works_without_torch_and_says_so_where_torch_is_asked_for(clip: Path):
+    done = run_python(
+        """
+        import sys
+        sys.modules["torch"] = None
+        import pysaccade as sc
+        print(type(next(sc.Stream(sys.argv[1])).patches).__name__)
+        for options in ({"array": "torch"}, {"device": "cuda"}):
+            try:
+                sc.Stream(sys.argv[1], **options)
+            except sc.UnavailableError as error:
+                print(error)
+        """,
+        clip,
+    )
+    lines = done.stdout.splitlines()
+    assert (done.stderr, lines[0], len(lines)) == ("", "ndarray", 3)
+    assert all("install torch" in line for line in lines[1:])
