@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from pysaccade._errors import DamagedInputWarning as DamagedInputWarning
     from pysaccade._errors import InputError as InputError
     from pysaccade._errors import UnavailableError as UnavailableError
+    from pysaccade._paint import paint as paint
     from pysaccade._program import dump as dump
+    from pysaccade._show import Picture as Picture
+    from pysaccade._show import show as show
     from pysaccade.emission import Emission as Emission
     from pysaccade.stream import Stream as Stream
 
@@ -38,10 +41,13 @@ _MODULES = {
     "Emission": "emission",
     "EmissionBatch": "_batch",
     "InputError": "_errors",
+    "Picture": "_show",
     "Stream": "stream",
     "UnavailableError": "_errors",
     "collate": "_collate",
     "dump": "_program",
+    "paint": "_paint",
+    "show": "_show",
 }
 
 __all__ = [
@@ -51,10 +57,13 @@ __all__ = [
     "Emission",
     "EmissionBatch",
     "InputError",
+    "Picture",
     "Stream",
     "UnavailableError",
     "collate",
     "dump",
+    "paint",
+    "show",
 ]
 __version__: str
 

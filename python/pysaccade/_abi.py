@@ -317,29 +317,38 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_stream_next": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p)]),
     "saccade_stream_look": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_float, ctypes.c_float]),
     "saccade_emission_get": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_emission_view)]),
-    "saccade_emission_copy": (ctypes.c_int, [
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-    ]),
+    "saccade_emission_copy": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
     "saccade_emission_release": (None, [ctypes.c_void_p]),
-    "saccade_stream_get_level": (ctypes.c_int, [
-        ctypes.c_void_p,
+    "saccade_stream_get_level": (
         ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.POINTER(saccade_level),
+        ],
+    ),
+    "saccade_stream_read_level": (
         ctypes.c_int,
-        ctypes.POINTER(saccade_level),
-    ]),
-    "saccade_stream_read_level": (ctypes.c_int, [
-        ctypes.c_void_p,
-        ctypes.c_int,
-        ctypes.c_int,
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-    ]),
+        [
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
     "saccade_stream_get_counters": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_counters)]),
     "saccade_stream_get_end": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_end)]),
 }

@@ -188,6 +188,15 @@ class Dump:
             f"[3x{facts.patch_size}x{facts.patch_size}] {facts.dtype} of {self._meta['input']['name']}{state})"
         )
 
+    def _repr_html_(self) -> str:
+        """A few facts and a short film, for a notebook."""
+        import html
+
+        from pysaccade._show import img_tag, show
+
+        film = img_tag(show(self, width=320, most=24)._repr_png_()) if len(self) else ""
+        return f"<p><code>{html.escape(repr(self))}</code></p>{film}"
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickle as the path: arrays stay on disk."""
         return {"_path": self._path, "_require_complete": self._require_complete, "_rows": self._rows}

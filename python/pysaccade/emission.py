@@ -119,19 +119,26 @@ class Emission:
     def to(self, device: Any = None, dtype: Any = None, *, non_blocking: bool = False) -> Emission:
         """The same emission as torch tensors on `device`; `dtype` is that of the patches alone.
 
-        As torch's: samples keep their values, so that u8 becomes 0.0 to 255.0. What is there already is not copied,
-        but for arrays of a dump, which torch may not share.
+        As torch's: samples keep their values, so that u8 becomes 0.0 to 255.0, which `std` says then. What is there
+        already is not copied, but for arrays of a dump, which torch may not share.
         """
         patches = _tensor(self.patches).to(device=device, dtype=dtype, non_blocking=non_blocking)
         geometry, changed = (
             _tensor(array).to(device=device, non_blocking=non_blocking) for array in (self.geometry, self.changed)
         )
-        return replace(self, patches=patches, geometry=geometry, changed=changed)
+        std = (1 / 255,) * 3 if self.patches.itemsize == 1 and patches.is_floating_point() else self.std
+        return replace(self, patches=patches, geometry=geometry, changed=changed, std=std)
 
     def numpy(self) -> Emission:
         """The same emission as NumPy arrays in host memory; waits for a GPU."""
         arrays = (_array(array) for array in (self.patches, self.geometry, self.changed))
         return replace(self, **dict(zip(("patches", "geometry", "changed"), arrays, strict=True)))
+
+    def _repr_png_(self) -> bytes:
+        """The picture that a notebook displays."""
+        from pysaccade._show import show
+
+        return show(self)._repr_png_()
 
 
 def _tensor(array: Any) -> Any:
