@@ -1,0 +1,181 @@
+// Gradients of a sampling. A block takes a patch (or a thread a point): texels get theirs by atomics, the patch's own
+// are summed over the block in a fixed order.
+#include "gpu/cuda/error.h"
+#include "kernels/tensor/sample_back.h"
+
+namespace saccade::tensor::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+// The levels' gradients, to which texels add their parts.
+template <class V>
+struct Texels {
+  const SampleGradients& gradients;
+  LevelRange range;
+  V inverse_unit;
+
+  __device__ __forceinline__ bool wants(int level) const {
+    return gradients.level[level] != nullptr && level >= range.first && level <= range.last;
+  }
+  __device__ __forceinline__ void add(int level, std::int64_t at, V value) const {
+    if (gradients.fixed_point != 0) {
+      const auto steps = __double2ll_rn(static_cast<double>(value) * static_cast<double>(inverse_unit));
+      atomicAdd(static_cast<unsigned long long*>(gradients.level[level]) + at, static_cast<unsigned long long>(steps));
+    } else {
+      atomicAdd(static_cast<V*>(gradients.level[level]) + at, value);
+    }
+  }
+};
+
+template <class V>
+__device__ __forceinline__ V inverse_unit_of(const SampleGradients& gradients) {
+  return gradients.fixed_point != 0 ? static_cast<V>(1.0 / *gradients.unit) : V(0);
+}
+
+// Sum over the block, in a fixed order: halves of the lanes, then the warps one by one. Valid in thread 0.
+template <class V>
+__device__ __forceinline__ void sum_over_block(PatchSums<V>* sums) {
+  constexpr int kWords = sizeof(PatchSums<V>) / sizeof(V);
+  __shared__ V warps[kThreads / 32][kWords];
+  V* words = reinterpret_cast<V*>(sums);
+#pragma unroll
+  for (int k = 0; k < kWords; ++k) {
+    for (int step = 16; step > 0; step /= 2) words[k] += __shfl_down_sync(0xffffffffU, words[k], step);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32][k] = words[k];
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+#pragma unroll
+  for (int k = 0; k < kWords; ++k) {
+    for (int warp = 1; warp < kThreads / 32; ++warp) words[k] += warps[warp][k];
+  }
+}
+
+template <class T, bool kPlaces>
+__global__ void __launch_bounds__(kThreads)
+    patches_back_kernel(const __grid_constant__ SampleArgs args, const __grid_constant__ SampleGradients gradients,
+                        const LevelRange range) {
+  using V = Value<T>;
+  const int b = static_cast<int>(blockIdx.x) / args.count;
+  const int n = static_cast<int>(blockIdx.x) % args.count;
+  const PatchFrame<V> patch = patch_at<V>(args, b, n);
+  if (!kPlaces && !touches(patch, range)) return;
+  PatchSums<V> sums = {};
+  const Texels<V> texels{gradients, range, inverse_unit_of<V>(gradients)};
+  for (int s = static_cast<int>(threadIdx.x); s < args.size * args.size; s += kThreads) {
+    sample_back<T, kPlaces>(args, texels, patch, b, n, s % args.size, s / args.size, &sums);
+  }
+  if constexpr (kPlaces) {
+    sum_over_block(&sums);
+    if (threadIdx.x == 0) write_patch(args, gradients, patch, sums, b, n);
+  }
+}
+
+template <class T, bool kPlaces>
+__global__ void __launch_bounds__(kThreads)
+    points_back_kernel(const __grid_constant__ SampleArgs args, const __grid_constant__ SampleGradients gradients,
+                       const LevelRange range) {
+  using V = Value<T>;
+  const long long point = static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x;
+  if (point >= static_cast<long long>(args.batch) * args.count) return;
+  const int b = static_cast<int>(point / args.count);
+  const int n = static_cast<int>(point % args.count);
+  const PatchFrame<V> patch = patch_at<V>(args, b, n);
+  PatchSums<V> sums = {};
+  const Texels<V> texels{gradients, range, inverse_unit_of<V>(gradients)};
+  sample_back<T, kPlaces>(args, texels, patch, b, n, 0, 0, &sums);
+  if constexpr (kPlaces) write_patch(args, gradients, patch, sums, b, n);
+}
+
+template <class T, bool kPlaces>
+void launch(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, cudaStream_t stream) {
+  const long long patches = static_cast<long long>(args.batch) * args.count;
+  if (args.size == 1) {
+    const auto blocks = static_cast<unsigned>((patches + kThreads - 1) / kThreads);
+    points_back_kernel<T, kPlaces><<<blocks, kThreads, 0, stream>>>(args, gradients, range);
+  } else {
+    patches_back_kernel<T, kPlaces><<<static_cast<unsigned>(patches), kThreads, 0, stream>>>(args, gradients, range);
+  }
+}
+
+template <class T>
+void launch(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, cudaStream_t stream) {
+  const bool places = gradients.centers != nullptr || gradients.lod != nullptr || gradients.direction != nullptr;
+  if (places) {
+    launch<T, true>(args, gradients, range, stream);
+  } else {
+    launch<T, false>(args, gradients, range, stream);
+  }
+}
+
+// The greatest |gradient|, as bits of a double: comparable as integers.
+__global__ void __launch_bounds__(kThreads) greatest_kernel(const PatchArray gradient, int count, int channels,
+                                                            int size, long long total, unsigned long long* bits) {
+  double most = 0;
+  for (long long k = static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x; k < total;
+       k += static_cast<long long>(gridDim.x) * kThreads) {
+    long long rest = k;
+    const long long x = rest % size;
+    rest /= size;
+    const long long y = rest % size;
+    rest /= size;
+    const long long c = rest % channels;
+    rest /= channels;
+    const long long at = rest / count * gradient.stride_b + rest % count * gradient.stride_n + c * gradient.stride_c +
+                         y * gradient.stride_y + x * gradient.stride_x;
+    const double value = fabs(load_as<double>(gradient.data, gradient.dtype, at));
+    if (value > most && value < 1e300) most = value;
+  }
+  for (int step = 16; step > 0; step /= 2) most = fmax(most, __shfl_xor_sync(0xffffffffU, most, step));
+  if (threadIdx.x % 32 == 0) atomicMax(bits, static_cast<unsigned long long>(__double_as_longlong(most)));
+}
+
+__global__ void unit_kernel(double* unit) {
+  const double most = __longlong_as_double(*reinterpret_cast<long long*>(unit + 1));
+  unit[0] = most > 0 ? scalbn(1.0, ilogb(most) + 1 - 40) : 1.0;
+}
+
+}  // namespace
+
+void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, void* stream_handle) {
+  if (args.batch == 0 || args.count == 0 || args.channels == 0 || args.size == 0) return;
+  const auto stream = static_cast<cudaStream_t>(stream_handle);
+  switch (args.dtype) {
+    case Dtype::kF16:
+      launch<Half>(args, gradients, range, stream);
+      break;
+    case Dtype::kBf16:
+      launch<Bfloat>(args, gradients, range, stream);
+      break;
+    case Dtype::kF32:
+      launch<float>(args, gradients, range, stream);
+      break;
+    case Dtype::kF64:
+      launch<double>(args, gradients, range, stream);
+      break;
+    case Dtype::kU8:
+      launch<std::uint8_t>(args, gradients, range, stream);
+      break;
+    case Dtype::kU16:
+      launch<std::uint16_t>(args, gradients, range, stream);
+      break;
+  }
+  cuda_check_launch("sample_backward", stream);
+}
+
+void gradient_unit(const PatchArray& gradient, int batch, int count, int channels, int size, double* unit,
+                   void* stream_handle) {
+  const auto stream = static_cast<cudaStream_t>(stream_handle);
+  cuda_check(cudaMemsetAsync(unit, 0, 2 * sizeof(double), stream), "cudaMemsetAsync");
+  const long long total = static_cast<long long>(batch) * count * channels * size * size;
+  if (total > 0) {
+    const auto blocks = static_cast<unsigned>(total < 1024LL * kThreads ? (total + kThreads - 1) / kThreads : 1024);
+    greatest_kernel<<<blocks, kThreads, 0, stream>>>(gradient, count, channels, size, total,
+                                                     reinterpret_cast<unsigned long long*>(unit + 1));
+  }
+  unit_kernel<<<1, 1, 0, stream>>>(unit);
+  cuda_check_launch("gradient_unit", stream);
+}
+
+}  // namespace saccade::tensor::cuda
