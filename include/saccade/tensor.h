@@ -1,0 +1,127 @@
+// libsaccade: operations on tensors that the caller owns. Part of the C interface; errors as in saccade.h.
+//
+// Every call works on arrays of one place: the host, or a CUDA device, where it is put into the caller's stream and
+// returns without waiting. Nothing is allocated. Any thread.
+//
+// Coordinates: uv in 0..1 of level 0, x first, origin at the top left, the centre of pixel i at (i + 0.5) / width.
+#ifndef SACCADE_TENSOR_H
+#define SACCADE_TENSOR_H
+
+#include <saccade/saccade.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Continues saccade_dtype.
+typedef enum saccade_tensor_dtype { SACCADE_U16 = 3, SACCADE_BF16 = 4, SACCADE_F64 = 5 } saccade_tensor_dtype;
+
+typedef struct saccade_place {
+  size_t struct_size;
+  void* cuda_stream;  // cudaStream_t; NULL: the device's default one
+  int32_t cuda;       // 0: the host, 1: a CUDA device
+  int32_t device;     // its ordinal
+} saccade_place;
+
+// Strides in elements, of any sign; 0 repeats. Axes that an operation does not have are ignored.
+typedef struct saccade_array {
+  void* data;  // of the place; NULL: not given
+  int64_t shape[5];
+  int64_t stride[5];
+  int32_t dtype;  // saccade_dtype or saccade_tensor_dtype
+  int32_t pad0;   // 0
+} saccade_array;
+
+// ---- Mip levels ----------------------------------------------------------------------------------------------------
+
+typedef enum saccade_odd_sizes {
+  SACCADE_ODD_FLOOR = 0,  // level l has size >> l texels: an odd row or column is dropped, as avg_pool2d does
+  SACCADE_ODD_EDGE = 1    // size / 2^l, rounded up: the image goes on as its last row and column
+} saccade_odd_sizes;
+
+// levels[0], [B, C, H, W], is read; levels[1] to levels[count - 1] are written: means of 2 x 2 texels of the level
+// below, as ((a + b) + c) + d, then a quarter of it; integers: the true mean of 4^l texels of level 0, rounded once.
+// workspace: saccade_reduce_workspace_bytes() of the place; 0 bytes for up to 7 levels.
+SACCADE_API saccade_status saccade_reduce(const saccade_place* place, const saccade_array* levels, int32_t count,
+                                          int32_t odd, void* workspace, size_t workspace_bytes);
+SACCADE_API size_t saccade_reduce_workspace_bytes(const saccade_array* base, int32_t count);
+
+// base: [B, C, H, W], written: what each texel of level 0 has of the levels' gradients, [B, C, h, w] without gaps, f32,
+// f64 or the base's dtype; those whose data is NULL count nothing. unit: NULL, or (CUDA) that of 64-bit integer levels,
+// see saccade_sample_backward().
+SACCADE_API saccade_status saccade_reduce_backward(const saccade_place* place, const saccade_array* base,
+                                                   const saccade_array* levels, int32_t count, int32_t odd,
+                                                   const double* unit);
+
+// ---- Patches -------------------------------------------------------------------------------------------------------
+
+typedef struct saccade_sample_options {
+  size_t struct_size;
+  float scale;             // of every value before it is stored: 1/255 makes u8 codes 0..1
+  int32_t zeros;           // outside a level: 0 reads its edge, 1 zero
+  int32_t max_anisotropy;  // 1 to 16
+  int32_t rotate;          // 1: a patch's x axis lies along its direction
+} saccade_sample_options;
+
+// patches: [B, N, C, S, S], written. levels: [B, C, h, w]. centers: [B, N, 2] uv; lod: [B, N], log2 of the distance of
+// samples in level-0 pixels, clamped to 0..count - 1, fractions mix two levels; direction: NULL or [B, N, 2], whose
+// length is the ratio of steps along to across. These three are f32 or f64, alike, their last axis without gaps.
+SACCADE_API saccade_status saccade_sample(const saccade_place* place, const saccade_array* levels, int32_t count,
+                                          const saccade_array* centers, const saccade_array* lod,
+                                          const saccade_array* direction, const saccade_sample_options* options,
+                                          const saccade_array* patches);
+
+// gradient: [B, N, C, S, S]. Each of the results may be NULL or lack its data:
+// levels' gradients, count of them, [B, C, h, w] without gaps, f32 (f64 for f64 levels), are added to;
+// centers [B, N, 2], lod [B, N] and direction [B, N, 2], without gaps, of the coordinates' dtype, are written.
+// first_level, last_level: the levels whose gradients count in this call.
+// unit: NULL: sums by atomics on a GPU, whose order changes last bits. Else (CUDA) two doubles made by
+// saccade_gradient_unit(), and levels' gradients are 64-bit integers of it: the same bits each run.
+SACCADE_API saccade_status saccade_sample_backward(const saccade_place* place, const saccade_array* levels,
+                                                   int32_t count, const saccade_array* centers,
+                                                   const saccade_array* lod, const saccade_array* direction,
+                                                   const saccade_sample_options* options, const saccade_array* gradient,
+                                                   const saccade_array* level_gradients, int32_t first_level,
+                                                   int32_t last_level, const double* unit, void* centers_gradient,
+                                                   void* lod_gradient, void* direction_gradient);
+
+// CUDA only. unit[0]: a 2^-40th of the greatest |gradient|, rounded to a power of two; unit[1] is scratch.
+SACCADE_API saccade_status saccade_gradient_unit(const saccade_place* place, const saccade_array* gradient,
+                                                 double* unit);
+
+// ---- Gaussian fields -----------------------------------------------------------------------------------------------
+
+// All arrays without gaps, f32 or f64 alike. out[p, k] = sum over g of weight[g, k] exp(-q/2), q = |L_g^-1 (x_p -
+// mean_g)|^2.
+typedef struct saccade_gaussians {
+  size_t struct_size;
+  const void* x;                                           // [B, P, D]
+  const void* mean;                                        // [B, G, D]
+  const void* scale_tril;                                  // [B, G, D, D]: L, of which the lower triangle is read
+  const void* weight;                                      // [B, G, K]
+  double most_q;                                           // pairs of a greater q count 0; infinity: all count
+  int32_t batch, points, gaussians, dimensions, channels;  // B, P, G, D (1 to 4), K
+  int32_t dtype;                                           // SACCADE_F32 or SACCADE_F64
+} saccade_gaussians;
+
+SACCADE_API size_t saccade_gaussian_workspace_bytes(const saccade_place* place, const saccade_gaussians* gaussians);
+
+// out: [B, P, K], written. workspace: of the place, for both directions.
+SACCADE_API saccade_status saccade_gaussian_field(const saccade_place* place, const saccade_gaussians* gaussians,
+                                                  void* workspace, void* out);
+
+// gradient: [B, P, K]. Results, each may be NULL: written.
+SACCADE_API saccade_status saccade_gaussian_field_backward(const saccade_place* place,
+                                                           const saccade_gaussians* gaussians, const void* gradient,
+                                                           void* workspace, void* x_gradient, void* mean_gradient,
+                                                           void* scale_tril_gradient, void* weight_gradient);
+
+// out: [B, P, G], written: q of every pair. The weights are not read.
+SACCADE_API saccade_status saccade_mahalanobis(const saccade_place* place, const saccade_gaussians* gaussians,
+                                               void* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
