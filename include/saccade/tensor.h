@@ -91,8 +91,8 @@ SACCADE_API saccade_status saccade_gradient_unit(const saccade_place* place, con
 
 // ---- Gaussian fields -----------------------------------------------------------------------------------------------
 
-// All arrays without gaps, f32 or f64 alike. out[p, k] = sum over g of weight[g, k] exp(-q/2), q = |L_g^-1 (x_p -
-// mean_g)|^2.
+// All arrays without gaps, f32 or f64 alike. out[p, k] = sum over g of weight[g, k] exp(-q/2).
+// q = |L_g^-1 (x_p - mean_g)|^2.
 typedef struct saccade_gaussians {
   size_t struct_size;
   const void* x;                                           // [B, P, D]

@@ -1,5 +1,4 @@
-// Tensors that the caller owns, as the operations of this folder take them: no more than where they lie and what they
-// hold.
+// Tensors that the caller owns, as the operations of this folder take them: where they lie and what they hold.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,7 @@
 
 namespace saccade::tensor {
 
-// What a patch's gradients sum up: of its centre (pixels), of lod, of the vectors along, across and of the probes'
-// line.
+// What a patch's gradients sum up: of its centre (pixels) and lod, and of the vectors along, across and probe.
 template <class V>
 struct PatchSums {
   Vec2<V> center, along, across, probe;

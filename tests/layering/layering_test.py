@@ -36,6 +36,9 @@ MAY_USE = {
     "kernels/gl": (*KERNEL_TYPES, "kernels/cpu", "gpu", "gpu/gl"),
     "kernels/cuda": (*KERNEL_TYPES, "gpu", "gpu/cuda"),
     "kernels/interop": (*KERNEL_TYPES, "kernels/cpu", "kernels/gl", "kernels/cuda", "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
+    "kernels/tensor": (),
+    "kernels/tensor/cpu": ("kernels/tensor",),
+    "kernels/tensor/cuda": ("kernels/tensor", "gpu", "gpu/cuda"),
     "pipeline": ("gpu",),
     "pipeline/source/frame": (*KERNEL_TYPES, "pipeline"),
     "pipeline/source/ffmpeg": (*FRAMES, "gpu", "gpu/cuda"),
@@ -50,7 +53,7 @@ MAY_USE = {
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
     "pipeline/run": (*RUN, "gpu"),
     "pipeline/options": (*RUN, "pipeline/source/ffmpeg"),
-    "capi": (*RUN, "pipeline/options", "gpu"),
+    "capi": (*RUN, "pipeline/options", "kernels/tensor", "gpu", "gpu/cuda"),
     "ui/picture": (*RUN, "gpu", "gpu/gl", "kernels/gl"),
     "ui/panel": (*PICTURE, "gpu", "gpu/gl"),
     "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
@@ -75,7 +78,7 @@ OUTSIDE = (
     (r"(GL|GLES\d?|EGL|KHR|glad)/|glad", ("gpu/gl", "gpu/interop", "kernels/gl", "kernels/interop", "ui")),
     (r"GLFW/", ("ui/window", "ui/panel")),
     (r"cuda[^/]*\.(h|hpp)$|cuda/|cooperative_groups|surface_functions|cub/|nv(rtc|cuvid)",
-     ("gpu/cuda", "gpu/interop", "kernels/cuda", "kernels/interop")),
+     ("gpu/cuda", "gpu/interop", "kernels/cuda", "kernels/interop", "kernels/tensor")),
     (r"hwy/", ("kernels/cpu",)),
     (r"CLI/|toml\+\+", ("app/options",)),
     (r"nlohmann/", ("app", "pipeline/run")),
@@ -188,7 +191,7 @@ class Layering(unittest.TestCase):
 
     def test_the_installed_headers_need_nothing_of_ours(self):
         paths = repository.files(repository.ROOT, ("include",))
-        self.assertEqual([path.name for path in paths], ["saccade.h", "saccade.hpp"])
+        self.assertEqual([path.name for path in paths], ["saccade.h", "saccade.hpp", "tensor.h"])
         for path in paths:
             for _, name in INCLUDE.findall((repository.ROOT / path).read_text(encoding="utf-8")):
                 self.assertRegex(name, r"^(saccade/saccade\.h|[a-z_]+(\.h)?)$", path)

@@ -1,6 +1,7 @@
 // libsaccade from C11: a test pattern whose every pixel is known by arithmetic, and the errors a caller meets first.
 #include <math.h>
 #include <saccade/saccade.h>
+#include <saccade/tensor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

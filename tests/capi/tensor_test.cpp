@@ -1,0 +1,77 @@
+// The tensor operations through the C interface, on the host: sizes that are wrong, and results by hand.
+#include <gtest/gtest.h>
+#include <saccade/tensor.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace {
+
+constexpr saccade_place kHost{sizeof(saccade_place), nullptr, 0, 0};
+
+saccade_array array_of(std::vector<float>& data, std::vector<std::int64_t> shape) {
+  saccade_array array{};
+  array.data = data.data();
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    array.shape[axis] = shape[axis];
+    array.stride[axis] = stride;
+    stride *= shape[axis];
+  }
+  array.dtype = SACCADE_F32;
+  return array;
+}
+
+TEST(TensorInterface, reduce_gives_means_of_four) {
+  std::vector<float> base{1, 2, 3, 4, 5, 6, 7, 8};  // 2 x 4
+  std::vector<float> half(2);
+  const std::array<saccade_array, 2> levels{array_of(base, {1, 1, 2, 4}), array_of(half, {1, 1, 1, 2})};
+  ASSERT_EQ(saccade_reduce(&kHost, levels.data(), 2, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_OK)
+      << saccade_last_error();
+  EXPECT_FLOAT_EQ(half[0], (1 + 2 + 5 + 6) / 4.0f);
+  EXPECT_FLOAT_EQ(half[1], (3 + 4 + 7 + 8) / 4.0f);
+}
+
+TEST(TensorInterface, reduce_of_a_level_of_the_wrong_size_is_refused) {
+  std::vector<float> base(15), half(2);  // 3 x 5: 1 x 2 by floor, 2 x 3 by edge
+  const std::array<saccade_array, 2> levels{array_of(base, {1, 1, 3, 5}), array_of(half, {1, 1, 1, 2})};
+  EXPECT_EQ(saccade_reduce(&kHost, levels.data(), 2, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_OK);
+  EXPECT_EQ(saccade_reduce(&kHost, levels.data(), 2, SACCADE_ODD_EDGE, nullptr, 0), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(saccade_reduce(&kHost, levels.data(), 17, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(saccade_reduce(nullptr, levels.data(), 2, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_ERROR_USAGE);
+}
+
+TEST(TensorInterface, sample_between_pixels_is_linear) {
+  std::vector<float> base{0, 10, 20, 30};
+  std::vector<float> center{0.5f, 0.5f}, lod{0}, patch(1);
+  const saccade_array levels = array_of(base, {1, 1, 2, 2});
+  const saccade_array centers = array_of(center, {1, 1, 2}), lods = array_of(lod, {1, 1});
+  const saccade_array patches = array_of(patch, {1, 1, 1, 1, 1});
+  const saccade_sample_options options{sizeof(saccade_sample_options), 1.0f, 0, 1, 1};
+  ASSERT_EQ(saccade_sample(&kHost, &levels, 1, &centers, &lods, nullptr, &options, &patches), SACCADE_OK)
+      << saccade_last_error();
+  EXPECT_FLOAT_EQ(patch[0], 15.0f);
+}
+
+TEST(TensorInterface, gaussian_at_its_mean_is_its_weight_and_falls_by_e) {
+  std::vector<float> x{0.5f, 0.5f + std::sqrt(2.0f) * 0.1f}, mean{0.5f}, tril{0.1f}, weight{3}, out(2);
+  const saccade_gaussians gaussians{sizeof(saccade_gaussians),
+                                    x.data(),
+                                    mean.data(),
+                                    tril.data(),
+                                    weight.data(),
+                                    std::numeric_limits<double>::infinity(),
+                                    1,
+                                    2,
+                                    1,
+                                    1,
+                                    1,
+                                    SACCADE_F32};
+  ASSERT_EQ(saccade_gaussian_field(&kHost, &gaussians, nullptr, out.data()), SACCADE_OK) << saccade_last_error();
+  EXPECT_FLOAT_EQ(out[0], 3.0f);
+  EXPECT_NEAR(out[1], 3.0 / std::exp(1.0), 1e-5);
+}
+
+}  // namespace
