@@ -24,7 +24,7 @@ saccade_array array_of(std::vector<float>& data, std::vector<std::int64_t> shape
   return array;
 }
 
-TEST(TensorInterface, reduce_gives_means_of_four) {
+TEST(Reduce, FourTexels_GiveTheirMean) {
   std::vector<float> base{1, 2, 3, 4, 5, 6, 7, 8};  // 2 x 4
   std::vector<float> half(2);
   const std::array<saccade_array, 2> levels{array_of(base, {1, 1, 2, 4}), array_of(half, {1, 1, 1, 2})};
@@ -34,7 +34,7 @@ TEST(TensorInterface, reduce_gives_means_of_four) {
   EXPECT_FLOAT_EQ(half[1], (3 + 4 + 7 + 8) / 4.0f);
 }
 
-TEST(TensorInterface, reduce_of_a_level_of_the_wrong_size_is_refused) {
+TEST(Reduce, LevelOfWrongSize_IsRefused) {
   std::vector<float> base(15), half(2);  // 3 x 5: 1 x 2 by floor, 2 x 3 by edge
   const std::array<saccade_array, 2> levels{array_of(base, {1, 1, 3, 5}), array_of(half, {1, 1, 1, 2})};
   EXPECT_EQ(saccade_reduce(&kHost, levels.data(), 2, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_OK);
@@ -43,7 +43,7 @@ TEST(TensorInterface, reduce_of_a_level_of_the_wrong_size_is_refused) {
   EXPECT_EQ(saccade_reduce(nullptr, levels.data(), 2, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_ERROR_USAGE);
 }
 
-TEST(TensorInterface, sample_between_pixels_is_linear) {
+TEST(Sample, BetweenPixels_IsLinear) {
   std::vector<float> base{0, 10, 20, 30};
   std::vector<float> center{0.5f, 0.5f}, lod{0}, patch(1);
   const saccade_array levels = array_of(base, {1, 1, 2, 2});
@@ -55,7 +55,7 @@ TEST(TensorInterface, sample_between_pixels_is_linear) {
   EXPECT_FLOAT_EQ(patch[0], 15.0f);
 }
 
-TEST(TensorInterface, gaussian_at_its_mean_is_its_weight_and_falls_by_e) {
+TEST(GaussianField, AtDistances_FallsByE) {
   std::vector<float> x{0.5f, 0.5f + std::sqrt(2.0f) * 0.1f}, mean{0.5f}, tril{0.1f}, weight{3}, out(2);
   const saccade_gaussians gaussians{sizeof(saccade_gaussians),
                                     x.data(),
