@@ -5,9 +5,9 @@
     python examples/vlm.py clip.mp4 --siglip2 google/siglip2-base-patch16-naflex
     python examples/vlm.py clip.mp4 --qwen Qwen/Qwen2.5-VL-3B-Instruct
 
-A tower is trained on a grid of patches at full resolution. A foveated patch has a place between the grid's, and a scale:
-its samples lie 2^lod pixels apart. Places are what the towers' own position codes are good for, since these are smooth.
-At lod 0, on a grid, what comes out is what the tower gives for the whole frame: a test proves it.
+A tower is trained on a grid of patches at full resolution. A foveated patch lies between the grid's places and has a
+scale: its samples lie 2^lod pixels apart. The towers' own position codes are smooth, so they can be read in between.
+On a grid at lod 0 the tokens are those that the tower makes of the whole frame; a test proves it.
 """
 
 from __future__ import annotations

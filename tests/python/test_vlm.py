@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, skip_or_fail
 
 import pysaccade as sc
+from conftest import ROOT, skip_or_fail
 
 pytestmark = pytest.mark.torch
 
