@@ -151,15 +151,23 @@ def lines_of(header: Header) -> Iterator[str]:
     for result, name, arguments in header.functions:
         kind = " ".join(result.split())
         returned = "None" if kind == "void" else header.ctype(kind, field=False)
-        rows += call(f'    "{name}": ({returned}, [', header.arguments(arguments), "]),")
+        rows += row(name, returned, header.arguments(arguments))
     yield "\n" + LOADER % "\n".join(rows)
 
 
 def call(begin: str, parts: list[str], end: str) -> list[str]:
     """One line, or a line for each part where that is too long."""
     line = begin + ", ".join(parts) + end
-    indent = " " * (len(begin) - len(begin.lstrip()))
-    return [line] if len(line) <= 120 else [begin, *(f"{indent}    {part}," for part in parts), indent + end]
+    return [line] if len(line) <= 120 else [begin, *(f"    {part}," for part in parts), end]
+
+
+def row(name: str, returned: str, arguments: list[str]) -> list[str]:
+    """A function's line of PROTOTYPES, or as many as the formatter makes of one that is too long."""
+    line = f'    "{name}": ({returned}, [{", ".join(arguments)}]),'
+    if len(line) <= 120:
+        return [line]
+    inner = [f"            {argument}," for argument in arguments]
+    return [f'    "{name}": (', f"        {returned},", "        [", *inner, "        ],", "    ),"]
 
 
 def main() -> None:
