@@ -49,12 +49,18 @@ void print_result(const Options& options, const Target& target, const DumpOutcom
   std::int64_t dropped = 0;
   for (const auto& cause : drops.items())
     dropped += cause.value().is_number_integer() ? cause.value().get<std::int64_t>() : 0;
+  std::string left_out = dropped > 0 ? fmt::format("; {} dropped", dropped) : "";
+  const Json live = r.value("live", Json::object());
+  if (const auto late = live.value("packets_late", std::int64_t{0}); late > 0) {
+    left_out += fmt::format("; {} packet{} ({:.1f} s) left out to catch up", late, late == 1 ? "" : "s",
+                            live.value("late_s", 0.0));
+  }
   fmt::print(
       "{}: {} emissions x {} patches of {}x{} {} from {} frames ({:.0f} frames/s, {:.1f} % of the tiles changed{})\n",
       outcome.directory, r["emissions"].get<std::int64_t>(), r["patches"].get<std::int64_t>(),
       options.pipeline.lattice.patch_size, options.pipeline.lattice.patch_size, name(options.pipeline.samples.type),
       r["frames"].get<std::int64_t>(), r["frames_per_s"].get<double>(), 100 * r["damage_share"].get<double>(),
-      dropped > 0 ? fmt::format("; {} dropped", dropped) : "");
+      left_out);
 }
 
 // Says on stderr what is not as it should be. Returns the exit code of this outcome.

@@ -83,6 +83,7 @@ Json live_json(const LiveMeter& live, const SourceCounters& counters, const Stre
           {"capture_to_patch", times_json(live.since_capture())},
           {"arrival_to_patch", times_json(live.since_arrival())},
           {"packets_late", counters.packets_late},
+          {"late_s", static_cast<double>(counters.late_ns) * 1e-9},
           {"gap_count", counters.gaps},
           {"gap_s", static_cast<double>(counters.gaps_ns) * 1e-9},
           {"broke_off", end.broke},

@@ -61,8 +61,9 @@ void write_live(const ProfileReport& r, std::back_insert_iterator<std::string> o
   row("capture", r.run.live.since_capture());
   fmt::format_to(out, " (clock: {})\n", name(r.run.live.clock()));
   row("arrival", r.run.live.since_arrival());
-  fmt::format_to(out, "\ngaps        {}, {:.2f} s in all; {} packets left out to catch up\n", r.run.source.gaps,
-                 static_cast<double>(r.run.source.gaps_ns) * 1e-9, r.run.source.packets_late);
+  fmt::format_to(out, "\ngaps        {}, {:.2f} s in all; {} packets ({:.2f} s) left out to catch up\n",
+                 r.run.source.gaps, static_cast<double>(r.run.source.gaps_ns) * 1e-9, r.run.source.packets_late,
+                 static_cast<double>(r.run.source.late_ns) * 1e-9);
   if (!r.run.end.reason.empty()) fmt::format_to(out, "end         {}\n", r.run.end.reason);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/source/demux/options.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 
 extern "C" {
@@ -32,6 +33,13 @@ void describe_input(const TimedFrames& times, const AVFrame& first, const Source
   if (stream.nb_frames > 0) info.frame_count = stream.nb_frames;
   info.live = times.demuxer().live();
   if (!times.demuxer().note().empty()) info.notes.push_back(times.demuxer().note());
+  if (!times.demuxer().timeless()) return;
+  const AVRational rate = given_rate(config.input);
+  info.fps = av_q2d(rate);
+  info.notes.push_back(
+      rate.num > 0 ? fmt::format("the stream carries no times: its frames lie {} a second, as given", config.input.rate)
+                   : "the stream carries no times: its frames have those of their arrival, smoothed");
+  config.log.info("{}: {}", config.uri, info.notes.back());
 }
 
 Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const std::string& logged) {

@@ -97,7 +97,7 @@ void PacketDecoder::note_error(int code) {
 
 void PacketDecoder::note_arrival(const AVPacket& packet) {
   const std::int64_t ts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
-  arrivals_[arrival_count_++ % arrivals_.size()] = {ts, steady_now_ns()};
+  arrivals_[arrival_count_++ % arrivals_.size()] = {ts, demuxer_.arrived_ns()};
 }
 
 // By time stamp; the newest packet's where none fits.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/clock.h"
+#include "pipeline/source/demux/options.h"
 #include "pipeline/source/ffmpeg/versions.h"
 
 namespace saccade {
@@ -138,9 +139,7 @@ ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
     const ReadStatus status = decode(frame);
     if (status != ReadStatus::kOk) return status;
     ++decoded_;
-    const std::int64_t duration = frame_duration(frame);
-    const AVRational base = video().stream->time_base;
-    time = clock_.next(raw_pts_ns(frame), duration > 0 ? av_rescale_q(duration, base, kNanoseconds) : 0);
+    time = time_of(frame);
     if (!base_ns_) set_base(time.pts_ns);
     if (time.pts_ns + kSlack < start_ns_) {
       av_frame_unref(&frame);
@@ -155,6 +154,21 @@ ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
     if (demuxer().live()) attach_origin(frame, origin_of(frame, time));
     return ReadStatus::kOk;
   }
+}
+
+// By the stream's own stamps; where it has none, at the rate that the user gave, or by arrival.
+FrameTime TimedFrames::time_of(const AVFrame& frame) {
+  if (!demuxer().timeless()) {
+    const std::int64_t duration = frame_duration(frame);
+    const AVRational base = video().stream->time_base;
+    return clock_.next(raw_pts_ns(frame), duration > 0 ? av_rescale_q(duration, base, kNanoseconds) : 0);
+  }
+  if (const AVRational rate = given_rate(config_.input); rate.num > 0) {
+    return clock_.next(av_rescale_q(decoded_ - 1 + counters_.packets_late, av_inv_q(rate), kNanoseconds), 0);
+  }
+  const std::int64_t time_ns = arrivals_.next(packets_->arrived_ns());
+  if (!began_ns_) began_ns_ = time_ns;
+  return clock_.next(time_ns - *began_ns_, 0);
 }
 
 // By the stream's own time, where it gave one: `time` is made to rise. See Note [Capture time].

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pipeline/source/decode/packets.h"
+#include "pipeline/source/frame/arrival_clock.h"
 #include "pipeline/source/frame/pts_clock.h"
 
 namespace saccade {
@@ -46,6 +47,7 @@ class TimedFrames {
   bool start_next_play();
   std::optional<std::int64_t> raw_pts_ns(const AVFrame& frame) const;
   FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
+  FrameTime time_of(const AVFrame& frame);
   void set_base(std::int64_t base_ns);
   void open();
 
@@ -56,9 +58,11 @@ class TimedFrames {
   SourceCounters& counters_;
   std::unique_ptr<PacketDecoder> packets_;  // null: opening it again failed
   PtsClock clock_{0};
-  AvFramePtr peeked_;                    // decoded while seeking, not yet given out
-  std::optional<std::int64_t> base_ns_;  // the stream's first time
-  std::int64_t start_ns_ = 0;            // valid with base_ns_
+  ArrivalClock arrivals_;                 // of a stream without times
+  std::optional<std::int64_t> began_ns_;  // its first time by that clock
+  AvFramePtr peeked_;                     // decoded while seeking, not yet given out
+  std::optional<std::int64_t> base_ns_;   // the stream's first time
+  std::int64_t start_ns_ = 0;             // valid with base_ns_
   std::int64_t end_ns_ = 0;
   std::int64_t loop_offset_ns_ = 0;
   std::int64_t loops_left_ = 0;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "pipeline/clock.h"
+#include "pipeline/source/demux/sleep_meter.h"
 #include "pipeline/source/demux/truncation.h"
 
 namespace saccade {
@@ -24,14 +27,10 @@ Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, cons
       drop_late_(config.live.drop_late) {}
 
 int Demuxer::read(AVPacket& packet) {
-  for (;;) {
-    if (interrupted_) return AVERROR_EXIT;
-    if (had_last_) return AVERROR_EOF;
-    const int read = read_any(packet);
-    if (read < 0) return read;
-    if (packet.stream_index == input_.video.stream->index && !is_late(packet)) break;
-    av_packet_unref(&packet);
-  }
+  if (interrupted_) return AVERROR_EXIT;
+  if (had_last_) return AVERROR_EOF;
+  const int read = input_.live && drop_late_ ? read_fresh(packet) : read_ours(packet);
+  if (read < 0) return read;
   had_last_ = input_.last_pts && packet.pts >= *input_.last_pts;
   if (packets_++ == 0) begins_with_key_ = (packet.flags & AV_PKT_FLAG_KEY) != 0;
   if (packet.pos >= 0) packets_end_byte_ = packet.pos + packet.size;
@@ -39,28 +38,79 @@ int Demuxer::read(AVPacket& packet) {
   return 0;
 }
 
+// Of a live stream: what the gate lets through. See Note [Late packets].
+int Demuxer::read_fresh(AVPacket& packet) {
+  while (read_ahead_code_ == 0 && gate_.wants_packet(steady_now_ns())) {
+    const int read = read_ahead();
+    if (read == AVERROR(EAGAIN)) gate_.nothing_behind(steady_now_ns());
+    if (read == AVERROR(EAGAIN) && waiting_.empty()) return read;
+    if (read < 0 && read != AVERROR(EAGAIN)) read_ahead_code_ = read;
+  }
+  if (waiting_.empty()) return std::exchange(read_ahead_code_, 0);
+  av_packet_move_ref(&packet, waiting_.front().packet.get());
+  arrived_ns_ = waiting_.front().arrived_ns;
+  waiting_.pop_front();
+  gate_.gave();
+  return 0;
+}
+
+// One more packet into those that wait.
+int Demuxer::read_ahead() {
+  PacketPtr packet(av_packet_alloc());
+  if (!packet) throw std::bad_alloc();
+  const int read = read_ours(*packet);
+  if (read < 0) return read;
+  LivePacket seen;
+  const std::int64_t ts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+  if (!input_.timeless && ts != AV_NOPTS_VALUE) {
+    seen.ts_ns = av_rescale_q(ts, input_.video.stream->time_base, {1, 1000000000});
+  }
+  seen.now_ns = arrived_ns_;
+  seen.waited_ns = waited_ns_;
+  seen.is_key = (packet->flags & AV_PKT_FLAG_KEY) != 0;
+  seen.bytes = packet->size;
+  waiting_.push_back({std::move(packet), arrived_ns_});
+  leave_out(gate_.add(seen));
+  return 0;
+}
+
+void Demuxer::leave_out(std::size_t packets) {
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(packets));
+  counters_.packets_late += static_cast<std::int64_t>(packets);
+  counters_.late_ns = gate_.left_out_ns();
+}
+
+// The next packet of our stream, when it was read, and how long that had to wait.
+int Demuxer::read_ours(AVPacket& packet) {
+  std::optional<SleepMeter> meter;
+  if (input_.live && waiting_since_ns_ == 0) meter.emplace();
+  for (;;) {
+    const int read = read_any(packet);
+    if (read == AVERROR(EAGAIN) && waiting_since_ns_ == 0) waiting_since_ns_ = steady_now_ns();
+    if (read < 0) return read;
+    if (packet.stream_index == input_.video.stream->index) break;
+    av_packet_unref(&packet);
+    if (interrupted_) return AVERROR_EXIT;
+  }
+  if (!input_.live) return 0;
+  arrived_ns_ = steady_now_ns();
+  waited_ns_ = meter ? meter->slept_ns() : arrived_ns_ - waiting_since_ns_;
+  waiting_since_ns_ = 0;
+  return 0;
+}
+
 // A demuxer may give what it still held before it gives the error.
 int Demuxer::read_any(AVPacket& packet) {
-  if (!waiting_) input_.watch->arm(input_.stall_timeout_s);
+  if (!waiting_for_device_) input_.watch->arm(input_.stall_timeout_s);
   const int read = av_read_frame(input_.format.get(), &packet);
-  waiting_ = read == AVERROR(EAGAIN);
+  waiting_for_device_ = read == AVERROR(EAGAIN);
   if (read >= 0) return read;
-  if (waiting_ && !input_.watch->should_stop()) {
+  if (waiting_for_device_ && !input_.watch->should_stop()) {
     std::this_thread::sleep_for(kDevicePoll);
     return read;
   }
   stalled_ = !interrupted_ && (input_.watch->timed_out() || read == AVERROR_EXIT);
   return stalled_ ? AVERROR(ETIMEDOUT) : read;
-}
-
-bool Demuxer::is_late(const AVPacket& packet) {
-  if (!input_.live || !drop_late_) return false;
-  const std::int64_t ts = packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
-  std::optional<std::int64_t> ts_ns;
-  if (ts != AV_NOPTS_VALUE) ts_ns = av_rescale_q(ts, input_.video.stream->time_base, {1, 1000000000});
-  if (gate_.admits(ts_ns, steady_now_ns(), (packet.flags & AV_PKT_FLAG_KEY) != 0)) return false;
-  ++counters_.packets_late;
-  return true;
 }
 
 // A flagged packet is what a transport stream has just before a gap. Where a recording is glued to another, a key frame

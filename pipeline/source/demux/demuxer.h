@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <string>
 
 #include "pipeline/source/demux/input.h"
@@ -20,6 +21,7 @@ class Demuxer {
   // As av_read_frame(), but gives packets of our stream alone and ends a stall by its time-out. Of a live stream, late
   // packets are left out. AVERROR(EAGAIN): a device has none yet, and a moment was waited.
   int read(AVPacket& packet);
+  std::int64_t arrived_ns() const { return arrived_ns_; }  // when the packet that read() gave was read
   bool at_end_of_file() const { return avio_feof(input_.format->pb) != 0; }
 
   // After the last read(), which gave `code`: how the stream ended. Counts what shows that it was cut short.
@@ -31,11 +33,19 @@ class Demuxer {
   const VideoStream& video() const { return input_.video; }
   const std::string& note() const { return input_.note; }
   bool live() const { return input_.live; }
+  bool timeless() const { return input_.timeless; }
   bool began_with_key() const { return begins_with_key_ && !sought_; }  // was read from its beginning, a key frame
 
  private:
+  struct Waiting {
+    PacketPtr packet;
+    std::int64_t arrived_ns = 0;
+  };
   int read_any(AVPacket& packet);
-  bool is_late(const AVPacket& packet);
+  int read_ours(AVPacket& packet);
+  int read_fresh(AVPacket& packet);
+  int read_ahead();
+  void leave_out(std::size_t packets);
   void count_gap(const AVPacket& packet);
 
   const std::atomic<bool>& interrupted_;
@@ -43,12 +53,17 @@ class Demuxer {
   OpenedInput input_;
   const bool drop_late_;
   LagGate gate_;
+  std::deque<Waiting> waiting_;        // as gate_ has them
+  int read_ahead_code_ = 0;            // of a read that failed while packets waited
+  std::int64_t waiting_since_ns_ = 0;  // a device's read found nothing since; 0: the last one did
+  std::int64_t waited_ns_ = 0;         // how long the last read slept; of a live stream
+  std::int64_t arrived_ns_ = 0;
   bool had_last_ = false;  // OpenedInput::last_pts was read
   bool sought_ = false;
   bool begins_with_key_ = false;
-  bool waiting_ = false;   // the last read gave nothing: its deadline stands
-  bool stalled_ = false;   // the last read ended by its deadline
-  int gap_countdown_ = 0;  // packets until a gap counts, unless a key frame comes before
+  bool waiting_for_device_ = false;  // the last read gave nothing: its deadline stands
+  bool stalled_ = false;             // the last read ended by its deadline
+  int gap_countdown_ = 0;            // packets until a gap counts, unless a key frame comes before
   std::int64_t packets_ = 0;
   std::int64_t packets_end_byte_ = 0;  // where the last one lay in the file
 };

@@ -177,6 +177,8 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
     refuse_stopped(config, *input.watch);
   }
   input.live = is_live(*input.format, location, config.live);
+  const bool timed_by_user = !config.input.rate.empty() && takes_rate_from_us(*input.format);
+  input.timeless = carries_no_times(*input.format) && (input.live || timed_by_user);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
   // A playlist on disk without its end mark promises more. Read what is there, from the beginning, and call it cut.
   if (playlist && !config.live.stall_timeout_s) input.stall_timeout_s = kUnfinishedPlaylistS;

@@ -23,6 +23,7 @@ struct OpenedInput {
   std::optional<std::int64_t> last_pts;  // of the stream: the last packet wanted
   std::string note;                      // about the input, for `info` and the log; or empty
   bool live = false;                     // frames come when they happen: see is_live()
+  bool timeless = false;                 // its time stamps are FFmpeg's own invention: see Note [Times by arrival]
   double stall_timeout_s = 0;            // 0: none
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -89,9 +90,19 @@ Dictionary demuxer_options(const InputHints& hints, const InputLocation& locatio
   return options;
 }
 
+bool carries_no_times(const AVFormatContext& format) {
+  constexpr std::array<std::string_view, 21> kTimeless = {
+      "mpjpeg", "mjpeg", "mjpeg_2000", "ingenient", "h264", "hevc", "vvc",  "evc",  "mpegvideo", "m4v",       "obu",
+      "av1",    "vc1",   "dirac",      "cavsvideo", "avs2", "avs3", "h263", "h261", "rawvideo",  "image2pipe"};
+  const std::string_view name = format.iformat->name;
+  return std::find(kTimeless.begin(), kTimeless.end(), name) != kTimeless.end() || name.ends_with("_pipe");
+}
+
+bool takes_rate_from_us(const AVFormatContext& format) { return std::string_view(format.iformat->name) == "mpjpeg"; }
+
 void check_hints_taken(const SourceConfig& config, const Dictionary& left, const AVFormatContext& format) {
   for (const HintName& hint : kHints) {
-    if (left.has(hint.key)) {
+    if (left.has(hint.key) && !(hint.value == &InputHints::rate && takes_rate_from_us(format))) {
       throw UsageError(fmt::format("{}: {} says its {} itself", config.uri, format.iformat->name, hint.what),
                        Hint::kNoInputParameters);
     }
@@ -112,6 +123,12 @@ void prepare_format(AVFormatContext& format, const InputLocation& location) {
   }
 }
 
+AVRational given_rate(const InputHints& hints) {
+  AVRational rate = {0, 1};
+  const bool given = !hints.rate.empty() && av_parse_video_rate(&rate, hints.rate.c_str()) >= 0;
+  return given ? rate : AVRational{0, 1};
+}
+
 std::string other_than_asked(const InputHints& asked, const AVStream& stream) {
   const AVCodecParameters& got = *stream.codecpar;
   int width = 0, height = 0;
@@ -119,10 +136,8 @@ std::string other_than_asked(const InputHints& asked, const AVStream& stream) {
       (width != got.width || height != got.height)) {
     return fmt::format("the camera gives {}x{}, not {}", got.width, got.height, asked.size);
   }
-  AVRational rate = {0, 1};
-  const AVRational got_rate = stream.avg_frame_rate;
-  if (!asked.rate.empty() && av_parse_video_rate(&rate, asked.rate.c_str()) >= 0 && got_rate.num > 0 &&
-      av_cmp_q(rate, got_rate) != 0) {
+  const AVRational rate = given_rate(asked), got_rate = stream.avg_frame_rate;
+  if (rate.num > 0 && got_rate.num > 0 && av_cmp_q(rate, got_rate) != 0) {
     return fmt::format("the camera gives {:g} frames/s, not {}", av_q2d(got_rate), asked.rate);
   }
   return {};

@@ -20,11 +20,18 @@ Dictionary demuxer_options(const InputHints& hints, const InputLocation& locatio
 // What the demuxer left over it had no use for: a UsageError for a hint.
 void check_hints_taken(const SourceConfig& config, const Dictionary& left, const AVFormatContext& format);
 
+// A format without time stamps: FFmpeg counts its frames, 25 a second unless it knows better.
+bool carries_no_times(const AVFormatContext& format);
+bool takes_rate_from_us(const AVFormatContext& format);  // its demuxer has no option for that
+
 // What keeps network streams fresh and going.
 void add_network_options(const InputLocation& location, const LiveConfig& config, Dictionary& options);
 
 // Flags and limits of `format` itself, before it is opened.
 void prepare_format(AVFormatContext& format, const InputLocation& location);
+
+// The user's frame rate; 0/1: none was given.
+AVRational given_rate(const InputHints& hints);
 
 // What a camera's driver chose in place of what was asked for: a sentence; empty: nothing.
 std::string other_than_asked(const InputHints& asked, const AVStream& stream);

@@ -12,6 +12,7 @@ SourceCounters& SourceCounters::operator+=(const SourceCounters& other) {
   frames_off_device += other.frames_off_device;
   truncated = truncated || other.truncated;
   packets_late += other.packets_late;
+  late_ns += other.late_ns;
   gaps += other.gaps;
   gaps_ns += other.gaps_ns;
   return *this;

@@ -77,6 +77,7 @@ struct SourceCounters {
   std::int64_t frames_off_device = 0;  // decoded on the CPU, after the GPU had decoded the first one
   bool truncated = false;              // the container ended before its promise, or with an I/O error
   std::int64_t packets_late = 0;       // left out because decoding was behind a live stream
+  std::int64_t late_ns = 0;            // the time that these spanned
   std::int64_t gaps = 0;               // the connection was lost and made again
   std::int64_t gaps_ns = 0;            // their length in all: from the last frame before to the first one after
 

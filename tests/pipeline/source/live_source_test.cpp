@@ -110,6 +110,7 @@ SourceCounters numbered(std::int64_t factor) {
   counters.format_changes = 5 * factor;
   counters.frames_off_device = 6 * factor;
   counters.packets_late = 7 * factor;
+  counters.late_ns = 8 * factor;
   return counters;
 }
 
@@ -129,6 +130,7 @@ TEST(LiveSource, CountersOfConnections_AddUp) {
   EXPECT_EQ(got.format_changes, 55);
   EXPECT_EQ(got.frames_off_device, 66);
   EXPECT_EQ(got.packets_late, 77);
+  EXPECT_EQ(got.late_ns, 88);
   EXPECT_EQ(got.gaps, 1);
   EXPECT_GT(got.gaps_ns, 0);
   EXPECT_TRUE(got.truncated);  // nobody answered a third time
