@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-constexpr std::int64_t kLongTurn_ns = 20'000'000;
+constexpr std::int64_t kTooLong_ns = 20'000'000;
 
 rusage used_by_this_thread() {
   rusage used = {};
@@ -32,7 +32,7 @@ SleepMeter::SleepMeter() : begin_ns_(steady_now_ns()) {
 std::int64_t SleepMeter::slept_ns() const {
   const rusage used = used_by_this_thread();
   const std::int64_t idle_ns = steady_now_ns() - begin_ns_ - (worked_ns(used) - worked_ns_);
-  return used.ru_nvcsw > sleeps_ || idle_ns > kLongTurn_ns ? std::max<std::int64_t>(idle_ns, 0) : 0;
+  return used.ru_nvcsw > sleeps_ || idle_ns > kTooLong_ns ? std::max<std::int64_t>(idle_ns, 0) : 0;
 }
 
 }  // namespace saccade

@@ -7,7 +7,7 @@ namespace saccade {
 
 // From its making on, on the thread that made it. A thread that was only kept from its core by others has not slept:
 // the kernel counts when a thread gives its core up by itself. Where it doesn't count (gVisor), or for what is too long
-// for another thread's turn, time without work counts as sleep.
+// for another thread to run, time without work counts as sleep.
 class SleepMeter {
  public:
   SleepMeter();
