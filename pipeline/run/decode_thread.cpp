@@ -1,5 +1,6 @@
 #include "pipeline/run/decode_thread.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -37,13 +38,16 @@ void DecodeThread::run() {
     while (!stop_) {
       Frame frame;
       const std::int64_t begin_ns = steady_now_ns();
+      const std::int64_t waited_before_ns = source_.counters().waited_ns;
       const ReadStatus status = next(frame);
       const std::int64_t end_ns = steady_now_ns();
       if (status == ReadStatus::kAgain) continue;
       if (status == ReadStatus::kFailed && !stop_) failed_ = true;
       if (status != ReadStatus::kOk) break;
-      times_.record(end_ns - begin_ns);
-      last_ns_ = end_ns - begin_ns;
+      const std::int64_t waited_ns = source_.counters().waited_ns - waited_before_ns;
+      const std::int64_t worked_ns = std::max<std::int64_t>(end_ns - begin_ns - waited_ns, 0);
+      times_.record(worked_ns);
+      last_ns_ = worked_ns;
       if (trace_ != nullptr) trace_->complete("decode", kDecodeTraceThread, begin_ns, end_ns, frame.view().sequence);
       if (!queue_.push(std::move(frame))) break;
     }

@@ -24,7 +24,7 @@ class DecodeThread {
   bool failed() const { return failed_.load(); }  // the stream broke; source.fault() says how. After the queue closed
   const Fault& fault() const { return fault_; }   // what source.next() threw, if it did; after join()
   std::int64_t last_ns() const { return last_ns_.load(); }   // of the newest frame; any time
-  const DurationHistogram& times() const { return times_; }  // time inside source.next(); after join()
+  const DurationHistogram& times() const { return times_; }  // in source.next(), without its waiting; after join()
 
  private:
   ReadStatus next(Frame& frame);

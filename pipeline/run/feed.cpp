@@ -1,5 +1,7 @@
 #include "pipeline/run/feed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -100,6 +102,11 @@ const Frame* Feed::peek() {
     held_.push_back(std::move(frame));
   }
   return &held_.front();
+}
+
+void Feed::throw_no_frame() const {
+  if (failed_ && !fault_.what.empty()) throw_fault(fault_);
+  throw InputError(fmt::format("{}: no frame in the range asked for", info().uri), Hint::kCheckRange);
 }
 
 std::int64_t Feed::duration_ns() const {

@@ -47,6 +47,7 @@ class Feed {
   PollStatus wait(Frame& out);                          // kFrame or kEnd
   bool ready_within(std::chrono::nanoseconds timeout);  // waits so long at most; true: wait() won't wait
   const Frame* peek();  // waits for the next frame, which stays the next one; null: the end
+  [[noreturn]] void throw_no_frame() const;  // why peek() gave none at the start
   void recycle(Frame frame) { source_->recycle(std::move(frame)); }
 
   // The next frame is the first at or after pts_ns; where that is past the end, the last one. False: this input can't
@@ -64,6 +65,7 @@ class Feed {
   void stop();
 
   const StreamInfo& info() const { return source_->info(); }
+  LinkState link() const { return source_->link(); }  // at any time
   QueuePolicy policy() const { return policy_; }
   bool seekable() const { return seekable_; }
   std::int64_t start_pts_ns() const { return start_pts_ns_; }  // of the first frame, once it was seen

@@ -54,6 +54,7 @@ class Pipeline::StageClock {
 
  private:
   void record(Stage stage, std::int64_t begin_ns, std::int64_t end_ns) {
+    if (pipeline_.again_) return;
     pipeline_.stages_[static_cast<std::size_t>(stage)].record(end_ns - begin_ns);
     if (pipeline_.trace_ != nullptr)
       pipeline_.trace_->complete(name(stage), kPipelineTraceThread, begin_ns, end_ns, frame_);
@@ -157,6 +158,25 @@ Emission Pipeline::new_emission() const {
 
 StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
   return on_device([&] { return run(frame, emission); });
+}
+
+StepResult Pipeline::step_again(const FrameView& frame, Emission& emission) {
+  const PipelineCounters before = std::exchange(counters_, PipelineCounters{});
+  again_ = true;
+  const auto restore = [&] {
+    const std::int64_t rebuilds = counters_.rebuilds;
+    counters_ = before;
+    counters_.rebuilds += rebuilds;
+    again_ = false;
+  };
+  try {
+    const StepResult result = step(frame, emission);
+    restore();
+    return result;
+  } catch (...) {
+    restore();
+    throw;
+  }
 }
 
 StepResult Pipeline::run(const FrameView& frame, Emission& emission) {

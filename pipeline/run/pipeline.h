@@ -111,6 +111,9 @@ class Pipeline {
   // PipelineConfig::wait_for_patches.
   StepResult step(const FrameView& frame, Emission& emission);
 
+  // The same frame once more, after configure(): it counts as no frame, and its times are no frame's.
+  StepResult step_again(const FrameView& frame, Emission& emission);
+
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
   // old settings, when the new ones are impossible. The backend can't change. An Emission made earlier may then have
   // the wrong size: step() recreates it.
@@ -162,6 +165,7 @@ class Pipeline {
 
   PipelineConfig config_;
   std::unique_ptr<State> state_;
+  bool again_ = false;         // in step_again()
   std::optional<Place> look_;  // for the scanpath that is to be made
   std::optional<AttentionMap> attention_;
   FixationSource fixation_source_;

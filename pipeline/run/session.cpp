@@ -61,8 +61,7 @@ void Session::throw_no_frame() const {
   if (end_status() == SessionStatus::kInterrupted) {
     throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted before the first frame", uri));
   }
-  if (feed_->failed() && !feed_->fault().what.empty()) throw_fault(feed_->fault());
-  throw InputError(fmt::format("{}: no frame in the range asked for", uri), Hint::kCheckRange);
+  feed_->throw_no_frame();
 }
 
 // The first frame decides sizes; none is bad input, whatever the decoder said on the way.

@@ -115,7 +115,7 @@ class Session {
   // For a caller that paces frames itself: a frame of feed(), which the caller keeps, goes through the pipeline.
   SessionStep step(const Frame& frame, Emission& out);
   // The same frame once more, after configure(): neither its age nor a gap counts again.
-  StepResult step_again(const Frame& frame, Emission& out) { return pipeline_->step(frame.view(), out); }
+  StepResult step_again(const Frame& frame, Emission& out) { return pipeline_->step_again(frame.view(), out); }
 
   // The next fixation is here, 0..1 of the displayed frame, origin top-left; those after it are the policy's again.
   // Throws UsageError for a place outside.

@@ -27,6 +27,7 @@ PacketDecoder::PacketDecoder(const SourceConfig& config, const InputLocation& lo
       counters_(counters),
       log_(log),
       complaints_before_(log.complaints()),
+      waits_(location.kind != InputKind::kFile && location.kind != InputKind::kGraph),
       demuxer_(config, location, interrupted, counters),
       codec_(open_codec(config, location, demuxer_.video(), demuxer_.live(), log)),
       packet_(av_packet_alloc()) {
@@ -58,13 +59,21 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
   }
 }
 
+int PacketDecoder::read() {
+  if (!waits_) return demuxer_.read(*packet_);
+  const std::int64_t begin_ns = steady_now_ns();
+  const int read = demuxer_.read(*packet_);
+  counters_.waited_ns += steady_now_ns() - begin_ns;
+  return read;
+}
+
 // One packet into the decoder, or the flush at the end.
 ReadStatus PacketDecoder::feed() {
   if (draining_) return ReadStatus::kEnd;
-  int read = demuxer_.read(*packet_);
+  int read = this->read();
   while (read == AVERROR_INVALIDDATA && ++errors_in_a_row_ <= kMaxErrorsInARow && !demuxer_.at_end_of_file()) {
     ++counters_.packets_corrupt;
-    read = demuxer_.read(*packet_);
+    read = this->read();
   }
   if (read == AVERROR(EAGAIN)) return ReadStatus::kAgain;
   if (read < 0) {

@@ -38,6 +38,7 @@ class PacketDecoder {
 
  private:
   ReadStatus feed();
+  int read();
   void drain(int read_error);
   void note_error(int code);
   void count_silent_damage();
@@ -50,6 +51,7 @@ class PacketDecoder {
   SourceCounters& counters_;
   const FfmpegLog& log_;
   const std::int64_t complaints_before_;
+  const bool waits_;  // packets come when a sender sends them, not when a disk is read
   Demuxer demuxer_;
   CodecContextPtr codec_;  // after demuxer_: it goes first
   PacketPtr packet_;

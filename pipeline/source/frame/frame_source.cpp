@@ -13,6 +13,7 @@ SourceCounters& SourceCounters::operator+=(const SourceCounters& other) {
   truncated = truncated || other.truncated;
   packets_late += other.packets_late;
   late_ns += other.late_ns;
+  waited_ns += other.waited_ns;
   gaps += other.gaps;
   gaps_ns += other.gaps_ns;
   return *this;

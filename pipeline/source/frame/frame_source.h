@@ -78,10 +78,19 @@ struct SourceCounters {
   bool truncated = false;              // the container ended before its promise, or with an I/O error
   std::int64_t packets_late = 0;       // left out because decoding was behind a live stream
   std::int64_t late_ns = 0;            // the time that these spanned
+  std::int64_t waited_ns = 0;          // for packets from a network, a device or a pipe
   std::int64_t gaps = 0;               // the connection was lost and made again
   std::int64_t gaps_ns = 0;            // their length in all: from the last frame before to the first one after
 
   SourceCounters& operator+=(const SourceCounters& other);  // truncated: one of the two was
+};
+
+// How a live stream's connection stands.
+struct LinkState {
+  bool lost = false;   // and not yet back
+  int tries = 0;       // to get it back: the one under way or to come, from 1
+  int most_tries = 0;  // of them, then the stream ends
+  std::string reason;  // for which it was lost
 };
 
 // How a stream came to its end.
@@ -97,8 +106,9 @@ class FrameSource {
   virtual const StreamInfo& info() const = 0;
   virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing yet, a moment was waited: call again
   virtual const SourceCounters& counters() const = 0;
-  virtual const Fault& fault() const = 0;       // after kFailed. kUnavailable: a device failed; the input may be whole
-  virtual StreamEnd end() const { return {}; }  // after kEnd
+  virtual const Fault& fault() const = 0;        // after kFailed. kUnavailable: a device failed; the input may be whole
+  virtual StreamEnd end() const { return {}; }   // after kEnd
+  virtual LinkState link() const { return {}; }  // any thread, at any time
   virtual void interrupt() = 0;
   // The next frame is the first whose time is pts_ns or later, exactly; kEnd when there is none. The reader's thread.
   // False, and nothing happened, where the input can't go back: a pipe, a device.

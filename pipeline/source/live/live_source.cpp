@@ -49,6 +49,7 @@ class LiveSource final : public FrameSource {
   const SourceCounters& counters() const override { return counters_; }
   const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return end_; }
+  LinkState link() const override;
   void interrupt() override { *connection_.stop = true; }
   void recycle(Frame frame) override;
 
@@ -60,6 +61,7 @@ class LiveSource final : public FrameSource {
   bool reconnect();
   std::unique_ptr<FrameSource> open_alike();
   void count(const SourceCounters& now);
+  void note_link(bool lost);
   void replace(std::unique_ptr<FrameSource> source);
 
   const SourceConfig wanted_;
@@ -88,6 +90,8 @@ class LiveSource final : public FrameSource {
   int tries_ = 0;
   double delay_s_ = kFirstDelay_s;
   std::int64_t retry_at_ns_ = 0;
+  mutable std::mutex link_mutex_;
+  LinkState link_;
 };
 
 LiveSource::LiveSource(const SourceConfig& wanted, const SourceConfig& connection, std::unique_ptr<FrameSource> first,
@@ -137,6 +141,7 @@ LiveSource::Wanted LiveSource::accept(Frame& frame) {
     if (wanted_.duration_s) end_ns_ = start_ns_ + to_ns(*wanted_.duration_s);
   }
   if (after_gap_) resume_time(view, frame.origin());
+  if (after_gap_ || !any_frame_) note_link(false);
   any_frame_ = true;
   after_gap_ = false;
   tries_ = 0;
@@ -185,6 +190,7 @@ bool LiveSource::lose() {
   tries_ = 0;
   delay_s_ = kFirstDelay_s;
   retry_at_ns_ = steady_now_ns();
+  note_link(true);
   wanted_.log.warn("{}: lost connection: {}; reconnecting", wanted_.uri,
                    end_.reason.empty() ? "it ended" : end_.reason);
   return true;
@@ -192,8 +198,10 @@ bool LiveSource::lose() {
 
 // One try. False: no other can help, and fault() says why.
 bool LiveSource::reconnect() {
+  const std::int64_t begin_ns = steady_now_ns();
   try {
     replace(open_alike());
+    past_.waited_ns += steady_now_ns() - begin_ns;
   } catch (const UnavailableError& error) {
     fault_ = error.fault();
     return false;
@@ -203,7 +211,10 @@ bool LiveSource::reconnect() {
     wanted_.log.info("try {} of {}: {}", tries_, wanted_.live.reconnect, one_line(error.fault()));
     retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
     delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
-    if (tries_ < wanted_.live.reconnect) return true;
+    if (tries_ < wanted_.live.reconnect) {
+      note_link(true);
+      return true;
+    }
     const std::string before = end_.reason.empty() ? "the stream ended" : end_.reason;
     end_ = {true, fmt::format("{}, and {} tries to reconnect failed", before, tries_)};
     counters_.truncated = true;
@@ -227,6 +238,17 @@ std::unique_ptr<FrameSource> LiveSource::open_alike() {
   scaled.filters += fmt::format("scale={}:{},format={}", info_.width_px, info_.height_px, pixel_format(info_.layout));
   source.reset();
   return open_(scaled);
+}
+
+LinkState LiveSource::link() const {
+  const std::lock_guard lock(link_mutex_);
+  return link_;
+}
+
+void LiveSource::note_link(bool lost) {
+  const std::lock_guard lock(link_mutex_);
+  link_ = {};
+  if (lost) link_ = {true, tries_ + 1, wanted_.live.reconnect, end_.reason.empty() ? "it ended" : end_.reason};
 }
 
 // See Note [Counters of connections].

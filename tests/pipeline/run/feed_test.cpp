@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tests/pipeline/run/scripted_source.h"
 #include "tests/support/temp_dir.h"
 
 namespace saccade {
@@ -43,6 +45,15 @@ TEST(Feed, WholeSource_GivesEveryFrameThenEnds) {
   EXPECT_EQ(times.back(), frame_ns(89));
   EXPECT_EQ(feed.poll(frame), PollStatus::kEnd);
   EXPECT_TRUE(feed.fault().what.empty());
+}
+
+TEST(Feed, WaitingForASender_IsNotDecoding) {
+  Feed feed(std::make_unique<test::ScriptedSource>(test::Script{.frames = 10, .waited_ns = 3'600'000'000'000}), {});
+  Frame frame;
+  while (feed.wait(frame) == PollStatus::kFrame) feed.recycle(std::exchange(frame, Frame{}));
+  EXPECT_EQ(feed.decode_times().count(), 10);
+  EXPECT_EQ(feed.decode_times().total_ms(), 0);  // nothing took longer than it claims to have waited
+  EXPECT_EQ(feed.last_decode_ns(), 0);
 }
 
 TEST(Feed, Seek_IsExactBothWays) {

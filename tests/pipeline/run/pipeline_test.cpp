@@ -110,6 +110,30 @@ TEST(Pipeline, Step_AllocatesNothing) {
   EXPECT_EQ(allocation_count(), before);
 }
 
+TEST(Pipeline, SameFrameAgain_CountsAsNone) {
+  const auto source = open("test://box?size=320x200&frames=10");
+  PipelineConfig config = every_frame();
+  Pipeline pipeline(config);
+  Emission emission;
+  Frame frame;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+    pipeline.step(frame.view(), emission);
+  }
+  const PipelineCounters before = pipeline.counters();
+  config.levels = 3;
+  pipeline.configure(config);
+  EXPECT_TRUE(pipeline.step_again(frame.view(), emission).emitted);
+  EXPECT_EQ(pipeline.counters().frames, 3);
+  EXPECT_EQ(pipeline.counters().emissions, before.emissions);
+  EXPECT_EQ(pipeline.counters().tiles, before.tiles);
+  EXPECT_EQ(pipeline.counters().bytes_uploaded, before.bytes_uploaded);
+  EXPECT_EQ(pipeline.stage(Stage::kFrame).count(), 3);
+  ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+  pipeline.step(frame.view(), emission);
+  EXPECT_EQ(pipeline.counters().frames, 4);
+}
+
 TEST(Pipeline, Configure_RedoesOnlyWhatItNeeds) {
   const auto source = open("test://static?size=320x200&frames=10");
   PipelineConfig config = every_frame();

@@ -21,6 +21,7 @@ struct Script {
   std::int64_t frames = 60;  // before that
   ErrorKind error_kind = ErrorKind::kInput;
   bool live = false;
+  std::int64_t waited_ns = 0;               // that each frame claims to have waited for
   std::function<void(Frame&)> change = {};  // each frame, before it is given out
 };
 
@@ -41,6 +42,7 @@ class ScriptedSource final : public FrameSource {
       if (status != ReadStatus::kOk) return status;
       if (script_.change) script_.change(out);
       ++counters_.frames;
+      counters_.waited_ns += script_.waited_ns;
       return status;
     }
     switch (script_.then) {

@@ -163,6 +163,38 @@ TEST(LiveSource, ConnectionThatReturns_GoesOnInTimeAndNumber) {
   EXPECT_EQ(outcome.counters.gaps_ns, 10 * kSecond - 2 * kFrame);
 }
 
+TEST(LiveSource, LostConnection_SaysWhichTryIsUnderWay) {
+  SourceConfig config;
+  config.uri = "rtsp://fake";
+  config.live.reconnect = 3;
+  const FrameSource* source = nullptr;
+  std::vector<LinkState> links;
+  const auto open = [&](const SourceConfig&) -> std::unique_ptr<FrameSource> {
+    links.push_back(source->link());
+    if (links.size() == 1) throw InputError("nobody answers");
+    return std::make_unique<FakeConnection>(Script{.frames = 2, .counters = {}, .end = {}});
+  };
+  auto first =
+      std::make_unique<FakeConnection>(Script{.frames = 2, .counters = {}, .end = {true, "the cable was pulled"}});
+  const auto followed = follow_connections(config, connection_config(config), std::move(first), open, true);
+  source = followed.get();
+  EXPECT_FALSE(source->link().lost);
+  Frame frame;
+  for (int frames = 0; frames < 3;) {
+    const ReadStatus status = followed->next(frame);
+    ASSERT_TRUE(status == ReadStatus::kOk || status == ReadStatus::kAgain);
+    frames += status == ReadStatus::kOk ? 1 : 0;
+  }
+  ASSERT_EQ(links.size(), 2U);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    EXPECT_TRUE(links[i].lost);
+    EXPECT_EQ(links[i].tries, static_cast<int>(i) + 1);
+    EXPECT_EQ(links[i].most_tries, 3);
+    EXPECT_EQ(links[i].reason, "the cable was pulled");
+  }
+  EXPECT_FALSE(source->link().lost);
+}
+
 TEST(LiveSource, CameraThatIsPulled_IsTheEnd) {
   const Outcome outcome = follow({broken(3), broken(2)}, {}, false);
   EXPECT_EQ(outcome.views.size(), 3U);
