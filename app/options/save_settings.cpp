@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "app/options/config.h"
 #include "app/options/options.h"
@@ -19,7 +21,9 @@ std::string settings_toml(const PipelineConfig& config) {
   return write_config(options, true);
 }
 
-void save_settings(const PipelineConfig& config, const std::string& path) {
+bool save_settings(const PipelineConfig& config, const std::string& path, bool replace) {
+  std::error_code ignored;  // a link that leads nowhere exists, too
+  if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return false;
   const std::string partial = path + ".partial";
   std::ofstream file(partial, std::ios::trunc);
   file << settings_toml(config);
@@ -29,6 +33,7 @@ void save_settings(const PipelineConfig& config, const std::string& path) {
     std::remove(partial.c_str());
     throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written: {}", path, reason));
   }
+  return true;
 }
 
 }  // namespace saccade

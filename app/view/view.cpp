@@ -91,12 +91,12 @@ ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
       return error_text(error);
     }
   };
-  hooks.save_settings = [](const std::string& path, const ui::ViewSettings& settings) -> std::string {
+  hooks.save_settings = [](const std::string& path, const ui::ViewSettings& settings, bool replace) -> ui::Saved {
     try {
-      save_settings(settings.pipeline, path);
-      return "saved " + path + "; saccade dump --config reads it";
+      if (!save_settings(settings.pipeline, path, replace)) return {true, {}};
+      return {false, "saved " + path + "; saccade dump --config reads it"};
     } catch (const Error& error) {
-      return error_text(error);
+      return {false, error_text(error)};
     }
   };
   if (options.json) {

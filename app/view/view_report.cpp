@@ -51,7 +51,9 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"duration_s", seconds(facts.time.duration_ns)},
           {"ended", facts.time.ended},
           {"error", facts.error},
+          {"state", facts.state},
           {"message", facts.message},
+          {"save_exists", facts.save_exists},
           {"gaze", {{"u", facts.look.gaze.u}, {"v", facts.look.gaze.v}, {"in_flight", facts.look.gaze.in_flight}}},
           {"fixation", facts.look.gaze.fixation},
           {"patches", facts.look.patches},
@@ -95,6 +97,7 @@ void print_state(const char* event, const ui::Viewer& viewer) {
   }
   line["stages"] = times;
   line["draw_ms"] = facts.cost.draw_ms;
+  line["drawn"] = facts.pictures_drawn;
   if (std::string_view(event) == "draw") {
     Json controls = Json::object();
     for (const auto& [what, at] : viewer.overlay().controls()) {

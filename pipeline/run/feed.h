@@ -46,7 +46,7 @@ class Feed {
   PollStatus poll(Frame& out);                          // never waits
   PollStatus wait(Frame& out);                          // kFrame or kEnd
   bool ready_within(std::chrono::nanoseconds timeout);  // waits so long at most; true: wait() won't wait
-  const Frame* peek();  // waits for the next frame, which stays the next one; null: the end
+  const Frame* peek();                       // waits for the next frame, which stays the next one; null: the end
   [[noreturn]] void throw_no_frame() const;  // why peek() gave none at the start
   void recycle(Frame frame) { source_->recycle(std::move(frame)); }
 

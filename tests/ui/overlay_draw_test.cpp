@@ -1,11 +1,13 @@
 // The panel without a window: it draws, and a mouse on its controls changes the settings.
 #include <gtest/gtest.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/gl/context.h"
@@ -121,6 +123,29 @@ TEST_F(OverlayDraw, ShownOrHidden_CoversItsPanelsAlone) {
   EXPECT_TRUE(drawn_at(kWidth / 2, kHeight / 2));
 }
 
+// Whatever the window's size: what doesn't fit scrolls.
+TEST_F(OverlayDraw, SmallWindows_CutNothing) {
+  settings_.help = true;
+  for (const auto& [width, height] : {std::pair{640, 360}, {400, 300}, {320, 240}, {200, 150}}) {
+    for (int pass = 0; pass < 3; ++pass) {
+      layer_->begin(width, height, 1);
+      overlay_->draw(settings_, facts_, requests_);
+      layer_->end();
+    }
+    for (const char* name : {"facts", "keys", "seek bar"}) {
+      const ImGuiWindow* window = ImGui::FindWindowByName(name);
+      ASSERT_NE(window, nullptr) << name;
+      EXPECT_GE(window->Pos.x, 0) << name;
+      EXPECT_GE(window->Pos.y, 0) << name;
+      EXPECT_LE(window->Pos.x + window->Size.x, static_cast<float>(width)) << name;
+      EXPECT_LE(window->Pos.y + window->Size.y, static_cast<float>(height)) << name;
+    }
+    const ImGuiWindow* keys = ImGui::FindWindowByName("keys");
+    EXPECT_GE(keys->ScrollMax.y + keys->Size.y, keys->ContentSize.y) << width;
+    EXPECT_GE(keys->ScrollMax.x + keys->Size.x, keys->ContentSize.x) << width;
+  }
+}
+
 TEST_F(OverlayDraw, ClickOnASlider_SetsItsValue) {
   click("threshold");  // 0 .. 64
   EXPECT_NEAR(settings_.pipeline.diff.threshold, 32, 1);
@@ -158,6 +183,28 @@ TEST_F(OverlayDraw, BoxesAndButtons_DoWhatTheySay) {
   EXPECT_EQ(requests_.step, 1);
   click("pause");
   EXPECT_TRUE(settings_.paused);
+}
+
+TEST_F(OverlayDraw, Reset_IsOfAllRows) {
+  click("outlines", 0.1f);
+  click("loop", 0.1f);
+  click("speed", 0.9f);
+  click("reset");
+  EXPECT_FALSE(settings_.outlines || settings_.loop);
+  EXPECT_EQ(settings_.speed, 1);
+}
+
+TEST_F(OverlayDraw, SaveOverAFile_AsksFirst) {
+  facts_.save_exists = "saccade.toml";
+  draw();
+  EXPECT_FALSE(overlay_->control("save"));
+  click("keep");
+  EXPECT_TRUE(requests_.keep_file);
+  EXPECT_FALSE(requests_.save_settings);
+  requests_ = {};
+  click("replace");
+  EXPECT_EQ(requests_.save_settings, "saccade.toml");
+  EXPECT_TRUE(requests_.replace);
 }
 
 TEST_F(OverlayDraw, SeekBar_AsksForAPlaceInTheStreamsTime) {

@@ -1,6 +1,7 @@
 // What the panel's controls make of the settings, and that a saved file gives just those to dump.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
@@ -63,6 +64,20 @@ TEST(SettingsFile, FixationsPlace_ComesBack) {
   config.scanpath.argument = "0.25,0.625";
   config.scanpath.seed = 123456;
   expect_same(through_file(config), config);
+}
+
+TEST(SettingsFile, FileThatExists_IsReplacedOnlyWhenAsked) {
+  const test::TempDir folder;
+  const std::string path = folder.file("a.toml");
+  std::ofstream(path) << "mine";
+  EXPECT_FALSE(save_settings({}, path, false));
+  std::string kept;
+  std::ifstream(path) >> kept;
+  EXPECT_EQ(kept, "mine");
+  EXPECT_TRUE(save_settings({}, path, true));
+  std::ifstream(path) >> kept;
+  EXPECT_NE(kept, "mine");
+  EXPECT_TRUE(save_settings({}, folder.file("b.toml"), false));
 }
 
 TEST(SettingsFile, MissingFolder_IsAnError) {

@@ -33,7 +33,7 @@ class Panel {
   template <typename Draw>
   void draw(float width, bool at_right, PixelRects& covered, const Draw& content) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
-    const float margin = std::round(points(kMarginPoints));
+    const float margin = std::round(points(kMarginPoints)), wanted = width;
     const float most = std::floor(display.y - points(kSeekBarPoints) - 2 * margin);
     width = std::floor(std::min(width, display.x - 2 * margin));
     if (most < points(40) || width < points(40)) return;
@@ -45,10 +45,16 @@ class Panel {
     covered.add(area_.rect());
     // A bar that came and went would change the width, and with it the height. It belongs to a window within: Begin()
     // draws it, so the outer window's would lie below the fill.
-    const int bar = height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar} : kStill;
-    ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bar);
+    const ImGuiStyle& style = ImGui::GetStyle();
+    int bars = height_ > most ? int{ImGuiWindowFlags_AlwaysVerticalScrollbar} : kStill;
+    const bool narrow = width < std::floor(wanted);
+    if (narrow) {  // nothing is cut: it scrolls
+      bars = ImGuiWindowFlags_AlwaysVerticalScrollbar | ImGuiWindowFlags_AlwaysHorizontalScrollbar;
+      ImGui::SetNextWindowContentSize({wanted - 2 * style.WindowPadding.x - style.ScrollbarSize, 0});
+    }
+    ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bars);
     content();
-    height_ = ImGui::GetCursorPosY() + 2 * ImGui::GetStyle().WindowPadding.y;
+    height_ = ImGui::GetCursorPosY() + 2 * style.WindowPadding.y + (narrow ? style.ScrollbarSize : 0);
     ImGui::EndChild();
     ImGui::End();
   }
@@ -62,10 +68,11 @@ class Panel {
 void draw_help(bool& open) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({display.x / 2, display.y / 2}, 0, {0.5f, 0.5f});
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {display.x, display.y});  // it scrolls in a smaller one
   ImGui::SetNextWindowBgAlpha(0.94f);
   ImGui::Begin("keys", &open,
                ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
-                   ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
+                   ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
   if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) {
     const auto row = [](const char* keys, const char* what) {
       ImGui::TableNextRow();
@@ -83,7 +90,8 @@ void draw_help(bool& open) {
   ImGui::End();
 }
 
-void draw_notice(const char* id, const std::string& what, const ImVec4& color, float y) {
+// Returns where it ends.
+float draw_notice(const char* id, const std::string& what, const ImVec4& color, float y) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   const float width = std::min(ImGui::CalcTextSize(what.c_str()).x + points(20), display.x - points(16));
   const ImVec2 size = ImGui::CalcTextSize(what.c_str(), nullptr, false, width - points(16));
@@ -95,6 +103,7 @@ void draw_notice(const char* id, const std::string& what, const ImVec4& color, f
   text_colored(color, "{}", what);
   ImGui::PopTextWrapPos();
   ImGui::End();
+  return y + size.y + points(16);
 }
 
 }  // namespace
@@ -143,10 +152,9 @@ void Overlay::State::draw_notices(const ViewFacts& facts) {
     message_until_s = now_s + kMessage_s;
   }
   float y = points(kMarginPoints);
-  if (!facts.error.empty()) {
-    draw_notice("error", facts.error, kAlarm, y);
-    y += points(40);
-  }
+  const float gap = points(4);
+  if (!facts.error.empty()) y = draw_notice("error", facts.error, kAlarm, y) + gap;
+  if (!facts.state.empty()) y = draw_notice("state", facts.state, kAccent, y) + gap;
   if (!message.empty() && now_s < message_until_s) draw_notice("message", message, kBright, y);
 }
 

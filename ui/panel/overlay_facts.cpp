@@ -74,11 +74,15 @@ void pace_rows(const ViewFacts& facts) {
   if (facts.offscreen) {
     text("     - of {:6.2f} fps", facts.pace.fps_source);
   } else {
-    text("{:6.2f} of {:6.2f} fps", facts.pace.fps_shown, facts.pace.fps_source);
+    if (facts.pace.fps_shown > 0) {
+      text("{:6.2f} of {:6.2f} fps", facts.pace.fps_shown, facts.pace.fps_source);
+    } else {
+      text("     - of {:6.2f} fps", facts.pace.fps_source);
+    }
     ImGui::SameLine();
     text_right(kBright, "queue {:>2}/{:<2}", facts.pace.queue_depth, facts.pace.queue_capacity);
   }
-  tooltip("Frames shown in the last second; frames that wait in the decoder's queue.");
+  tooltip("Frames shown a second, now, of those that the video has; frames that wait in the decoder's queue.");
   key("dropped");
   const bool any = facts.pace.dropped_late + facts.pace.dropped_queue + facts.pace.frames_corrupt > 0;
   text_colored(any ? kAlarm : kBright, "late {:<5} queue {:<5} corrupt {}", facts.pace.dropped_late,

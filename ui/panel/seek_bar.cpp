@@ -45,11 +45,12 @@ bool icon_button(const char* id, Icon icon, const char* tip) {
 
 }  // namespace
 
-void SeekBar::buttons(ViewSettings& settings, ViewRequests& requests, const Note& note) {
+void SeekBar::buttons(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {
   if (icon_button("##back", Icon::kBack, "One frame back (,)")) requests.step = -1;
   note("step-back");
   ImGui::SameLine();
-  if (icon_button("##pause", settings.paused ? Icon::kPlay : Icon::kPause, "Pause, go on (space)")) {
+  if (icon_button("##pause", settings.paused || facts.time.ended ? Icon::kPlay : Icon::kPause,
+                  "Pause, go on; at the end: begin again (space)")) {
     settings.paused = !settings.paused;
   }
   note("pause");
@@ -99,15 +100,16 @@ void SeekBar::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoScrollWithMouse);
   area_.fill_window();
-  buttons(settings, requests, note);
+  buttons(settings, facts, requests, note);
   ImGui::AlignTextToFramePadding();
   time_text(kBright, facts.time.pts_ns - facts.time.start_pts_ns);
   ImGui::SameLine();
   const float letter = ImGui::CalcTextSize("0").x;
   const float after = letter * 24 + ImGui::GetStyle().ItemSpacing.x;
-  const float width = ImGui::GetContentRegionAvail().x - after;
-  if (width > letter * 8) {
-    track(facts, requests, width, note);
+  const float free = ImGui::GetContentRegionAvail().x;
+  const bool wide = free - after > letter * 8;
+  if (free > letter * 4) track(facts, requests, wide ? free - after : free, note);
+  if (wide) {
     ImGui::SameLine();
     if (facts.time.duration_ns > 0) {
       time_text(kDim, facts.time.duration_ns);

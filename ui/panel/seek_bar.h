@@ -16,7 +16,7 @@ class SeekBar {
   const PixelRect& area() const { return area_.rect(); }  // that draw() hides
 
  private:
-  void buttons(ViewSettings& settings, ViewRequests& requests, const Note& note);
+  void buttons(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
   void track(const ViewFacts& facts, ViewRequests& requests, float width, const Note& note);
   OpaqueArea area_;
   bool dragging_ = false;

@@ -67,4 +67,13 @@ void set_policy(PipelineConfig& config, FixationPolicy policy) {
   config.scanpath.policy = policy;
 }
 
+void reset_settings(ViewSettings& settings, const ViewSettings& initial) {
+  ViewSettings wanted = initial;
+  wanted.paused = settings.paused;
+  wanted.overlay = settings.overlay;
+  wanted.help = settings.help;
+  wanted.fullscreen = settings.fullscreen;
+  settings = wanted;
+}
+
 }  // namespace saccade::ui

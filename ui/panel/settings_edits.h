@@ -6,6 +6,7 @@
 
 #include "pipeline/gaze/fovea_presets.h"
 #include "pipeline/run/pipeline.h"
+#include "ui/picture/view_state.h"
 
 namespace saccade::ui {
 
@@ -27,5 +28,8 @@ void set_fovea(PipelineConfig& config, double e0, double m0);
 
 void set_fov(PipelineConfig& config, double fov_deg);
 void set_policy(PipelineConfig& config, FixationPolicy policy);
+
+// Everything that was tuned, back to what it was: all but whether it plays, and what lies over the picture.
+void reset_settings(ViewSettings& settings, const ViewSettings& initial);
 
 }  // namespace saccade::ui

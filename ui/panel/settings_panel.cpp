@@ -245,14 +245,31 @@ void SettingsPanel::scanpath_rows(PipelineConfig& config, const Note& note) {
   note("seed");
 }
 
+// In the buttons' place while it waits for an answer.
+void SettingsPanel::ask_to_replace(const std::string& path, ViewRequests& requests, const Note& note) {
+  ImGui::PushTextWrapPos(0);
+  text_colored(kAccent, "{} exists", path);
+  ImGui::PopTextWrapPos();
+  if (ImGui::Button("replace it")) {
+    requests.save_settings = path;
+    requests.replace = true;
+  }
+  note("replace");
+  ImGui::SameLine();
+  if (ImGui::Button("keep it")) requests.keep_file = true;
+  tooltip("Nothing is saved (Esc).");
+  note("keep");
+}
+
 void SettingsPanel::buttons(ViewSettings& settings, ViewRequests& requests, const Note& note) {
   if (ImGui::Button("reset")) {
-    settings.pipeline = initial_.pipeline;
+    reset_settings(settings, initial_);
     requests.reset_settings = true;
     asks_path_ = false;
+    patches_ = kDefaultPatches;
     changed_ = true;
   }
-  tooltip("Back to what the command line said.");
+  tooltip("All of these and the zoom, back to how it began.");
   note("reset");
   ImGui::SameLine();
   if (ImGui::Button("save")) requests.save_settings = save_path_.data();
@@ -276,7 +293,11 @@ void SettingsPanel::draw(ViewSettings& settings, const ViewFacts& facts, ViewReq
   title("scanpath");
   scanpath_rows(settings.pipeline, note);
   ImGui::Dummy({0, points(2)});
-  buttons(settings, requests, note);
+  if (facts.save_exists.empty()) {
+    buttons(settings, requests, note);
+  } else {
+    ask_to_replace(facts.save_exists, requests, note);
+  }
   requests.configure = requests.configure || changed_;
 }
 

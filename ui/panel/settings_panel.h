@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "ui/panel/lod_curve.h"
 #include "ui/panel/overlay_text.h"
@@ -22,6 +23,7 @@ class SettingsPanel {
   void fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note);
   void lattice_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note);
   void scanpath_rows(PipelineConfig& config, const Note& note);
+  void ask_to_replace(const std::string& path, ViewRequests& requests, const Note& note);
   void buttons(ViewSettings& settings, ViewRequests& requests, const Note& note);
 
   ViewSettings initial_;

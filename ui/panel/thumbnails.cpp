@@ -73,7 +73,10 @@ void Thumbnails::resize(int levels, int width_px, int height_px) {
 PixelRect Thumbnails::cell(int level) const { return {0, level * height_px_, width_px_, (level + 1) * height_px_}; }
 
 void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
-  if (frame_ == facts.time.frame && pts_ns_ == facts.time.pts_ns && pyramid_ == facts.pyramid) return;
+  if (source_ == facts.source_number && frame_ == facts.time.frame && pts_ns_ == facts.time.pts_ns &&
+      pyramid_ == facts.pyramid)
+    return;
+  source_ = facts.source_number;
   frame_ = facts.time.frame;
   pts_ns_ = facts.time.pts_ns;
   pyramid_ = facts.pyramid;

@@ -24,6 +24,7 @@ class Thumbnails {
   gl::Framebuffer framebuffer_;
   int levels_ = 0;
   int width_px_ = 0, height_px_ = 0;  // of one
+  int source_ = 0;
   std::int64_t frame_ = -1, pts_ns_ = 0;
   const DrawableTexture* pyramid_ = nullptr;
 };

@@ -99,7 +99,7 @@ struct DeviceFacts {
 
 // Where in the stream the frame shown lies.
 struct TimeFacts {
-  std::int64_t frame = -1;  // FrameView::sequence of the frame shown
+  std::int64_t frame = -1;  // number of the frame shown, from 0, by its time; -1: none yet
   std::int64_t pts_ns = 0;  // of the frame shown
   std::int64_t start_pts_ns = 0;
   std::int64_t duration_ns = 0;  // 0: unknown (live)
@@ -109,7 +109,7 @@ struct TimeFacts {
 
 // How fast frames come and go.
 struct PaceFacts {
-  double fps_shown = 0;   // frames of video a second, over the last second
+  double fps_shown = 0;   // frames of video a second, now; 0 while paused and at the end
   double fps_source = 0;  // the stream's own
   double budget_ms = 0;   // the time one frame has: 1000 / fps_source / speed, 0 unknown
   Ring<240> frame_ms;     // from one shown frame to the next
@@ -159,8 +159,12 @@ struct LookFacts {
 struct ViewFacts {
   bool offscreen = false;  // pictures must not depend on the machine: show no measured times, draw dashes instead
   const StreamInfo* stream = nullptr;
-  std::string error;    // the stream broke: the line that says how; empty otherwise
-  std::string message;  // for the person, shown for a moment: "saved ..."
+  int source_number = 0;            // of sources shown so far
+  std::int64_t pictures_drawn = 0;  // for the screen: none while nobody can see them
+  std::string error;                // the stream broke: the line that says how; empty otherwise
+  std::string state;                // what is waited for: "opening clip.mp4 ...", "lost, try 2 of 5"; empty: nothing
+  std::string message;              // for the person, shown for a moment: "saved ..."
+  std::string save_exists;          // a file that `save` found: may it be replaced?
   DeviceFacts device;
   TimeFacts time;
   PaceFacts pace;
@@ -178,8 +182,10 @@ struct ViewRequests {
   std::optional<double> seek_by_s;
   int step = 0;                              // +1, -1: pause and show the next, the previous frame
   bool configure = false;                    // settings.pipeline was changed
-  bool reset_settings = false;               // back to what the command line said
+  bool reset_settings = false;               // settings were reset: the eye is free again
   std::optional<std::string> save_settings;  // as TOML, to this path
+  bool replace = false;                      // `save_settings` may replace a file
+  bool keep_file = false;                    // ViewFacts::save_exists is answered: no
   bool screenshot = false;
   bool quit = false;
 };

@@ -54,7 +54,7 @@ void FeedJobs::open(const SourceConfig& config) {
   auto [result, thread] = run<std::unique_ptr<Feed>>(
       [wanted = std::move(wanted)] {
         auto feed = std::make_unique<Feed>(wanted);
-        feed->peek();
+        if (feed->peek() == nullptr) feed->throw_no_frame();
         return feed;
       },
       wake_);

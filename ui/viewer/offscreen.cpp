@@ -22,17 +22,6 @@ gl::Context make_context(const Log& log) {
   }
 }
 
-// What the person would see in a window.
-class Canvas {
- public:
-  Canvas(int width_px, int height_px) : color_(GL_RGBA8, width_px, height_px, 1), framebuffer_(color_, 0) {}
-  void bind() const { framebuffer_.bind(); }
-
- private:
-  gl::Texture color_;
-  gl::Framebuffer framebuffer_;
-};
-
 }  // namespace
 
 int render_offscreen(const OffscreenConfig& config,
@@ -43,9 +32,8 @@ int render_offscreen(const OffscreenConfig& config,
   wanted.policy = QueuePolicy::kBlock;
   auto opened = std::make_unique<Feed>(wanted);
   const gl::Context context = make_context(config.source.log);
-  const Canvas canvas(config.width_px, config.height_px);
   Viewer viewer(context, config.settings, nullptr, config.source.log);
-  Playback playback(viewer, {config.source, QueuePolicy::kBlock}, [] {});
+  Playback playback(viewer, {.source = config.source, .queue_policy = QueuePolicy::kBlock}, [] {});
   opened->peek();
   playback.play(std::move(opened));
   std::vector<Shot> shots = config.shots;
@@ -57,9 +45,9 @@ int render_offscreen(const OffscreenConfig& config,
     if (stopped()) break;
     if (!viewer.has_frame())
       throw InputError(fmt::format("{}: no frame to show", config.source.uri), Hint::kCheckRange);
-    canvas.bind();
-    for (int pass = 0; pass < 3; ++pass) viewer.draw(config.width_px, config.height_px, config.scale);  // sizes settle
-    save(shot, read_picture(config.width_px, config.height_px), viewer);
+    for (int pass = 0; pass < 2; ++pass)
+      viewer.picture(config.width_px, config.height_px, config.scale);  // sizes settle
+    save(shot, viewer.picture(config.width_px, config.height_px, config.scale), viewer);
     ++saved;
   }
   return saved;

@@ -1,26 +1,42 @@
 #include "ui/viewer/playback.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "pipeline/clock.h"
 #include "pipeline/error.h"
 
 namespace saccade::ui {
 namespace {
 
-constexpr std::int64_t kEarly_ns = 1'000'000;        // a frame this near its time is shown
-constexpr double kStarved_s = 0.002;                 // how soon to look again when the decoder has nothing
-constexpr double kIdle_s = 0.5;                      // while a message is to go away
+constexpr std::int64_t kEarly_ns = 1'000'000;  // a frame this near its time is shown
+constexpr double kStarved_s = 0.002;           // how soon to look again when the decoder has nothing
+constexpr double kSilent_s = 0.01;             // likewise, when it has had nothing for kSilent_ns
+constexpr std::int64_t kSilent_ns = 100'000'000;
+constexpr double kIdle_s = 0.5;                      // while a message is to go away, or a connection may be lost
 constexpr std::int64_t kMessage_ns = 4'000'000'000;  // how long one stays
+constexpr std::int64_t kPatience_ns = 500'000'000;   // a seek, or a source, that takes longer is spoken of
+constexpr std::int64_t kStall_ns = 250'000'000;      // how often the pace is drawn while no frame comes
+
+// Why the stream ended before its time; empty: it did not.
+std::string why_broken(const Feed& feed) {
+  if (!feed.fault().what.empty()) return one_line(feed.fault());
+  if (!feed.finished()) return {};
+  const StreamInfo& info = feed.info();
+  if (const StreamEnd end = feed.end(); end.broke) {
+    return fmt::format("{}: {}{}", info.uri, info.live ? "lost: " : "", end.reason.empty() ? "broken" : end.reason);
+  }
+  return feed.counters().truncated ? fmt::format("{}: it is cut short", info.uri) : std::string();
+}
 
 }  // namespace
 
 Playback::Playback(Viewer& viewer, const PlaybackConfig& config, std::function<void()> wake)
     : viewer_(viewer),
-      initial_(viewer.settings.pipeline),
       source_(config.source),
+      clock_ns_(config.clock_ns),
       jobs_(config.queue_policy, std::move(wake)) {}
 
 void Playback::open() { jobs_.open(source_); }
@@ -49,10 +65,6 @@ void Playback::play(std::unique_ptr<Feed> feed) {
   replaced_ = viewer_.facts.stream != nullptr;
   next_ = Frame{};  // it belongs to the old feed
   jobs_.give_up_seeking();
-  TimeFacts& time = viewer_.facts.time;
-  time.start_pts_ns = feed->start_pts_ns();
-  time.seekable = feed->seekable();
-  time.duration_ns = feed->duration_ns();
   viewer_.attach(std::move(feed));
   wanted_ = wanted_sought_ = true;
   pacer_.stop();
@@ -75,6 +87,7 @@ bool Playback::fetch_next() {
   if (feed() == nullptr) return false;
   const PollStatus status = feed()->poll(next_);
   starved_ = status == PollStatus::kLater;
+  if (!starved_) starved_since_ns_ = 0;
   if (status == PollStatus::kEnd) reach_end();
   return status == PollStatus::kFrame;
 }
@@ -82,37 +95,55 @@ bool Playback::fetch_next() {
 void Playback::note_end() {
   const Feed& feed = *this->feed();
   viewer_.facts.pace.frames_corrupt = feed.counters().frames_corrupt;
-  if (!feed.fault().what.empty() && viewer_.facts.error.empty()) {
-    viewer_.facts.error = one_line(feed.fault());
-    source_.log.warn("{}", viewer_.facts.error);
+  const std::string why = why_broken(feed);
+  if (!why.empty() && viewer_.facts.error.empty()) {
+    viewer_.facts.error = why;
+    source_.log.warn("{}", why);
   }
   wanted_ = false;
   if (!viewer_.facts.time.ended) redraw_ = true;
   viewer_.facts.time.ended = true;
   pacer_.stop();
+  viewer_.interrupt_pace();
 }
 
 void Playback::reach_end() {
   const Feed& feed = *this->feed();
-  const bool from_start = viewer_.settings.loop && feed.fault().what.empty() && feed.seekable();
-  if (!from_start || !viewer_.has_frame()) return note_end();
-  viewer_.facts.pace.frames_corrupt = feed.counters().frames_corrupt;
-  seek(feed.start_pts_ns());
+  const bool whole = feed.fault().what.empty() && !(feed.finished() && feed.end().broke);
+  const bool from_start = viewer_.settings.loop && whole && feed.seekable() && viewer_.has_frame();
+  note_end();
+  if (from_start) seek(feed.start_pts_ns());
 }
 
-bool Playback::advance(std::int64_t now_ns) {
-  shown_ = starved_ = false;
-  finish_jobs();
+void Playback::begin_again() {
+  viewer_.settings.paused = was_paused_ = false;
+  seek(viewer_.facts.time.start_pts_ns);
+}
+
+// Playing goes on or pauses. At the end either begins again, and so does a loop that is asked for there.
+void Playback::follow_settings() {
+  const bool loop_wanted = viewer_.settings.loop && !was_loop_;
+  was_loop_ = viewer_.settings.loop;
+  const bool ended = viewer_.facts.time.ended;
   if (viewer_.settings.paused != was_paused_) {
     was_paused_ = viewer_.settings.paused;
-    if (!was_paused_ && viewer_.facts.time.ended) seek(viewer_.facts.time.start_pts_ns);
     pacer_.stop();
+    viewer_.interrupt_pace();
+    if (ended) begin_again();
+  } else if (loop_wanted && ended && !was_paused_ && viewer_.facts.error.empty()) {
+    begin_again();
   }
+}
+
+bool Playback::advance() {
+  shown_ = starved_ = false;
+  finish_jobs();
+  follow_settings();
   try {
     if (wanted_) {
-      show_wanted(now_ns);
+      show_wanted();
     } else if (playing()) {
-      show_due(now_ns);
+      show_due();
     }
   } catch (const Error& error) {  // a frame that can't be shown, as one larger than the largest texture
     if (viewer_.facts.step.counters.frames == 0 && !replaced_) throw;
@@ -121,28 +152,53 @@ bool Playback::advance(std::int64_t now_ns) {
     wanted_ = false;
     say(viewer_.facts.error);
   }
+  note_stall();
   return shown_;
 }
 
-void Playback::show_wanted(std::int64_t now_ns) {
+// What is waited for, and a pace that falls while nothing comes.
+void Playback::note_stall() {
+  const std::int64_t now_ns = clock_ns_();
+  if (starved_ && starved_since_ns_ == 0) starved_since_ns_ = now_ns;
+  if (!jobs_.seeking()) seeking_since_ns_ = now_ns;
+  std::string state = waited_for(now_ns);
+  redraw_ |= state != viewer_.facts.state;
+  viewer_.facts.state = std::move(state);
+  if (!starved_ || viewer_.facts.pace.fps_shown <= 0 || now_ns - stall_drawn_ns_ < kStall_ns) return;
+  stall_drawn_ns_ = now_ns;
+  redraw_ |= now_ns - starved_since_ns_ > kStall_ns;
+}
+
+std::string Playback::waited_for(std::int64_t now_ns) {
+  if (jobs_.opening()) return fmt::format("opening {} ...", source_.uri);
+  if (viewer_.feed() == nullptr || viewer_.facts.time.ended) return {};
+  if (jobs_.seeking()) return now_ns - seeking_since_ns_ > kPatience_ns ? "seeking ..." : "";
+  if (const LinkState link = viewer_.feed()->link(); link.lost) {
+    return fmt::format("lost, try {} of {} ({})", link.tries, link.most_tries, link.reason);
+  }
+  const bool waits = starved_ && now_ns - starved_since_ns_ > 2 * kPatience_ns;
+  return waits ? fmt::format("waiting for {} ...", viewer_.feed()->info().live ? "the stream" : "the input") : "";
+}
+
+void Playback::show_wanted() {
   if (!fetch_next()) return;
   wanted_ = false;
   show(std::exchange(next_, Frame{}), wanted_sought_);
-  pacer_.start_at(viewer_.facts.time.pts_ns, std::max(now_ns, steady_now_ns()));
+  pacer_.start_at(viewer_.facts.time.pts_ns, clock_ns_());
 }
 
 // Shows what is due. A frame whose successor is due as well comes too late: it is dropped, and counted.
-void Playback::show_due(std::int64_t now_ns) {
-  if (!pacer_.running()) pacer_.start_at(viewer_.facts.time.pts_ns, now_ns);
+void Playback::show_due() {
+  if (!pacer_.running()) pacer_.start_at(viewer_.facts.time.pts_ns, clock_ns_());
   if (!fetch_next()) return;
+  const std::int64_t now_ns = clock_ns_();
   Feed& feed = *this->feed();
   const bool live = feed.info().live;  // the newest frame is due whenever it comes
   if (live) pacer_.start_at(next_.view().pts_ns, now_ns);
   if (pacer_.due_ns(next_.view().pts_ns) > now_ns + kEarly_ns) return;
   Frame frame = std::exchange(next_, Frame{});
   while (feed.poll(next_) == PollStatus::kFrame && (live || pacer_.due_ns(next_.view().pts_ns) <= now_ns)) {
-    feed.recycle(std::exchange(frame, std::exchange(next_, Frame{})));
-    ++viewer_.facts.pace.dropped_late;
+    viewer_.drop(std::exchange(frame, std::exchange(next_, Frame{})));
   }
   pacer_.shown(frame.view().pts_ns, now_ns);
   show(std::move(frame), false);
@@ -163,6 +219,7 @@ void Playback::show_until(std::int64_t pts_ns, const std::function<bool()>& stop
 void Playback::seek(std::int64_t pts_ns) {
   if (!viewer_.facts.time.seekable) return say("this input can't be sought");
   next_ = Frame{};
+  viewer_.interrupt_pace();
   sought_pts_ns_ = pts_ns;
   jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kFrom, pts_ns);
   wanted_ = wanted_sought_ = true;
@@ -172,6 +229,7 @@ void Playback::seek(std::int64_t pts_ns) {
 void Playback::step_by(int frames) {
   viewer_.settings.paused = was_paused_ = true;
   pacer_.stop();
+  viewer_.interrupt_pace();
   if (frames > 0) {
     if (!viewer_.facts.time.ended) wanted_ = true;
     wanted_sought_ = false;
@@ -185,10 +243,7 @@ void Playback::step_by(int frames) {
 }
 
 void Playback::take(const ViewRequests& requests) {
-  if (requests.reset_settings) {
-    viewer_.free_gaze();
-    viewer_.settings.pipeline = initial_;
-  }
+  if (requests.reset_settings) viewer_.reset_settings();
   if (requests.seek_pts_ns) seek(*requests.seek_pts_ns);
   if (requests.seek_by_s) {  // from where the seek before is still on its way to
     seek((jobs_.seeking() ? sought_pts_ns_ : viewer_.facts.time.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
@@ -196,11 +251,12 @@ void Playback::take(const ViewRequests& requests) {
   if (requests.step != 0) step_by(requests.step);
 }
 
-void Playback::apply_settings(std::int64_t now_ns) {
-  if (viewer_.settings.speed != pacer_.speed()) pacer_.set_speed(viewer_.settings.speed, now_ns);
+void Playback::apply_settings() {
+  if (viewer_.settings.speed != pacer_.speed()) pacer_.set_speed(viewer_.settings.speed, clock_ns_());
 }
 
-void Playback::expire_message(std::int64_t now_ns) {
+void Playback::expire_message() {
+  const std::int64_t now_ns = clock_ns_();
   std::string& message = viewer_.facts.message;
   if (message != message_) {
     message_ = message;
@@ -215,6 +271,7 @@ void Playback::expire_message(std::int64_t now_ns) {
 
 void Playback::refresh_facts() {
   ViewFacts& facts = viewer_.facts;
+  viewer_.refresh_times(clock_ns_());
   if (const LiveMeter* live = viewer_.live()) {
     facts.pace.age_p50_ms = live->since_capture().percentile_ms(50);
     facts.pace.age_p95_ms = live->since_capture().percentile_ms(95);
@@ -229,10 +286,12 @@ void Playback::refresh_facts() {
   facts.time.duration_ns = feed->duration_ns();
 }
 
-double Playback::wait_s(std::int64_t now_ns) {
-  const double idle = viewer_.facts.message.empty() ? -1 : kIdle_s;
+double Playback::wait_s() {
+  const std::int64_t now_ns = clock_ns_();
+  const bool may_be_lost = viewer_.facts.stream != nullptr && viewer_.facts.stream->live;
+  const double idle = viewer_.facts.message.empty() && !may_be_lost && !jobs_.seeking() ? -1 : kIdle_s;
   if (feed() == nullptr) return idle;  // a job calls `wake` when it is done
-  if (starved_) return kStarved_s;
+  if (starved_) return now_ns - starved_since_ns_ < kSilent_ns ? kStarved_s : kSilent_s;
   if (wanted_) return 0;
   if (playing() && pacer_.running() && next_) {
     const std::int64_t left_ns = pacer_.due_ns(next_.view().pts_ns) - now_ns - kEarly_ns / 2;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "pipeline/clock.h"
 #include "pipeline/run/pacer.h"
 #include "ui/viewer/feed_jobs.h"
 #include "ui/viewer/viewer.h"
@@ -17,10 +18,11 @@ namespace saccade::ui {
 
 struct PlaybackConfig {
   SourceConfig source;
-  std::optional<QueuePolicy> queue_policy;  // none: as the source needs it
+  std::optional<QueuePolicy> queue_policy;                 // none: as the source needs it
+  std::function<std::int64_t()> clock_ns = steady_now_ns;  // steady
 };
 
-// The viewer's thread. Times are steady_now_ns().
+// The viewer's thread.
 class Playback {
  public:
   // viewer outlives it. wake: called on any thread when advance() has something to do before wait_s() is over.
@@ -35,26 +37,30 @@ class Playback {
 
   // Shows the frame that is due. True: there was one. Throws InputError when the first source can't be opened, and
   // Error when its first frame can't be shown.
-  bool advance(std::int64_t now_ns);
+  bool advance();
   // Shows every frame up to this time, whatever the clock says; fewer when `stopped`.
   void show_until(std::int64_t pts_ns, const std::function<bool()>& stopped);
   // How long nothing happens by itself; below 0: until `wake`, or until settings or requests change.
-  double wait_s(std::int64_t now_ns);
+  double wait_s();
 
-  void take(const ViewRequests& requests);   // seeks, steps and the settings' reset; the others are not its business
-  void apply_settings(std::int64_t now_ns);  // of the viewer: speed
-  void refresh_facts();                      // those that change between frames
-  void say(std::string message);             // for the person, and for the log
-  void expire_message(std::int64_t now_ns);
+  void take(const ViewRequests& requests);  // seeks, steps and the settings' reset; the others are not its business
+  void apply_settings();                    // of the viewer: speed
+  void refresh_facts();                     // those that change between frames
+  void say(std::string message);            // for the person, and for the log
+  void expire_message();
   bool take_redraw() { return std::exchange(redraw_, false); }  // something changed that is no frame
   const std::string& uri() const { return source_.uri; }        // of the newest source that was to be opened
 
  private:
   void finish_jobs();
   void show(Frame frame, bool sought);
-  void show_wanted(std::int64_t now_ns);
-  void show_due(std::int64_t now_ns);
+  void show_wanted();
+  void show_due();
   bool fetch_next();
+  void follow_settings();
+  void begin_again();
+  void note_stall();
+  std::string waited_for(std::int64_t now_ns);
   void note_end();
   void reach_end();
   void seek(std::int64_t pts_ns);
@@ -63,8 +69,8 @@ class Playback {
   bool playing() const { return !viewer_.settings.paused && !viewer_.facts.time.ended; }
 
   Viewer& viewer_;
-  const PipelineConfig initial_;
   SourceConfig source_;
+  const std::function<std::int64_t()> clock_ns_;
   FeedJobs jobs_;
   Pacer pacer_;
   std::int64_t sought_pts_ns_ = 0;
@@ -73,7 +79,10 @@ class Playback {
   bool wanted_sought_ = true;
   bool shown_ = false;  // since advance() began
   bool starved_ = false;
-  bool was_paused_ = false;
+  std::int64_t starved_since_ns_ = 0;  // 0: it is not
+  std::int64_t seeking_since_ns_ = 0;
+  std::int64_t stall_drawn_ns_ = 0;  // when the pace was drawn last while no frame came
+  bool was_paused_ = false, was_loop_ = false;
   bool replaced_ = false;  // by a file that was dropped
   bool redraw_ = false;
   std::string message_;

@@ -143,7 +143,9 @@ void ViewInput::key(Key key, bool shift, bool repeated) {
 }
 
 void ViewInput::escape() {
-  if (viewer_.settings.fullscreen) {
+  if (!viewer_.facts.save_exists.empty()) {
+    viewer_.requests.keep_file = true;
+  } else if (viewer_.settings.fullscreen) {
     viewer_.settings.fullscreen = false;
   } else {
     viewer_.requests.quit = true;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
+#include "ui/panel/settings_edits.h"
 
 namespace saccade::ui {
 namespace {
@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kTrailSamples = 256;
 constexpr std::size_t kFixations = 64;
 constexpr std::int64_t kTrail_ns = 1'000'000'000;
-constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kSummarize_ns = 250'000'000;
 
 double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
@@ -34,6 +33,7 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwind
       overlay_(initial),
       draw_timer_(gl::Timer::of_hardware(context.capabilities())),
       log_(log),
+      initial_(initial),
       free_scanpath_(initial.pipeline.scanpath) {
   facts.offscreen = window == nullptr;
   facts.device.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
@@ -45,16 +45,14 @@ Viewer::~Viewer() = default;
 
 void Viewer::attach(std::unique_ptr<Feed> feed) {
   const StreamInfo& info = feed->info();
+  forget_source();
   facts.stream = &info;
   facts.device.decoder = decoder_text(info);
   facts.pace.fps_source = info.fps;
-  facts.time.frame = -1;
-  facts.step.counters = {};
-  facts.error.clear();
-  facts.time.ended = false;
-  forget_gaze();
-  forget_frame();
-  frame_ = Frame{};
+  facts.time.start_pts_ns = feed->start_pts_ns();
+  facts.time.seekable = feed->seekable();
+  facts.time.duration_ns = feed->duration_ns();
+  if (feed->seekable()) numbers_.begin(feed->start_pts_ns(), info.fps);
   applied_ = good_ = wanted_config();
   if (session_) {
     session_->reopen(std::move(feed), good_);
@@ -66,6 +64,25 @@ void Viewer::attach(std::unique_ptr<Feed> feed) {
   config.gl = &context_;
   config.log = log_;
   session_ = std::make_unique<Session>(config, std::move(feed));
+}
+
+void Viewer::forget_source() {
+  facts.time = {};
+  facts.pace = {};
+  facts.cost = {};
+  facts.step = {};
+  facts.look = {};
+  facts.error.clear();
+  ++facts.source_number;
+  forget_frame();
+  frame_ = Frame{};
+  recent_ = {};
+  decode_times_ = {};
+  summarized_at_ns_ = 0;
+  rate_.reset();
+  shown_at_ns_ = 0;
+  numbers_ = {};
+  last_sequence_ = -1;
 }
 
 // The pipeline is to go, and what the facts point to with it.
@@ -112,12 +129,31 @@ bool Viewer::configure() {
 void Viewer::show(Frame frame, bool sought) {
   Frame before = std::exchange(frame_, std::move(frame));
   configure();
+  note_number(frame_.view(), sought);
   if (sought) {
     session_->reset();
     forget_gaze();
+    interrupt_pace();
   }
-  step(Step::kNewFrame);
+  step(sought ? Step::kSought : Step::kNewFrame);
   if (before) session_->feed().recycle(std::move(before));
+}
+
+void Viewer::drop(Frame frame) {
+  note_number(frame.view(), false);
+  ++facts.pace.dropped_late;
+  session_->feed().recycle(std::move(frame));
+}
+
+void Viewer::note_number(const FrameView& view, bool sought) {
+  numbers_.note(view.pts_ns, !sought && view.sequence == last_sequence_ + 1);
+  last_sequence_ = view.sequence;
+}
+
+void Viewer::interrupt_pace() {
+  shown_at_ns_ = 0;
+  rate_.reset();
+  facts.pace.fps_shown = 0;
 }
 
 void Viewer::refresh() {
@@ -154,17 +190,18 @@ void Viewer::run_pipeline(Step step) {
     if (done.after_gap) forget_gaze();
     result = done.result;
   }
-  note_step(result);
+  note_step(result, step);
   freshness_.note(session_->pipeline().damage(), frame_.view().pts_ns);
   freshness_.upload();
   if (result.emitted) painter_.set(emission_.plan, emission_.batch);
   const std::int64_t end_ns = steady_now_ns();
-  step_ms_ = to_ms(end_ns - begin_ns);
-  if (facts.offscreen) return;
+  if (facts.offscreen || step == Step::kAgain) return;
+  // On its way to a frame that was sought, the decoder has decoded others.
   note_times(step == Step::kNewFrame ? session_->feed().last_decode_ns() : 0, end_ns - begin_ns);
 }
 
-void Viewer::note_step(const StepResult& result) {
+// The same frame again changes what was made of it, not what it changed itself.
+void Viewer::note_step(const StepResult& result, Step step) {
   const FrameView& view = frame_.view();
   const Pipeline& pipeline = session_->pipeline();
   const DrawableTexture* texture = pipeline.texture().drawable();
@@ -173,19 +210,21 @@ void Viewer::note_step(const StepResult& result) {
                            Hint::kGlBackend);
   }
   facts.cost.stages = pipeline.stages();
-  facts.time.frame = view.sequence;
+  facts.time.frame = facts.time.seekable ? numbers_.number(view.pts_ns) : view.sequence;
   facts.time.pts_ns = view.pts_ns;
   facts.color = view.color;
   facts.sar = static_cast<double>(view.sar);
   facts.pyramid = texture;
   facts.step.damage = &pipeline.damage();
-  facts.step.tiles = facts.step.damage->grid().count();
-  facts.step.damaged_tiles = result.damaged_tiles;
-  facts.step.rectangles = static_cast<int>(texture->last_upload().rects.size());
-  facts.step.upload_calls = texture->last_upload().calls;
-  facts.step.bytes_uploaded = result.bytes_uploaded;
-  facts.step.bytes_full = texture->layout().level0_bytes();
-  facts.step.counters = pipeline.counters();
+  if (step != Step::kAgain) {
+    facts.step.tiles = facts.step.damage->grid().count();
+    facts.step.damaged_tiles = result.damaged_tiles;
+    facts.step.rectangles = static_cast<int>(texture->last_upload().rects.size());
+    facts.step.upload_calls = texture->last_upload().calls;
+    facts.step.bytes_uploaded = result.bytes_uploaded;
+    facts.step.bytes_full = texture->layout().level0_bytes();
+    facts.step.counters = pipeline.counters();
+  }
   facts.look.gaze = result.gaze;
   const Lattice& lattice = pipeline.lattice();
   facts.look.fovea = &lattice.fovea();
@@ -212,7 +251,7 @@ void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
   const std::int64_t now = steady_now_ns();
   if (shown_at_ns_ != 0) facts.pace.frame_ms.push(static_cast<float>(to_ms(now - shown_at_ns_)));
   shown_at_ns_ = now;
-  shows_ns_.push_back(now);
+  rate_.note(now);
   if (decode_ns > 0) {
     recent_.note(Stage::kDecode, to_ms(decode_ns), now);
     decode_times_.record(decode_ns);
@@ -224,16 +263,15 @@ void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
     total_ms_[i] = total_ms;
   }
   facts.pace.work_ms.push(static_cast<float>(to_ms(step_ns) + facts.cost.draw_ms));
-  summarize_times(now);
+  refresh_times(now);
 }
 
-void Viewer::summarize_times(std::int64_t now) {
-  while (!shows_ns_.empty() && now - shows_ns_.front() > kSecond_ns) shows_ns_.pop_front();
-  if (now - summarized_at_ns_ < kSummarize_ns) return;
-  summarized_at_ns_ = now;
-  facts.pace.fps_shown = static_cast<double>(shows_ns_.size());
+void Viewer::refresh_times(std::int64_t now) {
   facts.pace.budget_ms = facts.pace.fps_source > 0 ? 1000.0 / facts.pace.fps_source / settings.speed : 0;
-  recent_.summarize(now, facts.cost.recent);
+  if (!frame_ || now - summarized_at_ns_ < kSummarize_ns) return;
+  summarized_at_ns_ = now;
+  facts.pace.fps_shown = rate_.per_s(now);
+  if (facts.pace.fps_shown > 0) recent_.summarize(now, facts.cost.recent);  // those before a pause stay
   facts.cost.whole.clear();
   facts.cost.whole.push_back(summarize(Stage::kDecode, decode_times_));
   for (const Stage stage : session_->pipeline().stages())
@@ -275,12 +313,23 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   draw_timer_.end();
   if (facts.offscreen) return;
   facts.cost.draw_ms = to_ms(steady_now_ns() - begin_ns);
-  draw_times_.record(steady_now_ns() - begin_ns);
   if (const auto ns = draw_timer_.poll_ns()) facts.cost.gpu.draw_ms = to_ms(*ns);
   if (facts.pyramid != nullptr) {
     const GlTimes& times = facts.pyramid->times();
     facts.cost.gpu = {times.upload_ms, times.mips_ms, times.sample_ms, facts.cost.gpu.draw_ms};
   }
+}
+
+void Viewer::reset_settings() {
+  ui::reset_settings(settings, initial_);
+  gaze_held_ = false;
+}
+
+Picture Viewer::picture(int width_px, int height_px, float scale) {
+  const Canvas canvas(width_px, height_px);
+  canvas.bind();
+  draw(width_px, height_px, scale);
+  return canvas.read();
 }
 
 void Viewer::fixate(float u, float v) {
@@ -300,24 +349,6 @@ void Viewer::free_gaze() {
   if (!held) return;
   scanpath.policy = back ? free_scanpath_.policy : FixationPolicy::kSaliency;
   scanpath.argument = back ? free_scanpath_.argument : std::string();
-}
-
-Picture read_picture(int width_px, int height_px) {
-  Picture picture{width_px, height_px, {}};
-  const std::size_t row_bytes = static_cast<std::size_t>(width_px) * 3;
-  std::vector<std::uint8_t> rows(row_bytes * static_cast<std::size_t>(height_px));
-  gl::Sync::fence().finish("drawing");
-  gl::forget_errors();
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_px, height_px, GL_RGB, GL_UNSIGNED_BYTE, rows.data());
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  gl::check("glReadPixels");
-  picture.rgb.resize(rows.size());
-  for (std::size_t y = 0; y < static_cast<std::size_t>(height_px); ++y) {  // GL's first row is the lowest
-    const std::size_t from = static_cast<std::size_t>(height_px) - 1 - y;
-    std::memcpy(picture.rgb.data() + y * row_bytes, rows.data() + from * row_bytes, row_bytes);
-  }
-  return picture;
 }
 
 }  // namespace saccade::ui

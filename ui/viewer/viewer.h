@@ -13,17 +13,13 @@
 #include "ui/picture/frame_renderer.h"
 #include "ui/picture/marks.h"
 #include "ui/picture/view_state.h"
+#include "ui/viewer/canvas.h"
+#include "ui/viewer/frame_numbers.h"
+#include "ui/viewer/frame_rate.h"
 #include "ui/viewer/imgui_layer.h"
 #include "ui/viewer/recent_stages.h"
 
 namespace saccade::ui {
-
-// 8-bit R'G'B', interleaved, tightly packed rows, origin top-left.
-struct Picture {
-  int width = 0;
-  int height = 0;
-  std::vector<std::uint8_t> rgb;
-};
 
 // One thread, the GL context's. `settings`, `facts` and `requests` are there to be read and changed between calls.
 class Viewer {
@@ -34,7 +30,8 @@ class Viewer {
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
-  // A new source: its facts, and a pipeline that knows nothing of the old one. Frames of the old one must be gone.
+  // A new source: its facts, and a pipeline that knows nothing of the old one. Counters, times and graph begin again.
+  // Frames of the old one must be gone.
   void attach(std::unique_ptr<Feed> feed);
   Feed* feed() { return session_ ? &session_->feed() : nullptr; }  // null before attach()
 
@@ -42,15 +39,27 @@ class Viewer {
   // doesn't follow the one before, so everything is new.
   void show(Frame frame, bool sought);
 
+  // A frame of feed() that came too late to be shown.
+  void drop(Frame frame);
+
+  // The next frame does not follow the last one in time: pause, seek, the end.
+  void interrupt_pace();
+
   // Settings changed while no frame comes: takes the frame kept through the pipeline again where that is needed.
   void refresh();
 
   // Draws view, marks and panel into the bound framebuffer. scale: pixels a point.
   void draw(int width_px, int height_px, float scale);
+  // The same into a framebuffer of its own, which stays bound.
+  Picture picture(int width_px, int height_px, float scale);
+
+  // Times that change between frames; now_ns by steady_now_ns().
+  void refresh_times(std::int64_t now_ns);
 
   // The eye goes to this place of the picture, 0..1, and stays.
   void fixate(float u, float v);
-  void free_gaze();  // and the policy of before returns
+  void free_gaze();       // and the policy of before returns
+  void reset_settings();  // to those it began with: see ui/panel/settings_edits.h
 
   bool has_frame() const { return static_cast<bool>(frame_); }
   const FrameView& frame() const { return frame_.view(); }
@@ -66,14 +75,15 @@ class Viewer {
  private:
   PipelineConfig wanted_config() const;
   bool configure();
-  enum class Step : std::uint8_t { kNewFrame, kAgain };
+  enum class Step : std::uint8_t { kNewFrame, kSought, kAgain };
   void step(Step step);
   void run_pipeline(Step step);
+  void forget_source();
   void forget_frame();
   void forget_gaze();
-  void note_step(const StepResult& result);
+  void note_number(const FrameView& view, bool sought);
+  void note_step(const StepResult& result, Step step);
   void note_times(std::int64_t decode_ns, std::int64_t step_ns);
-  void summarize_times(std::int64_t now_ns);
   Scene scene() const;
 
   const gl::Context& context_;
@@ -85,22 +95,21 @@ class Viewer {
   gl::Timer draw_timer_;
   const Log log_;
   std::unique_ptr<Session> session_;  // its pipeline works in context_
-  PipelineConfig applied_;            // what the pipeline runs
-  PipelineConfig good_;               // what it has run with success
-  ScanpathConfig free_scanpath_;      // before a click
+  const ViewSettings initial_;
+  PipelineConfig applied_;        // what the pipeline runs
+  PipelineConfig good_;           // what it has run with success
+  ScanpathConfig free_scanpath_;  // before a click
   bool gaze_held_ = false;
   Emission emission_;
   PatchPlan outline_plan_;
   Frame frame_;  // of the session's feed, and so before it in going
   std::array<double, kStageCount> total_ms_{};
   RecentStages recent_;
-  DurationHistogram decode_times_, draw_times_;
+  DurationHistogram decode_times_;
   std::int64_t shown_at_ns_ = 0, summarized_at_ns_ = 0;
-  double step_ms_ = 0;
-  std::deque<std::int64_t> shows_ns_;  // of the last second
+  FrameRate rate_;
+  FrameNumbers numbers_;
+  std::int64_t last_sequence_ = -1;  // FrameView::sequence of the frame that came last
 };
-
-// Reads the bound framebuffer. Throws gl::GlError where it was not drawn.
-Picture read_picture(int width_px, int height_px);
 
 }  // namespace saccade::ui

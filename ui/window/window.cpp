@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "pipeline/backend/gl_log.h"
-#include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "ui/viewer/playback.h"
 #include "ui/window/glfw.h"
@@ -24,8 +23,11 @@ class Window {
 
  private:
   void take_requests();
+  void save_settings(const ViewRequests& requests);
   void apply_settings();
   void draw();
+  bool can_be_seen() const;
+  float scale() const;
   void wait();
   bool closing() const { return glfwWindowShouldClose(window_.get()) != GLFW_FALSE; }
 
@@ -53,24 +55,32 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
       }()),
       input_(window_.get()),
       viewer_(context_, config.settings, window_.get(), config.source.log),
-      playback_(viewer_, {config.source, config.queue_policy}, wake_window) {
+      playback_(viewer_, {.source = config.source, .queue_policy = config.queue_policy}, wake_window) {
   input_.attach(viewer_);
   vsync_ = !config.settings.vsync;  // so that it is set
   playback_.open();
 }
 
+// A file that exists is replaced when the person says so.
+void Window::save_settings(const ViewRequests& requests) {
+  std::string& exists = viewer_.facts.save_exists;
+  if (requests.keep_file) exists.clear();
+  if (!requests.save_settings || !hooks_.save_settings) return;
+  Saved saved = hooks_.save_settings(*requests.save_settings, viewer_.settings, requests.replace);
+  exists = saved.exists ? *requests.save_settings : std::string();
+  if (!saved.exists) playback_.say(std::move(saved.said));
+  input_.events().redraws = std::max(input_.events().redraws, 1);
+}
+
 void Window::take_requests() {
   const ViewRequests requests = std::exchange(viewer_.requests, ViewRequests{});
   if (requests.quit) glfwSetWindowShouldClose(window_.get(), GLFW_TRUE);
-  if (requests.save_settings && hooks_.save_settings) {
-    playback_.say(hooks_.save_settings(*requests.save_settings, viewer_.settings));
-  }
+  save_settings(requests);
   if (requests.screenshot && hooks_.save_picture) {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_.get(), &width, &height);
-    glReadBuffer(GL_BACK);
-    viewer_.draw(width, height, 1);
-    playback_.say(hooks_.save_picture(read_picture(width, height), viewer_.facts));
+    const Picture picture = viewer_.picture(std::max(width, 1), std::max(height, 1), scale());
+    playback_.say(hooks_.save_picture(picture, viewer_.facts));
   }
   playback_.take(requests);
   if (auto dropped = std::exchange(input_.events().dropped, std::nullopt)) playback_.open_file(*std::move(dropped));
@@ -80,14 +90,28 @@ void Window::apply_settings() {
   const ViewSettings& settings = viewer_.settings;
   if (settings.vsync != vsync_) glfwSwapInterval(settings.vsync ? 1 : 0);
   vsync_ = settings.vsync;
-  playback_.apply_settings(steady_now_ns());
-  input_.set_fullscreen(settings.fullscreen);
+  playback_.apply_settings();
+  viewer_.settings.fullscreen = input_.set_fullscreen(settings.fullscreen);
   if (const StreamInfo* stream = viewer_.facts.stream; stream != nullptr && stream->uri != title_) {
     title_ = stream->uri;
     glfwSetWindowTitle(window_.get(), fmt::format("{} - saccade", title_).c_str());
   }
 }
 
+float Window::scale() const {
+  float scale_x = 1, scale_y = 1;
+  glfwGetWindowContentScale(window_.get(), &scale_x, &scale_y);
+  return std::max(std::round(scale_x * 4) / 4, 1.0f);
+}
+
+bool Window::can_be_seen() const {
+  int width = 0, height = 0;  // 0: minimised on some systems, or dragged to nothing
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  return width > 0 && height > 0 && glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_FALSE &&
+         glfwGetWindowAttrib(window_.get(), GLFW_VISIBLE) != GLFW_FALSE;
+}
+
+// Frames go through the pipeline also while nobody can see them.
 void Window::draw() {
   int& redraws = input_.events().redraws;
   if (playback_.take_redraw()) redraws = std::max(redraws, 1);
@@ -95,21 +119,20 @@ void Window::draw() {
   if (redraws > 0) --redraws;
   if (!new_frame_) viewer_.refresh();
   playback_.refresh_facts();
-  int width = 0, height = 0;
-  glfwGetFramebufferSize(window_.get(), &width, &height);
-  if (width > 0 && height > 0) {  // minimised, or dragged to nothing: nothing to draw on
-    float scale_x = 1, scale_y = 1;
-    glfwGetWindowContentScale(window_.get(), &scale_x, &scale_y);
+  if (can_be_seen()) {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_.get(), &width, &height);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    viewer_.draw(width, height, std::max(std::round(scale_x * 4) / 4, 1.0f));
+    viewer_.draw(width, height, scale());
     glfwSwapBuffers(window_.get());
+    ++viewer_.facts.pictures_drawn;
   }
   if (hooks_.report) hooks_.report(new_frame_ ? "frame" : "draw", viewer_);
   new_frame_ = false;
 }
 
 void Window::wait() {
-  const double wait = input_.events().redraws > 0 ? 0 : playback_.wait_s(steady_now_ns());
+  const double wait = input_.events().redraws > 0 ? 0 : playback_.wait_s();
   if (wait < 0) {
     glfwWaitEvents();
   } else if (wait > 0) {
@@ -122,11 +145,11 @@ void Window::wait() {
 WindowResult Window::run() {
   const auto stopped = [&] { return hooks_.stopped && hooks_.stopped(); };
   while (!closing() && !stopped()) {
-    new_frame_ |= playback_.advance(steady_now_ns());
+    new_frame_ |= playback_.advance();
     draw();
     take_requests();
     apply_settings();
-    playback_.expire_message(steady_now_ns());
+    playback_.expire_message();
     if (closing()) break;
     wait();
   }

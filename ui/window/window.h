@@ -19,11 +19,17 @@ struct WindowConfig {
   int height_px = 720;
 };
 
+struct Saved {
+  bool exists = false;  // a file does, and was kept
+  std::string said;     // what became of it, in a line
+};
+
 // What the program does for the window. All are called on the main thread; those left empty are not.
 struct WindowHooks {
   // Writes a picture, and says in a line what became of it.
   std::function<std::string(const Picture&, const ViewFacts&)> save_picture;
-  std::function<std::string(const std::string& path, const ViewSettings&)> save_settings;
+  // Writes the settings; a file that exists only with `replace`.
+  std::function<Saved(const std::string& path, const ViewSettings&, bool replace)> save_settings;
   // After each picture drawn, and once at the end; `event` is "frame" for a new one of the video, "draw", "end".
   std::function<void(const char* event, const Viewer&)> report;
   std::function<bool()> stopped;

@@ -121,18 +121,41 @@ void WindowInput::wheel(double dy) {
   if (view_) view_->wheel(cursor_place(), dy);
 }
 
-void WindowInput::set_fullscreen(bool on) {
-  if (on == (glfwGetWindowMonitor(window_) != nullptr)) return;
+// The one that shows most of the window.
+GLFWmonitor* WindowInput::monitor() const {
+  int x = 0, y = 0, width = 0, height = 0, count = 0;
+  glfwGetWindowPos(window_, &x, &y);
+  glfwGetWindowSize(window_, &width, &height);
+  GLFWmonitor* const* monitors = glfwGetMonitors(&count);
+  GLFWmonitor* best = glfwGetPrimaryMonitor();
+  long most = 0;
+  for (int i = 0; i < count; ++i) {
+    int left = 0, top = 0;
+    glfwGetMonitorPos(monitors[i], &left, &top);
+    const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+    if (mode == nullptr) continue;
+    const long across = std::min(x + width, left + mode->width) - std::max(x, left);
+    const long down = std::min(y + height, top + mode->height) - std::max(y, top);
+    if (across <= 0 || down <= 0 || across * down <= most) continue;
+    most = across * down;
+    best = monitors[i];
+  }
+  return best;
+}
+
+bool WindowInput::set_fullscreen(bool on) {
+  if (on == (glfwGetWindowMonitor(window_) != nullptr)) return on;
   if (!on) {
     glfwSetWindowMonitor(window_, nullptr, windowed_x_, windowed_y_, windowed_width_, windowed_height_, GLFW_DONT_CARE);
-    return;
+    return false;
   }
-  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
-  const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
-  if (mode == nullptr) return;
+  GLFWmonitor* wanted = monitor();
+  const GLFWvidmode* mode = wanted == nullptr ? nullptr : glfwGetVideoMode(wanted);
+  if (mode == nullptr) return false;
   glfwGetWindowPos(window_, &windowed_x_, &windowed_y_);
   glfwGetWindowSize(window_, &windowed_width_, &windowed_height_);
-  glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  glfwSetWindowMonitor(window_, wanted, 0, 0, mode->width, mode->height, mode->refreshRate);
+  return true;
 }
 
 }  // namespace saccade::ui

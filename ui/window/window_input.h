@@ -22,7 +22,7 @@ class WindowInput {
   void attach(Viewer& viewer) { view_.emplace(viewer); }
   InputEvents& events() { return events_; }
   const InputEvents& events() const { return events_; }
-  void set_fullscreen(bool on);
+  bool set_fullscreen(bool on);  // returns what it is then
 
  private:
   static WindowInput* of(GLFWwindow* window);
@@ -33,6 +33,7 @@ class WindowInput {
   void wheel(double dy);
   ViewInput::Place place(double x, double y) const;
   ViewInput::Place cursor_place() const;
+  GLFWmonitor* monitor() const;
 
   GLFWwindow* window_;
   std::optional<ViewInput> view_;  // none before attach()

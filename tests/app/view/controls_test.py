@@ -114,6 +114,14 @@ class Controls(unittest.TestCase):
         saved = tomllib.loads((self.folder / "saccade.toml").read_text())
         for name in ("e0", "m0", "threshold"):
             self.assertAlmostEqual(saved[name], state[name], places=6, msg=name)
+        before = (self.folder / "saccade.toml").read_bytes()
+        self.use(viewer, lambda: self.drag(viewer, "threshold", 0.5, 0.8), lambda s: s["settings"]["threshold"] > 44, "another threshold")
+        self.use(viewer, lambda: self.click(viewer, "save"), lambda s: s["save_exists"] == "saccade.toml", "it asks before it replaces")
+        self.use(viewer, lambda: self.click(viewer, "keep"), lambda s: s["save_exists"] == "", "the answer: no")
+        self.assertEqual((self.folder / "saccade.toml").read_bytes(), before)
+        self.use(viewer, lambda: self.click(viewer, "save"), lambda s: s["save_exists"] == "saccade.toml", "it asks again")
+        self.use(viewer, lambda: self.click(viewer, "replace"), lambda s: s["save_exists"] == "", "the answer: yes")
+        self.assertGreater(tomllib.loads((self.folder / "saccade.toml").read_text())["threshold"], 44)
         self.use(viewer, lambda: self.click(viewer, "reset"), lambda s: s["settings"]["e0"] is None and s["settings"]["threshold"] == 0, "all as it was")
         self.quit(viewer)
 
@@ -146,10 +154,11 @@ class Controls(unittest.TestCase):
         viewer.wait_for(lambda s: not s["settings"]["vsync"], "vsync off again")
         self.screen.xdotool("windowunmap", viewer.window)
         shown = viewer.drain()["frames"]
-        viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames while hidden")
+        hidden = viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames while hidden")
+        later = viewer.wait_for(lambda s: s["frames"] > hidden["frames"] + 5, "more of them")
+        self.assertEqual(later["drawn"], hidden["drawn"])  # nobody sees it
         self.screen.xdotool("windowmap", viewer.window)
-        shown = viewer.drain()["frames"]
-        viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames when shown again")
+        viewer.wait_for(lambda s: s["drawn"] > later["drawn"] + 3, "pictures when shown again")
         viewer.process.terminate()
         self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
 

@@ -3,6 +3,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import tempfile
 import time
 import unittest
@@ -134,6 +135,49 @@ class Window(unittest.TestCase):
         viewer.key("space")
         viewer.wait_for(lambda s: s["t_s"] < 0.2 and not s["settings"]["paused"], "round again", 90)
         self.quit(viewer)
+
+    def test_space_at_the_end_begins_again_at_once(self):
+        clip = make_clip(pathlib.Path(self.folder) / "again.mp4", "testsrc2=size=160x120:rate=25:duration=1")
+        viewer = self.open(clip)
+        end = viewer.wait_for(lambda s: s["ended"], "the end")
+        self.assertEqual((end["frame"], end["fps"]), (24, 0))
+        viewer.key("space")
+        again = viewer.wait_for(lambda s: not s["ended"] and s["t_s"] < 0.5, "playing again")
+        self.assertFalse(again["settings"]["paused"])
+        self.assertLess(again["frame"], 13)
+        self.quit(viewer)
+
+    def test_it_says_what_it_opens_before_anything_came(self):
+        clip = make_clip(pathlib.Path(self.folder) / "late.mkv", "testsrc2=size=160x120:rate=25:duration=1")
+        pipe = pathlib.Path(self.folder) / "pipe.mkv"
+        os.mkfifo(pipe)
+        viewer = WindowedViewer(self.screen, pipe, "--size", "640x360")
+        self.addCleanup(viewer.kill)
+        opening = viewer.wait_for(lambda s: s["state"].startswith("opening"), "that it opens")
+        self.assertIn("pipe.mkv", opening["state"])
+        self.assertGreater(opening["drawn"], -1)
+        pipe.write_bytes(pathlib.Path(clip).read_bytes())
+        viewer.find_window()
+        viewer.wait_for(lambda s: s["ended"] and s["state"] == "", "played")
+        self.quit(viewer)
+
+    def test_a_lost_stream_says_which_try_then_why(self):
+        clip = make_clip(pathlib.Path(self.folder) / "live.ts", "testsrc2=size=160x120:rate=25:duration=3", "-g", "10")
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+            viewer = WindowedViewer(self.screen, address, "--size", "640x360", "--stall-timeout", "1", "--reconnect", "3")
+            self.addCleanup(viewer.kill)
+            connection, _ = server.accept()
+        with connection:
+            connection.sendall(pathlib.Path(clip).read_bytes())
+            viewer.find_window()
+            lost = viewer.wait_for(lambda s: s["ended"], "the end")
+        said = "".join(state["state"] + "\n" for state in viewer.history)
+        for number in (2, 3):  # the first, at once, may be over before it is drawn
+            self.assertIn(f"lost, try {number} of 3 (nothing came for 1 s)\n", said)
+        self.assertIn("3 tries to reconnect failed", lost["error"])
+        viewer.key("q")
+        self.assertEqual(viewer.finish(), 3, "".join(viewer.errors))
 
     def test_a_broken_file_keeps_what_it_showed(self):
         clip = pathlib.Path(make_clip(pathlib.Path(self.folder) / "cut.mkv", "testsrc2=size=160x120:rate=25:duration=4"))

@@ -1,0 +1,356 @@
+// Playing without a window and without waiting: the clock is the test's.
+#include "ui/viewer/playback.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "pipeline/source/open.h"
+#include "tests/support/required.h"
+#include "ui/panel/settings_edits.h"
+#include "ui/viewer/view_input.h"
+
+namespace saccade::ui {
+namespace {
+
+constexpr std::int64_t kFrame_ns = 40'000'000;  // of 25 a second
+constexpr auto kBox = "test://box?size=64x48&rate=25&frames=250";
+
+gl::Context* shared_context() {
+  static const std::unique_ptr<gl::Context> context = []() -> std::unique_ptr<gl::Context> {
+    try {
+      return std::make_unique<gl::Context>(gl::Context::offscreen());
+    } catch (const gl::GlError&) {
+      return nullptr;
+    }
+  }();
+  return context.get();
+}
+
+// A live stream: some frames, then it waits for the test, then it is over as the test says.
+class LostSource final : public FrameSource {
+ public:
+  explicit LostSource(std::int64_t frames) : frames_(frames) {
+    SourceConfig config;
+    config.uri = kBox;
+    inner_ = open_source(config);
+    info_ = inner_->info();
+    info_.uri = "rtsp://camera/door";
+    info_.live = true;
+  }
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame& out) override {
+    if (given_ < frames_) {
+      ++given_;
+      return inner_->next(out);
+    }
+    if (over_ || stop_) return ReadStatus::kEnd;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return ReadStatus::kAgain;
+  }
+  const SourceCounters& counters() const override { return counters_; }
+  const Fault& fault() const override { return fault_; }
+  StreamEnd end() const override { return {true, "nothing came for 3 s, and 5 tries to reconnect failed"}; }
+  LinkState link() const override {
+    const std::lock_guard lock(mutex_);
+    return link_;
+  }
+  void set_link(LinkState link) {
+    const std::lock_guard lock(mutex_);
+    link_ = std::move(link);
+  }
+  void finish() { over_ = true; }
+  void interrupt() override { stop_ = true; }
+  void recycle(Frame frame) override { inner_->recycle(std::move(frame)); }
+
+ private:
+  const std::int64_t frames_;
+  std::unique_ptr<FrameSource> inner_;
+  StreamInfo info_;
+  SourceCounters counters_;
+  Fault fault_;
+  std::int64_t given_ = 0;
+  std::atomic<bool> over_{false}, stop_{false};
+  mutable std::mutex mutex_;
+  LinkState link_;
+};
+
+class PlaybackTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (shared_context() == nullptr) {
+      testing::skip_or_fail("gl", "no OpenGL context");
+      return;
+    }
+    start(kBox);
+  }
+  void start(const std::string& uri) {
+    playback_.reset();
+    viewer_ = nullptr;  // one at a time
+    viewer_ = std::make_unique<Viewer>(*shared_context(), ViewSettings{}, nullptr, Log{});
+    PlaybackConfig config;
+    config.source.uri = uri;
+    config.clock_ns = [this] { return now_ns_; };
+    playback_ = std::make_unique<Playback>(*viewer_, config, [] {});
+    playback_->open();
+    ASSERT_TRUE(until([this] { return viewer_->has_frame(); }));
+  }
+  void start(std::unique_ptr<FrameSource> source) {
+    FeedConfig config;
+    auto feed = std::make_unique<Feed>(std::move(source), config);
+    ASSERT_NE(feed->peek(), nullptr);
+    playback_->play(std::move(feed));
+    ASSERT_TRUE(until([this] { return facts().stream->live && viewer_->has_frame(); }));
+  }
+
+  // One round of the window's loop.
+  void spin() {
+    if (!playback_->advance()) viewer_->refresh();
+    playback_->refresh_facts();
+    playback_->take(std::exchange(viewer_->requests, ViewRequests{}));
+    playback_->apply_settings();
+    playback_->expire_message();
+  }
+  // Rounds until it is so; the clock goes on by `step_ns` a round. The threads behind need a moment.
+  bool until(const std::function<bool()>& so, std::int64_t step_ns = 0) {
+    for (int rounds = 0; rounds < 20'000; ++rounds) {
+      spin();
+      if (so()) return true;
+      now_ns_ += step_ns;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  bool play_to_the_end() {
+    return until([this] { return facts().time.ended; }, kFrame_ns);
+  }
+  ViewFacts& facts() { return viewer_->facts; }
+  ViewSettings& settings() { return viewer_->settings; }
+  void seek(double t_s) {
+    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + std::llround(t_s * 1e9);
+    spin();
+    ASSERT_TRUE(until([&] { return shown() == std::llround(t_s * 1e9); })) << shown();
+  }
+  std::int64_t shown() { return facts().time.pts_ns - facts().time.start_pts_ns; }
+
+  std::int64_t now_ns_ = 1'000'000'000'000;
+  std::unique_ptr<Viewer> viewer_;
+  std::unique_ptr<Playback> playback_;
+};
+
+TEST_F(PlaybackTest, ToTheEnd_ShowsTheLastFrameAndSaysSo) {
+  start("test://box?size=64x48&rate=25&frames=5");
+  ASSERT_TRUE(play_to_the_end());
+  EXPECT_EQ(facts().time.frame, 4);
+  EXPECT_EQ(facts().pace.fps_shown, 0);
+  EXPECT_EQ(facts().error, "");
+}
+
+TEST_F(PlaybackTest, PauseAtTheEnd_BeginsAgainAtOnce) {
+  start("test://box?size=64x48&rate=25&frames=5");
+  ASSERT_TRUE(play_to_the_end());
+  ViewInput(*viewer_).key(kKeySpace, false, false);
+  spin();
+  EXPECT_FALSE(settings().paused);
+  EXPECT_TRUE(until([this] { return facts().time.frame == 0; }));
+  EXPECT_TRUE(until([this] { return facts().time.frame == 2; }, kFrame_ns)) << "it does not play on";
+}
+
+TEST_F(PlaybackTest, PausedAtTheEnd_SpaceBeginsAgainToo) {
+  start("test://box?size=64x48&rate=25&frames=5");
+  ASSERT_TRUE(play_to_the_end());
+  viewer_->requests.step = 1;
+  spin();
+  EXPECT_TRUE(settings().paused);
+  ViewInput(*viewer_).key(kKeySpace, false, false);
+  EXPECT_TRUE(until([this] { return facts().time.frame == 0 && !settings().paused; }));
+}
+
+TEST_F(PlaybackTest, LoopAtTheEnd_BeginsAgain) {
+  start("test://box?size=64x48&rate=25&frames=5");
+  ASSERT_TRUE(play_to_the_end());
+  settings().loop = true;
+  EXPECT_TRUE(until([this] { return facts().time.frame == 0; }));
+  EXPECT_TRUE(until([this] { return facts().time.frame == 4; }, kFrame_ns));
+  EXPECT_TRUE(until([this] { return facts().time.frame == 1; }, kFrame_ns)) << "no second round";
+}
+
+TEST_F(PlaybackTest, FrameNumber_IsByTimeAfterAnySeek) {
+  settings().paused = true;
+  seek(5);
+  EXPECT_EQ(facts().time.frame, 125);
+  viewer_->requests.step = -1;
+  ASSERT_TRUE(until([this] { return shown() == 124 * kFrame_ns; }));
+  EXPECT_EQ(facts().time.frame, 124);
+  viewer_->requests.step = 1;
+  ASSERT_TRUE(until([this] { return shown() == 125 * kFrame_ns; }));
+  EXPECT_EQ(facts().time.frame, 125);
+  seek(0);
+  EXPECT_EQ(facts().time.frame, 0);
+  seek(9.96);
+  EXPECT_EQ(facts().time.frame, 249);
+}
+
+TEST_F(PlaybackTest, LateFrames_AreDroppedAndNumbered) {
+  now_ns_ += 10 * kFrame_ns;  // nobody looked for so long
+  ASSERT_TRUE(until([this] { return facts().pace.dropped_late > 0; }, kFrame_ns));
+  EXPECT_EQ(facts().time.frame, shown() / kFrame_ns);
+}
+
+TEST_F(PlaybackTest, PausedRedraw_IsNoFrame) {
+  facts().offscreen = false;  // so that times are taken
+  settings().paused = true;
+  spin();
+  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
+  const ViewFacts before = facts();
+  settings().pipeline.diff.threshold = 9;
+  set_fovea(settings().pipeline, 3, 3);
+  spin();
+  EXPECT_EQ(facts().look.solved_e0, 3);  // it was worked on
+  EXPECT_EQ(facts().step.counters.frames, before.step.counters.frames);
+  EXPECT_EQ(facts().step.counters.tiles, before.step.counters.tiles);
+  EXPECT_EQ(facts().step.damaged_tiles, before.step.damaged_tiles);
+  EXPECT_EQ(facts().pace.frame_ms.count, before.pace.frame_ms.count);
+  EXPECT_EQ(facts().pace.work_ms.count, before.pace.work_ms.count);
+  EXPECT_EQ(facts().pace.fps_shown, 0);
+}
+
+TEST_F(PlaybackTest, AnotherSource_BeginsAllAgainButSettings) {
+  facts().offscreen = false;
+  ASSERT_TRUE(until([this] { return facts().step.counters.frames >= 5; }, kFrame_ns));
+  facts().pace.dropped_late = 7;
+  facts().error = "broken";
+  settings().pipeline.diff.threshold = 3;
+  playback_->open_file("test://static?size=32x32&rate=5&frames=9");
+  ASSERT_TRUE(until([this] { return facts().step.tiles == 4; }));
+  EXPECT_EQ(facts().step.counters.frames, 1);
+  EXPECT_EQ(facts().step.counters.tiles, 4);
+  EXPECT_EQ(facts().time.frame, 0);
+  EXPECT_EQ(facts().pace.dropped_late, 0);
+  EXPECT_LE(facts().pace.work_ms.count, 1U);
+  EXPECT_EQ(facts().pace.frame_ms.count, 0U);
+  EXPECT_EQ(facts().pace.fps_source, 5);
+  EXPECT_EQ(facts().error, "");
+  for (const StageTimes& stage : facts().cost.whole) EXPECT_LE(stage.count, 1) << name(stage.stage);
+  for (const StageTimes& stage : facts().cost.recent) EXPECT_LE(stage.count, 1) << name(stage.stage);
+  EXPECT_EQ(settings().pipeline.diff.threshold, 3);
+}
+
+TEST_F(PlaybackTest, LostStream_SaysWhichTryThenWhy) {
+  auto made = std::make_unique<LostSource>(3);
+  LostSource& source = *made;
+  start(std::move(made));
+  source.set_link({true, 2, 5, "nothing came for 3 s"});
+  ASSERT_TRUE(until([this] { return !facts().state.empty(); }, kFrame_ns));
+  EXPECT_EQ(facts().state, "lost, try 2 of 5 (nothing came for 3 s)");
+  EXPECT_TRUE(playback_->take_redraw());
+  source.set_link({});
+  ASSERT_TRUE(until([this] { return facts().state == "waiting for the stream ..."; }, kFrame_ns));
+  source.finish();
+  ASSERT_TRUE(play_to_the_end());
+  EXPECT_EQ(facts().error, "rtsp://camera/door: lost: nothing came for 3 s, and 5 tries to reconnect failed");
+  EXPECT_EQ(facts().state, "");
+}
+
+TEST_F(PlaybackTest, WhatCantBeSought_SaysSoAtTheEnd) {
+  auto made = std::make_unique<LostSource>(3);
+  LostSource& source = *made;
+  start(std::move(made));
+  source.finish();
+  ASSERT_TRUE(play_to_the_end());
+  ViewInput(*viewer_).key(kKeySpace, false, false);
+  spin();
+  EXPECT_NE(facts().message, "");
+  EXPECT_TRUE(facts().time.ended);
+}
+
+TEST_F(PlaybackTest, SourceThatCantBeOpened_LeavesTheOld) {
+  playback_->open_file("no such file.mp4");
+  spin();
+  EXPECT_TRUE(until([this] { return facts().message.find("no such file.mp4") != std::string::npos; }, kFrame_ns));
+  EXPECT_TRUE(until([this] { return facts().time.frame == 20; }, kFrame_ns));
+  EXPECT_EQ(facts().error, "");
+}
+
+TEST_F(PlaybackTest, Message_GoesAwayAfterAWhile) {
+  playback_->say("saved");
+  spin();
+  EXPECT_EQ(facts().message, "saved");
+  now_ns_ += 10'000'000'000;
+  spin();
+  EXPECT_EQ(facts().message, "");
+}
+
+TEST_F(PlaybackTest, Paused_WaitsForEver) {
+  settings().paused = true;
+  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
+  spin();
+  EXPECT_LT(playback_->wait_s(), 0);
+}
+
+TEST_F(PlaybackTest, Reset_BringsEverythingBack) {
+  ViewInput input(*viewer_);
+  for (const char key : std::string("moknl]3")) input.key(static_cast<Key>(key), false, false);
+  settings().vsync = false;
+  settings().zoom = 2;
+  settings().split = 0.1f;
+  viewer_->fixate(0.25f, 0.25f);
+  settings().pipeline.diff.threshold = 9;
+  viewer_->requests.reset_settings = true;
+  spin();
+  const ViewSettings fresh;
+  EXPECT_EQ(settings().view, fresh.view);
+  EXPECT_EQ(settings().level, fresh.level);
+  EXPECT_EQ(settings().marks, fresh.marks);
+  EXPECT_EQ(settings().outlines, fresh.outlines);
+  EXPECT_EQ(settings().scanpath, fresh.scanpath);
+  EXPECT_EQ(settings().linear, fresh.linear);
+  EXPECT_EQ(settings().loop, fresh.loop);
+  EXPECT_EQ(settings().vsync, fresh.vsync);
+  EXPECT_EQ(settings().speed, fresh.speed);
+  EXPECT_EQ(settings().zoom, fresh.zoom);
+  EXPECT_EQ(settings().split, fresh.split);
+  EXPECT_EQ(settings().pipeline.diff, fresh.pipeline.diff);
+  EXPECT_EQ(settings().pipeline.scanpath, fresh.pipeline.scanpath);
+}
+
+TEST_F(PlaybackTest, Escape_AnswersThenLeavesFullScreenThenQuits) {
+  ViewInput input(*viewer_);
+  facts().save_exists = "a.toml";
+  settings().fullscreen = true;
+  input.key(kKeyEscape, false, false);
+  EXPECT_TRUE(viewer_->requests.keep_file);
+  EXPECT_TRUE(settings().fullscreen);
+  facts().save_exists.clear();
+  input.key(kKeyEscape, false, false);
+  EXPECT_FALSE(settings().fullscreen);
+  EXPECT_FALSE(viewer_->requests.quit);
+  input.key(kKeyEscape, false, false);
+  EXPECT_TRUE(viewer_->requests.quit);
+}
+
+TEST_F(PlaybackTest, Click_MovesTheEyeAndADragThePicture) {
+  ViewInput input(*viewer_);
+  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
+  const ViewInput::Place at{480, 90, 640, 360};
+  input.press(at);
+  input.release(at);
+  EXPECT_EQ(settings().pipeline.scanpath.policy, FixationPolicy::kCenter);
+  const std::string held = settings().pipeline.scanpath.argument;
+  input.press(at);
+  input.move({500, 90, 640, 360});
+  input.release({500, 90, 640, 360});
+  EXPECT_NE(settings().pan_x, 0);
+  EXPECT_EQ(settings().pipeline.scanpath.argument, held);
+}
+
+}  // namespace
+}  // namespace saccade::ui
