@@ -67,6 +67,12 @@ ArrayView view_of(const char* function, const saccade_array& array) {
   view.stride_x = array.stride[3];
   const bool empty = view.batch == 0 || view.channels == 0 || view.height == 0 || view.width == 0;
   require(view.data != nullptr || empty, function, "an array has no data");
+  const auto reach = [](std::int64_t count, std::int64_t stride) {
+    return (count - 1) * (stride < 0 ? -stride : stride);
+  };
+  require(empty || reach(view.height, view.stride_y) + reach(view.width, view.stride_x) <=
+                       std::numeric_limits<std::int32_t>::max(),
+          function, "a channel spans more than 2^31 elements");
   return view;
 }
 

@@ -345,7 +345,9 @@ int slices_of(int owners, int batch, int others) {
   return wanted < 1 ? 1 : wanted < most ? wanted : most < 1 ? 1 : most;
 }
 
-constexpr int kManyPoints = 32768;  // from here on a lane has four points
+constexpr int kManyPoints = 32768;  // from here on a lane has four points, where they are floats
+template <class V>
+constexpr bool kManyTogether = sizeof(V) == 4;
 
 int points_at_once(const GaussianArgs& args) {
   return static_cast<long long>(args.points) * args.batch >= kManyPoints && args.dtype == Dtype::kF32 ? 128 : 32;
@@ -366,10 +368,10 @@ void run_field(const GaussianArgs& args, void* workspace, cudaStream_t stream) {
                   static_cast<unsigned>(args.batch));
   V* out = static_cast<V*>(slices > 1 ? workspace : args.out);
   for (int channel = 0; channel < args.channels; channel += K) {
-    if (at_once == 128) {
-      field_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, channel, out);
-    } else {
+    if (at_once == 32) {
       field_kernel<V, D, K, 1><<<grid, kThreads, 0, stream>>>(args, channel, out);
+    } else if constexpr (kManyTogether<V>) {
+      field_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, channel, out);
     }
   }
   if (slices > 1) {
@@ -387,10 +389,10 @@ void run_points_back(const GaussianArgs& args, const GaussianGradients& gradient
   const dim3 grid(static_cast<unsigned>(blocks_of(args.points, at_once)), static_cast<unsigned>(slices),
                   static_cast<unsigned>(args.batch));
   V* out = static_cast<V*>(slices > 1 ? workspace : gradients.x);
-  if (at_once == 128) {
-    points_back_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, gradients.out, out);
-  } else {
+  if (at_once == 32) {
     points_back_kernel<V, D, K, 1><<<grid, kThreads, 0, stream>>>(args, gradients.out, out);
+  } else if constexpr (kManyTogether<V>) {
+    points_back_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, gradients.out, out);
   }
   if (slices > 1) {
     const long long count = static_cast<long long>(args.batch) * args.points * D;
@@ -419,7 +421,10 @@ void run_back(const GaussianArgs& args, const GaussianGradients& gradients, void
 template <class Call>
 void dispatch(const GaussianArgs& args, const Call& call) {
   const auto by_channels = [&]<class V, int D>() {
-    args.channels == 1 ? call.template operator()<V, D, 1>() : call.template operator()<V, D, kTogether>();
+    if constexpr (sizeof(V) == 4) {
+      if (args.channels == 1) return call.template operator()<V, D, 1>();
+    }
+    call.template operator()<V, D, kTogether>();
   };
   const auto by_dimensions = [&]<class V>() {
     switch (args.dimensions) {
@@ -445,7 +450,7 @@ bool is_empty(const GaussianArgs& args) { return args.batch == 0 || args.points 
 std::size_t gaussian_workspace_bytes(const GaussianArgs& args) {
   if (is_empty(args)) return 0;
   const std::size_t element = element_bytes(args.dtype);
-  const int k = args.channels == 1 ? 1 : kTogether;
+  const int k = args.channels == 1 && args.dtype == Dtype::kF32 ? 1 : kTogether;
   const int d = args.dimensions;
   const auto product = [](long long a, long long b, long long c) { return static_cast<std::size_t>(a * b * c); };
   const std::size_t field = point_slices(args) > 1
@@ -479,11 +484,8 @@ void mahalanobis(const GaussianArgs& args, void* stream_handle) {
   const dim3 grid(static_cast<unsigned>(blocks_of(args.gaussians, 32)),
                   static_cast<unsigned>(rows < 4096 ? rows : 4096), static_cast<unsigned>(args.batch));
   dispatch(args, [&]<class V, int D, int K>() {
-    if constexpr (K == 1) {
-      distances_kernel<V, D><<<grid, dim3(32, 8), 0, stream>>>(args);
-    } else {
-      distances_kernel<V, D><<<grid, dim3(32, 8), 0, stream>>>(args);
-    }
+    static_cast<void>(K);
+    distances_kernel<V, D><<<grid, dim3(32, 8), 0, stream>>>(args);
   });
   cuda_check_launch("mahalanobis", stream);
 }

@@ -1,6 +1,7 @@
 // Gradients of a sampling. A block takes a patch (or a thread a point): texels get theirs by atomics, the patch's own
 // are summed over the block in a fixed order.
 #include "gpu/cuda/error.h"
+#include "kernels/tensor/cuda/grid_taps.cuh"
 #include "kernels/tensor/sample_back.h"
 
 namespace saccade::tensor::cuda {
@@ -52,6 +53,164 @@ __device__ __forceinline__ void sum_over_block(PatchSums<V>* sums) {
   }
 }
 
+// ---- Patches whose axes are the image's ----
+
+constexpr int kMostSpan = 2 * kMostGridSize;  // texels of a level that a patch reads along an axis
+
+// Which taps of an axis read each texel: taps rise, so those that read it first, or second, stand side by side.
+struct Readers {
+  std::uint8_t first_begin, first_end, second_begin, second_end;
+};
+struct AxisReaders {
+  Readers of[kMostSpan];
+  int base, count;  // the first texel that is read; how many
+};
+
+template <class V>
+__device__ __forceinline__ void find_readers(const AxisTap<V>* taps, int size, int t, AxisReaders* readers) {
+  const int base = taps[0].first;
+  const int count = taps[size - 1].second - base + 1;
+  if (t == 0) readers->base = base, readers->count = count;
+  if (t >= count) return;
+  int begin[2] = {0, 0};
+  int end[2] = {0, 0};
+  for (int i = 0; i < size; ++i) {
+    begin[0] += taps[i].first - base < t ? 1 : 0;
+    end[0] += taps[i].first - base <= t ? 1 : 0;
+    begin[1] += taps[i].second - base < t ? 1 : 0;
+    end[1] += taps[i].second - base <= t ? 1 : 0;
+  }
+  readers->of[t] = {static_cast<std::uint8_t>(begin[0]), static_cast<std::uint8_t>(end[0]),
+                    static_cast<std::uint8_t>(begin[1]), static_cast<std::uint8_t>(end[1])};
+}
+
+// What a texel gets along one axis, of values `step` apart.
+template <class V>
+__device__ __forceinline__ V gather(const AxisTap<V>* taps, Readers readers, const V* values, int step) {
+  V sum = V(0);
+  for (int i = readers.first_begin; i < readers.first_end; ++i) {
+    if ((taps[i].outside & 1) == 0) sum += (V(1) - taps[i].weight) * values[i * step];
+  }
+  for (int i = readers.second_begin; i < readers.second_end; ++i) {
+    if ((taps[i].outside & 2) == 0) sum += taps[i].weight * values[i * step];
+  }
+  return sum;
+}
+
+template <class V>
+struct GridBack {
+  GridTaps<V> taps;
+  AxisReaders x[2], y[2];
+  V gradient[kMostGridSize * kMostGridSize];  // of one channel
+  V rows[kMostGridSize * kMostSpan];          // gathered along x
+};
+
+// One channel's gradient of one of the two levels.
+template <class V>
+__device__ __forceinline__ void gather_level(const SampleArgs& args, const Texels<V>& texels, GridBack<V>& block,
+                                             int which, int b, int c) {
+  const PatchFrame<V>& patch = block.taps.patch;
+  const int level = which == 0 ? patch.first : patch.second;
+  const V share = which == 0 ? V(1) - patch.fraction : patch.fraction;
+  if (!texels.wants(level) || !(share > V(0))) return;
+  const AxisReaders& x = block.x[which];
+  const AxisReaders& y = block.y[which];
+  const int across = x.count <= 32 ? 32 : 64;
+  const int tx = static_cast<int>(threadIdx.x) % across;
+  const int first = static_cast<int>(threadIdx.x) / across;
+  const int step = kThreads / across;
+  if (tx < x.count) {
+    for (int j = first; j < args.size; j += step) {
+      block.rows[j * kMostSpan + tx] = gather(block.taps.x[which], x.of[tx], block.gradient + j * args.size, 1);
+    }
+  }
+  __syncthreads();
+  if (tx < x.count) {
+    const LevelArray& array = args.level[level];
+    const std::int64_t plane = (static_cast<std::int64_t>(b) * args.channels + c) * array.height;
+    for (int ty = first; ty < y.count; ty += step) {
+      const V value = gather(block.taps.y[which], y.of[ty], block.rows + tx, kMostSpan) * share;
+      if (value != V(0)) texels.add(level, (plane + y.base + ty) * array.width + x.base + tx, value);
+    }
+  }
+  __syncthreads();
+}
+
+// What a sample of one channel moves its patch.
+template <class T>
+__device__ __forceinline__ void add_places(const SampleArgs& args, const GridBack<Value<T>>& block, int b, int c, int i,
+                                           int j, Value<T> gradient, PatchSums<Value<T>>* sums) {
+  using V = Value<T>;
+  const PatchFrame<V>& patch = block.taps.patch;
+  V value[2];
+  Vec2<V> slope[2];
+#pragma unroll
+  for (int which = 0; which < 2; ++which) {
+    const int level = which == 0 ? patch.first : patch.second;
+    const LevelArray& array = args.level[level];
+    AxisTap<V> x = block.taps.x[which][i];
+    AxisTap<V> y = block.taps.y[which][j];
+    x.first *= static_cast<int>(array.stride_x), x.second *= static_cast<int>(array.stride_x);
+    y.first *= static_cast<int>(array.stride_y), y.second *= static_cast<int>(array.stride_y);
+    V texels[4];
+    grid_fetch(channel_of<T>(array, b, c), x, y, texels);
+    const V scale = level_scale<V>(level);
+    value[which] = bilinear(texels, x.weight, y.weight);
+    slope[which] = {mix(texels[1] - texels[0], texels[3] - texels[2], y.weight) * scale,
+                    mix(texels[2] - texels[0], texels[3] - texels[1], x.weight) * scale};
+  }
+  const V along_x = gradient * mix(slope[0].x, slope[1].x, patch.fraction);
+  const V along_y = gradient * mix(slope[0].y, slope[1].y, patch.fraction);
+  sums->center.x += along_x;
+  sums->center.y += along_y;
+  sums->pitch += along_x * sample_offset<V>(i, args.size) + along_y * sample_offset<V>(j, args.size);
+  sums->fraction += gradient * (value[1] - value[0]);
+}
+
+template <class T, bool kPlaces>
+__global__ void __launch_bounds__(kThreads)
+    grid_back_kernel(const __grid_constant__ SampleArgs args, const __grid_constant__ SampleGradients gradients,
+                     const LevelRange range) {
+  using V = Value<T>;
+  __shared__ GridBack<V> block;
+  const int b = static_cast<int>(blockIdx.x) / args.count;
+  const int n = static_cast<int>(blockIdx.x) % args.count;
+  make_grid_taps<V, true>(args, b, n, &block.taps);
+  const PatchFrame<V> patch = block.taps.patch;
+  if (!kPlaces && !touches(patch, range)) return;
+  const int thread = static_cast<int>(threadIdx.x);
+  {
+    const int which = thread / kMostSpan % 2;
+    const int t = thread % kMostSpan;
+    if (thread < 2 * kMostSpan) find_readers(block.taps.x[which], args.size, t, &block.x[which]);
+    if (thread >= 2 * kMostSpan) find_readers(block.taps.y[which], args.size, t, &block.y[which]);
+  }
+  const Texels<V> texels{gradients, range, inverse_unit_of<V>(gradients)};
+  const PatchArray& in = args.patches;
+  PatchSums<V> sums = {};
+  for (int c = 0; c < args.channels; ++c) {
+    const std::int64_t at = b * in.stride_b + n * in.stride_n + c * in.stride_c;
+    for (int s = thread; s < args.size * args.size; s += kThreads) {
+      const int i = s % args.size;
+      const int j = s / args.size;
+      const V gradient =
+          load_as<V>(in.data, in.dtype, at + j * in.stride_y + i * in.stride_x) * static_cast<V>(args.scale);
+      block.gradient[s] = gradient;
+      if constexpr (kPlaces) add_places<T>(args, block, b, c, i, j, gradient, &sums);
+    }
+    __syncthreads();
+    gather_level(args, texels, block, 0, b, c);
+    gather_level(args, texels, block, 1, b, c);
+    __syncthreads();
+  }
+  if constexpr (kPlaces) {
+    sum_over_block(&sums);
+    if (thread == 0) write_patch(args, gradients, patch, sums, b, n);
+  }
+}
+
+// ---- All others ----
+
 template <class T, bool kPlaces>
 __global__ void __launch_bounds__(kThreads)
     patches_back_kernel(const __grid_constant__ SampleArgs args, const __grid_constant__ SampleGradients gradients,
@@ -94,6 +253,8 @@ void launch(const SampleArgs& args, const SampleGradients& gradients, LevelRange
   if (args.size == 1) {
     const auto blocks = static_cast<unsigned>((patches + kThreads - 1) / kThreads);
     points_back_kernel<T, kPlaces><<<blocks, kThreads, 0, stream>>>(args, gradients, range);
+  } else if (takes_grid(args)) {
+    grid_back_kernel<T, kPlaces><<<static_cast<unsigned>(patches), kThreads, 0, stream>>>(args, gradients, range);
   } else {
     patches_back_kernel<T, kPlaces><<<static_cast<unsigned>(patches), kThreads, 0, stream>>>(args, gradients, range);
   }
