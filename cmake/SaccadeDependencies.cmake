@@ -8,8 +8,15 @@ find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
-pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET libavcodec>=59 libavformat>=59 libavutil>=57 libswscale>=6)
-pkg_check_modules(ffmpeg_late REQUIRED libavfilter>=8 libavdevice>=59)  # headers alone: Note [Late libraries]
+set(SACCADE_FFMPEG_SUFFIX "" CACHE STRING "FFmpeg's --build-suffix, where it has one: libavcodec_x.so")
+set(ffmpeg_modules)
+foreach(module avcodec=59 avformat=59 avutil=57 swscale=6)
+  string(REPLACE "=" "${SACCADE_FFMPEG_SUFFIX}>=" module ${module})
+  list(APPEND ffmpeg_modules lib${module})
+endforeach()
+pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET ${ffmpeg_modules})
+# Headers alone: Note [Late libraries]
+pkg_check_modules(ffmpeg_late REQUIRED libavfilter${SACCADE_FFMPEG_SUFFIX}>=8 libavdevice${SACCADE_FFMPEG_SUFFIX}>=59)
 
 if(SACCADE_CUDA)
   find_package(CUDAToolkit REQUIRED)

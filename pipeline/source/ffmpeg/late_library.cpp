@@ -9,12 +9,16 @@ extern "C" {
 #include <libavdevice/avdevice.h>
 }
 
+#ifndef SACCADE_FFMPEG_SUFFIX
+#define SACCADE_FFMPEG_SUFFIX ""  // of FFmpeg's names, where it was built with one
+#endif
+
 namespace saccade {
 
 LateLibrary::LateLibrary(const std::string& name, int major, const std::string& user)
     : user_(user),
       name_(fmt::format("{}{}", name, major)),
-      soname_(fmt::format("{}.so.{}", name, major)),
+      soname_(fmt::format("{}" SACCADE_FFMPEG_SUFFIX ".so.{}", name, major)),
       handle_(dlopen(soname_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   if (handle_ == nullptr) fail();
 }
