@@ -33,12 +33,33 @@ Json meta_identity(const Options& options, const InputIdentity& input) {
   Json sha256 = input.sha256.empty() ? Json(nullptr) : Json(input.sha256);
   const ScanpathConfig& scanpath = options.pipeline.scanpath;
   Json fixations = scanpath.policy == FixationPolicy::kFile ? Json(file_sha256(scanpath.argument)) : Json(nullptr);
-  return {{"format", kDumpFormat},
-          {"schema", kSchemaVersion},
-          {"saccade", version()},
-          {"input", {{"name", input.name}, {"uri", input.uri}, {"size", or_null(input.size)}, {"sha256", sha256}}},
-          {"fixation_sha256", fixations},
-          {"options", in_force}};
+  Json identity = {
+      {"format", kDumpFormat},
+      {"schema", kSchemaVersion},
+      {"saccade", version()},
+      {"input", {{"name", input.name}, {"uri", input.uri}, {"size", or_null(input.size)}, {"sha256", sha256}}},
+      {"fixation_sha256", fixations},
+      {"options", in_force}};
+  for (const std::string& mask : scanpath.ignore.mask_files) identity["ignore_sha256"].push_back(file_sha256(mask));
+  return identity;
+}
+
+// What became of a gaze file's rows.
+Json gaze_json(const RecordingFacts& facts) {
+  return {{"format", facts.format},
+          {"units", facts.units},
+          {"samples", facts.samples},
+          {"rows", facts.rows},
+          {"used", facts.used},
+          {"missing", facts.missing},
+          {"off_screen", facts.off_screen},
+          {"unsure", facts.unsure},
+          {"no_fixation", facts.others},
+          {"joined", facts.repeated},
+          {"clock_begins_s", facts.clock_begins_s},
+          {"counted_from_first_row", facts.counted_from_first},
+          {"begins_s", facts.begins_s},
+          {"ends_s", facts.ends_s}};
 }
 
 Json make_meta(const Options& options, const InputIdentity& input, const StreamInfo& info, const Pipeline& pipeline) {
@@ -51,6 +72,7 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
   meta["backend_reason"] = options.backend_reason;
   add_decoder(meta, info);
   add_lattice(meta, pipeline.lattice(), config.lattice, config.levels);
+  if (const RecordingFacts* recording = pipeline.recording()) meta["gaze"] = gaze_json(*recording);
   meta["dtype"] = name(samples.type);
   Json mean = Json::array(), deviation = Json::array();
   for (std::size_t c = 0; c < 3; ++c) {

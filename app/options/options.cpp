@@ -156,6 +156,7 @@ void apply_given(Options& options, const GivenValues& given) {
   }
   // Settings files hold everything, also what another setting leaves without effect.
   options.lattice.acuity_is_stored = !is_typed(given, "e0") && !is_typed(given, "m0") && !is_typed(given, "preset");
+  options.gaze_is_stored = !is_typed(given, "gaze") && !is_typed(given, "gaze-units");
 }
 
 // Says an option's error by the name the user knows: its place in a file, or --name.

@@ -29,7 +29,7 @@ std::vector<ProgramOption> make_table() {
   std::vector<ProgramOption> table;
   for (const OwnRow& own : results) table.emplace_back(own.row, own.place);
   for (const StreamOption& row : stream_options()) {
-    table.emplace_back(row, OptionPlace{.commands = commands_for(row.spec.scope)});
+    table.emplace_back(row, OptionPlace{.commands = commands_for(row.spec.scope), .repeats = row.spec.repeats});
   }
   for (const OwnRow& own : rest) table.emplace_back(own.row, own.place);
   return table;

@@ -41,6 +41,7 @@ void MotionTrace::note(std::int64_t elapsed_ns, const Damage& damage) {
   const auto measured = damage.energy();
   damage.for_each([&](int tile) {
     const auto i = static_cast<std::size_t>(tile);
+    if (!ignored_.empty() && ignored_[i] != 0) return;
     energy_[i] += static_cast<float>(measured[i]) * weight;
   });
 }
@@ -57,10 +58,16 @@ void MotionTrace::conspicuity(std::int64_t elapsed_ns, std::vector<float>& out) 
   for (float& value : out) value = std::max(value - mean, 0.0f);
 }
 
-CenterSurround::CenterSurround(TileGrid grid, const FrameGeometry& geometry) : grid_(grid) {
+CenterSurround::CenterSurround(TileGrid grid, const FrameGeometry& geometry, std::span<const std::uint8_t> ignored)
+    : grid_(grid), ignored_(ignored) {
   const auto count = static_cast<std::size_t>(grid.count());
   for (auto& channel : channels_) channel.resize(count);
   sums_.resize(static_cast<std::size_t>(grid.cols + 1) * static_cast<std::size_t>(grid.rows + 1));
+  if (!ignored_.empty()) {
+    for (std::size_t i = 0; i < count; ++i) channels_[0][i] = ignored_[i] != 0 ? 0.0f : 1.0f;
+    sum_up(channels_[0]);
+    counts_.assign(sums_.begin(), sums_.end());
+  }
   // Room for the largest level that is read (4 bytes a texel serve every format), so that none is made per frame.
   const int multiple = std::max(kExtentPx, 1 << (geometry.levels - 1));
   const int level = std::min(kTileLevel, geometry.levels - 1);
@@ -123,16 +130,22 @@ void CenterSurround::read_tiles(const Levels& levels) {
   tile_means(chroma, chroma_level, 1, code_max, channels_[2]);
 }
 
-void CenterSurround::add_contrast(const std::vector<float>& channel, float weight, std::vector<float>& out) {
+void CenterSurround::sum_up(const std::vector<float>& channel) {
   const auto stride = static_cast<std::size_t>(grid_.cols) + 1;
   const auto cols = static_cast<std::size_t>(grid_.cols);
   for (std::size_t y = 0; y < static_cast<std::size_t>(grid_.rows); ++y) {
     double row_sum = 0;
     for (std::size_t x = 0; x < cols; ++x) {
-      row_sum += static_cast<double>(channel[y * cols + x]);
+      const bool counts = ignored_.empty() || ignored_[y * cols + x] == 0;
+      row_sum += counts ? static_cast<double>(channel[y * cols + x]) : 0.0;
       sums_[(y + 1) * stride + x + 1] = sums_[y * stride + x + 1] + row_sum;
     }
   }
+}
+
+void CenterSurround::add_contrast(const std::vector<float>& channel, float weight, std::vector<float>& out) {
+  const auto stride = static_cast<std::size_t>(grid_.cols) + 1;
+  sum_up(channel);
   for (const int radius : kSurroundRadii) {
     std::size_t tile = 0;
     for (int y = 0; y < grid_.rows; ++y) {
@@ -142,8 +155,12 @@ void CenterSurround::add_contrast(const std::vector<float>& channel, float weigh
       for (int x = 0; x < grid_.cols; ++x, ++tile) {
         const auto left = static_cast<std::size_t>(std::max(x - radius, 0));
         const auto right = static_cast<std::size_t>(std::min(x + radius + 1, grid_.cols));
-        const double sum = sums_[bottom + right] - sums_[bottom + left] - sums_[top + right] + sums_[top + left];
-        const auto mean = static_cast<float>(sum / (static_cast<double>(right - left) * height));
+        if (!ignored_.empty() && ignored_[tile] != 0) continue;
+        const auto area = [&](const auto& table) {
+          return table[bottom + right] - table[bottom + left] - table[top + right] + table[top + left];
+        };
+        const double count = counts_.empty() ? static_cast<double>(right - left) * height : area(counts_);
+        const auto mean = static_cast<float>(area(sums_) / count);
         out[tile] += weight * std::abs(channel[tile] - mean);
       }
     }

@@ -22,10 +22,11 @@ constexpr double kNsPerS = 1e9;
 class TimedScanpath final : public Scanpath {
  public:
   TimedScanpath(std::unique_ptr<FixationSchedule> schedule, std::unique_ptr<FixationTargets> targets, double fov_deg,
-                const FrameGeometry& geometry)
+                const FrameGeometry& geometry, std::optional<RecordingFacts> recording = {})
       : schedule_(std::move(schedule)),
         targets_(std::move(targets)),
         attention_(fov_deg, geometry),
+        recording_(std::move(recording)),
         deg_per_u_(fov_deg),
         deg_per_v_(fov_deg * geometry.height_px / (geometry.width_px * geometry.sar)) {}
 
@@ -34,6 +35,7 @@ class TimedScanpath final : public Scanpath {
   void look(float u, float v) override { look_ = GazePoint{u, v}; }
   void attend(const AttentionMap* map) override { attention_.attend(map); }
   void set_source(FixationSource source) override { source_ = std::move(source); }
+  const RecordingFacts* recording() const override { return recording_ ? &*recording_ : nullptr; }
   bool needs_scene() const override { return !attention_.active() && targets_->needs_scene(); }
 
  private:
@@ -46,6 +48,7 @@ class TimedScanpath final : public Scanpath {
   std::unique_ptr<FixationTargets> targets_;
   AttentionTargets attention_;
   FixationSource source_;
+  std::optional<RecordingFacts> recording_;
   double deg_per_u_;
   double deg_per_v_;
 
@@ -162,7 +165,7 @@ std::unique_ptr<FixationTargets> make_targets(const ScanpathConfig& config, cons
     case FixationPolicy::kFile:
       break;
   }
-  return make_saliency_targets(config.seed, config.fov_deg, geometry);
+  return make_saliency_targets(config.seed, config.fov_deg, config.ignore, geometry);
 }
 
 }  // namespace
@@ -178,9 +181,14 @@ std::unique_ptr<Scanpath> make_scanpath(const ScanpathConfig& config, const Fram
   FrameGeometry sane = geometry;
   if (!(std::isfinite(sane.sar) && sane.sar > 0)) sane.sar = 1.0;
   if (config.policy == FixationPolicy::kFile) {
-    RecordedScanpath recorded = config.recorded ? *config.recorded : read_scanpath(config.argument);
+    const bool raw = config.gaze == GazeMode::kRaw;
+    RecordedScanpath recorded =
+        config.recorded ? *config.recorded
+                        : read_recording(config.argument, {config.gaze_units, raw, sane.width_px, sane.height_px});
+    if (raw) return make_raw_scanpath(std::move(recorded), config.rate_hz);
     return std::make_unique<TimedScanpath>(std::make_unique<ListSchedule>(std::move(recorded.begins_ns)),
-                                           make_recorded_targets(std::move(recorded.points)), config.fov_deg, sane);
+                                           make_recorded_targets(std::move(recorded.points)), config.fov_deg, sane,
+                                           std::move(recorded.facts));
   }
   return std::make_unique<TimedScanpath>(std::make_unique<RateSchedule>(config.rate_hz), make_targets(config, sane),
                                          config.fov_deg, sane);

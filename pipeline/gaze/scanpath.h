@@ -12,7 +12,9 @@
 #include "kernels/damage.h"
 #include "kernels/enum_names.h"
 #include "kernels/texture.h"
+#include "pipeline/gaze/ignore.h"
 #include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/recorded/recording.h"
 
 namespace saccade {
 
@@ -24,23 +26,18 @@ inline constexpr EnumName<FixationPolicy> kFixationPolicies[] = {{FixationPolicy
                                                                  {FixationPolicy::kFile, "file"}};
 constexpr std::span<const EnumName<FixationPolicy>> names_of(FixationPolicy) { return kFixationPolicies; }
 
-struct GazePoint {
-  float u = 0.5f;  // 0..1 of the displayed frame, origin top-left
-  float v = 0.5f;
-};
-
-// A scanpath that is known beforehand; begins_ns rises and counts from the first frame.
-struct RecordedScanpath {
-  std::vector<std::int64_t> begins_ns;
-  std::vector<GazePoint> points;
-};
-// From rows of t_s, u, v. Throws UsageError naming the row: times that don't rise, places outside 0..1, no row.
-RecordedScanpath recorded_scanpath(std::span<const double> t_u_v);
+// How a file's rows are followed: each a fixation that the eye flies to, or as gaze, without any dynamics of ours.
+enum class GazeMode : std::uint8_t { kFixations, kRaw };
+inline constexpr EnumName<GazeMode> kGazeModes[] = {{GazeMode::kFixations, "fixations"}, {GazeMode::kRaw, "raw"}};
+constexpr std::span<const EnumName<GazeMode>> names_of(GazeMode) { return kGazeModes; }
 
 struct ScanpathConfig {
   FixationPolicy policy = FixationPolicy::kSaliency;
-  std::string argument;  // file: the path (CSV "t_s,u,v" lines); raster: "COLSxROWS"; center: "u,v"
+  std::string argument;  // file: the path (read_recording); raster: "COLSxROWS"; center: "u,v"
   std::shared_ptr<const RecordedScanpath> recorded;  // in place of a file's; policy kFile
+  GazeMode gaze = GazeMode::kFixations;              // file
+  GazeUnits gaze_units;                              // file
+  IgnoreRegions ignore;                              // saliency
   double rate_hz = 4.0;
   std::uint64_t seed = 0;
   double fov_deg = kDefaultFovDeg;
@@ -107,9 +104,11 @@ class Scanpath {
   virtual void set_source(FixationSource source) = 0;
   // Whether the next step() reads the scene: without it, damage and levels may be null.
   virtual bool needs_scene() const = 0;
+  virtual const RecordingFacts* recording() const { return nullptr; }  // of the file that is followed; null: none
 };
 
-// Throws UsageError / InputError (a scanpath file that can't be read: line and reason).
+// Throws UsageError / InputError (a gaze file that can't be read: line and reason). Raw gaze is linear between two
+// rows, and stays at the last row over a blink or a gap of more than 75 ms; it "lands" `rate` times a second.
 std::unique_ptr<Scanpath> make_scanpath(const ScanpathConfig& config, const FrameGeometry& geometry);
 
 }  // namespace saccade

@@ -25,12 +25,13 @@ std::unique_ptr<FixationTargets> make_center_targets(const std::string& argument
 std::unique_ptr<FixationTargets> make_random_targets(std::uint64_t seed);
 // "COLSxROWS", default 4x3: cell centres, row by row, over and over.
 std::unique_ptr<FixationTargets> make_raster_targets(const std::string& argument);
-std::unique_ptr<FixationTargets> make_saliency_targets(std::uint64_t seed, double fov_deg,
+// Throws UsageError where the regions to ignore are outside the frame or leave nothing.
+std::unique_ptr<FixationTargets> make_saliency_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
                                                        const FrameGeometry& geometry);
 
-// A scanpath on file: CSV or TSV lines `t_s,u,v` with t_s rising, u and v in 0..1; a header line, empty lines and
-// # comments are allowed. t_s counts from the first frame. Throws InputError with line and reason.
-RecordedScanpath read_scanpath(const std::string& path);
 std::unique_ptr<FixationTargets> make_recorded_targets(std::vector<GazePoint> points);
+
+// The other kind of scanpath: gaze as it was recorded.
+std::unique_ptr<Scanpath> make_raw_scanpath(RecordedScanpath recorded, double rate_hz);
 
 }  // namespace saccade

@@ -31,14 +31,16 @@ std::uint64_t mixed(std::uint64_t x) {
 
 class SaliencyTargets final : public FixationTargets {
  public:
-  SaliencyTargets(std::uint64_t seed, double fov_deg, const FrameGeometry& geometry, TileGrid grid)
+  SaliencyTargets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore, const FrameGeometry& geometry,
+                  TileGrid grid)
       : seed_(seed),
         geometry_(geometry),
         grid_(grid),
         deg_per_px_x_(fov_deg / geometry.width_px),
         deg_per_px_y_(fov_deg / (geometry.width_px * geometry.sar)),
-        motion_(grid),
-        contrast_(grid, geometry),
+        ignored_(ignored_tiles(ignore, grid, geometry)),
+        motion_(grid, ignored_),
+        contrast_(grid, geometry, ignored_),
         score_(static_cast<std::size_t>(grid.count())),
         scratch_(score_.size()),
         memory_(fov_deg, geometry) {
@@ -68,6 +70,7 @@ class SaliencyTargets final : public FixationTargets {
   FrameGeometry geometry_;
   TileGrid grid_;
   double deg_per_px_x_, deg_per_px_y_;
+  std::vector<std::uint8_t> ignored_;  // of each tile; empty: none
   MotionTrace motion_;
   CenterSurround contrast_;
   std::vector<float> score_, scratch_;
@@ -132,6 +135,9 @@ GazePoint SaliencyTargets::choose(const FixationRequest& request, const SceneVie
   apply_center_prior();
   memory_.inhibit(request.elapsed_ns, kTiles, kTiles, around_, score_);
   apply_saccade_priors();
+  for (std::size_t i = 0; i < ignored_.size(); ++i) {
+    if (ignored_[i] != 0) score_[i] = -1;
+  }
 
   const int tile = best_tile(request.index);
   const int left = tile % grid_.cols * kTilePx;
@@ -147,10 +153,10 @@ GazePoint SaliencyTargets::choose(const FixationRequest& request, const SceneVie
 
 }  // namespace
 
-std::unique_ptr<FixationTargets> make_saliency_targets(std::uint64_t seed, double fov_deg,
+std::unique_ptr<FixationTargets> make_saliency_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
                                                        const FrameGeometry& geometry) {
   const TileGrid grid{(geometry.width_px + kTilePx - 1) / kTilePx, (geometry.height_px + kTilePx - 1) / kTilePx};
-  return std::make_unique<SaliencyTargets>(seed, fov_deg, geometry, grid);
+  return std::make_unique<SaliencyTargets>(seed, fov_deg, ignore, geometry, grid);
 }
 
 }  // namespace saccade

@@ -40,6 +40,7 @@ struct OptionSpec {
   std::string choices = {};       // "a|b|c"
   double lo = 0, hi = 0;
   bool shapes_result = false;  // recorded with a result: another value may give other bytes
+  bool repeats = false;        // may be given again: its texts, a line each
   bool tunable = false;        // Pipeline::configure() takes it while the stream runs
   OptionScope scope = OptionScope::kStream;
 };

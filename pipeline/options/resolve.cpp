@@ -3,15 +3,26 @@
 #include <fmt/format.h>
 
 #include "pipeline/options/option_error.h"
+#include "pipeline/run/ignore_mask.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 
 namespace saccade {
 namespace {
 
-// A policy's argument is read where the policy is made; a file is left for then.
+// A policy's argument is read where the policy is made; a file, and what needs the frame's size, are left for then.
 void check_fixation(const StreamOptions& options) {
-  const ScanpathConfig& scanpath = options.pipeline.scanpath;
-  if (scanpath.policy != FixationPolicy::kFile) static_cast<void>(make_scanpath(scanpath, FrameGeometry{64, 64}));
+  ScanpathConfig scanpath = options.pipeline.scanpath;
+  scanpath.ignore = {};
+  if (scanpath.policy == FixationPolicy::kFile) return;
+  static_cast<void>(make_scanpath(scanpath, FrameGeometry{64, 64}));
+  if (options.gaze_is_stored) return;
+  if (scanpath.gaze == GazeMode::kRaw) {
+    throw OptionError::naming("gaze", "follows the rows of a file; add {fixation} file:PATH", name(GazeMode::kRaw));
+  }
+  if (scanpath.gaze_units != GazeUnits{}) {
+    throw OptionError::naming("gaze-units", "says what a file's numbers are; add {fixation} file:PATH",
+                              print_gaze_units(scanpath.gaze_units));
+  }
 }
 
 void settle_backend(StreamOptions& options, StreamUse use) {
@@ -76,6 +87,7 @@ void check_options(StreamOptions& options) {
 
 void resolve(StreamOptions& options, StreamUse use) {
   check_options(options);
+  if (use != StreamUse::kInspect) read_masks(options.pipeline.scanpath.ignore);
   settle_backend(options, use);
   settle_decoder(options);
 }

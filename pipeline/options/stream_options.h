@@ -26,6 +26,7 @@ struct StreamOptions {
   std::string backend_reason;               // resolve(): why auto chose so; empty unless auto was asked
   std::optional<HwDecode> hwdec;            // none: on the device that also holds the texture
   bool require_hwdec = false;
+  bool gaze_is_stored = false;  // gaze and gaze-units come from a settings file, which holds them beside any fixation
   // Two words for one value keep apart: a record of the options says the one that was used.
   bool every_as_number = false;  // "1", not "frame"
   bool loop_as_number = false;   // "0", not "false"

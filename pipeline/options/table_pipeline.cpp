@@ -65,6 +65,23 @@ std::optional<std::string> print_fixation(const StreamOptions& options) {
   return fmt::format("{}{}{}", name(scanpath.policy), scanpath.argument.empty() ? "" : ":", scanpath.argument);
 }
 
+void parse_units(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  options.pipeline.scanpath.gaze_units = parse_gaze_units(parse_text(text));
+}
+
+std::optional<std::string> print_units(const StreamOptions& options) {
+  return print_gaze_units(options.pipeline.scanpath.gaze_units);
+}
+
+void parse_regions(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  options.pipeline.scanpath.ignore = parse_ignore(parse_text(text));
+}
+
+std::optional<std::string> print_regions(const StreamOptions& options) {
+  const std::string text = print_ignore(options.pipeline.scanpath.ignore);
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 void parse_every(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
   const auto frames = parse_word_or_integer(spec, text);
   EmitPolicy& emit = options.pipeline.emit;
@@ -183,8 +200,19 @@ void add_fovea(std::vector<StreamOption>& rows) {
 void add_scanpath(std::vector<StreamOption>& rows) {
   rows.insert(rows.end(), {
     {{.name = "fixation", .group = kScanpathGroup, .help = "saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
-      .more = "Where the eye goes. `file`: lines of `t_s,u,v`.",
+      .more = "Where the eye goes. `file`: lines of `t_s,u,v`, or an eye tracker's file ([GAZE.md](GAZE.md)).",
       .metavar = "POLICY", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_fixation, print_fixation}},
+    {{.name = "gaze", .group = kScanpathGroup, .help = "a file's rows as fixations, or raw: followed as they are",
+      .more = "`raw`: at each frame the gaze at its time, without saccades of ours; {every} `fixation` then emits {rate} times a second.",
+      .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<GazeMode>(), .shapes_result = true, .tunable = true, .scope = Scope::kRun},
+     field([](auto& o) -> auto& { return o.pipeline.scanpath.gaze; })},
+    {{.name = "gaze-units", .group = kScanpathGroup, .help = "of a file: auto, norm, norm-up, px, px:WxH[+X+Y]; also s, ms, us or ns",
+      .more = "`auto`: as the columns say. `norm`: 0 to 1 from the top left; `norm-up`: from the bottom left; `px`: pixels of the frame, or of a screen of W x H. "
+              "A time's unit may follow a comma: `px,ms`.",
+      .metavar = "UNITS", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_units, print_units}},
+    {{.name = "ignore", .group = kScanpathGroup, .help = "where saliency never looks: X,Y,W,H or a mask's picture; may be repeated",
+      .more = "Pixels of the frame as displayed, or fractions of it where no number exceeds 1; several also joined by `;`. A mask is stretched over the frame, its white is ignored.",
+      .metavar = "REGION", .shapes_result = true, .repeats = true, .tunable = true, .scope = Scope::kRun}, {parse_regions, print_regions}},
     {{.name = "rate", .group = kScanpathGroup, .help = "fixations a second", .more = "In the video's own time.",
       .metavar = "HZ", .kind = K::kNumber, .lo = 1e-3, .hi = 1e3, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.pipeline.scanpath.rate_hz; })},

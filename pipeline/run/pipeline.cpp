@@ -125,15 +125,13 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     // Made before anything is given up: a refusal leaves the old settings in force.
     auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
     auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
+    if (scanpath) give_to(*scanpath);
     if (redone.texture) {
       state_.reset();
     } else {
       if (redone.differ) state_->texture->configure(config.diff);
       if (lattice) state_->lattice = std::move(lattice);
-      if (scanpath) {
-        give_to(*scanpath);
-        state_->scanpath = std::move(scanpath);
-      }
+      if (scanpath) state_->scanpath = std::move(scanpath);
       if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
       if (samples) state_->history.forget();
     }
@@ -286,13 +284,13 @@ void Pipeline::look(float u, float v) {
 
 void Pipeline::attend(std::optional<AttentionMap> map) {
   if (map) check_attention(*map);
+  if (state_) state_->scanpath->attend(map ? &*map : nullptr);
   attention_ = std::move(map);
-  if (state_) state_->scanpath->attend(attention_ ? &*attention_ : nullptr);
 }
 
 void Pipeline::set_fixation_source(FixationSource source) {
+  if (state_) state_->scanpath->set_source(source);
   fixation_source_ = std::move(source);
-  if (state_) state_->scanpath->set_source(fixation_source_);
 }
 
 void Pipeline::damage_everything() {
@@ -307,6 +305,7 @@ std::span<const Stage> Pipeline::stages() const {
   return kStaged;
 }
 
+const RecordingFacts* Pipeline::recording() const { return state_->scanpath->recording(); }
 const Texture& Pipeline::texture() const { return *state_->texture; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
 const Damage& Pipeline::damage() const { return *state_->damage; }

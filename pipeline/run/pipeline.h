@@ -132,6 +132,8 @@ class Pipeline {
   void set_fixation_source(FixationSource source);
 
   const PipelineConfig& config() const { return config_; }
+  // Of the gaze file that is followed; null: none. After prepare().
+  const RecordingFacts* recording() const;
   const Texture& texture() const;  // after prepare()
   const Lattice& lattice() const;  // after prepare()
   const Damage& damage() const;    // of the last step

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/clock.h"
@@ -84,6 +85,32 @@ void Session::prepare(const FrameView& view) {
     throw_fault(error.fault(), info().uri);
   }
   prepared_ = true;
+  note_recording();
+}
+
+// What became of a gaze file.
+void Session::note_recording() const {
+  const RecordingFacts* facts = pipeline_->recording();
+  if (facts == nullptr || facts->path.empty()) return;
+  config_.log.info("{}: {}", facts->path, summary(*facts));
+  for (const std::string& warning : facts->warnings) config_.log.warn("{}", warning);
+  if (facts->counted_from_first) return;
+  if (facts->ends_s < 0) {
+    config_.log.warn("{}: no row lies in the video: times end at {} s, before its first frame; they count from it",
+                     facts->path, facts->ends_s);
+  }
+  const SourceConfig& source = config_.source;
+  std::optional<double> length_s = info().duration_s;
+  if (length_s && source.loops != 0) length_s = std::nullopt;
+  if (length_s) length_s = *length_s - source.start_s;
+  if (source.duration_s && source.loops == 0)
+    length_s = std::min(length_s.value_or(*source.duration_s), *source.duration_s);
+  if (length_s && facts->begins_s >= *length_s) {
+    config_.log.warn(
+        "{}: no row lies in the video: times begin at {} s and count from the first frame; what is shown "
+        "lasts {:.3f} s",
+        facts->path, facts->begins_s, *length_s);
+  }
 }
 
 SessionStep Session::next(Emission& out) { return take(out, true); }

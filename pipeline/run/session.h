@@ -158,6 +158,7 @@ class Session {
   [[noreturn]] void throw_no_frame() const;
   void note_wait(std::int64_t begin_ns, const Frame& frame);
   void note_gap(const FrameView& view);
+  void note_recording() const;
 
   SessionConfig config_;
   std::mutex mutex_;  // of feed_'s replacement against interrupt()

@@ -12,7 +12,7 @@
 #include "app/dump/npy_reader.h"
 #include "app/options/config.h"
 #include "pipeline/error.h"
-#include "pipeline/gaze/scanpath_policy.h"
+#include "pipeline/gaze/recorded/recording.h"
 #include "pipeline/source/demux/locate.h"
 
 namespace saccade::fuzz {
@@ -45,7 +45,7 @@ void promise(bool kept, const char* what) {
 void run_scanpath(Bytes input) {
   const MemoryFile file(input);
   try {
-    const RecordedScanpath path = read_scanpath(file.path());
+    const RecordedScanpath path = read_recording(file.path(), {{}, false, 640, 360});
     promise(!path.points.empty() && path.points.size() == path.begins_ns.size(), "a time for each point");
     promise(std::adjacent_find(path.begins_ns.begin(), path.begins_ns.end(), std::greater_equal<>()) ==
                 path.begins_ns.end(),
@@ -116,7 +116,11 @@ const std::string& npy_file() {
 
 const std::vector<Parser>& parsers() {
   static const std::vector<Parser> all = {
-      {"scanpath", run_scanpath, {"t_s,u,v\n0,0.5,0.5\n0.25,0.1,0.9\n", "# c\r\n-1\t0\t1\n\n1e3\t0.5\t.5", "0,0,0"}},
+      {"scanpath",
+       run_scanpath,
+       {"t_s,u,v\n0,0.5,0.5\n0.25,0.1,0.9\n", "# c\r\n-1\t0\t1\n\n1e3\t0.5\t.5", "0,0,0", "x y time [ms]\n1 2 3\n",
+        "gaze_timestamp,norm_pos_x,norm_pos_y,confidence\n3,.5,.5,1\n",
+        "MSG\t1 DISPLAY_COORDS 0 0 9 9\nEFIX L\t1\t2\t1\t5\t5\t1\n9\t1\t1\t.\n"}},
       {"config",
        run_config,
        {"rate = 4\nthreshold = 3\n[dump]\nevery = \"frame\"\nresume = true\n", "e0 = 2.3\nstrides = [1, 2, 4]\n",

@@ -15,7 +15,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 KERNEL_TYPES = ("kernels", "kernels/shared")
 FRAMES = (*KERNEL_TYPES, "pipeline", "pipeline/source/frame")
 FFMPEG = (*FRAMES, "pipeline/source/ffmpeg")
-GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze")
+GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze", "pipeline/gaze/recorded")
 BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
 RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/run")
 PICTURE = (*RUN, "ui/picture")
@@ -48,7 +48,8 @@ MAY_USE = {
     "pipeline/source/live": FRAMES,
     "pipeline/source/test": FRAMES,
     "pipeline/source": (*FRAMES, "pipeline/source/demux", "pipeline/source/decode", "pipeline/source/live", "pipeline/source/test"),
-    "pipeline/gaze": (*KERNEL_TYPES, "pipeline"),
+    "pipeline/gaze": (*KERNEL_TYPES, "pipeline", "pipeline/gaze/recorded"),
+    "pipeline/gaze/recorded": ("pipeline",),
     "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
     "pipeline/run": (*RUN, "gpu"),

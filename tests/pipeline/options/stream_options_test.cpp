@@ -44,6 +44,8 @@ std::string random_text(const OptionSpec& spec, Random& random) {
         {"saliency", "center", "center:0.25,0.75", "random", "raster", "raster:5x2", "file:a b.csv", "file:x:y"},
         random);
   }
+  if (spec.name == "gaze-units") return one_of({"auto", "norm", "norm-up", "px,ms", "px:640x480+10+-20", "us"}, random);
+  if (spec.name == "ignore") return one_of({"1,2,3,4", "0.5,0,.25,1; mask.png", "a b.png\n10,10,5,5"}, random);
   if (spec.name == "patch-size") return std::to_string(2 * (1 + random() % 128));
   switch (spec.kind) {
     case ValueKind::kFlag:
