@@ -120,6 +120,53 @@ SACCADE_API saccade_status saccade_gaussian_field_backward(const saccade_place* 
 SACCADE_API saccade_status saccade_mahalanobis(const saccade_place* place, const saccade_gaussians* gaussians,
                                                void* out);
 
+// ---- Where to look -------------------------------------------------------------------------------------------------
+
+typedef enum saccade_lattice_kind {
+  SACCADE_LATTICE_NESTED = 0,  // square rings without gap or overlap
+  SACCADE_LATTICE_GRID = 1,    // evenly spread centres, resolution by eccentricity
+  SACCADE_LATTICE_UNIFORM = 2  // evenly spread centres, one resolution
+} saccade_lattice_kind;
+
+// A value that is 0 (lod: below 0) was not given. Without e0 and m0 the nested lattice solves them from `patches`; with
+// e0 and m0, or rings, it follows these, and `patches` must be 0.
+typedef struct saccade_lattice_settings {
+  size_t struct_size;
+  const int32_t* strides;       // [ring_count]: pixels a sample of each ring, the innermost first
+  const int32_t* sides;         // [ring_count]: patches along the side of each ring's square
+  double e0, m0;                // lod = log2((e + e0) / m0)
+  double lod;                   // uniform
+  double fov_deg;               // horizontal
+  double sar;                   // width of a pixel over its height
+  int32_t ring_count;           // 0: not by rings
+  int32_t kind;                 // saccade_lattice_kind
+  int32_t uv;                   // e0 and m0 are in 0: degrees, 1: uv
+  int32_t patches;              // N, at most
+  int32_t patch_size;           // S, even
+  int32_t levels;               // of the pyramid
+  int32_t width_px, height_px;  // of level 0
+} saccade_lattice_settings;
+
+typedef struct saccade_lattice_info {
+  size_t struct_size;
+  double e0, m0;                        // as solved
+  double unit_per_px_x, unit_per_px_y;  // units of e0 and m0 in a level-0 pixel
+  int32_t patch_count;                  // N
+  int32_t snap_px;  // nested: a plan is centred on multiples of it; its patches lie at constant distances. Else 0
+} saccade_lattice_info;
+
+// Of one frame size; constant. Any thread, several at once.
+typedef struct saccade_lattice saccade_lattice;
+
+SACCADE_API saccade_status saccade_lattice_new(const saccade_lattice_settings* settings, saccade_lattice** out);
+SACCADE_API void saccade_lattice_free(saccade_lattice* lattice);  // NULL is allowed
+SACCADE_API saccade_status saccade_lattice_get_info(const saccade_lattice* lattice, saccade_lattice_info* out);
+
+// fixations: [count][2] u, v. geometry: [count][N][4], written: the centre's x and y, lod, and coverage (share of
+// samples inside the frame); the centre in uv, or with `in_pixels` in level-0 pixels. Both on the host.
+SACCADE_API saccade_status saccade_lattice_plan(const saccade_lattice* lattice, const float* fixations, size_t count,
+                                                int32_t in_pixels, float* geometry);
+
 #ifdef __cplusplus
 }
 #endif

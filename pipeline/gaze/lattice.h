@@ -97,6 +97,8 @@ class Lattice {
   virtual const shared::FoveaParams& fovea() const = 0;  // with the solved e0, if it was solved
   virtual void plan(float fix_u, float fix_v, PatchPlan& out) const = 0;
   virtual std::string describe() const = 0;  // one line for logs and `info`
+  // Level-0 pixels: patches lie at constant distances from the fixation, rounded to a multiple of it. 0: no such plan.
+  virtual int snap_px() const { return 0; }
 };
 
 std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry);

@@ -19,6 +19,7 @@ class NestedLattice final : public Lattice {
   const shared::FoveaParams& fovea() const override { return fovea_; }
   void plan(float fix_u, float fix_v, PatchPlan& out) const override;
   std::string describe() const override;
+  int snap_px() const override { return pattern_.snap_px(); }
 
  private:
   float coverage(const Patch& patch) const;

@@ -26,11 +26,25 @@ if TYPE_CHECKING:
     from pysaccade._errors import DamagedInputWarning as DamagedInputWarning
     from pysaccade._errors import InputError as InputError
     from pysaccade._errors import UnavailableError as UnavailableError
+    from pysaccade._gaussian_module import GaussianField as GaussianField
     from pysaccade._paint import paint as paint
     from pysaccade._program import dump as dump
     from pysaccade._show import Picture as Picture
     from pysaccade._show import show as show
+    from pysaccade.acuity import eccentricity as eccentricity
+    from pysaccade.acuity import level_of_detail as level_of_detail
     from pysaccade.emission import Emission as Emission
+    from pysaccade.foveated import sample_foveated as sample_foveated
+    from pysaccade.gaussian import gaussian_field as gaussian_field
+    from pysaccade.gaussian import mahalanobis as mahalanobis
+    from pysaccade.lattice import Lattice as Lattice
+    from pysaccade.plan import PatchPlan as PatchPlan
+    from pysaccade.pyramid import TexturePyramid as TexturePyramid
+    from pysaccade.pyramid import generate_mipmaps as generate_mipmaps
+    from pysaccade.sampling import sample as sample
+    from pysaccade.sampling import sample_anisotropic as sample_anisotropic
+    from pysaccade.sampling import sample_at_level as sample_at_level
+    from pysaccade.sampling import sample_patches as sample_patches
     from pysaccade.stream import Stream as Stream
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
@@ -40,13 +54,27 @@ _MODULES = {
     "DumpDataset": "_dataset",
     "Emission": "emission",
     "EmissionBatch": "_batch",
+    "GaussianField": "_gaussian_module",
     "InputError": "_errors",
+    "Lattice": "lattice",
+    "PatchPlan": "plan",
     "Picture": "_show",
     "Stream": "stream",
+    "TexturePyramid": "pyramid",
     "UnavailableError": "_errors",
     "collate": "_collate",
     "dump": "_program",
+    "eccentricity": "acuity",
+    "gaussian_field": "gaussian",
+    "generate_mipmaps": "pyramid",
+    "level_of_detail": "acuity",
+    "mahalanobis": "gaussian",
     "paint": "_paint",
+    "sample": "sampling",
+    "sample_anisotropic": "sampling",
+    "sample_at_level": "sampling",
+    "sample_foveated": "foveated",
+    "sample_patches": "sampling",
     "show": "_show",
 }
 
@@ -56,13 +84,27 @@ __all__ = [
     "DumpDataset",
     "Emission",
     "EmissionBatch",
+    "GaussianField",
     "InputError",
+    "Lattice",
+    "PatchPlan",
     "Picture",
     "Stream",
+    "TexturePyramid",
     "UnavailableError",
     "collate",
     "dump",
+    "eccentricity",
+    "gaussian_field",
+    "generate_mipmaps",
+    "level_of_detail",
+    "mahalanobis",
     "paint",
+    "sample",
+    "sample_anisotropic",
+    "sample_at_level",
+    "sample_foveated",
+    "sample_patches",
     "show",
 ]
 __version__: str

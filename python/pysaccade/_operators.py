@@ -5,19 +5,19 @@ Registered when this module is imported. The public functions check their argume
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from pysaccade import _tensor_abi as abi
 
-_library = torch.library.Library("saccade", "DEF")
+_library: Any = cast(Any, torch.library).Library("saccade", "DEF")
 _DEVICES = ("CPU", "CUDA")
 
 
 def _define(schema: str, function: Any, fake: Any) -> None:
-    name = schema.split("(")[0]
+    name = schema.split("(", maxsplit=1)[0]
     _library.define(schema)
     for device in _DEVICES:
         _library.impl(name, function, device)
@@ -85,7 +85,13 @@ def _mipmaps_autograd(ctx: Any, gradients: list[Tensor | None]) -> Any:
     shape, dtype, device = ctx.image
     if all(gradient is None for gradient in gradients):
         return None, None, None
-    return torch.ops.saccade.mipmaps_backward([None, *gradients], shape, dtype, device, ctx.odd), None, None
+    result = torch.ops.saccade.mipmaps_backward([None, *gradients], shape, dtype, device, ctx.odd)
+    if torch.is_grad_enabled():
+        # torch records no operator whose argument is a list of optional tensors: the way back would just be missing
+        from pysaccade._operator_rules import Refusal
+
+        result = Refusal.apply("mipmaps", result, *[each for each in gradients if each is not None])
+    return result, None, None
 
 
 torch.library.register_autograd("saccade::mipmaps", _mipmaps_autograd, setup_context=_mipmaps_setup, lib=_library)
@@ -142,7 +148,7 @@ def _sum_space(levels: list[Tensor], first: int, unit: Tensor | None) -> list[Te
     dtype = torch.int64 if unit is not None else wide(levels[0].dtype)
     shapes = [level.shape for level in levels[first:]]
     flat = torch.zeros(sum(shape.numel() for shape in shapes), dtype=dtype, device=levels[0].device)
-    parts = flat.split([shape.numel() for shape in shapes])
+    parts = torch.split(flat, [shape.numel() for shape in shapes])
     return [None] * first + [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
@@ -159,7 +165,7 @@ def _sample_backward_now(
     derived: int,
     wanted: list[bool],
 ) -> list[Tensor]:
-    """Gradients of the levels (or of the image, where they derive from it), centers, lod, direction; empty: not wanted."""
+    """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted."""
     nothing = gradient.new_empty(0)
     count = len(levels)
     unit: Tensor | None = None
@@ -202,7 +208,9 @@ def _sample_backward_now(
     elif derived < 0:
         sums = _sum_space(levels, 0, unit)
         add(sums, 0, count - 1, True)
-        results = [_as_gradient(part, unit, level) for part, level in zip(sums, levels, strict=True) if part is not None]
+        results = [
+            _as_gradient(part, unit, level) for part, level in zip(sums, levels, strict=True) if part is not None
+        ]
     else:
         image = levels[0]
         base = torch.empty(image.shape, dtype=image.dtype, device=image.device)

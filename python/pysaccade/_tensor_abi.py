@@ -31,11 +31,12 @@ _code_of: dict[object, int] = {}
 
 
 def _open() -> ctypes.CDLL:
-    global _library
+    global _library  # noqa: PLW0603 (a cache that the hot paths read)
     if _library is None:
         library = load()
-        pointer, size = ctypes.c_void_p, ctypes.c_size_t
-        i32 = ctypes.c_int32
+        pointer: Any = ctypes.c_void_p
+        i32: Any = ctypes.c_int32
+        size = ctypes.c_size_t
         library.saccade_reduce.argtypes = [pointer, pointer, i32, i32, pointer, size]
         library.saccade_reduce_workspace_bytes.argtypes = [pointer, i32]
         library.saccade_reduce_workspace_bytes.restype = size

@@ -1,6 +1,7 @@
-"""Every tensor operation of pysaccade in a few lines of plain PyTorch: the definition that the tests hold the kernels to.
+"""Every tensor operation of pysaccade in a few lines of plain PyTorch: the definition that tests hold the kernels to.
 
-Differentiable by autograd, any device, slow. Shapes and conventions are those of the functions of the same names in `pysaccade`.
+Differentiable by autograd, any device, slow. Shapes and conventions are those of the functions of the same names in
+`pysaccade`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _read_level(level: Tensor, index: int, places_px: Tensor, padding: str) -> T
 
 
 def _trilinear(levels: list[Tensor], places_px: Tensor, lod: Tensor, padding: str) -> Tensor:
-    """lod [B,*P], already within the levels."""
+    """Lod [B,*P], already within the levels."""
     out = torch.zeros((), dtype=places_px.dtype, device=places_px.device)
     first = lod.detach().floor().clamp(max=len(levels) - 1)
     for index, level in enumerate(levels):
@@ -85,7 +86,7 @@ def _offsets(size: int, like: Tensor) -> Tensor:
 def sample_patches(
     levels: list[Tensor], centers: Tensor, lod: Tensor, patch_size: int = 16, *, padding: str = "border"
 ) -> Tensor:
-    """[B,C,h,w] levels around centers [B,N,2] at lod [B,N] -> [B,N,C,S,S]; a sample is 2^lod level-0 pixels from the next."""
+    """[B,C,h,w] levels around centers [B,N,2] at lod [B,N] -> [B,N,C,S,S]; samples are 2^lod level-0 pixels apart."""
     direction = torch.zeros_like(centers) + torch.tensor([1.0, 0.0], dtype=centers.dtype, device=centers.device)
     return sample_anisotropic(levels, centers, lod, direction, patch_size, max_anisotropy=1, padding=padding)
 
@@ -129,16 +130,16 @@ def sample_anisotropic(
 
 
 def mahalanobis(x: Tensor, mean: Tensor, scale_tril: Tensor) -> Tensor:
-    """x [..,P,D], mean [..,G,D], scale_tril [..,G,D,D] -> q [..,P,G]: |L^-1 (x - mean)|^2."""
+    """X [..,P,D], mean [..,G,D], scale_tril [..,G,D,D] -> q [..,P,G]: |L^-1 (x - mean)|^2."""
     difference = x.unsqueeze(-2) - mean.unsqueeze(-3)  # [.., P, G, D]
     v = torch.linalg.solve_triangular(scale_tril.tril().unsqueeze(-4), difference.unsqueeze(-1), upper=False)
-    return v.squeeze(-1).square().sum(-1)
+    return torch.sum(v.squeeze(-1).square(), -1)
 
 
 def gaussian_field(
     x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, *, cutoff: float | None = None
 ) -> Tensor:
-    """sum over g of weight [..,G,K] exp(-q/2) -> [..,P,K]; pairs further than `cutoff` standard deviations count 0."""
+    """Sum over g of weight [..,G,K] exp(-q/2) -> [..,P,K]; pairs further than `cutoff` standard deviations count 0."""
     q = mahalanobis(x, mean, scale_tril)
     e = torch.exp(-q / 2)
     if cutoff is not None:

@@ -1,0 +1,150 @@
+"""The operators as torch sees them: opcheck, torch.compile, vmap, autocast, second derivatives."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import pysaccade as sc  # noqa: E402
+from pysaccade import _operator_rules  # noqa: E402, F401
+from tensor_support import image, uniform  # noqa: E402
+
+SHARED = image(3, 20, 20)
+PLAN = sc.PatchPlan(uniform(2, 6, 2), uniform(2, 6, high=3, seed=2), patch_size=4)
+
+
+def sample_arguments(dtype=torch.float64):
+    x = image(2, 2, 12, 10, dtype=dtype).requires_grad_()
+    levels = [x, *[level.requires_grad_() for level in sc.generate_mipmaps(x.detach(), 3)[1:]]]
+    centers = uniform(2, 5, 2, dtype=dtype).requires_grad_()
+    lod = uniform(2, 5, low=0.1, high=1.9, dtype=dtype).requires_grad_()
+    direction = uniform(2, 5, 2, low=1.1, high=3.9, dtype=dtype).requires_grad_()
+    return levels, centers, lod, direction
+
+
+def arguments_of(name):
+    levels, centers, lod, direction = sample_arguments()
+    if name == "mipmaps":
+        return levels[0], 3, 0
+    if name == "sample":
+        return levels, centers, lod, None, 4, torch.float64, 1.0, False, 1, True, -1
+    if name == "sample, derived, with directions":
+        mips = [level.detach() for level in levels[1:]]
+        return [levels[0], *mips], centers, lod, direction, 4, torch.float64, 1.0, True, 8, False, 0
+    x, mean = uniform(1, 6, 3, dtype=torch.float64), uniform(1, 4, 3, dtype=torch.float64, seed=3)
+    tril = torch.eye(3, dtype=torch.float64).expand(1, 4, 3, 3) * 0.4
+    tensors = [each.contiguous().requires_grad_() for each in (x, mean, tril)]
+    if name == "mahalanobis":
+        return tuple(tensors)
+    return (*tensors, uniform(1, 4, 2, dtype=torch.float64).requires_grad_(), math.inf)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # opcheck reads it of tensors that are no leaves
+@pytest.mark.parametrize(
+    "name", ["mipmaps", "sample", "sample, derived, with directions", "gaussian_field", "mahalanobis"]
+)
+def test_opcheck(name):
+    operator = getattr(torch.ops.saccade, name.partition(",")[0])
+    checks = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
+    torch.library.opcheck(operator.default, arguments_of(name), test_utils=checks)
+
+
+COMPILED = {
+    "generate_mipmaps": lambda x, u: sc.generate_mipmaps(x, 3)[2],
+    "pyramid and patches": lambda x, u: sc.TexturePyramid(x, levels=3).sample_patches(PLAN),
+    "normalize": lambda x, u: sc.TexturePyramid(x, levels=3).sample_patches(PLAN, normalize="clip"),
+    "a plan by hand": lambda x, u: sc.sample_patches(sc.generate_mipmaps(x, 3), sc.PatchPlan(u, 0.5)),
+    "sample": lambda x, u: sc.sample(sc.generate_mipmaps(x, 3), u, 1.5),
+    "footprint": lambda x, u: sc.sample(
+        sc.TexturePyramid(x, levels=3), u, uv_da=u[..., None] * torch.ones(2) * 0.1, max_anisotropy=4
+    ),
+    "foveated": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], num_patches=30)[0],
+    "foveated, free": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=False, e0=2.0)[0],
+    "at a level": lambda x, u: sc.sample_at_level(sc.TexturePyramid(x, levels=3), 1, u),
+    "anisotropic": lambda x, u: sc.sample_anisotropic(sc.TexturePyramid(x, levels=3), PLAN, u[0, 0] + 1),
+    "gaussian_field": lambda x, u: sc.gaussian_field(u, u + 0.1, torch.eye(2).expand(5, 2, 2), torch.ones(5, 3)),
+    "mahalanobis": lambda x, u: sc.mahalanobis(u, u + 0.1, torch.eye(2).expand(5, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiles_as_one_graph_with_its_gradient(name):
+    torch._dynamo.reset()
+    results = []
+    for function in (COMPILED[name], torch.compile(COMPILED[name], fullgraph=True, backend="aot_eager")):
+        x, u = image(2, 3, 40, 36).requires_grad_(), uniform(2, 5, 2, low=0.1, high=0.9).requires_grad_()
+        made = function(x, u)
+        gradients = torch.autograd.grad(made.square().sum(), (x, u), allow_unused=True)
+        results.append((made, *[g for g in gradients if g is not None]))
+    assert len(results[0]) == len(results[1])
+    for plain, compiled in zip(*results, strict=True):
+        assert torch.equal(plain, compiled)
+
+
+MAPPED = {
+    "generate_mipmaps": lambda x, u: sc.generate_mipmaps(x, 3)[2],
+    "sample": lambda x, u: sc.sample(sc.TexturePyramid(x, levels=3), u, 0.5),
+    "one image for all": lambda x, u: sc.sample(sc.TexturePyramid(SHARED, levels=3), u, 0.5),
+    "one plan for all": lambda x, u: sc.sample_patches(
+        sc.TexturePyramid(x, levels=3), sc.PatchPlan(PLAN.centers[0], 1.0)
+    ),
+    "gaussian_field": lambda x, u: sc.gaussian_field(torch.ones(3, 2), u, torch.eye(2).expand(5, 2, 2), torch.ones(5)),
+    "mahalanobis": lambda x, u: sc.mahalanobis(torch.ones(3, 2), u, torch.eye(2).expand(5, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_vmap_is_the_loop(name):
+    x, u = image(4, 3, 20, 20), uniform(4, 5, 2)
+    mapped = torch.vmap(MAPPED[name])(x, u)
+    assert torch.equal(mapped, torch.stack([MAPPED[name](x[n], u[n]) for n in range(4)]))
+    moved = torch.vmap(MAPPED[name], in_dims=(1, 0))(x.transpose(0, 1), u)
+    assert torch.equal(moved, mapped)
+
+
+def test_gradient_through_vmap_is_the_loops():
+    results = []
+    for mapped in (True, False):
+        x, u = image(4, 3, 20, 20).requires_grad_(), uniform(4, 5, 2).requires_grad_()
+        many = torch.vmap(MAPPED["sample"])(x, u) if mapped else [MAPPED["sample"](x[n], u[n]) for n in range(4)]
+        results.append(torch.autograd.grad(sum(each.square().sum() for each in many), (x, u)))
+    for a, b in zip(*results, strict=True):
+        assert torch.allclose(a, b, atol=1e-6)
+
+
+def test_autocast_leaves_coordinates_and_types_alone():
+    x, u = image(1, 3, 32, 32), uniform(1, 5, 2)
+    plain = sc.sample(sc.TexturePyramid(x), u, 0.7), sc.sample_foveated(sc.TexturePyramid(x), (0.3, 0.4))[0]
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = sc.sample(sc.TexturePyramid(x), u, 0.7), sc.sample_foveated(sc.TexturePyramid(x), (0.3, 0.4))[0]
+        half = sc.sample(sc.TexturePyramid(x.bfloat16()), u, 0.7)
+    assert all(torch.equal(a, b) for a, b in zip(plain, mixed, strict=True))
+    assert half.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("name", ["sample", "gaussian_field"])
+def test_second_derivative_is_refused_in_words(name):
+    if name == "sample":
+        x = image(1, 1, 8, 8).requires_grad_()
+        made = sc.sample(sc.TexturePyramid(x, levels=2), uniform(1, 4, 2), 0.3)
+    else:
+        x = uniform(4, 2).requires_grad_()
+        made = sc.gaussian_field(x, uniform(3, 2), torch.eye(2).expand(3, 2, 2), torch.ones(3))
+    (first,) = torch.autograd.grad(made.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match=f"{name} has no second derivative"):
+        first.sum().backward()
+
+
+def test_meta_tensors_have_shapes():
+    x, u = torch.empty(2, 3, 40, 36, device="meta"), torch.empty(2, 5, 2, device="meta")
+    assert sc.generate_mipmaps(x, 3)[2].shape == (2, 3, 10, 9)
+    assert sc.sample(sc.TexturePyramid(x, levels=3), u, 0.5).shape == (2, 3, 5)
+
+
+def test_results_are_the_same_with_and_without_autograd():
+    x, u = image(1, 3, 32, 32), uniform(1, 5, 2)
+    learns = sc.sample(sc.TexturePyramid(x.clone().requires_grad_()), u, 0.7)
+    assert learns.requires_grad
+    assert torch.equal(learns.detach(), sc.sample(sc.TexturePyramid(x), u, 0.7))
