@@ -42,6 +42,7 @@ EmissionPool::Handle EmissionPool::take() {
 void EmissionPool::give(Handle emission) {
   wait_for_device(*emission);
   emission->pool.reset();
+  emission->mark.reset();
   const std::lock_guard lock(mutex_);
   if (!closed_ && free_.size() < kKept) free_.push_back(std::move(emission));
 }
@@ -54,15 +55,24 @@ void EmissionPool::close() {
 }
 
 void note_geometry(saccade_emission& emission, int width_px, int height_px) {
-  const std::vector<Patch>& patches = emission.content.plan.patches;
-  emission.geometry.resize(patches.size() * 4);
-  float* at = emission.geometry.data();
-  for (const Patch& patch : patches) {
-    *at++ = patch.x_px / static_cast<float>(width_px);
-    *at++ = patch.y_px / static_cast<float>(height_px);
-    *at++ = patch.lod;
-    *at++ = patch.coverage;
-  }
+  emission.geometry.resize(emission.content.plan.count() * 4);
+  write_geometry(emission.content.plan, width_px, height_px, emission.geometry);
+}
+
+saccade_emission_view view_of(const Emission& emission) {
+  saccade_emission_view view{};
+  view.frame = emission.frame;
+  view.pts_ns = emission.pts_ns;
+  view.captured_unix_ns = emission.captured_unix_ns;
+  view.age_ns = emission.age_ns;
+  view.fixation_u = emission.fix_u;
+  view.fixation_v = emission.fix_v;
+  view.in_flight = emission.in_flight ? 1 : 0;
+  view.damaged_tiles = emission.damaged_tiles;
+  view.gaps = emission.gaps;
+  view.patch_count = static_cast<std::int32_t>(emission.plan.count());
+  view.patch_size = emission.plan.patch_size;
+  return view;
 }
 
 }  // namespace saccade::capi
@@ -72,24 +82,14 @@ using namespace saccade::capi;
 saccade_status saccade_emission_get(const saccade_emission* emission, saccade_emission_view* out) {
   return guarded([&] {
     require(emission != nullptr, "saccade_emission_get", "emission is NULL");
+    emission->mark->check("saccade_emission_get");
     const saccade::Emission& content = emission->content;
     content.batch.wait();
-    saccade_emission_view view{};
+    saccade_emission_view view = view_of(content);
     view.patches = content.batch.bytes().data();
     view.patches_bytes = content.batch.bytes().size();
     view.geometry = emission->geometry.data();
     view.changed = content.changed.data();
-    view.frame = content.frame;
-    view.pts_ns = content.pts_ns;
-    view.captured_unix_ns = content.captured_unix_ns;
-    view.age_ns = content.age_ns;
-    view.fixation_u = content.fix_u;
-    view.fixation_v = content.fix_v;
-    view.in_flight = content.in_flight ? 1 : 0;
-    view.damaged_tiles = content.damaged_tiles;
-    view.gaps = content.gaps;
-    view.patch_count = static_cast<std::int32_t>(content.batch.count());
-    view.patch_size = content.batch.patch_size();
     view.dtype = static_cast<std::int32_t>(content.batch.format().type);
     fill("saccade_emission_get", out, view);
     return SACCADE_OK;
@@ -101,6 +101,7 @@ saccade_status saccade_emission_copy(const saccade_emission* emission, void* pat
                                      std::size_t changed_bytes) {
   return guarded([&] {
     require(emission != nullptr, "saccade_emission_copy", "emission is NULL");
+    emission->mark->check("saccade_emission_copy");
     const saccade::Emission& content = emission->content;
     content.batch.wait();
     const auto bytes = content.batch.bytes();
@@ -123,7 +124,7 @@ saccade_status saccade_emission_copy(const saccade_emission* emission, void* pat
 }
 
 void saccade_emission_release(saccade_emission* emission) {
-  if (emission == nullptr) return;
+  if (emission == nullptr || !emission->mark->usable()) return;  // see saccade_stream_free()
   static_cast<void>(guarded([&] {
     const std::shared_ptr<EmissionPool> pool = emission->pool;
     pool->give(EmissionPool::Handle(emission));

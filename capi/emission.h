@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "capi/call.h"
 #include "pipeline/run/session.h"
 
 namespace saccade::capi {
@@ -18,6 +20,7 @@ struct saccade_emission {
   saccade::Emission content;
   std::vector<float> geometry;  // N x 4: u, v, lod, coverage
   std::shared_ptr<saccade::capi::EmissionPool> pool;
+  std::optional<saccade::capi::HandleMark> mark;  // while a caller owns it
 };
 
 namespace saccade::capi {
@@ -38,6 +41,9 @@ class EmissionPool {
   std::vector<Handle> free_;
   bool closed_ = false;
 };
+
+// All but patches, geometry and changed.
+saccade_emission_view view_of(const Emission& emission);
 
 // Fills `geometry` from the plan, for a frame of this size.
 void note_geometry(saccade_emission& emission, int width_px, int height_px);

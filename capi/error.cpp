@@ -12,8 +12,17 @@ namespace {
 struct LastError {
   saccade_status status = SACCADE_OK;
   std::string message;
-  const char* hint = "";
+  Hint hint = Hint::kNone;
 };
+
+static_assert(static_cast<int>(Hint::kNone) == SACCADE_HINT_NONE);
+static_assert(static_cast<int>(Hint::kRaisePixelLimit) == SACCADE_HINT_RAISE_PIXEL_LIMIT);
+static_assert(static_cast<int>(Hint::kMorePatches) == SACCADE_HINT_MORE_PATCHES);
+static_assert(static_cast<int>(Hint::kCpuBackend) == SACCADE_HINT_CPU_BACKEND);
+static_assert(static_cast<int>(Hint::kOffscreen) == SACCADE_HINT_OFFSCREEN);
+static_assert(static_cast<int>(Hint::kCheckRange) == SACCADE_HINT_CHECK_RANGE);
+static_assert(static_cast<int>(Hint::kCheckFilters) == SACCADE_HINT_CHECK_FILTERS);
+static_assert(static_cast<int>(Hint::kAllowNetwork) == SACCADE_HINT_ALLOW_NETWORK);
 
 // The only thing that outlives a call and belongs to no handle.
 thread_local LastError last_error;
@@ -38,7 +47,7 @@ saccade_status status_of(ErrorKind kind) {
 
 saccade_status fail(saccade_status status, std::string_view message, Hint hint) noexcept {
   last_error.status = status;
-  last_error.hint = words(hint);
+  last_error.hint = hint;
   try {
     last_error.message = message;
   } catch (const std::bad_alloc&) {
@@ -56,6 +65,8 @@ saccade_status fail_with_exception() noexcept {
     }
   } catch (const Error& error) {
     return fail(status_of(error.kind()), error.what(), error.hint());
+  } catch (const CallerError& error) {
+    return fail(error.status(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(SACCADE_ERROR_MEMORY, "out of memory");
   } catch (const std::exception& error) {
@@ -75,7 +86,8 @@ using saccade::capi::last_error;
 
 saccade_status saccade_last_error_status(void) { return last_error.status; }
 const char* saccade_last_error(void) { return last_error.message.c_str(); }
-const char* saccade_last_error_hint(void) { return last_error.hint; }
+const char* saccade_last_error_hint(void) { return saccade::words(last_error.hint); }
+saccade_hint saccade_last_error_hint_code(void) { return static_cast<saccade_hint>(last_error.hint); }
 
 const char* saccade_status_name(saccade_status status) {
   switch (status) {

@@ -3,6 +3,7 @@
 
 #include <saccade/saccade.h>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,16 @@ saccade_status status_of(ErrorKind kind);
 
 // Records the thread's last error and returns `status`. Never throws: without memory the message is lost.
 saccade_status fail(saccade_status status, std::string_view message, Hint hint = Hint::kNone) noexcept;
+
+// A status that the caller's own function has returned.
+class CallerError : public std::runtime_error {
+ public:
+  CallerError(saccade_status status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  saccade_status status() const { return status_; }
+
+ private:
+  saccade_status status_;
+};
 
 // Inside a catch block: the exception in flight, recorded.
 saccade_status fail_with_exception() noexcept;

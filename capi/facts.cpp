@@ -13,12 +13,6 @@ using namespace saccade::capi;
 
 namespace {
 
-// Checks the handle, and that a source is open.
-Session& open_session(saccade_stream* stream, const char* function) {
-  require(stream != nullptr, function, "stream is NULL");
-  return stream->session(function);
-}
-
 int flag(bool value) { return value ? 1 : 0; }
 
 saccade_stream_info public_info(const StreamInfo& info, const saccade_stream::Texts& texts) {
@@ -29,15 +23,15 @@ saccade_stream_info public_info(const StreamInfo& info, const saccade_stream::Te
   out.decoder = info.decoder.c_str();
   out.hwdec = name(info.hwdec);
   out.hwdec_reason = info.hwdec_reason.c_str();
-  out.coded_pixel_format = info.pixel_format.c_str();
+  out.pixel_format = info.pixel_format.c_str();
   out.layout = name(info.layout);
-  out.color_matrix = name(info.color.matrix);
-  out.color_range = name(info.color.range);
+  out.matrix = name(info.color.matrix);
+  out.range = name(info.color.range);
   out.filters = info.filters.c_str();
   out.notes = texts.notes.data();
   out.note_count = texts.notes.size();
   out.sar = info.sar;
-  out.frames_per_s = info.fps;
+  out.fps = info.fps;
   out.duration_ns = info.duration_s ? std::llround(*info.duration_s * 1e9) : -1;
   out.frame_count = info.frame_count.value_or(-1);
   out.width_px = info.width_px;
@@ -132,26 +126,38 @@ saccade_counters public_counters(const Session& session) {
 
 saccade_status saccade_stream_get_info(saccade_stream* stream, saccade_stream_info* out) {
   constexpr const char* kFunction = "saccade_stream_get_info";
-  return guarded([&] {
-    const StreamInfo& info = open_session(stream, kFunction).info();  // checks `stream` before it is used
-    fill(kFunction, out, public_info(info, stream->texts()));
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    const StreamInfo& info = opened.session(kFunction).info();
+    fill(kFunction, out, public_info(info, opened.texts()));
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_stream_probe(saccade_stream* stream, const char* uri, saccade_stream_info* out) {
+  constexpr const char* kFunction = "saccade_stream_probe";
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    require(uri != nullptr && *uri != '\0', kFunction, "uri is NULL or empty");
+    require(out != nullptr, kFunction, "the struct to fill is NULL");
+    check_size<saccade_stream_info>(kFunction, out->struct_size, {});
+    const StreamInfo& info = opened.probe(uri);
+    fill(kFunction, out, public_info(info, opened.texts()));
     return SACCADE_OK;
   });
 }
 
 saccade_status saccade_stream_get_geometry(saccade_stream* stream, saccade_geometry* out) {
   constexpr const char* kFunction = "saccade_stream_get_geometry";
-  return guarded([&] {
-    const Session& session = open_session(stream, kFunction);
-    fill(kFunction, out, public_geometry(*stream, session, stream->texts().lattice.c_str()));
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    const Session& session = opened.session(kFunction);
+    fill(kFunction, out, public_geometry(opened, session, opened.texts().lattice.c_str()));
     return SACCADE_OK;
   });
 }
 
 saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int level, saccade_level* out) {
   constexpr const char* kFunction = "saccade_stream_get_level";
-  return guarded([&] {
-    const Session& session = open_session(stream, kFunction);
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    const Session& session = opened.session(kFunction);
     fill(kFunction, out, level_of(session.pipeline().texture().layout(), plane, level, kFunction));
     return SACCADE_OK;
   });
@@ -160,8 +166,8 @@ saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int l
 saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int level, void* texels,
                                          std::size_t size_bytes) {
   constexpr const char* kFunction = "saccade_stream_read_level";
-  return guarded([&] {
-    const Session& session = open_session(stream, kFunction);
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    const Session& session = opened.session(kFunction);
     const Levels& pyramid = session.pipeline().texture();
     const saccade_level shape = level_of(pyramid.layout(), plane, level, kFunction);
     require(texels != nullptr, kFunction, "texels is NULL");
@@ -177,8 +183,8 @@ saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int 
 
 saccade_status saccade_stream_get_counters(saccade_stream* stream, saccade_counters* out) {
   constexpr const char* kFunction = "saccade_stream_get_counters";
-  return guarded([&] {
-    const Session& session = open_session(stream, kFunction);
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    const Session& session = opened.session(kFunction);
     fill(kFunction, out, public_counters(session));
     return SACCADE_OK;
   });
@@ -186,21 +192,21 @@ saccade_status saccade_stream_get_counters(saccade_stream* stream, saccade_count
 
 saccade_status saccade_stream_get_end(saccade_stream* stream, saccade_stream_end* out) {
   constexpr const char* kFunction = "saccade_stream_get_end";
-  return guarded([&] {
-    const Session& session = open_session(stream, kFunction);
+  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+    const Session& session = opened.session(kFunction);
     saccade_stream_end end{};
     if (session.feed().finished()) {
       const StreamEnd how = session.feed().end();
       const bool failed = session.feed().failed();
-      stream->texts().end_reason = failed ? session.feed().fault().what : how.reason;
+      opened.texts().end_reason = failed ? session.feed().fault().what : how.reason;
       end.ended = 1;
       end.broke = flag(failed || how.broke);
     }
     if (session.interrupted()) {
-      stream->texts().end_reason = "interrupted";
+      opened.texts().end_reason = "interrupted";
       end.ended = 1;
     }
-    end.reason = stream->texts().end_reason.c_str();
+    end.reason = opened.texts().end_reason.c_str();
     fill(kFunction, out, end);
     return SACCADE_OK;
   });

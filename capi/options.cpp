@@ -6,6 +6,7 @@
 #include "capi/error.h"
 #include "capi/structs.h"
 #include "pipeline/backend/backend.h"
+#include "pipeline/backend/caller_context.h"
 
 using namespace saccade;
 using namespace saccade::capi;
@@ -119,12 +120,13 @@ saccade_status saccade_option_describe(std::size_t index, saccade_option* out) {
   });
 }
 
-saccade_status saccade_backend_check(const char* backend) {
+saccade_status saccade_backend_check(const char* backend, int device) {
   constexpr const char* kFunction = "saccade_backend_check";
   return guarded([&] {
     require(backend != nullptr, kFunction, "backend is NULL");
+    const CallerContext keep(std::string_view(backend) == name(Backend::kGl));
     std::string reason;
-    static_cast<void>(choose_backend(backend, reason));
+    static_cast<void>(choose_backend(backend, reason, device));
     return SACCADE_OK;
   });
 }

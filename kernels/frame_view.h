@@ -40,6 +40,12 @@ struct PlaneView {
   std::ptrdiff_t pitch_bytes = 0;      // to the row below; may be negative
 };
 
+// Where the samples of R'G'B' pixels are: each channel's first one, its rows, and the bytes from pixel to pixel.
+struct RgbPlanes {
+  std::array<PlaneView, 3> channel;
+  int step = 3;
+};
+
 struct FrameView {
   PixelLayout layout = PixelLayout::kI420;
   MemorySpace space = MemorySpace::kHost;

@@ -21,6 +21,9 @@ PatchBatch::PatchBatch(std::size_t count, int patch_size, SampleFormat format)
 PatchBatch::PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::unique_ptr<PatchMemory> memory)
     : count_(count), patch_size_(patch_size), format_(format), memory_(std::move(memory)), data_(memory_->data()) {}
 
+PatchBatch::PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::byte* memory)
+    : count_(count), patch_size_(patch_size), format_(format), data_(memory) {}
+
 std::size_t PatchBatch::bytes_of(std::size_t count, int patch_size, const SampleFormat& format) {
   return count * 3 * static_cast<std::size_t>(patch_size) * static_cast<std::size_t>(patch_size) *
          size_bytes(format.type);

@@ -39,13 +39,16 @@ class PatchMemory {
   virtual void wait() const = 0;  // until what was last asked to be written there is there; any thread
 };
 
-// N x 3 x S x S, row-major, in host memory, 64-byte aligned. Allocated once; a sampler overwrites it. Move-only.
+// N x 3 x S x S, row-major, in host memory, 64-byte aligned unless it is a caller's. Allocated once; a sampler
+// overwrites it. Move-only.
 class PatchBatch {
  public:
   PatchBatch() = default;
   PatchBatch(std::size_t count, int patch_size, SampleFormat format);
   // In memory of a backend's own, which Texture::submit fills: of at least bytes_of(count, patch_size, format).
   PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::unique_ptr<PatchMemory> memory);
+  // In memory of the caller's, which outlives the batch and all work on it: of that size, aligned to a sample.
+  PatchBatch(std::size_t count, int patch_size, SampleFormat format, std::byte* memory);
   static std::size_t bytes_of(std::size_t count, int patch_size, const SampleFormat& format);
 
   // Before the bytes are read, after Texture::submit: blocks until they are there.
@@ -68,8 +71,8 @@ class PatchBatch {
   int patch_size_ = 0;
   SampleFormat format_;
   std::unique_ptr<PatchMemory> memory_;  // or else
-  std::vector<std::byte> storage_;
-  std::byte* data_ = nullptr;  // the first aligned byte of either
+  std::vector<std::byte> storage_;       // or else the caller's
+  std::byte* data_ = nullptr;            // the first byte of it
 };
 
 // Throws std::invalid_argument, with both, when plan and batch differ in N or S.

@@ -25,4 +25,14 @@ float patch_coverage(const Patch& patch, int patch_size, int width_px, int heigh
   return static_cast<float>(inside) / static_cast<float>(patch_size * patch_size);
 }
 
+void write_geometry(const PatchPlan& plan, int width_px, int height_px, std::span<float> out) {
+  float* at = out.data();
+  for (const Patch& patch : plan.patches) {
+    *at++ = patch.x_px / static_cast<float>(width_px);
+    *at++ = patch.y_px / static_cast<float>(height_px);
+    *at++ = patch.lod;
+    *at++ = patch.coverage;
+  }
+}
+
 }  // namespace saccade

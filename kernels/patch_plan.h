@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace saccade {
@@ -24,6 +25,9 @@ struct PatchPlan {
   std::vector<Patch> patches;
   std::size_t count() const { return patches.size(); }
 };
+
+// u, v, lod and coverage of each patch, in a frame of this size; out: N x 4.
+void write_geometry(const PatchPlan& plan, int width_px, int height_px, std::span<float> out);
 
 // Share of the S x S samples inside the image [0, width) x [0, height).
 float patch_coverage(const Patch& patch, int patch_size, int width_px, int height_px);

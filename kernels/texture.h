@@ -13,6 +13,7 @@
 
 namespace saccade {
 
+class DeviceTexture;    // kernels/device_texture.h
 class DrawableTexture;  // kernels/gl/drawable.h
 
 struct DiffConfig {
@@ -104,6 +105,7 @@ class Texture : public Levels {
   // What not every texture can, null where it can't. The texture keeps owning it.
   virtual StagedTexture* staged() { return nullptr; }                  // update() runs these three steps
   virtual const DrawableTexture* drawable() const { return nullptr; }  // its texels are GL textures
+  virtual DeviceTexture* device_texture() { return nullptr; }          // it can write a device's memory
 };
 
 }  // namespace saccade

@@ -20,7 +20,7 @@ enum class ErrorKind : std::uint8_t {
 const char* name(ErrorKind kind);  // "usage", "input", "unavailable", "interrupted", "output"
 
 // A setting that would help: one an error, the most likely. Advice that no setting follows (check the name, update the
-// driver) is part of the fault's own words.
+// driver) is part of the fault's own words. The C interface has the same numbers (saccade_hint): add at the end.
 enum class Hint : std::uint8_t {
   kNone,
   // The frame and its texture

@@ -7,6 +7,7 @@
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
+#include "gpu/memory_use.h"
 
 namespace saccade {
 
@@ -15,12 +16,14 @@ CudaBuffer::CudaBuffer(int device, std::size_t size_bytes) : device_(device), si
   const CudaDeviceGuard guard(device_);
   const cudaError_t code = cudaMalloc(reinterpret_cast<void**>(&data_), size_bytes);
   if (code != cudaSuccess) cuda_check(code, fmt::format("cudaMalloc of {} bytes", size_bytes));
+  memory_use().device_bytes += static_cast<std::int64_t>(size_bytes);
 }
 
 CudaBuffer::~CudaBuffer() {
   if (data_ == nullptr) return;
   const CudaDeviceGuard guard(device_, std::nothrow);
   static_cast<void>(cudaFree(data_));
+  memory_use().device_bytes -= static_cast<std::int64_t>(size_bytes_);
 }
 
 CudaBuffer::CudaBuffer(CudaBuffer&& other) noexcept
@@ -40,12 +43,14 @@ PinnedBuffer::PinnedBuffer(int device, std::size_t size_bytes) : device_(device)
   const CudaDeviceGuard guard(device_);
   const cudaError_t code = cudaMallocHost(reinterpret_cast<void**>(&data_), size_bytes);
   if (code != cudaSuccess) cuda_check(code, fmt::format("cudaMallocHost of {} bytes", size_bytes));
+  memory_use().pinned_bytes += static_cast<std::int64_t>(size_bytes);
 }
 
 PinnedBuffer::~PinnedBuffer() {
   if (data_ == nullptr) return;
   const CudaDeviceGuard guard(device_, std::nothrow);
   static_cast<void>(cudaFreeHost(data_));
+  memory_use().pinned_bytes -= static_cast<std::int64_t>(size_bytes_);
 }
 
 PinnedBuffer::PinnedBuffer(PinnedBuffer&& other) noexcept

@@ -36,10 +36,12 @@ struct Driver {
   using Retain = CUresult(CUDAAPI*)(CUcontext*, CUdevice);
   using Push = CUresult(CUDAAPI*)(CUcontext);
   using Pop = CUresult(CUDAAPI*)(CUcontext*);
+  using Current = CUresult(CUDAAPI*)(CUcontext*);
   DeviceGet device_get = driver_function<DeviceGet>("cuDeviceGet");
   Retain retain = driver_function<Retain>("cuDevicePrimaryCtxRetain");
   Push push = driver_function<Push>("cuCtxPushCurrent");
   Pop pop = driver_function<Pop>("cuCtxPopCurrent");
+  Current current = driver_function<Current>("cuCtxGetCurrent");
 };
 
 const Driver& driver() {
@@ -80,10 +82,21 @@ CudaStatus query_cuda() {
   return status;
 }
 
+// Whether the runtime's calls on this thread go to the primary context of `device` anyway. A context that somebody made
+// for himself is no such, even on the same device: streams and memory belong to one context.
+bool CudaDeviceGuard::is_current(int device) {
+  int current_device = 0;
+  cuda_check(cudaGetDevice(&current_device), "cudaGetDevice");
+  if (current_device != device) return false;
+  CUcontext current = nullptr;
+  const CUresult code = driver().current(&current);
+  if (code == CUDA_ERROR_NOT_INITIALIZED || (code == CUDA_SUCCESS && current == nullptr)) return true;
+  check(code, "cuCtxGetCurrent");
+  return current == cuda_primary_context(device);
+}
+
 CudaDeviceGuard::CudaDeviceGuard(int device) {
-  int current = 0;
-  cuda_check(cudaGetDevice(&current), "cudaGetDevice");
-  if (current == device) return;
+  if (is_current(device)) return;
   // Not cudaSetDevice: setting back the device of a thread that has no context would make one there.
   auto* context = static_cast<CUcontext>(cuda_primary_context(device));
   check(driver().push(context), "cuCtxPushCurrent");
@@ -92,8 +105,7 @@ CudaDeviceGuard::CudaDeviceGuard(int device) {
 
 CudaDeviceGuard::CudaDeviceGuard(int device, const std::nothrow_t&) noexcept {
   try {
-    int current = 0;
-    if (cudaGetDevice(&current) != cudaSuccess || current == device) return;
+    if (is_current(device)) return;
     auto* context = static_cast<CUcontext>(cuda_primary_context(device));
     pushed_ = driver().push(context) == CUDA_SUCCESS;
   } catch (const std::exception&) {  // the driver is gone, and with it what was to be released

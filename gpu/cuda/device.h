@@ -27,8 +27,9 @@ struct CudaStatus {
 // Never throws for a missing driver or device: the status says it. Any thread.
 CudaStatus query_cuda();
 
-// While it lives, the runtime's calls on this thread go to `device`. Afterwards the thread has the context that it had,
-// none included: other users of CUDA in the process see nothing. Costs a look-up where `device` is the current one.
+// While it lives, the runtime's calls on this thread go to the primary context of `device`. Afterwards the thread has
+// the context that it had, also one of its caller's own: other users of CUDA in the process see nothing.
+// Costs a look-up where that context is the current one.
 // Throws CudaError; with std::nothrow, for destructors, it does what it can.
 class CudaDeviceGuard {
  public:
@@ -39,6 +40,7 @@ class CudaDeviceGuard {
   CudaDeviceGuard& operator=(const CudaDeviceGuard&) = delete;
 
  private:
+  static bool is_current(int device);
   bool pushed_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
+#include "gpu/memory_use.h"
 
 namespace saccade {
 namespace {
@@ -17,6 +18,15 @@ cudaChannelFormatDesc channel_format(const CudaMipmapShape& shape) {
   const bool four = shape.channels == 4;
   return cudaCreateChannelDesc(bits, shape.channels >= 2 ? bits : 0, four ? bits : 0, four ? bits : 0,
                                cudaChannelFormatKindUnsigned);
+}
+
+// As many as its texels have, without what the driver adds.
+std::int64_t bytes_of(const CudaMipmapShape& shape) {
+  std::int64_t bytes = 0;
+  for (int l = 0; l < shape.levels; ++l) {
+    bytes += std::int64_t{shape.width >> l} * (shape.height >> l) * shape.texel_bytes();
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -31,6 +41,7 @@ CudaMipmap::CudaMipmap(int device, const CudaMipmapShape& shape) : device_(devic
     cuda_check(code, fmt::format("cudaMallocMipmappedArray of {}x{} texels of {} bytes in {} levels", shape.width,
                                  shape.height, shape.texel_bytes(), shape.levels));
   }
+  memory_use().device_bytes += bytes_of(shape_);
   try {
     create_objects();
     fill_with_zeros();
@@ -96,7 +107,9 @@ void CudaMipmap::release() noexcept {
   for (const cudaSurfaceObject_t surface : surfaces_) static_cast<void>(cudaDestroySurfaceObject(surface));
   surfaces_.clear();
   cudaMipmappedArray_t array = std::exchange(array_, nullptr);
-  if (array != nullptr && owned_) static_cast<void>(cudaFreeMipmappedArray(array));
+  if (array == nullptr || !owned_) return;
+  static_cast<void>(cudaFreeMipmappedArray(array));
+  memory_use().device_bytes -= bytes_of(shape_);
 }
 
 CudaMipmap::~CudaMipmap() { release(); }

@@ -213,6 +213,25 @@ void EglContext::make_current() {
   }
 }
 
+EglCurrent::EglCurrent()
+    : api_(eglQueryAPI()),
+      display_(eglGetCurrentDisplay()),
+      context_(eglGetCurrentContext()),
+      draw_(eglGetCurrentSurface(EGL_DRAW)),
+      read_(eglGetCurrentSurface(EGL_READ)) {}
+
+EglCurrent::~EglCurrent() {
+  const EGLDisplay display = eglGetCurrentDisplay();
+  const EGLContext context = eglGetCurrentContext();
+  const bool same = context == context_ && display == display_;
+  if (!same && context_ == EGL_NO_CONTEXT) {
+    eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+  } else if (!same) {
+    eglMakeCurrent(display_, draw_, read_, context_);
+  }
+  if (eglQueryAPI() != api_) eglBindAPI(api_);
+}
+
 Context::Procedure EglContext::load(const char* name) { return eglGetProcAddress(name); }
 
 }  // namespace saccade::gl

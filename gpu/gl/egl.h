@@ -31,6 +31,23 @@ class EglContext {
   std::string platform_;
 };
 
+// What EGL has current on this thread, for both of its APIs' sake the bound one too. Its destructor brings it back,
+// where something else is current by then; a context that is gone is not brought back.
+class EglCurrent {
+ public:
+  EglCurrent();
+  ~EglCurrent();
+  EglCurrent(const EglCurrent&) = delete;
+  EglCurrent& operator=(const EglCurrent&) = delete;
+
+ private:
+  unsigned api_;
+  void* display_;
+  void* context_;
+  void* draw_;
+  void* read_;
+};
+
 // "llvmpipe", "softpipe", "SwiftShader" ...: the CPU draws.
 bool is_software_renderer(std::string_view renderer);
 

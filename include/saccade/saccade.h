@@ -5,10 +5,17 @@
 // Coordinates: u, v in 0..1 of the frame as it is displayed, origin at the top left. Units stand in the names.
 //
 // Structs begin with `struct_size`: set it to sizeof the struct before a call. Later versions add fields at the end.
+// A size that the struct never had is refused.
 //
 // Threads: one thread at a time for each handle, and any number of handles at once. What differs says so.
 //
 // Errors: calls return a saccade_status. Below zero it is an error, and saccade_last_error() says more.
+//
+// OpenGL: a call with a stream of backend "gl" makes the stream's own context current while it lasts. Afterwards the
+// thread's EGL context is the one that it was. CUDA: likewise the thread's current context.
+//
+// fork(): what was made before belongs to the parent. In the child every call with it fails (SACCADE_ERROR_USAGE), and
+// freeing it does nothing. Make streams in the process that uses them.
 //
 // FFmpeg has one log function for the whole process. While a stream is open the library's is installed: messages of its
 // own decoders go to the stream's log, all others to FFmpeg's default function. One that the program sets meanwhile
@@ -59,6 +66,36 @@ SACCADE_API const char* saccade_status_name(saccade_status status);  // "ok", "l
 SACCADE_API saccade_status saccade_last_error_status(void);
 SACCADE_API const char* saccade_last_error(void);       // one line: the input's or option's name, the fault
 SACCADE_API const char* saccade_last_error_hint(void);  // what to try, in a few words; often empty
+
+// The hint as a number, for callers that name settings of their own in its place.
+typedef enum saccade_hint {
+  SACCADE_HINT_NONE = 0,
+  SACCADE_HINT_SMALLER_FRAME = 1,
+  SACCADE_HINT_SMALLER_FRAME_OR_CPU = 2,  // the CPU's texture may be larger
+  SACCADE_HINT_LESS_MEMORY = 3,           // a smaller frame or fewer levels
+  SACCADE_HINT_RAISE_PIXEL_LIMIT = 4,     // "max-pixels"
+  SACCADE_HINT_FEWER_LEVELS = 5,
+  SACCADE_HINT_MORE_LEVELS = 6,
+  SACCADE_HINT_FEWER_PATCHES = 7,
+  SACCADE_HINT_MORE_PATCHES = 8,
+  SACCADE_HINT_CPU_BACKEND = 9,
+  SACCADE_HINT_OTHER_BACKEND = 10,
+  SACCADE_HINT_GL_BACKEND = 11,
+  SACCADE_HINT_DIRECT_UPLOAD = 12,
+  SACCADE_HINT_CPU_DECODING = 13,
+  SACCADE_HINT_OFFSCREEN = 14,    // no window can be had
+  SACCADE_HINT_CHECK_RANGE = 15,  // "start" and "duration"
+  SACCADE_HINT_NO_LOOP = 16,
+  SACCADE_HINT_RAW_PARAMETERS = 17,       // raw video says nothing about itself
+  SACCADE_HINT_NO_INPUT_PARAMETERS = 18,  // the input says that itself
+  SACCADE_HINT_CHECK_FILTERS = 19,
+  SACCADE_HINT_NO_FILTERS = 20,
+  SACCADE_HINT_CONVERT_FORMAT = 21,
+  SACCADE_HINT_LONGER_TIMEOUT = 22,
+  SACCADE_HINT_ALLOW_NETWORK = 23
+} saccade_hint;
+
+SACCADE_API saccade_hint saccade_last_error_hint_code(void);  // a number that this header lacks: read the text
 
 // ---- Options -------------------------------------------------------------------------------------------------------
 
@@ -121,14 +158,13 @@ SACCADE_API saccade_status saccade_options_set_log(saccade_options* options, sac
                                                    saccade_log_function function, void* user);
 
 // SACCADE_OK where backend "cpu", "gl" or "cuda" can be used here; else SACCADE_ERROR_UNAVAILABLE, and
-// saccade_last_error() says why not. Any thread; asked of "gl", no OpenGL context is current on it afterwards.
-SACCADE_API saccade_status saccade_backend_check(const char* backend);
+// saccade_last_error() says why not. device: of "cuda", by CUDA's ordinal; the others take 0. Any thread.
+SACCADE_API saccade_status saccade_backend_check(const char* backend, int device);
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
 
 // A source, its decoding thread, and the texture that patches are sampled from. With backend "gl" all calls but
-// saccade_stream_interrupt() come from the thread that opened it. They make the stream's own OpenGL context current on
-// that thread.
+// saccade_stream_interrupt() come from the thread that opened it.
 typedef struct saccade_stream saccade_stream;
 
 // Checks and copies the options (NULL: the defaults). Opens nothing and does not wait.
@@ -145,24 +181,25 @@ SACCADE_API saccade_status saccade_stream_interrupt(saccade_stream* stream);
 // Ends decoding and gives all memory back, but for emissions that the caller still owns. NULL is allowed.
 SACCADE_API void saccade_stream_free(saccade_stream* stream);
 
-// Facts of the source that is open. Strings live until the stream is opened again or freed.
+// Facts of the source that is open, by the names that meta.json and the program have for them. Strings live until the
+// stream is opened again or freed.
 typedef struct saccade_stream_info {
   size_t struct_size;
-  const char* uri;                 // as it was opened
-  const char* container;           // FFmpeg's short names, or "test"
-  const char* codec;               // "h264"
-  const char* decoder;             // the one in use: "h264", "libdav1d"
-  const char* hwdec;               // what decodes: "no" or "cuda"
-  const char* hwdec_reason;        // why it is not the GPU, where that was asked for
-  const char* coded_pixel_format;  // of the decoder: "yuv420p10le"
-  const char* layout;              // as frames come: "i420", "nv12", "i420p16", "p016", "rgba8"
-  const char* color_matrix;        // "bt601", "bt709", "bt2020nc", "smpte240m"
-  const char* color_range;         // "limited" or "full"
-  const char* filters;             // the FFmpeg graph that converts; empty: frames pass straight through
-  const char* const* notes;        // what is done to the picture, a sentence each
+  const char* uri;           // as it was opened
+  const char* container;     // FFmpeg's short names, or "test"
+  const char* codec;         // "h264"
+  const char* decoder;       // the one in use: "h264", "libdav1d"
+  const char* hwdec;         // what decodes: "no" or "cuda"
+  const char* hwdec_reason;  // why it is not the GPU, where that was asked for
+  const char* pixel_format;  // of the decoder, before any conversion: "yuv420p10le"
+  const char* layout;        // as frames come: "i420", "nv12", "i420p16", "p016", "rgba8"
+  const char* matrix;        // "bt601", "bt709", "bt2020nc", "smpte240m"
+  const char* range;         // "limited" or "full"
+  const char* filters;       // the FFmpeg graph that converts; empty: frames pass straight through
+  const char* const* notes;  // what is done to the picture, a sentence each
   size_t note_count;
   double sar;                   // width of a pixel over its height
-  double frames_per_s;          // on average; 0: unknown
+  double fps;                   // on average; 0: unknown
   int64_t duration_ns;          // -1: unknown
   int64_t frame_count;          // as the container promises; -1: unknown
   int32_t width_px, height_px;  // as displayed: after rotation, filters and conversion
@@ -176,6 +213,10 @@ typedef struct saccade_stream_info {
 } saccade_stream_info;
 
 SACCADE_API saccade_status saccade_stream_get_info(saccade_stream* stream, saccade_stream_info* out);
+
+// The facts of a source that stays closed: it is opened, read as far as they need, and closed again. What the stream
+// had open is closed before. Ends on saccade_stream_interrupt(), as opening does.
+SACCADE_API saccade_status saccade_stream_probe(saccade_stream* stream, const char* uri, saccade_stream_info* out);
 
 typedef enum saccade_dtype { SACCADE_U8 = 0, SACCADE_F16 = 1, SACCADE_F32 = 2 } saccade_dtype;
 
@@ -210,9 +251,6 @@ typedef struct saccade_emission saccade_emission;
 // SACCADE_END at the stream's end; an error where it broke. Both stay until another source is opened.
 SACCADE_API saccade_status saccade_stream_next(saccade_stream* stream, int64_t timeout_ms, saccade_emission** out);
 
-// The next fixation that begins is here, whatever the option "fixation" says; those after it are the scanpath's again.
-SACCADE_API saccade_status saccade_stream_look(saccade_stream* stream, float u, float v);
-
 // A look into an emission. Pointers live until it is released; what they point to never changes.
 typedef struct saccade_emission_view {
   size_t struct_size;
@@ -245,6 +283,129 @@ SACCADE_API saccade_status saccade_emission_copy(const saccade_emission* emissio
 
 // Gives its memory back to the stream for a later emission. NULL is allowed.
 SACCADE_API void saccade_emission_release(saccade_emission* emission);
+
+// ---- Into the caller's memory -------------------------------------------------------------------------------------
+
+typedef enum saccade_memory { SACCADE_HOST = 0, SACCADE_CUDA = 1 } saccade_memory;
+
+// Where an emission is to be written. Memory that is not wanted is NULL, but for `patches`. All pointers are of the
+// same kind, aligned to their type; a slot of a batch will do. Fields that stay zero mean: host memory, u8.
+typedef struct saccade_target {
+  size_t struct_size;
+  void* patches;           // [N][3][S][S] of `dtype`
+  size_t patches_bytes;    // their exact size
+  float* geometry;         // [N][4], as in saccade_emission_view
+  uint8_t* changed;        // [N], likewise
+  int32_t* damaged_tiles;  // [1], likewise
+  // SACCADE_CUDA: the cudaStream_t in whose order this memory is the caller's. NULL: the legacy default stream.
+  void* cuda_stream;
+  int32_t memory;  // saccade_memory
+  int32_t device;  // SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
+  int32_t dtype;   // saccade_dtype, whatever the option "dtype" says
+  // f16, f32: (sample - mean) / deviation of samples in 0..1, by channel; a deviation of 0 stands for 1.
+  float mean[3], deviation[3];
+} saccade_target;
+
+// saccade_stream_next() that writes the emission into `target`, with no copy between. SACCADE_LATER, SACCADE_END and
+// errors leave that memory as it was, but for a device's failure while it writes. `out` (NULL: not wanted) gets the
+// rest: patches is the target's pointer, geometry is host memory of the stream's, valid until the next call with it.
+//
+// Host memory: all is there on return. `changed` in `out` is the target's pointer, or the stream's memory where that is
+// NULL.
+//
+// CUDA memory (backend "cuda"): the host waits for nothing. The work runs after what `cuda_stream` has queued before
+// the call, and what it queues after the call runs after the work: use, free and reuse the memory in its order. `out`
+// has changed NULL and damaged_tiles -1: they are made on the device, for those who ask for them by target->changed and
+// target->damaged_tiles. Only fixation "saliency" makes the host wait for each frame's damage, which it looks at.
+// A call that follows one with the other kind of memory, or another dtype or normalization, has `changed` all 1.
+SACCADE_API saccade_status saccade_stream_next_into(saccade_stream* stream, int64_t timeout_ms,
+                                                    const saccade_target* target, saccade_emission_view* out);
+
+// ---- Frames of the caller's ----------------------------------------------------------------------------------------
+
+typedef enum saccade_pixels {
+  SACCADE_PIXELS_RGB8 = 0,         // one plane of R, G, B: [H][W][3]
+  SACCADE_PIXELS_BGR8 = 1,         // one plane of B, G, R
+  SACCADE_PIXELS_RGB8_PLANAR = 2,  // three planes: R, G, B; of [3][H][W] their pointers
+  SACCADE_PIXELS_RGBA8 = 3,        // one plane; A is not looked at, but counts as a difference
+  SACCADE_PIXELS_GRAY8 = 4,        // one plane
+  SACCADE_PIXELS_I420 = 5,         // Y, Cb, Cr; chroma planes of (W + 1) / 2 x (H + 1) / 2
+  SACCADE_PIXELS_NV12 = 6,         // Y; Cb and Cr interleaved
+  SACCADE_PIXELS_P010 = 7          // as NV12, in 16 bits, of which the upper 10 count
+} saccade_pixels;
+
+// What all frames of a stream have in common. Zeros give the defaults.
+typedef struct saccade_frame_format {
+  size_t struct_size;
+  int32_t pixels;               // saccade_pixels
+  int32_t width_px, height_px;  // as displayed
+  int32_t memory;               // saccade_memory of the first frame: memory is set aside by it
+  const char* matrix;  // of YCbCr: "bt601", "bt709", "bt2020nc", "smpte240m"; NULL: by size, as of untagged video
+  const char* range;   // of YCbCr and gray: "limited" or "full"; NULL: limited, gray full
+  double sar;          // width of a pixel over its height; 0: 1
+  double fps;          // for saccade_stream_info alone; 0: unknown
+} saccade_frame_format;
+
+typedef struct saccade_frame {
+  size_t struct_size;
+  const void* planes[4];     // the first sample of each plane's top row
+  int64_t pitches_bytes[4];  // from a row to the row below; may be negative. 0: rows without padding
+  int64_t pts_ns;            // the frames' own time, which fixations go by. Where it falls, the scanpath restarts
+  void* cuda_stream;         // SACCADE_CUDA: the cudaStream_t in whose order the planes are the caller's
+  int32_t memory;            // saccade_memory
+  int32_t device;            // SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
+} saccade_frame;
+
+// Instead of a source: frames come by saccade_stream_push(). Options of sources are not looked at.
+SACCADE_API saccade_status saccade_stream_open_frames(saccade_stream* stream, const saccade_frame_format* format);
+
+// Takes a frame through the texture, on the caller's thread. `due` (NULL: not wanted) becomes 1 where patches are due:
+// saccade_stream_next() or _next_into() then gives them, at once, and must do so before the next frame is pushed.
+// Without such it says SACCADE_LATER, whatever its time limit. Host memory is the caller's again on return; device
+// memory in the order of `cuda_stream`, as in saccade_stream_next_into(). The planes are only read.
+//
+// CUDA graphs: with device frames, a device target and a fixation that doesn't move, a push and a next_into can be
+// captured on the caller's stream, after a few that were not; each replay takes what lies in the planes then.
+SACCADE_API saccade_status saccade_stream_push(saccade_stream* stream, const saccade_frame* frame, int32_t* due);
+
+// No frame follows: saccade_stream_next() says SACCADE_END after what is due.
+SACCADE_API saccade_status saccade_stream_push_end(saccade_stream* stream);
+
+// ---- Where to look -------------------------------------------------------------------------------------------------
+
+// The next fixation that begins is here, whatever else decides; those after it are the scanpath's again.
+SACCADE_API saccade_status saccade_stream_look(saccade_stream* stream, float u, float v);
+
+// From now on fixations fall on the peak of this map, with inhibition of return, until the next map; NULL: the
+// scanpath's again. map: [height][width] weights, row by row, copied; only their differences count, NaN and -inf are
+// never looked at. uv_box: left, top, right, bottom of the map in the frame; NULL: all of it. Ends when the stream is
+// opened again.
+SACCADE_API saccade_status saccade_stream_attend(saccade_stream* stream, const float* map, int height, int width,
+                                                 const float uv_box[4]);
+
+typedef struct saccade_fixation_request {
+  size_t struct_size;
+  int64_t fixation;  // its number, from 0
+  int64_t frame;     // the number and the time of the frame at which it is asked for
+  int64_t pts_ns;
+  float u, v;     // where the eye is; 0.5, 0.5 before the first one
+  int32_t first;  // 1: nothing was fixated before
+} saccade_fixation_request;
+
+// Where the next fixation is: SACCADE_OK with both filled in; SACCADE_LATER leaves it to map and scanpath; an error
+// ends the call that asked with that status. Called on the thread that takes frames, during saccade_stream_next(),
+// _next_into() or _push(); must not call into that stream, but for _read_level() and _interrupt().
+typedef saccade_status (*saccade_fixation_function)(void* user, const saccade_fixation_request* request, float* u,
+                                                    float* v);
+
+// Asked whenever a fixation is due, before a map and the option "fixation"; NULL: nobody is. Holds until it is
+// replaced, also beyond saccade_stream_open().
+SACCADE_API saccade_status saccade_stream_set_fixation(saccade_stream* stream, saccade_fixation_function function,
+                                                       void* user);
+
+// In place of the option "fixation": rows of t_s, u, v with t_s rising from the first frame's time on, as in a file.
+// Copied. From the next saccade_stream_open() on; `rows` 0: as the options say again.
+SACCADE_API saccade_status saccade_stream_set_scanpath(saccade_stream* stream, const double* t_u_v, size_t rows);
 
 // ---- The texture and the counters ----------------------------------------------------------------------------------
 
@@ -298,6 +459,37 @@ typedef struct saccade_stream_end {
 } saccade_stream_end;
 
 SACCADE_API saccade_status saccade_stream_get_end(saccade_stream* stream, saccade_stream_end* out);
+
+// What the library holds in this process, for tests of leaks. Any thread.
+typedef struct saccade_memory_use {
+  size_t struct_size;
+  int64_t streams;       // handles that were made and not freed
+  int64_t emissions;     // that callers own
+  int64_t gl_buffers;    // handles
+  int64_t device_bytes;  // buffers and textures on devices, without what decoders take
+  int64_t pinned_bytes;  // page-locked memory of the host
+} saccade_memory_use;
+
+SACCADE_API saccade_status saccade_get_memory_use(saccade_memory_use* out);
+
+// ---- OpenGL buffers ------------------------------------------------------------------------------------------------
+
+// A pixel buffer of the caller's OpenGL context, known to CUDA: device memory gets into it without a way over the host.
+// One thread at a time; the context that was current when it was made must be current in every call with it.
+typedef struct saccade_gl_buffer saccade_gl_buffer;
+
+// `buffer` is a GL buffer's name, with storage. device: CUDA's ordinal, the GPU that the context is on.
+SACCADE_API saccade_status saccade_gl_buffer_new(unsigned buffer, int device, saccade_gl_buffer** out);
+
+// Copies device memory to the buffer's byte `offset` and on, in the order of `cuda_stream`. OpenGL work that follows
+// the call sees it. wait: 0: the driver keeps that order, and the host waits for nothing; 1: until the copy is done.
+SACCADE_API saccade_status saccade_gl_buffer_write(saccade_gl_buffer* buffer, const void* device_memory,
+                                                   size_t size_bytes, size_t offset, void* cuda_stream, int wait);
+
+SACCADE_API saccade_status saccade_gl_buffer_size(saccade_gl_buffer* buffer, size_t* size_bytes);
+
+// Takes the buffer from CUDA; it stays OpenGL's. NULL is allowed.
+SACCADE_API void saccade_gl_buffer_free(saccade_gl_buffer* buffer);
 
 #ifdef __cplusplus
 }

@@ -26,19 +26,23 @@ inline namespace v0 {
 // what() is the message alone; hint() is what to try, often empty.
 class Error : public std::runtime_error {
  public:
-  Error(saccade_status status, const std::string& message, std::string hint)
-      : std::runtime_error(message), status_(status), hint_(std::move(hint)) {}
+  Error(saccade_status status, const std::string& message, std::string hint, saccade_hint code = SACCADE_HINT_NONE)
+      : std::runtime_error(message), status_(status), hint_(std::move(hint)), code_(code) {}
   saccade_status status() const { return status_; }
   const std::string& hint() const { return hint_; }
+  saccade_hint hint_code() const { return code_; }
 
  private:
   saccade_status status_;
   std::string hint_;
+  saccade_hint code_;
 };
 
 // Throws Error for an error, which must be this thread's last.
 inline saccade_status check(saccade_status status) {
-  if (status < 0) throw Error(status, saccade_last_error(), saccade_last_error_hint());
+  if (status < 0) {
+    throw Error(status, saccade_last_error(), saccade_last_error_hint(), saccade_last_error_hint_code());
+  }
   return status;
 }
 
@@ -150,6 +154,22 @@ class Stream {
   void open(const std::string& uri) { check(saccade_stream_open(handle_.get(), uri.c_str())); }
   void interrupt() { check(saccade_stream_interrupt(handle_.get())); }  // any thread
   void look(float u, float v) { check(saccade_stream_look(handle_.get(), u, v)); }
+  // [height][width] weights over the frame; nullptr: the scanpath's again.
+  void attend(const float* map, int height, int width) {
+    check(saccade_stream_attend(handle_.get(), map, height, width, nullptr));
+  }
+  // Rows of t_s, u, v; from the next open() on.
+  void set_scanpath(const std::vector<double>& t_u_v) {
+    check(saccade_stream_set_scanpath(handle_.get(), t_u_v.data(), t_u_v.size() / 3));
+  }
+  // Frames of the caller's in place of a source. push() says whether patches are due: next() gives them.
+  void open_frames(const saccade_frame_format& format) { check(saccade_stream_open_frames(handle_.get(), &format)); }
+  bool push(const saccade_frame& frame) {
+    std::int32_t due = 0;
+    check(saccade_stream_push(handle_.get(), &frame, &due));
+    return due != 0;
+  }
+  void push_end() { check(saccade_stream_push_end(handle_.get())); }
 
   // Empty at the stream's end: while (auto emission = stream.next()) ...
   std::optional<Emission> next() {
@@ -164,6 +184,11 @@ class Stream {
     const saccade_status status = check(saccade_stream_next(handle_.get(), timeout_ms, &emission));
     if (emission != nullptr) out.emplace(emission);
     return status;
+  }
+
+  // next() into the caller's memory; `out` gets the rest.
+  saccade_status next_into(std::int64_t timeout_ms, const saccade_target& target, saccade_emission_view& out) {
+    return check(saccade_stream_next_into(handle_.get(), timeout_ms, &target, &out));
   }
 
   saccade_stream_info info() const { return get<saccade_stream_info>(saccade_stream_get_info); }

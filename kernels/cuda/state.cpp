@@ -309,19 +309,26 @@ SourceParams CudaState::packed_source(const FrameView& frame) const {
   return source;
 }
 
+void CudaState::reserve_plan(std::size_t count) {
+  if (plan_device.size_bytes() < count * kPlanBytes) plan_device = CudaBuffer(device, count * kPlanBytes);
+}
+
+void CudaState::write_records(const PatchPlan& plan, PatchRecord* out) {
+  for (std::size_t n = 0; n < plan.count(); ++n) {
+    const Patch& patch = plan.patches[n];
+    out[n] = {patch.x_px, patch.y_px, patch.lod, patch.coverage > 0.0f ? shared::exp2(patch.lod) : 0.0f};
+  }
+}
+
 void CudaState::send_plan(const PatchPlan& plan) {
   if (plan.patch_size == plan_size && plan.patches == plan_patches) return;
   const std::size_t bytes = plan.count() * sizeof(PatchRecord);
   plan_copied.wait();
-  if (plan_device.size_bytes() < bytes) {
-    plan_host = PinnedBuffer(device, bytes);
-    plan_device = CudaBuffer(device, bytes);  // last: its size stands for both
-  }
+  if (plan_host.size_bytes() < bytes) plan_host = PinnedBuffer(device, bytes);
+  reserve_plan(plan.count());
+  if (caller) caller->sent_places.clear();  // the block is written over
   auto* records = plan_host.as<PatchRecord>();
-  for (std::size_t n = 0; n < plan.count(); ++n) {
-    const Patch& patch = plan.patches[n];
-    records[n] = {patch.x_px, patch.y_px, patch.lod, patch.coverage > 0.0f ? shared::exp2(patch.lod) : 0.0f};
-  }
+  write_records(plan, records);
   cuda_check(cudaMemcpyAsync(plan_device.data(), records, bytes, cudaMemcpyHostToDevice, stream.get()),
              "cudaMemcpyAsync");
   plan_copied.record(stream.get());

@@ -13,6 +13,7 @@
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
 #include "gpu/cuda/timer.h"
+#include "kernels/cuda/caller_work.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/storage.h"
 #include "kernels/cuda/texture.h"
@@ -28,6 +29,12 @@ struct InputSlot {
   PinnedBuffer bytes;
   CudaEvent copied;
 };
+
+// What the device has of an emission, in one block: a PatchRecord, a PlaceRecord and four floats of geometry a patch.
+inline constexpr std::size_t kPlanBytes = sizeof(PatchRecord) + sizeof(PlaceRecord) + 4 * sizeof(float);
+constexpr std::size_t places_offset(std::size_t count) { return count * sizeof(PatchRecord); }
+constexpr std::size_t geometry_offset(std::size_t count) { return count * (sizeof(PatchRecord) + sizeof(PlaceRecord)); }
+static_assert(sizeof(PatchRecord) == 16 && sizeof(PlaceRecord) == 16);
 
 struct CudaState {
   CudaState(const PyramidLayout& layout, const CudaTextureConfig& config, std::unique_ptr<TextureStorage> storage);
@@ -68,7 +75,11 @@ struct CudaState {
   void send_packed(const FrameView& frame, const Damage& damage);
   InputSlot& next_slot();
   SourceParams packed_source(const FrameView& frame) const;
+  void reserve_plan(std::size_t count);
+  static void write_records(const PatchPlan& plan, PatchRecord* out);
   void send_plan(const PatchPlan& plan);
+  void send_emission(const PatchPlan& plan, std::span<const float> geometry, std::span<const PlaceRecord> places);
+  CallerWork& caller_work();
   // Into `out`, memory that the device can write; null: `batch`, on the device.
   void run_sample(const ColorSpec& color, const SampleFormat& format, std::uint8_t* out);
   void fetch_batch();  // starts bringing `batch` back
@@ -115,6 +126,7 @@ struct CudaState {
   bool hardware = false;
   std::vector<CudaTimer> timers;  // by DeviceTime::Work; empty: nothing is measured
   bool early_launch = false;
+  std::unique_ptr<CallerWork> caller;  // null: nothing went into a caller's memory
 };
 
 }  // namespace saccade::cuda

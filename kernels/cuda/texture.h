@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/device_texture.h"
 #include "kernels/texture.h"
 
 namespace saccade {
@@ -23,7 +24,7 @@ struct CudaTextureConfig {
 // Everything runs in one stream of its own. update() is one launch, and its damage stays on the device, as a word a
 // tile, until damage() is called; the frame must live until damage() or wait() returns. Takes frames of its own device
 // and of the host. Throws CudaError (gpu/cuda/error.h) and std::invalid_argument.
-class CudaTexture final : public Texture, public StagedTexture {
+class CudaTexture final : public Texture, public StagedTexture, public DeviceTexture {
  public:
   // kExact: fetch and lerp, the arithmetic of the plain CPU sampler. kHardware: the texture unit, 8-bit weights.
   enum class Sampling : std::uint8_t { kExact, kHardware };
@@ -61,6 +62,17 @@ class CudaTexture final : public Texture, public StagedTexture {
   // Takes the memory that host frames need on their way to the device now, so that a full device says so before work
   // begins; else the first such frame takes it.
   void reserve_for_host_frames();
+
+  DeviceTexture* device_texture() override;
+  int device() const override;
+  bool is_device_memory(const void* pointer) const override;
+  void note_damage() override;
+  void reserve_places(std::size_t places) override;
+  void submit_to(const PatchPlan& plan, const ColorSpec& color, std::span<const float> geometry,
+                 std::span<const PlaceRecord> places, const PatchTarget& target) override;
+  void give_back(void* stream) override;
+  std::shared_ptr<const DeviceMark> reading() override;
+  DeviceTotals totals() override;
 
   void set_sampling(Sampling sampling);
   void sample_on_device(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);

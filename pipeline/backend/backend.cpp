@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#if !defined(SACCADE_GL)
+#include "pipeline/backend/caller_context.h"
+#endif
+#if !defined(SACCADE_GL) || !defined(SACCADE_CUDA)
+#include "pipeline/backend/gl_buffer.h"
+#endif
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -10,6 +16,16 @@ namespace saccade {
 #if !defined(SACCADE_GL)
 const BackendRow kGlRow{Backend::kGl, "gl", [](int) -> std::string { return "this build has no OpenGL (SACCADE_GL)"; },
                         nullptr};
+namespace gl {
+class EglCurrent {};
+}  // namespace gl
+CallerContext::CallerContext(bool) {}
+CallerContext::~CallerContext() = default;
+#endif
+#if !defined(SACCADE_GL) || !defined(SACCADE_CUDA)
+std::unique_ptr<SharedGlBuffer> share_gl_buffer(unsigned, int) {
+  throw UnavailableError("OpenGL buffers of CUDA: this build lacks one of both (SACCADE_GL, SACCADE_CUDA)");
+}
 #endif
 #if !defined(SACCADE_CUDA)
 const BackendRow kCudaRow{Backend::kCuda, "cuda",

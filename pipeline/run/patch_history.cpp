@@ -108,9 +108,13 @@ void PatchHistory::forget() {
   clock_ = 1;
 }
 
-void PatchHistory::note_damage(const Damage& damage) {
+void PatchHistory::note_frame() {
   if (clock_ == std::numeric_limits<std::uint32_t>::max()) forget();
   ++clock_;
+}
+
+void PatchHistory::note_damage(const Damage& damage) {
+  note_frame();
   if (damage.all()) {
     std::fill(damaged_at_.begin(), damaged_at_.end(), clock_);
     return;
@@ -145,12 +149,34 @@ PatchHistory::Place& PatchHistory::find(const Patch& patch) {
   return *oldest;
 }
 
-void PatchHistory::mark(const PatchPlan& plan, const ColorSpec& color, std::vector<std::uint8_t>& changed) {
-  if (color != color_ || plan.patch_size != patch_size_) {
-    forget();
-    color_ = color;
-    patch_size_ = plan.patch_size;
+void PatchHistory::begin(const PatchPlan& plan, const ColorSpec& color) {
+  if (color == color_ && plan.patch_size == patch_size_) return;
+  forget();
+  color_ = color;
+  patch_size_ = plan.patch_size;
+}
+
+void PatchHistory::look_up(const PatchPlan& plan, const ColorSpec& color, std::vector<PlaceRecord>& out) {
+  begin(plan, color);
+  out.resize(plan.count());
+  for (std::size_t n = 0; n < plan.count(); ++n) {
+    const Patch& patch = plan.patches[n];
+    Place& place = find(patch);
+    const TileFootprint tiles = patch_footprint(patch, plan.patch_size, color, layout_);
+    out[n] = {.place = static_cast<std::int32_t>(&place - places_.data()),
+              .known = place.emitted == 0        ? PlaceRecord::kFresh
+                       : place.emitted == clock_ ? PlaceRecord::kUnchanged
+                                                 : PlaceRecord::kEmitted,
+              .col_begin = static_cast<std::int16_t>(tiles.col_begin),
+              .col_end = static_cast<std::int16_t>(tiles.col_end),
+              .row_begin = static_cast<std::int16_t>(tiles.row_begin),
+              .row_end = static_cast<std::int16_t>(tiles.row_end)};
+    place.emitted = clock_;
   }
+}
+
+void PatchHistory::mark(const PatchPlan& plan, const ColorSpec& color, std::vector<std::uint8_t>& changed) {
+  begin(plan, color);
   changed.resize(plan.count());
   for (std::size_t n = 0; n < plan.count(); ++n) {
     const Patch& patch = plan.patches[n];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/damage.h"
+#include "kernels/device_texture.h"
 #include "kernels/patch_plan.h"
 #include "kernels/pyramid_layout.h"
 
@@ -28,6 +29,12 @@ class PatchHistory {
   void mark(const PatchPlan& plan, const ColorSpec& color, std::vector<std::uint8_t>& changed);  // once per emission
   void forget();  // everything counts as changed
 
+  // Where a device keeps the damage (DeviceTexture): the same calls, but for what the damage alone tells. Whoever
+  // changes from one to the other forgets in between.
+  void note_frame();
+  void look_up(const PatchPlan& plan, const ColorSpec& color, std::vector<PlaceRecord>& out);
+  std::size_t places() const { return places_.size(); }
+
  private:
   struct Place {
     float x_px = 0, y_px = 0, lod = 0;
@@ -36,7 +43,8 @@ class PatchHistory {
   static constexpr std::size_t kWays = 4;
 
   bool touched_since(const Patch& patch, int patch_size, const ColorSpec& color, std::uint32_t emitted) const;
-  Place& find(const Patch& patch);  // the patch's place, or the one to give up for it
+  void begin(const PatchPlan& plan, const ColorSpec& color);  // an emission
+  Place& find(const Patch& patch);                            // the patch's place, or the one to give up for it
 
   PyramidLayout layout_;
   std::uint32_t clock_ = 1;                // frames noted, from 1

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "gpu/device_error.h"
@@ -13,23 +15,38 @@
 namespace saccade {
 struct Pipeline::State {
   PyramidLayout layout;
-  FrameGeometry geometry;
+  FrameGeometry geometry_px;
   std::unique_ptr<Texture> texture;
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
   PatchHistory history;
-  const Damage* damage = nullptr;
+  SampleFormat emitted_as;  // of the last emission
+  // Places are noted where emissions go: on the host, or on the device.
+  bool on_device = false;
+  bool device_counts = false;  // damage and what changed, since places were first noted there
+  std::vector<float> geometry;
+  std::vector<PlaceRecord> places;
+  // What the emission that is due needs of its frame.
+  struct Due {
+    std::int64_t frame = 0;
+    std::int64_t pts_ns = 0;
+    ColorSpec color;
+    Gaze gaze;
+    int damaged_tiles = 0;
+  };
+  std::optional<Due> due;
 
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
         MemorySpace frames, const gl::Context* gl)
       : layout(shape),
-        geometry(frame_geometry),
+        geometry_px(frame_geometry),
         texture(make_texture({config.backend, config.diff, config.staged, config.upload, frames, config.calibrate,
                               config.device, gl, config.log},
                              shape)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
-        history(shape, lattice->patch_count()) {
+        history(shape, lattice->patch_count()),
+        emitted_as(config.samples) {
     if (config.measure_device) texture->measure_device();
   }
 
@@ -97,6 +114,7 @@ void Pipeline::prepare(const FrameView& frame) {
   const PyramidLayout layout = texture_layout(frame.width_px, frame.height_px, frame.layout, config_.levels);
   const FrameGeometry geometry{frame.width_px, frame.height_px, static_cast<double>(frame.sar), config_.levels};
   const bool rebuild = state_ != nullptr;
+  counters_ = counters();
   state_.reset();  // frees the old texture before the new one is made
   state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
   counters_.rebuilds += rebuild ? 1 : 0;
@@ -120,13 +138,14 @@ Redone Pipeline::configure(const PipelineConfig& config) {
   redone.scanpath = redone.texture || config.scanpath != config_.scanpath;
   const bool samples = config.samples != config_.samples;
   if (state_) {
-    FrameGeometry geometry = state_->geometry;
+    FrameGeometry geometry = state_->geometry_px;
     geometry.levels = config.levels;
     // Made before anything is given up: a refusal leaves the old settings in force.
     auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
     auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
     if (scanpath) give_to(*scanpath);
     if (redone.texture) {
+      counters_ = counters();
       state_.reset();
     } else {
       if (redone.differ) state_->texture->configure(config.diff);
@@ -154,8 +173,13 @@ Emission Pipeline::new_emission() const {
   return emission;
 }
 
-StepResult Pipeline::step(const FrameView& frame, Emission& emission) {
-  return on_device([&] { return run(frame, emission); });
+StepResult Pipeline::step(const FrameView& frame, Emission& emission, const PatchTarget* into) {
+  const bool to_device = into != nullptr && into->space == MemorySpace::kCuda;
+  return on_device([&] {
+    prepare(frame);
+    if (into != nullptr) check_target(*into);
+    return run(frame, to_device, &emission, into);
+  });
 }
 
 StepResult Pipeline::step_again(const FrameView& frame, Emission& emission) {
@@ -177,50 +201,90 @@ StepResult Pipeline::step_again(const FrameView& frame, Emission& emission) {
   }
 }
 
-StepResult Pipeline::run(const FrameView& frame, Emission& emission) {
+StepResult Pipeline::advance(const FrameView& frame, bool to_device) {
+  return on_device([&] {
+    prepare(frame);
+    StepResult result = run(frame, to_device && can_emit_to_device(), nullptr, nullptr);
+    if (frame.space == MemorySpace::kCuda) {
+      if (DeviceTexture* const device = state_->texture->device_texture()) device->give_back(frame.stream);
+      result.reading.reset();
+    }
+    return result;
+  });
+}
+
+bool Pipeline::due() const { return state_ && state_->due; }
+
+void Pipeline::emit(Emission& emission, const PatchTarget* into) {
+  on_device([&] {
+    if (into != nullptr) check_target(*into);
+    StageClock clock(*this, state_->due->frame);
+    sample(emission, into);
+    clock.lap(Stage::kSample);
+  });
+}
+
+// emission: null: one that is due stays so.
+StepResult Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into) {
   const NvtxRange range("frame");
-  prepare(frame);
   State& s = *state_;
+  s.due.reset();
+  note_places_on_device(to_device);
   StepResult result;
   StageClock clock(*this, frame.sequence);
 
-  const Damage& damage = update_texture(frame, clock, result);
-  s.damage = &damage;
-  s.history.note_damage(damage);
-  result.damaged_tiles = damage.count();
+  const Damage* const damage = update_texture(frame, clock, result);
+  result.damaged_tiles = damage != nullptr ? damage->count() : -1;
+  if (s.on_device) {
+    s.history.note_frame();
+  } else {
+    s.history.note_damage(*damage);
+  }
   {
     const NvtxRange scanpath("scanpath");
-    result.gaze = s.scanpath->step(frame.pts_ns, {&damage, s.texture.get(), s.geometry, frame.sequence, frame.pts_ns});
+    const SceneView scene{damage, damage != nullptr ? s.texture.get() : nullptr, s.geometry_px, frame.sequence,
+                          frame.pts_ns};
+    result.gaze = s.scanpath->step(frame.pts_ns, scene);
   }
   clock.lap(Stage::kScanpath);
 
   if (should_emit(result.gaze)) {
-    const NvtxRange sample("sample");
-    fill_emission(frame, result, emission);
+    s.due = State::Due{frame.sequence, frame.pts_ns, frame.color, result.gaze, result.damaged_tiles};
     result.emitted = true;
-    clock.lap(Stage::kSample);
+    if (emission != nullptr) {
+      sample(*emission, into);
+      clock.lap(Stage::kSample);
+    }
   }
   clock.finish();
   if (config_.measure_device) collect_device_times();
 
   ++counters_.frames;
-  counters_.damaged_tiles += damage.count();
-  counters_.tiles += damage.grid().count();
-  counters_.bytes_uploaded += result.bytes_uploaded;
+  counters_.tiles += s.layout.tiles.count();
   counters_.bytes_full_upload += s.layout.level0_bytes();
+  if (s.on_device) return result;  // it counts by itself
+  counters_.damaged_tiles += damage->count();
+  counters_.bytes_uploaded += result.bytes_uploaded;
   return result;
 }
 
-const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
+// Null: the damage stays on the device.
+const Damage* Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
   const NvtxRange range("update");
   Texture& texture = *state_->texture;
   StagedTexture* const steps = texture.staged();
   if (steps == nullptr) {
     texture.update(frame);
+    if (state_->on_device) texture.device_texture()->note_damage();
+    if (state_->on_device && !state_->scanpath->needs_scene()) {
+      result.reading = texture.device_texture()->reading();
+      clock.lap(Stage::kUpdate);
+      return nullptr;
+    }
     const Damage& damage = texture.damage();
     result.bytes_uploaded = texture.bytes_written();
     clock.lap(Stage::kUpdate);
-    return damage;
+    return &damage;
   }
   const Damage& damage = steps->diff(frame);
   clock.lap(Stage::kDiff);
@@ -228,7 +292,7 @@ const Damage& Pipeline::update_texture(const FrameView& frame, StageClock& clock
   clock.lap(Stage::kUpload);
   steps->refresh_mips(damage);
   clock.lap(Stage::kMips);
-  return damage;
+  return &damage;
 }
 
 void Pipeline::collect_device_times() {
@@ -243,26 +307,122 @@ bool Pipeline::should_emit(const Gaze& gaze) const {
   return counters_.frames % config_.emit.every_frames == 0;
 }
 
-void Pipeline::fill_emission(const FrameView& frame, const StepResult& result, Emission& emission) {
-  State& s = *state_;
-  if (emission.batch.count() != s.lattice->patch_count() || emission.plan.patch_size != config_.lattice.patch_size ||
-      emission.batch.format() != config_.samples) {
-    emission = new_emission();
-  }
-  s.lattice->plan(result.gaze.u, result.gaze.v, emission.plan);
-  s.history.mark(emission.plan, frame.color, emission.changed);
-  s.texture->submit(emission.plan, frame.color, emission.changed, emission.batch);
-  if (config_.wait_for_patches) emission.batch.wait();
-  emission.frame = frame.sequence;
-  emission.pts_ns = frame.pts_ns;
-  emission.fix_u = result.gaze.u;
-  emission.fix_v = result.gaze.v;
-  emission.in_flight = result.gaze.in_flight;
-  emission.damaged_tiles = result.damaged_tiles;
+// A texture's damage can stay on the device where one step finds and uses it.
+bool Pipeline::can_emit_to_device() const {
+  return state_->texture->staged() == nullptr && state_->texture->device_texture() != nullptr;
+}
 
+void Pipeline::check_target(const PatchTarget& into) const {
+  if (into.space != MemorySpace::kCuda) return;
+  if (!can_emit_to_device()) {
+    throw UnavailableError(fmt::format("backend {}{} can't write into a device's memory", name(config_.backend),
+                                       state_->texture->staged() != nullptr ? ", staged," : ""),
+                           Hint::kOtherBackend);
+  }
+  const DeviceTexture& texture = *state_->texture->device_texture();
+  if (texture.device() != into.device) {
+    throw UsageError(
+        fmt::format("the texture is on device {}, the memory for patches on device {}", texture.device(), into.device));
+  }
+  const std::array<const void*, 4> pointers{into.patches, into.geometry, into.changed, into.damaged_tiles};
+  for (const void* pointer : pointers) {
+    if (pointer == nullptr || texture.is_device_memory(pointer)) continue;
+    throw UsageError(fmt::format("memory for an emission is no memory of device {}", into.device));
+  }
+}
+
+void Pipeline::check_device_frame(int device, std::span<const PlaneView> planes) const {
+  const DeviceTexture* const texture = state_->texture->device_texture();
+  if (texture == nullptr) {
+    throw UnavailableError(fmt::format("backend {} can't read frames on a device", name(config_.backend)),
+                           Hint::kOtherBackend);
+  }
+  if (texture->device() != device) {
+    throw UsageError(fmt::format("the texture is on device {}, the frame on device {}", texture->device(), device));
+  }
+  for (const PlaneView& plane : planes) {
+    if (plane.data == nullptr || texture->is_device_memory(plane.data)) continue;
+    throw UsageError(fmt::format("a frame's plane is no memory of device {}", device));
+  }
+}
+
+void Pipeline::note_places_on_device(bool on_device) {
+  if (on_device == state_->on_device) return;
+  state_->history.forget();
+  state_->on_device = on_device;
+  state_->device_counts |= on_device;
+}
+
+void Pipeline::sample(Emission& emission, const PatchTarget* into) {
+  const NvtxRange range("sample");
+  State& s = *state_;
+  const bool to_device = into != nullptr && into->space == MemorySpace::kCuda;
+  note_places_on_device(to_device);
+  const SampleFormat& format = into != nullptr ? into->format : config_.samples;
+  if (format != s.emitted_as) s.history.forget();
+  s.emitted_as = format;
+  fill_emission(emission, into);
+  const State::Due& due = *s.due;
+  emission.frame = due.frame;
+  emission.pts_ns = due.pts_ns;
+  emission.fix_u = due.gaze.u;
+  emission.fix_v = due.gaze.v;
+  emission.in_flight = due.gaze.in_flight;
+  emission.damaged_tiles = due.damaged_tiles >= 0 || to_device ? due.damaged_tiles : damage().count();
+  if (into != nullptr && !to_device && into->damaged_tiles != nullptr) *into->damaged_tiles = emission.damaged_tiles;
+  s.due.reset();
   ++counters_.emissions;
-  counters_.patches += static_cast<std::int64_t>(emission.changed.size());
+  counters_.patches += static_cast<std::int64_t>(emission.plan.count());
+  if (to_device) return;
   for (const std::uint8_t changed : emission.changed) counters_.patches_changed += changed;
+}
+
+void Pipeline::fill_emission(Emission& emission, const PatchTarget* into) {
+  State& s = *state_;
+  const Gaze& gaze = s.due->gaze;
+  const ColorSpec& color = s.due->color;
+  const std::size_t count = s.lattice->patch_count();
+  const int size = config_.lattice.patch_size;
+  if (into == nullptr) {
+    const bool fits = emission.batch.count() == count && emission.plan.patch_size == size &&
+                      emission.batch.format() == config_.samples;
+    if (!fits) emission = new_emission();
+    s.lattice->plan(gaze.u, gaze.v, emission.plan);
+    s.history.mark(emission.plan, color, emission.changed);
+    s.texture->submit(emission.plan, color, emission.changed, emission.batch);
+    if (config_.wait_for_patches) emission.batch.wait();
+    return;
+  }
+  emission.plan.patch_size = size;
+  s.lattice->plan(gaze.u, gaze.v, emission.plan);
+  if (into->space == MemorySpace::kCuda) return sample_to_device(emission, *into);
+  s.history.mark(emission.plan, color, emission.changed);
+  PatchBatch batch(count, size, into->format, into->patches);
+  s.texture->submit(emission.plan, color, emission.changed, batch);
+  if (into->geometry != nullptr) {
+    write_geometry(emission.plan, s.layout.width_px, s.layout.height_px, {into->geometry, count * 4});
+  }
+  if (into->changed != nullptr) std::copy(emission.changed.begin(), emission.changed.end(), into->changed);
+}
+
+void Pipeline::sample_to_device(Emission& emission, const PatchTarget& into) {
+  State& s = *state_;
+  DeviceTexture& device = *s.texture->device_texture();
+  s.geometry.resize(emission.plan.count() * 4);
+  write_geometry(emission.plan, s.layout.width_px, s.layout.height_px, s.geometry);
+  s.history.look_up(emission.plan, s.due->color, s.places);
+  device.reserve_places(s.history.places());
+  device.submit_to(emission.plan, s.due->color, s.geometry, s.places, into);
+}
+
+PipelineCounters Pipeline::counters() const {
+  PipelineCounters all = counters_;
+  if (!state_ || !state_->device_counts) return all;
+  const DeviceTotals totals = state_->texture->device_texture()->totals();
+  all.damaged_tiles += totals.damaged_tiles;
+  all.bytes_uploaded += totals.bytes_written;
+  all.patches_changed += totals.patches_changed;
+  return all;
 }
 
 void Pipeline::reset() {
@@ -308,6 +468,6 @@ std::span<const Stage> Pipeline::stages() const {
 const RecordingFacts* Pipeline::recording() const { return state_->scanpath->recording(); }
 const Texture& Pipeline::texture() const { return *state_->texture; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
-const Damage& Pipeline::damage() const { return *state_->damage; }
+const Damage& Pipeline::damage() const { return state_->texture->damage(); }
 
 }  // namespace saccade

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "kernels/device_texture.h"
 #include "kernels/patch_batch.h"
+#include "kernels/patch_target.h"
 #include "kernels/texture.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/gaze/lattice.h"
@@ -43,7 +45,8 @@ struct PipelineConfig {
   Log log;                       // of the backend
 };
 
-// One emission: what a dump stores for it. Reused: a pool of these circulates between pipeline and writer.
+// One emission: what a dump stores for it. Reused: a pool of these circulates between pipeline and writer. One that
+// went into a caller's memory (PatchTarget) leaves `batch` alone, and `changed` too where that memory is a device's.
 struct Emission {
   PatchBatch batch;                   // N x 3 x S x S
   PatchPlan plan;                     // N patches
@@ -52,7 +55,7 @@ struct Emission {
   std::int64_t pts_ns = 0;
   float fix_u = 0, fix_v = 0;
   bool in_flight = false;
-  std::int32_t damaged_tiles = 0;  // of this frame
+  std::int32_t damaged_tiles = 0;  // of this frame; -1: the device knows
   // Filled by Session, of a live source
   std::int64_t captured_unix_ns = 0;
   std::int64_t age_ns = 0;  // from capture until these patches were there
@@ -61,9 +64,10 @@ struct Emission {
 
 struct StepResult {
   Gaze gaze;
-  int damaged_tiles = 0;
+  int damaged_tiles = 0;  // -1: they stay on the device
   std::int64_t bytes_uploaded = 0;
-  bool emitted = false;  // `emission` was filled
+  bool emitted = false;                       // the emission was filled; after advance(): one is due
+  std::shared_ptr<const DeviceMark> reading;  // until when a device reads the frame; null: nothing does
 };
 
 // Totals of all steps.
@@ -108,8 +112,21 @@ class Pipeline {
 
   // One frame through all stages. Allocates nothing once prepared, as long as `emission` came from make_emission().
   // Throws UnavailableError when a GPU fails. `emission` is filled when the policy says so; see
-  // PipelineConfig::wait_for_patches.
-  StepResult step(const FrameView& frame, Emission& emission);
+  // PipelineConfig::wait_for_patches. into: the caller's memory, which gets the emission. Of a device (the texture's:
+  // else UnavailableError) it comes in the order of its stream, and the host waits for nothing, unless the scanpath
+  // looks at the damage; the frame must then live until StepResult::reading.
+  StepResult step(const FrameView& frame, Emission& emission, const PatchTarget* into = nullptr);
+
+  // step() in two. The frame is not needed any more by emit(), which may follow while due(), before the next frame.
+  // to_device: emissions go to device memory. A frame on a device is its stream's again on return.
+  StepResult advance(const FrameView& frame, bool to_device);
+  bool due() const;
+  // Throws UsageError and UnavailableError for memory that this pipeline can't write, as step() and emit(), which then
+  // have done nothing. After prepare().
+  void check_target(const PatchTarget& into) const;
+  // The same for frames of the caller's on a device.
+  void check_device_frame(int device, std::span<const PlaneView> planes) const;
+  void emit(Emission& emission, const PatchTarget* into = nullptr);
 
   // The same frame once more, after configure(): it counts as no frame, and its times are no frame's.
   StepResult step_again(const FrameView& frame, Emission& emission);
@@ -134,10 +151,10 @@ class Pipeline {
   const PipelineConfig& config() const { return config_; }
   // Of the gaze file that is followed; null: none. After prepare().
   const RecordingFacts* recording() const;
-  const Texture& texture() const;  // after prepare()
-  const Lattice& lattice() const;  // after prepare()
-  const Damage& damage() const;    // of the last step
-  const PipelineCounters& counters() const { return counters_; }
+  const Texture& texture() const;         // after prepare()
+  const Lattice& lattice() const;         // after prepare()
+  const Damage& damage() const;           // of the last step
+  PipelineCounters counters() const;      // waits for a device that counts by itself
   std::span<const Stage> stages() const;  // those this pipeline runs, in order; after prepare()
   const DurationHistogram& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
   // Of work on a GPU, by events, some frames late; empty where the backend has none or measure_device is off.
@@ -156,13 +173,17 @@ class Pipeline {
   class StageClock;
   template <typename F>
   auto on_device(F&& work);
-  StepResult run(const FrameView& frame, Emission& emission);
+  StepResult run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into);
+  void sample(Emission& emission, const PatchTarget* into);
+  void sample_to_device(Emission& emission, const PatchTarget& into);
+  void note_places_on_device(bool on_device);
+  bool can_emit_to_device() const;
   void damage_everything();
   Emission new_emission() const;
   void give_to(Scanpath& scanpath) const;
   void collect_device_times();
-  void fill_emission(const FrameView& frame, const StepResult& result, Emission& emission);
-  const Damage& update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
+  void fill_emission(Emission& emission, const PatchTarget* into);
+  const Damage* update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
   bool should_emit(const Gaze& gaze) const;
 
   PipelineConfig config_;
@@ -171,7 +192,7 @@ class Pipeline {
   std::optional<Place> look_;  // for the scanpath that is to be made
   std::optional<AttentionMap> attention_;
   FixationSource fixation_source_;
-  PipelineCounters counters_;
+  PipelineCounters counters_;  // without what a device still counts
   std::array<DurationHistogram, kStageCount> stages_;
   std::array<DurationHistogram, kDeviceWorks> device_times_;
   TraceWriter* trace_ = nullptr;

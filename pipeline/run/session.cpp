@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kLiveThreshold = 8;
 constexpr std::size_t kGapsListed = 1000;
+constexpr std::size_t kMostInUse = 2;  // frames that a device reads; a decoder's surfaces are few
 
 FeedConfig feed_config(const SessionConfig& config) {
   FeedConfig feed{config.source, config.policy, config.frames_ahead, config.trace};
@@ -45,7 +46,8 @@ PipelineConfig Session::in_force() const {
 }
 
 void Session::make_pipeline() {
-  pipeline_.emplace(in_force());
+  pipeline_.emplace(in_force());  // waits for the old one's device
+  in_use_.clear();
   pipeline_->set_gl_context(config_.gl);
   pipeline_->set_trace(config_.trace);
   if (fixation_source_) pipeline_->set_fixation_source(fixation_source_);
@@ -74,6 +76,8 @@ void Session::start() {
   if (!std::exchange(peeked_, true)) note_wait(begin_ns, *first);
   prepare(first->view());
 }
+
+void Session::start(const FrameView& like) { prepare(like); }
 
 void Session::prepare(const FrameView& view) {
   if (prepared_) return;
@@ -113,8 +117,8 @@ void Session::note_recording() const {
   }
 }
 
-SessionStep Session::next(Emission& out) { return take(out, true); }
-SessionStep Session::poll(Emission& out) { return take(out, false); }
+SessionStep Session::next(Emission& out, const PatchTarget* into) { return take(out, into, true); }
+SessionStep Session::poll(Emission& out) { return take(out, nullptr, false); }
 
 SessionStep Session::next_emission(Emission& out) {
   SessionStep step;
@@ -124,7 +128,21 @@ SessionStep Session::next_emission(Emission& out) {
   return step;
 }
 
-SessionStep Session::take(Emission& out, bool may_wait) {
+void Session::recycle_read_frames(std::size_t most) {
+  while (!in_use_.empty()) {
+    FrameInUse& oldest = in_use_.front();
+    if (in_use_.size() > most) {
+      oldest.reading->wait();
+    } else if (!oldest.reading->done()) {
+      return;
+    }
+    feed_->recycle(std::move(oldest.frame));
+    in_use_.pop_front();
+  }
+}
+
+SessionStep Session::take(Emission& out, const PatchTarget* into, bool may_wait) {
+  if (into != nullptr && prepared_) pipeline_->check_target(*into);
   Frame frame;
   const std::int64_t begin_ns = steady_now_ns();
   const PollStatus polled = may_wait ? feed_->wait(frame) : feed_->poll(frame);
@@ -137,8 +155,13 @@ SessionStep Session::take(Emission& out, bool may_wait) {
     return step;
   }
   if (!std::exchange(peeked_, false)) note_wait(begin_ns, frame);
-  step = this->step(frame, out);
-  feed_->recycle(std::move(frame));
+  step = this->step(frame, out, into);
+  if (step.result.reading != nullptr) {
+    in_use_.push_back({std::move(frame), step.result.reading});
+    recycle_read_frames(kMostInUse);
+  } else {
+    feed_->recycle(std::move(frame));
+  }
   return step;
 }
 
@@ -148,19 +171,38 @@ SessionStatus Session::end_status() const {
   return feed_->failed() ? SessionStatus::kFailed : SessionStatus::kEnd;
 }
 
-SessionStep Session::step(const Frame& frame, Emission& out) {
+SessionStep Session::step(const Frame& frame, Emission& out) { return step(frame, out, nullptr); }
+
+void Session::note_frame(const FrameView& view) {
+  prepare(view);
+  if (!std::exchange(any_frame_, true)) first_pts_ns_ = view.pts_ns;
+}
+
+SessionStep Session::push(const FrameView& frame, bool to_device) {
+  note_frame(frame);
+  last_pts_ns_ = frame.pts_ns;
+  SessionStep step;
+  step.frame = frame.sequence;
+  step.pts_ns = frame.pts_ns;
+  step.result = pipeline_->advance(frame, to_device);
+  step.status = step.result.emitted ? SessionStatus::kEmission : SessionStatus::kFrame;
+  return step;
+}
+
+SessionStep Session::step(const Frame& frame, Emission& out, const PatchTarget* into) {
   const FrameView& view = frame.view();
   const FrameOrigin& origin = frame.origin();
-  prepare(view);
+  const bool first = !any_frame_;
+  note_frame(view);
+  if (first) last_pts_ns_ = view.pts_ns;
   SessionStep step;
   step.frame = view.sequence;
   step.pts_ns = view.pts_ns;
   step.origin = origin;
-  if (!std::exchange(any_frame_, true)) first_pts_ns_ = last_pts_ns_ = view.pts_ns;
   step.after_gap = live_.begins_after_gap(origin);
   if (step.after_gap) note_gap(view);
   last_pts_ns_ = view.pts_ns;
-  step.result = pipeline_->step(view, out);
+  step.result = pipeline_->step(view, out, into);
   step.status = step.result.emitted ? SessionStatus::kEmission : SessionStatus::kFrame;
   const std::int64_t age_ns = live_.note_done(origin);
   if (step.result.emitted && age_ns != 0) {

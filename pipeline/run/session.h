@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -107,13 +108,18 @@ class Session {
   Emission make_emission() { return pipeline_->make_emission(); }
 
   // Waits for a frame and takes it through the pipeline. Throws as start() and Pipeline::step(); a stream that breaks
-  // after its first frame throws nothing: kFailed.
-  SessionStep next(Emission& out);
+  // after its first frame throws nothing: kFailed. into: see Pipeline::step().
+  SessionStep next(Emission& out, const PatchTarget* into = nullptr);
   SessionStep poll(Emission& out);           // as next(), without waiting: kLater
   SessionStep next_emission(Emission& out);  // on to the next emission: everything but kFrame and kLater
 
   // For a caller that paces frames itself: a frame of feed(), which the caller keeps, goes through the pipeline.
   SessionStep step(const Frame& frame, Emission& out);
+  // For frames that no source gives (pipeline/source/push): prepares the pipeline for frames like this one.
+  void start(const FrameView& like);
+  // Takes one; see Pipeline::advance(). kEmission: one is due, and emit() gives it.
+  SessionStep push(const FrameView& frame, bool to_device);
+  void emit(Emission& out, const PatchTarget* into) { pipeline_->emit(out, into); }
   // The same frame once more, after configure(): neither its age nor a gap counts again.
   StepResult step_again(const Frame& frame, Emission& out) { return pipeline_->step_again(frame.view(), out); }
 
@@ -153,7 +159,10 @@ class Session {
   PipelineConfig in_force() const;
   void make_pipeline();
   void prepare(const FrameView& view);
-  SessionStep take(Emission& out, bool may_wait);
+  SessionStep take(Emission& out, const PatchTarget* into, bool may_wait);
+  SessionStep step(const Frame& frame, Emission& out, const PatchTarget* into);
+  void note_frame(const FrameView& view);
+  void recycle_read_frames(std::size_t most);
   SessionStatus end_status() const;
   [[noreturn]] void throw_no_frame() const;
   void note_wait(std::int64_t begin_ns, const Frame& frame);
@@ -163,6 +172,12 @@ class Session {
   SessionConfig config_;
   std::mutex mutex_;  // of feed_'s replacement against interrupt()
   std::unique_ptr<Feed> feed_;
+  // Frames that a device may still read. They go before their feed, and after the pipeline has waited for it.
+  struct FrameInUse {
+    Frame frame;
+    std::shared_ptr<const DeviceMark> reading;
+  };
+  std::deque<FrameInUse> in_use_;
   std::optional<Pipeline> pipeline_;
   FixationSource fixation_source_;
   std::atomic<bool> interrupted_{false};

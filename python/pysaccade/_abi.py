@@ -22,6 +22,32 @@ SACCADE_ERROR_OUTPUT = -5
 SACCADE_ERROR_MEMORY = -6
 SACCADE_ERROR_INTERNAL = -7
 
+# saccade_hint
+SACCADE_HINT_NONE = 0
+SACCADE_HINT_SMALLER_FRAME = 1
+SACCADE_HINT_SMALLER_FRAME_OR_CPU = 2
+SACCADE_HINT_LESS_MEMORY = 3
+SACCADE_HINT_RAISE_PIXEL_LIMIT = 4
+SACCADE_HINT_FEWER_LEVELS = 5
+SACCADE_HINT_MORE_LEVELS = 6
+SACCADE_HINT_FEWER_PATCHES = 7
+SACCADE_HINT_MORE_PATCHES = 8
+SACCADE_HINT_CPU_BACKEND = 9
+SACCADE_HINT_OTHER_BACKEND = 10
+SACCADE_HINT_GL_BACKEND = 11
+SACCADE_HINT_DIRECT_UPLOAD = 12
+SACCADE_HINT_CPU_DECODING = 13
+SACCADE_HINT_OFFSCREEN = 14
+SACCADE_HINT_CHECK_RANGE = 15
+SACCADE_HINT_NO_LOOP = 16
+SACCADE_HINT_RAW_PARAMETERS = 17
+SACCADE_HINT_NO_INPUT_PARAMETERS = 18
+SACCADE_HINT_CHECK_FILTERS = 19
+SACCADE_HINT_NO_FILTERS = 20
+SACCADE_HINT_CONVERT_FORMAT = 21
+SACCADE_HINT_LONGER_TIMEOUT = 22
+SACCADE_HINT_ALLOW_NETWORK = 23
+
 # saccade_value_kind
 SACCADE_VALUE_FLAG = 0
 SACCADE_VALUE_TEXT = 1
@@ -42,7 +68,19 @@ SACCADE_U8 = 0
 SACCADE_F16 = 1
 SACCADE_F32 = 2
 
-saccade_log_function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
+# saccade_memory
+SACCADE_HOST = 0
+SACCADE_CUDA = 1
+
+# saccade_pixels
+SACCADE_PIXELS_RGB8 = 0
+SACCADE_PIXELS_BGR8 = 1
+SACCADE_PIXELS_RGB8_PLANAR = 2
+SACCADE_PIXELS_RGBA8 = 3
+SACCADE_PIXELS_GRAY8 = 4
+SACCADE_PIXELS_I420 = 5
+SACCADE_PIXELS_NV12 = 6
+SACCADE_PIXELS_P010 = 7
 
 
 class saccade_option(ctypes.Structure):  # noqa: N801
@@ -82,15 +120,15 @@ class saccade_stream_info(ctypes.Structure):  # noqa: N801
     decoder: bytes | None
     hwdec: bytes | None
     hwdec_reason: bytes | None
-    coded_pixel_format: bytes | None
+    pixel_format: bytes | None
     layout: bytes | None
-    color_matrix: bytes | None
-    color_range: bytes | None
+    matrix: bytes | None
+    range: bytes | None
     filters: bytes | None
     notes: Any
     note_count: int
     sar: float
-    frames_per_s: float
+    fps: float
     duration_ns: int
     frame_count: int
     width_px: int
@@ -113,15 +151,15 @@ class saccade_stream_info(ctypes.Structure):  # noqa: N801
         ("decoder", ctypes.c_char_p),
         ("hwdec", ctypes.c_char_p),
         ("hwdec_reason", ctypes.c_char_p),
-        ("coded_pixel_format", ctypes.c_char_p),
+        ("pixel_format", ctypes.c_char_p),
         ("layout", ctypes.c_char_p),
-        ("color_matrix", ctypes.c_char_p),
-        ("color_range", ctypes.c_char_p),
+        ("matrix", ctypes.c_char_p),
+        ("range", ctypes.c_char_p),
         ("filters", ctypes.c_char_p),
         ("notes", ctypes.POINTER(ctypes.c_char_p)),
         ("note_count", ctypes.c_size_t),
         ("sar", ctypes.c_double),
-        ("frames_per_s", ctypes.c_double),
+        ("fps", ctypes.c_double),
         ("duration_ns", ctypes.c_int64),
         ("frame_count", ctypes.c_int64),
         ("width_px", ctypes.c_int32),
@@ -217,6 +255,96 @@ class saccade_emission_view(ctypes.Structure):  # noqa: N801
     ]
 
 
+class saccade_target(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    patches: int | None
+    patches_bytes: int
+    geometry: int | None
+    changed: int | None
+    damaged_tiles: int | None
+    cuda_stream: int | None
+    memory: int
+    device: int
+    dtype: int
+    mean: Any
+    deviation: Any
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("patches", ctypes.c_void_p),
+        ("patches_bytes", ctypes.c_size_t),
+        ("geometry", ctypes.c_void_p),
+        ("changed", ctypes.c_void_p),
+        ("damaged_tiles", ctypes.c_void_p),
+        ("cuda_stream", ctypes.c_void_p),
+        ("memory", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+        ("mean", ctypes.c_float * 3),
+        ("deviation", ctypes.c_float * 3),
+    ]
+
+
+class saccade_frame_format(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    pixels: int
+    width_px: int
+    height_px: int
+    memory: int
+    matrix: bytes | None
+    range: bytes | None
+    sar: float
+    fps: float
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("pixels", ctypes.c_int32),
+        ("width_px", ctypes.c_int32),
+        ("height_px", ctypes.c_int32),
+        ("memory", ctypes.c_int32),
+        ("matrix", ctypes.c_char_p),
+        ("range", ctypes.c_char_p),
+        ("sar", ctypes.c_double),
+        ("fps", ctypes.c_double),
+    ]
+
+
+class saccade_frame(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    planes: Any
+    pitches_bytes: Any
+    pts_ns: int
+    cuda_stream: int | None
+    memory: int
+    device: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("planes", ctypes.c_void_p * 4),
+        ("pitches_bytes", ctypes.c_int64 * 4),
+        ("pts_ns", ctypes.c_int64),
+        ("cuda_stream", ctypes.c_void_p),
+        ("memory", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+    ]
+
+
+class saccade_fixation_request(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    fixation: int
+    frame: int
+    pts_ns: int
+    u: float
+    v: float
+    first: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("fixation", ctypes.c_int64),
+        ("frame", ctypes.c_int64),
+        ("pts_ns", ctypes.c_int64),
+        ("u", ctypes.c_float),
+        ("v", ctypes.c_float),
+        ("first", ctypes.c_int32),
+    ]
+
+
 class saccade_level(ctypes.Structure):  # noqa: N801
     struct_size: int
     size_bytes: int
@@ -292,6 +420,33 @@ class saccade_stream_end(ctypes.Structure):  # noqa: N801
     ]
 
 
+class saccade_memory_use(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    streams: int
+    emissions: int
+    gl_buffers: int
+    device_bytes: int
+    pinned_bytes: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("streams", ctypes.c_int64),
+        ("emissions", ctypes.c_int64),
+        ("gl_buffers", ctypes.c_int64),
+        ("device_bytes", ctypes.c_int64),
+        ("pinned_bytes", ctypes.c_int64),
+    ]
+
+
+saccade_log_function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
+saccade_fixation_function = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.POINTER(saccade_fixation_request),
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+)
+
+
 # function: (result, arguments)
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_version": (ctypes.c_int, []),
@@ -300,6 +455,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_last_error_status": (ctypes.c_int, []),
     "saccade_last_error": (ctypes.c_char_p, []),
     "saccade_last_error_hint": (ctypes.c_char_p, []),
+    "saccade_last_error_hint_code": (ctypes.c_int, []),
     "saccade_options_new": (ctypes.c_void_p, []),
     "saccade_options_free": (None, [ctypes.c_void_p]),
     "saccade_options_set": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]),
@@ -307,15 +463,15 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_option_count": (ctypes.c_size_t, []),
     "saccade_option_describe": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(saccade_option)]),
     "saccade_options_set_log": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_int, saccade_log_function, ctypes.c_void_p]),
-    "saccade_backend_check": (ctypes.c_int, [ctypes.c_char_p]),
+    "saccade_backend_check": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int]),
     "saccade_stream_new": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]),
     "saccade_stream_open": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]),
     "saccade_stream_interrupt": (ctypes.c_int, [ctypes.c_void_p]),
     "saccade_stream_free": (None, [ctypes.c_void_p]),
     "saccade_stream_get_info": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_info)]),
+    "saccade_stream_probe": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(saccade_stream_info)]),
     "saccade_stream_get_geometry": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_geometry)]),
     "saccade_stream_next": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p)]),
-    "saccade_stream_look": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_float, ctypes.c_float]),
     "saccade_emission_get": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_emission_view)]),
     "saccade_emission_copy": (
         ctypes.c_int,
@@ -330,6 +486,31 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         ],
     ),
     "saccade_emission_release": (None, [ctypes.c_void_p]),
+    "saccade_stream_next_into": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+            ctypes.POINTER(saccade_target),
+            ctypes.POINTER(saccade_emission_view),
+        ],
+    ),
+    "saccade_stream_open_frames": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_frame_format)]),
+    "saccade_stream_push": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_frame), ctypes.c_void_p]),
+    "saccade_stream_push_end": (ctypes.c_int, [ctypes.c_void_p]),
+    "saccade_stream_look": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_float, ctypes.c_float]),
+    "saccade_stream_attend": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_stream_set_fixation": (ctypes.c_int, [ctypes.c_void_p, saccade_fixation_function, ctypes.c_void_p]),
+    "saccade_stream_set_scanpath": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]),
     "saccade_stream_get_level": (
         ctypes.c_int,
         [
@@ -351,6 +532,21 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "saccade_stream_get_counters": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_counters)]),
     "saccade_stream_get_end": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_end)]),
+    "saccade_get_memory_use": (ctypes.c_int, [ctypes.POINTER(saccade_memory_use)]),
+    "saccade_gl_buffer_new": (ctypes.c_int, [ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]),
+    "saccade_gl_buffer_write": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_int,
+        ],
+    ),
+    "saccade_gl_buffer_size": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_gl_buffer_free": (None, [ctypes.c_void_p]),
 }
 
 

@@ -24,19 +24,19 @@ class StreamInfo:
     """What decodes: "no" or "cuda"."""
     hwdec_reason: str
     """Why it is not the GPU, where that was asked for; else empty."""
-    coded_pixel_format: str
+    pixel_format: str
     """Of the decoder, before any conversion: "yuv420p10le"."""
     layout: str
     """As frames come: "i420", "nv12", "i420p16", "p016", "rgba8"."""
-    color_matrix: str
-    color_range: str
+    matrix: str
+    range: str
     filters: str
     """The FFmpeg graph that converts; empty: frames pass straight through."""
     notes: tuple[str, ...]
     """What is done to the picture, a sentence each."""
     sar: float
     """The width of a pixel over its height."""
-    frames_per_s: float
+    fps: float
     """Frames a second on average; 0: unknown."""
     duration_ns: int | None
     """None: unknown, as of live streams."""

@@ -136,17 +136,17 @@ def lines_of(header: Header) -> Iterator[str]:
     for name, constants in header.enums:
         yield f"\n# {name}"
         yield from (f"{constant} = {value}" for constant, value in constants)
-    if header.callbacks:
-        yield ""
-    for result, name, arguments in header.callbacks:
-        parts = ["None" if result == "void" else header.ctype(result, field=False), *header.arguments(arguments)]
-        yield from call(f"{name} = ctypes.CFUNCTYPE(", parts, ")")
     for name, fields in header.structs:
         yield f"\n\nclass {name}(ctypes.Structure):  # noqa: N801"
         yield from (f"    {field}: {header.pytype(kind)}" for field, kind in fields)
         yield "    _fields_: ClassVar[list[tuple[str, Any]]] = ["  # type: ignore[misc]
         yield from (f'        ("{field}", {header.ctype(kind, field=True)}),' for field, kind in fields)
         yield "    ]"
+    if header.callbacks:
+        yield "\n"
+    for result, name, arguments in header.callbacks:
+        parts = ["None" if result == "void" else header.ctype(result, field=False), *header.arguments(arguments)]
+        yield from call(f"{name} = ctypes.CFUNCTYPE(", parts, ")")
     rows = []
     for result, name, arguments in header.functions:
         kind = " ".join(result.split())

@@ -81,12 +81,25 @@ TEST(Arguments, Null_IsRefused) {
   EXPECT_REFUSED(saccade_options_get, nullptr, "rate", &text);
   EXPECT_REFUSED(saccade_options_set_log, nullptr, SACCADE_LOG_INFO, nullptr, nullptr);
   EXPECT_REFUSED(saccade_option_describe, 0, nullptr);
-  EXPECT_REFUSED(saccade_backend_check, nullptr);
+  EXPECT_REFUSED(saccade_backend_check, nullptr, 0);
   EXPECT_REFUSED(saccade_stream_new, nullptr, nullptr);
   EXPECT_REFUSED(saccade_stream_open, nullptr, kUri);
   EXPECT_REFUSED(saccade_stream_interrupt, nullptr);
   EXPECT_REFUSED(saccade_stream_next, nullptr, 0, &emission);
   EXPECT_REFUSED(saccade_stream_look, nullptr, 0.5F, 0.5F);
+  EXPECT_REFUSED(saccade_stream_probe, nullptr, kUri, nullptr);
+  EXPECT_REFUSED(saccade_stream_next_into, nullptr, 0, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_open_frames, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_push, nullptr, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_push_end, nullptr);
+  EXPECT_REFUSED(saccade_stream_attend, nullptr, nullptr, 0, 0, nullptr);
+  EXPECT_REFUSED(saccade_stream_set_fixation, nullptr, nullptr, nullptr);
+  EXPECT_REFUSED(saccade_stream_set_scanpath, nullptr, nullptr, 0);
+  EXPECT_REFUSED(saccade_get_memory_use, nullptr);
+  EXPECT_REFUSED(saccade_gl_buffer_new, 1, 0, nullptr);
+  EXPECT_REFUSED(saccade_gl_buffer_write, nullptr, nullptr, 0, 0, nullptr, 0);
+  EXPECT_REFUSED(saccade_gl_buffer_size, nullptr, nullptr);
+  saccade_gl_buffer_free(nullptr);
   EXPECT_REFUSED(saccade_stream_get_info, nullptr, nullptr);
   EXPECT_REFUSED(saccade_stream_get_geometry, nullptr, nullptr);
   EXPECT_REFUSED(saccade_stream_get_level, nullptr, 0, 0, nullptr);
@@ -129,10 +142,11 @@ TEST(Arguments, StreamWithoutSource_RefusesWhatNeedsOne) {
   EXPECT_EQ(saccade_stream_open(stream.get(), kUri), SACCADE_OK) << saccade_last_error();
 }
 
-// Small ones leave the rest of the memory alone; fields that a larger one has, and this library doesn't know, become 0.
+// A size that never was is refused; fields that a larger struct has, and this library doesn't know, become 0.
 TEST(Arguments, StructSize_DecidesWhatIsFilled) {
   const Stream stream = open_stream();
-  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), std::size_t{1} << 20, ~std::size_t{0}}) {
+  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), sizeof(std::size_t) + sizeof(char*),
+                                 sizeof(saccade_geometry) - 1, std::size_t{1} << 20, ~std::size_t{0}}) {
     saccade_geometry geometry{};
     geometry.struct_size = size;
     EXPECT_REFUSED(saccade_stream_get_geometry, stream.get(), &geometry);
@@ -141,7 +155,7 @@ TEST(Arguments, StructSize_DecidesWhatIsFilled) {
     saccade_geometry geometry;
     unsigned char later[64];
   } larger;
-  for (const std::size_t size : {sizeof(std::size_t) + sizeof(char*), sizeof(saccade_geometry), sizeof larger}) {
+  for (const std::size_t size : {sizeof(saccade_geometry), sizeof larger}) {
     std::memset(&larger, 0xaa, sizeof larger);
     larger.geometry.struct_size = size;
     ASSERT_EQ(saccade_stream_get_geometry(stream.get(), &larger.geometry), SACCADE_OK) << saccade_last_error();
@@ -168,8 +182,8 @@ TEST(Arguments, OutsideOfTheirRange_AreRefused) {
   saccade_option option{};
   option.struct_size = sizeof option;
   EXPECT_REFUSED(saccade_option_describe, saccade_option_count(), &option);
-  EXPECT_EQ(saccade_backend_check("abacus"), SACCADE_ERROR_USAGE);
-  EXPECT_EQ(saccade_backend_check("cpu"), SACCADE_OK);
+  EXPECT_EQ(saccade_backend_check("abacus", 0), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(saccade_backend_check("cpu", 0), SACCADE_OK);
 
   const Emission emission = next(stream);
   saccade_emission_view view{};
@@ -238,7 +252,7 @@ TEST(Options, RandomTexts_AreTakenOrRefused) {
 }
 
 TEST(LastError, OtherThread_HasItsOwn) {
-  EXPECT_EQ(saccade_backend_check("abacus"), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(saccade_backend_check("abacus", 0), SACCADE_ERROR_USAGE);
   std::thread([] {
     EXPECT_EQ(saccade_last_error_status(), SACCADE_OK);
     EXPECT_STREQ(saccade_last_error(), "");
@@ -290,7 +304,7 @@ TEST(Stream, InterruptWhileOpening_EndsPromptly) {
 
 // OpenGL's context is the thread's, not the stream's: each call makes its own stream's current.
 TEST(Stream, TwoOnOpenGL_TakeTurnsOnOneThread) {
-  if (saccade_backend_check("gl") != SACCADE_OK) {
+  if (saccade_backend_check("gl", 0) != SACCADE_OK) {
     saccade::testing::skip_or_fail("gl", saccade_last_error());
     return;
   }

@@ -52,6 +52,29 @@ AT(saccade_counters, truncated, 136);
 AT(saccade_stream_end, reason, 8);
 AT(saccade_stream_end, broke, 20);
 
+AT(saccade_target, patches, 8);
+AT(saccade_target, damaged_tiles, 40);
+AT(saccade_target, cuda_stream, 48);
+AT(saccade_target, memory, 56);
+AT(saccade_target, dtype, 64);
+AT(saccade_target, deviation, 80);
+
+AT(saccade_frame_format, pixels, 8);
+AT(saccade_frame_format, memory, 20);
+AT(saccade_frame_format, matrix, 24);
+AT(saccade_frame_format, fps, 48);
+
+AT(saccade_frame, planes, 8);
+AT(saccade_frame, pitches_bytes, 40);
+AT(saccade_frame, pts_ns, 72);
+AT(saccade_frame, device, 92);
+
+AT(saccade_fixation_request, fixation, 8);
+AT(saccade_fixation_request, first, 40);
+
+AT(saccade_memory_use, streams, 8);
+AT(saccade_memory_use, pinned_bytes, 40);
+
 // Constants keep their values, too.
 TEST(Layout, Constants_KeepTheirValues) {
   EXPECT_EQ(SACCADE_OK, 0);
@@ -62,6 +85,9 @@ TEST(Layout, Constants_KeepTheirValues) {
   EXPECT_EQ(SACCADE_U8, 0);
   EXPECT_EQ(SACCADE_F32, 2);
   EXPECT_EQ(SACCADE_LOG_ERROR, 3);
+  EXPECT_EQ(SACCADE_CUDA, 1);
+  EXPECT_EQ(SACCADE_PIXELS_P010, 7);
+  EXPECT_EQ(SACCADE_HINT_ALLOW_NETWORK, 23);
   EXPECT_EQ(SACCADE_VALUE_WORD_OR_INTEGER, 6);
   for (int status = SACCADE_ERROR_INTERNAL; status <= SACCADE_END; ++status) {
     EXPECT_STRNE(saccade_status_name(static_cast<saccade_status>(status)), "?") << status;

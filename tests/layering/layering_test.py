@@ -17,7 +17,7 @@ FRAMES = (*KERNEL_TYPES, "pipeline", "pipeline/source/frame")
 FFMPEG = (*FRAMES, "pipeline/source/ffmpeg")
 GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze", "pipeline/gaze/recorded")
 BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
-RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/run")
+RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/source/push", "pipeline/run")
 PICTURE = (*RUN, "ui/picture")
 VIEWER = (*PICTURE, "ui/panel", "ui/viewer")
 APP = (*RUN, "pipeline/options", "app")
@@ -47,6 +47,7 @@ MAY_USE = {
     "pipeline/source/decode": (*FFMPEG, "gpu", "pipeline/source/demux", "pipeline/source/convert"),
     "pipeline/source/live": FRAMES,
     "pipeline/source/test": FRAMES,
+    "pipeline/source/push": (*FRAMES, "gpu", "gpu/cuda", "kernels/cuda"),
     "pipeline/source": (*FRAMES, "pipeline/source/demux", "pipeline/source/decode", "pipeline/source/live", "pipeline/source/test"),
     "pipeline/gaze": (*KERNEL_TYPES, "pipeline", "pipeline/gaze/recorded"),
     "pipeline/gaze/recorded": ("pipeline",),

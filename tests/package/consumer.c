@@ -94,8 +94,8 @@ static void check_stream(saccade_options* options) {
   CHECK(saccade_stream_open(stream, URI) == SACCADE_OK);
   saccade_stream_info info = {.struct_size = sizeof info};
   CHECK(saccade_stream_get_info(stream, &info) == SACCADE_OK);
-  CHECK(info.width_px == WIDTH && info.height_px == HEIGHT && info.frames_per_s == 25);
-  CHECK(strcmp(info.uri, URI) == 0 && strcmp(info.color_matrix, "bt601") == 0 && info.frame_count == FRAMES);
+  CHECK(info.width_px == WIDTH && info.height_px == HEIGHT && info.fps == 25);
+  CHECK(strcmp(info.uri, URI) == 0 && strcmp(info.matrix, "bt601") == 0 && info.frame_count == FRAMES);
   saccade_geometry geometry = {.struct_size = sizeof geometry};
   CHECK(saccade_stream_get_geometry(stream, &geometry) == SACCADE_OK);
   CHECK(strcmp(geometry.backend, "cpu") == 0 && geometry.patch_size == 16 && geometry.dtype == SACCADE_U8);

@@ -31,7 +31,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cuda"):
         import pysaccade._library as library
 
-        if library.load().saccade_backend_check(b"cuda") != 0:
+        if library.load().saccade_backend_check(b"cuda", 0) != 0:
             skip_or_fail("cuda", "no GPU that CUDA can use")
 
 

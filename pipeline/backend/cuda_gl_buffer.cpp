@@ -1,0 +1,25 @@
+#include "gpu/interop/foreign_gl_buffer.h"
+#include "pipeline/backend/gl_buffer.h"
+
+namespace saccade {
+namespace {
+
+class ForeignBuffer final : public SharedGlBuffer {
+ public:
+  ForeignBuffer(unsigned buffer, int device) : buffer_(device, buffer) {}
+  std::size_t size_bytes() const override { return buffer_.size_bytes(); }
+  void write(const void* from, std::size_t size_bytes, std::size_t offset, void* stream, bool wait) override {
+    buffer_.write(from, size_bytes, offset, static_cast<cudaStream_t>(stream), wait);
+  }
+
+ private:
+  CudaForeignGlBuffer buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<SharedGlBuffer> share_gl_buffer(unsigned buffer, int device) {
+  return std::make_unique<ForeignBuffer>(buffer, device);
+}
+
+}  // namespace saccade
