@@ -7,6 +7,7 @@
 #include "kernels/tensor/gaussian.h"
 #include "kernels/tensor/reduce.h"
 #include "kernels/tensor/sample.h"
+#include "kernels/tensor/update.h"
 #if defined(SACCADE_CUDA)
 #include "gpu/cuda/device.h"
 #endif
@@ -162,6 +163,62 @@ tensor::SampleArgs sample_args(const char* function, const SampleCall& call) {
   return args;
 }
 
+tensor::ReduceArgs reduce_args(const char* function, const saccade_place* place, const saccade_array* levels,
+                               std::int32_t count, std::int32_t odd, void* workspace, std::size_t workspace_bytes) {
+  require_levels(function, levels, count);
+  tensor::ReduceArgs args;
+  args.levels = count;
+  args.odd = odd_of(function, odd);
+  args.workspace = workspace;
+  for (std::int32_t level = 0; level < count; ++level) {
+    args.level[level] = view_of(function, levels[level]);
+    const ArrayView& view = args.level[level];
+    const ArrayView& base = args.level[0];
+    require(view.dtype == base.dtype && view.batch == base.batch && view.channels == base.channels &&
+                view.width == tensor::level_extent(base.width, level, args.odd) &&
+                view.height == tensor::level_extent(base.height, level, args.odd),
+            function, "a level has not the size, dtype, batch and channels that follow from level 0");
+  }
+  const std::size_t needed = tensor::reduce_workspace_bytes(args);
+  require(place == nullptr || place->cuda == 0 || needed == 0 || (workspace != nullptr && workspace_bytes >= needed),
+          function, "the workspace is smaller than saccade_reduce_workspace_bytes()");
+  return args;
+}
+
+tensor::UpdateArgs update_args(const char* function, const tensor::ReduceArgs& texture, const saccade_array* frame,
+                               const saccade_array* mask, const saccade_update_options* options) {
+  require(options != nullptr && options->struct_size == sizeof(saccade_update_options), function,
+          "options is NULL or its struct_size wrong");
+  require(options->mask_kind >= SACCADE_MASK_DIFF && options->mask_kind <= SACCADE_MASK_TILES, function,
+          "mask_kind is none of those named in the header");
+  tensor::UpdateArgs args;
+  args.texture = texture;
+  args.mask = static_cast<tensor::UpdateMask>(options->mask_kind);
+  args.threshold = options->threshold;
+  args.min_pixels = options->min_pixels;
+  const ArrayView& base = texture.level[0];
+  if (is_given(frame)) {
+    args.frame = view_of(function, *frame);
+    require(args.frame.dtype == base.dtype && args.frame.batch == base.batch && args.frame.channels == base.channels &&
+                args.frame.height == base.height && args.frame.width == base.width,
+            function, "the frame has not the size, dtype, batch and channels of level 0");
+  }
+  const bool diff = args.mask == tensor::UpdateMask::kDiff;
+  require(!diff || is_given(frame), function, "without a mask there must be a frame");
+  require(diff || is_given(mask), function, "the mask is NULL");
+  if (diff) return args;
+  const bool by_tiles = args.mask == tensor::UpdateMask::kTiles;
+  const std::int64_t rows = by_tiles ? tensor::tiles_across(base.height) : base.height;
+  const std::int64_t cols = by_tiles ? tensor::tiles_across(base.width) : base.width;
+  require(mask->shape[0] == base.batch && mask->shape[1] == rows && mask->shape[2] == cols, function,
+          "the mask is not [B, H, W], or [B, rows, cols] of tiles");
+  args.mask_data = static_cast<const std::uint8_t*>(mask->data);
+  args.mask_b = mask->stride[0];
+  args.mask_y = mask->stride[1];
+  args.mask_x = mask->stride[2];
+  return args;
+}
+
 tensor::GaussianArgs gaussian_args(const char* function, const saccade_gaussians* given) {
   require(given != nullptr && given->struct_size == sizeof(saccade_gaussians), function,
           "gaussians is NULL or its struct_size wrong");
@@ -199,26 +256,27 @@ saccade_status saccade_reduce(const saccade_place* place, const saccade_array* l
                               void* workspace, size_t workspace_bytes) {
   return guarded([&] {
     const char* function = "saccade_reduce";
-    require_levels(function, levels, count);
-    tensor::ReduceArgs args;
-    args.levels = count;
-    args.odd = odd_of(function, odd);
-    args.workspace = workspace;
-    for (int32_t level = 0; level < count; ++level) {
-      args.level[level] = view_of(function, levels[level]);
-      const ArrayView& view = args.level[level];
-      const ArrayView& base = args.level[0];
-      require(view.dtype == base.dtype && view.batch == base.batch && view.channels == base.channels &&
-                  view.width == tensor::level_extent(base.width, level, args.odd) &&
-                  view.height == tensor::level_extent(base.height, level, args.odd),
-              function, "a level has not the size, dtype, batch and channels that follow from level 0");
-    }
-    const std::size_t needed = tensor::reduce_workspace_bytes(args);
-    require(place == nullptr || place->cuda == 0 || needed == 0 || (workspace != nullptr && workspace_bytes >= needed),
-            function, "the workspace is smaller than saccade_reduce_workspace_bytes()");
+    const tensor::ReduceArgs args = reduce_args(function, place, levels, count, odd, workspace, workspace_bytes);
     return run(
         function, place, [&] { tensor::cpu::reduce(args); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::reduce(args, stream); });
+  });
+}
+
+saccade_status saccade_update(const saccade_place* place, const saccade_array* levels, int32_t count, void* workspace,
+                              size_t workspace_bytes, const saccade_array* frame, const saccade_array* mask,
+                              const saccade_update_options* options, uint8_t* tiles, float* energy) {
+  return guarded([&] {
+    const char* function = "saccade_update";
+    require(options != nullptr && tiles != nullptr, function, "options or tiles is NULL");
+    const tensor::ReduceArgs texture =
+        reduce_args(function, place, levels, count, options->odd, workspace, workspace_bytes);
+    tensor::UpdateArgs args = update_args(function, texture, frame, mask, options);
+    args.tiles = tiles;
+    args.energy = energy;
+    return run(
+        function, place, [&] { tensor::cpu::update(args); },
+        [&]([[maybe_unused]] void* stream) { tensor::cuda::update(args, stream); });
   });
 }
 

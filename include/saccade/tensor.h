@@ -53,6 +53,33 @@ SACCADE_API saccade_status saccade_reduce_backward(const saccade_place* place, c
                                                    const saccade_array* levels, int32_t count, int32_t odd,
                                                    const double* unit);
 
+// ---- Persistent textures -------------------------------------------------------------------------------------------
+
+typedef enum saccade_update_mask {
+  SACCADE_MASK_DIFF = 0,    // tiles of 16 x 16 pixels in which the frame differs from level 0
+  SACCADE_MASK_PIXELS = 1,  // the pixels that `mask`, [B, H, W], names
+  SACCADE_MASK_TILES = 2    // the tiles that `mask`, [B, rows, cols], names
+} saccade_update_mask;
+
+typedef struct saccade_update_options {
+  size_t struct_size;
+  double threshold;    // a pixel differs where a channel does by more than this
+  int32_t min_pixels;  // so many differ in a damaged tile, at least
+  int32_t odd;         // saccade_odd_sizes, as the levels were made
+  int32_t mask_kind;   // saccade_update_mask
+  int32_t pad0;
+} saccade_update_options;
+
+// levels[0], [B, C, H, W], takes what is new in `frame` (the same sizes and dtype; NULL: it already has it, as the mask
+// says), and the other levels follow: as saccade_reduce() would make them, bit for bit. workspace: on a GPU that of the
+// saccade_reduce() which made the levels; it is kept from call to call. mask: elements of a byte, not 0 counts; NULL
+// with SACCADE_MASK_DIFF. tiles: [B, rows, cols] bytes, written: 1 where a tile was damaged. energy: NULL, or floats
+// like it, written: the sum of |differences|.
+SACCADE_API saccade_status saccade_update(const saccade_place* place, const saccade_array* levels, int32_t count,
+                                          void* workspace, size_t workspace_bytes, const saccade_array* frame,
+                                          const saccade_array* mask, const saccade_update_options* options,
+                                          uint8_t* tiles, float* energy);
+
 // ---- Patches -------------------------------------------------------------------------------------------------------
 
 typedef struct saccade_sample_options {

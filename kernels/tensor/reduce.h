@@ -38,6 +38,8 @@ void reduce_backward(const ReduceGradArgs& args);
 namespace cuda {
 // `stream`: a cudaStream_t of the current device. Throws when the launch fails.
 void reduce(const ReduceArgs& args, void* stream);
+// The levels above 6 alone, after the workspace was brought up to date for the blocks of the image.
+void reduce_coarse(const ReduceArgs& args, void* stream);
 void reduce_backward(const ReduceGradArgs& args, void* stream);
 }  // namespace cuda
 

@@ -17,11 +17,14 @@ Array = Any  # torch.Tensor or numpy.ndarray
 
 U8, F16, F32, U16, BF16, F64 = 0, 1, 2, 3, 4, 5
 FLOOR, EDGE = 0, 1
+MASK_DIFF, MASK_PIXELS, MASK_TILES = 0, 1, 2
+TILE_SIZE = 16
 
 _CODES = {"uint8": U8, "float16": F16, "float32": F32, "uint16": U16, "bfloat16": BF16, "float64": F64}
 _ARRAY = struct.Struct("=Q10q2i")  # saccade_array
 _PLACE = struct.Struct("=QQ2i")  # saccade_place
 _OPTIONS = struct.Struct("=Qf3i")  # saccade_sample_options
+_UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
 _GAUSSIANS = struct.Struct("=Q4Qd6i")  # saccade_gaussians
 _NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
 _OK = 0
@@ -41,6 +44,7 @@ def _open() -> ctypes.CDLL:
         library.saccade_reduce_workspace_bytes.argtypes = [pointer, i32]
         library.saccade_reduce_workspace_bytes.restype = size
         library.saccade_reduce_backward.argtypes = [pointer, pointer, pointer, i32, i32, pointer]
+        library.saccade_update.argtypes = [pointer, pointer, i32, pointer, size, *([pointer] * 5)]
         library.saccade_sample.argtypes = [pointer, pointer, i32, pointer, pointer, pointer, pointer, pointer]
         library.saccade_sample_backward.argtypes = [
             *([pointer, pointer, i32] + [pointer] * 6),
@@ -126,6 +130,46 @@ def reduce(levels: Sequence[Array], odd: int, workspace: Array | None = None) ->
     status = library.saccade_reduce(place_of(levels[0]), packed, len(levels), odd, _address(workspace), size)
     if status != _OK:
         _fail(library, status)
+
+
+def update(
+    levels: Sequence[Array],
+    frame: Array | None,
+    tiles: Array,
+    *,
+    odd: int,
+    workspace: Array | None = None,
+    mask: Array | None = None,
+    mask_kind: int = MASK_DIFF,
+    threshold: float = 0.0,
+    min_pixels: int = 1,
+    energy: Array | None = None,
+) -> None:
+    """levels[0] [B,C,H,W] takes what is new in frame, the other levels follow; tiles [B,rows,cols] uint8 is written.
+
+    mask: uint8 or bool, [B,H,W] of pixels or [B,rows,cols] of tiles. energy: f32 like tiles, or None.
+    """
+    library = _library or _open()
+    status = library.saccade_update(
+        place_of(levels[0]),
+        b"".join([_pack(level, 4) for level in levels]),
+        len(levels),
+        _address(workspace),
+        0 if workspace is None else workspace.nbytes,
+        None if frame is None else _pack(frame, 4),
+        None if mask is None else _pack_bytes(mask),
+        _UPDATE.pack(_UPDATE.size, threshold, min_pixels, odd, mask_kind, 0),
+        _address(tiles),
+        _address(energy),
+    )
+    if status != _OK:
+        _fail(library, status)
+
+
+def _pack_bytes(mask: Array) -> bytes:
+    """saccade_array of a mask [B,rows,cols] of bytes (bool or uint8)."""
+    strides = mask.stride() if hasattr(mask, "data_ptr") else mask.strides
+    return _ARRAY.pack(_address(mask) or 0, *mask.shape, 1, 1, *strides, 0, 0, U8, 0)
 
 
 def reduce_backward(base: Array, gradients: Sequence[Array | None], odd: int, unit: Array | None = None) -> None:

@@ -1,0 +1,306 @@
+// The fused update of a persistent texture: a block finds which of its tiles of 16 x 16 pixels changed, over all
+// channels, then writes those to level 0 and makes the levels of its whole part anew from what level 0 now holds.
+#include <type_traits>
+
+#include "gpu/cuda/error.h"
+#include "kernels/tensor/cuda/levels.cuh"
+#include "kernels/tensor/update.h"
+
+namespace saccade::tensor::cuda {
+namespace {
+
+template <class T>
+struct UpdatePass {
+  PassArgs<T, T> texture;
+  T* level_0;
+  const T* frame;  // null: level 0 is new already
+  std::int64_t frame_b, frame_c;
+  int frame_y, frame_x;
+  int frame_together;
+  int levels;
+  UpdateMask mask;
+  const std::uint8_t* mask_data;
+  std::int64_t mask_b, mask_y, mask_x;
+  Value<T> threshold;
+  int min_pixels;
+  std::uint8_t* tiles;
+  float* energy;
+  int tile_cols, tile_rows;
+};
+
+// Of a block: 4 Q x 4 tiles.
+template <int kQ>
+struct TileState {
+  int pixels[4][4 * kQ];  // that differ
+  int damaged[4][4 * kQ];
+  float energy[16][16 * kQ];  // of the threads' quads
+};
+
+template <class T>
+__device__ __forceinline__ void unpack(const Words<T>& words, T (&elements)[4]) {
+  std::memcpy(elements, &words, sizeof elements);
+}
+
+// Where the threads' quads lie.
+struct QuadPlace {
+  int x, y;    // the thread's first pixel
+  int tx, ty;  // thread
+};
+
+// The bits of a quad's pixels, row by row, that lie in the image.
+template <class T>
+__device__ __forceinline__ unsigned inside_bits(const PassArgs<T, T>& texture, int x, int y) {
+  const int cols = min(max(texture.in_width - x, 0), 4);
+  const int rows = min(max(texture.in_height - y, 0), 4);
+  const unsigned row = (1U << cols) - 1U;
+  return (row * 0x1111U) & ((1U << (4 * rows)) - 1U);
+}
+
+// Pixels of a thread's quads that differ in a channel, as bits; adds up how much.
+template <class T>
+__device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits,
+                                        Value<T>* energy) {
+  using V = Value<T>;
+  constexpr int kQ = kQuads<T>;
+  PassArgs<T, T> frame = pass.texture;
+  frame.in_y = pass.frame_y;
+  frame.in_x = pass.frame_x;
+  frame.together = pass.frame_together;
+  for (int c = 0; c < pass.texture.channels; ++c) {
+    Words<T> old_rows[kQ][4];
+    Words<T> new_rows[kQ][4];
+    load_rows<T, T>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, old_rows);
+    load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
+#pragma unroll
+    for (int q = 0; q < kQ; ++q) {
+      bool same = true;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+#pragma unroll
+        for (unsigned w = 0; w < sizeof(T); ++w) same = same && old_rows[q][j].word[w] == new_rows[q][j].word[w];
+      }
+      if (same) continue;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        T before[4];
+        T after[4];
+        unpack(old_rows[q][j], before);
+        unpack(new_rows[q][j], after);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const V difference = load(after[i]) - load(before[i]);
+          const V size = difference < V(0) ? -difference : difference;
+          if (!(size <= pass.threshold)) bits[q] |= 1U << (4 * j + i);  // not a number differs, too
+          energy[q] += size;
+        }
+      }
+    }
+  }
+}
+
+// The pixels that a mask names.
+template <class T>
+__device__ __forceinline__ void read_mask(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits) {
+  const std::uint8_t* mask = pass.mask_data + b * pass.mask_b;
+#pragma unroll
+  for (int q = 0; q < kQuads<T>; ++q) {
+    for (int k = 0; k < 16; ++k) {
+      const int x = min(at.x + 4 * q + k % 4, pass.texture.in_width - 1);
+      const int y = min(at.y + k / 4, pass.texture.in_height - 1);
+      if (mask[y * pass.mask_y + x * pass.mask_x] != 0) bits[q] |= 1U << k;
+    }
+  }
+}
+
+// Decides for each of the block's tiles. Returns whether any was damaged.
+template <class T>
+__device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileState<kQuads<T>>& tiles) {
+  constexpr int kQ = kQuads<T>;
+  bool damaged = false;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < 16 * kQ) {
+    const int i = thread % (4 * kQ);
+    const int j = thread / (4 * kQ);
+    const int col = block_col(pass.texture) * 4 * kQ + i;
+    const int row = block_row(pass.texture) * 4 + j;
+    if (col < pass.tile_cols && row < pass.tile_rows) {
+      damaged = pass.mask == UpdateMask::kTiles
+                    ? pass.mask_data[b * pass.mask_b + row * pass.mask_y + col * pass.mask_x] != 0
+                    : tiles.pixels[j][i] >= pass.min_pixels;
+      const std::int64_t at = (static_cast<std::int64_t>(b) * pass.tile_rows + row) * pass.tile_cols + col;
+      pass.tiles[at] = damaged ? 1 : 0;
+      if (pass.energy != nullptr) {
+        float sum = 0;
+        if (damaged && pass.mask == UpdateMask::kDiff) {
+          for (int k = 0; k < 16; ++k) sum += tiles.energy[4 * j + k / 4][4 * i + k % 4];
+        }
+        pass.energy[at] = sum;
+      }
+    }
+    tiles.damaged[j][i] = damaged ? 1 : 0;
+  }
+  return __syncthreads_or(damaged) != 0;
+}
+
+// Is the tile damaged that a quad's pixels come from? Those beyond the edge come from the last one.
+template <class T>
+__device__ __forceinline__ bool is_damaged(const UpdatePass<T>& pass, const TileState<kQuads<T>>& tiles, int x, int y) {
+  const int col = min(x / kTileSize, pass.tile_cols - 1) - block_col(pass.texture) * 4 * kQuads<T>;
+  const int row = min(y / kTileSize, pass.tile_rows - 1) - block_row(pass.texture) * 4;
+  return tiles.damaged[row][col] != 0;
+}
+
+template <class T>
+__device__ __forceinline__ void store_quad(const UpdatePass<T>& pass, T* plane, int x, int y, const Words<T> (&rows)[4],
+                                           unsigned bits) {
+  const PassArgs<T, T>& texture = pass.texture;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    if (y + j >= texture.in_height) continue;
+    T* row = plane + (y + j) * texture.in_y;
+    if (texture.together >= 4 && x + 4 <= texture.in_width && (bits >> (4 * j) & 15U) == 15U) {
+      struct alignas(4 * sizeof(T)) Aligned {
+        Words<T> words;
+      };
+      *reinterpret_cast<Aligned*>(row + x) = {rows[j]};
+      continue;
+    }
+    T elements[4];
+    unpack(rows[j], elements);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (x + i < texture.in_width && (bits >> (4 * j + i) & 1U) != 0) row[(x + i) * texture.in_x] = elements[i];
+    }
+  }
+}
+
+// Writes a thread's damaged pixels of a channel; `rows` then hold what level 0 does.
+template <class T>
+__device__ __forceinline__ void write_rows(const UpdatePass<T>& pass, const QuadPlace& at, int b, int c,
+                                           const TileState<kQuads<T>>& tiles, const unsigned* bits,
+                                           Words<T> (&rows)[kQuads<T>][4]) {
+  constexpr int kQ = kQuads<T>;
+  T* plane = pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c;
+  load_rows<T, T>(pass.texture, plane, at.x, at.y, rows);
+  if (pass.frame == nullptr) return;
+  PassArgs<T, T> frame = pass.texture;
+  frame.in_y = pass.frame_y;
+  frame.in_x = pass.frame_x;
+  frame.together = pass.frame_together;
+  Words<T> new_rows[kQ][4];
+  load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
+#pragma unroll
+  for (int q = 0; q < kQ; ++q) {
+    if (!is_damaged(pass, tiles, at.x + 4 * q, at.y)) continue;
+    const unsigned chosen = pass.mask == UpdateMask::kPixels ? bits[q] : 0xffffU;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      T before[4];
+      T after[4];
+      unpack(rows[q][j], before);
+      unpack(new_rows[q][j], after);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) after[i] = (chosen >> (4 * j + i) & 1U) != 0 ? after[i] : before[i];
+      std::memcpy(&rows[q][j], after, sizeof after);
+    }
+    store_quad(pass, plane, at.x + 4 * q, at.y, rows[q], chosen);
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_constant__ UpdatePass<T> pass) {
+  constexpr int kQ = kQuads<T>;
+  __shared__ TileState<kQ> tiles;
+  __shared__ SharedLevels<T, kQ> shared;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int b = static_cast<int>(blockIdx.z);
+  QuadPlace at;
+  at.tx = thread % 16;
+  at.ty = thread / 16;
+  at.x = (block_col(pass.texture) * 16 + at.tx) * 4 * kQ;
+  at.y = block_row(pass.texture) * kTile + at.ty * 4;
+  unsigned bits[kQ] = {};
+  if (pass.mask != UpdateMask::kTiles) {
+    if (thread < 16 * kQ) tiles.pixels[thread / (4 * kQ)][thread % (4 * kQ)] = 0;
+    __syncthreads();
+    Value<T> energy[kQ] = {};
+    if (pass.mask == UpdateMask::kPixels) {
+      read_mask(pass, at, b, bits);
+    } else {
+      compare(pass, at, b, bits, energy);
+    }
+#pragma unroll
+    for (int q = 0; q < kQ; ++q) {
+      const int count = __popc(bits[q] & inside_bits(pass.texture, at.x + 4 * q, at.y));
+      if (count != 0) atomicAdd(&tiles.pixels[at.ty / 4][(at.tx * kQ + q) / 4], count);
+      tiles.energy[at.ty][at.tx * kQ + q] = static_cast<float>(energy[q]);
+    }
+    __syncthreads();
+  }
+  if (!decide(pass, b, tiles)) return;
+  for (int c = 0; c < pass.texture.channels; ++c) {
+    Words<T> rows[kQ][4];
+    write_rows(pass, at, b, c, tiles, bits, rows);
+    if (pass.levels == 1) continue;
+    const PlaneIndex plane = {pass.texture.dense ? 0 : b, pass.texture.dense ? b * pass.texture.channels + c : c};
+    make_levels<T, T>(pass.texture, rows, shared, plane, static_cast<unsigned>(b * pass.texture.channels + c));
+    __syncthreads();
+  }
+}
+
+template <class T>
+void run(const UpdateArgs& args, cudaStream_t stream) {
+  const ArrayView& base = args.texture.level[0];
+  UpdatePass<T> pass = {};
+  pass.texture = first_pass<T>(args.texture);
+  pass.level_0 = static_cast<T*>(base.data);
+  pass.frame = static_cast<const T*>(args.frame.data);
+  pass.frame_b = args.frame.stride_b;
+  pass.frame_c = args.frame.stride_c;
+  pass.frame_y = static_cast<int>(args.frame.stride_y);
+  pass.frame_x = static_cast<int>(args.frame.stride_x);
+  pass.frame_together = args.frame.data == nullptr ? 1 : together_in(args.frame, 4 * kQuads<T>);
+  if (pass.frame_together < 4 * kQuads<T> && pass.frame_together > 4) pass.frame_together = 4;
+  pass.levels = args.texture.levels;
+  pass.mask = args.mask;
+  pass.mask_data = args.mask_data;
+  pass.mask_b = args.mask_b;
+  pass.mask_y = args.mask_y;
+  pass.mask_x = args.mask_x;
+  pass.threshold = static_cast<Value<T>>(args.threshold);
+  pass.min_pixels = args.min_pixels < 1 || args.mask == UpdateMask::kPixels ? 1 : args.min_pixels;
+  pass.tiles = args.tiles;
+  pass.energy = args.energy;
+  pass.tile_cols = tiles_across(base.width);
+  pass.tile_rows = tiles_across(base.height);
+  const int across = kTile * kQuads<T>;
+  const dim3 grid(static_cast<unsigned>((base.width + across - 1) / across),
+                  static_cast<unsigned>((base.height + kTile - 1) / kTile), static_cast<unsigned>(base.batch));
+  update_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
+  cuda_check_launch("update", stream);
+  reduce_coarse(args.texture, stream);
+}
+
+}  // namespace
+
+void update(const UpdateArgs& args, void* stream_handle) {
+  const ArrayView& base = args.texture.level[0];
+  if (base.batch == 0 || base.channels == 0 || base.width == 0 || base.height == 0) return;
+  const auto stream = static_cast<cudaStream_t>(stream_handle);
+  switch (base.dtype) {
+    case Dtype::kU8:
+      return run<std::uint8_t>(args, stream);
+    case Dtype::kU16:
+      return run<std::uint16_t>(args, stream);
+    case Dtype::kF16:
+      return run<Half>(args, stream);
+    case Dtype::kBf16:
+      return run<Bfloat>(args, stream);
+    case Dtype::kF32:
+      return run<float>(args, stream);
+    case Dtype::kF64:
+      return run<double>(args, stream);
+  }
+}
+
+}  // namespace saccade::tensor::cuda

@@ -1,0 +1,41 @@
+// A persistent texture of tensors: what differs in a new frame is written to level 0, and the levels above it follow.
+// After an update the levels are those of a rebuild, bit for bit.
+#pragma once
+
+#include "kernels/tensor/reduce.h"
+
+namespace saccade::tensor {
+
+inline constexpr int kTileSize = 16;
+
+enum class UpdateMask : std::int32_t {
+  kDiff = 0,    // tiles in which the frame differs from level 0
+  kPixels = 1,  // the pixels that a mask [B, H, W] names
+  kTiles = 2    // the tiles that a mask [B, rows, cols] names
+};
+
+struct UpdateArgs {
+  ReduceArgs texture;  // level 0 is read and written; the workspace is kept from one update to the next
+  ArrayView frame;     // [B, C, H, W] of the texture's dtype; no data: level 0 is already new, as the mask says
+  UpdateMask mask = UpdateMask::kDiff;
+  const std::uint8_t* mask_data = nullptr;  // not 0: it counts
+  std::int64_t mask_b = 0, mask_y = 0, mask_x = 0;
+  double threshold = 0;           // a pixel differs where a channel does by more than this
+  std::int32_t min_pixels = 1;    // so many differ in a damaged tile, at least
+  std::uint8_t* tiles = nullptr;  // [B, rows, cols], written: 1 where a tile was damaged
+  float* energy = nullptr;  // [B, rows, cols], written: sum of |differences| of a damaged tile, else 0; may be null
+};
+
+constexpr int tiles_across(int pixels) { return (pixels + kTileSize - 1) / kTileSize; }
+
+namespace cpu {
+void update(const UpdateArgs& args);
+}  // namespace cpu
+
+namespace cuda {
+// `stream`: a cudaStream_t of the current device. Throws when the launch fails. One launch; four with more than 7
+// levels.
+void update(const UpdateArgs& args, void* stream);
+}  // namespace cuda
+
+}  // namespace saccade::tensor
