@@ -33,8 +33,8 @@ void update(const UpdateArgs& args);
 }  // namespace cpu
 
 namespace cuda {
-// `stream`: a cudaStream_t of the current device. Throws when the launch fails. One launch; four with more than 7
-// levels.
+// `stream`: a cudaStream_t of the current device. Throws when the launch fails. More than one launch only beyond
+// level 6.
 void update(const UpdateArgs& args, void* stream);
 }  // namespace cuda
 

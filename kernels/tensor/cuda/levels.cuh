@@ -289,8 +289,7 @@ __device__ __forceinline__ void block_levels(const PassArgs<T, In>& args, Shared
   args.carried[row * args.carried_width + x] = shared.last[0][threadIdx.x];
 }
 
-// The levels of a thread's quads, and of the block. Called by all its threads; a barrier is needed before the next
-// call.
+// The levels of a thread's quads, and of the block. Called by all its threads, with a barrier before the next call.
 template <class T, class In>
 __device__ __forceinline__ void make_levels(const PassArgs<T, In>& args, const Words<In> (&rows)[kQuads<In>][4],
                                             SharedLevels<T, kQuads<In>>& shared, PlaneIndex plane, unsigned number) {
