@@ -1,5 +1,5 @@
 // The fused update of a persistent texture: a block finds which of its tiles of 16 x 16 pixels changed, over all
-// channels, then writes those to level 0 and makes the levels of its whole part anew from what level 0 now holds.
+// channels, then writes those to level 0 and rebuilds the levels of its whole part from what level 0 now holds.
 #include <type_traits>
 
 #include "gpu/cuda/error.h"
