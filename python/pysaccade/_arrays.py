@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import math
 import sys
 from typing import Any, NamedTuple
 
@@ -115,37 +117,41 @@ def current_cuda_index(place: Place) -> int:
     return 0
 
 
+def current_cuda_stream(ordinal: int) -> int:
+    """The cudaStream_t of torch's current stream on a device; 0: the default one."""
+    torch: Any = sys.modules["torch"]
+    return int(torch.cuda.current_stream(ordinal).cuda_stream)
+
+
 class Memory:
     """Makes the arrays of one stream's emissions: on the host, or on a CUDA device by torch's allocator."""
 
     def __init__(self, kind: str, word: str, shape: tuple[int, ...], cuda_index: int | None) -> None:
         """`shape`: [N, 3, S, S] of patches; `cuda_index`: None for the host."""
-        self.kind = kind
-        self.count = shape[0]
         self.shape = shape
         self.cuda_index = cuda_index
-        self.word = word
+        self.patches_bytes = math.prod(shape) * np.dtype(DTYPES[word]).itemsize
         if kind == "torch":
             torch = import_torch()
-            self.device: Any = torch.device("cpu" if cuda_index is None else f"cuda:{cuda_index}")
-            self._dtype: Any = getattr(torch, DTYPES[word])
-            self._empty = torch.empty
-            self._float, self._bool = torch.float32, torch.bool
+            device = torch.device("cpu" if cuda_index is None else f"cuda:{cuda_index}")
+            self._empty: Any = functools.partial(torch.empty, device=device)
+            self._dtypes: Any = getattr(torch, DTYPES[word]), torch.float32, torch.bool, torch.int32
         else:
-            self.device = None
-            self._dtype = np.dtype(DTYPES[word])
-            self._float, self._bool = np.float32, np.bool_
+            self._empty = np.empty
+            self._dtypes = np.dtype(DTYPES[word]), np.dtype(np.float32), np.dtype(np.bool_), None
 
-    def empty(self, rows: tuple[int, ...] = ()) -> tuple[Any, Any, Any]:
-        """Patches [*rows, N, 3, S, S], geometry [*rows, N, 4] f32 and changed [*rows, N] bool, not filled."""
-        patches, geometry, changed = (*rows, *self.shape), (*rows, self.count, 4), (*rows, self.count)
-        if self.kind == "torch":
-            return (
-                self._empty(patches, dtype=self._dtype, device=self.device),
-                self._empty(geometry, dtype=self._float, device=self.device),
-                self._empty(changed, dtype=self._bool, device=self.device),
-            )
-        return np.empty(patches, self._dtype), np.empty(geometry, self._float), np.empty(changed, self._bool)
+    def empty(self, rows: tuple[int, ...] = ()) -> tuple[Any, ...]:
+        """Arrays that are not filled: patches [*rows, N, 3, S, S], geometry [*rows, N, 4] and changed [*rows, N].
+
+        On a GPU also damaged_tiles [*rows, 1]: there the host doesn't know it.
+        """
+        empty, (patches, floats, flags, integers), count = self._empty, self._dtypes, self.shape[0]
+        arrays = (
+            empty((*rows, *self.shape), dtype=patches),
+            empty((*rows, count, 4), dtype=floats),
+            empty((*rows, count), dtype=flags),
+        )
+        return arrays if self.cuda_index is None else (*arrays, empty((*rows, 1), dtype=integers))
 
 
 def address(array: Any) -> int:

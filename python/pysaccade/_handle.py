@@ -53,6 +53,7 @@ class _Log:
 
     def __init__(self) -> None:
         self.lines: deque[tuple[int, str]] = deque(maxlen=_MOST_LINES)
+        self.kept: list[object] = []
         keep = self.lines.append
 
         def take(_user: int | None, level: int, line: bytes) -> None:
@@ -103,6 +104,10 @@ class Handle:
         self._finalizer = weakref.finalize(self, _free, self.address, self._log, _forks)
         self._level = _native.new(_abi.saccade_level)
 
+    def keep(self, function: object) -> None:
+        """Hold a function that the library calls until the stream is freed."""
+        self._log.kept.append(function)
+
     def free(self) -> None:
         """Free it now; again: nothing."""
         self._finalizer()
@@ -150,7 +155,7 @@ class Handle:
         if failed:
             error = failed.pop()
             try:
-                raise error
+                raise error.with_traceback(None)
             finally:
                 del error  # else the exception's traceback and this frame hold each other
 

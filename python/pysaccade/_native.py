@@ -11,6 +11,31 @@ from pysaccade import _abi, _library
 from pysaccade._errors import InputError, UnavailableError
 
 _Struct = TypeVar("_Struct", bound=ctypes.Structure)
+# What would help, by Python's names of options. A hint that is missing here has the library's words.
+_HINTS = {
+    _abi.SACCADE_HINT_SMALLER_FRAME: "scale the video down, for example with vf='scale=4096:-2'",
+    _abi.SACCADE_HINT_SMALLER_FRAME_OR_CPU: "scale the video down (vf='scale=4096:-2'), or pass device='cpu'",
+    _abi.SACCADE_HINT_LESS_MEMORY: "free memory of the GPU, or use a smaller frame (vf='scale=...') or fewer levels",
+    _abi.SACCADE_HINT_RAISE_PIXEL_LIMIT: "raise max_pixels, or scale the video down first",
+    _abi.SACCADE_HINT_FEWER_LEVELS: "lower levels",
+    _abi.SACCADE_HINT_MORE_LEVELS: "raise levels",
+    _abi.SACCADE_HINT_FEWER_PATCHES: "use a smaller e0 or a larger patch_size",
+    _abi.SACCADE_HINT_MORE_PATCHES: "raise patches, patch_size or levels",
+    _abi.SACCADE_HINT_CPU_BACKEND: "device='cpu' needs no GPU",
+    _abi.SACCADE_HINT_OTHER_BACKEND: "pass device='cpu' or 'auto'",
+    _abi.SACCADE_HINT_GL_BACKEND: "pass backend='gl', or upload='direct'",
+    _abi.SACCADE_HINT_DIRECT_UPLOAD: "upload='direct' needs no OpenGL",
+    _abi.SACCADE_HINT_CPU_DECODING: "leave out require_hwdec to decode on the CPU",
+    _abi.SACCADE_HINT_CHECK_RANGE: "check start and duration",
+    _abi.SACCADE_HINT_NO_LOOP: "leave out loop",
+    _abi.SACCADE_HINT_RAW_PARAMETERS: "give input_format='rawvideo', input_size, pixel_format and input_rate",
+    _abi.SACCADE_HINT_NO_INPUT_PARAMETERS: "leave out input_format, input_size, input_rate or pixel_format",
+    _abi.SACCADE_HINT_CHECK_FILTERS: "check vf; 'ffmpeg -filters' lists what there is",
+    _abi.SACCADE_HINT_NO_FILTERS: "leave out vf",
+    _abi.SACCADE_HINT_CONVERT_FORMAT: "convert it with vf='format=yuv420p'",
+    _abi.SACCADE_HINT_LONGER_TIMEOUT: "give it longer with open_timeout",
+    _abi.SACCADE_HINT_ALLOW_NETWORK: "allow_network=True allows it, where you trust it",
+}
 _ERRORS: dict[int, type[Exception]] = {
     _abi.SACCADE_ERROR_USAGE: ValueError,
     _abi.SACCADE_ERROR_INPUT: InputError,
@@ -82,9 +107,10 @@ def new(struct: type[_Struct]) -> _Struct:
 def error(status: int, prefix: str = "") -> Exception:
     """Make the exception for a call that failed on this thread: the library's text and what it advises."""
     lib = library()
-    what, hint = text(lib.saccade_last_error()), text(lib.saccade_last_error_hint())
+    what = text(lib.saccade_last_error())
+    hint = _HINTS.get(lib.saccade_last_error_hint_code()) or text(lib.saccade_last_error_hint())
     if status == _abi.SACCADE_ERROR_USAGE:  # names of options as Python writes them; other texts hold paths
-        what, hint = python_names(what), python_names(hint)
+        what = python_names(what)
     line = f"{prefix}{what}" + (f"; {hint}" if hint else "")
     return _ERRORS.get(status, RuntimeError)(line)
 

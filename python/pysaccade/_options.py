@@ -17,6 +17,7 @@ class Option(NamedTuple):
 
     name: str
     native_name: str
+    group: str
     kind: int
     choices: str
     help: str
@@ -31,6 +32,7 @@ def table() -> dict[str, Option]:
         Option(
             name=_native.text(row.name).replace("-", "_"),
             native_name=_native.text(row.name),
+            group=_native.text(row.group),
             kind=row.kind,
             choices=_native.text(row.choices),
             help=_native.text(row.help),

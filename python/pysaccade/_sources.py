@@ -1,13 +1,20 @@
-"""What a stream reads: names that the library opens."""
+"""What a stream reads: names that the library opens, or frames of the caller's."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Protocol
 
-from pysaccade import _native
+from pysaccade import _abi, _frames, _native
+from pysaccade._errors import InputError
 from pysaccade._handle import Handle
+from pysaccade._options import table
 from pysaccade._take import Taker
+
+_DEFAULT_RATE = Fraction(25)
 
 
 class Source(Protocol):
@@ -18,7 +25,7 @@ class Source(Protocol):
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
         """Open it, and wait for the first frame."""
 
-    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: tuple[int, ...]) -> int:
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
         """Taker.take."""
 
     def describe(self) -> str:
@@ -36,7 +43,7 @@ class NamedSource:
         """Open it, and wait for the first frame."""
         handle.open(self._uri, on_this_thread=on_this_thread)
 
-    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: tuple[int, ...]) -> int:
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
         """Taker.take."""
         del handle
         return taker.take(timeout_ms, addresses)
@@ -46,12 +53,75 @@ class NamedSource:
         return repr(os.fsdecode(self._uri))
 
 
-def source_of(source: Any) -> Source:
+class FrameSource:
+    """Frames of the caller's: pushed, one after the other, on the thread that asks for emissions."""
+
+    def __init__(self, original: Iterable[Any], rate: Fraction) -> None:
+        """`rate`: frames a second of those that have no time of their own."""
+        self.original = original
+        self._rate = rate
+        self._frames: Iterator[Any] = iter(())
+        self._used_up = False
+        self._ended = False
+
+    def open(self, handle: Handle, *, on_this_thread: bool) -> None:
+        """Look at the first frame: it decides size and layout."""
+        del on_this_thread
+        if self._used_up:
+            raise ValueError("Stream: its source was an iterator, which is used up; pass a list, or what iterates anew")
+        self._frames = iter(self.original)
+        self._used_up = self._frames is self.original
+        self._ended = False
+        self._count = 0
+        self._due = ctypes.c_int32()
+        try:
+            first = next(self._frames)
+        except StopIteration:
+            raise InputError("Stream: its source holds no frame") from None
+        self._layout = _frames.layout_of(_frames.split(first)[0])
+        self._waiting: list[Any] = [first]
+        form = _native.new(_abi.saccade_frame_format)
+        self._layout.fill_format(form)
+        form.fps = float(self._rate)
+        handle.call("open_frames", ctypes.byref(form), prefix="Stream: ")
+        self._takes_device_frames = handle.geometry().backend == "cuda"
+
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
+        """Push a frame, and give the emission if one is due: LATER if none is."""
+        del timeout_ms
+        if not self._ended:
+            try:
+                item = self._waiting.pop() if self._waiting else next(self._frames)
+            except StopIteration:
+                self._ended = True
+                handle.call("push_end")
+            else:
+                self._push(handle, item)
+                if not self._due.value:
+                    return _abi.SACCADE_LATER
+        return taker.take(0, addresses)
+
+    def _push(self, handle: Handle, item: Any) -> None:
+        image, seconds = _frames.split(item)
+        pts_ns = round(self._count * 10**9 / self._rate) if seconds is None else round(seconds * 10**9)
+        frame = _native.new(_abi.saccade_frame)
+        kept = self._layout.fill_frame(frame, image, self._count, self._takes_device_frames)
+        frame.pts_ns = pts_ns
+        handle.call("push", ctypes.byref(frame), ctypes.byref(self._due), prefix=f"Stream: frame {self._count}: ")
+        del kept  # until here: what the addresses point to
+        self._count += 1
+
+    def describe(self) -> str:
+        """The type that frames come from."""
+        return f"frames of a {type(self.original).__name__}"
+
+
+def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
     """Read the argument `source` of a stream.
 
     Raises:
-        TypeError: It is no name.
-        ValueError: The name is empty.
+        TypeError: It is neither a name nor frames.
+        ValueError: The name is empty, or an option doesn't go with frames.
     """
     if isinstance(source, (str, bytes, os.PathLike)):
         name = os.fsdecode(os.fspath(source))
@@ -60,4 +130,25 @@ def source_of(source: Any) -> Source:
         return NamedSource(source, _native.c_text(name, "Stream: source"))
     if isinstance(source, int):
         raise TypeError(f"Stream: source takes a name, not {source!r}; a camera is '/dev/video{int(source)}'")
-    raise TypeError(f"Stream: source takes a path or a URL, not {type(source).__name__}")
+    if isinstance(source, Mapping) or (not isinstance(source, Iterable) and not hasattr(source, "__getitem__")):
+        raise TypeError(
+            f"Stream: source takes a path, a URL or an iterable of tensors or arrays, not {type(source).__name__}"
+        )
+    for name, value in settings.items():
+        option = table().get(name)
+        if option is None or option.group != "Source" or name == "input_rate" or value in {None, "auto"}:
+            continue
+        raise ValueError(f"Stream: {name} is for videos that the library opens, not for frames; leave it out")
+    return FrameSource(source, _rate(settings.get("input_rate")))
+
+
+def _rate(value: Any) -> Fraction:
+    if value is None:
+        return _DEFAULT_RATE
+    try:
+        rate = Fraction(value) if isinstance(value, (str, float)) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise ValueError(f"Stream: input_rate is frames a second, above 0, not {value!r}")
+    return rate

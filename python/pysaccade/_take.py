@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 from pysaccade import _abi, _arrays, _native
@@ -10,7 +11,7 @@ from pysaccade._handle import Handle
 from pysaccade._normalize import Normalization
 from pysaccade.emission import Emission
 
-_OK = _abi.SACCADE_OK
+_CODES = {"u8": _abi.SACCADE_U8, "f16": _abi.SACCADE_F16, "f32": _abi.SACCADE_F32}
 
 
 class Facts:
@@ -22,8 +23,8 @@ class Facts:
         self.size, self.sar = size, sar
         self.mean, self.std = normalization.mean, normalization.std
 
-    def emission(self, arrays: tuple[Any, Any, Any], view: _abi.saccade_emission_view) -> Emission:
-        """An emission of these arrays."""
+    def emission(self, arrays: Sequence[Any], view: _abi.saccade_emission_view) -> Emission:
+        """An emission of these arrays, in the order of Memory."""
         return Emission(
             patches=arrays[0],
             geometry=arrays[1],
@@ -33,7 +34,7 @@ class Facts:
             fixation=(view.fixation_u, view.fixation_v),
             size=self.size,
             in_flight=view.in_flight != 0,
-            damaged_tiles=view.damaged_tiles,
+            damaged_tiles=view.damaged_tiles if len(arrays) == 3 else arrays[3][0],
             gaps=view.gaps,
             captured_unix_ns=view.captured_unix_ns,
             age_seconds=view.age_ns / 1e9,
@@ -46,33 +47,34 @@ class Facts:
 class Taker:
     """Takes emissions of one open stream into memory that each time is the caller's own."""
 
-    def __init__(self, handle: Handle, memory: _arrays.Memory, normalization: Normalization) -> None:
-        self._handle = handle
+    def __init__(self, handle: Handle, memory: _arrays.Memory, word: str, normalization: Normalization) -> None:
+        """`word`: the library's, of the samples' type."""
+        self._address = handle.address
         self.memory = memory
-        self._normalization = normalization
-        self._lib = _native.library()
-        self._next = self._lib.saccade_stream_next
-        self._out = ctypes.c_void_p()
+        self._next = _native.library().saccade_stream_next_into
         self.view = _native.new(_abi.saccade_emission_view)
+        self._target = _native.new(_abi.saccade_target)
+        self._target.patches_bytes = memory.patches_bytes
+        self._target.dtype = _CODES[word]
+        self._target.mean[:] = normalization.mean
+        self._target.deviation[:] = normalization.std
+        self._cuda_index = memory.cuda_index
+        if memory.cuda_index is not None:
+            self._target.memory = _abi.SACCADE_CUDA
+            self._target.device = memory.cuda_index
+        self._target_at, self._view_at = ctypes.byref(self._target), ctypes.byref(self.view)
 
-    def take(self, timeout_ms: int, addresses: tuple[int, ...]) -> int:
-        """Wait for an emission and write its patches, geometry and changed to these addresses; the rest is in `view`.
+    def take(self, timeout_ms: int, addresses: Sequence[int]) -> int:
+        """Wait for an emission and write its arrays to these addresses, in the order of Memory; the rest is in `view`.
 
-        Returns the library's status: OK, LATER, END, or an error whose text is the thread's last one.
+        Returns the library's status: OK, LATER, END, or an error whose text is the thread's last one. On a GPU it is
+        ordered as work of torch's current stream, and nothing waits for it.
         """
-        out = self._out
-        status: int = self._next(self._handle.address, timeout_ms, ctypes.byref(out))
-        if status != _OK:
-            return status
-        try:
-            view = self.view
-            status = self._lib.saccade_emission_get(out, ctypes.byref(view))
-            if status != _OK:
-                return status
-            count = view.patch_count
-            patches, geometry, changed = addresses
-            return int(
-                self._lib.saccade_emission_copy(out, patches, view.patches_bytes, geometry, 16 * count, changed, count)
-            )
-        finally:
-            self._lib.saccade_emission_release(out)
+        target = self._target
+        if self._cuda_index is None:
+            target.patches, target.geometry, target.changed = addresses
+        else:
+            target.patches, target.geometry, target.changed, target.damaged_tiles = addresses
+            target.cuda_stream = _arrays.current_cuda_stream(self._cuda_index)
+        status: int = self._next(self._address, timeout_ms, self._target_at, self._view_at)
+        return status

@@ -1,18 +1,19 @@
-"""`Stream`: a video as an iterator of emissions."""
+"""`Stream`: a video, or frames of your own, as an iterator of emissions."""
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pysaccade import _abi, _arrays, _handle, _info, _native
 from pysaccade._batch import EmissionBatch
-from pysaccade._fixations import Fixation, fixation_of
+from pysaccade._fixations import Fixation, FixationRequest, fixation_of
 from pysaccade._normalize import normalization_of
 from pysaccade._options import NativeOptions, table, unknown_name
 from pysaccade._sources import Source, source_of
@@ -31,13 +32,17 @@ class Stream(Iterator[Emission]):
             tokens = encoder(emission.patches[emission.new])    # [n, 3, 16, 16] on your device
 
     Args:
-        source: A path, "-", a URL or device, "lavfi:GRAPH", "test://NAME".
+        source: A path, "-", a URL or device, "lavfi:GRAPH", "test://NAME"; or an iterable of frames: tensors or arrays
+            [3, H, W] or [H, W, 3] u8 (also [H, W] gray, RGBA), each alone or as (frame, seconds). Frames without a time
+            come at `input_rate` a second, 25 by default. They are read where they lie.
         device: Where patches are: "cpu", "cuda", "cuda:1", a torch.device, or "auto": the GPU if there is one that
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
         lattice: "nested", "grid" or "uniform".
         fixation: Where the eye goes: "saliency", "center[:U,V]", "random", "raster[:COLSxROWS]", "file:PATH"; or
-            (u, v).
+            (u, v); or a scanpath: a tensor or an array [n, 3] of t_s, u, v with t_s from the first frame on, or [n, 2]
+            of u, v, one at each fixation; or a callable that is given this stream whenever a fixation is due, and
+            returns (u, v), or None to leave it to "saliency".
         rate: Fixations a second of the video's own time.
         every: "fixation", "frame" or N: patches on landing, at each frame, or each N frames.
         dtype: Of the samples: torch.uint8, float16 or float32, NumPy's, or "u8", "f16", "f32". Floats are in [0, 1].
@@ -111,8 +116,8 @@ class Stream(Iterator[Emission]):
         self._word = _arrays.dtype_word(settings["dtype"])
         self._normalization = normalization_of(settings["normalize"], self._word)
         self._place = _arrays.place_of(settings["array"], settings["device"])
-        self._source: Source = source_of(source)
-        self._fixation: Fixation = fixation_of(settings["fixation"])
+        self._source: Source = source_of(source, settings)
+        self._fixation: Fixation = fixation_of(settings["fixation"], settings["rate"])
         backend = settings.get("backend")
         if self._place.device == "cuda" and backend not in {None, "auto", "cuda"}:
             raise ValueError(f"Stream: device={settings['device']!r} conflicts with backend={backend!r}; leave one out")
@@ -130,7 +135,8 @@ class Stream(Iterator[Emission]):
             native.set("fixation", self._fixation.option)
             if place.device != "auto" and self._settings.get("backend") in {None, "auto"}:
                 native.set("backend", place.device)
-            native.set("device", _arrays.current_cuda_index(place))
+            self._ordinal = _arrays.current_cuda_index(place)
+            native.set("device", self._ordinal)
         except BaseException:
             native.free()
             raise
@@ -155,6 +161,18 @@ class Stream(Iterator[Emission]):
         if self._forks != _handle.forks() and self._handle is not None:
             raise _handle.fork_error()
 
+    def _check_use(self) -> None:
+        """Raise in a forked child, and in a callable that uses the stream by which it was asked."""
+        self._check_process()
+        if self._is_asking():
+            raise ValueError(
+                "Stream: inside its own fixation callable a stream gives its request, texture, info and geometry, and takes "
+                "look, attend and close"
+            )
+
+    def _is_asking(self) -> bool:
+        return self._fixation.asking is not None and self._fixation.asking == threading.get_ident()
+
     def _open(self) -> None:
         native = self._native_options()
         try:
@@ -167,7 +185,7 @@ class Stream(Iterator[Emission]):
             self._source.open(handle, on_this_thread=self._settings.get("backend") == "gl")
             self._info = handle.info()
             self._geometry = handle.geometry()
-            self._taker = Taker(handle, self._memory(), self._normalization)
+            self._taker = Taker(handle, self._memory(), self._word, self._normalization)
             self._facts = Facts(self._info.size, self._info.sar, self._normalization)
         except BaseException:
             self._handle = None
@@ -180,14 +198,18 @@ class Stream(Iterator[Emission]):
     def _memory(self) -> _arrays.Memory:
         shape = self._geometry
         patches = (shape.patch_count, 3, shape.patch_size, shape.patch_size)
-        return _arrays.Memory(self._place.kind, self._word, patches, None)
+        ordinal = None
+        if self._place.kind == "torch" and self._place.device != "cpu" and shape.backend == "cuda":
+            torch = _arrays.import_torch()
+            ordinal = self._ordinal if torch.cuda.is_available() else None
+        return _arrays.Memory(self._place.kind, self._word, patches, ordinal)
 
     def reopen(self, source: Any = None) -> Stream:
         """Begin again at the start of the source, or of another one, with the same settings. Returns the stream."""
-        self._check_process()
+        self._check_use()
         with self._taking, self._mine():
             if source is not None:
-                self._source = source_of(source)
+                self._source = source_of(source, self._settings)
             self._drop()
             self._closed = False
             self._opened()
@@ -199,8 +221,10 @@ class Stream(Iterator[Emission]):
         if self._forks != _handle.forks():  # a forked child: all that is the parent's
             return
         handle = self._handle
-        if handle is not None:
-            handle.interrupt()
+        if handle is None:
+            return
+        handle.interrupt()
+        if not self._is_asking():  # else the library still works with it, and _take() drops it
             with self._mine():
                 self._drop()
 
@@ -224,13 +248,13 @@ class Stream(Iterator[Emission]):
     # ---- emissions ---------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Stream:
-        self._check_process()
+        self._check_use()
         if self._over and not self._closed:
             self.reopen()
         return self
 
     def __next__(self) -> Emission:
-        self._check_process()
+        self._check_use()
         with self._taking:
             with self._lock:
                 self._opened()
@@ -246,6 +270,7 @@ class Stream(Iterator[Emission]):
         """
         if n < 1:
             raise ValueError(f"Stream.batched: n is at least 1, not {n}")
+        self._check_use()
         return self._batches(n, drop_last)
 
     def _batches(self, n: int, drop_last: bool) -> Iterator[EmissionBatch]:
@@ -258,7 +283,7 @@ class Stream(Iterator[Emission]):
 
     def _batch(self, n: int) -> EmissionBatch | None:
         """The next n emissions, fewer at the end of the stream; None: it was there."""
-        self._check_process()
+        self._check_use()
         emissions: list[Emission] = []
         with self._taking:
             with self._lock:
@@ -270,14 +295,14 @@ class Stream(Iterator[Emission]):
                 addresses = tuple(begin + index * stride for begin, stride in zip(begins, strides, strict=True))
                 if not self._take(addresses):
                     break
-                slot = (arrays[0][index], arrays[1][index], arrays[2][index])
+                slot = [array[index] for array in arrays]
                 emissions.append(self._facts.emission(slot, self._taker.view))
         if not emissions:
             return None
-        patches, geometry, changed = (array[: len(emissions)] for array in arrays)
+        patches, geometry, changed = (array[: len(emissions)] for array in arrays[:3])
         return EmissionBatch(patches=patches, geometry=geometry, changed=changed, emissions=tuple(emissions))
 
-    def _take(self, addresses: tuple[int, ...]) -> bool:
+    def _take(self, addresses: Sequence[int]) -> bool:
         """Wait for the next emission and write it to these addresses; False: the stream is over, or was closed."""
         while not self._closed:
             with self._lock:
@@ -297,6 +322,8 @@ class Stream(Iterator[Emission]):
         if status == _abi.SACCADE_OK:
             return True
         error = self._fixation.error()
+        if self._closed:  # by a callable of the caller's, or another thread
+            self._drop()
         if error is not None:  # a callable of the caller's
             raise error
         self._over = True
@@ -318,8 +345,54 @@ class Stream(Iterator[Emission]):
         u, v = float(u), float(v)
         if not (0 <= u <= 1 and 0 <= v <= 1):
             raise ValueError(f"Stream.look: ({u:g}, {v:g}) is outside the frame; u and v are 0 to 1")
+        self._ask(lambda handle: handle.call("look", u, v, prefix="Stream.look: "))
+
+    def attend(self, map: Any, uv_box: Any = None) -> None:  # noqa: A002
+        """Let fixations fall on the peak of a model's attention from now on, with inhibition of return. Any thread.
+
+        Args:
+            map: [h, w] weights, a tensor on either device or an array; leading axes of 1 are dropped. Only their
+                differences count. NaN and -inf are never looked at. It holds until the next one; None gives the eye
+                back to `fixation`.
+            uv_box: left, top, right, bottom of the map in the frame; None: all of it.
+
+        Raises:
+            TypeError, ValueError: It can be no such map.
+        """
+        if map is None:
+            self._ask(lambda handle: handle.call("attend", None, 0, 0, None))
+            return
+        weights = np.ascontiguousarray(_arrays.as_host_array(map, "Stream.attend: map"), np.float32)
+        while weights.ndim > 2 and weights.shape[0] == 1:
+            weights = weights[0]
+        if weights.ndim != 2:
+            raise ValueError(f"Stream.attend: map is [h, w], not {list(weights.shape)}")
+        box = None
+        if uv_box is not None:
+            edges = _arrays.as_host_array(uv_box, "Stream.attend: uv_box").astype(np.float32).reshape(-1)
+            if edges.shape != (4,):
+                raise ValueError(f"Stream.attend: uv_box is left, top, right, bottom, not {uv_box!r}")
+            box = (ctypes.c_float * 4)(*edges.tolist())
+        rows, cols = weights.shape
+        self._ask(
+            lambda handle: handle.call("attend", _arrays.address(weights), rows, cols, box, prefix="Stream.attend: ")
+        )
+
+    @property
+    def request(self) -> FixationRequest | None:
+        """Inside a callable `fixation`: what it is asked for; else None."""
+        return self._fixation.request
+
+    def _ask(self, work: Callable[[_handle.Handle], int]) -> None:
+        """Do this with the handle: now, or, where another thread waits with it, before that takes its next frame."""
         self._check_process()
-        self._pending.append(lambda handle: handle.call("look", u, v))
+        if not self._is_asking() and self._lock.acquire(blocking=False):
+            try:
+                work(self._opened())
+            finally:
+                self._lock.release()
+        else:
+            self._pending.append(work)
 
     def _mine(self) -> _Mine:
         return _Mine(self)
@@ -346,7 +419,7 @@ class Stream(Iterator[Emission]):
     @property
     def counters(self) -> _info.Counters:
         """Totals since the source was opened."""
-        self._check_process()
+        self._check_use()
         with self._mine():
             return self._opened().counters()
 
