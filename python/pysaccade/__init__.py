@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pysaccade.sampling import sample_at_level as sample_at_level
     from pysaccade.sampling import sample_patches as sample_patches
     from pysaccade.stream import Stream as Stream
+    from pysaccade._gl import GLBuffer as GLBuffer
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
@@ -54,6 +55,7 @@ _MODULES = {
     "DumpDataset": "_dataset",
     "Emission": "emission",
     "EmissionBatch": "_batch",
+    "GLBuffer": "_gl",
     "GaussianField": "_gaussian_module",
     "InputError": "_errors",
     "Lattice": "lattice",
@@ -84,6 +86,7 @@ __all__ = [
     "DumpDataset",
     "Emission",
     "EmissionBatch",
+    "GLBuffer",
     "GaussianField",
     "InputError",
     "Lattice",
