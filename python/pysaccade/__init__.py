@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pysaccade._errors import InputError as InputError
     from pysaccade._errors import UnavailableError as UnavailableError
     from pysaccade._gaussian_module import GaussianField as GaussianField
+    from pysaccade._gl import GLBuffer as GLBuffer
     from pysaccade._paint import paint as paint
     from pysaccade._program import dump as dump
     from pysaccade._show import Picture as Picture
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from pysaccade.sampling import sample_at_level as sample_at_level
     from pysaccade.sampling import sample_patches as sample_patches
     from pysaccade.stream import Stream as Stream
-    from pysaccade._gl import GLBuffer as GLBuffer
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {

@@ -102,6 +102,7 @@ class Handle:
         assert out.value is not None
         self.address: int = out.value
         self._finalizer = weakref.finalize(self, _free, self.address, self._log, _forks)
+        self._finalizer.atexit = False  # another thread may still work with it: Stream closes it at exit
         self._level = _native.new(_abi.saccade_level)
 
     def keep(self, function: object) -> None:

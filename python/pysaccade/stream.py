@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +25,16 @@ from pysaccade.emission import Emission
 
 _SLICE_MS = 100  # a wait looks at Ctrl-C and at other threads this often
 _OWN_NAMES = ("device", "array")
+
+
+_open_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """At the end of the process: whoever waits ends, and then the library's threads do."""
+    for stream in list(_open_streams):
+        stream.close()
 
 
 class Stream(Iterator[Emission]):
@@ -166,8 +178,8 @@ class Stream(Iterator[Emission]):
         self._check_process()
         if self._is_asking():
             raise ValueError(
-                "Stream: inside its own fixation callable a stream gives its request, texture, info and geometry, and takes "
-                "look, attend and close"
+                "Stream: inside its own fixation callable a stream gives its request, texture, info and geometry, and "
+                "takes look, attend and close"
             )
 
     def _is_asking(self) -> bool:
@@ -194,6 +206,7 @@ class Stream(Iterator[Emission]):
                 raise ValueError("Stream: it was closed while it opened") from None
             raise
         self._over = False
+        _open_streams.add(self)
 
     def _memory(self) -> _arrays.Memory:
         shape = self._geometry
