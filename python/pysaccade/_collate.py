@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ try:
     import torch
     from torch import Tensor
     from torch.nn.utils.rnn import pad_sequence
+    from torch.utils.data import get_worker_info
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("collate needs torch: pip install 'pysaccade[torch]'", name="torch") from error
 
@@ -56,9 +58,9 @@ def collate(items: Sequence[Mapping[str, Any] | Emission], layout: str = "padded
         if key not in _OF_TOKENS + _OF_EMISSIONS:
             batch[key] = _stack(values)
         elif layout == "padded":
-            batch[key] = pad_sequence(values, batch_first=True, padding_value=-1 if key == "reuse" else 0)
+            batch[key] = _pad(values, -1 if key == "reuse" else 0)
         else:
-            batch[key] = torch.cat(values)
+            batch[key] = torch.cat(values, out=_shared(values[0], sum(map(len, values))))
     tokens = [len(row["patches"]) for row in rows]
     emissions = [len(row["reuse"]) for row in rows] if "reuse" in rows[0] else []
     device = batch["patches"].device
@@ -108,6 +110,30 @@ def _check(rows: list[dict[str, Any]]) -> None:
                 raise ValueError(
                     f"collate: {key} of items 0 and {i} differ: {what[0]} and {what[1]}; batch dumps of one kind"
                 )
+
+
+def _shared(like: Tensor, rows: int) -> Tensor | None:
+    """In a DataLoader's worker, memory for [rows, ...] that the main process shares: saves copying the batch again."""
+    if get_worker_info() is None or like.is_cuda:
+        return None
+    shape = (rows, *like.shape[1:])
+    storage: Any = like.untyped_storage()
+    memory: Any = torch.empty(0, dtype=like.dtype)
+    shared: Tensor = memory.set_(storage._new_shared(math.prod(shape) * like.element_size(), device="cpu"), 0, shape)
+    return shared
+
+
+def _pad(values: list[Tensor], padding: int) -> Tensor:
+    """[K, ...] each as one [B, L, ...]."""
+    most = max(map(len, values))
+    memory = _shared(values[0], len(values) * most)
+    if memory is None:
+        return pad_sequence(values, batch_first=True, padding_value=padding)
+    padded = memory.view(len(values), most, *values[0].shape[1:])
+    for row, value in zip(padded, values, strict=True):
+        row[: len(value)] = value
+        row[len(value) :] = padding
+    return padded
 
 
 def _stack(values: list[Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from pysaccade._dump import Dump
 from pysaccade._errors import InputError
 from pysaccade._positions import KINDS, positions
-from pysaccade._reuse import plan_tokens
+from pysaccade._reuse import Array, plan_tokens
 
 try:
     import torch
@@ -134,10 +134,10 @@ class DumpDataset(Dataset[Item]):
     def _item(self, clip: Dump) -> Item:
         index, count = clip.index, clip.changed.shape[1]
         tokens, reuse = plan_tokens(clip.geometry, clip.changed, only_changed=self._only_changed)
-        emission, slot = np.divmod(tokens, count)
-        geometry = clip.geometry[emission, slot]
+        emission = tokens // count
+        geometry = _rows(clip.geometry, tokens)
         item = {
-            "patches": torch.from_numpy(clip.patches[emission, slot]),
+            "patches": torch.from_numpy(_rows(clip.patches, tokens)),
             "geometry": torch.from_numpy(geometry),
             "emission": torch.from_numpy(emission),
             "reuse": torch.from_numpy(reuse),
@@ -152,6 +152,16 @@ class DumpDataset(Dataset[Item]):
             )
             item["positions"] = torch.from_numpy(where)
         return item
+
+
+def _rows(array: Array, tokens: Array) -> Array:
+    """Rows of [T, N, ...] by T x N indices, in memory of their own."""
+    flat: Array = array.reshape(-1, *array.shape[2:])
+    if len(tokens) == len(flat):  # all, in their order
+        whole: Array = flat.copy()
+        return whole
+    rows: Array = flat.take(tokens, axis=0)
+    return rows
 
 
 def _at_least_one(name: str, value: int) -> int:

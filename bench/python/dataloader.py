@@ -1,0 +1,86 @@
+"""Emissions a second of a DataLoader with four workers over 100 dumps, beside a plain NumPy loop over the same files.
+
+    scripts/venv && PYTHONPATH=python .venv/bin/python bench/python/dataloader.py [FOLDER]
+
+FOLDER keeps the dumps (1 GB) between runs. Each way is run in turn, three times; the best counts.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from torch.utils.data import DataLoader
+
+import pysaccade as sc
+
+ROOT = Path(__file__).resolve().parents[2]
+DUMPS, CLIP, BATCH, WORKERS, ROUNDS = 100, 8, 8, 4, 3
+
+
+def make_dumps(folder: Path) -> list[Path]:
+    """100 dumps of their own files, so that each has pages of its own."""
+    paths = [folder / f"{i:03}" for i in range(DUMPS)]
+    for path in paths:
+        if path.exists():
+            continue
+        if path is paths[0]:
+            sc.dump(ROOT / "assets" / "demo.mp4", path)
+        else:
+            shutil.copytree(paths[0], path)
+    return paths
+
+
+def plain_loop(paths: list[Path]) -> int:
+    """What anybody would write: each clip's arrays, copied out of the map."""
+    emissions = 0
+    for path in paths:
+        patches, geometry = (np.load(path / f"{name}.npy", mmap_mode="r") for name in ("patches", "geometry"))
+        for first in range(0, len(patches), CLIP):
+            clip = np.array(patches[first : first + CLIP])
+            _ = np.array(geometry[first : first + CLIP])
+            emissions += len(clip)
+    return emissions
+
+
+def loader(paths: list[Path], workers: int, layout: str, only_changed: bool) -> int:
+    """Clips in batches, as training has them."""
+    data = sc.DumpDataset(paths, clip=CLIP, only_changed=only_changed)
+    collate = functools.partial(sc.collate, layout=layout)
+    batches = DataLoader(data, batch_size=BATCH, collate_fn=collate, num_workers=workers)
+    return sum(
+        int(batch["emission_mask"].sum() if layout == "padded" else batch["cu_emissions"][-1]) for batch in batches
+    )
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="saccade-dumps-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = make_dumps(folder)
+    ways: dict[str, Callable[[], int]] = {
+        "numpy loop": lambda: plain_loop(paths),
+        "dataset, no worker": lambda: loader(paths, 0, "packed", only_changed=False),
+        "4 workers, packed": lambda: loader(paths, WORKERS, "packed", only_changed=False),
+        "4 workers, padded": lambda: loader(paths, WORKERS, "padded", only_changed=False),
+        "4 workers, packed, only changed": lambda: loader(paths, WORKERS, "packed", only_changed=True),
+    }
+    best = dict.fromkeys(ways, 0.0)
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            begin = time.perf_counter()
+            emissions = way()
+            best[name] = max(best[name], emissions / (time.perf_counter() - begin))
+    for name, rate in best.items():
+        print(f"{name:32} {rate:9.0f} emissions/s {rate / best['numpy loop']:6.2f} of the NumPy loop")
+    if len(sys.argv) == 1:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
