@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import sys
 import threading
 import weakref
 from collections import deque
@@ -38,6 +39,22 @@ os.register_at_fork(after_in_child=_note_fork)
 def forks() -> int:
     """How often this process, or one before it, was forked: another number is another process."""
     return _forks
+
+
+_cuda_was_used = False  # by a stream of this process, or of one that it was forked from
+
+
+def note_backend(backend: str) -> None:
+    """Remember what the child of a fork can't use any more."""
+    global _cuda_was_used  # noqa: PLW0603
+    _cuda_was_used = _cuda_was_used or backend == "cuda"
+
+
+def cuda_is_lost() -> bool:
+    """Whether CUDA was used before this process was forked: CUDA can't be used in such a child."""
+    torch = sys.modules.get("torch")
+    lost_by_torch = torch is not None and bool(getattr(torch.cuda, "_is_in_bad_fork", bool)())
+    return lost_by_torch or (_cuda_was_used and _forks > 0)
 
 
 def fork_error() -> UnavailableError:

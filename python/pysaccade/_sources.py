@@ -68,9 +68,7 @@ class FrameSource:
         """Look at the first frame: it decides size and layout."""
         del on_this_thread
         if self._used_up:
-            raise ValueError(
-                "Stream: its source was an iterator, which is used up; pass a list, or what can be iterated again"
-            )
+            raise ValueError("Stream: its source was an iterator, which is used up; pass a list, or another iterable")
         self._frames = iter(self.original)
         self._used_up = self._frames is self.original
         self._ended = False

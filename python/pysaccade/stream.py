@@ -15,6 +15,7 @@ import numpy as np
 
 from pysaccade import _abi, _arrays, _handle, _info, _native
 from pysaccade._batch import EmissionBatch
+from pysaccade._errors import UnavailableError
 from pysaccade._fixations import Fixation, FixationRequest, fixation_of
 from pysaccade._normalize import normalization_of
 from pysaccade._options import NativeOptions, table, unknown_name
@@ -68,8 +69,8 @@ class Stream(Iterator[Emission]):
 
     The source is opened here. At the end of a source, iterating once more opens it again; a loop that was left goes on
     where it stopped; `reopen()` begins again at any moment. Waiting lets other threads run, and Ctrl-C ends it. Threads
-    may share a stream: each emission goes to one of them. A stream belongs to its process: it pickles as its settings,
-    and the copy opens its source where it is first used.
+    may share a stream by next(stream): each emission goes to one of them. A stream belongs to its process: it pickles
+    as its settings, and the copy opens its source where it is first used.
 
     Raises:
         TypeError, ValueError: An option is unknown, has a wrong value, or conflicts with another one.
@@ -140,19 +141,38 @@ class Stream(Iterator[Emission]):
         native = NativeOptions()
         try:
             for name, value in self._settings.items():
-                if name not in {*_OWN_NAMES, "fixation", "dtype", "normalize"}:
+                if name not in {*_OWN_NAMES, "backend", "fixation", "dtype", "normalize"}:
                     native.set(name, value)
             native.set("dtype", self._word)
             native.set("normalize", self._normalization.name)
             native.set("fixation", self._fixation.option)
-            if place.device != "auto" and self._settings.get("backend") in {None, "auto"}:
-                native.set("backend", place.device)
+            backend = self._settings.get("backend")
+            if backend in {None, "auto"} and place.device != "auto":
+                backend = place.device
+            if _handle.cuda_is_lost():
+                backend = self._without_cuda(backend)
+            native.set("backend", backend)
             self._ordinal = _arrays.current_cuda_index(place)
             native.set("device", self._ordinal)
         except BaseException:
             native.free()
             raise
         return native
+
+    @staticmethod
+    def _without_cuda(backend: str | None) -> str:
+        """The backend of a process that was forked from one that had used CUDA."""
+        if backend == "cuda":
+            raise UnavailableError(
+                "Stream: CUDA was used before this process was forked, and can't be used in it; start workers by "
+                "spawn, or pass device='cpu'"
+            )
+        if backend in {None, "auto"}:
+            _handle.LOGGER.warning(
+                "CUDA was used before this process was forked: the CPU takes over; spawn workers instead"
+            )
+            return "cpu"
+        return str(backend)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unopened, (type(self), self._source.original, self._settings)
@@ -162,7 +182,7 @@ class Stream(Iterator[Emission]):
     def _opened(self) -> _handle.Handle:
         """The handle, of a source that is open: opened now if it never was."""
         if self._closed:
-            raise ValueError("Stream: it was closed; reopen() opens it again")
+            raise _closed_error()
         if self._handle is None:
             self._forks = _handle.forks()
             self._open()
@@ -197,6 +217,7 @@ class Stream(Iterator[Emission]):
             self._source.open(handle, on_this_thread=self._settings.get("backend") == "gl")
             self._info = handle.info()
             self._geometry = handle.geometry()
+            _handle.note_backend(self._geometry.backend)
             self._taker = Taker(handle, self._memory(), self._word, self._normalization)
             self._facts = Facts(self._info.size, self._info.sar, self._normalization)
         except BaseException:
@@ -229,7 +250,7 @@ class Stream(Iterator[Emission]):
         return self
 
     def close(self) -> None:
-        """End decoding and give everything back; emissions stay. A thread that waits gets no more. Again: nothing."""
+        """End decoding and give everything back; emissions stay. Loops over it end, in any thread. Again: nothing."""
         self._closed = True
         if self._forks != _handle.forks():  # a forked child: all that is the parent's
             return
@@ -262,13 +283,17 @@ class Stream(Iterator[Emission]):
 
     def __iter__(self) -> Stream:
         self._check_use()
-        if self._over and not self._closed:
+        if self._closed:
+            raise _closed_error()
+        if self._over:
             self.reopen()
         return self
 
     def __next__(self) -> Emission:
         self._check_use()
         with self._taking:
+            if self._closed:  # a loop ends, whether close() comes while it waits or between
+                raise StopIteration
             with self._lock:
                 self._opened()
             arrays = self._taker.memory.empty()
@@ -283,12 +308,10 @@ class Stream(Iterator[Emission]):
         """
         if n < 1:
             raise ValueError(f"Stream.batched: n is at least 1, not {n}")
-        self._check_use()
-        return self._batches(n, drop_last)
+        return iter(self)._batches(n, drop_last)
 
     def _batches(self, n: int, drop_last: bool) -> Iterator[EmissionBatch]:
-        stream = iter(self)
-        while batch := stream._batch(n):
+        while batch := self._batch(n):
             if len(batch) == n or not drop_last:
                 yield batch
             if len(batch) < n:
@@ -299,6 +322,8 @@ class Stream(Iterator[Emission]):
         self._check_use()
         emissions: list[Emission] = []
         with self._taking:
+            if self._closed:
+                return None
             with self._lock:
                 self._opened()
             arrays = self._taker.memory.empty((n,))
@@ -486,6 +511,10 @@ class _Mine:
 
     def __exit__(self, *_: object) -> None:
         self._stream._lock.release()
+
+
+def _closed_error() -> ValueError:
+    return ValueError("Stream: it was closed; reopen() opens it again")
 
 
 def _unopened(kind: type[Stream], source: Any, settings: Mapping[str, Any]) -> Stream:

@@ -272,7 +272,7 @@ def test_close_is_final_until_reopened():
     stream.close()
     assert stream.closed
     assert "closed" in repr(stream)
-    for use in (lambda: next(stream), lambda: stream.counters, lambda: next(iter(stream.batched(2)))):
+    for use in (lambda: list(stream), lambda: stream.counters, lambda: stream.batched(2)):
         with pytest.raises(ValueError, match=r"Stream: it was closed; reopen\(\)"):
             use()
     assert kept.patches.any()

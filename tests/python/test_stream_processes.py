@@ -80,6 +80,19 @@ class TestFork:
         assert in_child(work) == "39"
         assert next(stream).frame == 1
 
+    def test_cuda_that_was_used_before_the_fork_is_said_to_be_lost(self, monkeypatch: pytest.MonkeyPatch):
+        """CUDA in a forked worker: vision 8072. The parent's use is pretended, so that no GPU is needed."""
+        from pysaccade import _handle
+
+        monkeypatch.setattr(_handle, "_cuda_was_used", True)
+        monkeypatch.setattr(_handle, "_forks", 0)
+        wanted = numpy_stream(every="frame").geometry
+        assert in_child(lambda: sc.Stream(BOX, array="numpy", backend="cuda")).startswith(
+            "UnavailableError: Stream: CUDA was used before this process was forked"
+        )
+        assert in_child(lambda: sc.Stream(BOX, array="numpy").geometry.backend) == "cpu"
+        assert in_child(lambda: numpy_stream(every="frame").geometry.lattice) == wanted.lattice
+
     def test_unopened_stream_opens_in_the_child(self):
         import pickle
 
@@ -220,9 +233,19 @@ def test_other_threads_run_while_one_waits(waits: str, tmp_path: Path):
         next(stream)
         feeder.start()
     assert [next(stream).frame for _ in range(3)][-1] >= 2
+    assert (stream.info.duration_ns, stream.info.frame_count) == (None, None)  # of unknown length: torchcodec 695
     feeder.join()
     stream.close()
     os.close(held)
+
+
+def test_thirty_streams_are_open_at_once():
+    """Many decoders cost: torchcodec 527, 715."""
+    wanted = [emission.patches for emission in numpy_stream(every=20)]
+    streams = [numpy_stream(every=20) for _ in range(30)]
+    for right in wanted:
+        for stream in streams:
+            np.testing.assert_array_equal(next(stream).patches, right)
 
 
 def test_close_from_another_thread_ends_a_wait(tmp_path: Path):
@@ -241,8 +264,10 @@ def test_stream_answers_other_threads_while_one_waits(tmp_path: Path):
     held = os.open(tmp_path / "pipe", os.O_RDWR)
     os.write(held, bytes(256))
     stream = numpy_stream(tmp_path / "pipe", every="frame", **RAW)
-    waiter = threading.Thread(target=lambda: list(stream))
+    first = threading.Event()
+    waiter = threading.Thread(target=lambda: [first.set() for _ in stream])
     waiter.start()
+    assert first.wait(120)
     for _ in range(5):
         assert stream.counters.frames <= 1
         assert stream.texture.level(0).shape == (16, 16)
@@ -256,7 +281,12 @@ def test_threads_share_a_stream_and_each_emission_goes_to_one():
     wanted = {emission.frame: emission.patches for emission in numpy_stream(every="frame")}
     stream = numpy_stream(every="frame")
     seen: list[sc.Emission] = []
-    threads = [threading.Thread(target=lambda: seen.extend(stream)) for _ in range(6)]
+
+    def work() -> None:
+        while (emission := next(stream, None)) is not None:
+            seen.append(emission)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -291,8 +321,9 @@ def test_many_streams_side_by_side_do_not_mix(clip: Path):
             np.testing.assert_array_equal(next(stream).patches, wanted[index][step])
 
 
-def test_stream_is_collected_without_close():
-    stream = numpy_stream()
+@pytest.mark.parametrize("fixation", ["saliency", lambda _: None, [[0, 0.5, 0.5]]], ids=["policy", "callable", "path"])
+def test_stream_is_collected_without_close(fixation: object):
+    stream = numpy_stream(fixation=fixation)
     next(stream)
     gone = weakref.ref(stream)
     gc.disable()
