@@ -8,7 +8,7 @@
 #include "kernels/tensor/reduce.h"
 #include "kernels/tensor/sample.h"
 #include "kernels/tensor/update.h"
-#if defined(SACCADE_CUDA)
+#if defined(SACCADE_TENSOR_CUDA)
 #include "gpu/cuda/device.h"
 #endif
 
@@ -32,7 +32,7 @@ saccade_status run(const char* function, const saccade_place* place, const Cpu& 
     cpu();
     return SACCADE_OK;
   }
-#if defined(SACCADE_CUDA)
+#if defined(SACCADE_TENSOR_CUDA)
   const CudaDeviceGuard guard(place->device);
   cuda(place->cuda_stream);
   return SACCADE_OK;
@@ -367,7 +367,7 @@ saccade_status saccade_gradient_unit(const saccade_place* place, const saccade_a
 
 size_t saccade_gaussian_workspace_bytes(const saccade_place* place, const saccade_gaussians* gaussians) {
   if (place == nullptr || gaussians == nullptr || place->cuda == 0) return 0;
-#if defined(SACCADE_CUDA)
+#if defined(SACCADE_TENSOR_CUDA)
   try {
     return tensor::cuda::gaussian_workspace_bytes(gaussian_args("saccade_gaussian_workspace_bytes", gaussians));
   } catch (...) {

@@ -39,7 +39,7 @@ struct PassArgs {
   std::int64_t in_b, in_c;
   int in_y, in_x;
   int in_width, in_height;
-  int together;  // so many elements of a row may be loaded at once: 4 Q, 4 or 1
+  int together;  // so many elements of a row may be loaded at once: 16 to 1
   bool dense;    // everywhere stride_c leads on from one batch to the next
   int channels;
   unsigned planes;  // B * C
@@ -173,14 +173,13 @@ __device__ __forceinline__ QuadLevels<T> levels_of(const Words<In> (&rows)[4], i
 }
 
 // A thread's texels from (x, y) on. Those beyond the image are its edge's.
-template <class T, class In>
+template <class T, class In, int kQ>
 __device__ __forceinline__ void load_rows(const PassArgs<T, In>& args, const In* in, int x, int y,
-                                          Words<In> (&rows)[kQuads<In>][4]) {
-  constexpr int kQ = kQuads<In>;
+                                          Words<In> (&rows)[kQ][4]) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
     const In* row = in + min(y + j, args.in_height - 1) * args.in_y;
-    if (args.together == 4 * kQ && x + 4 * kQ <= args.in_width) {
+    if (args.together >= 4 * kQ && x + 4 * kQ <= args.in_width) {
       struct alignas(16) All {
         Words<In> quads[kQ];
       };
@@ -267,37 +266,61 @@ struct SharedLevels {
   CarryOf<T> last[1][kQ];
 };
 
-template <class T, class In>
-__device__ __forceinline__ void block_levels(const PassArgs<T, In>& args, SharedLevels<T, kQuads<In>>& shared,
-                                             PlaneIndex plane, unsigned number) {
-  constexpr int kQ = kQuads<In>;
-  const int bx = block_col(args) * kQ;
-  const int by = block_row(args);
-  join_shared<T, 4 * kQ, 4>(shared.eighths, shared.sixteenths, args.out[3], plane_of(args.out[3], plane), bx * 4,
-                            by * 4, args.below + 4);
-  if (args.count == 4) return;
-  __syncthreads();
-  join_shared<T, 2 * kQ, 2>(shared.sixteenths, shared.thirtyseconds, args.out[4], plane_of(args.out[4], plane), bx * 2,
-                            by * 2, args.below + 5);
-  if (args.count == 5) return;
-  __syncwarp();  // these and the last are one warp's
-  join_shared<T, kQ, 1>(shared.thirtyseconds, shared.last, args.out[5], plane_of(args.out[5], plane), bx, by,
-                        args.below + 6);
-  const int x = bx + static_cast<int>(threadIdx.x);
-  if (args.carried == nullptr || threadIdx.x >= kQ || x >= args.carried_width || by >= args.carried_height) return;
-  const std::int64_t row = static_cast<std::int64_t>(number) * args.carried_height + by;
-  args.carried[row * args.carried_width + x] = shared.last[0][threadIdx.x];
+// One channel of the block. `number`: of its plane.
+template <class T, int kQ>
+struct ChannelLevels {
+  SharedLevels<T, kQ>* shared;
+  PlaneIndex plane;
+  unsigned number;
+};
+
+template <class T, class In, int kQ>
+__device__ __forceinline__ void carry_on(const PassArgs<T, In>& args, const ChannelLevels<T, kQ>& channel) {
+  const int x = block_col(args) * kQ + static_cast<int>(threadIdx.x);
+  const int y = block_row(args);
+  if (args.carried == nullptr || threadIdx.x >= kQ || x >= args.carried_width || y >= args.carried_height) return;
+  const std::int64_t row = static_cast<std::int64_t>(channel.number) * args.carried_height + y;
+  args.carried[row * args.carried_width + x] = channel.shared->last[0][threadIdx.x];
 }
 
-// The levels of a thread's quads, and of the block. Called by all its threads, with a barrier before the next call.
-template <class T, class In>
-__device__ __forceinline__ void make_levels(const PassArgs<T, In>& args, const Words<In> (&rows)[kQuads<In>][4],
-                                            SharedLevels<T, kQuads<In>>& shared, PlaneIndex plane, unsigned number) {
-  constexpr int kQ = kQuads<In>;
+// Levels 4 to 6 of the block, of each channel. Called by all threads, after a barrier.
+template <class T, class In, int kQ, int kGroup>
+__device__ __forceinline__ void block_levels(const PassArgs<T, In>& args,
+                                             const ChannelLevels<T, kQ> (&channels)[kGroup], int count) {
+  const int bx = block_col(args) * kQ;
+  const int by = block_row(args);
+#pragma unroll
+  for (int g = 0; g < kGroup; ++g) {
+    if (g >= count) continue;
+    SharedLevels<T, kQ>& shared = *channels[g].shared;
+    join_shared<T, 4 * kQ, 4>(shared.eighths, shared.sixteenths, args.out[3], plane_of(args.out[3], channels[g].plane),
+                              bx * 4, by * 4, args.below + 4);
+  }
+  if (args.count == 4) return;
+  __syncthreads();
+#pragma unroll
+  for (int g = 0; g < kGroup; ++g) {
+    if (g >= count) continue;
+    SharedLevels<T, kQ>& shared = *channels[g].shared;
+    join_shared<T, 2 * kQ, 2>(shared.sixteenths, shared.thirtyseconds, args.out[4],
+                              plane_of(args.out[4], channels[g].plane), bx * 2, by * 2, args.below + 5);
+    if (args.count == 5) continue;
+    __syncwarp();  // these and the last are one warp's
+    join_shared<T, kQ, 1>(shared.thirtyseconds, shared.last, args.out[5], plane_of(args.out[5], channels[g].plane), bx,
+                          by, args.below + 6);
+    carry_on(args, channels[g]);
+  }
+}
+
+// The levels of a thread's own quads of one channel; level 3 stays in shared memory.
+template <class T, class In, int kQ>
+__device__ __forceinline__ void own_levels(const PassArgs<T, In>& args, const Words<In> (&rows)[kQ][4],
+                                           const ChannelLevels<T, kQ>& channel) {
   const int tx = static_cast<int>(threadIdx.x) % 16;
   const int ty = static_cast<int>(threadIdx.x) / 16;
   const int x = (block_col(args) * 16 + tx) * 4 * kQ;
   const int y = block_row(args) * kTile + ty * 4;
+  const PlaneIndex plane = channel.plane;
   Row<T, 2 * kQ> half[2];
   Row<T, kQ> quarter;
   CarryOf<T> carried[kQ];
@@ -316,10 +339,20 @@ __device__ __forceinline__ void make_levels(const PassArgs<T, In>& args, const W
   store_row(args.out[1], plane_of(args.out[1], plane), x / 4, y / 4, quarter);
   if (args.count == 2) return;
   store_eighths<T, kQ>(args.out[2], plane_of(args.out[2], plane), block_col(args), block_row(args), tx, ty, carried,
-                       args.below + 3, shared.eighths);
-  if (args.count == 3) return;
+                       args.below + 3, channel.shared->eighths);
+}
+
+// All levels of the block, of `count` channels. Called by all its threads, with a barrier before the next call.
+template <class T, class In, int kQ, int kGroup>
+__device__ __forceinline__ void make_levels(const PassArgs<T, In>& args, const Words<In> (&rows)[kGroup][kQ][4],
+                                            const ChannelLevels<T, kQ> (&channels)[kGroup], int count) {
+#pragma unroll
+  for (int g = 0; g < kGroup; ++g) {
+    if (g < count) own_levels<T, In, kQ>(args, rows[g], channels[g]);
+  }
+  if (args.count <= 3) return;
   __syncthreads();
-  block_levels<T, In>(args, shared, plane, number);
+  block_levels<T, In, kQ, kGroup>(args, channels, count);
 }
 
 // 8, 4, 2 or 1 elements that may be read or written at once anywhere in the array.
@@ -379,8 +412,7 @@ PassArgs<T, T> first_pass(const ReduceArgs& reduce) {
   args.in_x = static_cast<int>(base.stride_x);
   args.in_width = base.width;
   args.in_height = base.height;
-  args.together = together_in(base, 4 * kQuads<T>);
-  if (args.together < 4 * kQuads<T> && args.together > 4) args.together = 4;
+  args.together = together_in(base, 16);
   if (reduce.levels - 1 > kLevelsAtOnce) {
     args.carried = static_cast<CarryOf<T>*>(reduce.workspace);
     args.carried_width = (base.width + kTile - 1) / kTile + 1;

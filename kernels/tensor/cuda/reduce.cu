@@ -15,9 +15,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<T, In>)
   const int y = block_row(args) * kTile + static_cast<int>(threadIdx.x) / 16 * 4;
   for (unsigned number = blockIdx.z; number < args.planes; number += gridDim.z) {
     const PlaneIndex plane = plane_index(args, number);
-    Words<In> rows[kQ][4];
-    load_rows<T, In>(args, args.in + plane.first(args.in_b, args.in_c), x, y, rows);
-    make_levels<T, In>(args, rows, shared, plane, number);
+    Words<In> rows[1][kQ][4];
+    load_rows<T, In>(args, args.in + plane.first(args.in_b, args.in_c), x, y, rows[0]);
+    const ChannelLevels<T, kQ> channels[1] = {{&shared, plane, number}};
+    make_levels<T, In>(args, rows, channels, 1);
     __syncthreads();
   }
 }

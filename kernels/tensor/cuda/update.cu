@@ -28,8 +28,9 @@ struct UpdatePass {
   int tile_cols, tile_rows;
 };
 
-// Of a block: 4 Q x 4 tiles.
-template <int kQ>
+constexpr int kQ = 1;  // quads of a thread: small blocks, since few of them have work
+
+// Of a block: 4 x 4 tiles.
 struct TileState {
   int pixels[4][4 * kQ];  // that differ
   int damaged[4][4 * kQ];
@@ -56,45 +57,60 @@ __device__ __forceinline__ unsigned inside_bits(const PassArgs<T, T>& texture, i
   return (row * 0x1111U) & ((1U << (4 * rows)) - 1U);
 }
 
-// Pixels of a thread's quads that differ in a channel, as bits; adds up how much.
+// Channels whose texels a thread holds at once: narrow ones all at once, where they are few.
 template <class T>
-__device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits,
-                                        Value<T>* energy) {
-  using V = Value<T>;
-  constexpr int kQ = kQuads<T>;
+constexpr int kGroup = sizeof(T) == 1   ? 4
+                       : sizeof(T) == 2 ? 3
+                                        : 1;
+
+template <class T>
+__device__ __forceinline__ PassArgs<T, T> frame_pass(const UpdatePass<T>& pass) {
   PassArgs<T, T> frame = pass.texture;
   frame.in_y = pass.frame_y;
   frame.in_x = pass.frame_x;
   frame.together = pass.frame_together;
+  return frame;
+}
+
+template <class T>
+__device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], const Words<T> (&new_rows)[4],
+                                             Value<T> threshold, unsigned* bits, Value<T>* energy) {
+  using V = Value<T>;
+  bool same = true;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+#pragma unroll
+    for (unsigned w = 0; w < sizeof(T); ++w) same = same && old_rows[j].word[w] == new_rows[j].word[w];
+  }
+  if (same) return;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    T before[4];
+    T after[4];
+    unpack(old_rows[j], before);
+    unpack(new_rows[j], after);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const V difference = load(after[i]) - load(before[i]);
+      const V size = difference < V(0) ? -difference : difference;
+      if (!(size <= threshold)) *bits |= 1U << (4 * j + i);  // not a number differs, too
+      *energy += size;
+    }
+  }
+}
+
+// Pixels of a thread's quads that differ in a channel, as bits; adds up how much.
+template <class T>
+__device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits,
+                                        Value<T>* energy) {
+  const PassArgs<T, T> frame = frame_pass(pass);
   for (int c = 0; c < pass.texture.channels; ++c) {
     Words<T> old_rows[kQ][4];
     Words<T> new_rows[kQ][4];
     load_rows<T, T>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, old_rows);
     load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
 #pragma unroll
-    for (int q = 0; q < kQ; ++q) {
-      bool same = true;
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-#pragma unroll
-        for (unsigned w = 0; w < sizeof(T); ++w) same = same && old_rows[q][j].word[w] == new_rows[q][j].word[w];
-      }
-      if (same) continue;
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        T before[4];
-        T after[4];
-        unpack(old_rows[q][j], before);
-        unpack(new_rows[q][j], after);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const V difference = load(after[i]) - load(before[i]);
-          const V size = difference < V(0) ? -difference : difference;
-          if (!(size <= pass.threshold)) bits[q] |= 1U << (4 * j + i);  // not a number differs, too
-          energy[q] += size;
-        }
-      }
-    }
+    for (int q = 0; q < kQ; ++q) compare_quad(old_rows[q], new_rows[q], pass.threshold, &bits[q], &energy[q]);
   }
 }
 
@@ -103,7 +119,7 @@ template <class T>
 __device__ __forceinline__ void read_mask(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits) {
   const std::uint8_t* mask = pass.mask_data + b * pass.mask_b;
 #pragma unroll
-  for (int q = 0; q < kQuads<T>; ++q) {
+  for (int q = 0; q < kQ; ++q) {
     for (int k = 0; k < 16; ++k) {
       const int x = min(at.x + 4 * q + k % 4, pass.texture.in_width - 1);
       const int y = min(at.y + k / 4, pass.texture.in_height - 1);
@@ -114,8 +130,7 @@ __device__ __forceinline__ void read_mask(const UpdatePass<T>& pass, const QuadP
 
 // Decides for each of the block's tiles. Returns whether any was damaged.
 template <class T>
-__device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileState<kQuads<T>>& tiles) {
-  constexpr int kQ = kQuads<T>;
+__device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileState& tiles) {
   bool damaged = false;
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < 16 * kQ) {
@@ -144,8 +159,8 @@ __device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileSta
 
 // Is the tile damaged that a quad's pixels come from? Those beyond the edge come from the last one.
 template <class T>
-__device__ __forceinline__ bool is_damaged(const UpdatePass<T>& pass, const TileState<kQuads<T>>& tiles, int x, int y) {
-  const int col = min(x / kTileSize, pass.tile_cols - 1) - block_col(pass.texture) * 4 * kQuads<T>;
+__device__ __forceinline__ bool is_damaged(const UpdatePass<T>& pass, const TileState& tiles, int x, int y) {
+  const int col = min(x / kTileSize, pass.tile_cols - 1) - block_col(pass.texture) * 4 * kQ;
   const int row = min(y / kTileSize, pass.tile_rows - 1) - block_row(pass.texture) * 4;
   return tiles.damaged[row][col] != 0;
 }
@@ -177,16 +192,11 @@ __device__ __forceinline__ void store_quad(const UpdatePass<T>& pass, T* plane, 
 // Writes a thread's damaged pixels of a channel; `rows` then hold what level 0 does.
 template <class T>
 __device__ __forceinline__ void write_rows(const UpdatePass<T>& pass, const QuadPlace& at, int b, int c,
-                                           const TileState<kQuads<T>>& tiles, const unsigned* bits,
-                                           Words<T> (&rows)[kQuads<T>][4]) {
-  constexpr int kQ = kQuads<T>;
+                                           const TileState& tiles, const unsigned* bits, Words<T> (&rows)[kQ][4]) {
   T* plane = pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c;
   load_rows<T, T>(pass.texture, plane, at.x, at.y, rows);
   if (pass.frame == nullptr) return;
-  PassArgs<T, T> frame = pass.texture;
-  frame.in_y = pass.frame_y;
-  frame.in_x = pass.frame_x;
-  frame.together = pass.frame_together;
+  const PassArgs<T, T> frame = frame_pass(pass);
   Words<T> new_rows[kQ][4];
   load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
 #pragma unroll
@@ -207,45 +217,102 @@ __device__ __forceinline__ void write_rows(const UpdatePass<T>& pass, const Quad
   }
 }
 
+// Counts what differs, then decides. `bits` and `energy`: the thread's own. Returns whether any tile was damaged.
 template <class T>
-__global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_constant__ UpdatePass<T> pass) {
-  constexpr int kQ = kQuads<T>;
-  __shared__ TileState<kQ> tiles;
-  __shared__ SharedLevels<T, kQ> shared;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int b = static_cast<int>(blockIdx.z);
+__device__ __forceinline__ bool count_and_decide(const UpdatePass<T>& pass, const QuadPlace& at, int b,
+                                                 const unsigned* bits, const Value<T>* energy, TileState& tiles) {
+#pragma unroll
+  for (int q = 0; q < kQ; ++q) {
+    const int count = __popc(bits[q] & inside_bits(pass.texture, at.x + 4 * q, at.y));
+    if (count != 0) atomicAdd(&tiles.pixels[at.ty / 4][(at.tx * kQ + q) / 4], count);
+    tiles.energy[at.ty][at.tx * kQ + q] = static_cast<float>(energy[q]);
+  }
+  __syncthreads();
+  return decide(pass, b, tiles);
+}
+
+template <class T>
+__device__ __forceinline__ QuadPlace quad_place(const UpdatePass<T>& pass) {
   QuadPlace at;
-  at.tx = thread % 16;
-  at.ty = thread / 16;
+  at.tx = static_cast<int>(threadIdx.x) % 16;
+  at.ty = static_cast<int>(threadIdx.x) / 16;
   at.x = (block_col(pass.texture) * 16 + at.tx) * 4 * kQ;
   at.y = block_row(pass.texture) * kTile + at.ty * 4;
+  return at;
+}
+
+template <class T>
+__device__ __forceinline__ PlaneIndex plane_at(const UpdatePass<T>& pass, int b, int c) {
+  return {pass.texture.dense ? 0 : b, pass.texture.dense ? b * pass.texture.channels + c : c};
+}
+
+__device__ __forceinline__ void clear_counts(TileState& tiles) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < 16 * kQ) tiles.pixels[thread / (4 * kQ)][thread % (4 * kQ)] = 0;
+  __syncthreads();
+}
+
+// By a mask, or with many channels: one after the other, each read again when it is known what changed.
+template <class T>
+__global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_constant__ UpdatePass<T> pass) {
+  __shared__ TileState tiles;
+  __shared__ SharedLevels<T, kQ> shared;
+  const int b = static_cast<int>(blockIdx.z);
+  const QuadPlace at = quad_place(pass);
   unsigned bits[kQ] = {};
-  if (pass.mask != UpdateMask::kTiles) {
-    if (thread < 16 * kQ) tiles.pixels[thread / (4 * kQ)][thread % (4 * kQ)] = 0;
-    __syncthreads();
-    Value<T> energy[kQ] = {};
-    if (pass.mask == UpdateMask::kPixels) {
-      read_mask(pass, at, b, bits);
-    } else {
-      compare(pass, at, b, bits, energy);
-    }
-#pragma unroll
-    for (int q = 0; q < kQ; ++q) {
-      const int count = __popc(bits[q] & inside_bits(pass.texture, at.x + 4 * q, at.y));
-      if (count != 0) atomicAdd(&tiles.pixels[at.ty / 4][(at.tx * kQ + q) / 4], count);
-      tiles.energy[at.ty][at.tx * kQ + q] = static_cast<float>(energy[q]);
-    }
-    __syncthreads();
-  }
-  if (!decide(pass, b, tiles)) return;
+  Value<T> energy[kQ] = {};
+  clear_counts(tiles);
+  if (pass.mask == UpdateMask::kPixels) read_mask(pass, at, b, bits);
+  if (pass.mask == UpdateMask::kDiff) compare(pass, at, b, bits, energy);
+  if (!count_and_decide(pass, at, b, bits, energy, tiles)) return;
   for (int c = 0; c < pass.texture.channels; ++c) {
-    Words<T> rows[kQ][4];
-    write_rows(pass, at, b, c, tiles, bits, rows);
+    Words<T> rows[1][kQ][4];
+    write_rows(pass, at, b, c, tiles, bits, rows[0]);
     if (pass.levels == 1) continue;
-    const PlaneIndex plane = {pass.texture.dense ? 0 : b, pass.texture.dense ? b * pass.texture.channels + c : c};
-    make_levels<T, T>(pass.texture, rows, shared, plane, static_cast<unsigned>(b * pass.texture.channels + c));
+    const auto number = static_cast<unsigned>(b * pass.texture.channels + c);
+    const ChannelLevels<T, kQ> channels[1] = {{&shared, plane_at(pass, b, c), number}};
+    make_levels<T, T>(pass.texture, rows, channels, 1);
     __syncthreads();
   }
+}
+
+// Few narrow channels, compared: all are held in registers from the comparison to the last level.
+template <class T>
+__global__ void __launch_bounds__(kThreads, 3) update_few_kernel(const __grid_constant__ UpdatePass<T> pass) {
+  constexpr int kMost = kGroup<T>;
+  __shared__ TileState tiles;
+  __shared__ SharedLevels<T, kQ> shared[kMost];
+  const int b = static_cast<int>(blockIdx.z);
+  const QuadPlace at = quad_place(pass);
+  const PassArgs<T, T> frame = frame_pass(pass);
+  const int count = pass.texture.channels;
+  unsigned bits[kQ] = {};
+  Value<T> energy[kQ] = {};
+  Words<T> rows[kMost][kQ][4];
+  Words<T> new_rows[kMost][kQ][4];
+#pragma unroll
+  for (int c = 0; c < kMost; ++c) {
+    if (c >= count) continue;
+    load_rows<T, T>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, rows[c]);
+    load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows[c]);
+  }
+  clear_counts(tiles);
+#pragma unroll
+  for (int c = 0; c < kMost; ++c) {
+    if (c < count) compare_quad(rows[c][0], new_rows[c][0], pass.threshold, &bits[0], &energy[0]);
+  }
+  if (!count_and_decide(pass, at, b, bits, energy, tiles)) return;
+  const bool damaged = is_damaged(pass, tiles, at.x, at.y);
+  ChannelLevels<T, kQ> channels[kMost];
+#pragma unroll
+  for (int c = 0; c < kMost; ++c) {
+    channels[c] = {&shared[c], plane_at(pass, b, c), static_cast<unsigned>(b * count + c)};
+    if (c >= count || !damaged) continue;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) rows[c][0][j] = new_rows[c][0][j];
+    store_quad(pass, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, rows[c][0], 0xffffU);
+  }
+  if (pass.levels > 1) make_levels<T, T>(pass.texture, rows, channels, count);
 }
 
 template <class T>
@@ -259,8 +326,7 @@ void run(const UpdateArgs& args, cudaStream_t stream) {
   pass.frame_c = args.frame.stride_c;
   pass.frame_y = static_cast<int>(args.frame.stride_y);
   pass.frame_x = static_cast<int>(args.frame.stride_x);
-  pass.frame_together = args.frame.data == nullptr ? 1 : together_in(args.frame, 4 * kQuads<T>);
-  if (pass.frame_together < 4 * kQuads<T> && pass.frame_together > 4) pass.frame_together = 4;
+  pass.frame_together = args.frame.data == nullptr ? 1 : together_in(args.frame, 16);
   pass.levels = args.texture.levels;
   pass.mask = args.mask;
   pass.mask_data = args.mask_data;
@@ -273,10 +339,15 @@ void run(const UpdateArgs& args, cudaStream_t stream) {
   pass.energy = args.energy;
   pass.tile_cols = tiles_across(base.width);
   pass.tile_rows = tiles_across(base.height);
-  const int across = kTile * kQuads<T>;
+  const int across = kTile * kQ;
   const dim3 grid(static_cast<unsigned>((base.width + across - 1) / across),
                   static_cast<unsigned>((base.height + kTile - 1) / kTile), static_cast<unsigned>(base.batch));
-  update_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
+  constexpr int kMost = kGroup<T>;
+  const bool few = args.mask == UpdateMask::kDiff && base.channels <= kMost;
+  if constexpr (kMost > 1) {
+    if (few) update_few_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
+  }
+  if (kMost == 1 || !few) update_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
   cuda_check_launch("update", stream);
   reduce_coarse(args.texture, stream);
 }
