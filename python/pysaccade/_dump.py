@@ -50,6 +50,7 @@ class Dump:
 
     def __init__(self, path: str | os.PathLike[str], *, require_complete: bool = True) -> None:
         self._path = Path(os.fsdecode(path))
+        self._absolute = self._path.absolute()  # also where it is unpickled, in another folder
         self._require_complete = bool(require_complete)
         self._rows: slice | None = None
         self._open()
@@ -199,7 +200,8 @@ class Dump:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle as the path: arrays stay on disk."""
-        return {"_path": self._path, "_require_complete": self._require_complete, "_rows": self._rows}
+        where = {"_path": self._absolute, "_absolute": self._absolute}
+        return {**where, "_require_complete": self._require_complete, "_rows": self._rows}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -43,7 +43,8 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
         source: A file, a URL, a device, "lavfi:GRAPH", "test://NAME", or "-" for stdin.
         path: The folder of the dump.
         **options: The command line's by their names (docs/OPTIONS.md), with underscores: `every="frame"`,
-            `patches=160`, `overwrite=True`. None is the default. Lists are joined by commas.
+            `patches=160`, `overwrite=True`. None is the default. Numbers in a list are joined by commas; a list of
+            texts or of lists gives the option once for each: `ignore=["mask.png", (0, 0, 200, 60)]`.
 
     Returns:
         The dump's manifest: counts, drops, errors, times.
@@ -60,7 +61,8 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
     """
     name, folder = _path("source", source), _path("path", path)
     command = [str(program()), "dump", f"--output={folder}", "--json", "--progress=none", "--log-level=warn"]
-    command += [_argument(key, value) for key, value in options.items() if value is not None]
+    for key, value in options.items():
+        command += _arguments(key, value)
     code, said = _run([*command, "--", name], stdin=None if name == "-" else subprocess.DEVNULL)
     words = _words(said)
     manifest = Path(folder, "manifest.json")
@@ -93,13 +95,17 @@ def _path(argument: str, value: Any) -> str:
     raise TypeError(f"dump: {argument} is of type {type(value).__name__}; it must be a path or a name")
 
 
-def _argument(key: str, value: Any) -> str:
-    """One option as the command line takes it, its value behind '=': so it may begin with a dash."""
+def _arguments(key: str, value: Any) -> list[str]:
+    """One option as the command line takes it, its value behind '=': so that it may begin with a dash."""
     if key in _ELSEWHERE:
         raise TypeError(f"dump: option {key}: {_ELSEWHERE[key]}")
+    if value is None:
+        return []
     if key == "dtype" and not (isinstance(value, str) and value in _SAMPLES.values()):
         value = _sample_type(value)
-    return f"--{key.replace('_', '-')}={_text(key, value)}"
+    is_list = isinstance(value, (list, tuple))
+    repeats = is_list and any(isinstance(item, (str, os.PathLike, list, tuple)) for item in value)
+    return [f"--{key.replace('_', '-')}={_text(key, item)}" for item in (value if repeats else [value])]
 
 
 def _sample_type(value: Any) -> str:

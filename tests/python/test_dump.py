@@ -166,6 +166,13 @@ def test_pickle_holds_the_path_not_the_samples(dumped: Path):
     np.testing.assert_array_equal(pickle.loads(data).patches, np.load(dumped / "patches.npy"))
 
 
+def test_pickle_of_a_relative_path_opens_in_another_folder(copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(copy.parent)
+    dump = sc.Dump(copy.name)
+    monkeypatch.chdir("/")
+    assert len(pickle.loads(pickle.dumps(dump))) == len(dump)
+
+
 def test_samples_of_every_type_and_their_normalisation(run_program, clip: Path, tmp_path: Path):
     for dtype, name in (("f16", np.float16), ("f32", np.float32)):
         folder = tmp_path / dtype
