@@ -19,6 +19,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pysaccade import channels as channels
+    from pysaccade import reference as reference
     from pysaccade._batch import EmissionBatch as EmissionBatch
     from pysaccade._collate import collate as collate
     from pysaccade._dataset import DumpDataset as DumpDataset
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
     from pysaccade._show import show as show
     from pysaccade.acuity import eccentricity as eccentricity
     from pysaccade.acuity import level_of_detail as level_of_detail
+    from pysaccade.damage import Damage as Damage
     from pysaccade.emission import Emission as Emission
     from pysaccade.foveated import sample_foveated as sample_foveated
     from pysaccade.gaussian import gaussian_field as gaussian_field
     from pysaccade.gaussian import mahalanobis as mahalanobis
     from pysaccade.lattice import Lattice as Lattice
     from pysaccade.plan import PatchPlan as PatchPlan
+    from pysaccade.pool import TexturePool as TexturePool
     from pysaccade.pyramid import TexturePyramid as TexturePyramid
     from pysaccade.pyramid import generate_mipmaps as generate_mipmaps
     from pysaccade.sampling import sample as sample
@@ -47,9 +51,11 @@ if TYPE_CHECKING:
     from pysaccade.sampling import sample_at_level as sample_at_level
     from pysaccade.sampling import sample_patches as sample_patches
     from pysaccade.stream import Stream as Stream
+    from pysaccade.text import text_direction as text_direction
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
+    "Damage": "damage",
     "DamagedInputWarning": "_errors",
     "Dump": "_dump",
     "DumpDataset": "_dataset",
@@ -62,6 +68,7 @@ _MODULES = {
     "PatchPlan": "plan",
     "Picture": "_show",
     "Stream": "stream",
+    "TexturePool": "pool",
     "TexturePyramid": "pyramid",
     "UnavailableError": "_errors",
     "collate": "_collate",
@@ -78,9 +85,13 @@ _MODULES = {
     "sample_foveated": "foveated",
     "sample_patches": "sampling",
     "show": "_show",
+    "text_direction": "text",
 }
 
+_SUBMODULES = ("channels", "reference")  # need torch
+
 __all__ = [
+    "Damage",
     "DamagedInputWarning",
     "Dump",
     "DumpDataset",
@@ -93,6 +104,7 @@ __all__ = [
     "PatchPlan",
     "Picture",
     "Stream",
+    "TexturePool",
     "TexturePyramid",
     "UnavailableError",
     "collate",
@@ -109,6 +121,7 @@ __all__ = [
     "sample_foveated",
     "sample_patches",
     "show",
+    "text_direction",
 ]
 __version__: str
 
@@ -118,6 +131,8 @@ def __getattr__(name: str) -> object:
         from pysaccade._library import package_version
 
         value: object = package_version()
+    elif name in _SUBMODULES:
+        value = importlib.import_module(f"pysaccade.{name}")
     elif name in _MODULES:
         value = getattr(importlib.import_module(f"pysaccade.{_MODULES[name]}"), name)
     else:
@@ -127,4 +142,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*globals(), *__all__, *_SUBMODULES, "__version__"})

@@ -26,9 +26,29 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+_names: dict[Any, str] = {}  # of dtypes: a microsecond each time
+
+
 def dtype_name(array: Array) -> str:
     """Name an array's dtype as NumPy does: "float32"."""
-    return str(array.dtype).removeprefix("torch.")
+    dtype = array.dtype
+    name = _names.get(dtype)
+    if name is None:
+        name = _names[dtype] = str(dtype).removeprefix("torch.")
+    return name
+
+
+_recording: Any = None
+
+
+def recording() -> Any:
+    """Give the module that knows whether torch looks on; loads torch."""
+    global _recording  # noqa: PLW0603 (an import statement costs half a microsecond each time)
+    if _recording is None:
+        from pysaccade import _recording as loaded
+
+        _recording = loaded
+    return _recording
 
 
 def is_integral(array: Array) -> bool:

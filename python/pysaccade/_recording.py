@@ -10,6 +10,8 @@ import warnings
 import torch
 from torch import Tensor
 
+from pysaccade import _operator_rules  # noqa: F401  (registers the operators)
+
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
 # Both are internals of torch, stable since 2.0. Where one is missing, every call goes through the operators.
@@ -17,16 +19,29 @@ _transform = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_st
 _modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
 
 
+def is_watched() -> bool:
+    """Whether a compiler, a functorch transform or a dispatch mode looks on."""
+    return _is_compiling() or _transform() is not None or _modes() > 0
+
+
 def is_traced(*tensors: Tensor | None) -> bool:
     """Whether someone beside autograd looks on: a compiler, a transform, a dispatch mode, a subclass, a meta tensor."""
-    if _is_compiling() or _transform() is not None or _modes() > 0:
+    if is_watched():
         return True
-    return any(tensor is not None and (type(tensor) not in _PLAIN or tensor.is_meta) for tensor in tensors)
+    for tensor in tensors:  # no generator: a microsecond each
+        if tensor is not None and (type(tensor) not in _PLAIN or tensor.is_meta):
+            return True
+    return False
 
 
 def needs_gradient(*tensors: Tensor | None) -> bool:
     """Whether autograd records this call."""
-    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+    if not torch.is_grad_enabled():
+        return False
+    for tensor in tensors:
+        if tensor is not None and tensor.requires_grad:
+            return True
+    return False
 
 
 def is_native(tensor: Tensor) -> bool:

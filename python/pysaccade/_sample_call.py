@@ -123,7 +123,7 @@ def sampled(
         return target
     import torch
 
-    from pysaccade import _operator_rules, _recording  # noqa: F401  (registers the operators)
+    _recording = _checks.recording()
 
     seen = (base, centers, lod, direction)
     recorded = _recording.is_traced(*seen) or _recording.needs_gradient(*seen)
@@ -131,6 +131,11 @@ def sampled(
         recorded = _recording.needs_gradient(*levels)
     if not _recording.is_native(base):
         return _by_reference(texture, centers, lod, direction, size, values, settings)
+    if recorded and pyramid is not None and pyramid._persistent and _recording.needs_gradient(*seen):
+        raise ValueError(
+            "pysaccade: a persistent texture gives no gradient; sample under torch.no_grad(), or make a "
+            "TexturePyramid of the frame"
+        )
     if not recorded:
         target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
         if target.numel():
@@ -184,9 +189,9 @@ def is_zeros(padding: Any, who: str) -> bool:
 def is_traced(tensor: Any) -> bool:
     if not _checks.is_tensor(tensor):
         return False
-    from pysaccade import _recording
+    _recording = _checks.recording()
 
-    return _recording.is_traced(tensor)
+    return bool(_recording.is_traced(tensor))
 
 
 def coordinates(values: Any, base: Array, who: str, name: str, axes: int | None, dtype: Any = None) -> Array:

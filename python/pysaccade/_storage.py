@@ -37,7 +37,7 @@ class Layout(NamedTuple):
         return self.packed.pack(*fields)
 
 
-_REST = struct.Struct("=10q2i")  # saccade_array without its address
+REST = struct.Struct("=10q2i")  # saccade_array without its address
 
 
 def _contiguous(shape: Shape) -> tuple[int, int, int, int]:
@@ -51,22 +51,22 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
     batch, channels, height, width = shape
     starts: list[int] = []
     shapes: list[Shape] = []
-    rests = [_REST.pack(*shape, 1, *strides, 0, code, 0)]
+    rests = [REST.pack(*shape, 1, *strides, 0, code, 0)]
     total = 0
     for level in range(1, levels):
         one = (batch, channels, _checks.extent(height, level, odd), _checks.extent(width, level, odd))
         starts.append(total)
         shapes.append(one)
-        rests.append(_REST.pack(*one, 1, *_contiguous(one), 0, code, 0))
+        rests.append(REST.pack(*one, 1, *_contiguous(one), 0, code, 0))
         total += -(-batch * channels * one[2] * one[3] // _ALIGNMENT) * _ALIGNMENT
-    packed = struct.Struct("=" + f"Q{_REST.size}s" * levels)
+    packed = struct.Struct("=" + f"Q{REST.size}s" * levels)
     return Layout(total, tuple(starts), tuple(shapes), packed, tuple(rests), levels)
 
 
 class Storage:
     """Levels 1.. of an image [B,C,H,W], made by the library at once."""
 
-    __slots__ = ("_levels", "flat", "image", "layout", "packed", "place")
+    __slots__ = ("_levels", "flat", "image", "layout", "packed", "workspace")
 
     def __init__(self, image: Array, levels: int, odd: int) -> None:
         """The image stays level 0 itself: it is not copied."""
@@ -86,7 +86,7 @@ class Storage:
         self.flat = flat
         self.layout = layout
         self.packed = layout.pack(base, rest, size)
-        self.place = abi.place_of(image)
+        self.workspace: Array | None = None  # kept between calls by keep_workspace()
         self._levels: list[Array] | None = None
         if levels > 1 and layout.total:
             self.fill(odd)
@@ -94,15 +94,22 @@ class Storage:
     def fill(self, odd: int) -> None:
         """Make levels 1.. from level 0."""
         library = _tensor_abi._library or _tensor_abi._open()
-        workspace = None
         count = self.layout.levels
-        size = _tensor_abi.reduce_workspace_bytes(self.image, count)
-        if size:
+        workspace = self.workspace
+        size = _tensor_abi.reduce_workspace_bytes(self.image, count) if workspace is None else workspace.nbytes
+        if size and workspace is None:
             workspace = self._workspace(size)
         address = _tensor_abi._address(workspace)
-        status = library.saccade_reduce(self.place, self.packed, count, odd, address, size)
+        status = library.saccade_reduce(_tensor_abi.place_of(self.image), self.packed, count, odd, address, size)
         if status != 0:
             _tensor_abi._fail(library, status)
+
+    def keep_workspace(self, odd: int) -> None:
+        """Keep what the library needs from one update of these levels to the next."""
+        size = _tensor_abi.reduce_workspace_bytes(self.image, self.layout.levels)
+        if size:
+            self.workspace = self._workspace(size)
+            self.fill(odd)
 
     def _workspace(self, size: int) -> Array:
         if hasattr(self.image, "data_ptr"):

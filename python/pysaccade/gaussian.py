@@ -84,7 +84,7 @@ def _flat(array: Array, leading: tuple[int, ...], axes: int) -> Array:
 def _by_reference(array: Array) -> bool:
     if not _checks.is_tensor(array):
         return False
-    from pysaccade import _operator_rules, _recording  # noqa: F401  (registers the operators)
+    _recording = _checks.recording()
 
     return not _recording.is_native(array)
 

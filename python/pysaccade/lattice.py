@@ -188,7 +188,7 @@ class Lattice:
         _checks.require_coordinates(fixation, who, "fixation", 2)
         if device is not None:
             fixation = fixation.to(device)
-        from pysaccade import _recording
+        _recording = _checks.recording()
 
         differentiable = snap is not True and _recording.needs_gradient(fixation)
         kind = fixation.device.type

@@ -13,6 +13,7 @@ from pysaccade._storage import Storage
 
 if TYPE_CHECKING:
     from pysaccade.lattice import Lattice
+    from pysaccade.persistent import PersistentTexture
     from pysaccade.plan import PatchPlan
 
 Array = Any
@@ -63,7 +64,8 @@ def _mips(image: Array, count: int, odd: int) -> list[Array]:
     """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
     if not _checks.is_tensor(image):
         return Storage(image, count, odd).levels[1:]
-    from pysaccade import _operator_rules, _operators, _recording  # noqa: F401
+    _recording = _checks.recording()
+    from pysaccade import _operators
 
     if not _recording.is_native(image):
         from pysaccade import reference
@@ -126,6 +128,7 @@ class TexturePyramid:
         self._storage: Storage | None = None
         self._list: list[Array] | None = None  # [B,C,h,w]: made under a trace, or given
         self._graph: list[Array] | None = None
+        self._persistent = False
         self._given = False  # levels are the caller's
         self._image: Array | None = None
         self._batched = True
@@ -152,7 +155,7 @@ class TexturePyramid:
         if not _checks.is_tensor(image):
             self._storage = Storage(image, self._count, self._odd)
             return
-        from pysaccade import _recording
+        _recording = _checks.recording()
 
         if _recording.is_native(image) and not _recording.is_traced(image):
             self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
@@ -192,6 +195,68 @@ class TexturePyramid:
         made._list, made._batched, made._given, made._count = batched, is_batched, True, len(batched)
         made._image = batched[0]
         return made
+
+    @staticmethod
+    def create_persistent(
+        size: tuple[int, int] | None = None,
+        *,
+        resolution: tuple[int, int] | None = None,
+        channels: int = 3,
+        batch: int | None = None,
+        dtype: Any = None,
+        device: Any = None,
+        levels: int | None = 7,
+        odd: str = "edge",
+        threshold: float = 0.0,
+        min_pixels: int = 0,
+        filtering: str = "exact",
+    ) -> PersistentTexture:
+        """Make a texture that stays, to be fed with the frames of a video: update(frame).
+
+        Args:
+            size: (H, W).
+            resolution: (W, H), in place of size.
+            channels: C.
+            batch: B, for frames [B,C,H,W]; None: frames are [C,H,W].
+            dtype: Of the frames; torch.uint8.
+            device: Where it lies; torch's default device.
+            levels: How many; None: down to the smallest.
+            odd: As for a pyramid of an image.
+            threshold: A pixel changed where a channel differs by more than this.
+            min_pixels: A tile changed where more than so many of its pixels did.
+            filtering: As for a pyramid of an image.
+
+        Returns:
+            A TexturePyramid that also has update(), update_partial() and update_mipmaps_incremental(). No update
+            allocates anything but its Damage, and none waits for a GPU.
+        """
+        from pysaccade._arrays import import_torch
+        from pysaccade.persistent import PersistentTexture
+
+        return PersistentTexture(
+            persistent_size(size, resolution, "TexturePyramid.create_persistent"),
+            channels=channels,
+            batch=batch,
+            dtype=import_torch().uint8 if dtype is None else dtype,
+            device=device,
+            levels=levels,
+            odd=odd,
+            threshold=threshold,
+            min_pixels=min_pixels,
+            filtering=filtering,
+        )
+
+    def update(self, frame: Array) -> Any:
+        """Take a frame: of persistent textures alone."""
+        raise ValueError("TexturePyramid.update: made of an image; make it by TexturePyramid.create_persistent(size)")
+
+    def update_partial(self, frame: Array, changed: Any = None) -> Any:
+        """Take parts of a frame: of persistent textures alone."""
+        self.update(frame)
+
+    def update_mipmaps_incremental(self, damage: Any = None) -> None:
+        """Make levels again where level 0 was changed in place; without damage, or of an image: all of them."""
+        self.generate_mipmaps()
 
     # ---- Facts -------------------------------------------------------------------------------------------------------
 
@@ -271,7 +336,7 @@ class TexturePyramid:
         image = self._base()
         if self._given or not _checks.is_tensor(image):
             return self._levels_now()
-        from pysaccade import _recording
+        _recording = _checks.recording()
 
         if not _recording.needs_gradient(image):
             return self._levels_now()
@@ -326,6 +391,16 @@ class TexturePyramid:
 
         patches = sample_anisotropic(self, plan, direction, **options)
         return (patches, plan) if return_plan else patches
+
+
+def persistent_size(size: Any, resolution: Any, who: str) -> tuple[int, int]:
+    """(H, W) from `size` (H, W) or `resolution` (W, H)."""
+    if (size is None) == (resolution is None):
+        raise ValueError(f"{who}: pass size=(H, W), or resolution=(W, H)")
+    if size is not None:
+        return _checks.fixed_size(size, who)
+    width, height = _checks.fixed_size(resolution, who, "resolution")
+    return height, width
 
 
 def checked_levels(levels: Sequence[Array], who: str) -> tuple[list[Array], bool]:

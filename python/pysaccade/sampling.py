@@ -20,6 +20,7 @@ from pysaccade._sample_call import (
 )
 from pysaccade._values import Values, normalized, values_of
 from pysaccade.plan import PatchPlan, filled
+from pysaccade.pyramid import TexturePyramid
 
 Array = Any
 
@@ -44,10 +45,20 @@ def _direct_out(
             f"{who}: out is {_checks.shown(out)}; it must be {str(values.dtype).removeprefix('torch.')} {list(shape)}"
         )
     if _checks.is_tensor(base):
-        from pysaccade import _recording
+        _recording = _checks.recording()
 
         if _recording.needs_gradient(*traced, out):
             raise ValueError(f"{who}: out can't be written where a gradient is asked for; leave it out, or use no_grad")
+
+
+_PLAIN = Settings(False, 1, True)
+
+
+def _keep(pyramid: Any, plan: PatchPlan, arranged: tuple[Array, Array], patches: Array, whole: tuple[int, ...]) -> None:
+    if isinstance(pyramid, TexturePyramid) and _checks.is_tensor(patches):
+        from pysaccade._quick import keep
+
+        keep(pyramid, plan, arranged, patches, whole)
 
 
 def patches_of(
@@ -77,6 +88,8 @@ def patches_of(
     patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
     patches = normalized(patches, values, in_place)
+    if in_place and out is None and settings == _PLAIN and values.mean is None and patches.dtype == base.dtype:
+        _keep(pyramid, plan, (centers, lod), patches, whole)
     if out is not None:
         if flat_out is not patches:
             out.copy_(patches.reshape(whole))
@@ -125,6 +138,13 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
+    if plan.__class__ is PatchPlan and plan._packed and isinstance(pyramid, TexturePyramid):
+        if dtype is None and normalize is None and out is None and padding == "border":
+            from pysaccade._quick import sample_again
+
+            patches = sample_again(pyramid, plan)
+            if patches is not None:
+                return patches
     settings = Settings(is_zeros(padding, who), 1, True)
     return patches_of(pyramid, plan, None, settings, dtype, normalize, out, who)
 
