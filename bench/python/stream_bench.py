@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -200,13 +201,13 @@ OTHERS: dict[str, Callable[[Path, str], Iterator[Tensor]]] = {
 }
 
 
-def other_rate(frames: Callable[[Path, str], Iterator[Tensor]], clip: Path, device: str) -> float:
+def other_rate(frames: Callable[[Path, str], Iterator[Tensor]], clip: Path, device: str, most: int) -> float:
     """Frames a second of another decoder with torch's patches, opening included."""
     shape = next(sc.Stream(clip, device="cpu", fixation="center"))
     work = TorchPatches(shape.geometry, shape.size, shape.patch_size, device)
     begin, count = time.perf_counter(), 0
     with torch.no_grad():
-        for frame in frames(clip, device):
+        for frame in islice(frames(clip, device), most):
             work(frame)
             count += 1
     if device == "cuda":
@@ -214,20 +215,21 @@ def other_rate(frames: Callable[[Path, str], Iterator[Tensor]], clip: Path, devi
     return count / (time.perf_counter() - begin)
 
 
-def bench_others(clips: list[Path], pairs: int, device: str) -> None:
+def bench_others(clips: list[Path], pairs: int, device: str, most: int) -> None:
     """Stream against the same work by others."""
     print(
         "| clip | by | frames/s | Stream, frames/s | Stream is faster by, median (min .. max) |\n|---|---|---|---|---|"
     )
     for clip in clips:
-        works: dict[str, Callable[[], float]] = {"Stream": partial(stream_rate, clip, device=device, dtype="f32")}
+        mine = partial(stream_rate, clip, device=device, dtype="f32", frames=most)
+        works: dict[str, Callable[[], float]] = {"Stream": mine}
         for name, frames in OTHERS.items():
             try:
                 next(iter(frames(clip, device)))
             except (ImportError, RuntimeError, OSError) as error:
                 print(f"{name} is left out: {str(error).splitlines()[0]}")
                 continue
-            works[name] = partial(other_rate, frames, clip, device)
+            works[name] = partial(other_rate, frames, clip, device, most)
         rates = in_pairs(works, pairs)
         stream = statistics.median(rates["Stream"])
         for name in works:
@@ -244,15 +246,17 @@ def main() -> None:
     parser.add_argument("what", choices=["dump", "cost", "others"])
     parser.add_argument("clips", nargs="*", type=Path)
     parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--frames", type=int, default=300, help="of `others`: at most so many of a clip")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     arguments = parser.parse_intermixed_args()
     if arguments.what == "cost":
         bench_cost(arguments.pairs, arguments.device)
     elif not arguments.clips:
         parser.error("name a clip")
+    elif arguments.what == "dump":
+        bench_dump(arguments.clips, arguments.pairs, arguments.device)
     else:
-        bench = bench_dump if arguments.what == "dump" else bench_others
-        bench(arguments.clips, arguments.pairs, arguments.device)
+        bench_others(arguments.clips, arguments.pairs, arguments.device, arguments.frames)
 
 
 if __name__ == "__main__":

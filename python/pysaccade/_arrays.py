@@ -43,8 +43,8 @@ def import_torch() -> Any:
     return torch
 
 
-def place_of(array: str, device: Any) -> Place:
-    """Read the arguments `array` and `device` of a stream.
+def place_of(array: str, device: Any, who: str = "Stream") -> Place:
+    """Read the arguments `array` and `device` of `who`.
 
     Raises:
         TypeError: `device` is no device.
@@ -52,35 +52,35 @@ def place_of(array: str, device: Any) -> Place:
         UnavailableError: It needs torch, or a torch with CUDA, and there is none.
     """
     if array not in {"auto", "torch", "numpy"}:
-        raise ValueError(f"Stream: array is 'auto', 'torch' or 'numpy', not {array!r}")
-    name, index = _device(device)
+        raise ValueError(f"{who}: array is 'auto', 'torch' or 'numpy', not {array!r}")
+    name, index = _device(device, who)
     if array == "numpy" and name == "cuda":
-        raise ValueError(f"Stream: NumPy's arrays can't lie on device={device!r}; pass device='cpu', or array='torch'")
+        raise ValueError(f"{who}: NumPy's arrays can't lie on device={device!r}; pass device='cpu', or array='torch'")
     kind = array if array != "auto" else "torch" if name == "cuda" or torch_is_there() else "numpy"
     if kind == "torch":
         torch = import_torch()
         if name == "cuda" and not torch.cuda.is_available():
             raise UnavailableError(
-                f"Stream: torch {torch.__version__} finds no GPU for device={device!r}; pass device='cpu', or install "
+                f"{who}: torch {torch.__version__} finds no GPU for device={device!r}; pass device='cpu', or install "
                 "a torch with CUDA"
             )
         if name == "cuda" and index is not None and index >= torch.cuda.device_count():
             count = torch.cuda.device_count()
-            raise UnavailableError(f"Stream: there is no device 'cuda:{index}'; torch finds {count}")
+            raise UnavailableError(f"{who}: there is no device 'cuda:{index}'; torch finds {count}")
     return Place(kind, name, index)
 
 
-def _device(device: Any) -> tuple[str, int | None]:
+def _device(device: Any, who: str) -> tuple[str, int | None]:
     """(name, index) of "auto", "cpu", "cuda", "cuda:1", 1 or a torch.device."""
     if type(device).__name__ == "device" and hasattr(device, "index"):
         device = str(device)
     elif isinstance(device, int) and not isinstance(device, bool):
         device = f"cuda:{device}"
     if not isinstance(device, str):
-        raise TypeError(f"Stream: device takes 'auto', 'cpu', 'cuda', 'cuda:N' or a torch.device, not {device!r}")
+        raise TypeError(f"{who}: device takes 'auto', 'cpu', 'cuda', 'cuda:N' or a torch.device, not {device!r}")
     name, colon, number = device.partition(":")
     if name not in {"auto", "cpu", "cuda"} or (name == "auto" and colon) or (colon and not number.isdecimal()):
-        raise ValueError(f"Stream: device is 'auto', 'cpu', 'cuda' or 'cuda:N', not {device!r}")
+        raise ValueError(f"{who}: device is 'auto', 'cpu', 'cuda' or 'cuda:N', not {device!r}")
     return name, int(number) if colon and name == "cuda" else None
 
 

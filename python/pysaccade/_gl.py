@@ -33,7 +33,7 @@ class GLBuffer:
     """
 
     def __init__(self, id: int, *, device: Any = "cuda") -> None:  # noqa: A002
-        place = _arrays.place_of("torch", device)
+        place = _arrays.place_of("torch", device, "GLBuffer")
         if place.device != "cuda":
             raise ValueError(f"GLBuffer: device is a GPU, not {device!r}")
         self.id = id
