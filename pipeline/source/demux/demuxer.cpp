@@ -5,12 +5,12 @@
 #include <chrono>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "pipeline/clock.h"
 #include "pipeline/source/demux/sleep_meter.h"
-#include "pipeline/source/demux/truncation.h"
 
 namespace saccade {
 namespace {
@@ -24,7 +24,8 @@ Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, cons
     : interrupted_(interrupted),
       counters_(counters),
       input_(open_input(config, location, interrupted)),
-      drop_late_(config.live.drop_late) {}
+      drop_late_(config.live.drop_late),
+      answer_(location) {}
 
 int Demuxer::read(AVPacket& packet) {
   if (interrupted_) return AVERROR_EXIT;
@@ -33,7 +34,10 @@ int Demuxer::read(AVPacket& packet) {
   if (read < 0) return read;
   had_last_ = input_.last_pts && packet.pts >= *input_.last_pts;
   if (packets_++ == 0) begins_with_key_ = (packet.flags & AV_PKT_FLAG_KEY) != 0;
-  if (packet.pos >= 0) packets_end_byte_ = packet.pos + packet.size;
+  if (packet.pos >= 0) {
+    last_begin_byte_ = packet.pos;
+    last_end_byte_ = packet.pos + packet.size;
+  }
   count_gap(packet);
   return 0;
 }
@@ -88,7 +92,7 @@ int Demuxer::read_ours(AVPacket& packet) {
     const int read = read_any(packet);
     if (read == AVERROR(EAGAIN) && waiting_since_ns_ == 0) waiting_since_ns_ = steady_now_ns();
     if (read < 0) return read;
-    if (packet.stream_index == input_.video.stream->index) break;
+    if (packet.stream_index == input_.video.stream->index && !is_left_over(packet)) break;
     av_packet_unref(&packet);
     if (interrupted_) return AVERROR_EXIT;
   }
@@ -102,15 +106,35 @@ int Demuxer::read_ours(AVPacket& packet) {
 // A demuxer may give what it still held before it gives the error.
 int Demuxer::read_any(AVPacket& packet) {
   if (!waiting_for_device_) input_.watch->arm(input_.stall_timeout_s);
+  const std::int64_t from = input_.format->pb != nullptr ? avio_tell(input_.format->pb) : -1;
   const int read = av_read_frame(input_.format.get(), &packet);
   waiting_for_device_ = read == AVERROR(EAGAIN);
+  if (read >= 0) answer_.note(packet, *input_.video.stream);
   if (read >= 0) return read;
   if (waiting_for_device_ && !input_.watch->should_stop()) {
     std::this_thread::sleep_for(kDevicePoll);
     return read;
   }
+  const bool whole = is_plain_end(from) || answer_.was_whole(*input_.format, *input_.video.stream, packets_);
+  if (read == AVERROR(EIO) && whole) return AVERROR_EOF;
   stalled_ = !interrupted_ && (input_.watch->timed_out() || read == AVERROR_EXIT);
   return stalled_ ? AVERROR(ETIMEDOUT) : read;
+}
+
+// When a transport stream's video moves to another packet id, FFmpeg gives the last picture of the old one at the end
+// of the file. There it has lost its place and what it refers to.
+bool Demuxer::is_left_over(const AVPacket& packet) {
+  const bool is_transport = std::string_view(input_.format->iformat->name) == "mpegts";
+  if (!is_transport || packet.pos < 0 || packet.pos >= last_begin_byte_) return false;
+  ++counters_.packets_corrupt;
+  return true;
+}
+
+// Some of FFmpeg's demuxers call it an I/O error when they find nothing more: where there was nothing, it is none.
+bool Demuxer::is_plain_end(std::int64_t from) const {
+  AVIOContext* io = input_.format->pb;
+  if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || io->error < 0) return false;
+  return from == avio_size(io) || std::string_view(input_.format->iformat->name) == "roq";
 }
 
 // A flagged packet is what a transport stream has just before a gap. Where a recording is glued to another, a key frame
@@ -134,7 +158,7 @@ StreamEnd Demuxer::finish(int code) {
   const std::int64_t promised = promised_packets(*input_.format, *input_.video.stream);
   const bool too_few = !sought_ && promised > 0 && packets_ < promised;
   const bool cut = end.broke || too_few || input_.guard->has_refused();
-  if (cut || ends_too_early(*input_.format, packets_end_byte_)) counters_.truncated = true;
+  if (cut || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_)) counters_.truncated = true;
   return end;
 }
 
@@ -142,6 +166,7 @@ bool Demuxer::seek(std::int64_t ts) {
   if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   had_last_ = false;
   sought_ = true;
+  last_begin_byte_ = 0;
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "pipeline/source/demux/input.h"
 #include "pipeline/source/demux/lag.h"
+#include "pipeline/source/demux/truncation.h"
 #include "pipeline/source/frame/frame_source.h"
 
 namespace saccade {
@@ -46,6 +47,8 @@ class Demuxer {
   int read_fresh(AVPacket& packet);
   int read_ahead();
   void leave_out(std::size_t packets);
+  bool is_left_over(const AVPacket& packet);
+  bool is_plain_end(std::int64_t from) const;
   void count_gap(const AVPacket& packet);
 
   const std::atomic<bool>& interrupted_;
@@ -53,6 +56,7 @@ class Demuxer {
   OpenedInput input_;
   const bool drop_late_;
   LagGate gate_;
+  AnswerWithoutLength answer_;
   std::deque<Waiting> waiting_;        // as gate_ has them
   int read_ahead_code_ = 0;            // of a read that failed while packets waited
   std::int64_t waiting_since_ns_ = 0;  // a device's read found nothing since; 0: the last one did
@@ -65,7 +69,8 @@ class Demuxer {
   bool stalled_ = false;             // the last read ended by its deadline
   int gap_countdown_ = 0;            // packets until a gap counts, unless a key frame comes before
   std::int64_t packets_ = 0;
-  std::int64_t packets_end_byte_ = 0;  // where the last one lay in the file
+  std::int64_t last_begin_byte_ = 0;  // where the last one lay in the file
+  std::int64_t last_end_byte_ = 0;
 };
 
 }  // namespace saccade

@@ -87,6 +87,9 @@ Dictionary demuxer_options(const InputHints& hints, const InputLocation& locatio
     options.set("pattern_type", "none");
     options.set("live_start_index", "0");
   }
+  // A new program map may give the same video another packet id: it goes on being the same stream.
+  options.set("merge_pmt_versions", "1");
+  options.set("seg_format_options", "merge_pmt_versions=1");
   return options;
 }
 

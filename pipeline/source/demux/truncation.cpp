@@ -4,6 +4,9 @@
 #include <optional>
 #include <string_view>
 
+#include "pipeline/clock.h"
+#include "pipeline/source/demux/ebml.h"
+
 extern "C" {
 #include <libavformat/avformat.h>
 }
@@ -11,34 +14,52 @@ extern "C" {
 namespace saccade {
 namespace {
 
-constexpr std::uint64_t kEbmlHeader = 0x1A45DFA3, kSegment = 0x18538067;
-constexpr std::int64_t kTsPacket = 188;
-
-// An EBML variable-size integer (RFC 8794 section 4); `keep_marker` for element ids. Nullopt: damaged,
-// or the size "unknown".
-std::optional<std::uint64_t> read_vint(AVIOContext& io, bool keep_marker) {
-  const auto first = static_cast<unsigned>(avio_r8(&io));
-  if (first == 0) return std::nullopt;
-  const int length = __builtin_clz(first) - 23;
-  const unsigned marker = 0x80U >> (length - 1);
-  std::uint64_t value = keep_marker ? first : first & (marker - 1);
-  bool all_ones = (first & (marker - 1)) == marker - 1;
-  for (int i = 1; i < length; ++i) {
-    const auto byte = static_cast<unsigned>(avio_r8(&io));
-    all_ones = all_ones && byte == 0xff;
-    value = value << 8 | byte;
-  }
-  if (!keep_marker && all_ones) return std::nullopt;
-  return value;
-}
+constexpr AVRational kNanoseconds = {1, 1000000000};
+constexpr std::int64_t kTail_ns = 300'000'000;   // by which sound may be longer than the pictures
+constexpr std::int64_t kBurst_ns = 250'000'000;  // a live stream may begin with so much at once
+constexpr std::int64_t kFaster = 3;
+constexpr std::int64_t kFrame_ns = 40'000'000;  // where packets don't say how long they last
+constexpr std::uint8_t kTsSync = 0x47;
 
 bool segment_is_cut(AVIOContext& io, std::int64_t size) {
-  if (avio_seek(&io, 0, SEEK_SET) < 0 || read_vint(io, true) != kEbmlHeader) return false;
-  const std::optional<std::uint64_t> header = read_vint(io, false);
-  if (!header || avio_skip(&io, static_cast<std::int64_t>(*header)) < 0) return false;
-  if (read_vint(io, true) != kSegment) return false;
-  const std::optional<std::uint64_t> segment = read_vint(io, false);
-  return segment && avio_tell(&io) + static_cast<std::int64_t>(*segment) > size;
+  const std::optional<std::int64_t> segment = enter_segment(io);
+  return segment && *segment >= 0 && avio_tell(&io) + *segment > size;
+}
+
+bool is_sync(AVIOContext& io, std::int64_t at) { return avio_seek(&io, at, SEEK_SET) >= 0 && avio_r8(&io) == kTsSync; }
+
+// Packets of this length begin at `at`: as many as follow, up to three.
+bool packets_follow(AVIOContext& io, std::int64_t at, std::int64_t packet, std::int64_t size) {
+  for (int i = 0; i < 3 && at < size; ++i, at += packet) {
+    if (!is_sync(io, at)) return false;
+  }
+  return true;
+}
+
+// A transport stream ends where packets stop to begin with a sync byte (ISO/IEC 13818-1 2.4.3): with the file, at the
+// padding after it, or, when it is cut, inside a packet. `from`: where one of its last packets began, or a few bytes
+// before. What lies before the first packet is of no interest.
+bool transport_is_cut(AVIOContext& io, std::int64_t from, std::int64_t size) {
+  constexpr std::int64_t kBody = 188, kLongest = 204, kNear = std::int64_t{1} << 20;
+  for (std::int64_t first = from; first < std::min(from + kLongest, size); ++first) {
+    for (const std::int64_t packet : {kBody, std::int64_t{192}, kLongest}) {
+      if (!packets_follow(io, first, packet, size)) continue;
+      std::int64_t at = first + packet;
+      const std::int64_t near = at + (size - at - kNear) / packet * packet;
+      if (size - at > kNear && packets_follow(io, near, packet, size)) at = near;
+      while (at < size && is_sync(io, at)) at += packet;
+      return at - packet + kBody > size;
+    }
+  }
+  return false;
+}
+
+// id Software's RoQ: chunks of 8 bytes and what they announce. FFmpeg calls each end an error.
+bool roq_is_cut(AVIOContext& io, std::int64_t size) {
+  constexpr std::int64_t kHeader = 8;
+  std::int64_t at = kHeader;
+  while (at + kHeader <= size && avio_seek(&io, at + 2, SEEK_SET) >= 0) at += kHeader + avio_rl32(&io);
+  return at != size;
 }
 
 }  // namespace
@@ -50,16 +71,42 @@ std::int64_t promised_packets(const AVFormatContext& format, const AVStream& str
   return stream.nb_frames > 0 ? std::min(listed, stream.nb_frames) : 0;
 }
 
-bool ends_too_early(AVFormatContext& format, std::int64_t packets_end_byte) {
+bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::int64_t last_end_byte) {
   AVIOContext* io = format.pb;
   if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0) return false;
   const std::int64_t size = avio_size(io);
   if (size <= 0) return false;
   const std::string_view name = format.iformat->name;
   if (name.find("matroska") != std::string_view::npos) return segment_is_cut(*io, size);
-  if (name == "mpegts") return size % kTsPacket != 0 && size % 192 != 0 && size % 204 != 0;
-  if (name == "yuv4mpegpipe") return packets_end_byte > 0 && packets_end_byte < size;
+  if (name == "mpegts") return transport_is_cut(*io, last_begin_byte, size);
+  if (name == "roq") return roq_is_cut(*io, size);
+  if (name == "yuv4mpegpipe") return last_end_byte > 0 && last_end_byte < size;
   return false;
+}
+
+AnswerWithoutLength::AnswerWithoutLength(const InputLocation& location)
+    : is_http_(location.kind == InputKind::kNetwork && location.url.starts_with("http")) {}
+
+void AnswerWithoutLength::note(const AVPacket& packet, const AVStream& stream) {
+  if (!is_http_ || packet.stream_index != stream.index) return;
+  const auto ns = [&stream](std::int64_t ts) { return av_rescale_q(ts, stream.time_base, kNanoseconds); };
+  const std::int64_t ts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+  const std::int64_t ts_ns = ts != AV_NOPTS_VALUE ? ns(ts) : end_ns_;
+  if (!first_ns_) {
+    first_ns_ = end_ns_ = ts_ns;
+    began_ns_ = steady_now_ns();
+  }
+  end_ns_ = std::max(end_ns_, ts_ns + (packet.duration > 0 ? ns(packet.duration) : kFrame_ns));
+}
+
+bool AnswerWithoutLength::was_whole(const AVFormatContext& format, const AVStream& stream, std::int64_t packets) const {
+  if (!is_http_ || !first_ns_ || format.pb == nullptr || avio_size(format.pb) > 0) return false;
+  if (const std::int64_t promised = promised_packets(format, stream); promised > 0) return packets >= promised;
+  if (format.duration != AV_NOPTS_VALUE && format.duration > 0) {
+    const std::int64_t start_us = format.start_time != AV_NOPTS_VALUE ? format.start_time : 0;
+    return end_ns_ + kTail_ns >= (start_us + format.duration) * 1000;
+  }
+  return end_ns_ - *first_ns_ > kFaster * (steady_now_ns() - began_ns_) + kBurst_ns;
 }
 
 }  // namespace saccade

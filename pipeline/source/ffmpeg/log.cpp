@@ -110,6 +110,18 @@ std::shared_ptr<FfmpegMessages> source_of_others() {
   return users().others;
 }
 
+// H.261 has no key frames; FFmpeg complains of each stream's first picture.
+bool is_false_alarm(const void* object, std::string_view format) {
+  const AVCodecContext* const decoder = decoder_of(object);
+  return decoder != nullptr && decoder->codec_id == AV_CODEC_ID_H261 &&
+         format.starts_with("warning: first frame is no keyframe");
+}
+
+// FFmpeg's HTTP calls the end of an answer that told no length premature.
+bool is_end_of_answer(std::string_view message) {
+  return message.starts_with("Stream ends prematurely") && message.ends_with("should be 18446744073709551615");
+}
+
 bool worth_showing(std::int64_t count) {
   while (count >= 10 && count % 10 == 0) count /= 10;
   return count == 1;
@@ -134,7 +146,7 @@ void on_message(void* object, int level, const char* format, va_list arguments) 
     probe_arrived = true;
     return;
   }
-  const bool is_error = level <= AV_LOG_ERROR;
+  const bool is_error = level <= AV_LOG_ERROR && !is_false_alarm(object, format);
   const bool is_loss = level == AV_LOG_DEBUG && std::string_view(format).starts_with(kLostReference);
   if (!is_loss && level > std::max(AV_LOG_INFO, av_log_get_level())) return;
   std::shared_ptr<FfmpegMessages> source = source_of_decoder(object, is_error || is_loss);
@@ -147,7 +159,7 @@ void on_message(void* object, int level, const char* format, va_list arguments) 
   }
   if (level > AV_LOG_INFO || !(is_error || (source && source->log.wants(LogLevel::kDebug)))) return;
   const std::string message = formatted(format, arguments);
-  if (message.empty()) return;
+  if (message.empty() || is_end_of_answer(message)) return;
   if (source) {
     source->take(context_name(object), is_error, format, message);
   } else {

@@ -1,0 +1,82 @@
+"""Answers over HTTP that tell no length: whole where the container's promise is kept, cut where it is not."""
+import socket
+import threading
+import unittest
+
+import numpy as np
+
+from live_support import LiveTest, subprocess
+
+HEADS = {"1.0": b"HTTP/1.0 200 OK\r\n\r\n", "1.1": b"HTTP/1.1 200 OK\r\n\r\n",
+         "close": b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"}
+
+
+class Server:
+    """Sends the same bytes to all that connect, and closes."""
+
+    def __init__(self, head, body):
+        self.answer = head + body
+        self.connections = 0
+        self.socket = socket.socket()
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.listen()
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/file"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        with client:
+            try:
+                client.recv(4096)
+                client.sendall(self.answer)
+                client.shutdown(socket.SHUT_WR)
+                while client.recv(4096):
+                    pass
+            except OSError:
+                pass
+
+    def stop(self):
+        self.socket.close()
+
+
+class HttpEnds(LiveTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.files = {}
+        for name, more in {"a.mp4": ["-movflags", "faststart"], "a.mkv": [], "a.ts": [], "a.flv": []}.items():
+            subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx264", *more,
+                            cls.folder / name], check=True)
+            cls.files[name] = (cls.folder / name).read_bytes()
+
+    def run_dump(self, head, body, code, says=""):
+        server = Server(head, body)
+        self.addCleanup(server.stop)
+        process = self.dump(server.url, "--reconnect", 1, "--live-policy", "block", "--every", "frame", "--overwrite")
+        self.finish(process, code, says)
+        self.assertEqual(server.connections, 1, "nothing broke, so nobody connects again")
+
+    def test_whole_files_end_without_complaint(self):
+        for name, body in self.files.items():
+            for version, head in HEADS.items():
+                with self.subTest(name=name, version=version):
+                    self.run_dump(head, body, 0)
+                    self.assertEqual(len(np.load(self.out / "index.npy")), 50)
+                    self.assertFalse(self.manifest()["input_damaged"])
+
+    def test_files_that_lack_their_end_are_cut_short(self):
+        for name in ("a.mp4", "a.mkv"):
+            with self.subTest(name=name):
+                self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4], 3, "cut short")
+
+
+if __name__ == "__main__":
+    unittest.main()
