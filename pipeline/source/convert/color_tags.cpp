@@ -139,6 +139,8 @@ ColorSpec to_color_spec(const ColorTags& tags, AVPixelFormat canonical, int widt
   spec.range = tags.range == AVCOL_RANGE_JPEG ? ColorRange::kFull : ColorRange::kLimited;
   spec.depth_bits = static_cast<std::uint8_t>(desc->comp[0].depth);
   auto [x, y] = site_shift(tags.site);
+  x += tags.offset.left ? 0.5f : 0.0f;
+  y += tags.offset.top ? 0.5f : 0.0f;
   if (rotation.transpose) {
     std::swap(x, y);
     std::swap(width, height);

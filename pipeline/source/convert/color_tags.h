@@ -12,11 +12,19 @@ struct AVFrame;
 
 namespace saccade {
 
+// A crop at an odd place leaves subsampled chroma half a texel further to the left, or the top.
+struct ChromaOffset {
+  bool left = false;
+  bool top = false;
+  bool operator==(const ChromaOffset&) const = default;
+};
+
 // Tags as a conversion leaves them.
 struct ColorTags {
   AVColorSpace space = AVCOL_SPC_BT709;
   AVColorRange range = AVCOL_RANGE_MPEG;
   AVChromaLocation site = AVCHROMA_LOC_LEFT;
+  ChromaOffset offset;
 };
 
 // Which tags the stream itself gave.

@@ -30,6 +30,11 @@ BufferPtr make_neutral_chroma(int width, int height, int depth) {
   return buffer;
 }
 
+// A message of these codecs holds until the next one (H.264 D.2.27). Elsewhere, as in EXIF, it is one picture's.
+bool matrix_holds(AVCodecID codec) {
+  return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_VVC;
+}
+
 std::string orientation_sentence(Orientation orientation) {
   std::string text;
   if (orientation.rotation_deg() != 0)
@@ -44,6 +49,7 @@ Converter::Converter(bool keep_first_format, Log log) : keep_first_format_(keep_
 
 FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   FrameTraits traits;
+  traits.chroma_offset = chroma_offset_;
   traits.format = sample_format(frame);
   traits.width = frame.width;
   traits.height = frame.height;
@@ -52,7 +58,8 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   traits.site = frame.chroma_location;
   traits.transfer = frame.color_trc;
   if (const std::int32_t* matrix = find_display_matrix(frame, stream, !has_own_matrix_)) {
-    has_own_matrix_ = has_own_matrix_ || find_display_matrix(frame, stream, false) != nullptr;
+    const bool holds = matrix_holds(stream.codecpar->codec_id);
+    has_own_matrix_ = holds && (has_own_matrix_ || find_display_matrix(frame, stream, false) != nullptr);
     const MatrixKind kind = read_display_matrix(matrix, traits.orientation);
     orientation_note_ = kind == MatrixKind::kUpright ? ""
                         : kind == MatrixKind::kOblique
@@ -60,6 +67,8 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
                             : "the display matrix is degenerate: not rotated";
   } else if (has_own_matrix_) {
     traits.orientation = traits_.orientation;
+  } else {
+    orientation_note_.clear();
   }
   return traits;
 }
@@ -118,8 +127,8 @@ void Converter::rebuild(AVFrame& frame, bool try_zscale) {
   neutral_chroma_ = plan_.canonical != plan_.filtered ? make_neutral_chroma(width, height, depth) : nullptr;
   if (!first_) first_ = {plan_.canonical, width, height, plan_.space, plan_.range};
 
-  format_.color = to_color_spec({plan_.space, plan_.range, plan_.site}, plan_.canonical, plan_.width, plan_.height,
-                                traits_.orientation);
+  format_.color = to_color_spec({plan_.space, plan_.range, plan_.site, traits_.chroma_offset}, plan_.canonical,
+                                plan_.width, plan_.height, traits_.orientation);
   notes_ = plan_.notes;
   if (!orientation_note_.empty()) notes_.push_back(orientation_note_);
   if (std::string text = orientation_sentence(traits_.orientation); !text.empty()) notes_.push_back(std::move(text));

@@ -26,6 +26,9 @@ class Converter {
   // differ from those of the frame before. Throws Error.
   bool convert(AVFrame& frame, const AVStream& stream);
 
+  // Of the frames from now on.
+  void set_chroma_offset(ChromaOffset offset) { chroma_offset_ = offset; }
+
   const PictureFormat& format() const { return format_; }  // of the frame last converted
   const std::string& filters() const { return plan_.filters; }
   const std::vector<std::string>& notes() const { return notes_; }  // about the frame last converted
@@ -46,6 +49,7 @@ class Converter {
   const Log log_;
   FrameTraits traits_;
   bool has_traits_ = false;
+  ChromaOffset chroma_offset_;
   bool has_own_matrix_ = false;  // a frame brought a display matrix; it holds until another brings one
   std::optional<OutputFormat> first_;
   ConversionPlan plan_;

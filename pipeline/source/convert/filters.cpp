@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 25> kFieldFilters = {
 // PNG flags Adam7 pictures.
 bool flag_means_fields(AVCodecID codec) { return codec != AV_CODEC_ID_PNG && codec != AV_CODEC_ID_APNG; }
 
+bool flag_means_one_field(AVCodecID codec) { return codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_VVC; }
+
 const char* deinterlacer(FieldWork work) {
   return work == FieldWork::kAll       ? "bwdif=mode=send_frame:deint=all"
          : work == FieldWork::kFlagged ? "bwdif=mode=send_frame:deint=interlaced"
@@ -42,10 +44,11 @@ bool FrameFilters::wants(const AVFrame& frame, AVCodecID codec) {
   const bool interlaced = is_interlaced(frame) && flag_means_fields(codec);
   if (work_ == FieldWork::kNone && (interlaced || config_.deinterlace == Deinterlace::kYes)) {
     top_field_first_ = is_top_field_first(frame);
-    work_ = config_.deinterlace == Deinterlace::kYes  ? FieldWork::kAll
-            : config_.deinterlace == Deinterlace::kNo ? FieldWork::kLeftWoven
-            : works_on_fields(config_.filters)        ? FieldWork::kLeftToUser
-                                                      : FieldWork::kFlagged;
+    work_ = interlaced && flag_means_one_field(codec)  ? FieldWork::kSingleFields
+            : config_.deinterlace == Deinterlace::kYes ? FieldWork::kAll
+            : config_.deinterlace == Deinterlace::kNo  ? FieldWork::kLeftWoven
+            : works_on_fields(config_.filters)         ? FieldWork::kLeftToUser
+                                                       : FieldWork::kFlagged;
   }
   return !description().empty();
 }
@@ -69,6 +72,11 @@ std::string FrameFilters::field_note() const {
       return fmt::format("interlaced, {} field first: left to the filters given, which work on fields", order);
     case FieldWork::kLeftWoven:
       return fmt::format("interlaced, {} field first: left woven together, as was asked", order);
+    case FieldWork::kSingleFields:
+      return fmt::format(
+          "each picture is one field, {} field first: given as decoded, at half the frame's height (the filter 'weave' "
+          "joins them)",
+          order);
   }
   return "";
 }

@@ -18,7 +18,9 @@ namespace saccade {
 // count. `auto` starts at the first frame that the decoder flags, and from then on touches flagged frames only; it
 // leaves the work to the user's filters where they have one for fields. Adam7's order of transmission in PNG, which
 // FFmpeg flags too, is no field.
-enum class FieldWork : std::uint8_t { kNone, kFlagged, kAll, kLeftToUser, kLeftWoven };
+// HEVC and VVC flag only pictures that are a single field each. There is nothing to take apart in those: each is a
+// frame of half the height, and `weave` among the user's filters joins them.
+enum class FieldWork : std::uint8_t { kNone, kFlagged, kAll, kLeftToUser, kLeftWoven, kSingleFields };
 
 // Whether a chain has a filter that makes, takes apart or joins fields. False where it can't be parsed.
 bool works_on_fields(const std::string& filters);

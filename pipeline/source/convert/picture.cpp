@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "pipeline/error.h"
+#include "pipeline/source/convert/dolby_vision.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 
 extern "C" {
@@ -20,11 +22,18 @@ PictureStage::PictureStage(const SourceConfig& config, EmptyFrames& empty_frames
       converter_(config.keep_first_format, config.log) {}
 
 bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
+  crop_by_tags(*frame, video);
+  mender_.mend(*frame, video);
   const ResolvedTags tags = resolve_tags(*frame, video.gray_is_limited());
   const bool is_first = !std::exchange(any_pushed_, true);
   if (is_first) {
     first_tags_ = tags;
     note_assumed(*frame);
+    if (!mender_.note().empty()) assumed_.push_back(mender_.note());
+    if (std::string note = dolby_vision_note(*frame, *video.stream); !note.empty()) {
+      config_.log.warn("{}: {}", config_.uri, note);
+      assumed_.push_back(std::move(note));
+    }
   }
   // Filters work on the host, and a crop at the left or the top is done there.
   const bool cropped = frame->crop_left != 0 || frame->crop_top != 0;
@@ -40,6 +49,31 @@ bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStre
   const bool wanted = filters_.push(*frame, time, video.frame_rate());
   empty_frames_.give(std::move(frame));
   return wanted;
+}
+
+// What the container's tags leave of the picture. They speak of frames of one size: other ones stay whole.
+void PictureStage::crop_by_tags(AVFrame& frame, const VideoStream& video) {
+  const CropTags& crop = video.crop;
+  if (!crop.any()) return;
+  const bool applies = frame.width == crop.width && frame.height == crop.height;
+  if (applies) {
+    frame.crop_left += static_cast<std::size_t>(crop.left);
+    frame.crop_top += static_cast<std::size_t>(crop.top);
+    frame.crop_right += static_cast<std::size_t>(crop.right);
+    frame.crop_bottom += static_cast<std::size_t>(crop.bottom);
+    if (const int code = av_frame_apply_cropping(&frame, AV_FRAME_CROP_UNALIGNED); code < 0) {
+      throw Error(ErrorKind::kInput, fmt::format("cropping as the container asks: {}", av_error_text(code)));
+    }
+    if (!any_pushed_) {
+      assumed_.push_back(
+          fmt::format("cropped from {}x{} as the container's tags ask: {} left, {} top, {} right, {} bottom",
+                      crop.width, crop.height, crop.left, crop.top, crop.right, crop.bottom));
+    }
+  }
+  const AVPixFmtDescriptor* desc = av_pix_fmt_desc_get(sample_format(frame));
+  const bool odd_left = applies && crop.left % 2 != 0 && desc->log2_chroma_w > 0;
+  const bool odd_top = applies && crop.top % 2 != 0 && desc->log2_chroma_h > 0;
+  converter_.set_chroma_offset({odd_left, odd_top});
 }
 
 bool PictureStage::finish() {

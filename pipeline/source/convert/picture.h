@@ -8,6 +8,7 @@
 #include "pipeline/source/convert/color_tags.h"
 #include "pipeline/source/convert/converter.h"
 #include "pipeline/source/convert/filters.h"
+#include "pipeline/source/convert/mend.h"
 #include "pipeline/source/ffmpeg/av.h"
 #include "pipeline/source/frame/frame_pool.h"
 #include "pipeline/source/frame/frame_source.h"
@@ -34,11 +35,13 @@ class PictureStage {
   void describe(const Frame& first, StreamInfo& info) const;
 
  private:
+  void crop_by_tags(AVFrame& frame, const VideoStream& video);
   void note_assumed(const AVFrame& frame);
 
   const SourceConfig& config_;
   EmptyFrames& empty_frames_;
   SourceCounters& counters_;
+  PictureMender mender_;
   FrameFilters filters_;
   Converter converter_;
   bool filtering_ = false;  // frames pass through filters_, from some frame on
@@ -46,7 +49,7 @@ class PictureStage {
   FrameTime waiting_time_;
   bool any_pushed_ = false;
   ResolvedTags first_tags_;
-  std::vector<std::string> assumed_;  // for lack of the first frame's tags, a sentence each
+  std::vector<std::string> assumed_;  // and done for the first frame, by its tags or for lack of them: a sentence each
 };
 
 }  // namespace saccade

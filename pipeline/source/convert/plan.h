@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/frame_view.h"
+#include "pipeline/source/convert/color_tags.h"
 #include "pipeline/source/convert/orientation.h"
 
 extern "C" {
@@ -24,6 +25,7 @@ struct FrameTraits {
   AVChromaLocation site = AVCHROMA_LOC_LEFT;
   AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
   Orientation orientation;
+  ChromaOffset chroma_offset;
   bool operator==(const FrameTraits&) const = default;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/source/demux/crop_tags.h"
 #include "pipeline/source/demux/options.h"
 #include "pipeline/source/ffmpeg/log.h"
 
@@ -189,8 +190,9 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
   for (unsigned i = 0; i < input.format->nb_streams; ++i) {
     if (static_cast<int>(i) != index) input.format->streams[i]->discard = AVDISCARD_ALL;
   }
-  input.video = {input.format.get(), input.format->streams[index]};
+  input.video = {input.format.get(), input.format->streams[index], {}};
   check_size(config, *input.video.stream->codecpar);
+  if (config.crop_tags == CropByTags::kYes) read_crop_tags(location, input.video);
   if (location.is_device) input.note = other_than_asked(config.input, *input.video.stream);
   return input;
 }

@@ -24,10 +24,18 @@ using CodecContextPtr = std::unique_ptr<AVCodecContext, AvDeleter>;
 using PacketPtr = std::unique_ptr<AVPacket, AvDeleter>;
 using BufferPtr = std::unique_ptr<AVBufferRef, AvDeleter>;
 
+// What the container says to cut off each side of a frame of `width` x `height`, in pixels.
+struct CropTags {
+  int left = 0, top = 0, right = 0, bottom = 0;
+  int width = 0, height = 0;
+  bool any() const { return left != 0 || top != 0 || right != 0 || bottom != 0; }
+};
+
 // A video stream in its container. Borrowed: both belong to the input that is open.
 struct VideoStream {
   AVFormatContext* format = nullptr;
   AVStream* stream = nullptr;
+  CropTags crop;
 
   AVRational frame_rate() const {  // 0/1 when unknown
     const AVRational rate = av_guess_frame_rate(format, stream, nullptr);

@@ -8,6 +8,7 @@
 
 extern "C" {
 #include <libavcodec/packet.h>
+#include <libavcodec/version.h>
 #include <libavfilter/version.h>
 #include <libavformat/avformat.h>
 #include <libavformat/version.h>
@@ -29,9 +30,11 @@ inline void set_frame_duration(AVFrame& frame, std::int64_t duration) { frame.pk
 // FFmpeg 6.1: flags. Before: fields of AVFrame.
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
 inline bool is_interlaced(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0; }
+inline bool is_key_frame(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_KEY) != 0; }
 inline bool is_top_field_first(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0; }
 #else
 inline bool is_interlaced(const AVFrame& frame) { return frame.interlaced_frame != 0; }
+inline bool is_key_frame(const AVFrame& frame) { return frame.key_frame != 0; }
 inline bool is_top_field_first(const AVFrame& frame) { return frame.top_field_first != 0; }
 #endif
 
@@ -47,6 +50,17 @@ inline const std::uint8_t* stream_side_data(const AVStream& stream, AVPacketSide
 #else
   size_bytes = 0;
   return av_stream_get_side_data(&stream, type, &size_bytes);
+#endif
+}
+
+// What the container says to crop: top, bottom, left, right, 32 bits each, little endian; null when it says nothing.
+// Before FFmpeg 7.1: always.
+inline const std::uint8_t* stream_crop_data([[maybe_unused]] const AVStream& stream, std::size_t& size_bytes) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 19, 100)
+  return stream_side_data(stream, AV_PKT_DATA_FRAME_CROPPING, size_bytes);
+#else
+  size_bytes = 0;
+  return nullptr;
 #endif
 }
 

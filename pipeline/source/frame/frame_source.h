@@ -22,6 +22,10 @@ inline constexpr EnumName<Deinterlace> kDeinterlaces[] = {
     {Deinterlace::kAuto, "auto"}, {Deinterlace::kYes, "yes"}, {Deinterlace::kNo, "no"}};
 constexpr std::span<const EnumName<Deinterlace>> names_of(Deinterlace) { return kDeinterlaces; }
 
+enum class CropByTags : std::uint8_t { kYes, kNo };
+inline constexpr EnumName<CropByTags> kCropByTags[] = {{CropByTags::kYes, "yes"}, {CropByTags::kNo, "no"}};
+constexpr std::span<const EnumName<CropByTags>> names_of(CropByTags) { return kCropByTags; }
+
 // What an input can't say itself, as ffmpeg's -f (-input_format for a device), -video_size, -framerate, -pixel_format.
 // Empty: not given. A hint that the input has no use for is a UsageError.
 struct InputHints {
@@ -48,8 +52,9 @@ struct SourceConfig {
   std::optional<int> stream_index;  // among the video streams FFmpeg lists; default: its best
   std::string filters;              // FFmpeg syntax
   Deinterlace deinterlace = Deinterlace::kAuto;
-  double start_s = 0;                // from the stream's first time stamp; exact, to the frame
-  std::optional<double> duration_s;  // frames with time < start + duration
+  CropByTags crop_tags = CropByTags::kYes;  // of the container: MP4's clap, Matroska's PixelCrop
+  double start_s = 0;                       // from the stream's first time stamp; exact, to the frame
+  std::optional<double> duration_s;         // frames with time < start + duration
   std::optional<std::int64_t> max_frames;
   std::int64_t loops = 0;         // extra plays after the first; -1: for ever. Times go on rising
   int threads = 0;                // decoder threads, 0: FFmpeg's choice
