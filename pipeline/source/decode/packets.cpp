@@ -9,6 +9,7 @@
 #include "pipeline/error.h"
 #include "pipeline/source/decode/codec.h"
 #include "pipeline/source/ffmpeg/hardware.h"
+#include "pipeline/source/ffmpeg/picture_facts.h"
 
 namespace saccade {
 namespace {
@@ -30,7 +31,8 @@ PacketDecoder::PacketDecoder(const SourceConfig& config, const InputLocation& lo
       waits_(location.kind != InputKind::kFile && location.kind != InputKind::kGraph),
       demuxer_(config, location, interrupted, counters),
       codec_(open_codec(config, location, demuxer_.video(), demuxer_.live(), log)),
-      packet_(av_packet_alloc()) {
+      packet_(av_packet_alloc()),
+      redo_(*codec_, *demuxer_.video().stream, demuxer_.live()) {
   if (!packet_) throw std::bad_alloc();
 }
 
@@ -41,6 +43,12 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
     if (received == 0) {
       errors_in_a_row_ = 0;
       had_frame_ = true;
+      if (layers_.hides(frame)) {
+        av_frame_unref(&frame);
+        continue;
+      }
+      if (redo_.watches()) redo_.check(frame, log_.complaints() - complaints_before_);
+      if (entry_.watching()) entry_.note_frame(frame, log_.complaints());
       if (demuxer_.live()) arrived_ns_ = arrival_of(frame);
       frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(video().format, video().stream, &frame);
       return ReadStatus::kOk;
@@ -88,6 +96,10 @@ ReadStatus PacketDecoder::feed() {
     drain(AVERROR(EACCES));
     return ReadStatus::kOk;
   }
+  if (entry_.watching()) entry_.note_packet(*packet_);
+  if (codec_->codec_id == AV_CODEC_ID_VP9) layers_.note_packet(*packet_);
+  attach_picture_facts(*packet_, *video().stream->codecpar, *video().format->iformat);
+  if (redo_.watches()) redo_.note_packet(*packet_);
   const int sent = avcodec_send_packet(codec_.get(), packet_.get());
   av_packet_unref(packet_.get());
   if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF) note_error(sent);
@@ -139,6 +151,9 @@ bool PacketDecoder::seek(std::int64_t ts) {
   if (!demuxer_.seek(ts)) return false;
   avcodec_flush_buffers(codec_.get());
   draining_ = false;
+  layers_.clear();
+  redo_.clear();
+  entry_.begin(codec_->codec_id, log_.complaints());
   return true;
 }
 

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <string>
 
+#include "pipeline/source/decode/entry.h"
+#include "pipeline/source/decode/layers.h"
+#include "pipeline/source/decode/redo.h"
 #include "pipeline/source/demux/demuxer.h"
 #include "pipeline/source/ffmpeg/log.h"
 
@@ -27,6 +30,7 @@ class PacketDecoder {
 
   // To the key frame at or before `ts` (in the stream's time base) and a clean decoder. False: the input can't.
   bool seek(std::int64_t ts);
+  EntryCheck& entry() { return entry_; }  // of the last seek
 
   // Why nothing could be decoded: FFmpeg's words. Empty when it said nothing.
   std::string first_fault() const;
@@ -55,6 +59,9 @@ class PacketDecoder {
   Demuxer demuxer_;
   CodecContextPtr codec_;  // after demuxer_: it goes first
   PacketPtr packet_;
+  SpatialLayers layers_;
+  CleanRedo redo_;
+  EntryCheck entry_;
   bool draining_ = false;
   bool encrypted_ = false;
   bool had_frame_ = false;

@@ -43,7 +43,8 @@ void TimedFrames::open() {
 
 PtsClock TimedFrames::new_clock() const {
   const AVRational rate = video().frame_rate();
-  return PtsClock(rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), kNanoseconds) : kDefaultFrame);
+  return PtsClock(rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), kNanoseconds) : kDefaultFrame,
+                  av_rescale_q(1, video().stream->time_base, kNanoseconds));
 }
 
 bool TimedFrames::seek(std::int64_t pts_ns) {
@@ -51,7 +52,6 @@ bool TimedFrames::seek(std::int64_t pts_ns) {
   set_base(*base_ns_);
   start_ns_ = std::max(start_ns_, pts_ns);
   clock_ = new_clock();
-  peeked_.reset();
   last_.reset();
   loop_offset_ns_ = 0;
   loops_left_ = config_.loops;
@@ -67,10 +67,9 @@ void TimedFrames::begin_play() {
   first_of_play_ = true;
   past_end_ = false;
   play_frames_ = 0;
-  peeked_.reset();
   const AVStream& s = *video().stream;
   if (s.start_time != AV_NOPTS_VALUE) set_base(av_rescale_q(s.start_time, s.time_base, kNanoseconds));
-  if (config_.start_s > 0 && base_ns_) seek_to_start();
+  if (config_.start_s > 0 && base_ns_ && !location_.is_stdin) seek_to_start();
 }
 
 void TimedFrames::set_base(std::int64_t base_ns) {
@@ -80,39 +79,52 @@ void TimedFrames::set_base(std::int64_t base_ns) {
                                : std::numeric_limits<std::int64_t>::max();
 }
 
-// To a key frame whose picture is not later than the start. Demuxers seek by decode time or roughly, so what comes out
-// first is looked at; when it is too late, further back; at last, from the beginning.
+// To a key frame from which the pictures at the start come out as in a whole run. Demuxers seek by decode time or
+// roughly, so what comes out is looked at (Note [Exact entry]): see enters_badly().
 void TimedFrames::seek_to_start() {
-  constexpr std::array<std::int64_t, 3> kBack = {kSecond / 5, 3 * kSecond, 15 * kSecond};
-  for (const std::int64_t back : kBack) {
-    const std::int64_t ts = av_rescale_q(start_ns_ - back, kNanoseconds, video().stream->time_base);
-    if (!packets_->seek(ts)) break;
-    AvFramePtr frame(av_frame_alloc());
-    if (!frame) throw std::bad_alloc();
-    ReadStatus status = ReadStatus::kAgain;
-    while (status == ReadStatus::kAgain) status = packets_->decode(*frame);
-    if (status == ReadStatus::kFailed) return;
-    const std::optional<std::int64_t> pts = raw_pts_ns(*frame);
-    if (status == ReadStatus::kOk && pts && *pts <= start_ns_) {
-      peeked_ = std::move(frame);
-      return;
-    }
+  tries_back_ = 0;
+  rejected_packet_ = AV_NOPTS_VALUE;
+  corrupt_before_ = counters_.packets_corrupt;
+  seek_back();
+}
+
+// To the next place to try; at last, from the beginning.
+void TimedFrames::seek_back() {
+  constexpr std::array<std::int64_t, 5> kBack = {kSecond / 5, 3 * kSecond, 15 * kSecond, 60 * kSecond, 240 * kSecond};
+  clock_ = new_clock();
+  counters_.packets_corrupt = corrupt_before_;
+  entering_ = false;
+  if (tries_back_ < kBack.size()) {
+    const std::int64_t back = kBack[tries_back_++];
+    entering_ = packets_->seek(av_rescale_q(start_ns_ - back, kNanoseconds, video().stream->time_base));
   }
-  open();
+  if (!entering_) open();
+}
+
+// Of a frame after a seek, or of the end when there is none: whether another place has to be tried. What failed before
+// the first exact picture is no damage of the input.
+bool TimedFrames::enters_badly(const AVFrame* frame, bool reached) {
+  EntryCheck& entry = packets_->entry();
+  if (frame == nullptr) return entry.frames() == 0;
+  if (entry.frames() == 1) {
+    const std::optional<std::int64_t> pts = raw_pts_ns(*frame);
+    const bool again = entry.first_packet() != AV_NOPTS_VALUE && entry.first_packet() == rejected_packet_;
+    rejected_packet_ = entry.first_packet();
+    if (again || !pts || *pts > start_ns_) return true;
+  }
+  if (!reached) return false;
+  const std::optional<std::int64_t> pts = raw_pts_ns(*frame);
+  const bool begins_here = pts && *pts <= start_ns_ + kSlack;
+  if (!entry.exact() || !(entry.exact_before() || begins_here)) return true;
+  if (!entry.first_was_exact()) counters_.packets_corrupt = corrupt_before_;
+  entry.stop();
+  entering_ = false;
+  return false;
 }
 
 std::optional<std::int64_t> TimedFrames::raw_pts_ns(const AVFrame& frame) const {
   if (frame.best_effort_timestamp == AV_NOPTS_VALUE) return std::nullopt;
   return av_rescale_q(frame.best_effort_timestamp, video().stream->time_base, kNanoseconds);
-}
-
-ReadStatus TimedFrames::decode(AVFrame& frame) {
-  if (peeked_) {
-    av_frame_move_ref(&frame, peeked_.get());
-    peeked_.reset();
-    return ReadStatus::kOk;
-  }
-  return packets_->decode(frame);
 }
 
 ReadStatus TimedFrames::next(AVFrame& frame, FrameTime& time) {
@@ -136,12 +148,22 @@ ReadStatus TimedFrames::next(AVFrame& frame, FrameTime& time) {
 // The next frame inside the wanted span, by the stream's own time.
 ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
   for (;;) {
-    const ReadStatus status = decode(frame);
+    const ReadStatus status = packets_->decode(frame);
+    if (entering_ && status == ReadStatus::kEnd && enters_badly(nullptr, false)) {
+      seek_back();
+      continue;
+    }
     if (status != ReadStatus::kOk) return status;
     ++decoded_;
     time = time_of(frame);
     if (!base_ns_) set_base(time.pts_ns);
-    if (time.pts_ns + kSlack < start_ns_) {
+    const bool reached = time.pts_ns + kSlack >= start_ns_;
+    if (entering_ && enters_badly(&frame, reached)) {
+      av_frame_unref(&frame);
+      seek_back();
+      continue;
+    }
+    if (!reached) {
       av_frame_unref(&frame);
       continue;
     }

@@ -40,10 +40,11 @@ class TimedFrames {
 
  private:
   ReadStatus next_of_play(AVFrame& frame, FrameTime& time);
-  ReadStatus decode(AVFrame& frame);
   void begin_play();
   PtsClock new_clock() const;
   void seek_to_start();
+  void seek_back();
+  bool enters_badly(const AVFrame* frame, bool reached);
   bool start_next_play();
   std::optional<std::int64_t> raw_pts_ns(const AVFrame& frame) const;
   FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
@@ -58,11 +59,14 @@ class TimedFrames {
   SourceCounters& counters_;
   std::unique_ptr<PacketDecoder> packets_;  // null: opening it again failed
   PtsClock clock_{0};
-  ArrivalClock arrivals_;                 // of a stream without times
-  std::optional<std::int64_t> began_ns_;  // its first time by that clock
-  AvFramePtr peeked_;                     // decoded while seeking, not yet given out
-  std::optional<std::int64_t> base_ns_;   // the stream's first time
-  std::int64_t start_ns_ = 0;             // valid with base_ns_
+  ArrivalClock arrivals_;                          // of a stream without times
+  std::optional<std::int64_t> began_ns_;           // its first time by that clock
+  bool entering_ = false;                          // after a seek, until the first frame at the start was exact
+  std::size_t tries_back_ = 0;                     // places where seek_to_start() has looked
+  std::int64_t rejected_packet_ = AV_NOPTS_VALUE;  // where the last one was
+  std::int64_t corrupt_before_ = 0;                // packets, before the seek
+  std::optional<std::int64_t> base_ns_;            // the stream's first time
+  std::int64_t start_ns_ = 0;                      // valid with base_ns_
   std::int64_t end_ns_ = 0;
   std::int64_t loop_offset_ns_ = 0;
   std::int64_t loops_left_ = 0;

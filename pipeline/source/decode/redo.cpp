@@ -1,0 +1,74 @@
+#include "pipeline/source/decode/redo.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "pipeline/source/ffmpeg/log.h"
+#include "pipeline/source/frame/frame.h"
+
+namespace saccade {
+namespace {
+
+bool is_intra_only(AVCodecID id) {
+  const AVCodecDescriptor* about = avcodec_descriptor_get(id);
+  return about != nullptr && (about->props & AV_CODEC_PROP_INTRA_ONLY) != 0 && id != AV_CODEC_ID_RAWVIDEO;
+}
+
+// Zeros, as memory that FFmpeg uses for the first time.
+int get_clean_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
+  const int code = avcodec_default_get_buffer2(context, frame, flags);
+  if (code < 0) return code;
+  for (AVBufferRef* buffer : frame->buf) {
+    if (buffer != nullptr) std::memset(buffer->data, 0, buffer->size);
+  }
+  return 0;
+}
+
+}  // namespace
+
+CleanRedo::CleanRedo(const AVCodecContext& decoder, const AVStream& stream, bool live)
+    : decoder_(decoder),
+      stream_(stream),
+      most_sent_(static_cast<std::size_t>(std::max(decoder.thread_count, 1)) + 2),
+      watches_(!live && decoder.hw_device_ctx == nullptr && is_intra_only(decoder.codec_id)) {}
+
+void CleanRedo::note_packet(const AVPacket& packet) {
+  if (sent_.size() >= most_sent_) sent_.pop_front();
+  sent_.push_back({PacketPtr(av_packet_clone(&packet)), count_++});
+  if (!sent_.back().packet) throw std::bad_alloc();
+}
+
+void CleanRedo::check(AVFrame& frame, std::int64_t complaints) {
+  if (complaints != complaints_) suspect_until_ = count_ - 1;
+  complaints_ = complaints;
+  const auto found = std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) {
+    return sent.packet->pts == frame.pts && sent.packet->dts == frame.pkt_dts;
+  });
+  if (found == sent_.end()) return;
+  if (found->number <= suspect_until_) redo(frame, *found->packet);
+  sent_.erase(sent_.begin(), found + 1);
+}
+
+// Where it gives no frame this time, the first one stays.
+void CleanRedo::redo(AVFrame& frame, const AVPacket& packet) const {
+  const ErrorCapture quiet;
+  const CodecContextPtr context(avcodec_alloc_context3(decoder_.codec));
+  const AvFramePtr clean(av_frame_alloc());
+  if (!context || !clean) throw std::bad_alloc();
+  if (avcodec_parameters_to_context(context.get(), stream_.codecpar) < 0) return;
+  context->pkt_timebase = decoder_.pkt_timebase;
+  context->thread_count = 1;
+  context->flags = decoder_.flags;
+  context->max_pixels = decoder_.max_pixels;
+  context->get_buffer2 = get_clean_buffer;
+  if (avcodec_open2(context.get(), decoder_.codec, nullptr) < 0) return;
+  if (avcodec_send_packet(context.get(), &packet) < 0) return;
+  avcodec_send_packet(context.get(), nullptr);
+  if (avcodec_receive_frame(context.get(), clean.get()) < 0) return;
+  clean->best_effort_timestamp = frame.best_effort_timestamp;
+  av_frame_unref(&frame);
+  av_frame_move_ref(&frame, clean.get());
+}
+
+}  // namespace saccade
