@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import kinds
+import kinds_mended
 import kinds_pictures
 import kinds_streams
 
@@ -34,6 +35,9 @@ class Kinds(unittest.TestCase):
 
     def test_pictures(self):
         self.check_all(kinds_pictures.cases())
+
+    def test_mended(self):
+        self.check_all(kinds_mended.cases())
 
     def test_streams(self):
         self.check_all(kinds_streams.cases())

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "pipeline/error.h"
@@ -62,6 +63,25 @@ TEST(FrameTimes, FilmAndTelevisionRates_AreExact) {
     const double period = 1001.0 / std::stod(std::string(rate, 5));
     for (std::size_t i = 0; i < times.size(); ++i) {
       EXPECT_NEAR(static_cast<double>(times[i]), static_cast<double>(i) * period * 1e9, 1.0) << rate << " frame " << i;
+    }
+  }
+}
+
+TEST(FrameTimes, ThousandsOfFramesASecond_StayWithinAMillisecond) {
+  const TempDir dir;
+  for (const char* name : {"1500.mkv", "4000.mkv", "10000.mkv", "4000.flv"}) {
+    const std::string codec = std::string(name).ends_with("flv") ? "flv" : "ffv1";
+    ffmpeg("-f lavfi -i testsrc2=size=64x48:duration=0.2:rate=" + std::to_string(std::stoi(name)) +
+           " -fps_mode passthrough -c:v " + codec + " " + dir.file(name));
+    const std::vector<double> truth = ffprobe_times(dir.file(name));
+    const std::vector<std::int64_t> times = record(dir.file(name)).times_ns();
+    ASSERT_EQ(times.size(), truth.size()) << name;
+    ASSERT_EQ(times.size(), static_cast<std::size_t>(std::stoi(name) / 5)) << name;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      ASSERT_LT(std::abs(static_cast<double>(times[i]) * 1e-9 - truth[i]), 1e-3) << name << " frame " << i;
+      if (i > 0) {
+        ASSERT_GT(times[i], times[i - 1]) << name << " frame " << i;
+      }
     }
   }
 }
@@ -171,6 +191,47 @@ TEST(PtsClock, StreamThatJumpsBack_IsFollowed) {
   std::vector<std::int64_t> given;
   for (const std::int64_t raw : {1000, 1040, 1080, 0, 40, 90, 130}) given.push_back(clock.next(raw, 40).pts_ns);
   EXPECT_EQ(given, (std::vector<std::int64_t>{1000, 1040, 1080, 1120, 1160, 1210, 1250}));
+}
+
+// 4000 frames a second, stamped in whole milliseconds.
+TEST(PtsClock, CoarseStamps_AreSpreadInsideTheirUnit) {
+  constexpr std::int64_t kUnit = 1000;
+  for (const std::int64_t rate_known : {kUnit / 4, kUnit, kUnit * 40}) {
+    PtsClock clock(rate_known, kUnit);
+    std::int64_t last = -1;
+    clock.next(-kUnit, 0);  // stamps that rise by one unit tell what they are
+    for (std::int64_t i = 0; i < 4000; ++i) {
+      const std::int64_t stamp = i / 4 * kUnit;
+      const std::int64_t given = clock.next(stamp, 0).pts_ns;
+      ASSERT_GT(given, last) << i;
+      ASSERT_GE(given, stamp) << i;
+      ASSERT_LT(given, stamp + kUnit) << i;
+      if (i > 4) {
+        ASSERT_EQ(given, i * kUnit / 4) << i;
+      }
+      last = given;
+    }
+  }
+}
+
+TEST(PtsClock, AHundredFramesInAUnit_StillRise) {
+  PtsClock clock(1000000, 1000000);
+  std::int64_t last = -1;
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    const std::int64_t stamp = i / 100 * 1000000;
+    const std::int64_t given = clock.next(stamp, 1000000).pts_ns;
+    ASSERT_GT(given, last) << i;
+    ASSERT_LT(given, stamp + 1000000) << i;
+    last = given;
+  }
+}
+
+// At 25 frames a second a doubled stamp in milliseconds is a frame with a place of its own.
+TEST(PtsClock, DoubledStampOfASlowStream_TakesAFrame) {
+  PtsClock clock(40000000, 1000000);
+  std::vector<std::int64_t> given;
+  for (const std::int64_t raw : {0, 40, 40, 120}) given.push_back(clock.next(raw * 1000000, 40000000).pts_ns / 1000000);
+  EXPECT_EQ(given, (std::vector<std::int64_t>{0, 40, 80, 120}));
 }
 
 TEST(PtsClock, NegativeTimes_AreKept) {
