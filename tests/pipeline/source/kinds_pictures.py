@@ -7,7 +7,7 @@ def stored(codec, chain, *arguments, **shape):
     return encode("-c:v", codec, *arguments, chain=chain, **shape)
 
 
-def rotated(degrees, *first):
+def asks_rotation(degrees, *first):
     """A file whose container asks for a rotation, anticlockwise."""
     def make(path):
         plain = path.with_name("plain-" + path.name)
@@ -21,13 +21,13 @@ def orientation():
     sei = "h264_metadata=display_orientation=insert:"
     odd = stored("png", "null", width=66, height=50)
     return [
-        Case("orientation", "rot90.mp4", rotated(90), size=(48, 64), corners=three),
-        Case("orientation", "rot180.mp4", rotated(180), corners=half),
-        Case("orientation", "rot270.mp4", rotated(270), size=(48, 64), corners=quarter),
-        Case("orientation", "rot90_odd.mov", rotated(90, stored("png", "crop=65:49:0:0:exact=1", width=66, height=50)),
+        Case("orientation", "rot90.mp4", asks_rotation(90), size=(48, 64), corners=three),
+        Case("orientation", "rot180.mp4", asks_rotation(180), corners=half),
+        Case("orientation", "rot270.mp4", asks_rotation(270), size=(48, 64), corners=quarter),
+        Case("orientation", "rot90_odd.mov", asks_rotation(90, stored("png", "crop=65:49:0:0:exact=1", width=66, height=50)),
              size=(49, 65), corners=three, tolerance=0),
-        Case("orientation", "rot180_rgb.mov", rotated(180, odd), size=(66, 50), corners=half, tolerance=0),
-        Case("orientation", "rot90_sar2.mp4", rotated(90, h264(chain="setsar=2/1")), size=(48, 64), corners=three,
+        Case("orientation", "rot180_rgb.mov", asks_rotation(180, odd), size=(66, 50), corners=half, tolerance=0),
+        Case("orientation", "rot90_sar2.mp4", asks_rotation(90, h264(chain="setsar=2/1")), size=(48, 64), corners=three,
              sar=0.5),
         Case("orientation", "sei_hflip.h264", h264("-bsf:v", sei + "flip=horizontal"),
              corners=rotated("TR", "TL", "BR", "BL")),
