@@ -53,6 +53,7 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"error", facts.error},
           {"state", facts.state},
           {"message", facts.message},
+          {"note", facts.note},
           {"save_exists", facts.save_exists},
           {"gaze", {{"u", facts.look.gaze.u}, {"v", facts.look.gaze.v}, {"in_flight", facts.look.gaze.in_flight}}},
           {"fixation", facts.look.gaze.fixation},

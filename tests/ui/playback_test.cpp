@@ -117,7 +117,7 @@ class PlaybackTest : public ::testing::Test {
     playback_->refresh_facts();
     playback_->take(std::exchange(viewer_->requests, ViewRequests{}));
     playback_->apply_settings();
-    playback_->expire_message();
+    playback_->expire_texts();
   }
   // Rounds until it is so; the clock goes on by `step_ns` a round. The threads behind need a moment.
   bool until(const std::function<bool()>& so, std::int64_t step_ns = 0) {
@@ -341,15 +341,86 @@ TEST_F(PlaybackTest, Click_MovesTheEyeAndADragThePicture) {
   ViewInput input(*viewer_);
   ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
   const ViewInput::Place at{480, 90, 640, 360};
-  input.press(at);
+  double now_s = 0;
+  input.press(at, now_s += 10);
   input.release(at);
   EXPECT_EQ(settings().pipeline.scanpath.policy, FixationPolicy::kCenter);
   const std::string held = settings().pipeline.scanpath.argument;
-  input.press(at);
+  input.press(at, now_s += 10);
   input.move({500, 90, 640, 360});
   input.release({500, 90, 640, 360});
   EXPECT_NE(settings().pan_x, 0);
   EXPECT_EQ(settings().pipeline.scanpath.argument, held);
+}
+
+TEST_F(PlaybackTest, DoubleClick_IsFullScreenAndNoFixation) {
+  ViewInput input(*viewer_);
+  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
+  const ScanpathConfig before = settings().pipeline.scanpath;
+  const ViewInput::Place at{480, 90, 640, 360};
+  for (const double now_s : {1.0, 1.2}) {
+    input.press(at, now_s);
+    input.release(at);
+  }
+  EXPECT_TRUE(settings().fullscreen);
+  EXPECT_EQ(settings().pipeline.scanpath, before);
+  input.press(at, 1.3);  // a third is a click of its own
+  input.release(at);
+  EXPECT_TRUE(settings().fullscreen);
+  EXPECT_NE(settings().pipeline.scanpath, before);
+}
+
+TEST_F(PlaybackTest, KeysThatSeek_GoWhereTheySay) {
+  settings().paused = true;
+  ViewInput input(*viewer_);
+  const auto goes_to = [&](Key key, bool shift, std::int64_t frame) {
+    input.key(key, shift, false);
+    spin();
+    return until([&] { return facts().time.frame == frame; });
+  };
+  EXPECT_TRUE(goes_to(kKeyEnd, false, 249));
+  EXPECT_TRUE(goes_to(kKeyHome, false, 0));
+  EXPECT_TRUE(goes_to(kKeyRight, false, 125));
+  EXPECT_TRUE(goes_to(kKeyRight, true, 150));
+  EXPECT_TRUE(goes_to(kKeyLeft, true, 125));
+  EXPECT_TRUE(goes_to(kKeyUp, true, 249));  // 10 s: the last frame
+  EXPECT_TRUE(goes_to(kKeyDown, true, 124));
+  EXPECT_EQ(facts().note, "5 s back");
+}
+
+TEST_F(PlaybackTest, Note_GoesAwayAndComesAgain) {
+  settings().paused = true;
+  ViewInput input(*viewer_);
+  for (const char* note : {"loop on", "loop off", "loop on"}) {
+    input.key('l', false, false);
+    spin();
+    EXPECT_EQ(facts().note, note);
+    EXPECT_GE(playback_->wait_s(), 0);
+    EXPECT_TRUE(until([this] { return facts().note.empty(); }, kFrame_ns));
+  }
+}
+
+// Each place is shown, though the next is asked for before.
+TEST_F(PlaybackTest, SeeksInARow_ShowFramesOnTheWay) {
+  int shows = 0;
+  std::int64_t last = -1;
+  for (int n = 1; n <= 20; ++n) {
+    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + n * 10 * kFrame_ns;
+    viewer_->requests.scrubbing = true;
+    spin();
+    for (int wait = 0; wait < 5; ++wait) {
+      viewer_->requests.scrubbing = true;
+      spin();
+      shows += facts().time.frame != last ? 1 : 0;
+      last = facts().time.frame;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  EXPECT_TRUE(until([this] {
+    viewer_->requests.scrubbing = true;
+    return facts().time.frame == 200;
+  }));
+  EXPECT_GT(shows, 2);
 }
 
 }  // namespace

@@ -12,6 +12,12 @@ constexpr KeyBinding kKeys[] = {
     {kKeyLeft, false, Action::kSeekBack, "left", "5 s back"},
     {kKeyUp, false, Action::kSeekForwardFar, "up", "60 s on"},
     {kKeyDown, false, Action::kSeekBackFar, "down", "60 s back"},
+    {kKeyRight, true, Action::kSeekForwardNear, "shift+right", "1 s on"},
+    {kKeyLeft, true, Action::kSeekBackNear, "shift+left", "1 s back"},
+    {kKeyUp, true, Action::kSeekForward, "", ""},
+    {kKeyDown, true, Action::kSeekBack, "", ""},
+    {kKeyHome, false, Action::kSeekStart, "Home", "to the first frame"},
+    {kKeyEnd, false, Action::kSeekEnd, "End", "to the last frame"},
     {'[', false, Action::kSlower, "[", "slower by a tenth"},
     {']', false, Action::kFaster, "]", "faster by a tenth"},
     {kKeyBackspace, false, Action::kNormalSpeed, "backspace", "normal speed"},
@@ -37,6 +43,7 @@ constexpr KeyBinding kKeys[] = {
 
 constexpr MouseBinding kMouse[] = {
     {"click", "the eye goes there and stays"},
+    {"double click", "full screen"},
     {"drag", "move the picture; in split: its seam"},
     {"wheel", "zoom about the cursor"},
     {"drop a file", "play it"},

@@ -155,7 +155,8 @@ void Overlay::State::draw_notices(const ViewFacts& facts) {
   const float gap = points(4);
   if (!facts.error.empty()) y = draw_notice("error", facts.error, kAlarm, y) + gap;
   if (!facts.state.empty()) y = draw_notice("state", facts.state, kAccent, y) + gap;
-  if (!message.empty() && now_s < message_until_s) draw_notice("message", message, kBright, y);
+  if (!message.empty() && now_s < message_until_s) y = draw_notice("message", message, kBright, y) + gap;
+  if (!facts.note.empty()) draw_notice("note", facts.note, kBright, y);
 }
 
 Overlay::Overlay(const ViewSettings& initial) : state_(std::make_unique<State>(initial)) {}
@@ -170,6 +171,8 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   if (settings.overlay || near_bottom) {
     state_->seek_bar.draw(settings, facts, requests, state_->note);
     state_->covered.add(state_->seek_bar.area());
+  } else {
+    state_->seek_bar.hide(requests);
   }
   if (settings.help) draw_help(settings.help);
   state_->draw_notices(facts);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/panel/overlay_text.h"
 
@@ -78,8 +79,15 @@ void SeekBar::track(const ViewFacts& facts, ViewRequests& requests, float width,
     ImGui::EndTooltip();
     if (ImGui::IsItemActive()) share = under;
   }
-  if (usable && dragging_ && ImGui::IsItemDeactivated()) requests.seek_pts_ns = facts.time.start_pts_ns + under_ns;
-  dragging_ = ImGui::IsItemActive();
+  // Held, it is sought wherever the mouse goes.
+  const bool held = usable && ImGui::IsItemActive();
+  const bool let_go = usable && dragging_ && !held;
+  if ((held && (!dragging_ || under_ns != sought_ns_)) || let_go) {
+    requests.seek_pts_ns = facts.time.start_pts_ns + under_ns;
+    sought_ns_ = under_ns;
+  }
+  if (held != dragging_) requests.scrubbing = held;
+  dragging_ = held;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float y = corner.y + height / 2, half = points(3);
   list.AddRectFilled({corner.x, y - half}, {corner.x + width, y + half}, IM_COL32(255, 255, 255, 46), half);
@@ -87,6 +95,10 @@ void SeekBar::track(const ViewFacts& facts, ViewRequests& requests, float width,
   const float x = corner.x + width * share;
   list.AddRectFilled({corner.x, y - half}, {x, y + half}, ImGui::GetColorU32(usable ? kAccent : kDim), half);
   if (usable) list.AddCircleFilled({x, y}, points(6), ImGui::GetColorU32(kBright), 20);
+}
+
+void SeekBar::hide(ViewRequests& requests) {
+  if (std::exchange(dragging_, false)) requests.scrubbing = false;
 }
 
 void SeekBar::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {

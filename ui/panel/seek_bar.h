@@ -13,6 +13,7 @@ class SeekBar {
  public:
   // A window of its own over the bottom of a display of this size. A seek is asked for when the mouse is let go.
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
+  void hide(ViewRequests& requests);                      // it is not drawn: nobody can hold it
   const PixelRect& area() const { return area_.rect(); }  // that draw() hides
 
  private:
@@ -20,6 +21,7 @@ class SeekBar {
   void track(const ViewFacts& facts, ViewRequests& requests, float width, const Note& note);
   OpaqueArea area_;
   bool dragging_ = false;
+  std::int64_t sought_ns_ = 0;  // by the drag, last
 };
 
 }  // namespace saccade::ui

@@ -164,6 +164,8 @@ struct ViewFacts {
   std::string error;                // the stream broke: the line that says how; empty otherwise
   std::string state;                // what is waited for: "opening clip.mp4 ...", "lost, try 2 of 5"; empty: nothing
   std::string message;              // for the person, shown for a moment: "saved ..."
+  std::string note;                 // what a key has just done, shown for a shorter moment
+  int notes = 0;                    // how many there were: the same may come again
   std::string save_exists;          // a file that `save` found: may it be replaced?
   DeviceFacts device;
   TimeFacts time;
@@ -180,6 +182,7 @@ struct ViewFacts {
 struct ViewRequests {
   std::optional<std::int64_t> seek_pts_ns;  // absolute, in the stream's own time; exact
   std::optional<double> seek_by_s;
+  std::optional<bool> scrubbing;             // the seek bar is held, or let go: meanwhile it doesn't play
   int step = 0;                              // +1, -1: pause and show the next, the previous frame
   bool configure = false;                    // settings.pipeline was changed
   bool reset_settings = false;               // settings were reset: the eye is free again

@@ -70,11 +70,8 @@ void FeedJobs::give_up_seeking() {
 }
 
 void FeedJobs::seek(Feed& feed, SeekKind kind, std::int64_t pts_ns) {
-  if (seeking()) {
-    next_ = Seek{&feed, kind, pts_ns};
-  } else {
-    start({&feed, kind, pts_ns});
-  }
+  next_ = Seek{&feed, kind, pts_ns};
+  seek_next();
 }
 
 void FeedJobs::start(Seek seek) {
@@ -88,11 +85,13 @@ void FeedJobs::start(Seek seek) {
 }
 
 std::optional<bool> FeedJobs::take_sought() {
-  if (!ready(seeking_.result)) return std::nullopt;
-  const bool sought = seeking_.result.get();
-  if (!next_) return sought;
+  return ready(seeking_.result) ? std::optional(seeking_.result.get()) : std::nullopt;
+}
+
+bool FeedJobs::seek_next() {
+  if (!next_ || seeking()) return false;
   start(*std::exchange(next_, std::nullopt));
-  return std::nullopt;
+  return true;
 }
 
 }  // namespace saccade::ui

@@ -30,11 +30,12 @@ class FeedJobs {
   std::unique_ptr<Feed> take_opened();
 
   enum class SeekKind : std::uint8_t { kFrom, kBefore };  // Feed::seek, Feed::seek_before
-  // The newest wins: one that comes while another is under way is done after it.
+  // The newest wins: one that comes while another is under way waits for seek_next().
   void seek(Feed& feed, SeekKind kind, std::int64_t pts_ns);
   bool seeking() const { return seeking_.result.valid(); }
-  // Once when all seeks are done: whether the last could be.
+  // Once when a seek is done: whether it could be. The feed is free then.
   std::optional<bool> take_sought();
+  bool seek_next();        // starts the seek that waits, if one does
   void give_up_seeking();  // the feed is to go: it is interrupted
 
  private:

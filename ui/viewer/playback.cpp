@@ -17,8 +17,9 @@ constexpr double kSilent_s = 0.01;             // likewise, when it has had noth
 constexpr std::int64_t kSilent_ns = 100'000'000;
 constexpr double kIdle_s = 0.5;                      // while a message is to go away, or a connection may be lost
 constexpr std::int64_t kMessage_ns = 4'000'000'000;  // how long one stays
-constexpr std::int64_t kPatience_ns = 500'000'000;   // a seek, or a source, that takes longer is spoken of
-constexpr std::int64_t kStall_ns = 250'000'000;      // how often the pace is drawn while no frame comes
+constexpr std::int64_t kNote_ns = 1'200'000'000;
+constexpr std::int64_t kPatience_ns = 500'000'000;  // a seek, or a source, that takes longer is spoken of
+constexpr std::int64_t kStall_ns = 250'000'000;     // how often the pace is drawn while no frame comes
 
 // Why the stream ended before its time; empty: it did not.
 std::string why_broken(const Feed& feed) {
@@ -152,6 +153,10 @@ bool Playback::advance() {
     wanted_ = false;
     say(viewer_.facts.error);
   }
+  if (!wanted_ && jobs_.seek_next()) {
+    wanted_ = wanted_sought_ = true;
+    viewer_.facts.time.ended = false;
+  }
   note_stall();
   return shown_;
 }
@@ -244,6 +249,10 @@ void Playback::step_by(int frames) {
 
 void Playback::take(const ViewRequests& requests) {
   if (requests.reset_settings) viewer_.reset_settings();
+  if (requests.scrubbing) {
+    scrubbing_ = *requests.scrubbing;
+    pacer_.stop();
+  }
   if (requests.seek_pts_ns) seek(*requests.seek_pts_ns);
   if (requests.seek_by_s) {  // from where the seek before is still on its way to
     seek((jobs_.seeking() ? sought_pts_ns_ : viewer_.facts.time.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
@@ -255,16 +264,24 @@ void Playback::apply_settings() {
   if (viewer_.settings.speed != pacer_.speed()) pacer_.set_speed(viewer_.settings.speed, clock_ns_());
 }
 
-void Playback::expire_message() {
+void Playback::expire_texts() {
   const std::int64_t now_ns = clock_ns_();
-  std::string& message = viewer_.facts.message;
-  if (message != message_) {
-    message_ = message;
+  ViewFacts& facts = viewer_.facts;
+  if (facts.message != message_) {
+    message_ = facts.message;
     message_at_ns_ = now_ns;
     redraw_ = true;
-  } else if (!message.empty() && now_ns - message_at_ns_ > kMessage_ns) {
-    message.clear();
+  } else if (!message_.empty() && now_ns - message_at_ns_ > kMessage_ns) {
+    facts.message.clear();
     message_.clear();
+    redraw_ = true;
+  }
+  if (facts.notes != notes_) {
+    notes_ = facts.notes;
+    note_at_ns_ = now_ns;
+    redraw_ = true;
+  } else if (!facts.note.empty() && now_ns - note_at_ns_ > kNote_ns) {
+    facts.note.clear();
     redraw_ = true;
   }
 }
@@ -289,7 +306,8 @@ void Playback::refresh_facts() {
 double Playback::wait_s() {
   const std::int64_t now_ns = clock_ns_();
   const bool may_be_lost = viewer_.facts.stream != nullptr && viewer_.facts.stream->live;
-  const double idle = viewer_.facts.message.empty() && !may_be_lost && !jobs_.seeking() ? -1 : kIdle_s;
+  const bool texts = !viewer_.facts.message.empty() || !viewer_.facts.note.empty();
+  const double idle = !texts && !may_be_lost && !jobs_.seeking() ? -1 : kIdle_s;
   if (feed() == nullptr) return idle;  // a job calls `wake` when it is done
   if (starved_) return now_ns - starved_since_ns_ < kSilent_ns ? kStarved_s : kSilent_s;
   if (wanted_) return 0;

@@ -47,7 +47,7 @@ class Playback {
   void apply_settings();                    // of the viewer: speed
   void refresh_facts();                     // those that change between frames
   void say(std::string message);            // for the person, and for the log
-  void expire_message();
+  void expire_texts();                      // message and note
   bool take_redraw() { return std::exchange(redraw_, false); }  // something changed that is no frame
   const std::string& uri() const { return source_.uri; }        // of the newest source that was to be opened
 
@@ -66,7 +66,7 @@ class Playback {
   void seek(std::int64_t pts_ns);
   void step_by(int frames);
   Feed* feed() { return jobs_.seeking() ? nullptr : viewer_.feed(); }  // null: none yet, or it seeks
-  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.time.ended; }
+  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.time.ended && !scrubbing_; }
 
   Viewer& viewer_;
   SourceConfig source_;
@@ -86,7 +86,9 @@ class Playback {
   bool replaced_ = false;  // by a file that was dropped
   bool redraw_ = false;
   std::string message_;
-  std::int64_t message_at_ns_ = 0;
+  std::int64_t message_at_ns_ = 0, note_at_ns_ = 0;
+  int notes_ = 0;
+  bool scrubbing_ = false;
 };
 
 }  // namespace saccade::ui

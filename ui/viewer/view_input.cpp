@@ -1,7 +1,11 @@
 #include "ui/viewer/view_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "ui/panel/key_bindings.h"
 
@@ -10,6 +14,7 @@ namespace {
 
 constexpr float kClickSlack_px = 4;
 constexpr float kSeamReach_px = 8;
+constexpr double kDoubleClick_s = 0.35;
 constexpr double kWheelStep = 1.15;
 constexpr double kSpeedStep = 1.1;
 constexpr double kMinSpeed = 0.1, kMaxSpeed = 16;
@@ -79,7 +84,7 @@ bool change_setting(Action action, ViewSettings& s) {
 }
 
 void raise_request(Action action, ViewRequests& requests) {
-  constexpr double kNear_s = 5, kFar_s = 60;
+  constexpr double kStep_s = 1, kNear_s = 5, kFar_s = 60;
   switch (action) {
     case Action::kStepForward:
       requests.step = 1;
@@ -98,6 +103,12 @@ void raise_request(Action action, ViewRequests& requests) {
       break;
     case Action::kSeekForwardFar:
       requests.seek_by_s = requests.seek_by_s.value_or(0) + kFar_s;
+      break;
+    case Action::kSeekBackNear:
+      requests.seek_by_s = requests.seek_by_s.value_or(0) - kStep_s;
+      break;
+    case Action::kSeekForwardNear:
+      requests.seek_by_s = requests.seek_by_s.value_or(0) + kStep_s;
       break;
     case Action::kScreenshot:
       requests.screenshot = true;
@@ -118,9 +129,60 @@ bool may_repeat(Action action) {
     case Action::kSeekForward:
     case Action::kSeekBackFar:
     case Action::kSeekForwardFar:
+    case Action::kSeekBackNear:
+    case Action::kSeekForwardNear:
+    case Action::kSlower:
+    case Action::kFaster:
       return true;
     default:
       return false;
+  }
+}
+
+const char* on_off(bool on) { return on ? "on" : "off"; }
+
+// What the key did, in a word or two; empty: it shows by itself.
+std::string note_of(Action action, const ViewSettings& s, bool was_at_end) {
+  switch (action) {
+    case Action::kPause:
+      return was_at_end ? "from the beginning" : s.paused ? "paused" : "playing";
+    case Action::kSlower:
+    case Action::kFaster:
+    case Action::kNormalSpeed:
+      return fmt::format("speed {:.2f}x", s.speed);
+    case Action::kLoop:
+      return fmt::format("loop {}", on_off(s.loop));
+    case Action::kOverlay:
+      return s.overlay ? "" : "panel off";
+    case Action::kNextView:
+    case Action::kPreviousView:
+    case Action::kLevel:
+      return s.view == View::kLevel ? fmt::format("view level {}", s.level) : fmt::format("view {}", name(s.view));
+    case Action::kMarks:
+      return fmt::format("fixation and trail {}", on_off(s.marks));
+    case Action::kOutlines:
+      return fmt::format("outlines of the patches {}", on_off(s.outlines));
+    case Action::kScanpath:
+      return fmt::format("past fixations {}", on_off(s.scanpath));
+    case Action::kFilter:
+      return fmt::format("enlarged {}", s.linear ? "linear" : "nearest");
+    case Action::kVsync:
+      return fmt::format("vsync {}", on_off(s.vsync));
+    case Action::kResetZoom:
+      return "the whole picture";
+    case Action::kFreeGaze:
+      return fmt::format("the eye is free: {}", name(s.pipeline.scanpath.policy));
+    case Action::kScreenshot:
+    case Action::kQuit:
+    case Action::kEscape:
+    case Action::kFullscreen:
+    case Action::kHelp:
+      return {};
+    default:
+      for (const KeyBinding& binding : key_bindings()) {
+        if (binding.action == action) return binding.what;
+      }
+      return {};
   }
 }
 
@@ -130,15 +192,39 @@ void ViewInput::key(Key key, bool shift, bool repeated) {
   if (viewer_.imgui().wants_keyboard()) return;
   const KeyBinding* binding = binding_of(key, shift);
   if (binding == nullptr || (repeated && !may_repeat(binding->action))) return;
-  if (binding->action == Action::kLevel) {
-    viewer_.settings.view = View::kLevel;
-    viewer_.settings.level = static_cast<int>(key - '0');
-  } else if (binding->action == Action::kFreeGaze) {
-    viewer_.free_gaze();
-  } else if (binding->action == Action::kEscape) {
-    escape();
-  } else if (!change_setting(binding->action, viewer_.settings)) {
-    raise_request(binding->action, viewer_.requests);
+  const bool ended = viewer_.facts.time.ended;
+  act(binding->action, key);
+  std::string note = note_of(binding->action, viewer_.settings, ended);
+  if (note.empty()) return;
+  viewer_.facts.note = std::move(note);
+  ++viewer_.facts.notes;
+}
+
+void ViewInput::act(Action action, Key key) {
+  switch (action) {
+    case Action::kLevel:
+      viewer_.settings.view = View::kLevel;
+      viewer_.settings.level = static_cast<int>(key - '0');
+      return;
+    case Action::kFreeGaze:
+      return viewer_.free_gaze();
+    case Action::kEscape:
+      return escape();
+    case Action::kSeekStart:
+    case Action::kSeekEnd:
+      return seek_to(action == Action::kSeekEnd);
+    default:
+      if (!change_setting(action, viewer_.settings)) raise_request(action, viewer_.requests);
+  }
+}
+
+// Past the end lies the last frame.
+void ViewInput::seek_to(bool end) {
+  const TimeFacts& time = viewer_.facts.time;
+  if (end && time.duration_ns <= 0) {
+    viewer_.facts.message = "where this input ends isn't known";
+  } else {
+    viewer_.requests.seek_pts_ns = time.start_pts_ns + (end ? time.duration_ns : 0);
   }
 }
 
@@ -157,13 +243,17 @@ PictureMapping ViewInput::mapping() const {
                      static_cast<int>(last_.height));
 }
 
-void ViewInput::press(const Place& at) {
+void ViewInput::press(const Place& at, double now_s) {
   last_ = at;
+  again_ = false;
   if (viewer_.imgui().wants_mouse() || !viewer_.has_frame()) return;
   const auto width = static_cast<float>(viewer_.picture_size().width_px);
   const float seam = mapping().to_window_x(viewer_.settings.split * width);
   const bool on_seam = viewer_.settings.view == View::kSplit && std::fabs(seam - last_.x) <= kSeamReach_px;
   drag_ = on_seam ? Drag::kSeam : Drag::kPending;
+  again_ =
+      now_s - pressed_at_s_ < kDoubleClick_s && std::hypot(last_.x - pressed_.x, last_.y - pressed_.y) < kClickSlack_px;
+  pressed_at_s_ = again_ ? -1 : now_s;
   pressed_ = last_;
 }
 
@@ -172,6 +262,11 @@ void ViewInput::release(const Place& at) {
   const bool clicked = drag_ == Drag::kPending;
   drag_ = Drag::kNone;
   if (!clicked) return;
+  if (again_) {  // the first click was none
+    viewer_.unfixate();
+    viewer_.settings.fullscreen = !viewer_.settings.fullscreen;
+    return;
+  }
   const PictureSize size = viewer_.picture_size();
   const float u = mapping().to_picture_x(last_.x) / static_cast<float>(size.width_px);
   const float v = mapping().to_picture_y(last_.y) / static_cast<float>(size.height_px);

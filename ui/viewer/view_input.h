@@ -15,18 +15,22 @@ class ViewInput {
     float x, y, width, height;  // of the framebuffer
   };
   void key(Key key, bool shift, bool repeated);
-  void press(const Place& at);  // the left button
+  void press(const Place& at, double now_s);  // the left button; by any steady clock
   void release(const Place& at);
   void move(const Place& to);
   void wheel(const Place& at, double dy);
 
  private:
+  void act(Action action, Key key);
   void escape();
+  void seek_to(bool end);
   PictureMapping mapping() const;
 
   Viewer& viewer_;
   enum class Drag : unsigned char { kNone, kPending, kPan, kSeam } drag_ = Drag::kNone;
   Place pressed_{}, last_{};
+  double pressed_at_s_ = -1;
+  bool again_ = false;  // the second press of a double click
 };
 
 }  // namespace saccade::ui

@@ -334,10 +334,18 @@ Picture Viewer::picture(int width_px, int height_px, float scale) {
 
 void Viewer::fixate(float u, float v) {
   ScanpathConfig& scanpath = settings.pipeline.scanpath;
+  before_fixate_ = {scanpath, gaze_held_};
   if (!gaze_held_) free_scanpath_ = scanpath;
   gaze_held_ = true;
   scanpath.policy = FixationPolicy::kCenter;
   scanpath.argument = fmt::format("{:.4f},{:.4f}", std::clamp(u, 0.0f, 1.0f), std::clamp(v, 0.0f, 1.0f));
+}
+
+void Viewer::unfixate() {
+  if (!before_fixate_) return;
+  settings.pipeline.scanpath = before_fixate_->scanpath;
+  gaze_held_ = before_fixate_->held;
+  before_fixate_.reset();
 }
 
 // Held by a click or by the settings it began with; a policy that moves was chosen meanwhile otherwise.

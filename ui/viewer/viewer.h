@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ class Viewer {
 
   // The eye goes to this place of the picture, 0..1, and stays.
   void fixate(float u, float v);
+  void unfixate();        // the last fixate() was none
   void free_gaze();       // and the policy of before returns
   void reset_settings();  // to those it began with: see ui/panel/settings_edits.h
 
@@ -100,6 +102,11 @@ class Viewer {
   PipelineConfig good_;           // what it has run with success
   ScanpathConfig free_scanpath_;  // before a click
   bool gaze_held_ = false;
+  struct GazeBefore {
+    ScanpathConfig scanpath;
+    bool held;
+  };
+  std::optional<GazeBefore> before_fixate_;
   Emission emission_;
   PatchPlan outline_plan_;
   Frame frame_;  // of the session's feed, and so before it in going

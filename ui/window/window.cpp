@@ -149,7 +149,7 @@ WindowResult Window::run() {
     draw();
     take_requests();
     apply_settings();
-    playback_.expire_message();
+    playback_.expire_texts();
     if (closing()) break;
     wait();
   }

@@ -107,7 +107,7 @@ ViewInput::Place WindowInput::cursor_place() const {
 void WindowInput::button(int button, int action) {
   if (!view_ || button != GLFW_MOUSE_BUTTON_LEFT) return;
   if (action == GLFW_PRESS) {
-    view_->press(cursor_place());
+    view_->press(cursor_place(), glfwGetTime());
   } else {
     view_->release(cursor_place());
   }
