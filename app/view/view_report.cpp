@@ -24,6 +24,8 @@ Json settings_json(const ui::ViewSettings& s) {
             {"pan", {s.pan_x, s.pan_y}},
             {"linear", s.linear},
             {"overlay", s.overlay},
+            {"facts_open", s.facts_open},
+            {"settings_open", s.settings_open},
             {"marks", s.marks},
             {"outlines", s.outlines},
             {"scanpath", s.scanpath},

@@ -123,6 +123,29 @@ TEST_F(OverlayDraw, ShownOrHidden_CoversItsPanelsAlone) {
   EXPECT_TRUE(drawn_at(kWidth / 2, kHeight / 2));
 }
 
+TEST_F(OverlayDraw, Panels_LieBesideThePictureOrFold) {
+  const PixelRect between = overlay_->picture_area();
+  for (const PixelRect& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, between).empty());
+  EXPECT_GE(between.right - between.left, kWidth * 2 / 5);
+  click("fold-facts", 0.5f);
+  EXPECT_FALSE(settings_.facts_open);
+  draw();
+  draw();
+  EXPECT_EQ(overlay_->picture_area().left, 0);
+  EXPECT_EQ(overlay_->picture_area().right, between.right);
+  EXPECT_FALSE(drawn_at(40, 200));
+  EXPECT_TRUE(drawn_at(20, 14));
+  click("fold-settings", 0.5f);
+  draw();
+  EXPECT_EQ(overlay_->picture_area().right, kWidth);
+  click("fold-facts", 0.5f);
+  draw();
+  EXPECT_EQ(overlay_->picture_area().left, between.left);
+  settings_.overlay = false;
+  draw();
+  EXPECT_EQ(overlay_->picture_area(), (PixelRect{0, 0, kWidth, kHeight}));
+}
+
 // Whatever the window's size: what doesn't fit scrolls.
 TEST_F(OverlayDraw, SmallWindows_CutNothing) {
   settings_.help = true;

@@ -5,6 +5,14 @@
 namespace saccade::ui {
 namespace {
 
+TEST(PictureMapping, AreaBesidePanels_HoldsThePicture) {
+  const PictureMapping m = map_picture({640, 480, 1.0}, {}, {200, 0, 1000, 600});
+  EXPECT_FLOAT_EQ(m.to_window_x(0), 200);
+  EXPECT_FLOAT_EQ(m.to_window_x(640), 1000);
+  EXPECT_FLOAT_EQ(m.to_window_y(0), 0);
+  EXPECT_FLOAT_EQ(m.to_window_y(480), 600);
+}
+
 TEST(PictureMapping, WiderWindow_HasBarsAtTheSides) {
   const PictureMapping m = map_picture({640, 480, 1.0}, {}, 1280, 720);  // 4:3 in 16:9: 960 wide
   EXPECT_FLOAT_EQ(m.scale_x, 1.5f);

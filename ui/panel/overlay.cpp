@@ -19,19 +19,22 @@ namespace {
 
 constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
 constexpr float kMarginPoints = 8;
+constexpr float kLeastShare = 0.4f;  // of the window's width for the picture between panels
 constexpr double kMessage_s = 4;
 constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                               ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
                               ImGuiWindowFlags_NoNav;
 constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
-// A window at the top of the display, at its left or right, as tall as what was drawn into it last.
+// A window at the top of the display, at its left or right, as tall as what was drawn into it last. Folded, it is its
+// title.
 class Panel {
  public:
-  explicit Panel(const char* id) : id_(id) {}
+  Panel(const char* id, const char* fold) : id_(id), fold_(fold) {}
   // Adds what it hides to `covered`.
   template <typename Draw>
-  void draw(float width, bool at_right, PixelRects& covered, const Draw& content) {
+  void draw(float width, bool at_right, bool& open, PixelRects& covered, const Note& note, const Draw& content) {
+    if (!open) width = std::ceil(ImGui::CalcTextSize(id_).x + points(40));
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float margin = std::round(points(kMarginPoints)), wanted = width;
     const float most = std::floor(display.y - points(kSeekBarPoints) - 2 * margin);
@@ -53,14 +56,29 @@ class Panel {
       ImGui::SetNextWindowContentSize({wanted - 2 * style.WindowPadding.x - style.ScrollbarSize, 0});
     }
     ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bars);
-    content();
+    title_row(open, note);
+    if (open) content();
     height_ = ImGui::GetCursorPosY() + 2 * style.WindowPadding.y + (narrow ? style.ScrollbarSize : 0);
     ImGui::EndChild();
     ImGui::End();
   }
 
  private:
+  void title_row(bool& open, const Note& note) {
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
+    ImGui::PushStyleColor(ImGuiCol_Button, 0);
+    if (ImGui::ArrowButton("##fold", open ? ImGuiDir_Down : ImGuiDir_Right)) open = !open;
+    tooltip(open ? "Fold it: the picture gets the room." : "Open it.");
+    note(fold_);
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+    ImGui::SameLine();
+    text_colored(kDim, "{}", id_);
+    if (ImGui::IsItemClicked()) open = !open;
+  }
+
   const char* id_;
+  const char* fold_;
   OpaqueArea area_;
   float height_ = 640;
 };
@@ -111,19 +129,22 @@ float draw_notice(const char* id, const std::string& what, const ImVec4& color, 
 struct Overlay::State {
   explicit State(const ViewSettings& initial) : settings_panel(initial) {}
 
+  PixelRect area_beside(const ViewSettings& settings) const;
+  static bool both_fit();
   void draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
   void draw_notices(const ViewFacts& facts);
 
   FactsPanel facts_panel;
   SettingsPanel settings_panel;
   SeekBar seek_bar;
-  Panel left{"facts"}, right{"settings"};
+  Panel left{"facts", "fold-facts"}, right{"settings", "fold-settings"};
   struct Control {
     ControlRect rect;
     int frame = 0;  // in which it was drawn last
   };
   std::map<std::string, Control, std::less<>> controls;
   PixelRects covered;
+  PixelRect picture_area;
   std::string message;
   double message_until_s = 0;
   Note note = [this](std::string_view name) {
@@ -134,14 +155,34 @@ struct Overlay::State {
   };
 };
 
+// Open panels lie beside the picture where enough of the window's width is left for it, else over it.
+PixelRect Overlay::State::area_beside(const ViewSettings& settings) const {
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
+  if (!settings.overlay) return area;
+  area.bottom = std::max(area.bottom - static_cast<int>(std::round(points(kSeekBarPoints))), 1);
+  const float margins = 2 * std::round(points(kMarginPoints));
+  const float at_left = settings.facts_open ? points(kFactsPoints) + margins : 0;
+  const float at_right = settings.settings_open ? points(kSettingsPoints) + margins : 0;
+  if (!both_fit() || display.x - at_left - at_right < kLeastShare * display.x) return area;
+  area.left = static_cast<int>(at_left);
+  area.right -= static_cast<int>(at_right);
+  return area;
+}
+
+bool Overlay::State::both_fit() {
+  return ImGui::GetIO().DisplaySize.x >= points(kFactsPoints + kSettingsPoints + 4 * kMarginPoints);
+}
+
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
-  const bool wide = ImGui::GetIO().DisplaySize.x >= points(kFactsPoints + kSettingsPoints + 4 * kMarginPoints);
-  left.draw(points(kFactsPoints), false, covered, [&] {
+  const bool wide = both_fit();
+  left.draw(points(kFactsPoints), false, settings.facts_open, covered, note, [&] {
     facts_panel.draw(settings, facts, note);
     if (!wide) settings_panel.draw(settings, facts, requests, note);
   });
   if (!wide) return;
-  right.draw(points(kSettingsPoints), true, covered, [&] { settings_panel.draw(settings, facts, requests, note); });
+  right.draw(points(kSettingsPoints), true, settings.settings_open, covered, note,
+             [&] { settings_panel.draw(settings, facts, requests, note); });
 }
 
 // What happened, for a few seconds; what broke, for as long as it is so.
@@ -167,6 +208,7 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   const bool near_bottom = io.MousePos.y >= io.DisplaySize.y - points(2 * kSeekBarPoints) &&
                            io.MousePos.y < io.DisplaySize.y && io.MousePos.x >= 0 && io.MousePos.x < io.DisplaySize.x;
   state_->covered.clear();
+  state_->picture_area = state_->area_beside(settings);
   if (settings.overlay) state_->draw_panels(settings, facts, requests);
   if (settings.overlay || near_bottom) {
     state_->seek_bar.draw(settings, facts, requests, state_->note);
@@ -177,6 +219,8 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   if (settings.help) draw_help(settings.help);
   state_->draw_notices(facts);
 }
+
+PixelRect Overlay::picture_area() const { return state_->picture_area; }
 
 std::span<const PixelRect> Overlay::covered() const { return state_->covered.span(); }
 

@@ -29,6 +29,9 @@ class Overlay {
   Overlay& operator=(const Overlay&) = delete;
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
 
+  // Where draw() leaves room for the picture: the whole window, or what lies beside the panels. Empty before draw().
+  PixelRect picture_area() const;
+
   // What draw() is about to hide of what lies below, in pixels of the framebuffer.
   std::span<const PixelRect> covered() const;
 

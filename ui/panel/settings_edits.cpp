@@ -71,6 +71,8 @@ void reset_settings(ViewSettings& settings, const ViewSettings& initial) {
   ViewSettings wanted = initial;
   wanted.paused = settings.paused;
   wanted.overlay = settings.overlay;
+  wanted.facts_open = settings.facts_open;
+  wanted.settings_open = settings.settings_open;
   wanted.help = settings.help;
   wanted.fullscreen = settings.fullscreen;
   settings = wanted;

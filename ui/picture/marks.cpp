@@ -87,11 +87,11 @@ class Marks {
     }
   }
 
-  void legend(int window_width_px, int window_height_px) {
+  void legend(const PixelRect& area) {
     const float range = lod_range(scene_.size, scene_.fovea);
-    const float width = std::min(280.0f * scale_, 0.4f * static_cast<float>(window_width_px));
-    const float left = static_cast<float>(window_width_px) - width - 24.0f * scale_;
-    const float top = static_cast<float>(window_height_px) - 96.0f * scale_;
+    const float width = std::min(280.0f * scale_, 0.4f * static_cast<float>(area.right - area.left));
+    const float left = static_cast<float>(area.right) - width - 24.0f * scale_;
+    const float top = static_cast<float>(area.bottom) - 96.0f * scale_;
     const float bottom = top + 12.0f * scale_;
     const float text_height = ImGui::GetFontSize();
     list_.AddRectFilled({left - 10 * scale_, top - text_height - 10 * scale_},
@@ -135,8 +135,11 @@ class Marks {
 }  // namespace
 
 void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PictureMapping& mapping,
-                int window_width_px, int window_height_px, float scale) {
+                const PixelRect& area, float scale) {
   if (scene.pyramid == nullptr) return;
+  ImDrawList& list = *ImGui::GetBackgroundDrawList();
+  list.PushClipRect({static_cast<float>(area.left), static_cast<float>(area.top)},
+                    {static_cast<float>(area.right), static_cast<float>(area.bottom)});
   Marks marks(scene, mapping, scale);
   if (settings.outlines && facts.look.plan != nullptr) marks.outlines(*facts.look.plan);
   if (settings.scanpath) marks.scanpath(facts);
@@ -144,7 +147,8 @@ void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scen
     marks.trail(facts);
     marks.fixation(facts.look.gaze);
   }
-  if (settings.view == View::kLod) marks.legend(window_width_px, window_height_px);
+  if (settings.view == View::kLod) marks.legend(area);
+  list.PopClipRect();
 }
 
 }  // namespace saccade::ui

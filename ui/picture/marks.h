@@ -7,8 +7,8 @@
 
 namespace saccade::ui {
 
-// Between ImguiLayer::begin() and end(); goes below the panel. scale: pixels a point.
+// Between ImguiLayer::begin() and end(); goes below the panel, inside `area`. scale: pixels a point.
 void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PictureMapping& mapping,
-                int window_width_px, int window_height_px, float scale);
+                const PixelRect& area, float scale);
 
 }  // namespace saccade::ui

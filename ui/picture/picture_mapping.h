@@ -1,6 +1,7 @@
-// Where the picture lies in the window: aspect, letterbox, zoom and pan. Pure arithmetic.
+// Where the picture lies in its area of the window: aspect, letterbox, zoom and pan. Pure arithmetic.
 #pragma once
 
+#include "ui/picture/pixel_rects.h"
 #include "ui/picture/view_state.h"
 
 namespace saccade::ui {
@@ -25,15 +26,24 @@ struct PictureMapping {
 inline constexpr float kMinZoom = 0.25f;
 inline constexpr float kMaxZoom = 64.0f;
 
-// Zoom 1: the whole picture in its true aspect, as large as fits, centred.
-PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, int window_width_px,
-                           int window_height_px);
+// Zoom 1: the whole picture in its true aspect, as large as fits the area, centred.
+PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, const PixelRect& area);
 
 // Multiplies the zoom and pans so that the picture's point at (x, y) of the window stays there.
-void zoom_about(ViewSettings& settings, const PictureSize& picture, int window_width_px, int window_height_px, float x,
-                float y, float factor);
+void zoom_about(ViewSettings& settings, const PictureSize& picture, const PixelRect& area, float x, float y,
+                float factor);
 
-// Moves the picture by window pixels; a point of it stays in the window's middle.
+// The same in a whole window of this size.
+inline PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, int width_px,
+                                  int height_px) {
+  return map_picture(picture, settings, {0, 0, width_px, height_px});
+}
+inline void zoom_about(ViewSettings& settings, const PictureSize& picture, int width_px, int height_px, float x,
+                       float y, float factor) {
+  zoom_about(settings, picture, {0, 0, width_px, height_px}, x, y, factor);
+}
+
+// Moves the picture by window pixels; a point of it stays in the area's middle.
 void pan_by(ViewSettings& settings, const PictureSize& picture, const PictureMapping& mapping, float dx, float dy);
 
 }  // namespace saccade::ui

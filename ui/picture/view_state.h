@@ -32,14 +32,15 @@ struct ViewSettings {
   float split = 0.5f;  // of view `split`: share of the picture's width left of the seam
   float zoom = 1.0f;   // 1: the whole picture fits the window
   float pan_x = 0,
-        pan_y = 0;        // what lies in the window's middle, away from the picture's middle; in its widths, heights
-  bool linear = true;     // how the picture is enlarged: linear or nearest
-  bool overlay = true;    // the panel
-  bool marks = true;      // fixation and saccade trail
-  bool outlines = false;  // of the plan's patches
-  bool scanpath = false;  // past fixations with their numbers
-  bool help = false;      // the list of keys
-  double speed = 1.0;     // of the video's time against the clock
+        pan_y = 0;      // what lies in the window's middle, away from the picture's middle; in its widths, heights
+  bool linear = true;   // how the picture is enlarged: linear or nearest
+  bool overlay = true;  // the panels and the bar
+  bool facts_open = true, settings_open = true;  // of the panels: false folds one to its title
+  bool marks = true;                             // fixation and saccade trail
+  bool outlines = false;                         // of the plan's patches
+  bool scanpath = false;                         // past fixations with their numbers
+  bool help = false;                             // the list of keys
+  double speed = 1.0;                            // of the video's time against the clock
   bool paused = false;
   bool loop = false;
   bool vsync = true;

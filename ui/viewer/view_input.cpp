@@ -238,10 +238,13 @@ void ViewInput::escape() {
   }
 }
 
-PictureMapping ViewInput::mapping() const {
-  return map_picture(viewer_.picture_size(), viewer_.settings, static_cast<int>(last_.width),
-                     static_cast<int>(last_.height));
+// Where the picture was drawn last; before that it fills the window.
+PixelRect ViewInput::area() const {
+  const PixelRect drawn = viewer_.overlay().picture_area();
+  return drawn.empty() ? PixelRect{0, 0, static_cast<int>(last_.width), static_cast<int>(last_.height)} : drawn;
 }
+
+PictureMapping ViewInput::mapping() const { return map_picture(viewer_.picture_size(), viewer_.settings, area()); }
 
 void ViewInput::press(const Place& at, double now_s) {
   last_ = at;
@@ -290,8 +293,8 @@ void ViewInput::move(const Place& to) {
 void ViewInput::wheel(const Place& at, double dy) {
   if (viewer_.imgui().wants_mouse() || !viewer_.has_frame()) return;
   last_ = at;
-  zoom_about(viewer_.settings, viewer_.picture_size(), static_cast<int>(last_.width), static_cast<int>(last_.height),
-             last_.x, last_.y, static_cast<float>(std::pow(kWheelStep, dy)));
+  zoom_about(viewer_.settings, viewer_.picture_size(), area(), last_.x, last_.y,
+             static_cast<float>(std::pow(kWheelStep, dy)));
 }
 
 }  // namespace saccade::ui

@@ -304,9 +304,10 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.begin(width_px, height_px, scale);
   overlay_.draw(settings, facts, requests);
   const Scene shown = scene();
-  const PictureMapping mapping = map_picture(shown.size, settings, width_px, height_px);
-  draw_marks(settings, facts, shown, mapping, width_px, height_px, scale);
-  const PixelRects visible = uncovered({0, 0, width_px, height_px}, overlay_.covered());
+  const PixelRect area = overlay_.picture_area();
+  const PictureMapping mapping = map_picture(shown.size, settings, area);
+  draw_marks(settings, facts, shown, mapping, area, scale);
+  const PixelRects visible = uncovered(area, overlay_.covered());
   renderer_.clear(width_px, height_px);
   renderer_.draw(shown, settings, mapping, width_px, height_px, visible.span());
   imgui_.end();
