@@ -1,16 +1,19 @@
-# The viewer's libraries: GLFW for the window, Dear ImGui for the panel. SACCADE_VIEW switches itself off, with a line that says
+# The viewer's libraries: GLFW for the window, Dear ImGui for the panel, fontconfig for its font. SACCADE_VIEW switches itself off, with a line that says
 # so, where one of them is missing.
 option(SACCADE_VIEW "Build the viewer (needs OpenGL, GLFW and Dear ImGui)" ON)
 if(SACCADE_VIEW)
   set(saccade_view_missing "")
   find_package(glfw3 QUIET)
   pkg_check_modules(imgui QUIET IMPORTED_TARGET imgui)
+  pkg_check_modules(fontconfig QUIET IMPORTED_TARGET fontconfig)
   if(NOT SACCADE_GL)
     set(saccade_view_missing "it needs the OpenGL backend")
   elseif(NOT TARGET glfw)
     set(saccade_view_missing "GLFW not found: install libglfw3-dev")
   elseif(NOT TARGET PkgConfig::imgui)
     set(saccade_view_missing "Dear ImGui not found: install libimgui-dev")
+  elseif(NOT TARGET PkgConfig::fontconfig)
+    set(saccade_view_missing "fontconfig not found: install libfontconfig-dev")
   endif()
   if(saccade_view_missing)
     message(STATUS "saccade: building without the viewer (${saccade_view_missing})")

@@ -56,6 +56,7 @@ struct ViewOptions {
   bool marks = true, outlines = false, scanpath = false;
   int width_px = 1280;  // of the window
   int height_px = 720;
+  double ui_scale = 1;
   double speed = 1;
   bool paused = false;
   bool vsync = true;  // of a window; pictures have no screen to wait for

@@ -69,6 +69,7 @@ int run_offscreen(const Options& options, const SourceConfig& source) {
   config.settings = settings_of(options);
   config.width_px = options.view.width_px;
   config.height_px = options.view.height_px;
+  config.scale = static_cast<float>(options.view.ui_scale);
   for (const auto& shot : options.view.screenshots) config.shots.push_back({shot.t_s, shot.path});
   config.source.stop = std::make_shared<std::atomic<bool>>(false);
   const StopSignal stop([token = config.source.stop] { *token = true; });
@@ -114,6 +115,7 @@ int run_in_window(const Options& options, const SourceConfig& source) {
   config.settings = settings_of(options);
   config.width_px = options.view.width_px;
   config.height_px = options.view.height_px;
+  config.ui_scale = static_cast<float>(options.view.ui_scale);
   const StopSignal stop([] { ui::wake_window(); });
   const ui::WindowResult result = ui::run_window(config, make_hooks(options, stop));
   return static_cast<int>(result.error.empty() ? ExitCode::kOk : ExitCode::kPartial);

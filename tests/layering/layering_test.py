@@ -77,6 +77,7 @@ MAY_USE = {
 OUTSIDE = (
     (r"lib(av|sw|post)\w+/", ("pipeline/source", "app/media")),
     (r"imgui|implot", ("ui",)),
+    (r"fontconfig/", ("ui/viewer",)),
     (r"(GL|GLES\d?|EGL|KHR|glad)/|glad", ("gpu/gl", "gpu/interop", "kernels/gl", "kernels/interop", "ui")),
     (r"GLFW/", ("ui/window", "ui/panel")),
     (r"cuda[^/]*\.(h|hpp)$|cuda/|cooperative_groups|surface_functions|cub/|nv(rtc|cuvid)",

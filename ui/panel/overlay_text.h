@@ -11,7 +11,7 @@
 
 namespace saccade::ui {
 
-inline constexpr float kFontPoints = 13.0f;  // the font's height at scale 1
+inline constexpr float kFontPoints = 13.5f;  // the font's height at scale 1: its letters are 7 wide
 inline const ImVec4 kDim{0.62f, 0.66f, 0.72f, 1.0f};
 inline const ImVec4 kBright{0.95f, 0.96f, 0.98f, 1.0f};
 inline const ImVec4 kAccent{0.98f, 0.82f, 0.35f, 1.0f};

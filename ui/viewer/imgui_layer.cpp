@@ -4,25 +4,16 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
-#include <cmath>
-
 #include "gpu/gl/objects.h"
+#include "ui/panel/overlay_text.h"
 
 namespace saccade::ui {
 namespace {
 
-constexpr float kFontPx = 13.0f;  // ImGui's own font, drawn for this size
 constexpr float kOffscreenFrame_s = 1.0f / 60.0f;
 
-// The font and all sizes for `scale` pixels a point.
+// All sizes for `scale` pixels a point.
 void set_scale(float scale) {
-  ImGuiIO& io = ImGui::GetIO();
-  io.Fonts->Clear();
-  ImFontConfig font;
-  font.SizePixels = std::round(kFontPx * scale);
-  io.Fonts->AddFontDefault(&font);
-  ImGui_ImplOpenGL3_DestroyFontsTexture();
-  ImGui_ImplOpenGL3_CreateFontsTexture();
   ImGuiStyle style;
   ImGui::StyleColorsDark(&style);
   style.WindowRounding = 4;
@@ -51,9 +42,16 @@ ImguiLayer::~ImguiLayer() {
   ImGui::DestroyContext(context_);
 }
 
+void ImguiLayer::need(std::span<const std::string_view> texts) {
+  for (const std::string_view text : texts) text_.need(text);
+}
+
 void ImguiLayer::begin(int width_px, int height_px, float scale) {
-  if (scale != scale_) {
+  if (scale != scale_ || text_.changed()) {
     ImGui_ImplOpenGL3_NewFrame();  // makes its objects, once
+    text_.load(kFontPoints * scale);
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
     set_scale(scale);
     scale_ = scale;
   }

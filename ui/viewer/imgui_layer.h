@@ -1,7 +1,10 @@
 // Dear ImGui's context and its OpenGL drawing, with a window behind it or without.
 #pragma once
 
-#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "ui/viewer/panel_text.h"
 
 struct GLFWwindow;
 struct ImGuiContext;
@@ -17,6 +20,9 @@ class ImguiLayer {
   ImguiLayer(const ImguiLayer&) = delete;
   ImguiLayer& operator=(const ImguiLayer&) = delete;
 
+  // Texts that are about to be drawn, in UTF-8: letters that the font lacks are taken from another.
+  void need(std::span<const std::string_view> texts);
+
   // Sizes in pixels of the framebuffer; scale: how many of them make a point (HiDPI).
   void begin(int width_px, int height_px, float scale);
   void end();  // draws
@@ -26,6 +32,7 @@ class ImguiLayer {
  private:
   GLFWwindow* window_;
   ImGuiContext* context_;
+  PanelText text_;
   float scale_ = 0;
 };
 

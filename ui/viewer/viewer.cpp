@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "pipeline/clock.h"
@@ -301,6 +303,13 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   const std::int64_t begin_ns = steady_now_ns();
   draw_timer_.begin();
   // The panel first, because what it hides is not drawn.
+  const std::array<std::string_view, 6> texts{facts.stream != nullptr ? facts.stream->uri : std::string_view(),
+                                              facts.error,
+                                              facts.state,
+                                              facts.message,
+                                              facts.note,
+                                              facts.save_exists};
+  imgui_.need(texts);
   imgui_.begin(width_px, height_px, scale);
   overlay_.draw(settings, facts, requests);
   const Scene shown = scene();

@@ -23,7 +23,8 @@ struct GlfwWindowDeleter {
 };
 using GlfwWindowPtr = std::unique_ptr<GLFWwindow, GlfwWindowDeleter>;
 
-// A window with an OpenGL 4.5 core context, current on return. Throws UnavailableError.
+// A window with an OpenGL 4.5 core context, current on return. Its size is in points, of as many pixels as the monitor
+// scales by. Throws UnavailableError.
 GlfwWindowPtr make_window(const std::string& title, int width, int height);
 
 }  // namespace saccade::ui

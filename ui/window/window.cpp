@@ -40,6 +40,7 @@ class Window {
   Playback playback_;
   bool new_frame_ = false;  // shown, not drawn yet
   bool vsync_ = false;
+  const float ui_scale_;
   std::string title_;
 };
 
@@ -55,7 +56,8 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
       }()),
       input_(window_.get()),
       viewer_(context_, config.settings, window_.get(), config.source.log),
-      playback_(viewer_, {.source = config.source, .queue_policy = config.queue_policy}, wake_window) {
+      playback_(viewer_, {.source = config.source, .queue_policy = config.queue_policy}, wake_window),
+      ui_scale_(config.ui_scale) {
   input_.attach(viewer_);
   vsync_ = !config.settings.vsync;  // so that it is set
   playback_.open();
@@ -101,7 +103,7 @@ void Window::apply_settings() {
 float Window::scale() const {
   float scale_x = 1, scale_y = 1;
   glfwGetWindowContentScale(window_.get(), &scale_x, &scale_y);
-  return std::max(std::round(scale_x * 4) / 4, 1.0f);
+  return std::max(std::round(scale_x * 4) / 4, 1.0f) * ui_scale_;
 }
 
 bool Window::can_be_seen() const {

@@ -17,6 +17,7 @@ struct WindowConfig {
   ViewSettings settings;
   int width_px = 1280;
   int height_px = 720;
+  float ui_scale = 1;  // of text and controls, on top of the monitor's
 };
 
 struct Saved {
