@@ -26,8 +26,8 @@ constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoR
                               ImGuiWindowFlags_NoNav;
 constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
-// A window at the top of the display, at its left or right, as tall as what was drawn into it last. Folded, it is its
-// title.
+// A window at the top of the display, at its left or right, as tall as what was drawn into it last. Folded, only its
+// title is left.
 class Panel {
  public:
   Panel(const char* id, const char* fold) : id_(id), fold_(fold) {}
