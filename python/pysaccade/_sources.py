@@ -136,7 +136,9 @@ def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
         )
     for name, value in settings.items():
         option = table().get(name)
-        if option is None or option.group != "Source" or name == "input_rate" or value in {None, "auto"}:
+        if option is None or option.group != "Source" or name == "input_rate":
+            continue
+        if value is None or value is False or (isinstance(value, str) and value == "auto"):  # says nothing
             continue
         raise ValueError(f"Stream: {name} is for videos that the library opens, not for frames; leave it out")
     return FrameSource(source, _rate(settings.get("input_rate")))

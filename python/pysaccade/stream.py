@@ -132,7 +132,7 @@ class Stream(Iterator[Emission]):
         self._source: Source = source_of(source, settings)
         self._fixation: Fixation = fixation_of(settings["fixation"], settings["rate"])
         backend = settings.get("backend")
-        if self._place.device == "cuda" and backend not in {None, "auto", "cuda"}:
+        if self._place.device == "cuda" and backend not in (None, "auto", "cuda"):
             raise ValueError(f"Stream: device={settings['device']!r} conflicts with backend={backend!r}; leave one out")
 
     def _native_options(self) -> NativeOptions:
@@ -147,7 +147,7 @@ class Stream(Iterator[Emission]):
             native.set("normalize", self._normalization.name)
             native.set("fixation", self._fixation.option)
             backend = self._settings.get("backend")
-            if backend in {None, "auto"} and place.device != "auto":
+            if backend in (None, "auto") and place.device != "auto":
                 backend = place.device
             if _handle.cuda_is_lost():
                 backend = self._without_cuda(backend)
@@ -167,7 +167,7 @@ class Stream(Iterator[Emission]):
                 "Stream: CUDA was used before this process was forked, and can't be used in it; start workers by "
                 "spawn, or pass device='cpu'"
             )
-        if backend in {None, "auto"}:
+        if backend in (None, "auto"):
             _handle.LOGGER.warning(
                 "CUDA was used before this process was forked: the CPU takes over; spawn workers instead"
             )

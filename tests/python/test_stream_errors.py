@@ -57,6 +57,8 @@ BOX = "test://box?size=64x64&frames=5"
         ({"device": "cuda", "array": "numpy"}, ValueError, "NumPy's arrays can't lie on device='cuda'"),
         ({"array": "jax"}, ValueError, "array is 'auto', 'torch' or 'numpy', not 'jax'"),
         ({"backend": "vulkan"}, ValueError, "backend: 'vulkan' is not auto, cpu, gl or cuda"),
+        ({"backend": ["cpu"]}, TypeError, "backend takes one of"),
+        ({"backend": "cpu", "device": 1.0}, TypeError, "device takes"),
         ({"live_policy": "newest"}, ValueError, "live_policy: 'newest' is not"),
     ],
     ids=lambda value: str(value)[:40],

@@ -180,6 +180,7 @@ def test_frames_of_any_size_after_reopen():
         ([np.zeros((48, 64, 2), np.uint8)], ValueError, r"a frame is \[3, H, W\]"),
         ([np.zeros(5, np.uint8)], ValueError, r"not \[5\]"),
         (["a.png"], TypeError, "frame 0 is a str; frames are tensors or arrays"),
+        ([np.zeros((0, 0, 3), np.uint8)], ValueError, "Stream"),
         ([None], TypeError, "frame 0 is a NoneType"),
         ({"a": 1}, TypeError, "source takes a path, a URL or an iterable"),
         ([(np.zeros((48, 64, 3), np.uint8), float("nan"))], ValueError, "a frame's time is nan"),
@@ -199,7 +200,7 @@ def test_frame_unlike_the_first_is_refused_by_its_number():
         list(frames_stream([*pictures(1), np.zeros((48, 64, 3), np.int16)]))
 
 
-@pytest.mark.parametrize("option", [{"start": 2}, {"vf": "hflip"}, {"loop": True}, {"frames": 3}])
+@pytest.mark.parametrize("option", [{"start": 2}, {"vf": "hflip"}, {"loop": True}, {"vf": ["a"]}, {"frames": 3}])
 def test_options_of_videos_are_refused_with_frames(option: dict):
     with pytest.raises(ValueError, match="is for videos that the library opens, not for frames; leave it out"):
         frames_stream(pictures(1), **option)
