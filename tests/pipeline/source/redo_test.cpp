@@ -50,14 +50,16 @@ INSTANTIATE_TEST_SUITE_P(Codecs, DamagedPictures,
                            return name.substr(0, name.find('.')) + "_" + name.substr(name.find('.') + 1);
                          });
 
-// A decoder that sees one picture alone uses new memory, which is zero: ffmpeg on a file of its own.
-TEST(DamagedPicture, UndecodedPart_IsAsInNewMemory) {
+// New memory is zero: ffmpeg on a picture in a file of its own tells which part is decoded.
+TEST(DamagedPicture, UndecodedPart_ShowsThePictureBefore) {
   const TempDir dir;
   const std::string path = broken_clip(dir, "a.avi", "-c:v mjpeg -q:v 3 -pix_fmt yuvj420p");
   ffmpeg("-i " + path + " -c copy -f image2 " + dir.file("p%02d.jpg"));
   const Recording ours = record(path);
   int compared = 0;
-  for (const Shot& shot : ours.shots) {
+  std::size_t filled = 0;
+  for (std::size_t n = 1; n < ours.shots.size(); ++n) {
+    const Shot& shot = ours.shots[n];
     const std::int64_t number = shot.view.pts_ns / 40000000 + 1;
     char name[40];
     std::snprintf(name, sizeof name, "p%02d.jpg", static_cast<int>(number));
@@ -67,9 +69,15 @@ TEST(DamagedPicture, UndecodedPart_IsAsInNewMemory) {
     } catch (const std::runtime_error&) {
       continue;  // ffmpeg gives nothing of this one
     }
-    EXPECT_EQ(shot.bytes, alone) << "picture " << number;
+    ASSERT_EQ(shot.bytes.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      const bool undecoded = alone[i] == 0 && shot.bytes[i] == ours.shots[n - 1].bytes[i];
+      ASSERT_TRUE(shot.bytes[i] == alone[i] || undecoded) << "picture " << number << ", byte " << i;
+      filled += shot.bytes[i] != alone[i] ? 1 : 0;
+    }
     ++compared;
   }
+  EXPECT_GT(filled, 1000U);
   EXPECT_GT(compared, 4);
 }
 
