@@ -338,21 +338,34 @@ def test_memory_threads_and_files_stay_flat_over_open_iterate_close(clip: Path):
     """Leaks over 10,000 rounds: torchcodec 747, decord 27. SACCADE_LEAK_ROUNDS sets how many."""
     done = run_python(
         """
-        import gc, os, resource, sys
+        import ctypes, gc, os, resource, sys
+        import numpy as np
         import pysaccade as sc
+        from pysaccade import _abi, _native
         rounds, clip = int(sys.argv[1]), sys.argv[2]
 
         def facts():
             gc.collect()
             with open("/proc/self/statm") as file:
                 resident = int(file.read().split()[1]) * resource.getpagesize()
-            return resident, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+            use = _native.new(_abi.saccade_memory_use)
+            _native.check(_native.library().saccade_get_memory_use(ctypes.byref(use)))
+            counts = (len(os.listdir(f"/proc/self/{what}")) for what in ("fd", "task"))
+            return resident, *counts, use.streams, use.emissions
 
         for number in range(rounds):
-            how = number % 4
-            stream = sc.Stream(clip, array="numpy", device="cpu", every="frame", threads=1)
+            how = number % 6
+            settings = {"array": "numpy", "device": "cpu", "every": "frame"}
+            if how < 4:
+                stream = sc.Stream(clip, threads=1, **settings)
+            elif how == 4:
+                look = lambda stream: stream.texture.level(6)[0, :2] / 255
+                stream = sc.Stream(clip, threads=1, fixation=look, **settings)
+            else:
+                stream = sc.Stream([np.full((480, 640, 3), n, np.uint8) for n in range(9)], **settings)
+                stream.attend(np.eye(3))
             for index, emission in enumerate(stream):
-                if index == 2 + how:
+                if index == 1 + how:
                     break
             if how == 0:
                 stream.close()
@@ -373,6 +386,7 @@ def test_memory_threads_and_files_stay_flat_over_open_iterate_close(clip: Path):
     assert (done.returncode, done.stderr) == (0, "")
     (early, *early_counts), (late, *late_counts) = (map(int, line.split()) for line in done.stdout.splitlines())
     assert late_counts == early_counts
+    assert late_counts[2:] == [0, 0]
     assert late - early < 12 << 20, f"{early} -> {late} bytes"
 
 
