@@ -258,7 +258,7 @@ saccade_status saccade_reduce(const saccade_place* place, const saccade_array* l
     const char* function = "saccade_reduce";
     const tensor::ReduceArgs args = reduce_args(function, place, levels, count, odd, workspace, workspace_bytes);
     return run(
-        function, place, [&] { tensor::cpu::reduce(args); },
+        function, place, [&] { tensor::cpu::reduce(args, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::reduce(args, stream); });
   });
 }
@@ -307,7 +307,7 @@ saccade_status saccade_reduce_backward(const saccade_place* place, const saccade
             "the levels' gradients must have the base's dtype, or f32 (f64 for f64)");
     require(unit == nullptr || (place != nullptr && place->cuda != 0), function, "integer gradients are CUDA's alone");
     return run(
-        function, place, [&] { tensor::cpu::reduce_backward(args); },
+        function, place, [&] { tensor::cpu::reduce_backward(args, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::reduce_backward(args, stream); });
   });
 }
@@ -319,7 +319,7 @@ saccade_status saccade_sample(const saccade_place* place, const saccade_array* l
     const char* function = "saccade_sample";
     const tensor::SampleArgs args = sample_args(function, {levels, count, centers, lod, direction, options, patches});
     return run(
-        function, place, [&] { tensor::cpu::sample(args); },
+        function, place, [&] { tensor::cpu::sample(args, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::sample(args, stream); });
   });
 }
@@ -345,7 +345,7 @@ saccade_status saccade_sample_backward(const saccade_place* place, const saccade
     gradients.fixed_point = unit != nullptr ? 1 : 0;
     const tensor::LevelRange range{first_level, last_level};
     return run(
-        function, place, [&] { tensor::cpu::sample_backward(args, gradients, range); },
+        function, place, [&] { tensor::cpu::sample_backward(args, gradients, range, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::sample_backward(args, gradients, range, stream); });
   });
 }
@@ -385,7 +385,7 @@ saccade_status saccade_gaussian_field(const saccade_place* place, const saccade_
     tensor::GaussianArgs args = gaussian_args(function, gaussians);
     args.out = out;
     return run(
-        function, place, [&] { tensor::cpu::gaussian_field(args); },
+        function, place, [&] { tensor::cpu::gaussian_field(args, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::gaussian_field(args, workspace, stream); });
   });
 }
@@ -399,7 +399,7 @@ saccade_status saccade_gaussian_field_backward(const saccade_place* place, const
     const tensor::GaussianGradients gradients{gradient, x_gradient, mean_gradient, scale_tril_gradient,
                                               weight_gradient};
     return run(
-        function, place, [&] { tensor::cpu::gaussian_field_backward(args, gradients); },
+        function, place, [&] { tensor::cpu::gaussian_field_backward(args, gradients, place->threads); },
         [&]([[maybe_unused]] void* stream) {
           tensor::cuda::gaussian_field_backward(args, gradients, workspace, stream);
         });
@@ -412,7 +412,7 @@ saccade_status saccade_mahalanobis(const saccade_place* place, const saccade_gau
     tensor::GaussianArgs args = gaussian_args(function, gaussians);
     args.out = out;
     return run(
-        function, place, [&] { tensor::cpu::mahalanobis(args); },
+        function, place, [&] { tensor::cpu::mahalanobis(args, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::mahalanobis(args, stream); });
   });
 }

@@ -21,6 +21,8 @@ typedef struct saccade_place {
   void* cuda_stream;  // cudaStream_t; NULL: the device's default one
   int32_t cuda;       // 0: the host, 1: a CUDA device
   int32_t device;     // its ordinal
+  int32_t threads;    // of the host: as many at most; below 2: the caller's alone. They change no bit
+  int32_t pad0;       // 0
 } saccade_place;
 
 // Strides in elements, of any sign; 0 repeats. Axes that an operation does not have are ignored.

@@ -33,10 +33,11 @@ struct GaussianGradients {
 };
 
 namespace cpu {
-void gaussian_field(const GaussianArgs& args);
-void gaussian_field_backward(const GaussianArgs& args, const GaussianGradients& gradients);
+// On up to `threads` threads, which change no bit.
+void gaussian_field(const GaussianArgs& args, int threads = 1);
+void gaussian_field_backward(const GaussianArgs& args, const GaussianGradients& gradients, int threads = 1);
 // q of every pair: out is [B, P, G].
-void mahalanobis(const GaussianArgs& args);
+void mahalanobis(const GaussianArgs& args, int threads = 1);
 }  // namespace cpu
 
 namespace cuda {

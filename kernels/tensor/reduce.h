@@ -31,8 +31,9 @@ struct ReduceGradArgs {
 };
 
 namespace cpu {
-void reduce(const ReduceArgs& args);
-void reduce_backward(const ReduceGradArgs& args);
+// On up to `threads` threads, which change no bit.
+void reduce(const ReduceArgs& args, int threads = 1);
+void reduce_backward(const ReduceGradArgs& args, int threads = 1);
 }  // namespace cpu
 
 namespace cuda {

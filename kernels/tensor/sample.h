@@ -12,11 +12,11 @@ struct LevelRange {
 
 namespace cpu {
 
-// Note [Tensor samples] in sample_math.h. Every size may be 0.
-void sample(const SampleArgs& args);
+// Note [Tensor samples] in sample_math.h. Every size may be 0. On up to `threads` threads, which change no bit.
+void sample(const SampleArgs& args, int threads = 1);
 
 // Adds to the levels' gradients, in a fixed order, and writes those of the patches. Floating levels only.
-void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range);
+void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, int threads = 1);
 
 }  // namespace cpu
 

@@ -89,6 +89,21 @@ SACCADE_TENSOR_FN Quad<V> dense_quad(const SampleArgs& args, int level, Vec2<V> 
   return make_quad(place_px, level, array.width, array.height, 1, array.width, args.zeros != 0);
 }
 
+// What one channel of one sample gives the texels that it read.
+template <class V, class Texels>
+SACCADE_TENSOR_FN void spread_sample(const SampleArgs& args, const Texels& texels, const PatchFrame<V>& patch, int b,
+                                     int n, int c, int i, int j) {
+  const PatchArray& out = args.patches;
+  const std::int64_t at = b * out.stride_b + n * out.stride_n + c * out.stride_c + j * out.stride_y + i * out.stride_x;
+  const V gradient = load_as<V>(out.data, out.dtype, at) * (static_cast<V>(args.scale) / static_cast<V>(patch.probes));
+  for (int probe = 0; probe < patch.probes; ++probe) {
+    const Vec2<V> place = sample_place(patch, unit_offset(patch, i, j, probe, args.size));
+    spread(args, texels, patch.first, dense_quad(args, patch.first, place), b, c, gradient * (V(1) - patch.fraction));
+    if (!(patch.fraction > V(0))) continue;
+    spread(args, texels, patch.second, dense_quad(args, patch.second, place), b, c, gradient * patch.fraction);
+  }
+}
+
 // Everything that one sample gives back; `sums` gets the patch's part.
 template <class T, bool kPlaces, class Texels>
 SACCADE_TENSOR_FN void sample_back(const SampleArgs& args, const Texels& texels_out, const PatchFrame<Value<T>>& patch,

@@ -6,6 +6,7 @@ Functions here take arrays of one place that have been checked, and write into a
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -22,7 +23,7 @@ TILE_SIZE = 16
 
 _CODES = {"uint8": U8, "float16": F16, "float32": F32, "uint16": U16, "bfloat16": BF16, "float64": F64}
 _ARRAY = struct.Struct("=Q10q2i")  # saccade_array
-_PLACE = struct.Struct("=QQ2i")  # saccade_place
+_PLACE = struct.Struct("=QQ4i")  # saccade_place
 _OPTIONS = struct.Struct("=Qf3i")  # saccade_sample_options
 _UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
 _GAUSSIANS = struct.Struct("=Q4Qd6i")  # saccade_gaussians
@@ -95,18 +96,29 @@ def _pack(array: Array | None, axes: int) -> bytes:
     return _ARRAY.pack(array.ctypes.data, *shape, *missing, *strides, *missing, dtype_code(array), 0)
 
 
-_HOST = _PLACE.pack(_PLACE.size, 0, 0, 0)
+_hosts: dict[int, bytes] = {}
+
+
+def _host(threads: int) -> bytes:
+    packed = _hosts.get(threads)
+    if packed is None:
+        packed = _hosts[threads] = _PLACE.pack(_PLACE.size, 0, 0, 0, threads, 0)
+    return packed
 
 
 def place_of(array: Array) -> bytes:
-    """saccade_place: where `array` lies, and on CUDA the current stream of that device."""
-    device = getattr(array, "device", None)
-    if device is None or getattr(device, "type", "cpu") == "cpu":
-        return _HOST
+    """saccade_place: where `array` lies, and on CUDA the current stream of that device.
+
+    The host's work takes as many threads as torch's own, or as many as this process has cores.
+    """
+    if not hasattr(array, "data_ptr"):
+        return _host(len(os.sched_getaffinity(0)))
     import torch
 
-    stream = torch._C._cuda_getCurrentRawStream(device.index)
-    return _PLACE.pack(_PLACE.size, stream, 1, device.index)
+    if not array.is_cuda:
+        return _host(torch.get_num_threads())
+    index = array.get_device()
+    return _PLACE.pack(_PLACE.size, torch._C._cuda_getCurrentRawStream(index), 1, index, 1, 0)
 
 
 def _address(array: Array | None) -> int | None:

@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr saccade_place kHost{sizeof(saccade_place), nullptr, 0, 0};
+constexpr saccade_place kHost{sizeof(saccade_place), nullptr, 0, 0, 2, 0};
 
 saccade_array array_of(std::vector<float>& data, std::vector<std::int64_t> shape) {
   saccade_array array{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/tensor/cpu/parallel.h"
 #include "kernels/tensor/gaussian_math.h"
 
 namespace saccade::tensor::cpu {
@@ -31,89 +32,119 @@ struct Field {
   }
 };
 
+constexpr std::int64_t kPairsForAThread = 1 << 14;
+
+std::int64_t least_of(int others) { return kPairsForAThread / (others > 0 ? others : 1) + 1; }
+
 template <class V, int D>
-void forward(const GaussianArgs& args) {
+void forward(const GaussianArgs& args, int threads) {
   for (int b = 0; b < args.batch; ++b) {
     const Field<V, D> field(args, b);
-    for (int p = 0; p < args.points; ++p) {
-      V* out = static_cast<V*>(args.out) + field.row(p) * args.channels;
-      for (int k = 0; k < args.channels; ++k) out[k] = V(0);
-      for (int g = 0; g < args.gaussians; ++g) {
-        V v[D];
-        const V q = whiten<V, D>(field.whitenings[static_cast<std::size_t>(g)], field.point(p), v);
-        if (q > static_cast<V>(args.most_q)) continue;
-        const V e = std::exp(V(-0.5) * q);
-        for (int k = 0; k < args.channels; ++k) out[k] += field.weights(g)[k] * e;
+    parallel_for(args.points, least_of(args.gaussians), threads, [&](std::int64_t first, std::int64_t last) {
+      for (int p = static_cast<int>(first); p < last; ++p) {
+        V* out = static_cast<V*>(args.out) + field.row(p) * args.channels;
+        for (int k = 0; k < args.channels; ++k) out[k] = V(0);
+        for (int g = 0; g < args.gaussians; ++g) {
+          V v[D];
+          const V q = whiten<V, D>(field.whitenings[static_cast<std::size_t>(g)], field.point(p), v);
+          if (q > static_cast<V>(args.most_q)) continue;
+          const V e = std::exp(V(-0.5) * q);
+          for (int k = 0; k < args.channels; ++k) out[k] += field.weights(g)[k] * e;
+        }
       }
-    }
+    });
+  }
+}
+
+// What a pair gives back: e = exp(-q/2), and value = the gradient that comes in for it.
+template <class V, int D>
+struct PairBack {
+  V v[D], a[D];
+  V e = V(0), value = V(0);
+
+  // false: beyond the cutoff
+  bool set(const Field<V, D>& field, const V* incoming, int p, int g) {
+    const Whitening<V, D>& gaussian = field.whitenings[static_cast<std::size_t>(g)];
+    const V q = whiten<V, D>(gaussian, field.point(p), v);
+    if (q > static_cast<V>(field.args.most_q)) return false;
+    unwhiten<V, D>(gaussian, v, a);
+    e = std::exp(V(-0.5) * q);
+    value = V(0);
+    for (int k = 0; k < field.args.channels; ++k) value += incoming[k] * field.weights(g)[k];
+    return true;
+  }
+};
+
+template <class V, int D>
+void back_to_point(const Field<V, D>& field, const GaussianGradients& gradients, int p) {
+  const V* incoming = static_cast<const V*>(gradients.out) + field.row(p) * field.args.channels;
+  V* out = static_cast<V*>(gradients.x) + field.row(p) * D;
+  for (int i = 0; i < D; ++i) out[i] = V(0);
+  PairBack<V, D> pair;
+  for (int g = 0; g < field.args.gaussians; ++g) {
+    if (!pair.set(field, incoming, p, g)) continue;
+    for (int i = 0; i < D; ++i) out[i] -= pair.value * pair.e * pair.a[i];  // dq/dx = 2 a
   }
 }
 
 template <class V, int D>
-void backward(const GaussianArgs& args, const GaussianGradients& gradients) {
-  constexpr int kTriangle = Whitening<V, D>::kTriangle;
-  for (int b = 0; b < args.batch; ++b) {
-    const Field<V, D> field(args, b);
-    const auto count = static_cast<std::size_t>(args.points);
-    std::vector<V> dx(count * D, V(0));
-    for (int g = 0; g < args.gaussians; ++g) {
-      const Whitening<V, D>& gaussian = field.whitenings[static_cast<std::size_t>(g)];
-      const std::int64_t at = static_cast<std::int64_t>(b) * args.gaussians + g;
-      V mean[D] = {};
-      V tril[kTriangle] = {};
-      std::vector<V> weight(static_cast<std::size_t>(args.channels), V(0));
-      for (int p = 0; p < args.points; ++p) {
-        V v[D];
-        V a[D];
-        const V q = whiten<V, D>(gaussian, field.point(p), v);
-        if (q > static_cast<V>(args.most_q)) continue;
-        unwhiten<V, D>(gaussian, v, a);
-        const V e = std::exp(V(-0.5) * q);
-        const V* incoming = static_cast<const V*>(gradients.out) + field.row(p) * args.channels;
-        V value = V(0);
-        for (int k = 0; k < args.channels; ++k) {
-          value += incoming[k] * field.weights(g)[k];
-          weight[static_cast<std::size_t>(k)] += incoming[k] * e;
-        }
-        const V part = value * e;  // of exp(-q/2); dq/dx = 2 a
-        for (int i = 0; i < D; ++i) {
-          dx[static_cast<std::size_t>(p) * D + static_cast<std::size_t>(i)] -= part * a[i];
-          mean[i] += part * a[i];
-          for (int k = 0; k <= i; ++k) tril[triangle_at<D>(i, k)] += part * a[i] * v[k];
-        }
-      }
-      if (gradients.mean != nullptr) {
-        for (int i = 0; i < D; ++i) static_cast<V*>(gradients.mean)[at * D + i] = mean[i];
-      }
-      if (gradients.scale_tril != nullptr) {
-        V* out = static_cast<V*>(gradients.scale_tril) + at * D * D;
-        for (int i = 0; i < D; ++i) {
-          for (int k = 0; k < D; ++k) out[i * D + k] = k <= i ? tril[triangle_at<D>(i, k)] : V(0);
-        }
-      }
-      if (gradients.weight != nullptr) {
-        for (int k = 0; k < args.channels; ++k) {
-          static_cast<V*>(gradients.weight)[at * args.channels + k] = weight[static_cast<std::size_t>(k)];
-        }
-      }
+void back_to_gaussian(const Field<V, D>& field, const GaussianGradients& gradients, int g) {
+  const GaussianArgs& args = field.args;
+  V mean[D] = {};
+  V tril[Whitening<V, D>::kTriangle] = {};
+  std::vector<V> weight(static_cast<std::size_t>(args.channels), V(0));
+  PairBack<V, D> pair;
+  for (int p = 0; p < args.points; ++p) {
+    const V* incoming = static_cast<const V*>(gradients.out) + field.row(p) * args.channels;
+    if (!pair.set(field, incoming, p, g)) continue;
+    for (std::size_t k = 0; k < weight.size(); ++k) weight[k] += incoming[k] * pair.e;
+    const V part = pair.value * pair.e;
+    for (int i = 0; i < D; ++i) {
+      mean[i] += part * pair.a[i];
+      for (int k = 0; k <= i; ++k) tril[triangle_at<D>(i, k)] += part * pair.a[i] * pair.v[k];
     }
-    if (gradients.x == nullptr) continue;
-    V* out = static_cast<V*>(gradients.x) + field.row(0) * D;
-    for (std::size_t i = 0; i < count * D; ++i) out[i] = dx[i];
+  }
+  const std::int64_t at = static_cast<std::int64_t>(field.b) * args.gaussians + g;
+  for (int i = 0; i < D; ++i) {
+    if (gradients.mean != nullptr) static_cast<V*>(gradients.mean)[at * D + i] = mean[i];
+    for (int k = 0; gradients.scale_tril != nullptr && k < D; ++k) {
+      static_cast<V*>(gradients.scale_tril)[(at * D + i) * D + k] = k <= i ? tril[triangle_at<D>(i, k)] : V(0);
+    }
+  }
+  for (std::size_t k = 0; gradients.weight != nullptr && k < weight.size(); ++k) {
+    static_cast<V*>(gradients.weight)[at * args.channels + static_cast<std::int64_t>(k)] = weight[k];
   }
 }
 
 template <class V, int D>
-void distances(const GaussianArgs& args) {
+void backward(const GaussianArgs& args, const GaussianGradients& gradients, int threads) {
   for (int b = 0; b < args.batch; ++b) {
     const Field<V, D> field(args, b);
-    for (int p = 0; p < args.points; ++p) {
-      V* out = static_cast<V*>(args.out) + field.row(p) * args.gaussians;
-      V v[D];
-      for (int g = 0; g < args.gaussians; ++g) {
-        out[g] = whiten<V, D>(field.whitenings[static_cast<std::size_t>(g)], field.point(p), v);
-      }
+    if (gradients.x != nullptr) {
+      parallel_for(args.points, least_of(args.gaussians), threads, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t p = first; p < last; ++p) back_to_point<V, D>(field, gradients, static_cast<int>(p));
+      });
     }
+    if (gradients.mean == nullptr && gradients.scale_tril == nullptr && gradients.weight == nullptr) continue;
+    parallel_for(args.gaussians, least_of(args.points), threads, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t g = first; g < last; ++g) back_to_gaussian<V, D>(field, gradients, static_cast<int>(g));
+    });
+  }
+}
+
+template <class V, int D>
+void distances(const GaussianArgs& args, int threads) {
+  for (int b = 0; b < args.batch; ++b) {
+    const Field<V, D> field(args, b);
+    parallel_for(args.points, least_of(args.gaussians), threads, [&](std::int64_t first, std::int64_t last) {
+      for (int p = static_cast<int>(first); p < last; ++p) {
+        V* out = static_cast<V*>(args.out) + field.row(p) * args.gaussians;
+        V v[D];
+        for (int g = 0; g < args.gaussians; ++g) {
+          out[g] = whiten<V, D>(field.whitenings[static_cast<std::size_t>(g)], field.point(p), v);
+        }
+      }
+    });
   }
 }
 
@@ -139,16 +170,16 @@ void dispatch(const GaussianArgs& args, const Call& call) {
 
 }  // namespace
 
-void gaussian_field(const GaussianArgs& args) {
-  dispatch(args, [&]<class V, int D>() { forward<V, D>(args); });
+void gaussian_field(const GaussianArgs& args, int threads) {
+  dispatch(args, [&]<class V, int D>() { forward<V, D>(args, threads); });
 }
 
-void gaussian_field_backward(const GaussianArgs& args, const GaussianGradients& gradients) {
-  dispatch(args, [&]<class V, int D>() { backward<V, D>(args, gradients); });
+void gaussian_field_backward(const GaussianArgs& args, const GaussianGradients& gradients, int threads) {
+  dispatch(args, [&]<class V, int D>() { backward<V, D>(args, gradients, threads); });
 }
 
-void mahalanobis(const GaussianArgs& args) {
-  dispatch(args, [&]<class V, int D>() { distances<V, D>(args); });
+void mahalanobis(const GaussianArgs& args, int threads) {
+  dispatch(args, [&]<class V, int D>() { distances<V, D>(args, threads); });
 }
 
 }  // namespace saccade::tensor::cpu

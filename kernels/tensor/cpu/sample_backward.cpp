@@ -1,4 +1,5 @@
 // The plain gradient of sampling: patches in order, so that sums never depend on threads.
+#include "kernels/tensor/cpu/parallel.h"
 #include "kernels/tensor/sample_back.h"
 
 namespace saccade::tensor::cpu {
@@ -15,44 +16,70 @@ struct Texels {
   void add(int level, std::int64_t at, V value) const { static_cast<V*>(gradients.level[level])[at] += value; }
 };
 
-template <class T, bool kPlaces>
-void run(const SampleArgs& args, const SampleGradients& gradients, LevelRange range) {
+// The texels' part: a thread has whole channels, and takes the patches in order.
+template <class T>
+void spread_channel(const SampleArgs& args, const Texels<Value<T>>& texels, int b, int c) {
   using V = Value<T>;
-  const Texels<V> texels{gradients, range};
-  for (int b = 0; b < args.batch; ++b) {
-    for (int n = 0; n < args.count; ++n) {
-      const PatchFrame<V> patch = patch_at<V>(args, b, n);
-      PatchSums<V> sums = {};
-      for (int j = 0; j < args.size; ++j) {
-        for (int i = 0; i < args.size; ++i) sample_back<T, kPlaces>(args, texels, patch, b, n, i, j, &sums);
-      }
-      if constexpr (kPlaces) write_patch(args, gradients, patch, sums, b, n);
+  for (int n = 0; n < args.count; ++n) {
+    const PatchFrame<V> patch = patch_at<V>(args, b, n);
+    if (!touches(patch, texels.range)) continue;
+    for (int j = 0; j < args.size; ++j) {
+      for (int i = 0; i < args.size; ++i) spread_sample(args, texels, patch, b, n, c, i, j);
     }
   }
 }
 
 template <class T>
-void run(const SampleArgs& args, const SampleGradients& gradients, LevelRange range) {
-  const bool places = gradients.centers != nullptr || gradients.lod != nullptr || gradients.direction != nullptr;
-  return places ? run<T, true>(args, gradients, range) : run<T, false>(args, gradients, range);
+void run_places(const SampleArgs& args, const SampleGradients& gradients, int b, int n) {
+  using V = Value<T>;
+  const PatchFrame<V> patch = patch_at<V>(args, b, n);
+  PatchSums<V> sums = {};
+  const SampleGradients none = {};
+  const Texels<V> texels{none, {}};
+  for (int j = 0; j < args.size; ++j) {
+    for (int i = 0; i < args.size; ++i) sample_back<T, true>(args, texels, patch, b, n, i, j, &sums);
+  }
+  write_patch(args, gradients, patch, sums, b, n);
+}
+
+template <class T>
+void run(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, int threads) {
+  const Texels<Value<T>> texels{gradients, range};
+  bool any = false;
+  for (int level = range.first; level <= range.last && level < args.levels; ++level) any = any || texels.wants(level);
+  if (any) {
+    parallel_for(
+        static_cast<std::int64_t>(args.batch) * args.channels, 1, threads, [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t k = first; k < last; ++k) {
+            spread_channel<T>(args, texels, static_cast<int>(k / args.channels), static_cast<int>(k % args.channels));
+          }
+        });
+  }
+  if (gradients.centers == nullptr && gradients.lod == nullptr && gradients.direction == nullptr) return;
+  parallel_for(static_cast<std::int64_t>(args.batch) * args.count, 16, threads,
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t k = first; k < last; ++k) {
+                   run_places<T>(args, gradients, static_cast<int>(k / args.count), static_cast<int>(k % args.count));
+                 }
+               });
 }
 
 }  // namespace
 
-void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range) {
+void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, int threads) {
   switch (args.dtype) {
     case Dtype::kU8:
-      return run<std::uint8_t>(args, gradients, range);
+      return run<std::uint8_t>(args, gradients, range, threads);
     case Dtype::kU16:
-      return run<std::uint16_t>(args, gradients, range);
+      return run<std::uint16_t>(args, gradients, range, threads);
     case Dtype::kF16:
-      return run<Half>(args, gradients, range);
+      return run<Half>(args, gradients, range, threads);
     case Dtype::kBf16:
-      return run<Bfloat>(args, gradients, range);
+      return run<Bfloat>(args, gradients, range, threads);
     case Dtype::kF32:
-      return run<float>(args, gradients, range);
+      return run<float>(args, gradients, range, threads);
     case Dtype::kF64:
-      return run<double>(args, gradients, range);
+      return run<double>(args, gradients, range, threads);
   }
 }
 
