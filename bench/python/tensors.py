@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Tensor operations beside torch (eager and compiled) and nvdiffrast. Medians of CUDA events, as a Markdown table.
+
+    PYTHONPATH=python bench/python/tensors.py [--only WORD] [--compile] [--device cpu --small]
+
+nvdiffrast takes part where it can be imported. Each row's ways run one after another in one process. `graph`: the same
+calls in a CUDA graph. On the CPU times are the clock's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+import pysaccade as sc
+from pysaccade import reference
+
+Way = Callable[[], Any]
+COLUMNS = ("ours", "graph", "torch", "compiled", "nvdiffrast")
+try:
+    import nvdiffrast.torch as dr
+except ImportError:
+    dr = None
+
+
+class Bench:
+    """One device; measures ways of doing one thing and prints a row."""
+
+    def __init__(self, device: str, small: bool, with_compile: bool, only: str) -> None:
+        self.device, self.small, self.with_compile, self.only = device, small, with_compile, only
+        self.cuda = device.startswith("cuda")
+
+    def size(self, pixels: int) -> int:
+        return min(pixels, 256) if self.small else pixels
+
+    def batch(self, many: int) -> int:
+        return min(many, 2) if self.small else many
+
+    def row(self, name: str, bar: str, ways: dict[str, Way]) -> None:
+        if self.only and self.only not in name:
+            return
+        cells = []
+        for column in COLUMNS:
+            way = ways.get(column)
+            cells.append("-" if way is None else self.cell(way))
+        print(f"| {name} | {' | '.join(cells)} | {bar} |", flush=True)
+
+    def cell(self, way: Way) -> str:
+        try:
+            return f"{self.median_us(way):.1f}"
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return "no memory"
+
+    def median_us(self, way: Way) -> float:
+        first = self.once_us(way)
+        runs = 3 if first > 2e5 else 20 if first > 5e3 else 100
+        for _ in range(min(runs, 10)):
+            way()
+        if not self.cuda:
+            return statistics.median(self.once_us(way) for _ in range(runs))
+        pairs = []
+        torch.cuda.synchronize()
+        for _ in range(runs):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            way()
+            end.record()
+            pairs.append((begin, end))
+        torch.cuda.synchronize()
+        return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
+
+    def once_us(self, way: Way) -> float:
+        if self.cuda:
+            torch.cuda.synchronize()
+        begin = time.perf_counter()
+        way()
+        if self.cuda:
+            torch.cuda.synchronize()
+        return (time.perf_counter() - begin) * 1e6
+
+    def graph(self, way: Way) -> Way | None:
+        if not self.cuda:
+            return None
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                way()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            way()
+        return graph.replay
+
+    def compiled(self, function: Callable[..., Any], *arguments: Any) -> Way | None:
+        if not self.with_compile:
+            return None
+        torch._dynamo.reset()
+        made = torch.compile(function)
+        return lambda: made(*arguments)
+
+    def ways(self, ours: Way, graph: bool = True, **others: Way | None) -> dict[str, Way]:
+        found = {"ours": ours, "graph": self.graph(ours) if graph else None, **others}
+        return {name: way for name, way in found.items() if way is not None}
+
+
+def pooled(image: torch.Tensor) -> list[torch.Tensor]:
+    levels = [image]
+    for _ in range(4):
+        levels.append(F.avg_pool2d(levels[-1], 2))
+    return levels
+
+
+def mixed(image: torch.Tensor, centers: torch.Tensor, lod: torch.Tensor) -> torch.Tensor:
+    """avg_pool2d's levels, grid_sample on each, mixed."""
+    return reference.sample_patches(pooled(image), centers, lod, 16)
+
+
+def pyramids(bench: Bench) -> None:
+    cases = [
+        ((1, 3, 1024, 1024), torch.float32, "10"),
+        ((1, 3, 4096, 4096), torch.float32, "76"),
+        ((32, 3, 1024, 1024), torch.float32, "145"),
+        ((8, 40, 1024, 1024), torch.float32, "460"),
+        ((8, 40, 1024, 1024), torch.float16, "1.25 of the bytes"),
+        ((8, 40, 1024, 1024), torch.uint8, "1.25 of the bytes"),
+    ]
+    for (batch, channels, height, width), dtype, bar in cases:
+        shape = (bench.batch(batch), channels, bench.size(height), bench.size(width))
+        x = (torch.rand(shape, device=bench.device) * 255).to(dtype)
+        others: dict[str, Way | None] = {}
+        if dtype.is_floating_point:
+            others["torch"] = lambda x=x: pooled(x)
+            others["compiled"] = bench.compiled(pooled, x)
+        if dr is not None and bench.cuda and dtype == torch.float32:
+            last = x.permute(0, 2, 3, 1).contiguous()
+            others["nvdiffrast"] = lambda last=last: dr.texture_construct_mip(last, max_mip_level=4)
+        name = f"5 levels, {list(shape)} {str(dtype).removeprefix('torch.')}"
+        bench.row(name, bar, bench.ways(lambda x=x: sc.generate_mipmaps(x, 5), **others))
+
+
+def places(plan: sc.PatchPlan, width: int) -> torch.Tensor:
+    """uv [B, N * 16, 16, 2] of every sample, as nvdiffrast takes it."""
+    steps = torch.arange(16, device=plan.lod.device) - 7.5
+    grid = torch.stack(torch.meshgrid(steps, steps, indexing="xy"), -1) / width
+    uv = plan.centers[:, :, None, None] + grid * torch.exp2(plan.lod)[..., None, None, None]
+    return uv.flatten(1, 2).contiguous()
+
+
+def patches(bench: Bench) -> None:
+    cases = [(1, 3, "25, graph 18", "120"), (32, 3, "190", "800"), (8, 40, "", "2200")]
+    for many, channels, forward_bar, both_bar in cases:
+        batch, size = bench.batch(many), bench.size(1024)
+        x = torch.rand(batch, channels, size, size, device=bench.device)
+        lattice = sc.Lattice(patches=273, size=(size, size), levels=5)
+        plan = lattice.plan(torch.rand(batch, 2, device=bench.device))
+        centers, lod = plan.centers.contiguous(), plan.lod.contiguous()
+        plan = sc.PatchPlan(centers, lod)
+
+        def ours(x: torch.Tensor = x, plan: sc.PatchPlan = plan) -> torch.Tensor:
+            return sc.TexturePyramid(x, levels=5, odd="floor").sample_patches(plan)
+
+        uv, bias = places(plan, size), lod.repeat_interleave(16, 1)[..., None].expand(-1, -1, 16).contiguous()
+
+        def nvdiffrast(x: torch.Tensor, uv: torch.Tensor, bias: torch.Tensor = bias) -> torch.Tensor:
+            options = {"filter_mode": "linear-mipmap-linear", "boundary_mode": "clamp", "max_mip_level": 4}
+            return dr.texture(x, uv, mip_level_bias=bias, **options)
+
+        last = x.permute(0, 2, 3, 1).contiguous()
+        others: dict[str, Way | None] = {
+            "torch": lambda x=x, c=centers, d=lod: mixed(x, c, d),
+            "compiled": bench.compiled(mixed, x, centers, lod),
+            "nvdiffrast": (lambda t=last, u=uv, f=nvdiffrast: f(t, u)) if dr is not None and bench.cuda else None,
+        }
+        name = f"pyramid + {len(lattice)} patches, {[batch, channels, size, size]}"
+        bench.row(name, forward_bar, bench.ways(ours, **others))
+        learns = {"x": x.clone().requires_grad_(), "last": last.clone().requires_grad_()}
+        at = {"centers": centers.clone().requires_grad_(), "uv": uv.clone().requires_grad_()}
+        push = torch.randn(batch, len(lattice), channels, 16, 16, device=bench.device)
+
+        def both(learns: Any = learns, at: Any = at, lod: Any = lod, push: Any = push) -> Any:
+            made = sc.TexturePyramid(learns["x"], levels=5, odd="floor").sample_patches(
+                sc.PatchPlan(at["centers"], lod)
+            )
+            return torch.autograd.grad(made, (learns["x"], at["centers"]), push)
+
+        def both_torch(learns: Any = learns, at: Any = at, lod: Any = lod, push: Any = push) -> Any:
+            made = mixed(learns["x"], at["centers"], lod)
+            return torch.autograd.grad(made, (learns["x"], at["centers"]), push)
+
+        def both_nvdiffrast(learns: Any = learns, at: Any = at, f: Any = nvdiffrast) -> Any:
+            made = f(learns["last"], at["uv"])
+            return torch.autograd.grad(made.sum(), (learns["last"], at["uv"]))
+
+        theirs = both_nvdiffrast if dr is not None and bench.cuda else None
+        found = bench.ways(both, graph=False, torch=both_torch, nvdiffrast=theirs)
+        bench.row(f"the same, forward + backward to image and uv, {[batch, channels, size, size]}", both_bar, found)
+        torch.use_deterministic_algorithms(True)
+        bench.row("the same, deterministic", "x 32: 1600", bench.ways(both, graph=False))
+        torch.use_deterministic_algorithms(False)
+
+
+def updates(bench: Bench) -> None:
+    height, width = bench.size(1080), bench.size(1920)
+    texture = sc.TexturePyramid.create_persistent((height, width), device=bench.device)
+    frames = []
+    for _ in range(2):  # every other one changes a tenth of the tiles and back
+        frame = torch.zeros(3, height, width, dtype=torch.uint8, device=bench.device)
+        rows, columns = texture.tile_grid
+        chosen = torch.rand(rows, columns, device=bench.device) < (0.1 if frames else 0)
+        frames.append(frame + sc.Damage(chosen).pixels((height, width)).to(torch.uint8) * 90)
+    coming = iter_for_ever(frames)
+    ways = bench.ways(lambda: texture.update(next(coming)), graph=False)
+    bench.row(f"persistent update, u8 {[3, height, width]}, 10 % of the tiles", "12", ways)
+
+
+def iter_for_ever(frames: list[torch.Tensor]) -> Iterator[torch.Tensor]:
+    while True:
+        yield from frames
+
+
+def fields(bench: Bench) -> None:
+    for points, gaussians, bars in ((500, 1000, ("15", "60")), (100_000, 10_000, ("900", "3900"))):
+        if bench.small:
+            points, gaussians = min(points, 500), min(gaussians, 1000)  # noqa: PLW2901
+        x, mean = (torch.rand(n, 3, device=bench.device) for n in (points, gaussians))
+        tril = torch.eye(3, device=bench.device).repeat(gaussians, 1, 1) * 0.1
+        weight = torch.rand(gaussians, 1, device=bench.device)
+        inputs = [each.clone().requires_grad_() for each in (x, mean, tril, weight)]
+
+        def both(function: Any, inputs: Any = inputs) -> Any:
+            return torch.autograd.grad(function(*inputs).sum(), inputs)
+
+        fits = points * gaussians < 1e8
+        forward: dict[str, Way | None] = {
+            "torch": (lambda a=(x, mean, tril, weight): reference.gaussian_field(*a)) if fits else None,
+            "compiled": bench.compiled(reference.gaussian_field, x, mean, tril, weight) if fits else None,
+        }
+        name = f"Gaussian field, {points} points x {gaussians}"
+        with torch.no_grad():
+            bench.row(name, bars[0], bench.ways(lambda a=(x, mean, tril, weight): sc.gaussian_field(*a), **forward))
+        backward: dict[str, Way | None] = {"torch": (lambda f=both: f(reference.gaussian_field)) if fits else None}
+        bench.row(
+            f"{name}, + backward", bars[1], bench.ways(lambda f=both: f(sc.gaussian_field), graph=False, **backward)
+        )
+
+
+def channels(bench: Bench) -> None:
+    size = bench.size(1024)
+    x = torch.rand(40, size, size, device=bench.device)
+    pyramid = sc.TexturePyramid(x, levels=5)
+    plan = sc.Lattice(patches=273, size=(size, size), levels=5).plan(torch.tensor([0.5, 0.5], device=bench.device))
+    bench.row(f"273 patches of 40 channels, {[40, size, size]}", "", bench.ways(lambda: pyramid.sample_patches(plan)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--only", default="", help="rows whose name holds this")
+    parser.add_argument("--small", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--compile", action="store_true", help="torch.compile, too")
+    arguments = parser.parse_args()
+    bench = Bench(arguments.device, arguments.small, arguments.compile, arguments.only)
+    device = torch.cuda.get_device_name() if bench.cuda else f"CPU, {torch.get_num_threads()} threads"
+    print(f"{device}, torch {torch.__version__}, nvdiffrast {'yes' if dr else 'no'}; microseconds\n")
+    print(f"| work | {' | '.join(COLUMNS)} | bar |\n|---|{'---|' * (len(COLUMNS) + 1)}")
+    assert math.isfinite(bench.once_us(lambda: None))
+    for part in (pyramids, patches, channels, updates, fields):
+        part(bench)
+
+
+if __name__ == "__main__":
+    main()
