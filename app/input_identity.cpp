@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "pipeline/secrets.h"
+
 namespace saccade {
 namespace {
 
@@ -68,6 +70,7 @@ std::string folder_name(const std::string& uri) {
   if (uri == "-") return "stdin";
   std::string rest = uri;
   if (regular_file(uri).empty()) {
+    rest = masked_uri(rest);
     rest = rest.substr(0, rest.find_first_of("?#"));
     if (rest.compare(0, 6, "lavfi:") == 0) return "lavfi";
   }
@@ -78,9 +81,9 @@ std::string folder_name(const std::string& uri) {
 
 InputHash::InputHash(const std::string& uri) {
   const std::string path = regular_file(uri);
-  identity_.uri = uri;
+  identity_.uri = masked_uri(uri);
   if (path.empty()) {
-    identity_.name = uri;
+    identity_.name = identity_.uri;
     const bool pattern = uri.compare(0, 7, "test://") == 0 || uri.compare(0, 6, "lavfi:") == 0;
     identity_.sha256 = pattern ? kPatternHash : kStreamHash;
     return;

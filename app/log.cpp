@@ -6,6 +6,8 @@
 #include <memory>
 #include <string_view>
 
+#include "pipeline/secrets.h"
+
 namespace saccade {
 namespace {
 
@@ -38,7 +40,8 @@ Log app_log() {
   for (const LogLevel level : {LogLevel::kWarning, LogLevel::kInfo, LogLevel::kDebug}) {
     if (spdlog::should_log(to_spdlog(level))) least = level;
   }
-  return Log([](LogLevel level, std::string_view line) { spdlog::log(to_spdlog(level), "{}", line); }, least);
+  return Log([](LogLevel level, std::string_view line) { spdlog::log(to_spdlog(level), "{}", without_secrets(line)); },
+             least);
 }
 
 }  // namespace saccade

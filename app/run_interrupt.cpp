@@ -7,6 +7,7 @@
 
 #include "app/exit_code.h"
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 
@@ -24,7 +25,7 @@ RunInterrupt::Scope::~Scope() {
 
 void RunInterrupt::set_opening(const std::string& input) {
   const std::lock_guard lock(mutex_);
-  opening_ = input;
+  opening_ = masked_uri(input);
 }
 
 void RunInterrupt::interrupt() {

@@ -12,6 +12,7 @@
 #include "app/options/options.h"
 #include "app/stop_signal.h"
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -42,7 +43,8 @@ void print_result(const Options& options, const Target& target, const DumpOutcom
     return;
   }
   if (outcome.kind == DumpOutcome::Kind::kSkipped) {
-    fmt::print("{}: already complete: {} emissions of {}\n", outcome.directory, r.value("emissions", 0LL), target.uri);
+    fmt::print("{}: already complete: {} emissions of {}\n", outcome.directory, r.value("emissions", 0LL),
+               masked_uri(target.uri));
     return;
   }
   const Json drops = r.value("drops", Json::object());
@@ -67,7 +69,8 @@ void print_result(const Options& options, const Target& target, const DumpOutcom
 ExitCode report(const Target& target, const DumpOutcome& outcome) {
   switch (outcome.kind) {
     case DumpOutcome::Kind::kDamaged:
-      fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was kept\n", target.uri, outcome.damage);
+      fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was kept\n", masked_uri(target.uri),
+                 outcome.damage);
       return ExitCode::kPartial;
     case DumpOutcome::Kind::kInterrupted:
       fmt::print(stderr, "saccade: {}\n",

@@ -181,10 +181,12 @@ DumpFacts DumpRun::facts(const DumpWriter& writer) const {
 
 DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
   DumpOutcome outcome;
-  outcome.directory = directory_;
   const DumpFacts run = facts(writer);
   Json manifest = make_manifest(run);
   while (!hash_.wait(kHashPoll) && !interrupt_.requested()) continue;
+  outcome.directory = lock_.where(directory_);
+  if (outcome.directory != directory_)
+    spdlog::warn("{}: was moved; the dump goes on in {}", directory_, outcome.directory);
   const bool live = run.session.info.live;  // has no end but the one it is given
   outcome.kind = interrupt_.requested() ? live ? DumpOutcome::Kind::kStopped : DumpOutcome::Kind::kInterrupted
                                         : DumpOutcome::Kind::kComplete;
@@ -192,14 +194,15 @@ DumpOutcome DumpRun::outcome(const DumpWriter& writer) {
     manifest["complete"] = false;
   } else {
     if (hash_came_late_ && !hash_.now().sha256.empty()) {
-      write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), run.session.info, session_.pipeline()));
+      write_json(outcome.directory + "/meta.json",
+                 make_meta(options_, hash_.now(), run.session.info, session_.pipeline()));
     }
-    write_json(directory_ + "/manifest.json", manifest);
+    write_json(outcome.directory + "/manifest.json", manifest);
     if (run.session.damaged() && outcome.kind == DumpOutcome::Kind::kComplete)
       outcome.kind = DumpOutcome::Kind::kDamaged;
     outcome.damage = damage_summary(run.session);
   }
-  manifest["path"] = directory_;
+  manifest["path"] = outcome.directory;
   manifest["patches"] = run.session.patches;
   outcome.result = std::move(manifest);
   return outcome;

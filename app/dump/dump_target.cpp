@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -142,6 +143,18 @@ void TargetLock::take(const std::string& directory) {
         fmt::format("-o {}: another run is writing there; wait for its end, or choose another -o", directory));
   }
   fd_ = fd;
+}
+
+std::string TargetLock::where(const std::string& directory) const {
+  struct stat held {
+  }, named{};
+  if (fd_ < 0 || fstat(fd_, &held) != 0) return directory;
+  const bool is_there =
+      stat(directory.c_str(), &named) == 0 && named.st_dev == held.st_dev && named.st_ino == held.st_ino;
+  if (is_there) return directory;
+  std::error_code error;
+  const fs::path now = fs::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
+  return error ? directory : now.string();
 }
 
 void prepare_target(const std::string& directory, const DumpOptions& options, TargetLock& lock) {

@@ -24,6 +24,8 @@ class TargetLock {
   // Nothing where there is no such folder yet, or when it is held already. Throws UsageError: another run has it.
   void take(const std::string& directory);
   bool held() const { return fd_ >= 0; }
+  // Where the folder that is held lies now, should somebody have renamed or moved it: else `directory` itself.
+  std::string where(const std::string& directory) const;
 
  private:
   int fd_ = -1;

@@ -90,6 +90,8 @@ std::string damage_summary(const SessionFacts& facts) {
   const auto add = [&text](const std::string& part) { text += text.empty() ? part : ", " + part; };
   if (counters.packets_corrupt > 0) add(counted(counters.packets_corrupt, "corrupt packet"));
   if (counters.frames_corrupt > 0) add(counted(counters.frames_corrupt, "corrupt frame"));
+  if (counters.packets_lost > 0) add(counted(counters.packets_lost, "packet") + " lost on the way");
+  if (counters.segments_lost > 0) add(counted(counters.segments_lost, "segment") + " missing");
   const StreamEnd& end = facts.end;
   if (counters.truncated) add(facts.info.live && end.broke ? "lost connection: " + end.reason : "cut short");
   if (!facts.fault.what.empty()) add(error_text(facts.fault));

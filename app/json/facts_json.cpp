@@ -93,6 +93,8 @@ Json live_json(const LiveMeter& live, const SourceCounters& counters, const Stre
 Json decode_errors_json(const SourceCounters& counters, const Fault& fault) {
   return {{"packets_corrupt", counters.packets_corrupt},
           {"frames_corrupt", counters.frames_corrupt},
+          {"packets_lost", counters.packets_lost},
+          {"segments_lost", counters.segments_lost},
           {"truncated", counters.truncated},
           {"pts_made_up", counters.pts_made_up},
           {"pts_not_rising", counters.pts_not_rising},

@@ -10,8 +10,10 @@
 #include "app/log.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
+#include "app/standard_streams.h"
 #include "gpu/device_error.h"
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 #include "pipeline/source/ffmpeg/log.h"
 
 namespace {
@@ -33,13 +35,14 @@ int run(const saccade::Options& options) {
 }
 
 int fail(saccade::ExitCode code, const std::string& message) {
-  std::fprintf(stderr, "saccade: %s\n", message.c_str());
+  std::fprintf(stderr, "saccade: %s\n", saccade::without_secrets(message).c_str());
   return static_cast<int>(code);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  saccade::open_standard_streams();
   // A reader that went away and a file-size limit are errors to report, not reasons to die.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

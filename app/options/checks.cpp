@@ -7,6 +7,7 @@
 #include "app/input_identity.h"
 #include "pipeline/error.h"
 #include "pipeline/options/option_error.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -51,8 +52,8 @@ void check_inputs(Options& options) {
   const bool takes_one = options.command == Command::kProfile || options.command == Command::kReconstruct ||
                          options.command == Command::kView;
   if (count > 1 && takes_one) {
-    throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count, options.inputs[0],
-                                 options.inputs[1]));
+    throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count,
+                                 masked_uri(options.inputs[0]), masked_uri(options.inputs[1])));
   }
   const std::string& output =
       options.command == Command::kReconstruct ? options.reconstruct.output : options.dump.output;

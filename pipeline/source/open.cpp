@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 #include "pipeline/source/decode/decoder.h"
 #include "pipeline/source/demux/locate.h"
 #include "pipeline/source/live/live_source.h"
@@ -36,9 +37,12 @@ std::unique_ptr<FrameSource> open_live_or_remote(const SourceConfig& config, con
 
 }  // namespace
 
-std::unique_ptr<FrameSource> open_source(const SourceConfig& config) {
-  if (std::string_view(config.uri).starts_with("test://")) return open_test_source(config);
-  const InputLocation location = locate_input(config.uri);
+// The location keeps the URL; every message and fact has it masked: Note [Secrets].
+std::unique_ptr<FrameSource> open_source(const SourceConfig& given) {
+  if (std::string_view(given.uri).starts_with("test://")) return open_test_source(given);
+  const InputLocation location = locate_input(given.uri);
+  SourceConfig config = given;
+  config.uri = masked_uri(given.uri);
   if (may_be_live(location, config.live)) return open_live_or_remote(config, location);
   if (config.loops != 0 && location.is_stdin) {
     throw UsageError("-: standard input can't be looped, a file can", Hint::kNoLoop);

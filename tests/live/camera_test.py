@@ -107,6 +107,10 @@ class Camera(LiveTest):
         self.finish(self.camera("--stall-timeout", 1, SACCADE_CAMERA_STALL=10), 3, "nothing came for 1 s")
         self.assertTrue(self.manifest()["complete"])
 
+    def test_buffers_that_are_all_short(self):
+        self.finish(self.camera("--open-timeout", 2, "--input-format", "yuyv422", SACCADE_CAMERA_SHORT=512), 65, CAMERA, str(2 * WIDTH * HEIGHT), str(2 * WIDTH * HEIGHT - 512))
+        self.assertFalse(self.out.exists())
+
     def test_a_busy_camera(self):
         self.finish(self.camera(SACCADE_CAMERA_BUSY=1), 65, CAMERA, "busy")
         self.assertFalse(self.out.exists())

@@ -1,7 +1,8 @@
 /* LD_PRELOAD: a V4L2 camera at $SACCADE_CAMERA (as /dev/video7), as a driver would answer, with pictures from files.
- * SACCADE_CAMERA_MJPEG, _YUYV: files of pictures: a u32 count, a u32 size each, then the bytes. SACCADE_CAMERA_FORM="W,H,FPS".
- * SACCADE_CAMERA_PULL=N: gone after N pictures; _STALL=N: gives no more after N; _STUCK=N: pictures N and N + 1 have
- * one time stamp, N + 2 one just after; _BUSY: somebody else has the camera. */
+ * SACCADE_CAMERA_MJPEG, _YUYV: files of pictures: a u32 count, a u32 size each, then the bytes.
+ * SACCADE_CAMERA_FORM="W,H,FPS". SACCADE_CAMERA_PULL=N: gone after N pictures; _STALL=N: gives no more after N;
+ * _STUCK=N: pictures N and N + 1 have one time stamp, N + 2 one just after; _SHORT=N: each lacks N bytes; _BUSY:
+ * somebody else has the camera. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -56,7 +57,9 @@ static void read_pictures(void) {
   const char* path = getenv(camera.format == V4L2_PIX_FMT_MJPEG ? "SACCADE_CAMERA_MJPEG" : "SACCADE_CAMERA_YUYV");
   FILE* file = path != NULL ? fopen(path, "rb") : NULL;
   struct Pictures* p = &camera.pictures;
-  if (file == NULL || fread(&p->count, 4, 1, file) != 1 || p->count > kMaxPictures || fread(p->size, 4, p->count, file) != p->count) abort();
+  if (file == NULL || fread(&p->count, 4, 1, file) != 1 || p->count > kMaxPictures ||
+      fread(p->size, 4, p->count, file) != p->count)
+    abort();
   for (uint32_t i = 0; i < p->count; ++i) {
     p->at[i] = malloc(p->size[i]);
     if (p->size[i] > kBufferBytes || fread(p->at[i], 1, p->size[i], file) != p->size[i]) abort();
@@ -83,27 +86,27 @@ static int open_any(const char* name, const char* path, int flags, mode_t mode) 
   return real(path, flags, mode);
 }
 
-#define OPEN(function)                                   \
-  int function(const char* path, int flags, ...) {       \
-    va_list list;                                        \
-    va_start(list, flags);                               \
-    const mode_t mode = (mode_t)va_arg(list, int);       \
-    va_end(list);                                        \
-    return open_any(#function, path, flags, mode);       \
+#define OPEN(function)                             \
+  int function(const char* path, int flags, ...) { \
+    va_list list;                                  \
+    va_start(list, flags);                         \
+    const mode_t mode = (mode_t)va_arg(list, int); \
+    va_end(list);                                  \
+    return open_any(#function, path, flags, mode); \
   }
 OPEN(open)
 OPEN(open64)
 
-#define STAT(function, type)                                                                     \
-  int function(const char* path, struct type* status) {                                          \
-    if (is_camera(path)) {                                                                       \
-      memset(status, 0, sizeof *status);                                                         \
-      status->st_mode = S_IFCHR | 0600;                                                          \
-      status->st_rdev = makedev(81, 7);                                                          \
-      return 0;                                                                                  \
-    }                                                                                            \
+#define STAT(function, type)                                                                                  \
+  int function(const char* path, struct type* status) {                                                       \
+    if (is_camera(path)) {                                                                                    \
+      memset(status, 0, sizeof *status);                                                                      \
+      status->st_mode = S_IFCHR | 0600;                                                                       \
+      status->st_rdev = makedev(81, 7);                                                                       \
+      return 0;                                                                                               \
+    }                                                                                                         \
     int (*real)(const char*, struct type*) = (int (*)(const char*, struct type*))dlsym(RTLD_NEXT, #function); \
-    return real(path, status);                                                                   \
+    return real(path, status);                                                                                \
   }
 STAT(stat, stat)
 STAT(stat64, stat64)
@@ -146,11 +149,14 @@ static int dequeue(struct v4l2_buffer* buffer) {
   const uint32_t picture = (uint32_t)(camera.number % camera.pictures.count);
   memcpy(camera.memory + (size_t)index * kBufferBytes, camera.pictures.at[picture], camera.pictures.size[picture]);
   buffer->index = (uint32_t)index;
-  buffer->bytesused = camera.pictures.size[picture];
+  const long lacks = number_of("SACCADE_CAMERA_SHORT"); /* bytes, of each picture */
+  buffer->bytesused = camera.pictures.size[picture] - (uint32_t)(lacks > 0 ? lacks : 0);
   buffer->sequence = (uint32_t)camera.number++;
   buffer->flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
   const long stuck = number_of("SACCADE_CAMERA_STUCK"), number = buffer->sequence;
-  const int64_t stamp_us = stuck >= 0 && number > stuck && number <= stuck + 2 ? due_us - (number - stuck) * 1000000 / camera.fps + (number - stuck - 1) * 100 : due_us;
+  const int64_t stamp_us = stuck >= 0 && number > stuck && number <= stuck + 2
+                               ? due_us - (number - stuck) * 1000000 / camera.fps + (number - stuck - 1) * 100
+                               : due_us;
   buffer->timestamp.tv_sec = stamp_us / 1000000;
   buffer->timestamp.tv_usec = stamp_us % 1000000;
   return 0;

@@ -1,4 +1,5 @@
 """Standard input and named pipes: whole by default, live on request; writers that come late, stall or go away."""
+import json
 import os
 import signal
 import subprocess
@@ -69,6 +70,25 @@ class Pipes(LiveTest):
         process.communicate(timeout=30 * PATIENCE)
         os.close(writer)
         self.assertEqual(process.returncode, 4)
+
+    def test_a_folder_that_is_moved_meanwhile(self):
+        path = self.fifo()
+        process = self.dump(path)
+        clip = subprocess.run([*y4m(), "-"], capture_output=True, check=True).stdout
+        writer = os.open(path, os.O_RDWR)
+        os.write(writer, clip[:60000])
+        self.assertTrue(wait_for(lambda: self.rows() >= 1))
+        moved = self.folder / "moved"
+        os.rename(self.out, moved)
+        end = os.open(path, os.O_WRONLY)
+        os.close(writer)
+        os.write(end, clip[60000:])
+        os.close(end)
+        self.finish(process, 0, str(moved))
+        self.assertFalse(self.out.exists())
+        self.assertTrue((moved / "manifest.json").exists())
+        self.assertEqual(json.loads((moved / "manifest.json").read_text())["emissions"], FRAMES)
+        self.assertEqual(len(np.load(moved / "index.npy")), FRAMES)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include "pipeline/backend/gl_log.h"
 #include "pipeline/error.h"
 #include "pipeline/run/feed.h"
+#include "pipeline/secrets.h"
 #include "ui/viewer/playback.h"
 
 namespace saccade::ui {
@@ -44,7 +45,7 @@ int render_offscreen(const OffscreenConfig& config,
     playback.show_until(viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9), stopped);
     if (stopped()) break;
     if (!viewer.has_frame())
-      throw InputError(fmt::format("{}: no frame to show", config.source.uri), Hint::kCheckRange);
+      throw InputError(fmt::format("{}: no frame to show", masked_uri(config.source.uri)), Hint::kCheckRange);
     for (int pass = 0; pass < 2; ++pass)
       viewer.picture(config.width_px, config.height_px, config.scale);  // sizes settle
     save(shot, viewer.picture(config.width_px, config.height_px, config.scale), viewer);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 
 namespace saccade::ui {
 namespace {
@@ -175,7 +176,7 @@ void Playback::note_stall() {
 }
 
 std::string Playback::waited_for(std::int64_t now_ns) {
-  if (jobs_.opening()) return fmt::format("opening {} ...", source_.uri);
+  if (jobs_.opening()) return fmt::format("opening {} ...", masked_uri(source_.uri));
   if (viewer_.feed() == nullptr || viewer_.facts.time.ended) return {};
   if (jobs_.seeking()) return now_ns - seeking_since_ns_ > kPatience_ns ? "seeking ..." : "";
   if (const LinkState link = viewer_.feed()->link(); link.lost) {

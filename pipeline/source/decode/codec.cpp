@@ -59,7 +59,9 @@ CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& loca
   log.own(*context);
   context->pkt_timebase = stream.time_base;
   context->framerate = av_guess_frame_rate(video.format, video.stream, nullptr);
-  context->thread_count = std::max(config.threads, 0);
+  const bool shows_loss_alone = stream.codecpar->codec_id == AV_CODEC_ID_H264;  // see Note [Live threads]
+  const bool one_thread = live && config.threads <= 1 && shows_loss_alone;
+  context->thread_count = one_thread ? 1 : std::max(config.threads, 0);
   context->thread_type = live && config.threads <= 1 ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   context->flags |= AV_CODEC_FLAG_UNALIGNED;  // the exact crop, for the price of an unaligned pointer
   context->max_pixels = config.max_pixels;

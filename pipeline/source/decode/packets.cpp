@@ -28,6 +28,7 @@ PacketDecoder::PacketDecoder(const SourceConfig& config, const InputLocation& lo
       counters_(counters),
       log_(log),
       complaints_before_(log.complaints()),
+      losses_(log.losses()),
       waits_(location.kind != InputKind::kFile && location.kind != InputKind::kGraph),
       demuxer_(config, location, interrupted, counters),
       codec_(open_codec(config, location, demuxer_.video(), demuxer_.live(), log)),
@@ -83,6 +84,7 @@ ReadStatus PacketDecoder::feed() {
     ++counters_.packets_corrupt;
     read = this->read();
   }
+  note_losses();
   if (read == AVERROR(EAGAIN)) return ReadStatus::kAgain;
   if (read < 0) {
     if (interrupted_) return ReadStatus::kFailed;
@@ -131,6 +133,16 @@ std::int64_t PacketDecoder::arrival_of(const AVFrame& frame) const {
     if (arrival.ts == ts) return arrival.at_ns;
   }
   return at_ns;
+}
+
+// What never came. The beginning of a stream that was joined midway is not missed.
+void PacketDecoder::note_losses() {
+  const Losses now = log_.losses();
+  if (!joining()) {
+    counters_.packets_lost += now.packets - losses_.packets;
+    counters_.segments_lost += now.segments - losses_.segments;
+  }
+  losses_ = now;
 }
 
 // Errors a decoder logged but flagged nowhere. A stream that was joined midway starts with some that are no damage.

@@ -46,6 +46,7 @@ class PacketDecoder {
   void drain(int read_error);
   void note_error(int code);
   void count_silent_damage();
+  void note_losses();
   // A stream that runs: its first packets may refer back.
   bool joining() const { return demuxer_.live() && !had_frame_; }
   void note_arrival(const AVPacket& packet);
@@ -55,6 +56,7 @@ class PacketDecoder {
   SourceCounters& counters_;
   const FfmpegLog& log_;
   const std::int64_t complaints_before_;
+  Losses losses_;     // counted so far
   const bool waits_;  // packets come when a sender sends them, not when a disk is read
   Demuxer demuxer_;
   CodecContextPtr codec_;  // after demuxer_: it goes first

@@ -25,6 +25,7 @@ Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, cons
       counters_(counters),
       input_(open_input(config, location, interrupted)),
       drop_late_(config.live.drop_late),
+      is_device_(location.is_device),
       answer_(location) {}
 
 int Demuxer::read(AVPacket& packet) {
@@ -103,12 +104,18 @@ int Demuxer::read_ours(AVPacket& packet) {
   return 0;
 }
 
-// A demuxer may give what it still held before it gives the error.
+// A demuxer may give what it still held before it gives the error. Until there is data, the time-out of opening holds.
 int Demuxer::read_any(AVPacket& packet) {
-  if (!waiting_for_device_) input_.watch->arm(input_.stall_timeout_s);
+  if (!waiting_for_device_ && any_data_) input_.watch->arm(input_.stall_timeout_s);
   const std::int64_t from = input_.format->pb != nullptr ? avio_tell(input_.format->pb) : -1;
-  const int read = av_read_frame(input_.format.get(), &packet);
+  int read = av_read_frame(input_.format.get(), &packet);
+  if (read >= 0 && is_device_ && packet.size == 0) {  // a buffer of the wrong size, which FFmpeg empties
+    av_packet_unref(&packet);
+    counters_.packets_corrupt += any_data_ ? 1 : 0;
+    read = AVERROR(EAGAIN);
+  }
   waiting_for_device_ = read == AVERROR(EAGAIN);
+  any_data_ = any_data_ || read >= 0;
   if (read >= 0) answer_.note(packet, *input_.video.stream);
   if (read >= 0) return read;
   if (waiting_for_device_ && !input_.watch->should_stop()) {

@@ -55,6 +55,8 @@ class Demuxer {
   SourceCounters& counters_;
   OpenedInput input_;
   const bool drop_late_;
+  const bool is_device_;
+  bool any_data_ = false;
   LagGate gate_;
   AnswerWithoutLength answer_;
   std::deque<Waiting> waiting_;        // as gate_ has them

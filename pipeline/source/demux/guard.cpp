@@ -10,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "pipeline/secrets.h"
+
 extern "C" {
 #include <libavutil/mem.h>
 }
@@ -76,7 +78,7 @@ int OpenGuard::open_nested(AVFormatContext* format, AVIOContext** io, const char
     guard.refused_ = true;
     guard.log_.warn(
         "{}: wants to open '{}' and may not: it lies outside its folder, or needs the network, which is not allowed",
-        guard.uri_, url);
+        guard.uri_, masked_uri(url));
     return AVERROR(EACCES);
   }
   return guard.open_(format, io, url, flags, options);

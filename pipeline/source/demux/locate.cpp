@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 #include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
@@ -88,10 +89,10 @@ InputLocation locate_input(const std::string& uri) {
     return location;
   }
   if (uri.find("://") != std::string::npos && scheme != "file") {
-    throw InputError(
-        fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp", uri, scheme));
+    throw InputError(fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp",
+                                 masked_uri(uri), scheme));
   }
-  throw InputError(fmt::format("{}: {}; check the name", uri, std::strerror(fault)));
+  throw InputError(fmt::format("{}: {}; check the name", masked_uri(uri), std::strerror(fault)));
 }
 
 bool may_be_live(const InputLocation& location, const LiveConfig& config) {

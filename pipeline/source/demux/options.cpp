@@ -113,7 +113,11 @@ void check_hints_taken(const SourceConfig& config, const Dictionary& left, const
 }
 
 void add_network_options(const InputLocation& location, const LiveConfig& config, Dictionary& options) {
-  if (has_scheme(location, "rtsp")) options.set("rtsp_transport", config.rtsp_transport);
+  if (has_scheme(location, "rtsp")) {
+    options.set("rtsp_transport", config.rtsp_transport);
+    // FFmpeg sees gaps in the packets' numbers only where packets may be put in order; over TCP it doesn't by default.
+    if (config.rtsp_transport == "tcp" || config.rtsp_transport == "http") options.set("reorder_queue_size", "2");
+  }
   // A reader that was held up loses datagrams; by default that would end the stream.
   if (has_scheme(location, "udp:")) options.set("overrun_nonfatal", "1");
 }
@@ -122,7 +126,10 @@ void prepare_format(AVFormatContext& format, const InputLocation& location) {
   // A camera's driver would wait in the kernel, where no interrupt reaches it.
   if (location.kind == InputKind::kDevice) format.flags |= AVFMT_FLAG_NONBLOCK;
   for (const char* scheme : {"rtsp", "rtp:", "udp:", "tcp:", "srt:", "rtmp"}) {
-    if (has_scheme(location, scheme)) format.max_analyze_duration = kAnalyze_us;
+    if (!has_scheme(location, scheme)) continue;
+    format.max_analyze_duration = kAnalyze_us;
+    format.fps_probe_size = 0;  // no frames are collected to guess their rate: times are what counts
+    format.max_ts_probe = 2;    // nor fifty, to wait for times that raw video never has
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/secrets.h"
 #include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
@@ -20,11 +22,13 @@ namespace saccade {
 struct FfmpegMessages {
   explicit FfmpegMessages(Log to) : log(std::move(to)) {}
   void take(std::string_view context, bool is_error, const char* format, const std::string& message);
+  void note_losses(const Losses& lost);
   static bool keep_on_this_thread(const std::string& message);
 
   const Log log;
   // All below under users().mutex
   std::int64_t complaints = 0;
+  Losses losses;
   std::vector<ErrorCapture*> captures;
   std::unordered_map<std::string, std::int64_t> seen;
 };
@@ -33,6 +37,12 @@ namespace {
 
 // H.264 pictures are missing: the decoder makes some up and says so in this debug message alone.
 constexpr std::string_view kLostReference = "Frame num gap";
+// A camera's buffer that FFmpeg throws away: a warning, yet all that tells why no picture comes.
+constexpr std::string_view kBadBuffer = "Dequeued v4l2 buffer contains";
+// What never came: said in warnings of demuxers alone.
+constexpr std::string_view kMissedPackets = "RTP: missed ";
+constexpr std::string_view kMissedSegments[] = {"Failed to open segment", "Failed to open fragment"};
+constexpr std::string_view kExpiredSegments = "skipping ";  // "%d segments ahead, expired from playlists"
 constexpr std::size_t kMaxRemembered = 512;
 constexpr int kMostParents = 4;
 
@@ -141,12 +151,31 @@ std::string formatted(const char* format, va_list arguments) {
   return message;
 }
 
+// The number that follows `words`; 1 where none does.
+std::int64_t count_after(const std::string& message, std::string_view words) {
+  const std::size_t at = message.find(words);
+  const long long count = at == std::string::npos ? 0 : std::strtoll(message.c_str() + at + words.size(), nullptr, 10);
+  return std::max<std::int64_t>(count, 1);
+}
+
+// 0 of both for a message about anything else.
+Losses losses_in(int level, std::string_view format, const std::string& message) {
+  Losses losses;
+  if (level != AV_LOG_WARNING) return losses;
+  if (format.starts_with(kMissedPackets)) losses.packets = count_after(message, kMissedPackets);
+  if (format.find("segments ahead, expired") != std::string_view::npos) {
+    losses.segments = count_after(message, kExpiredSegments);
+  }
+  for (const std::string_view words : kMissedSegments) losses.segments += format.starts_with(words) ? 1 : 0;
+  return losses;
+}
+
 void on_message(void* object, int level, const char* format, va_list arguments) {
   if (object == &probe()) {
     probe_arrived = true;
     return;
   }
-  const bool is_error = level <= AV_LOG_ERROR && !is_false_alarm(object, format);
+  bool is_error = level <= AV_LOG_ERROR && !is_false_alarm(object, format);
   const bool is_loss = level == AV_LOG_DEBUG && std::string_view(format).starts_with(kLostReference);
   if (!is_loss && level > std::max(AV_LOG_INFO, av_log_get_level())) return;
   std::shared_ptr<FfmpegMessages> source = source_of_decoder(object, is_error || is_loss);
@@ -157,8 +186,19 @@ void on_message(void* object, int level, const char* format, va_list arguments) 
     av_log_default_callback(object, level, format, arguments);
     return;
   }
+  is_error = is_error || (level == AV_LOG_WARNING && std::string_view(format).starts_with(kBadBuffer));
+  if (source && level == AV_LOG_WARNING) {
+    va_list copy;
+    va_copy(copy, arguments);
+    const Losses losses = losses_in(level, format, formatted(format, copy));
+    va_end(copy);
+    if (losses.packets + losses.segments > 0) {
+      source->note_losses(losses);
+      is_error = true;  // to be shown
+    }
+  }
   if (level > AV_LOG_INFO || !(is_error || (source && source->log.wants(LogLevel::kDebug)))) return;
-  const std::string message = formatted(format, arguments);
+  const std::string message = without_secrets(formatted(format, arguments));
   if (message.empty() || is_end_of_answer(message)) return;
   if (source) {
     source->take(context_name(object), is_error, format, message);
@@ -176,6 +216,12 @@ void remove_user() {
 }
 
 }  // namespace
+
+void FfmpegMessages::note_losses(const Losses& lost) {
+  const std::lock_guard lock(users().mutex);
+  losses.packets += lost.packets;
+  losses.segments += lost.segments;
+}
 
 bool FfmpegMessages::keep_on_this_thread(const std::string& message) {
   if (innermost == nullptr) return false;
@@ -222,6 +268,11 @@ void FfmpegLog::own(AVCodecContext& context) const { context.opaque = messages_.
 std::int64_t FfmpegLog::complaints() const {
   const std::lock_guard lock(users().mutex);
   return messages_->complaints;
+}
+
+Losses FfmpegLog::losses() const {
+  const std::lock_guard lock(users().mutex);
+  return messages_->losses;
 }
 
 FfmpegLog::Scope::Scope(const FfmpegLog& log) : outer_(std::exchange(scope, &log.messages_)) {}

@@ -19,6 +19,12 @@ namespace saccade {
 // somebody else has installed meanwhile is left alone; as long as it is there, an error here says its code alone.
 struct FfmpegMessages;
 
+// What a stream lacks because it never came. Demuxers go on without it, and say so in warnings alone.
+struct Losses {
+  std::int64_t packets = 0;   // RTP packets, by the gaps in their numbers
+  std::int64_t segments = 0;  // of a playlist, that could not be opened or had expired
+};
+
 // One a source. Errors become warnings, the rest debug messages; one that repeats is shown the 1st, 10th, 100th ...
 // time. Any thread makes and destroys it; it outlives the decoders that it owns.
 class FfmpegLog {
@@ -44,6 +50,7 @@ class FfmpegLog {
   void own(AVCodecContext& context) const;
   // Errors that its decoders have logged: some damage shows nowhere else.
   std::int64_t complaints() const;
+  Losses losses() const;  // so far; of demuxers that read inside a Scope
 
  private:
   std::shared_ptr<FfmpegMessages> messages_;

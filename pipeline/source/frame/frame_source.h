@@ -76,6 +76,8 @@ struct SourceCounters {
   std::int64_t frames = 0;           // delivered
   std::int64_t packets_corrupt = 0;  // refused by the demuxer or the decoder
   std::int64_t frames_corrupt = 0;   // delivered, but flagged as damaged by the decoder
+  std::int64_t packets_lost = 0;     // RTP packets that never came, by the gaps in their numbers
+  std::int64_t segments_lost = 0;    // of a playlist, that could not be opened
   std::int64_t pts_made_up = 0;      // frames without a time stamp, given the last one plus a frame's duration
   std::int64_t pts_not_rising = 0;   // frames whose time stamp did not rise
   std::int64_t format_changes = 0;

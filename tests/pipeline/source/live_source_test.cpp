@@ -111,6 +111,8 @@ SourceCounters numbered(std::int64_t factor) {
   counters.frames_off_device = 6 * factor;
   counters.packets_late = 7 * factor;
   counters.late_ns = 8 * factor;
+  counters.packets_lost = 9 * factor;
+  counters.segments_lost = 10 * factor;
   return counters;
 }
 
@@ -131,6 +133,8 @@ TEST(LiveSource, CountersOfConnections_AddUp) {
   EXPECT_EQ(got.frames_off_device, 66);
   EXPECT_EQ(got.packets_late, 77);
   EXPECT_EQ(got.late_ns, 88);
+  EXPECT_EQ(got.packets_lost, 99);
+  EXPECT_EQ(got.segments_lost, 110);
   EXPECT_EQ(got.gaps, 1);
   EXPECT_GT(got.gaps_ns, 0);
   EXPECT_TRUE(got.truncated);  // nobody answered a third time
