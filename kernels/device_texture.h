@@ -64,7 +64,7 @@ class DeviceTexture {
                          std::span<const PlaceRecord> places, const PatchTarget& target) = 0;
   // Later work of `stream` runs after all that was queued here so far: what it lent is its own again.
   virtual void give_back(void* stream) = 0;
-  // Until when the last update() reads its frame.
+  // Until when the last update() reads its frame; null: it is the caller's again.
   virtual std::shared_ptr<const DeviceMark> reading() = 0;
   // Of all updates that were noted, and of all emissions. Waits.
   virtual DeviceTotals totals() = 0;

@@ -4,10 +4,12 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
 #include "gpu/cuda/error.h"
+#include "gpu/process_forks.h"
 
 namespace saccade {
 namespace {
@@ -63,10 +65,16 @@ CudaStatus query_cuda() {
     return status;
   }
   int count = 0;
+  static std::atomic<std::uint32_t> used_at{UINT32_MAX};  // process_forks() when CUDA was last used
+  const std::uint32_t forks = process_forks();
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
     status.error = reason("cudaGetDeviceCount", error);
+    if (used_at != UINT32_MAX && used_at != forks) {
+      status.error += "; CUDA was used before this process was forked: start workers by spawn, not fork";
+    }
     return status;
   }
+  used_at = forks;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     if (const cudaError_t error = cudaGetDeviceProperties(&properties, ordinal); error != cudaSuccess) {

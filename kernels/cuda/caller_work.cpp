@@ -35,7 +35,12 @@ void CudaState::send_emission(const PatchPlan& plan, std::span<const float> geom
   CallerWork::Upload& to = work.uploads[work.upload++ % work.uploads.size()];
   to.copied.wait();
   const std::size_t bytes = count * kPlanBytes;
-  if (to.bytes.size_bytes() < bytes) to.bytes = PinnedBuffer(device, bytes);
+  if (to.bytes.size_bytes() < bytes) {  // all at once: taking page-locked memory may wait for the device
+    for (CallerWork::Upload& each : work.uploads) {
+      each.copied.wait();
+      each.bytes = PinnedBuffer(device, bytes);
+    }
+  }
   reserve_plan(count);
   write_records(plan, to.bytes.as<PatchRecord>());
   std::memcpy(to.bytes.data() + places_offset(count), places.data(), places.size_bytes());
@@ -110,6 +115,7 @@ void CudaTexture::give_back(void* stream) {
 }
 
 std::shared_ptr<const DeviceMark> CudaTexture::reading() {
+  if (!state_->reads_frame) return nullptr;
   const CudaDeviceGuard guard = state_->on_device();
   auto mark = state_->caller_work().free_mark(state_->device);
   mark->record(state_->stream.get());

@@ -140,6 +140,7 @@ InputSlot& CudaState::next_slot() {
 }
 
 SourceParams CudaState::source_on_device(const FrameView& frame) {
+  reads_frame = true;
   if (frame.space == MemorySpace::kCuda) return source_of(frame);
   const FramePlanes shape = planes_of(frame);
   const std::size_t total = copy_bytes(frame);
@@ -155,6 +156,7 @@ SourceParams CudaState::source_on_device(const FrameView& frame) {
     copy_pinned(frame, copy);
   } else {
     copy_pageable(frame, copy, total);
+    reads_frame = false;
   }
   return source_of(copy);
 }

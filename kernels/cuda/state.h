@@ -102,6 +102,7 @@ struct CudaState {
   CudaEvent diff_read;
   bool everything_next = true;  // the next diff damages everything
   bool diff_everything = false;
+  bool reads_frame = false;  // the last diff reads the frame's own memory, not a copy that was made before it returned
   bool damage_fetched = true;  // `damage` is that of the last diff
   CudaEvent frame_made;
   Damage damage;

@@ -207,8 +207,10 @@ StepResult Pipeline::advance(const FrameView& frame, bool to_device) {
     StepResult result = run(frame, to_device && can_emit_to_device(), nullptr, nullptr);
     if (frame.space == MemorySpace::kCuda) {
       if (DeviceTexture* const device = state_->texture->device_texture()) device->give_back(frame.stream);
-      result.reading.reset();
+    } else if (result.reading) {
+      result.reading->wait();
     }
+    result.reading.reset();
     return result;
   });
 }

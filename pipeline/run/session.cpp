@@ -253,6 +253,7 @@ bool Session::seek(std::int64_t pts_ns) {
 }
 
 void Session::reopen(std::unique_ptr<Feed> feed, const PipelineConfig& config) {
+  recycle_read_frames(0);
   {
     const std::lock_guard lock(mutex_);
     std::swap(feed_, feed);

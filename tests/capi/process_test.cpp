@@ -11,11 +11,18 @@
 #include <thread>
 
 #include "tests/capi/handles.h"
+#include "tests/support/required.h"
+
+#if defined(SACCADE_GL)
+#include <EGL/egl.h>
+
+#include "gpu/gl/context.h"
+#endif
 
 namespace saccade::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kUri = "test://box?size=64x64&frames=300";
 const Settings kCpu{{"backend", "cpu"}, {"every", "frame"}};
@@ -111,6 +118,43 @@ TEST(Process, Handles_AreCounted) {
   EXPECT_EQ(memory_now().emissions, before.emissions);
   EXPECT_EQ(memory_now().device_bytes, before.device_bytes);
 }
+
+#if defined(SACCADE_GL)
+// A program that draws has a context of its own current on this thread: after each call it still is.
+TEST(Process, CallersOpenGLContext_StaysCurrent) {
+  if (saccade_backend_check("gl", 0) != SACCADE_OK) {
+    saccade::testing::skip_or_fail("gl", saccade_last_error());
+    return;
+  }
+  EXPECT_EQ(eglGetCurrentContext(), EGL_NO_CONTEXT);
+  const auto run = [] {
+    StreamHandle stream = open_stream(kUri, {{"backend", "gl"}, {"every", "frame"}});
+    const EGLContext after_open = eglGetCurrentContext();
+    EXPECT_EQ(take_next(stream).status, SACCADE_OK);
+    EXPECT_EQ(eglGetCurrentContext(), after_open);
+    auto level = sized<saccade_level>();
+    EXPECT_EQ(saccade_stream_get_level(stream.get(), 0, 0, &level), SACCADE_OK);
+    std::vector<std::uint8_t> texels(level.size_bytes);
+    EXPECT_EQ(saccade_stream_read_level(stream.get(), 0, 0, texels.data(), texels.size()), SACCADE_OK);
+    EXPECT_EQ(eglGetCurrentContext(), after_open);
+    stream.reset();
+    EXPECT_EQ(eglGetCurrentContext(), after_open);
+    EXPECT_EQ(saccade_backend_check("gl", 0), SACCADE_OK);
+    return after_open;
+  };
+  EXPECT_EQ(run(), EGL_NO_CONTEXT);
+  {
+    const gl::Context own = gl::Context::offscreen();
+    const EGLContext before = eglGetCurrentContext();
+    ASSERT_NE(before, EGL_NO_CONTEXT);
+    EXPECT_EQ(run(), before);
+    EXPECT_EQ(eglGetCurrentContext(), before);
+  }
+  eglBindAPI(EGL_OPENGL_ES_API);
+  EXPECT_EQ(run(), EGL_NO_CONTEXT);
+  EXPECT_EQ(eglQueryAPI(), static_cast<EGLenum>(EGL_OPENGL_ES_API));
+}
+#endif
 
 long resident_kib() {
   long pages = 0, resident = 0;
