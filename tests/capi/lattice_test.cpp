@@ -82,7 +82,8 @@ TEST(LatticeInterface, SettingsWithoutSense_AreRefused) {
   EXPECT_EQ(saccade_lattice_new(&settings, nullptr), SACCADE_ERROR_USAGE);
   settings.struct_size = 1;
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
-  settings = settings_of(static_cast<saccade_lattice_kind>(9), 0, 64, 64);
+  settings = settings_of(SACCADE_LATTICE_NESTED, 0, 64, 64);
+  settings.kind = 9;
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
   settings = settings_of(SACCADE_LATTICE_NESTED, 100, 64, 64);
   settings.e0 = 2;
