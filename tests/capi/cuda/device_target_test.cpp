@@ -92,7 +92,7 @@ TEST_F(DeviceTarget, OtherMemory_IsRefusedAndNothingIsLost) {
   EXPECT_EQ(facts.frame, 0);
 }
 
-TEST_F(DeviceTarget, HostAndDeviceByTurns_ChangeEverything) {
+TEST_F(DeviceTarget, HostAndDeviceAlternating_ChangeEverything) {
   const StreamHandle stream = open_stream("test://static?size=64x64&frames=9", settings("center", "nested"));
   DeviceRoom room(geometry_of(stream));
   HostRoom host(geometry_of(stream));
