@@ -43,11 +43,13 @@ class Headers(unittest.TestCase):
 
     def test_c(self):
         for standard in ("c11", "c17", "c2x"):
-            run("cc", f"-std={standard}", *STRICT, "-fsyntax-only", "-x", "c", HEADERS / "saccade/saccade.h")
+            for header in ("saccade.h", "tensor.h"):
+                run("cc", f"-std={standard}", *STRICT, f"-I{HEADERS}", "-fsyntax-only", "-x", "c",
+                    HEADERS / "saccade" / header)
 
     def test_cpp(self):
         for standard in ("c++17", "c++20"):
-            for header in ("saccade.h", "saccade.hpp"):
+            for header in ("saccade.h", "saccade.hpp", "tensor.h"):
                 run("c++", f"-std={standard}", *STRICT, "-I", HEADERS, "-fsyntax-only", "-x", "c++", HEADERS / "saccade" / header)
 
 
@@ -81,7 +83,7 @@ class Installed(unittest.TestCase):
         files = {path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*") if not path.is_dir()}
         lib = self.lib.relative_to(self.prefix).as_posix()
         version = self.pkg_config("--modversion")[0]
-        expected = {"bin/saccade", "include/saccade/saccade.h", "include/saccade/saccade.hpp"}
+        expected = {"bin/saccade", "include/saccade/saccade.h", "include/saccade/saccade.hpp", "include/saccade/tensor.h"}
         expected |= {f"{lib}/{name}" for name in ("libsaccade.a", "libsaccade.so", f"libsaccade.so.{soversion(version)}",
                                                   f"libsaccade.so.{version}", "pkgconfig/saccade.pc")}
         package = {name for name in files if name.startswith(f"{lib}/cmake/saccade/saccade-")}
@@ -95,7 +97,8 @@ class Installed(unittest.TestCase):
             self.assertNotIn(str(HERE.parents[1]), text, path.name)
 
     def test_exports_are_the_header(self):
-        header = (self.prefix / "include/saccade/saccade.h").read_text(encoding="utf-8")
+        folder = self.prefix / "include/saccade"
+        header = "".join((folder / name).read_text(encoding="utf-8") for name in ("saccade.h", "tensor.h"))
         declared = re.findall(r"^SACCADE_API [^;(]*?\b(saccade_\w+)\(", header, re.MULTILINE)
         self.assertGreater(len(declared), 20)
         self.assertEqual(exported(self.lib / "libsaccade.so"), sorted(declared))

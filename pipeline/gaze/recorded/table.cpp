@@ -89,7 +89,7 @@ class HeadFinder {
   const std::string& text_;
   bool raw_;
   std::vector<std::string_view> fields_;
-  Head first_;
+  Head first_ = {plain_columns(), ',', 0};  // of an empty file, too
   TextLine first_line_;
   std::size_t first_fields_ = 0;
 };
