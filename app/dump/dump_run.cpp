@@ -173,6 +173,7 @@ ProgressState DumpRun::progress_state() const {
 DumpFacts DumpRun::facts(const DumpWriter& writer) const {
   DumpFacts facts;
   facts.session = session_.facts();
+  facts.session.pipeline.patches_changed = writer.files().patches_changed();  // after settle()
   facts.write_times = writer.times();
   facts.bytes_written = writer.files().bytes_written();
   facts.wall_s = std::chrono::duration<double>(Clock::now() - begin_).count();

@@ -72,7 +72,6 @@ void DumpFiles::append(const Emission& e) {
   if (e.batch.bytes().size() != patches_bytes(shape_) || e.plan.count() != static_cast<std::size_t>(shape_.patches)) {
     throw Error(ErrorKind::kOutput, "the number of patches changed within a stream; a dump has one shape");
   }
-  e.batch.wait();
   patches_.append(e.batch.bytes().data());
   float* at = geometry_row_.data();
   for (const Patch& patch : e.plan.patches) {
@@ -83,6 +82,7 @@ void DumpFiles::append(const Emission& e) {
   }
   geometry_.append(geometry_row_.data());
   changed_.append(e.changed.data());
+  for (const std::uint8_t changed : e.changed) patches_changed_ += changed;
   index_.append(index_row(e).data());
   if (live_) live_->append(packed<kLiveBytes>(e.captured_unix_ns, e.age_ns, e.gaps).data());
   ++rows_;
@@ -137,6 +137,7 @@ void DumpWriter::run() {
       if (emission != nullptr) {
         const auto begin = Clock::now();
         const NvtxRange range("write");
+        settle(*emission);
         files_->append(*emission);
         queue_.release(emission);
         times_.record(std::chrono::nanoseconds(Clock::now() - begin).count());

@@ -34,6 +34,7 @@ class DumpFiles {
   void flush();
   void close();
   std::int64_t rows() const { return rows_; }
+  std::int64_t patches_changed() const { return patches_changed_; }  // 1s in changed.npy
   std::int64_t rows_flushed() const { return rows_flushed_; }
   std::int64_t bytes_written() const;
 
@@ -47,6 +48,7 @@ class DumpFiles {
   std::vector<NpyFile*> all_;
   std::vector<float> geometry_row_;
   std::int64_t rows_ = 0;
+  std::int64_t patches_changed_ = 0;
   std::int64_t rows_flushed_ = 0;
 };
 

@@ -96,6 +96,8 @@ class Lattice {
   virtual std::size_t patch_count() const = 0;           // N, constant
   virtual const shared::FoveaParams& fovea() const = 0;  // with the solved e0, if it was solved
   virtual void plan(float fix_u, float fix_v, PatchPlan& out) const = 0;
+  // Every luma sample is a texel of its level, whatever the fixation: nothing is mixed of several.
+  virtual bool samples_texels() const { return false; }
   virtual std::string describe() const = 0;  // one line for logs and `info`
   // Level-0 pixels: patches lie at constant distances from the fixation, rounded to a multiple of it. 0: no such plan.
   virtual int snap_px() const { return 0; }

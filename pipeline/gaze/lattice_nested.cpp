@@ -18,6 +18,7 @@ class NestedLattice final : public Lattice {
   std::size_t patch_count() const override { return offsets_.size(); }
   const shared::FoveaParams& fovea() const override { return fovea_; }
   void plan(float fix_u, float fix_v, PatchPlan& out) const override;
+  bool samples_texels() const override { return true; }
   std::string describe() const override;
   int snap_px() const override { return pattern_.snap_px(); }
 

@@ -11,9 +11,9 @@
 namespace saccade {
 namespace {
 
-constexpr std::size_t kEmissionsRemembered = 32;
+constexpr std::size_t kEmissionsRemembered = 256;
 constexpr std::size_t kMinPlaces = 1 << 10;
-constexpr std::size_t kMaxPlaces = 1 << 16;  // 1 MiB, unless one emission needs more
+constexpr std::size_t kMaxPlaces = 1 << 16;  // 1 MiB, unless one emission needs more; twice: inside and outside
 
 struct Interval {
   int begin = std::numeric_limits<int>::max();
@@ -59,7 +59,12 @@ void cover_axis(const Axis& axis, float lod, float first_px, float last_px, Inte
     cover_level(axis, fine + 1, first_px, last_px, tiles);
 }
 
-std::uint64_t hash(const Patch& patch) {
+// One that lies outside the frame, all of it, has the same bytes for ever.
+bool reads(const Patch& patch) { return patch.coverage > 0; }
+
+}  // namespace
+
+std::uint64_t place_hash(const Patch& patch) {
   std::uint64_t h =
       (std::uint64_t{std::bit_cast<std::uint32_t>(patch.x_px)} << 32) | std::bit_cast<std::uint32_t>(patch.y_px);
   h = (h ^ (h >> 29)) * 0xBF58476D1CE4E5B9ULL;  // splitmix64's steps, with the lod mixed in between
@@ -67,8 +72,6 @@ std::uint64_t hash(const Patch& patch) {
   h = (h ^ (h >> 32)) * 0x94D049BB133111EBULL;
   return h ^ (h >> 31);
 }
-
-}  // namespace
 
 TileFootprint patch_footprint(const Patch& patch, int patch_size, const ColorSpec& color, const PyramidLayout& layout) {
   const float pitch_px = std::exp2(patch.lod);
@@ -98,8 +101,9 @@ TileFootprint patch_footprint(const Patch& patch, int patch_size, const ColorSpe
 PatchHistory::PatchHistory(const PyramidLayout& layout, std::size_t patches_per_emission)
     : layout_(layout), damaged_at_(static_cast<std::size_t>(layout.tiles.count())) {
   const std::size_t wanted = std::clamp(kEmissionsRemembered * patches_per_emission, kMinPlaces, kMaxPlaces);
-  places_.resize(std::bit_ceil(std::max(wanted, 2 * patches_per_emission)));
-  bucket_mask_ = places_.size() / kWays - 1;
+  const std::size_t places = std::bit_ceil(std::max(wanted, 2 * patches_per_emission));
+  places_.resize(2 * places);
+  bucket_mask_ = places / kWays - 1;
 }
 
 void PatchHistory::forget() {
@@ -137,7 +141,8 @@ bool PatchHistory::touched_since(const Patch& patch, int patch_size, const Color
 }
 
 PatchHistory::Place& PatchHistory::find(const Patch& patch) {
-  Place* const bucket = places_.data() + (hash(patch) & bucket_mask_) * kWays;
+  const std::size_t part = reads(patch) ? 0 : places_.size() / 2;
+  Place* const bucket = places_.data() + part + (place_hash(patch) & bucket_mask_) * kWays;
   Place* oldest = bucket;
   for (Place* place = bucket; place < bucket + kWays; ++place) {
     if (place->emitted != 0 && place->x_px == patch.x_px && place->y_px == patch.y_px && place->lod == patch.lod) {
@@ -164,9 +169,9 @@ void PatchHistory::look_up(const PatchPlan& plan, const ColorSpec& color, std::v
     Place& place = find(patch);
     const TileFootprint tiles = patch_footprint(patch, plan.patch_size, color, layout_);
     out[n] = {.place = static_cast<std::int32_t>(&place - places_.data()),
-              .known = place.emitted == 0        ? PlaceRecord::kFresh
-                       : place.emitted == clock_ ? PlaceRecord::kUnchanged
-                                                 : PlaceRecord::kEmitted,
+              .known = place.emitted == 0                         ? PlaceRecord::kFresh
+                       : place.emitted == clock_ || !reads(patch) ? PlaceRecord::kUnchanged
+                                                                  : PlaceRecord::kEmitted,
               .col_begin = static_cast<std::int16_t>(tiles.col_begin),
               .col_end = static_cast<std::int16_t>(tiles.col_end),
               .row_begin = static_cast<std::int16_t>(tiles.row_begin),
@@ -181,7 +186,8 @@ void PatchHistory::mark(const PatchPlan& plan, const ColorSpec& color, std::vect
   for (std::size_t n = 0; n < plan.count(); ++n) {
     const Patch& patch = plan.patches[n];
     Place& place = find(patch);
-    const bool fresh = place.emitted == 0 || touched_since(patch, plan.patch_size, color, place.emitted);
+    const bool fresh =
+        place.emitted == 0 || (reads(patch) && touched_since(patch, plan.patch_size, color, place.emitted));
     changed[n] = fresh ? 1 : 0;
     place.emitted = clock_;
   }

@@ -18,9 +18,13 @@ struct TileFootprint {
 };
 TileFootprint patch_footprint(const Patch& patch, int patch_size, const ColorSpec& color, const PyramidLayout& layout);
 
+// Of a patch's place: centre and lod, to the bit.
+std::uint64_t place_hash(const Patch& patch);
+
 // A patch is unchanged when the same place (centre and lod, to the bit) was emitted before and no tile that any of its
-// samples reads was damaged since: then its samples are the same bytes. The memory of places is a fixed-size cache; a
-// place that fell out of it counts as changed, and so does everything after a change of colour or patch size.
+// samples reads was damaged since: then its samples are the same bytes. One outside the frame reads nothing. The memory
+// of places is a cache of a fixed size, with a part of its own for those outside; a place that fell out of it counts as
+// changed, and so does everything after a change of colour or patch size.
 // Allocates in the constructor only (and in mark() when `changed` has no room).
 class PatchHistory {
  public:
@@ -49,8 +53,8 @@ class PatchHistory {
   PyramidLayout layout_;
   std::uint32_t clock_ = 1;                // frames noted, from 1
   std::vector<std::uint32_t> damaged_at_;  // per tile: value of clock_ at its last damage
-  std::vector<Place> places_;              // kWays per bucket
-  std::size_t bucket_mask_ = 0;
+  std::vector<Place> places_;              // kWays per bucket; first those inside, then those outside
+  std::size_t bucket_mask_ = 0;            // of either part
   ColorSpec color_;
   int patch_size_ = 0;
 };

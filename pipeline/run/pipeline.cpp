@@ -20,7 +20,9 @@ struct Pipeline::State {
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
   PatchHistory history;
-  SampleFormat emitted_as;  // of the last emission
+  SampleFormat emitted_as;                // of the last emission
+  std::shared_ptr<EmittedBytes> emitted;  // null: the lattice mixes texels, or what went elsewhere is not known here
+  bool unsettled = false;                 // emissions went out before their bytes were there
   // Places are noted where emissions go: on the host, or on the device.
   bool on_device = false;
   bool device_counts = false;  // damage and what changed, since places were first noted there
@@ -46,7 +48,8 @@ struct Pipeline::State {
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()),
-        emitted_as(config.samples) {
+        emitted_as(config.samples),
+        emitted(EmittedBytes::of(*lattice, config.lattice.patch_size, config.samples)) {
     if (config.measure_device) texture->measure_device();
   }
 
@@ -151,7 +154,10 @@ Redone Pipeline::configure(const PipelineConfig& config) {
       if (redone.differ) state_->texture->configure(config.diff);
       if (lattice) state_->lattice = std::move(lattice);
       if (scanpath) state_->scanpath = std::move(scanpath);
-      if (redone.lattice) state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
+      if (redone.lattice) {
+        state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
+        state_->emitted = EmittedBytes::of(*state_->lattice, config.lattice.patch_size, config.samples);
+      }
       if (samples) state_->history.forget();
     }
   }
@@ -351,6 +357,7 @@ void Pipeline::check_device_frame(int device, std::span<const PlaneView> planes)
 void Pipeline::note_places_on_device(bool on_device) {
   if (on_device == state_->on_device) return;
   state_->history.forget();
+  state_->emitted.reset();
   state_->on_device = on_device;
   state_->device_counts |= on_device;
 }
@@ -393,6 +400,7 @@ void Pipeline::fill_emission(Emission& emission, const PatchTarget* into) {
     s.history.mark(emission.plan, color, emission.changed);
     s.texture->submit(emission.plan, color, emission.changed, emission.batch);
     if (config_.wait_for_patches) emission.batch.wait();
+    compare_bytes(emission.batch, emission);
     return;
   }
   emission.plan.patch_size = size;
@@ -401,10 +409,22 @@ void Pipeline::fill_emission(Emission& emission, const PatchTarget* into) {
   s.history.mark(emission.plan, color, emission.changed);
   PatchBatch batch(count, size, into->format, into->patches);
   s.texture->submit(emission.plan, color, emission.changed, batch);
+  compare_bytes(batch, emission);
   if (into->geometry != nullptr) {
     write_geometry(emission.plan, s.layout.width_px, s.layout.height_px, {into->geometry, count * 4});
   }
   if (into->changed != nullptr) std::copy(emission.changed.begin(), emission.changed.end(), into->changed);
+}
+
+// Bytes that are on their way yet are the emission's taker's to compare: settle().
+void Pipeline::compare_bytes(PatchBatch& batch, Emission& emission) {
+  State& s = *state_;
+  const bool there = config_.wait_for_patches || batch.memory() == nullptr;
+  const bool fits = s.emitted && s.emitted->fits(batch.count(), batch.patch_size(), batch.format());
+  if (!fits || (there && s.unsettled)) s.emitted = EmittedBytes::of(*s.lattice, batch.patch_size(), batch.format());
+  s.unsettled = !there;
+  emission.unsettled = there ? nullptr : s.emitted;
+  if (there && s.emitted) s.emitted->settle(emission.plan, batch, emission.changed);
 }
 
 void Pipeline::sample_to_device(Emission& emission, const PatchTarget& into) {

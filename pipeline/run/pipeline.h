@@ -16,6 +16,7 @@
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/scanpath.h"
 #include "pipeline/log.h"
+#include "pipeline/run/emitted_bytes.h"
 #include "pipeline/run/patch_history.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/run/trace.h"
@@ -50,7 +51,7 @@ struct PipelineConfig {
 struct Emission {
   PatchBatch batch;                   // N x 3 x S x S
   PatchPlan plan;                     // N patches
-  std::vector<std::uint8_t> changed;  // N
+  std::vector<std::uint8_t> changed;  // N; see Note [What changed]
   std::int64_t frame = 0;             // FrameView::sequence
   std::int64_t pts_ns = 0;
   float fix_u = 0, fix_v = 0;
@@ -60,7 +61,13 @@ struct Emission {
   std::int64_t captured_unix_ns = 0;
   std::int64_t age_ns = 0;  // from capture until these patches were there
   std::int32_t gaps = 0;    // how often the stream was interrupted before
+  // Its patches were on their way yet: settle() compares them. Null: `changed` is final
+  std::shared_ptr<EmittedBytes> unsettled;
 };
+
+// Waits for the patches; `changed` is final then. For whoever takes all emissions of a pipeline that doesn't wait, in
+// their order, on one thread. Where nobody does, the marks are those of the tiles.
+void settle(Emission& emission);
 
 struct StepResult {
   Gaze gaze;
@@ -178,6 +185,7 @@ class Pipeline {
   void sample(Emission& emission, const PatchTarget* into);
   void sample_to_device(Emission& emission, const PatchTarget& into);
   void note_places_on_device(bool on_device);
+  void compare_bytes(PatchBatch& batch, Emission& emission);
   bool can_emit_to_device() const;
   void damage_everything();
   Emission new_emission() const;
