@@ -170,10 +170,10 @@ TEST_F(DeviceFrames, StepInAGraph_TakesWhatLiesInMemory) {
 }
 
 template <typename F>
-F driver_function(const char* name) {
+F driver_function(const char* name, unsigned version = 12000) {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found), cudaSuccess);
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &found), cudaSuccess);
   return reinterpret_cast<F>(address);
 }
 
@@ -185,7 +185,7 @@ TEST_F(DeviceFrames, CallersOwnContext_StaysCurrent) {
     using Current = CUresult(CUDAAPI*)(CUcontext*);
     using Destroy = CUresult(CUDAAPI*)(CUcontext);
     CUcontext own = nullptr, current = nullptr;
-    ASSERT_EQ(driver_function<Create>("cuCtxCreate")(&own, 0, 0), CUDA_SUCCESS);
+    ASSERT_EQ(driver_function<Create>("cuCtxCreate", 11000)(&own, 0, 0), CUDA_SUCCESS);
     {
       const StreamHandle stream = open_stream("test://box?size=64x64&frames=3", settings("cuda"));
       const Taken taken = take_next(stream);
