@@ -81,7 +81,8 @@ TEST(OptionTable, PrintedTexts_ReadBackToTheSameValues) {
       {"against", {"a.mp4", "b"}},
       {"emission", {"0", "17"}},
       {"budget-ms", {"0.5", "33.3", "1e3"}},
-      {"speed", {"0.1", "16", "2"}}};
+      {"speed", {"0.1", "16", "2"}},
+      {"ui-scale", {"0.5", "1.25", "4"}}};
   for (const ProgramOption& option : option_table()) {
     const OptionSpec& spec = option.spec();
     if (option.is_of_stream() || spec.name == "config" || spec.name == "print-config") continue;
