@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -126,11 +127,12 @@ def test_opening_a_large_dump_reads_none_of_its_samples(copy: Path):
             file.truncate(file.tell() + many * (array.nbytes // rows))
     edit_json(copy / "manifest.json", emissions=many)
     code = f"""if True:
-        import resource, pysaccade as sc
+        import re, pysaccade as sc
         dump = sc.Dump({str(copy)!r})
         for i in range(0, {many}, {many} // 50):
             dump.patches[i].sum()
-        print(len(dump), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"""
+        most_kib = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]  # ru_maxrss is also the parent's
+        print(len(dump), most_kib)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     count, most_kib = map(int, done.stdout.split())
@@ -139,9 +141,10 @@ def test_opening_a_large_dump_reads_none_of_its_samples(copy: Path):
 
 
 def test_thousands_of_dumps_are_open_at_once_without_a_descriptor(dumped: Path):
+    gc.collect()  # what other tests left may close its own
     before = len(os.listdir("/proc/self/fd"))
     dumps = [sc.Dump(dumped) for _ in range(1500)]
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before
     assert dumps[-1][0].patches.shape == dumps[0][0].patches.shape
 
 
