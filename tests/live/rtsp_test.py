@@ -88,9 +88,14 @@ class Rtsp(LiveTest):
         self.assertGreater(passed, captured[1] - done[0] - 0.01)
         self.assertLess(passed, done[1] - captured[0] + 0.01)
         self.assertAlmostEqual(manifest["live"]["gap_s"], gap["length_s"], delta=0.01)
-        # The picture is damaged whole, so every patch counts as changed.
+        # The picture is damaged whole, so a patch is unchanged only where its place last had the very same bytes.
         self.assertEqual(index["damaged_tiles"][first], 20 * 15)
-        self.assertTrue((arrays["changed"][first] == 1).all())
+        self.assertTrue((arrays["changed"][first] == 1).any())
+        for patch in np.flatnonzero(arrays["changed"][first] == 0):
+            same_place = (arrays["geometry"][:first] == arrays["geometry"][first, patch]).all(axis=2)
+            self.assertTrue(same_place.any(), f"patch {patch}: its place is new")
+            emission, slot = np.argwhere(same_place)[-1]
+            np.testing.assert_array_equal(arrays["patches"][emission, slot], arrays["patches"][first, patch])
 
     def test_a_server_that_is_gone(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
