@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ class Source(Protocol):
     """Where frames come from."""
 
     original: Any
+    asking: int | None  # the thread on which an iterable of the caller's is asked for a frame now
 
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
         """Open it, and wait for the first frame."""
@@ -37,6 +39,7 @@ class NamedSource:
 
     def __init__(self, original: Any, uri: bytes) -> None:
         self.original = original
+        self.asking: int | None = None
         self._uri = uri
 
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
@@ -59,6 +62,7 @@ class FrameSource:
     def __init__(self, original: Iterable[Any], rate: Fraction) -> None:
         """`rate`: frames a second of those that have no time of their own."""
         self.original = original
+        self.asking: int | None = None
         self._rate = rate
         self._frames: Iterator[Any] = iter(())
         self._used_up = False
@@ -91,7 +95,7 @@ class FrameSource:
         del timeout_ms
         if not self._ended:
             try:
-                item = self._waiting.pop() if self._waiting else next(self._frames)
+                item = self._waiting.pop() if self._waiting else self._next()
             except StopIteration:
                 self._ended = True
                 handle.call("push_end")
@@ -100,6 +104,13 @@ class FrameSource:
                 if not self._due.value:
                     return _abi.SACCADE_LATER
         return taker.take(0, addresses)
+
+    def _next(self) -> Any:
+        self.asking = threading.get_ident()
+        try:
+            return next(self._frames)
+        finally:
+            self.asking = None
 
     def _push(self, handle: Handle, item: Any) -> None:
         image, seconds = _frames.split(item)

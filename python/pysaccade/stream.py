@@ -194,16 +194,16 @@ class Stream(Iterator[Emission]):
             raise _handle.fork_error()
 
     def _check_use(self) -> None:
-        """Raise in a forked child, and in a callable that uses the stream by which it was asked."""
+        """Raise in a forked child, and in a callable or an iterable that uses the stream by which it was asked."""
         self._check_process()
         if self._is_asking():
             raise ValueError(
-                "Stream: inside its own fixation callable a stream gives its request, texture, info and geometry, and "
-                "takes look, attend and close"
+                "Stream: inside its own fixation callable or its source a stream gives its request, texture, info and "
+                "geometry, and takes look, attend and close"
             )
 
     def _is_asking(self) -> bool:
-        return self._fixation.asking is not None and self._fixation.asking == threading.get_ident()
+        return threading.get_ident() in (self._fixation.asking, self._source.asking)
 
     def _open(self) -> None:
         native = self._native_options()
@@ -348,7 +348,13 @@ class Stream(Iterator[Emission]):
                     return False
                 while self._pending:
                     self._pending.popleft()(self._handle)
-                status = self._source.take(self._handle, self._taker, _SLICE_MS, addresses)
+                try:
+                    status = self._source.take(self._handle, self._taker, _SLICE_MS, addresses)
+                except Exception:
+                    if not self.closed:
+                        raise
+                    self._drop()  # closed by its own source, whose frame then came too late
+                    return False
                 if status != _abi.SACCADE_LATER:
                     return self._is_emission(status)
             if self._waiting:
@@ -362,6 +368,8 @@ class Stream(Iterator[Emission]):
         error = self._fixation.error()
         if self._closed:  # by a callable of the caller's, or another thread
             self._drop()
+        if isinstance(error, StopIteration):  # else it would look like the video's end
+            raise RuntimeError("Stream: the fixation callable raised StopIteration") from error
         if error is not None:  # a callable of the caller's
             raise error
         self._over = True

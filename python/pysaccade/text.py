@@ -41,8 +41,8 @@ def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, 
     with torch.no_grad():
         coarse = pyramid._levels_now()[level]
         products = TexturePyramid(_products(_brightness(coarse, who)), levels=None)
-        area = plan.lod.float() + (math.log2(plan.patch_size) - level)
-        places = plan.centers.float()
+        area = torch.as_tensor(plan.lod, device=coarse.device).float() + (math.log2(plan.patch_size) - level)
+        places = torch.as_tensor(plan.centers, device=coarse.device).float()
         found = _sampled(products, places, area, batched=pyramid._batched)
         xx, yy, xy = found.unbind(-1)
         angle = 0.5 * torch.atan2(2 * xy, xx - yy) + math.pi / 2  # of the second eigenvector

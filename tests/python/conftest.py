@@ -16,7 +16,6 @@ import pytest
 
 if importlib.util.find_spec("triton") is not None:
     # Triton and Mesa's llvmpipe bring an LLVM each, and triton crashes where it comes second (docs/PYTHON.md).
-    import torch._dynamo
     import triton  # type: ignore[import-untyped]  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]

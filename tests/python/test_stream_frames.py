@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -213,4 +213,24 @@ def test_what_the_iterable_raises_goes_through():
 
     stream = frames_stream(frames())
     with pytest.raises(LookupError, match="no more"):
+        list(stream)
+
+
+def test_a_source_that_closes_its_stream_ends_the_loop() -> None:
+    frame = np.zeros((48, 64, 3), np.uint8)
+
+    def frames() -> Iterator[np.ndarray[Any, Any]]:
+        for number in range(20):
+            if number == 5:
+                stream.close()
+            yield frame
+
+    stream = sc.Stream(frames(), every=1, device="cpu")
+    assert len(list(stream)) == 5
+    assert stream.closed
+
+
+def test_a_callable_that_raises_stop_iteration_is_an_error() -> None:
+    stream = sc.Stream("test://box?size=64x64&frames=3", device="cpu", fixation=lambda _: next(iter([])))
+    with pytest.raises(RuntimeError, match="StopIteration"):
         list(stream)
