@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 #include "pipeline/source/open.h"
 
 namespace saccade {
@@ -33,7 +34,7 @@ bool is_bright(const FrameView& view, const std::uint8_t* row, int x) {
 std::shared_ptr<const IgnoreMask> read_ignore_mask(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw InputError(fmt::format("ignore {}: neither a region X,Y,W,H nor a picture's file", path));
+    throw InputError(fmt::format("ignore {}: neither a region X,Y,W,H nor a picture's file", masked_uri(path)));
   }
   Frame frame;
   try {

@@ -100,16 +100,32 @@ class AscReader {
     both_eyes_ = left && right;
   }
 
-  // "MSG 1000 DISPLAY_COORDS 0 0 1919 1079": both corners are pixels of the screen. "MSG 2000 SYNCTIME": the picture
-  // was shown.
+  // "MSG 1000 DISPLAY_COORDS 0 0 1919 1079", or with "=" and commas: both corners are pixels of the screen. "MSG 2000
+  // SYNCTIME": the picture was shown.
   void take_message() {
     for (std::size_t i = 2; i < fields_.size() && i < 4; ++i) {
       if (fields_[i] == "DISPLAY_COORDS" || fields_[i] == "GAZE_COORDS") {
-        const double left = number(i + 1), top = number(i + 2), right = number(i + 3), bottom = number(i + 4);
-        if (right > left && bottom > top) screen_ = {left, top, right - left + 1, bottom - top + 1};
+        take_corners(i + 1);
       }
       if (fields_[i] == "SYNCTIME" && !zero_) zero_ = number(1) - (i == 3 ? number(2) : 0);  // "MSG 2000 -12 SYNCTIME"
     }
+  }
+
+  // left top right bottom, from this field on. A message of another form says nothing.
+  void take_corners(std::size_t first) {
+    std::array<double, 4> corners{};
+    std::size_t found = 0;
+    for (std::size_t i = first; i < fields_.size() && found < corners.size(); ++i) {
+      std::string_view text = fields_[i];
+      while (text.ends_with(',')) text.remove_suffix(1);
+      if (text.starts_with('=')) text.remove_prefix(1);
+      if (text.empty()) continue;
+      const auto value = parse_decimal(text);
+      if (!value) return;
+      corners[found++] = *value;
+    }
+    const auto [left, top, right, bottom] = corners;
+    if (found == 4 && right > left && bottom > top) screen_ = {left, top, right - left + 1, bottom - top + 1};
   }
 
   std::int64_t eye() const { return fields_[1] == "L" ? 0 : 1; }

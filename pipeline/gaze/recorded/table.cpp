@@ -28,7 +28,7 @@ struct Head {
   int last_line = 0;  // rows begin after it
 };
 
-// The first line whose words name columns. None: t_s,u,v without a header, or under three words of any kind.
+// The first line whose words name columns. None: t_s,u,v without a header.
 class HeadFinder {
  public:
   HeadFinder(const std::string& path, const std::string& text, bool raw) : path_(path), text_(text), raw_(raw) {}
@@ -49,10 +49,12 @@ class HeadFinder {
       if (columns && suits(lines, *columns)) return {*columns, separator_after(lines), line.number};
       if (comment) continue;
       if (looked_at++ == 0) first_ = {plain_columns(), separator, has_number() ? line.number - 1 : line.number};
-      if (looked_at == 1) first_fields_ = fields_.size();
-      if (looked_at == 1) first_line_ = line;
+      if (looked_at != 1) continue;
+      first_fields_ = fields_.size();
+      first_is_words_ = first_fields_ == 3 && !has_number();
+      first_line_ = line;
     }
-    if (looked_at > 0 && first_fields_ > 3) refuse();
+    if (looked_at > 0 && (first_fields_ > 3 || first_is_words_)) refuse();
     return first_;
   }
 
@@ -80,9 +82,12 @@ class HeadFinder {
   }
   [[noreturn]] void refuse() const {
     throw InputError(
-        fmt::format("{}: line {}: {} fields instead of t_s,u,v, and no header that names a time, an x and "
-                    "a y; name the columns t, x, y: \"{}\"",
-                    path_, first_line_.number, first_fields_, shown(first_line_.text)));
+        fmt::format("{}: line {}: {}; name the columns t, x, y: \"{}\"", path_, first_line_.number,
+                    first_is_words_ ? "a header that does not name a time, an x and a y"
+                                    : fmt::format("{} fields instead of t_s,u,v, and no header that names a time, an x "
+                                                  "and a y",
+                                                  first_fields_),
+                    shown(first_line_.text)));
   }
 
   const std::string& path_;
@@ -92,6 +97,7 @@ class HeadFinder {
   Head first_ = {plain_columns(), ',', 0};  // of an empty file, too
   TextLine first_line_;
   std::size_t first_fields_ = 0;
+  bool first_is_words_ = false;  // three of them, and they name no time, x and y
 };
 
 class TableReader {

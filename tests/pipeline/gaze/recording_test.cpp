@@ -145,6 +145,21 @@ TEST(EyeLinkFile, Events_AreFixations) {
   EXPECT_EQ(raw.gap_after.back(), 1);
 }
 
+TEST(EyeLinkFile, CoordinatesInAnyForm_AreReadOrPassedOver) {
+  const std::string rest = "\nSAMPLES\tGAZE\tLEFT\n0\t640\t360\t5\t...\n";
+  for (const char* form : {"0 0 1279 719", "= 0, 0, 1279, 719", "=0 0 1279 719"}) {
+    const RecordedScanpath raw = read("MSG\t1 DISPLAY_COORDS " + std::string(form) + rest, "auto", true, 64, 36);
+    ASSERT_EQ(raw.points.size(), 1U) << form;
+    EXPECT_FLOAT_EQ(raw.points[0].u, 0.5f) << form;
+  }
+  EXPECT_NO_THROW(read("MSG\t1 DISPLAY_COORDS of the left screen" + rest, "auto", true, 1280, 720));
+}
+
+TEST(AnyTable, HeaderOfOtherWords_IsRefused) {
+  EXPECT_THAT(error_of("x,y,pupil\n0.1,0.2,0.9\n0.3,0.4,0.8\n"), AllOf(HasSubstr("line 1"), HasSubstr("t, x, y")));
+  EXPECT_THAT(error_of("frame,x,y\n0,.1,.1\n30,.5,.5\n"), HasSubstr("name the columns"));
+}
+
 TEST(EyeLinkFile, BothEyesAndSynctime_AreUsed) {
   const RecordedScanpath raw = read(
       "MSG\t1 DISPLAY_COORDS 0 0 99 99\nSAMPLES\tGAZE\tLEFT\tRIGHT\tRATE\t500.00\nMSG\t2000 SYNCTIME\n"
