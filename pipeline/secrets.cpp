@@ -18,19 +18,24 @@ constexpr std::array<std::string_view, 16> kNetwork = {"rtsp",  "rtsps", "rtmp",
 constexpr std::array<std::string_view, 12> kSecretWords = {"passw",  "passphrase", "passwd",    "pwd",
                                                            "psw",    "token",      "signature", "credential",
                                                            "secret", "jwt",        "session",   "apikey"};
-constexpr std::array<std::string_view, 11> kSecretNames = {"key", "auth",  "authorization", "sig", "user", "username",
-                                                           "usr", "login", "pass",          "pw",  "sid"};
+constexpr std::array<std::string_view, 12> kSecretNames = {"key", "auth",  "authorization", "sig", "user", "username",
+                                                           "usr", "login", "pass",          "pw",  "sid",  "code"};
 
 bool is_key_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // By a word anywhere in it, or by its last part: "access_key", "X-Amz-Signature", "user".
 bool is_secret_name(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(name);
   const auto holds = [&](std::string_view word) { return lower.find(word) != std::string::npos; };
   if (std::any_of(kSecretWords.begin(), kSecretWords.end(), holds)) return true;
   const std::string last = lower.substr(lower.find_last_of("_-.") + 1);
@@ -67,6 +72,18 @@ std::string mask_users(std::string_view url, std::size_t first_host) {
   return masked;
 }
 
+// A value ends at '&', '#' or a space; at ';' and ',' only where another parameter follows: else they are part of it.
+std::size_t end_of_value(std::string_view url, std::size_t begin) {
+  for (std::size_t end = begin; end < url.size(); ++end) {
+    if (url[end] == '&' || url[end] == '#' || url[end] == ' ') return end;
+    if (url[end] != ';' && url[end] != ',') continue;
+    std::size_t name = end + 1;
+    while (name < url.size() && is_key_character(url[name])) ++name;
+    if (name > end + 1 && name < url.size() && url[name] == '=') return end;
+  }
+  return url.size();
+}
+
 std::string mask_parameters(std::string_view url) {
   std::string masked;
   std::size_t copied = 0;
@@ -76,7 +93,7 @@ std::string mask_parameters(std::string_view url) {
     if (!is_secret_name(url.substr(name, equals - name))) continue;
     masked += url.substr(copied, equals + 1 - copied);
     masked += kMask;
-    copied = std::min(url.find_first_of("&;#, ", equals), url.size());
+    copied = end_of_value(url, equals + 1);
     if (copied == url.size()) break;
     equals = copied;
   }
@@ -94,8 +111,8 @@ std::string masked_uri(std::string_view uri) {
   const std::size_t slashes = uri.find(kSlashes);
   if (slashes != kNowhere) return mask_url(uri, slashes + kSlashes.size());
   const std::size_t colon = uri.find(':');
-  const bool is_network =
-      colon != kNowhere && std::find(kNetwork.begin(), kNetwork.end(), uri.substr(0, colon)) != kNetwork.end();
+  const bool is_network = colon != kNowhere && std::find(kNetwork.begin(), kNetwork.end(),
+                                                         lower_case(uri.substr(0, colon))) != kNetwork.end();
   return is_network ? mask_url(uri, colon + 1) : std::string(uri);
 }
 

@@ -46,6 +46,13 @@ TEST(Secrets, Parameters_AreMaskedByName) {
   }
 }
 
+TEST(Secrets, OddSpellings_AreMaskedToo) {
+  EXPECT_EQ(masked_uri("RTSP:joe:hunter2@h/x"), "RTSP:***@h/x");
+  EXPECT_EQ(masked_uri("http://h/x?token=ab,hunter2"), "http://h/x?token=***");
+  EXPECT_EQ(masked_uri("http://h/x?token=ab;hunter2&n=1"), "http://h/x?token=***&n=1");
+  EXPECT_EQ(masked_uri("http://h/x?code=hunter2"), "http://h/x?code=***");
+}
+
 TEST(Secrets, WhatIsNone_Stays) {
   for (const char* uri :
        {"clip.mp4", "/a/b@c.mp4", "dir/a?token=b.mp4", "-", "lavfi:testsrc2@a=size=64x64", "test://desktop?size=64x64",
