@@ -39,8 +39,11 @@ class Picture:
         return f"Picture({width}x{height}{film}; save() writes it)"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a .png: a film is one that moves in browsers (APNG)."""
-        Path(os.fsdecode(path)).write_bytes(self._repr_png_())
+        """Write a .png: a film is one that moves in browsers (APNG). Another ending is a ValueError."""
+        name = os.fsdecode(path)
+        if Path(name).suffix.lower() not in (".png", ".apng"):
+            raise ValueError(f"save: path {name!r} is no .png or .apng, the only formats that are written")
+        Path(name).write_bytes(self._repr_png_())
 
 
 def show(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,6 +78,7 @@ class FrameSource:
         self._used_up = self._frames is self.original
         self._ended = False
         self._count = 0
+        self._last_pts_ns: int | None = None
         self._due = ctypes.c_int32()
         try:
             first = next(self._frames)
@@ -114,7 +116,15 @@ class FrameSource:
 
     def _push(self, handle: Handle, item: Any) -> None:
         image, seconds = _frames.split(item)
+        if seconds is not None and not math.isfinite(seconds * 10**9):
+            raise ValueError(f"Stream: frame {self._count}: its time {seconds} is no number of seconds")
         pts_ns = round(self._count * 10**9 / self._rate) if seconds is None else round(seconds * 10**9)
+        if self._last_pts_ns is not None and pts_ns <= self._last_pts_ns:
+            raise ValueError(
+                f"Stream: frame {self._count}: its time {pts_ns / 1e9:g} s is not after that of the frame before, "
+                f"{self._last_pts_ns / 1e9:g} s; times rise, and either all frames have one or none"
+            )
+        self._last_pts_ns = pts_ns
         frame = _native.new(_abi.saccade_frame)
         kept = self._layout.fill_frame(frame, image, self._count, self._takes_device_frames)
         frame.pts_ns = pts_ns

@@ -213,6 +213,8 @@ class Lattice:
                 f"{who}: fixation takes (u, v), a tensor or an array, not {_checks.shown(fixation)}"
             ) from None
         _checks.require_coordinates(array, who, "fixation", 2)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{who}: fixation is not finite: {_checks.shown(fixation)}")
         if device is not None or not snap:
             import torch
 

@@ -211,3 +211,9 @@ def test_fit_gives_means(ffmpeg: str):
     image = np.random.default_rng(2).integers(0, 256, (40, 60, 3), np.uint8)
     np.testing.assert_allclose(fit(image, 20), image.reshape(20, 2, 30, 2, 3).mean(axis=(1, 3)), atol=0.51)
     np.testing.assert_array_equal(fit(image, 80), image.repeat(2, 0).repeat(2, 1))
+
+
+def test_save_refuses_what_is_no_png(tmp_path: Path):
+    with pytest.raises(ValueError, match="png"):
+        sc.show(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / "seen.jpg")
+    assert not (tmp_path / "seen.jpg").exists()

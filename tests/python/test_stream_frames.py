@@ -234,3 +234,11 @@ def test_a_callable_that_raises_stop_iteration_is_an_error() -> None:
     stream = sc.Stream("test://box?size=64x64&frames=3", device="cpu", fixation=lambda _: next(iter([])))
     with pytest.raises(RuntimeError, match="StopIteration"):
         list(stream)
+
+
+@pytest.mark.parametrize("times", [[1.0, 0.9], [0.5, 0.5], [5.0, None], [0.0, 1e300]])
+def test_times_that_do_not_rise_are_an_error(times: list[float | None]) -> None:
+    frame = np.zeros((48, 64, 3), np.uint8)
+    source = [frame if seconds is None else (frame, seconds) for seconds in times]
+    with pytest.raises(ValueError, match="frame 1: its time"):
+        list(sc.Stream(source, device="cpu", every=1))
