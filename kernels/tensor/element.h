@@ -144,12 +144,6 @@ struct ValueOf<double> {
 template <class T>
 using Value = typename ValueOf<T>::type;
 
-// 1 for integers' greatest code, when they become floating numbers; 1 for floating ones.
-SACCADE_TENSOR_FN float greatest_code(Dtype dtype) {
-  if (dtype == Dtype::kU8) return 255.0f;
-  return dtype == Dtype::kU16 ? 65535.0f : 1.0f;
-}
-
 template <class V>
 SACCADE_TENSOR_FN V load_as(const void* data, Dtype dtype, std::int64_t index) {
   switch (dtype) {

@@ -272,7 +272,6 @@ def _sample_autograd(ctx: Any, gradient: Tensor) -> Any:
     saved = list(ctx.saved_tensors)
     levels, (centers, lod, *rest) = saved[: ctx.count], saved[ctx.count :]
     direction = rest[0] if ctx.has_direction else None
-    derived = ctx.settings[-1]
     needs = ctx.needs_input_grad
     floating = levels[0].is_floating_point()
     needs_levels = needs[0] if isinstance(needs[0], bool) else any(needs[0])
@@ -285,7 +284,6 @@ def _sample_autograd(ctx: Any, gradient: Tensor) -> Any:
     to_levels: list[Tensor | None] = [None] * ctx.count
     if wanted[0]:
         to_levels[: len(parts)] = parts
-    del derived
     return (
         to_levels,
         to_centers if wanted[1] else None,
