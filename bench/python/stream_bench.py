@@ -31,7 +31,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import pysaccade as sc
-from pysaccade._library import program
+from pysaccade._native._library import program
 
 LEVELS = 7
 
@@ -104,7 +104,7 @@ def bench_cost(pairs: int, device: str) -> None:
 
 def _bare_call_us(stream: sc.Stream, count: int) -> float:
     """Processor time of one call of the library, into the same memory each time."""
-    from pysaccade._arrays import address
+    from pysaccade._native._arrays import address
 
     next(stream)
     taker = stream._taker

@@ -21,71 +21,71 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pysaccade import channels as channels
     from pysaccade import reference as reference
-    from pysaccade._batch import EmissionBatch as EmissionBatch
-    from pysaccade._collate import collate as collate
-    from pysaccade._dataset import DumpDataset as DumpDataset
-    from pysaccade._dump import Dump as Dump
-    from pysaccade._errors import DamagedInputWarning as DamagedInputWarning
-    from pysaccade._errors import InputError as InputError
-    from pysaccade._errors import UnavailableError as UnavailableError
-    from pysaccade._gaussian_module import GaussianField as GaussianField
-    from pysaccade._gl import GLBuffer as GLBuffer
-    from pysaccade._paint import paint as paint
-    from pysaccade._program import dump as dump
-    from pysaccade._show import Picture as Picture
-    from pysaccade._show import show as show
-    from pysaccade.acuity import eccentricity as eccentricity
-    from pysaccade.acuity import level_of_detail as level_of_detail
-    from pysaccade.damage import Damage as Damage
-    from pysaccade.emission import Emission as Emission
-    from pysaccade.foveated import sample_foveated as sample_foveated
-    from pysaccade.gaussian import gaussian_field as gaussian_field
-    from pysaccade.gaussian import mahalanobis as mahalanobis
-    from pysaccade.lattice import Lattice as Lattice
-    from pysaccade.plan import PatchPlan as PatchPlan
-    from pysaccade.pool import TexturePool as TexturePool
-    from pysaccade.pyramid import TexturePyramid as TexturePyramid
-    from pysaccade.pyramid import generate_mipmaps as generate_mipmaps
-    from pysaccade.sampling import sample as sample
-    from pysaccade.sampling import sample_anisotropic as sample_anisotropic
-    from pysaccade.sampling import sample_at_level as sample_at_level
-    from pysaccade.sampling import sample_patches as sample_patches
-    from pysaccade.stream import Stream as Stream
-    from pysaccade.text import text_direction as text_direction
+    from pysaccade._native._errors import DamagedInputWarning as DamagedInputWarning
+    from pysaccade._native._errors import InputError as InputError
+    from pysaccade._native._errors import UnavailableError as UnavailableError
+    from pysaccade.dumps._collate import collate as collate
+    from pysaccade.dumps._dataset import DumpDataset as DumpDataset
+    from pysaccade.dumps._dump import Dump as Dump
+    from pysaccade.dumps._program import dump as dump
+    from pysaccade.emission._batch import EmissionBatch as EmissionBatch
+    from pysaccade.emission._emission import Emission as Emission
+    from pysaccade.lattice._lattice import Lattice as Lattice
+    from pysaccade.lattice.acuity import eccentricity as eccentricity
+    from pysaccade.lattice.acuity import level_of_detail as level_of_detail
+    from pysaccade.lattice.plan import PatchPlan as PatchPlan
+    from pysaccade.picture._gl import GLBuffer as GLBuffer
+    from pysaccade.picture._paint import paint as paint
+    from pysaccade.picture._show import Picture as Picture
+    from pysaccade.picture._show import show as show
+    from pysaccade.stream._stream import Stream as Stream
+    from pysaccade.tensors._gaussian_module import GaussianField as GaussianField
+    from pysaccade.tensors.damage import Damage as Damage
+    from pysaccade.tensors.foveated import sample_foveated as sample_foveated
+    from pysaccade.tensors.gaussian import gaussian_field as gaussian_field
+    from pysaccade.tensors.gaussian import mahalanobis as mahalanobis
+    from pysaccade.tensors.pool import TexturePool as TexturePool
+    from pysaccade.tensors.pyramid import TexturePyramid as TexturePyramid
+    from pysaccade.tensors.pyramid import generate_mipmaps as generate_mipmaps
+    from pysaccade.tensors.sampling import sample as sample
+    from pysaccade.tensors.sampling import sample_anisotropic as sample_anisotropic
+    from pysaccade.tensors.sampling import sample_at_level as sample_at_level
+    from pysaccade.tensors.sampling import sample_patches as sample_patches
+    from pysaccade.tensors.text import text_direction as text_direction
 
 # Public name -> the module of this package that holds it. Keep the imports above in step: they are for type checkers.
 _MODULES = {
-    "Damage": "damage",
-    "DamagedInputWarning": "_errors",
-    "Dump": "_dump",
-    "DumpDataset": "_dataset",
-    "Emission": "emission",
-    "EmissionBatch": "_batch",
-    "GLBuffer": "_gl",
-    "GaussianField": "_gaussian_module",
-    "InputError": "_errors",
-    "Lattice": "lattice",
-    "PatchPlan": "plan",
-    "Picture": "_show",
-    "Stream": "stream",
-    "TexturePool": "pool",
-    "TexturePyramid": "pyramid",
-    "UnavailableError": "_errors",
-    "collate": "_collate",
-    "dump": "_program",
-    "eccentricity": "acuity",
-    "gaussian_field": "gaussian",
-    "generate_mipmaps": "pyramid",
-    "level_of_detail": "acuity",
-    "mahalanobis": "gaussian",
-    "paint": "_paint",
-    "sample": "sampling",
-    "sample_anisotropic": "sampling",
-    "sample_at_level": "sampling",
-    "sample_foveated": "foveated",
-    "sample_patches": "sampling",
-    "show": "_show",
-    "text_direction": "text",
+    "Damage": "tensors.damage",
+    "DamagedInputWarning": "_native._errors",
+    "Dump": "dumps._dump",
+    "DumpDataset": "dumps._dataset",
+    "Emission": "emission._emission",
+    "EmissionBatch": "emission._batch",
+    "GLBuffer": "picture._gl",
+    "GaussianField": "tensors._gaussian_module",
+    "InputError": "_native._errors",
+    "Lattice": "lattice._lattice",
+    "PatchPlan": "lattice.plan",
+    "Picture": "picture._show",
+    "Stream": "stream._stream",
+    "TexturePool": "tensors.pool",
+    "TexturePyramid": "tensors.pyramid",
+    "UnavailableError": "_native._errors",
+    "collate": "dumps._collate",
+    "dump": "dumps._program",
+    "eccentricity": "lattice.acuity",
+    "gaussian_field": "tensors.gaussian",
+    "generate_mipmaps": "tensors.pyramid",
+    "level_of_detail": "lattice.acuity",
+    "mahalanobis": "tensors.gaussian",
+    "paint": "picture._paint",
+    "sample": "tensors.sampling",
+    "sample_anisotropic": "tensors.sampling",
+    "sample_at_level": "tensors.sampling",
+    "sample_foveated": "tensors.foveated",
+    "sample_patches": "tensors.sampling",
+    "show": "picture._show",
+    "text_direction": "tensors.text",
 }
 
 _SUBMODULES = ("channels", "reference")  # need torch
@@ -128,7 +128,7 @@ __version__: str
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from pysaccade._library import package_version
+        from pysaccade._native._library import package_version
 
         value: object = package_version()
     elif name in _SUBMODULES:

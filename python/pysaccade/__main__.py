@@ -2,7 +2,7 @@
 
 import sys
 
-from pysaccade._program import main
+from pysaccade.dumps._program import main
 
 if __name__ == "__main__":
     sys.exit(main())

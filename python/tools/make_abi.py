@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write python/pysaccade/_abi.py from include/saccade/saccade.h: constants, structs and prototypes for ctypes.
+"""Write python/pysaccade/_native/_abi.py from include/saccade/saccade.h: constants, structs and prototypes for ctypes.
 
-    python3 python/tools/make_abi.py > python/pysaccade/_abi.py
+    python3 python/tools/make_abi.py > python/pysaccade/_native/_abi.py
 
 The header is ours and plainly written, so a few patterns read it; what they can't read is an error. A test runs this
 and compares, and another one asks a C compiler for every size, offset and constant.

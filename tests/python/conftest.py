@@ -33,7 +33,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("torch") and importlib.util.find_spec("torch") is None:
         skip_or_fail("torch", "torch is not installed")
     if item.get_closest_marker("cuda"):
-        import pysaccade._library as library
+        import pysaccade._native._library as library
 
         if library.load().saccade_backend_check(b"cuda", 0) != 0:
             skip_or_fail("cuda", "no GPU that CUDA can use")
@@ -42,8 +42,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def program() -> Path:
     """The program `saccade` that was built."""
-    from pysaccade._errors import UnavailableError
-    from pysaccade._library import program as find
+    from pysaccade._native._errors import UnavailableError
+    from pysaccade._native._library import program as find
 
     try:
         return find()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, skip_or_fail
-from pysaccade import _abi, _library, _native
-from pysaccade._errors import UnavailableError
+from pysaccade._native import _abi, _calls, _library
+from pysaccade._native._errors import UnavailableError
 
 STRUCTS = {
     name: kind for name, kind in vars(_abi).items() if inspect.isclass(kind) and issubclass(kind, ctypes.Structure)
@@ -25,8 +25,8 @@ def test_abi_module_is_what_make_abi_writes():
     written = subprocess.run(
         [sys.executable, ROOT / "python/tools/make_abi.py"], capture_output=True, text=True, check=True
     )
-    assert (ROOT / "python/pysaccade/_abi.py").read_text() == written.stdout, (
-        "run python3 python/tools/make_abi.py > python/pysaccade/_abi.py"
+    assert (ROOT / "python/pysaccade/_native/_abi.py").read_text() == written.stdout, (
+        "run python3 python/tools/make_abi.py > python/pysaccade/_native/_abi.py"
     )
 
 
@@ -62,14 +62,14 @@ def test_every_function_of_the_header_is_in_the_library_and_declared():
     }
     assert declared == set(_abi.PROTOTYPES)
     for name in declared:
-        assert getattr(_native.library(), name).argtypes == _abi.PROTOTYPES[name][1]
+        assert getattr(_calls.library(), name).argtypes == _abi.PROTOTYPES[name][1]
 
 
 def test_library_of_another_version_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(_abi, "VERSION", (99, 7))
-    _native.library.cache_clear()
+    _calls.library.cache_clear()
     with pytest.raises(UnavailableError, match=r"^libsaccade: .* is version \d.*, this package speaks 99\.7; [^\n]*$"):
-        _native.library()
+        _calls.library()
     monkeypatch.undo()
-    _native.library.cache_clear()
-    assert _native.library() is _library.load()
+    _calls.library.cache_clear()
+    assert _calls.library() is _library.load()

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pysaccade as sc
-from pysaccade._reuse import plan_tokens
+from pysaccade.dumps._reuse import plan_tokens
 
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader  # noqa: E402

@@ -50,7 +50,7 @@ def test_version_is_that_of_cmake():
 
 def test_missing_library_is_one_clear_line():
     code = """if True:
-        import pysaccade as sc, pysaccade._library as library
+        import pysaccade as sc, pysaccade._native._library as library
         try: library.load()
         except sc.UnavailableError as error: print(error)"""
     assert run_python(code, SACCADE_LIBRARY="/nowhere/x.so") == "SACCADE_LIBRARY=/nowhere/x.so: no such file\n"
@@ -59,7 +59,7 @@ def test_missing_library_is_one_clear_line():
 def test_library_that_is_no_library_is_one_clear_line(tmp_path: Path):
     (tmp_path / "x.so").write_text("no ELF")
     code = """if True:
-        import pysaccade as sc, pysaccade._library as library
+        import pysaccade as sc, pysaccade._native._library as library
         try: library.load()
         except sc.UnavailableError as error: print(error)"""
     said = run_python(code, SACCADE_LIBRARY=str(tmp_path / "x.so"))

@@ -13,8 +13,8 @@ import pytest
 
 import pysaccade as sc
 from conftest import ROOT, skip_or_fail
-from pysaccade._library import load
-from pysaccade._library import program as find_program
+from pysaccade._native._library import load
+from pysaccade._native._library import program as find_program
 
 
 @pytest.fixture(scope="session")
@@ -48,12 +48,13 @@ def test_wheel_holds_library_program_types_and_metadata(wheel: Path):
         metadata = archive.read(f"{info}/METADATA").decode()
         entry = archive.read(f"{info}/entry_points.txt").decode()
     assert {f"pysaccade/{name}" for name in ("__init__.py", "py.typed", "lib/libsaccade.so", "bin/saccade")} <= names
-    modules = {f"pysaccade/{path.name}" for path in (ROOT / "python/pysaccade").glob("*.py")}
+    python = ROOT / "python"
+    modules = {path.relative_to(python).as_posix() for path in (python / "pysaccade").rglob("*.py")}
     assert modules <= names
     others = [name for name in names - modules if not name.startswith((info, "pysaccade/lib/", "pysaccade/bin/"))]
     assert others == ["pysaccade/py.typed"]
     assert "Requires-Dist: numpy" in metadata
-    assert "saccade = pysaccade._program:main" in entry
+    assert "saccade = pysaccade.dumps._program:main" in entry
 
 
 def test_installed_wheel_dumps_and_reads(wheel: Path, clip: Path, dumped: Path, tmp_path: Path):
@@ -62,7 +63,7 @@ def test_installed_wheel_dumps_and_reads(wheel: Path, clip: Path, dumped: Path, 
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
     code = f"""if True:
         import sys, pysaccade as sc
-        from pysaccade._library import load, program
+        from pysaccade._native._library import load, program
         assert "venv" in sc.__file__, sc.__file__
         assert "venv" in str(program()) and "venv" in load()._name
         print(sc.dump({str(clip)!r}, "d", duration=4)["emissions"], len(sc.Dump("d")), sc.__version__)"""

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import pysaccade as sc
-from pysaccade._paint import fit
-from pysaccade._png import encode_png
+from pysaccade.picture._paint import fit
+from pysaccade.picture._png import encode_png
 
 
 def read_png(path: Path, ffmpeg: str) -> np.ndarray:

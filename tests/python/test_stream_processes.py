@@ -82,10 +82,10 @@ class TestFork:
 
     def test_cuda_that_was_used_before_the_fork_is_said_to_be_lost(self, monkeypatch: pytest.MonkeyPatch):
         """CUDA in a forked worker: vision 8072. The parent's use is pretended, so that no GPU is needed."""
-        from pysaccade import _handle
+        from pysaccade._native import _process
 
-        monkeypatch.setattr(_handle, "_cuda_was_used", True)
-        monkeypatch.setattr(_handle, "_forks", 0)
+        monkeypatch.setattr(_process, "_cuda_was_used", True)
+        monkeypatch.setattr(_process, "_forks", 0)
         wanted = numpy_stream(every="frame").geometry
         assert in_child(lambda: sc.Stream(BOX, array="numpy", backend="cuda")).startswith(
             "UnavailableError: Stream: CUDA was used before this process was forked"
@@ -341,15 +341,15 @@ def test_memory_threads_and_files_stay_flat_over_open_iterate_close(clip: Path):
         import ctypes, gc, os, resource, sys
         import numpy as np
         import pysaccade as sc
-        from pysaccade import _abi, _native
+        from pysaccade._native import _abi, _calls
         rounds, clip = int(sys.argv[1]), sys.argv[2]
 
         def facts():
             gc.collect()
             with open("/proc/self/statm") as file:
                 resident = int(file.read().split()[1]) * resource.getpagesize()
-            use = _native.new(_abi.saccade_memory_use)
-            _native.check(_native.library().saccade_get_memory_use(ctypes.byref(use)))
+            use = _calls.new(_abi.saccade_memory_use)
+            _calls.check(_calls.library().saccade_get_memory_use(ctypes.byref(use)))
             counts = (len(os.listdir(f"/proc/self/{what}")) for what in ("fd", "task"))
             return resident, *counts, use.streams, use.emissions
 

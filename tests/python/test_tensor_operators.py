@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import pysaccade as sc  # noqa: E402
-from pysaccade import _operator_rules  # noqa: E402, F401
+from pysaccade._operators import _operator_rules  # noqa: E402, F401
 from tensor_support import image, uniform  # noqa: E402
 
 SHARED = image(3, 20, 20)

@@ -1,0 +1,186 @@
+"""Where emissions lie: kind of array, device, type. torch is loaded here, and only where it is used."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import math
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pysaccade._native._errors import UnavailableError
+
+# The library's word of a sample type -> NumPy's; torch names them alike.
+DTYPES = {"u8": "uint8", "f16": "float16", "f32": "float32"}
+
+
+class Place(NamedTuple):
+    """Where a stream's patches shall go, as far as the caller said."""
+
+    kind: str  # "torch" or "numpy"
+    device: str  # "auto", "cpu" or "cuda"
+    ordinal: int | None  # of a CUDA device; None: the current one
+
+
+def torch_is_there() -> bool:
+    """Whether torch can be imported; doesn't import it."""
+    return sys.modules.get("torch") is not None or importlib.util.find_spec("torch") is not None
+
+
+def import_torch() -> Any:
+    """Import torch.
+
+    Raises:
+        UnavailableError: It isn't installed, or can't be loaded.
+    """
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        line = (str(error) or "torch").splitlines()[0]
+        raise UnavailableError(f"{line}; install torch, or pass array='numpy'") from None
+    return torch
+
+
+def place_of(array: str, device: Any, who: str = "Stream") -> Place:
+    """Read the arguments `array` and `device` of `who`.
+
+    Raises:
+        TypeError: `device` is no device.
+        ValueError: No patches can be there.
+        UnavailableError: It needs torch, or a torch with CUDA, and there is none.
+    """
+    if array not in {"auto", "torch", "numpy"}:
+        raise ValueError(f"{who}: array is 'auto', 'torch' or 'numpy', not {array!r}")
+    name, index = _device(device, who)
+    if array == "numpy" and name == "cuda":
+        raise ValueError(f"{who}: NumPy's arrays can't lie on device={device!r}; pass device='cpu', or array='torch'")
+    kind = array if array != "auto" else "torch" if name == "cuda" or torch_is_there() else "numpy"
+    if kind == "torch":
+        torch = import_torch()
+        if name == "cuda" and not torch.cuda.is_available():
+            raise UnavailableError(
+                f"{who}: torch {torch.__version__} finds no GPU for device={device!r}; pass device='cpu', or install "
+                "a torch with CUDA"
+            )
+        if name == "cuda" and index is not None and index >= torch.cuda.device_count():
+            count = torch.cuda.device_count()
+            raise UnavailableError(f"{who}: there is no device 'cuda:{index}'; torch finds {count}")
+    return Place(kind, name, index)
+
+
+def _device(device: Any, who: str) -> tuple[str, int | None]:
+    """(name, index) of "auto", "cpu", "cuda", "cuda:1", 1 or a torch.device."""
+    if type(device).__name__ == "device" and hasattr(device, "index"):
+        device = str(device)
+    elif isinstance(device, int) and not isinstance(device, bool):
+        device = f"cuda:{device}"
+    if not isinstance(device, str):
+        raise TypeError(f"{who}: device takes 'auto', 'cpu', 'cuda', 'cuda:N' or a torch.device, not {device!r}")
+    name, colon, number = device.partition(":")
+    if name not in {"auto", "cpu", "cuda"} or (name == "auto" and colon) or (colon and not number.isdecimal()):
+        raise ValueError(f"{who}: device is 'auto', 'cpu', 'cuda' or 'cuda:N', not {device!r}")
+    return name, int(number) if colon and name == "cuda" else None
+
+
+def dtype_word(dtype: Any) -> str:
+    """The library's word for a type of samples: from "u8", "uint8", np.uint8, torch.uint8 ...
+
+    Raises:
+        TypeError: It is no type.
+        ValueError: Patches don't come in it.
+    """
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return dtype
+    name = str(dtype).removeprefix("torch.")
+    if type(dtype).__name__ != "dtype" or not str(dtype).startswith("torch."):
+        try:
+            name = np.dtype(dtype).name
+        except TypeError:
+            if not isinstance(dtype, str):
+                raise TypeError(f"Stream: dtype takes uint8, float16 or float32, not {dtype!r}") from None
+    for word, numpy_name in DTYPES.items():
+        if name == numpy_name:
+            return word
+    advice = "; take float32 and pass it through .to(torch.bfloat16)" if name == "bfloat16" else ""
+    raise ValueError(f"Stream: dtype is uint8, float16 or float32, not {name}{advice}")
+
+
+def current_cuda_index(place: Place) -> int:
+    """The ordinal of the CUDA device meant: the one named, else torch's current one. Starts no CUDA."""
+    if place.ordinal is not None:
+        return place.ordinal
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return int(torch.cuda.current_device())
+    return 0
+
+
+def current_cuda_stream(ordinal: int) -> int:
+    """The cudaStream_t of torch's current stream on a device; 0: the default one."""
+    torch: Any = sys.modules["torch"]
+    return int(torch.cuda.current_stream(ordinal).cuda_stream)
+
+
+class Memory:
+    """Makes the arrays of one stream's emissions: on the host, or on a CUDA device by torch's allocator."""
+
+    def __init__(self, kind: str, word: str, shape: tuple[int, ...], cuda_index: int | None) -> None:
+        """`shape`: [N, 3, S, S] of patches; `cuda_index`: None for the host."""
+        self.shape = shape
+        self.cuda_index = cuda_index
+        self.patches_bytes = math.prod(shape) * np.dtype(DTYPES[word]).itemsize
+        if kind == "torch":
+            torch = import_torch()
+            device = torch.device("cpu" if cuda_index is None else f"cuda:{cuda_index}")
+            self._empty: Any = functools.partial(torch.empty, device=device)
+            self._dtypes: Any = getattr(torch, DTYPES[word]), torch.float32, torch.bool, torch.int32
+        else:
+            self._empty = np.empty
+            self._dtypes = np.dtype(DTYPES[word]), np.dtype(np.float32), np.dtype(np.bool_), None
+
+    def empty(self, rows: tuple[int, ...] = ()) -> tuple[Any, ...]:
+        """Arrays that are not filled: patches [*rows, N, 3, S, S], geometry [*rows, N, 4] and changed [*rows, N].
+
+        On a GPU also damaged_tiles [*rows, 1]: there the host doesn't know it.
+        """
+        empty, (patches, floats, flags, integers), count = self._empty, self._dtypes, self.shape[0]
+        arrays = (
+            empty((*rows, *self.shape), dtype=patches),
+            empty((*rows, count, 4), dtype=floats),
+            empty((*rows, count), dtype=flags),
+        )
+        return arrays if self.cuda_index is None else (*arrays, empty((*rows, 1), dtype=integers))
+
+
+def address(array: Any) -> int:
+    """Where an array's or a tensor's first element lies."""
+    if isinstance(array, np.ndarray):
+        return int(array.__array_interface__["data"][0])
+    return int(array.data_ptr())
+
+
+def bytes_of(array: Any) -> int:
+    """The size of an array or a tensor without gaps."""
+    return int(array.nbytes)
+
+
+def as_host_array(values: Any, what: str) -> np.ndarray[Any, Any]:
+    """A tensor on any device, an array or a sequence as a NumPy array; copied only where it must be.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if hasattr(values, "detach"):  # a tensor: off its device, off autograd, off the types that NumPy lacks
+        values = values.detach()
+        if values.is_floating_point() and values.element_size() < 4:
+            values = values.float()
+        values = values.cpu()
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what}: {error}") from None
+    if array.dtype == object or array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} takes numbers, not {type(values).__name__}")
+    return array

@@ -1,0 +1,172 @@
+"""What the tensor functions ask of their arguments, in one voice: the function, the argument, what came, what to write.
+
+An array here is a torch tensor or a NumPy array. torch is loaded by the first tensor that is seen, never by an array.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+Array = Any  # torch.Tensor or numpy.ndarray
+
+FLOOR, EDGE = 0, 1
+MOST_LEVELS = 16
+ODD = {"floor": FLOOR, "edge": EDGE}
+DTYPES = ("uint8", "uint16", "float16", "bfloat16", "float32", "float64")
+_COORDINATES = ("float32", "float64")
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether this is a torch tensor; doesn't load torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+_names: dict[Any, str] = {}  # of dtypes: a microsecond each time
+
+
+def dtype_name(array: Array) -> str:
+    """Name an array's dtype as NumPy does: "float32"."""
+    dtype = array.dtype
+    name = _names.get(dtype)
+    if name is None:
+        name = _names[dtype] = str(dtype).removeprefix("torch.")
+    return name
+
+
+_recording: Any = None
+
+
+def recording() -> Any:
+    """Give the module that knows whether torch looks on; loads torch."""
+    global _recording  # noqa: PLW0603 (an import statement costs half a microsecond each time)
+    if _recording is None:
+        from pysaccade._operators import _recording as loaded
+
+        _recording = loaded
+    return _recording
+
+
+def is_integral(array: Array) -> bool:
+    """Whether these are the codes of an image, u8 or u16."""
+    return dtype_name(array) in {"uint8", "uint16"}
+
+
+def shown(value: Any) -> str:
+    """Describe what came: "float32 [1, 3, 4, 4] on cuda:0"."""
+    if is_tensor(value) or isinstance(value, np.ndarray):
+        device = getattr(value, "device", None)
+        place = f" on {device}" if is_tensor(value) and str(device) != "cpu" else ""
+        return f"{dtype_name(value)} {list(value.shape)}{place}"
+    return f"{type(value).__name__} {value!r}"[:80]
+
+
+def require_array(value: Any, who: str, name: str) -> None:
+    """Raise TypeError unless `value` is a tensor or a NumPy array."""
+    if not (is_tensor(value) or isinstance(value, np.ndarray)):
+        raise TypeError(f"{who}: {name} takes a torch tensor or a NumPy array, not {shown(value)}")
+
+
+def require_texture(image: Any, who: str, name: str = "image") -> None:
+    """Raise TypeError or ValueError unless `image` is [.., C, H, W] of a type that levels can have."""
+    require_array(image, who, name)
+    if image.ndim < 3:
+        advice = f"; pass {name}[None] for one channel" if image.ndim == 2 else ""
+        raise ValueError(f"{who}: {name} is {list(image.shape)}, it must be [C, H, W] or [B, C, H, W]{advice}")
+    if dtype_name(image) not in DTYPES:
+        advice = f"{name}.to(torch.float32)" if is_tensor(image) else f"{name}.astype(numpy.float32)"
+        raise TypeError(f"{who}: {name} is {dtype_name(image)}, not one of {', '.join(DTYPES)}; pass {advice}")
+    if image.shape[-1] == 0 or image.shape[-2] == 0:
+        raise ValueError(f"{who}: {name} is {list(image.shape)}, an image without a pixel")
+
+
+def require_coordinates(value: Any, who: str, name: str, axes: int | None = None) -> None:
+    """Raise unless `value` is an array of f32 or f64 whose last axis, where `axes` is given, has that length."""
+    require_array(value, who, name)
+    kind = dtype_name(value)
+    if kind in {"float16", "bfloat16"}:
+        raise TypeError(
+            f"{who}: {name} is {kind}, which can't tell the pixels of an image apart; pass {name}.float() "
+            "(autocast leaves coordinates alone)"
+        )
+    if kind not in _COORDINATES:
+        raise TypeError(f"{who}: {name} is {kind}; pass float32 or float64")
+    if axes is not None and (value.ndim < 1 or value.shape[-1] != axes):
+        raise ValueError(f"{who}: {name} is {list(value.shape)}; its last axis must have length {axes}")
+
+
+def require_together(who: str, first: tuple[str, Array], others: Iterable[tuple[str, Array | None]]) -> None:
+    """Raise ValueError unless the arrays are of one kind and on one device."""
+    name, array = first
+    for other_name, other in others:
+        if other is None:
+            continue
+        if is_tensor(array) != is_tensor(other):
+            kinds = ("a torch tensor", "a NumPy array")
+            mine, its = kinds if is_tensor(array) else kinds[::-1]
+            advice = f"torch.from_numpy({other_name})" if is_tensor(array) else f"{other_name}.numpy()"
+            raise TypeError(f"{who}: {name} is {mine}, {other_name} is {its}; pass {advice}")
+        if is_tensor(array) and array.device != other.device:
+            raise ValueError(
+                f"{who}: {name} is on {array.device}, {other_name} on {other.device}; "
+                f"pass {other_name}.to('{array.device}')"
+            )
+
+
+def choice(value: Any, allowed: Iterable[str], who: str, name: str) -> str:
+    """Return one of the words that are allowed; raise ValueError for another."""
+    words = tuple(allowed)
+    if isinstance(value, str) and value in words:
+        return value
+    raise ValueError(f"{who}: {name} is {value!r}; it must be {' or '.join(map(repr, words))}")
+
+
+def whole(value: Any, who: str, name: str, least: int, most: int) -> int:
+    """Return an integer within a range."""
+    try:
+        if isinstance(value, (bool, str, float)):
+            raise TypeError
+        number = int(value.__index__())
+    except (AttributeError, TypeError, ValueError):
+        raise TypeError(f"{who}: {name} takes an integer, not {shown(value)}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{who}: {name} is {number}; the range is {least} to {most}")
+    return number
+
+
+def extent(texels: int, level: int, odd: int) -> int:
+    """Texels of a level along an axis of `texels`."""
+    return texels >> level if odd == FLOOR else -(-texels >> level)
+
+
+def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -> int:
+    """Return how many levels an image of (H, W) gets; None: down to the smallest.
+
+    Raises:
+        ValueError: It can't have so many.
+    """
+    height, width = size
+    possible = min(height, width).bit_length() if odd == FLOOR else MOST_LEVELS  # 1 x 1 repeats
+    if levels is None:
+        fits = possible if odd == FLOOR else (max(height, width) - 1).bit_length() + 1
+        return min(fits, MOST_LEVELS)
+    count = whole(levels, who, "levels", 1, MOST_LEVELS)
+    if count > possible:
+        raise ValueError(
+            f"{who}: levels is {count}, but {height}x{width} has {possible} with odd='floor'; "
+            f"pass levels={possible}, levels=None or odd='edge'"
+        )
+    return count
+
+
+def fixed_size(size: Any, who: str, name: str = "size") -> tuple[int, int]:
+    """(H, W) from what a caller writes for it."""
+    try:
+        height, width = size
+    except (TypeError, ValueError):
+        raise TypeError(f"{who}: {name} is (H, W), not {shown(size)}") from None
+    return whole(height, who, f"{name}[0]", 1, 1 << 24), whole(width, who, f"{name}[1]", 1, 1 << 24)

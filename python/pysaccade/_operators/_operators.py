@@ -1,0 +1,393 @@
+"""The torch operators of pysaccade: saccade::mipmaps, sample, gaussian_field, mahalanobis, their fakes and gradients.
+
+Registered when this module is imported. The public functions check their arguments and call these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from pysaccade._operators import _tensor_abi as abi
+
+_library: Any = cast(Any, torch.library).Library("saccade", "DEF")
+_DEVICES = ("CPU", "CUDA")
+
+
+def _define(schema: str, function: Any, fake: Any) -> None:
+    name = schema.split("(", maxsplit=1)[0]
+    _library.define(schema)
+    for device in _DEVICES:
+        _library.impl(name, function, device)
+    torch.library.register_fake(f"saccade::{name}", fake, lib=_library)
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The dtype that sums of `dtype` are kept in."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def level_extent(extent: int, level: int, odd: int) -> int:
+    """Texels of a level along an axis of `extent` texels."""
+    return extent >> level if odd == abi.FLOOR else -(-extent // 2**level)
+
+
+# ---- Mip levels ------------------------------------------------------------------------------------------------------
+
+
+def _empty_levels(image: Tensor, levels: int, odd: int) -> list[Tensor]:
+    height, width = image.shape[-2:]
+    head = image.shape[:-2]
+    return [
+        image.new_empty((*head, level_extent(height, level, odd), level_extent(width, level, odd)))
+        for level in range(1, levels)
+    ]
+
+
+def mipmaps_now(image: Tensor, levels: int, odd: int) -> list[Tensor]:
+    """Levels 1.. of image [B,C,H,W], without an operator around it."""
+    out = _empty_levels(image, levels, odd)
+    size = abi.reduce_workspace_bytes(image, levels)
+    workspace = torch.empty(size, dtype=torch.uint8, device=image.device) if size else None
+    abi.reduce([image, *out], odd, workspace)
+    return out
+
+
+def _mipmaps_backward_now(
+    gradients: list[Tensor | None], shape: list[int], dtype: torch.dtype, device: torch.device, odd: int
+) -> Tensor:
+    base = torch.empty(shape, dtype=dtype, device=device)
+    dense = [None if gradient is None else gradient.contiguous() for gradient in gradients]
+    abi.reduce_backward(base, dense, odd)
+    return base
+
+
+_define(
+    "mipmaps(Tensor image, int levels, int odd) -> Tensor[]",
+    mipmaps_now,
+    _empty_levels,
+)
+_define(
+    "mipmaps_backward(Tensor?[] gradients, SymInt[] shape, ScalarType dtype, Device device, int odd) -> Tensor",
+    _mipmaps_backward_now,
+    lambda gradients, shape, dtype, device, odd: torch.empty(shape, dtype=dtype, device=device),
+)
+
+
+def _mipmaps_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    image, _, ctx.odd = inputs
+    ctx.image = (list(image.shape), image.dtype, image.device)
+
+
+def _mipmaps_autograd(ctx: Any, gradients: list[Tensor | None]) -> Any:
+    shape, dtype, device = ctx.image
+    if all(gradient is None for gradient in gradients):
+        return None, None, None
+    result = torch.ops.saccade.mipmaps_backward([None, *gradients], shape, dtype, device, ctx.odd)
+    if torch.is_grad_enabled():
+        # torch records no operator whose argument is a list of optional tensors: the way back would just be missing
+        from pysaccade._operators._operator_rules import Refusal
+
+        result = Refusal.apply("mipmaps", result, *[each for each in gradients if each is not None])
+    return result, None, None
+
+
+torch.library.register_autograd("saccade::mipmaps", _mipmaps_autograd, setup_context=_mipmaps_setup, lib=_library)
+
+# ---- Patches ---------------------------------------------------------------------------------------------------------
+
+_SETTINGS = "float scale, bool zeros, int max_anisotropy, bool rotate"
+
+
+def sample_now(
+    levels: list[Tensor],
+    centers: Tensor,
+    lod: Tensor,
+    direction: Tensor | None,
+    size: int,
+    dtype: torch.dtype,
+    scale: float,
+    zeros: bool,
+    max_anisotropy: int,
+    rotate: bool,
+    derived: int = -1,
+) -> Tensor:
+    """Patches [B,N,C,S,S], without an operator around it."""
+    batch, count = lod.shape
+    out = torch.empty((batch, count, levels[0].shape[1], size, size), dtype=dtype, device=levels[0].device)
+    abi.sample(
+        levels, centers, lod, direction, out, scale=scale, zeros=zeros, max_anisotropy=max_anisotropy, rotate=rotate
+    )
+    return out
+
+
+def _sample_fake(
+    levels: list[Tensor],
+    centers: Tensor,
+    lod: Tensor,
+    direction: Tensor | None,
+    size: int,
+    dtype: torch.dtype,
+    *_: Any,
+) -> Tensor:
+    return levels[0].new_empty((lod.shape[0], lod.shape[1], levels[0].shape[1], size, size), dtype=dtype)
+
+
+_define(
+    f"sample(Tensor[] levels, Tensor centers, Tensor lod, Tensor? direction, int size, ScalarType dtype, {_SETTINGS}, "
+    "int derived) -> Tensor",
+    sample_now,
+    _sample_fake,
+)
+
+
+def _sum_space(levels: list[Tensor], first: int, unit: Tensor | None) -> list[Tensor | None]:
+    """Zeros to which levels `first`.. add their gradients: one allocation, one fill."""
+    dtype = torch.int64 if unit is not None else wide(levels[0].dtype)
+    shapes = [level.shape for level in levels[first:]]
+    flat = torch.zeros(sum(shape.numel() for shape in shapes), dtype=dtype, device=levels[0].device)
+    parts = torch.split(flat, [shape.numel() for shape in shapes])
+    return [None] * first + [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def _sample_backward_now(
+    gradient: Tensor,
+    levels: list[Tensor],
+    centers: Tensor,
+    lod: Tensor,
+    direction: Tensor | None,
+    scale: float,
+    zeros: bool,
+    max_anisotropy: int,
+    rotate: bool,
+    derived: int,
+    wanted: list[bool],
+) -> list[Tensor]:
+    """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted."""
+    nothing = gradient.new_empty(0)
+    count = len(levels)
+    unit: Tensor | None = None
+    if gradient.is_cuda and torch.are_deterministic_algorithms_enabled():
+        unit = torch.empty(2, dtype=torch.float64, device=gradient.device)
+        abi.gradient_unit(gradient, unit)
+    wants_levels, wants_centers, wants_lod, wants_direction = wanted
+    places: dict[str, Tensor | None] = {
+        "centers_gradient": torch.empty_like(centers, memory_format=torch.contiguous_format) if wants_centers else None,
+        "lod_gradient": torch.empty_like(lod, memory_format=torch.contiguous_format) if wants_lod else None,
+        "direction_gradient": (
+            torch.empty_like(direction, memory_format=torch.contiguous_format)
+            if wants_direction and direction is not None
+            else None
+        ),
+    }
+
+    def add(sums: list[Tensor | None], first: int, last: int, with_places: bool) -> None:
+        abi.sample_backward(
+            levels,
+            centers,
+            lod,
+            direction,
+            gradient,
+            sums,
+            first_level=first,
+            last_level=last,
+            unit=unit,
+            scale=scale,
+            zeros=zeros,
+            max_anisotropy=max_anisotropy,
+            rotate=rotate,
+            **(places if with_places else {}),
+        )
+
+    results: list[Tensor]
+    if not wants_levels:
+        add([None] * count, 0, count - 1, True)
+        results = [nothing]
+    elif derived < 0:
+        sums = _sum_space(levels, 0, unit)
+        add(sums, 0, count - 1, True)
+        results = [
+            _as_gradient(part, unit, level) for part, level in zip(sums, levels, strict=True) if part is not None
+        ]
+    else:
+        image = levels[0]
+        base = torch.empty(image.shape, dtype=image.dtype, device=image.device)
+        # Where level 0 may be added to in place, the levels above it come first: the image is then written once.
+        in_place = unit is None and image.dtype == wide(image.dtype)
+        sums = _sum_space(levels, 1 if in_place else 0, unit)
+        add(sums, 1 if in_place else 0, count - 1, True)
+        abi.reduce_backward(base, sums, derived, unit)
+        if in_place:
+            add([base] + [None] * (count - 1), 0, 0, False)
+        results = [base]
+    return results + [nothing if place is None else place for place in places.values()]
+
+
+def _as_gradient(sums: Tensor, unit: Tensor | None, level: Tensor) -> Tensor:
+    if unit is None:
+        return sums.to(level.dtype)
+    return (sums.to(torch.float64) * unit[0]).to(level.dtype)
+
+
+def _sample_backward_fake(
+    gradient: Tensor,
+    levels: list[Tensor],
+    centers: Tensor,
+    lod: Tensor,
+    direction: Tensor | None,
+    scale: float,
+    zeros: bool,
+    max_anisotropy: int,
+    rotate: bool,
+    derived: int,
+    wanted: list[bool],
+) -> list[Tensor]:
+    nothing = gradient.new_empty(0)
+    fits = levels if derived < 0 else levels[:1]
+    results = [level.new_empty(level.shape) for level in fits] if wanted[0] else [nothing]
+    places = [centers, lod, direction]
+    for place, is_wanted in zip(places, wanted[1:], strict=True):
+        results.append(nothing if place is None or not is_wanted else place.new_empty(place.shape))
+    return results
+
+
+_define(
+    "sample_backward(Tensor gradient, Tensor[] levels, Tensor centers, Tensor lod, Tensor? direction, "
+    f"{_SETTINGS}, int derived, bool[] wanted) -> Tensor[]",
+    _sample_backward_now,
+    _sample_backward_fake,
+)
+
+
+def _sample_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    levels, centers, lod, direction, _, _, *ctx.settings = inputs
+    ctx.count = len(levels)
+    ctx.has_direction = direction is not None
+    ctx.save_for_backward(*levels, centers, lod, *([direction] if direction is not None else []))
+
+
+def _sample_autograd(ctx: Any, gradient: Tensor) -> Any:
+    saved = list(ctx.saved_tensors)
+    levels, (centers, lod, *rest) = saved[: ctx.count], saved[ctx.count :]
+    direction = rest[0] if ctx.has_direction else None
+    needs = ctx.needs_input_grad
+    floating = levels[0].is_floating_point()
+    needs_levels = needs[0] if isinstance(needs[0], bool) else any(needs[0])
+    wanted = [floating and needs_levels, needs[1], needs[2], ctx.has_direction and needs[3]]
+    if not any(wanted):
+        return (None,) * (6 + len(ctx.settings))
+    *parts, to_centers, to_lod, to_direction = torch.ops.saccade.sample_backward(
+        gradient, levels, centers, lod, direction, *ctx.settings, wanted
+    )
+    to_levels: list[Tensor | None] = [None] * ctx.count
+    if wanted[0]:
+        to_levels[: len(parts)] = parts
+    return (
+        to_levels,
+        to_centers if wanted[1] else None,
+        to_lod if wanted[2] else None,
+        to_direction if wanted[3] else None,
+        *([None] * (2 + len(ctx.settings))),
+    )
+
+
+torch.library.register_autograd("saccade::sample", _sample_autograd, setup_context=_sample_setup, lib=_library)
+
+# ---- Gaussian fields -------------------------------------------------------------------------------------------------
+
+
+def _workspace(gaussians: abi.Gaussians, like: Tensor) -> Tensor | None:
+    size = gaussians.workspace_bytes()
+    return torch.empty(size, dtype=torch.uint8, device=like.device) if size else None
+
+
+def _gaussian_field_now(x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float) -> Tensor:
+    gaussians = abi.Gaussians(x, mean, scale_tril, weight, most_q)
+    out = x.new_empty((x.shape[0], x.shape[1], weight.shape[2]))
+    if mean.shape[1] == 0:
+        return out.zero_()
+    gaussians.field(_workspace(gaussians, x), out)
+    return out
+
+
+def _gaussian_field_backward_now(
+    gradient: Tensor, x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float, wanted: list[bool]
+) -> list[Tensor]:
+    inputs = (x, mean, scale_tril, weight)
+    empty = x.shape[1] == 0 or mean.shape[1] == 0 or weight.shape[2] == 0
+    make = torch.zeros_like if empty else torch.empty_like
+    results = [make(tensor) if want else None for tensor, want in zip(inputs, wanted, strict=True)]
+    if not empty:
+        gaussians = abi.Gaussians(x, mean, scale_tril, weight, most_q)
+        gaussians.backward(gradient.contiguous(), _workspace(gaussians, x), results)
+    return [x.new_empty(0) if result is None else result for result in results]
+
+
+_define(
+    "gaussian_field(Tensor x, Tensor mean, Tensor scale_tril, Tensor weight, float most_q) -> Tensor",
+    _gaussian_field_now,
+    lambda x, mean, scale_tril, weight, most_q: x.new_empty((x.shape[0], x.shape[1], weight.shape[2])),
+)
+_define(
+    "gaussian_field_backward(Tensor gradient, Tensor x, Tensor mean, Tensor scale_tril, Tensor weight, float most_q, "
+    "bool[] wanted) -> Tensor[]",
+    _gaussian_field_backward_now,
+    lambda gradient, x, mean, scale_tril, weight, most_q, wanted: [
+        tensor.new_empty(tensor.shape) if want else x.new_empty(0)
+        for tensor, want in zip((x, mean, scale_tril, weight), wanted, strict=True)
+    ],
+)
+
+
+def _gaussian_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    *tensors, ctx.most_q = inputs
+    ctx.save_for_backward(*tensors)
+
+
+def _gaussian_autograd(ctx: Any, gradient: Tensor) -> Any:
+    wanted = list(ctx.needs_input_grad[:4])
+    if not any(wanted):
+        return (None,) * 5
+    results = torch.ops.saccade.gaussian_field_backward(gradient, *ctx.saved_tensors, ctx.most_q, wanted)
+    return (*[result if want else None for result, want in zip(results, wanted, strict=True)], None)
+
+
+torch.library.register_autograd(
+    "saccade::gaussian_field", _gaussian_autograd, setup_context=_gaussian_setup, lib=_library
+)
+
+
+def _mahalanobis_now(x: Tensor, mean: Tensor, scale_tril: Tensor) -> Tensor:
+    out = x.new_empty((x.shape[0], x.shape[1], mean.shape[1]))
+    abi.Gaussians(x, mean, scale_tril, None, float("inf")).mahalanobis(out)
+    return out
+
+
+_define(
+    "mahalanobis(Tensor x, Tensor mean, Tensor scale_tril) -> Tensor",
+    _mahalanobis_now,
+    lambda x, mean, scale_tril: x.new_empty((x.shape[0], x.shape[1], mean.shape[1])),
+)
+
+
+def _mahalanobis_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _mahalanobis_autograd(ctx: Any, gradient: Tensor) -> Any:
+    x, mean, scale_tril = ctx.saved_tensors
+    lower = scale_tril.tril()
+    difference = x.unsqueeze(2) - mean.unsqueeze(1)  # [B, P, G, D]
+    solve = torch.linalg.solve_triangular
+    v = solve(lower.unsqueeze(1), difference.unsqueeze(-1), upper=False)
+    a = solve(lower.mT.unsqueeze(1), v, upper=True)
+    pull = 2 * gradient.unsqueeze(-1) * a.squeeze(-1)
+    to_tril = -2 * torch.einsum("bpg,bpgi,bpgj->bgij", gradient, a.squeeze(-1), v.squeeze(-1)).tril()
+    return pull.sum(2), -pull.sum(1), to_tril
+
+
+torch.library.register_autograd(
+    "saccade::mahalanobis", _mahalanobis_autograd, setup_context=_mahalanobis_setup, lib=_library
+)

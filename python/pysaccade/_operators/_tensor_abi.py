@@ -1,0 +1,332 @@
+"""The C interface of the tensor operations (include/saccade/tensor.h), for torch tensors and NumPy arrays alike.
+
+Functions here take arrays of one place that have been checked, and write into arrays that the caller made.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from pysaccade._native._errors import UnavailableError
+from pysaccade._native._library import load
+
+Array = Any  # torch.Tensor or numpy.ndarray
+
+U8, F16, F32, U16, BF16, F64 = 0, 1, 2, 3, 4, 5
+FLOOR, EDGE = 0, 1
+MASK_DIFF, MASK_PIXELS, MASK_TILES = 0, 1, 2
+TILE_SIZE = 16
+
+_CODES = {"uint8": U8, "float16": F16, "float32": F32, "uint16": U16, "bfloat16": BF16, "float64": F64}
+_ARRAY = struct.Struct("=Q10q2i")  # saccade_array
+_PLACE = struct.Struct("=QQ4i")  # saccade_place
+_OPTIONS = struct.Struct("=Qf3i")  # saccade_sample_options
+_UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
+_GAUSSIANS = struct.Struct("=Q4Qd6i")  # saccade_gaussians
+_NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
+_OK = 0
+
+_library: ctypes.CDLL | None = None
+_code_of: dict[object, int] = {}
+
+
+def _open() -> ctypes.CDLL:
+    global _library  # noqa: PLW0603 (a cache that the hot paths read)
+    if _library is None:
+        library = load()
+        pointer: Any = ctypes.c_void_p
+        i32: Any = ctypes.c_int32
+        size = ctypes.c_size_t
+        library.saccade_reduce.argtypes = [pointer, pointer, i32, i32, pointer, size]
+        library.saccade_reduce_workspace_bytes.argtypes = [pointer, i32]
+        library.saccade_reduce_workspace_bytes.restype = size
+        library.saccade_reduce_backward.argtypes = [pointer, pointer, pointer, i32, i32, pointer]
+        library.saccade_update.argtypes = [pointer, pointer, i32, pointer, size, *([pointer] * 5)]
+        library.saccade_sample.argtypes = [pointer, pointer, i32, pointer, pointer, pointer, pointer, pointer]
+        library.saccade_sample_backward.argtypes = [
+            *([pointer, pointer, i32] + [pointer] * 6),
+            *[i32, i32, pointer, pointer, pointer, pointer],
+        ]
+        library.saccade_gradient_unit.argtypes = [pointer, pointer, pointer]
+        library.saccade_gaussian_workspace_bytes.argtypes = [pointer, pointer]
+        library.saccade_gaussian_workspace_bytes.restype = size
+        library.saccade_gaussian_field.argtypes = [pointer] * 4
+        library.saccade_gaussian_field_backward.argtypes = [pointer] * 8
+        library.saccade_mahalanobis.argtypes = [pointer] * 3
+        library.saccade_last_error.restype = ctypes.c_char_p
+        _library = library
+    return _library
+
+
+def _fail(library: ctypes.CDLL, status: int) -> NoReturn:
+    text = library.saccade_last_error().decode()
+    if status == -1:
+        raise ValueError(text)
+    if status == -6:
+        raise MemoryError(text)
+    raise UnavailableError(text)
+
+
+def dtype_code(array: Array) -> int:
+    """The code of an array's dtype in the C interface. Raises TypeError for one that isn't among them."""
+    dtype = array.dtype
+    code = _code_of.get(dtype)
+    if code is None:
+        name = str(dtype).removeprefix("torch.")
+        if name not in _CODES:
+            raise TypeError(f"dtype {dtype} is not among uint8, uint16, float16, bfloat16, float32, float64")
+        code = _code_of[dtype] = _CODES[name]
+    return code
+
+
+def _pack(array: Array | None, axes: int) -> bytes:
+    """saccade_array of the first `axes` axes; those that are missing have size 1."""
+    if array is None:
+        return _NOTHING
+    shape = array.shape
+    missing = (0,) * (5 - axes)
+    if hasattr(array, "data_ptr"):
+        return _ARRAY.pack(array.data_ptr(), *shape, *missing, *array.stride(), *missing, dtype_code(array), 0)
+    step = array.itemsize
+    strides = [stride // step for stride in array.strides]
+    return _ARRAY.pack(array.ctypes.data, *shape, *missing, *strides, *missing, dtype_code(array), 0)
+
+
+_hosts: dict[int, bytes] = {}
+
+
+def _host(threads: int) -> bytes:
+    packed = _hosts.get(threads)
+    if packed is None:
+        packed = _hosts[threads] = _PLACE.pack(_PLACE.size, 0, 0, 0, threads, 0)
+    return packed
+
+
+def place_of(array: Array) -> bytes:
+    """saccade_place: where `array` lies, and on CUDA the current stream of that device.
+
+    The host's work takes as many threads as torch's own, or as many as this process has cores.
+    """
+    if not hasattr(array, "data_ptr"):
+        return _host(len(os.sched_getaffinity(0)))
+    import torch
+
+    if not array.is_cuda:
+        return _host(torch.get_num_threads())
+    index = array.get_device()
+    return _PLACE.pack(_PLACE.size, torch._C._cuda_getCurrentRawStream(index), 1, index, 1, 0)
+
+
+def _address(array: Array | None) -> int | None:
+    if array is None:
+        return None
+    return int(array.data_ptr()) if hasattr(array, "data_ptr") else int(array.ctypes.data)
+
+
+def reduce_workspace_bytes(base: Array, count: int) -> int:
+    """Bytes of workspace that reduce() of `count` levels needs on the base's place; 0 for up to 7 levels."""
+    if count <= 7:
+        return 0
+    return int(_open().saccade_reduce_workspace_bytes(_pack(base, 4), count))
+
+
+def reduce(levels: Sequence[Array], odd: int, workspace: Array | None = None) -> None:
+    """levels[0] [B,C,H,W] is read, the others are written."""
+    library = _library or _open()
+    packed = b"".join([_pack(level, 4) for level in levels])
+    size = 0 if workspace is None else workspace.nbytes
+    status = library.saccade_reduce(place_of(levels[0]), packed, len(levels), odd, _address(workspace), size)
+    if status != _OK:
+        _fail(library, status)
+
+
+def update(
+    levels: Sequence[Array],
+    frame: Array | None,
+    tiles: Array,
+    *,
+    odd: int,
+    workspace: Array | None = None,
+    mask: Array | None = None,
+    mask_kind: int = MASK_DIFF,
+    threshold: float = 0.0,
+    min_pixels: int = 1,
+    energy: Array | None = None,
+) -> None:
+    """levels[0] [B,C,H,W] takes what is new in frame, the other levels follow; tiles [B,rows,cols] uint8 is written.
+
+    mask: uint8 or bool, [B,H,W] of pixels or [B,rows,cols] of tiles. energy: f32 like tiles, or None.
+    """
+    library = _library or _open()
+    status = library.saccade_update(
+        place_of(levels[0]),
+        b"".join([_pack(level, 4) for level in levels]),
+        len(levels),
+        _address(workspace),
+        0 if workspace is None else workspace.nbytes,
+        None if frame is None else _pack(frame, 4),
+        None if mask is None else _pack_bytes(mask),
+        _UPDATE.pack(_UPDATE.size, threshold, min_pixels, odd, mask_kind, 0),
+        _address(tiles),
+        _address(energy),
+    )
+    if status != _OK:
+        _fail(library, status)
+
+
+def _pack_bytes(mask: Array) -> bytes:
+    """saccade_array of a mask [B,rows,cols] of bytes (bool or uint8)."""
+    strides = mask.stride() if hasattr(mask, "data_ptr") else mask.strides
+    return _ARRAY.pack(_address(mask) or 0, *mask.shape, 1, 1, *strides, 0, 0, U8, 0)
+
+
+def reduce_backward(base: Array, gradients: Sequence[Array | None], odd: int, unit: Array | None = None) -> None:
+    """Base [B,C,H,W] is written: what each texel has of the levels' gradients."""
+    library = _open()
+    packed = b"".join([_pack(gradient, 4) if unit is None else _pack_integers(gradient) for gradient in gradients])
+    status = library.saccade_reduce_backward(
+        place_of(base), _pack(base, 4), packed, len(gradients), odd, _address(unit)
+    )
+    if status != _OK:
+        _fail(library, status)
+
+
+def _pack_integers(array: Array | None) -> bytes:
+    if array is None:
+        return _NOTHING
+    return _ARRAY.pack(array.data_ptr(), *array.shape, 0, *array.stride(), 0, F64, 0)
+
+
+def _options(scale: float, zeros: bool, max_anisotropy: int, rotate: bool) -> bytes:
+    return _OPTIONS.pack(_OPTIONS.size, scale, zeros, max_anisotropy, rotate)
+
+
+def sample(
+    levels: Sequence[Array],
+    centers: Array,
+    lod: Array,
+    direction: Array | None,
+    patches: Array,
+    *,
+    scale: float = 1.0,
+    zeros: bool = False,
+    max_anisotropy: int = 1,
+    rotate: bool = True,
+) -> None:
+    """Patches [B,N,C,S,S] is written."""
+    library = _library or _open()
+    status = library.saccade_sample(
+        place_of(levels[0]),
+        b"".join([_pack(level, 4) for level in levels]),
+        len(levels),
+        _pack(centers, 3),
+        _pack(lod, 2),
+        _pack(direction, 3),
+        _options(scale, zeros, max_anisotropy, rotate),
+        _pack(patches, 5),
+    )
+    if status != _OK:
+        _fail(library, status)
+
+
+def sample_backward(
+    levels: Sequence[Array],
+    centers: Array,
+    lod: Array,
+    direction: Array | None,
+    gradient: Array,
+    level_gradients: Sequence[Array | None],
+    *,
+    first_level: int,
+    last_level: int,
+    unit: Array | None = None,
+    centers_gradient: Array | None = None,
+    lod_gradient: Array | None = None,
+    direction_gradient: Array | None = None,
+    scale: float = 1.0,
+    zeros: bool = False,
+    max_anisotropy: int = 1,
+    rotate: bool = True,
+) -> None:
+    """Level gradients are added to, the three others written."""
+    library = _open()
+    pack = _pack if unit is None else lambda array, _: _pack_integers(array)
+    status = library.saccade_sample_backward(
+        place_of(levels[0]),
+        b"".join([_pack(level, 4) for level in levels]),
+        len(levels),
+        _pack(centers, 3),
+        _pack(lod, 2),
+        _pack(direction, 3),
+        _options(scale, zeros, max_anisotropy, rotate),
+        _pack(gradient, 5),
+        b"".join([pack(level, 4) for level in level_gradients]),
+        first_level,
+        last_level,
+        _address(unit),
+        _address(centers_gradient),
+        _address(lod_gradient),
+        _address(direction_gradient),
+    )
+    if status != _OK:
+        _fail(library, status)
+
+
+def gradient_unit(gradient: Array, unit: Array) -> None:
+    """Unit: two f64 on the gradient's device; the first becomes the step of integer gradients."""
+    library = _open()
+    status = library.saccade_gradient_unit(place_of(gradient), _pack(gradient, 5), _address(unit))
+    if status != _OK:
+        _fail(library, status)
+
+
+class Gaussians:
+    """saccade_gaussians over contiguous x [B,P,D], mean [B,G,D], scale_tril [B,G,D,D], weight [B,G,K]."""
+
+    def __init__(self, x: Array, mean: Array, scale_tril: Array, weight: Array | None, most_q: float) -> None:
+        """`most_q`: pairs of a greater q count 0."""
+        self.place = place_of(x)
+        batch, points, dimensions = x.shape
+        self.packed = _GAUSSIANS.pack(
+            _GAUSSIANS.size,
+            *[_address(array) or 0 for array in (x, mean, scale_tril, weight)],
+            most_q,
+            batch,
+            points,
+            mean.shape[1],
+            dimensions,
+            0 if weight is None else weight.shape[2],
+            dtype_code(x),
+        )
+
+    def workspace_bytes(self) -> int:
+        """Bytes on the device that field() and backward() need."""
+        return int(_open().saccade_gaussian_workspace_bytes(self.place, self.packed))
+
+    def field(self, workspace: Array | None, out: Array) -> None:
+        """Write out [B,P,K]."""
+        library = _open()
+        status = library.saccade_gaussian_field(self.place, self.packed, _address(workspace), _address(out))
+        if status != _OK:
+            _fail(library, status)
+
+    def backward(self, gradient: Array, workspace: Array | None, results: Sequence[Array | None]) -> None:
+        """Write the gradients of x, mean, scale_tril and weight, where they are given."""
+        library = _open()
+        addresses = [_address(result) for result in results]
+        status = library.saccade_gaussian_field_backward(
+            self.place, self.packed, _address(gradient), _address(workspace), *addresses
+        )
+        if status != _OK:
+            _fail(library, status)
+
+    def mahalanobis(self, out: Array) -> None:
+        """Write q into out [B,P,G]."""
+        library = _open()
+        status = library.saccade_mahalanobis(self.place, self.packed, _address(out))
+        if status != _OK:
+            _fail(library, status)

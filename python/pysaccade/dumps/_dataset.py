@@ -1,0 +1,186 @@
+"""`DumpDataset`: clips of dumps for torch's DataLoader."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pysaccade._native._errors import InputError
+from pysaccade.dumps._dump import Dump
+from pysaccade.dumps._reuse import Array, plan_tokens
+from pysaccade.emission._positions import KINDS, positions
+
+try:
+    import torch
+    from torch.utils.data import Dataset
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("DumpDataset needs torch: pip install 'pysaccade[torch]'", name="torch") from error
+
+Item = dict[str, Any]
+Source = str | os.PathLike[str] | Dump
+_TIMES = ("frame", "emission", "seconds")
+_MOST_OPEN = 1024  # a process may hold some 65,000 maps, and a dump has four
+
+
+class DumpDataset(Dataset[Item]):
+    """Clips of consecutive emissions from dumps on disk, a map-style dataset.
+
+    An item is a dict of tensors. T emissions of N patches make K tokens; patches wholly outside the frame make none.
+
+    | key | shape, type | |
+    |---|---|---|
+    | patches | [K, 3, S, S], the dumps' | samples of the tokens, in the order of emissions |
+    | geometry | [K, 4] f32 | u, v, lod, coverage |
+    | positions | [K, 3] or [K, 2] f32 | as `Emission.positions` |
+    | emission | [K] i64 | 0 to T - 1: the emission that the token comes from |
+    | reuse | [T, N] i64 | the token of each patch, -1: outside the frame |
+    | frame, pts_seconds | [T] i64, [T] f64 | the emissions' frames and times |
+    | fixation | [T, 2] f32 | u, v of where the eye looks |
+    | dump, first | i64 | which dump, and which of its emissions begins the clip |
+
+    With `only_changed` a patch that did not change makes no new token: `reuse` names the one in this clip that has its
+    very bytes. `encoder(item["patches"])[item["reuse"]]` are then the tokens of all patches, [T, N, D].
+
+    Dumps are opened where they are first used: workers may be forked or spawned.
+
+    Args:
+        dumps: Folders of dumps, or Dumps, whole or in part; or one such; or a folder that holds dumps.
+        clip: T, emissions of a clip.
+        stride: Emissions from one clip's begin to the next's; by default `clip`.
+        only_changed: Encode a place again only when it changed.
+        drop_last: Leave out a dump's last clip where it is shorter than `clip`.
+        positions: "thw", "uv", "xyl", or None for none.
+        t: What "thw" begins with: the "frame"'s number, the "emission"'s in its clip, or "seconds".
+        require_complete: As `Dump`'s.
+        transform: Applied to each item last.
+
+    Raises:
+        InputError: A dump is missing, damaged or incomplete.
+        ValueError: There is no dump, or an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        dumps: Source | Iterable[Source],
+        *,
+        clip: int = 8,
+        stride: int | None = None,
+        only_changed: bool = False,
+        drop_last: bool = False,
+        positions: str | None = "thw",
+        t: str = "frame",
+        require_complete: bool = True,
+        transform: Callable[[Item], Any] | None = None,
+    ) -> None:
+        self._clip = _at_least_one("clip", clip)
+        self._stride = self._clip if stride is None else _at_least_one("stride", stride)
+        if positions is not None and positions not in KINDS:
+            raise ValueError(f"DumpDataset: positions is {positions!r}; it must be None or one of {KINDS}")
+        if t not in _TIMES:
+            raise ValueError(f"DumpDataset: t is {t!r}; it must be one of {_TIMES}")
+        self._only_changed, self._positions, self._t, self._transform = only_changed, positions, t, transform
+        opened = [
+            source if isinstance(source, Dump) else Dump(source, require_complete=require_complete)
+            for source in _sources(dumps)
+        ]
+        self._states = [dump.__getstate__() for dump in opened]
+        self._lengths = [len(dump) for dump in opened]
+        counts = [self._clips_of(length, drop_last) for length in self._lengths]
+        self._ends = np.cumsum(counts)  # clips of the dumps up to each one
+        self._open: dict[int, Dump] = {}
+
+    def _clips_of(self, emissions: int, drop_last: bool) -> int:
+        if drop_last or emissions == 0:
+            return max((emissions - self._clip) // self._stride + 1, 0)
+        return max(-(-(emissions - self._clip) // self._stride), 0) + 1
+
+    def __len__(self) -> int:
+        """How many clips."""
+        return int(self._ends[-1])
+
+    def __getitem__(self, index: int) -> Any:
+        """The clip of this number; what it holds stands above."""
+        number = operator.index(index)
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"DumpDataset: clip {number} of {len(self)}")
+        number %= len(self)
+        which = int(np.searchsorted(self._ends, number, side="right"))
+        first = (number - (int(self._ends[which - 1]) if which else 0)) * self._stride
+        item = self._item(self._dump(which)[first : first + self._clip])
+        item["dump"], item["first"] = torch.tensor(which), torch.tensor(first)
+        return item if self._transform is None else self._transform(item)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without the maps: a worker opens its own."""
+        return {**self.__dict__, "_open": {}}
+
+    def _dump(self, which: int) -> Dump:
+        dump = self._open.get(which)
+        if dump is None:
+            dump = object.__new__(Dump)
+            dump.__setstate__(self._states[which])
+            if len(dump) < self._lengths[which]:
+                raise InputError(f"{dump.path}: has fewer emissions than when the DumpDataset was made")
+            while len(self._open) >= _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+            self._open[which] = dump
+        return dump
+
+    def _item(self, clip: Dump) -> Item:
+        index, count = clip.index, clip.changed.shape[1]
+        tokens, reuse = plan_tokens(clip.geometry, clip.changed, only_changed=self._only_changed)
+        emission = tokens // count
+        geometry = _rows(clip.geometry, tokens)
+        item = {
+            "patches": torch.from_numpy(_rows(clip.patches, tokens)),
+            "geometry": torch.from_numpy(geometry),
+            "emission": torch.from_numpy(emission),
+            "reuse": torch.from_numpy(reuse),
+            "frame": torch.from_numpy(index["frame"].copy()),
+            "pts_seconds": torch.from_numpy(index["pts_ns"] / 1e9),
+            "fixation": torch.from_numpy(np.stack([index["fix_u"], index["fix_v"]], axis=-1)),
+        }
+        if self._positions is not None:
+            times = {"frame": index["frame"], "emission": np.arange(len(index)), "seconds": index["pts_ns"] / 1e9}
+            where = positions(
+                geometry, self._positions, size=clip.size, patch_size=clip.patches.shape[-1], t=times[self._t][emission]
+            )
+            item["positions"] = torch.from_numpy(where)
+        return item
+
+
+def _rows(array: Array, tokens: Array) -> Array:
+    """Rows of [T, N, ...] by T x N indices, in memory of their own."""
+    flat: Array = array.reshape(-1, *array.shape[2:])
+    if len(tokens) == len(flat):  # all, in their order
+        whole: Array = flat.copy()
+        return whole
+    rows: Array = flat.take(tokens, axis=0)
+    return rows
+
+
+def _at_least_one(name: str, value: int) -> int:
+    number = operator.index(value)
+    if number < 1:
+        raise ValueError(f"DumpDataset: {name} is {number}; it must be 1 or more")
+    return number
+
+
+def _sources(dumps: Source | Iterable[Source]) -> list[Source]:
+    if isinstance(dumps, Dump):
+        return [dumps]
+    if isinstance(dumps, (str, os.PathLike)):
+        folder = Path(os.fsdecode(dumps))
+        below = (
+            sorted(meta.parent for meta in folder.glob("*/meta.json")) if not (folder / "meta.json").exists() else []
+        )
+        return list(below) or [folder]
+    found = list(dumps)
+    if not found:
+        raise ValueError("DumpDataset: there is no dump")
+    return found

@@ -1,0 +1,108 @@
+"""An .npy file on disk as an array: mapped, never read, and no file descriptor kept.
+
+Python's mmap keeps a descriptor of each map (up to 3.12), and a process may have 1024: too few for some hundred dumps.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import stat
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pysaccade._native._errors import InputError
+
+_WRITTEN_BY = "was it written by `saccade dump`?"
+_PROT_READ_WRITE, _MAP_PRIVATE, _MAP_NORESERVE, _FAILED = 3, 0x02, 0x4000, ctypes.c_void_p(-1).value
+
+
+@dataclass(frozen=True)
+class NpyFile:
+    """The header of an .npy file: what lies where. Opens nothing."""
+
+    path: Path
+    dtype: np.dtype[Any]
+    row_shape: tuple[int, ...]
+    rows: int  # as the header promises
+    rows_there: int  # that the file has room for
+    offset: int
+
+    def map(self, rows: int) -> np.ndarray[Any, Any]:
+        """The first `rows` rows, read-only."""
+        array = _map(self.path, self.offset, (rows, *self.row_shape), self.dtype)
+        array.flags.writeable = False
+        return array
+
+
+def read_header(path: Path, dtype: np.dtype[Any], row_shape: tuple[int, ...]) -> NpyFile:
+    """Read the header of `path`, whose rows must be of this dtype and shape.
+
+    Raises:
+        InputError: The file is missing, damaged, or holds something else.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait
+            raise InputError(f"{path}: not a file; {_WRITTEN_BY}")
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; {_WRITTEN_BY}") from None
+    except OSError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: {error.strerror}") from None
+    with file:
+        try:
+            version = np.lib.format.read_magic(file)
+            if version != (1, 0):
+                raise ValueError(f"unknown .npy version {version[0]}.{version[1]}")
+            shape, fortran, have = np.lib.format.read_array_header_1_0(file)
+        except Exception as error:  # a damaged header raises whatever its text parses to
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(f"{path}: damaged: {what}; {_WRITTEN_BY}") from None
+        offset = file.tell()
+        size = os.fstat(file.fileno()).st_size
+    if have != dtype:
+        raise InputError(f"{path}: dtype {have} where {dtype} was expected; {_WRITTEN_BY}")
+    if not shape or tuple(shape[1:]) != row_shape or shape[0] < 0 or (fortran and len(shape) > 1):
+        wanted = ("rows", *row_shape)
+        raise InputError(f"{path}: shape {shape} where {wanted} was expected; {_WRITTEN_BY}".replace("'", ""))
+    row_bytes = math.prod(row_shape) * dtype.itemsize
+    return NpyFile(path, dtype, row_shape, int(shape[0]), (size - offset) // row_bytes, offset)
+
+
+def _map(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    count = math.prod(shape)
+    if count == 0:
+        return np.empty(shape, dtype)
+    libc = _libc()
+    length = offset + count * dtype.itemsize
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_size < length:  # what lies beyond the end would kill the process when it is read
+            raise InputError(f"{path}: became shorter while it was opened")
+        # Private: whoever makes the array writable changes a copy of his own, never the file.
+        address = libc.mmap(None, length, _PROT_READ_WRITE, _MAP_PRIVATE | _MAP_NORESERVE, descriptor, 0)
+        if address == _FAILED:
+            raise InputError(f"{path}: can't be mapped: {os.strerror(ctypes.get_errno())}")
+    finally:
+        os.close(descriptor)
+    buffer = (ctypes.c_ubyte * length).from_address(address)
+    weakref.finalize(buffer, libc.munmap, address, length).atexit = False  # arrays may outlive the interpreter's end
+    array: np.ndarray[Any, Any] = np.frombuffer(memoryview(buffer).cast("B"), dtype, count, offset)
+    return array.reshape(shape)
+
+
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
+    )  # fmt: skip
+    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    return libc

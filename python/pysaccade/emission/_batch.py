@@ -1,0 +1,81 @@
+"""`EmissionBatch`: emissions of a stream side by side in one block of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pysaccade.emission._emission import Emission
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EmissionBatch:
+    """B emissions, oldest first; `batch[i]` is one of them, without a copy.
+
+    The arrays lie on the stream's device, what is per emission is a tuple of B values.
+    """
+
+    patches: Any
+    """[B, N, C, S, S] u8, f16 or f32."""
+    geometry: Any
+    """[B, N, 4] f32: u, v, lod, coverage."""
+    changed: Any
+    """[B, N] bool: False where these are the very bytes that were last emitted at this place."""
+    emissions: tuple[Emission, ...]
+    """The B emissions: views into the arrays above."""
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The frames' numbers from 0."""
+        return tuple(emission.frame for emission in self.emissions)
+
+    @property
+    def pts_ns(self) -> tuple[int, ...]:
+        """Presentation times in nanoseconds."""
+        return tuple(emission.pts_ns for emission in self.emissions)
+
+    @property
+    def pts_seconds(self) -> tuple[float, ...]:
+        """Presentation times in seconds."""
+        return tuple(emission.pts_seconds for emission in self.emissions)
+
+    @property
+    def fixation(self) -> tuple[tuple[float, float], ...]:
+        """(u, v) of where the eye looks, each."""
+        return tuple(emission.fixation for emission in self.emissions)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(H, W) of the frames in pixels."""
+        return self.emissions[0].size
+
+    @property
+    def new(self) -> Any:
+        """[B, N] bool: visible and changed."""
+        return self.changed & (self.geometry[..., 3] > 0)
+
+    def positions(self, kind: str = "thw") -> Any:
+        """[B, N, 3] or [B, N, 2] f32: `Emission.positions` of each."""
+        each = [emission.positions(kind) for emission in self.emissions]
+        if hasattr(each[0], "detach"):
+            import torch
+
+            return torch.stack(each)
+        import numpy as np
+
+        return np.stack(each)
+
+    def __len__(self) -> int:
+        """B."""
+        return len(self.emissions)
+
+    def __getitem__(self, index: int) -> Emission:
+        return self.emissions[index]
+
+    def __iter__(self) -> Iterator[Emission]:
+        return iter(self.emissions)
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.patches.shape))
+        return f"EmissionBatch({len(self)} emissions, {self.emissions[0].pts_seconds:.3f} s and on, patches [{shape}])"

@@ -1,0 +1,300 @@
+"""Where to look: lattices of patches around a fixation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pysaccade._operators import _checks
+from pysaccade.lattice._lattice_abi import KINDS, Facts, Key, facts_of, native_of
+from pysaccade.lattice.acuity import PRESETS, UNITS, length, level_of_detail
+from pysaccade.lattice.plan import PatchPlan, coverage_of
+
+Array = Any
+
+SNAPS = (True, False, "straight_through")
+
+
+class Lattice:
+    """How patches lie around a fixation: a recipe; plan() makes a plan of it for one size of image.
+
+        lattice = sc.Lattice("nested", patches=273, size=(1080, 1920))
+        plan = lattice.plan((0.3, 0.5))
+
+    Kinds:
+        "nested": square rings without gap or overlap, whose samples are exact texels; from the number of patches, or
+            from e0 and m0, or from `rings`.
+        "grid": evenly spread centres; resolution by eccentricity.
+        "uniform": evenly spread centres, one resolution.
+
+    The plans are those of the streams and dumps of this package, bit for bit.
+
+    Convention: lod(e) = clamp(log2((e + e0) / m0), 0, levels - 1), with the eccentricity e in degrees (unit="deg": the
+    image is `fov_deg` wide, pixels have the ratio `sar`) or in uv (unit="uv").
+    """
+
+    def __init__(
+        self,
+        kind: str = "nested",
+        *,
+        patches: int | None = None,
+        patch_size: int = 16,
+        size: tuple[int, int] | None = None,
+        levels: int = 7,
+        e0: float | None = None,
+        m0: float | None = None,
+        unit: str = "deg",
+        fov_deg: float = 40.0,
+        sar: float = 1.0,
+        preset: str | None = None,
+        rings: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        """Describe a lattice.
+
+        Args:
+            kind: "nested", "grid" or "uniform".
+            patches: How many at most; 273, unless e0 and m0, a preset or rings decide.
+            patch_size: S, even.
+            size: (H, W) of the images. Left out: sample_foveated() takes it from the pyramid.
+            levels: Of the pyramid.
+            e0: Eccentricity at which resolution halves.
+            m0: Magnification's numerator; by default e0.
+            unit: Of e0 and m0: "deg" or "uv".
+            fov_deg: Horizontal field of view of the image.
+            sar: Width of a pixel over its height.
+            preset: "geisler-perry", "horton-hoyt", "rovamo-virsu" or "uv", in place of e0, m0 and unit.
+            rings: Nested, one by one: (pixels a sample, patches along the side), innermost first.
+
+        Raises:
+            TypeError, ValueError: There is no such lattice.
+        """
+        who = "Lattice"
+        _checks.choice(kind, KINDS, who, "kind")
+        _checks.choice(unit, UNITS, who, "unit")
+        if preset is not None:
+            if e0 is not None or m0 is not None:
+                raise ValueError(f"{who}: preset sets e0 and m0; leave them out, or the preset")
+            e0, m0, unit = PRESETS[_checks.choice(preset, PRESETS, who, "preset")]
+        for name, number in (("e0", e0), ("m0", m0), ("fov_deg", fov_deg), ("sar", sar)):
+            if number is not None and not (isinstance(number, (int, float)) and 0 < number < float("inf")):
+                raise ValueError(f"{who}: {name} must be a number above 0, not {number!r}")
+        if patches is not None:
+            patches = _checks.whole(patches, who, "patches", 1, 1 << 20)
+        if kind == "nested" and patches is not None and (e0 is not None or m0 is not None):
+            raise ValueError(
+                f"{who}: a nested lattice solves e0 from patches, or follows e0 and m0; leave one out, or take "
+                "kind='grid'"
+            )
+        if kind == "uniform" and (e0 is not None or m0 is not None):
+            raise ValueError(f"{who}: a uniform lattice has one resolution; leave e0, m0 and preset out")
+        if rings is not None and (kind != "nested" or patches is not None or e0 is not None or m0 is not None):
+            raise ValueError(f"{who}: rings are a nested lattice's; leave patches, e0, m0 and preset out")
+        self.kind, self.patches, self.unit, self.fov_deg, self.sar = kind, patches, unit, float(fov_deg), float(sar)
+        self.e0, self.m0 = (None if number is None else float(number) for number in (e0, m0))
+        self.patch_size = _checks.whole(patch_size, who, "patch_size", 2, 256)
+        self.levels = _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
+        self.rings = None if rings is None else tuple((int(stride), int(side)) for stride, side in rings)
+        self.size = None if size is None else _checks.fixed_size(size, who)
+        self._facts: Facts | None = None
+        self._bound: dict[tuple[tuple[int, int], int], Lattice] = {}
+        self._on: dict[Any, tuple[Any, ...]] = {}
+        if self.size is not None:
+            self._solved()
+
+    def bound(self, size: tuple[int, int], levels: int) -> Lattice:
+        """Bind it to images of (H, W) and so many levels; itself, where it was made for them.
+
+        Raises:
+            ValueError: It was made for images of another size.
+        """
+        if self.size is not None:
+            if self.size != tuple(size):
+                raise ValueError(f"Lattice: made for size={self.size}, the pyramid's is {tuple(size)}")
+            if self.levels <= levels:
+                return self
+        key = (tuple(size), levels)
+        found = self._bound.get(key)  # type: ignore[arg-type]
+        if found is None:
+            found = Lattice(
+                self.kind,
+                patches=self.patches,
+                patch_size=self.patch_size,
+                size=size,
+                levels=levels,
+                e0=self.e0,
+                m0=self.m0,
+                unit=self.unit,
+                fov_deg=self.fov_deg,
+                sar=self.sar,
+                rings=self.rings,
+            )
+            self._bound[key] = found  # type: ignore[index]
+        return found
+
+    @property
+    def _key(self) -> Key:
+        if self.size is None:
+            raise ValueError("Lattice: plan() needs the images' size; pass Lattice(..., size=(H, W))")
+        return tuple(getattr(self, name) for name in _SETTINGS)
+
+    def _solved(self) -> Facts:
+        if self._facts is None:
+            self._facts = facts_of(self._key)
+        return self._facts
+
+    def __len__(self) -> int:
+        """N, the patches of a plan."""
+        return self._solved().patches
+
+    @property
+    def solved(self) -> tuple[float, float]:
+        """(e0, m0) as solved, or as given."""
+        facts = self._solved()
+        return facts.e0, facts.m0
+
+    def __repr__(self) -> str:
+        if self.size is None:
+            return f"Lattice('{self.kind}', for any size)"
+        e0, m0 = self.solved
+        return f"Lattice('{self.kind}', {len(self)} patches, size={self.size}, e0={e0:.4g}, m0={m0:.4g})"
+
+    def __reduce__(self) -> Any:
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        return _rebuilt, (settings,)
+
+    # ---- Plans -------------------------------------------------------------------------------------------------------
+
+    def plan(self, fixation: Any, *, snap: bool | str = True, device: Any = None) -> PatchPlan:
+        """Plan patches around fixations.
+
+        Args:
+            fixation: (u, v), or [.., 2]: a tensor on any device, a NumPy array. Outside 0..1 it is clamped.
+            snap: True: patches lie on the texels that they read, and the fixation gets no gradient. False: they follow
+                the fixation exactly, and give it its gradient. "straight_through": values of True, gradient of False.
+            device: Where a fixation that is no tensor is planned for: the plan is then of tensors.
+
+        Returns:
+            A plan [.., N] of the fixation's kind and place. Nothing waits for a GPU.
+
+        Convention: uv = (x, y) in [0, 1], origin at the top left.
+        """
+        who = "Lattice.plan"
+        if snap not in SNAPS or (isinstance(snap, int) and not isinstance(snap, bool)):
+            raise ValueError(f"{who}: snap is {snap!r}; it must be True, False or 'straight_through'")
+        if not _checks.is_tensor(fixation):
+            return self._host_plan(fixation, bool(snap), device, who)
+        _checks.require_coordinates(fixation, who, "fixation", 2)
+        if device is not None:
+            fixation = fixation.to(device)
+        _recording = _checks.recording()
+
+        differentiable = snap is not True and _recording.needs_gradient(fixation)
+        kind = fixation.device.type
+        if (
+            snap
+            and not differentiable
+            and kind == "cpu"
+            and _plain_f32(fixation)
+            and not _recording.is_traced(fixation)
+        ):
+            geometry = native_of(*self._key).plan(fixation.detach().reshape(-1, 2).numpy())
+            return self._from_geometry(geometry, tuple(fixation.shape[:-1]), fixation)
+        return self._torch_plan(fixation, snap)
+
+    def _host_plan(self, fixation: Any, snap: bool, device: Any, who: str) -> PatchPlan:
+        try:
+            array = np.asarray(fixation)
+            if not isinstance(fixation, np.ndarray):
+                array = array.astype(np.float32)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{who}: fixation takes (u, v), a tensor or an array, not {_checks.shown(fixation)}"
+            ) from None
+        _checks.require_coordinates(array, who, "fixation", 2)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{who}: fixation is not finite: {_checks.shown(fixation)}")
+        if device is not None or not snap:
+            import torch
+
+            tensor = torch.from_numpy(np.ascontiguousarray(array))
+            plan = self.plan(tensor, snap=snap)
+            return plan.to(device or "cpu") if device is not None else _as_numpy(plan)
+        geometry = native_of(*self._key).plan(array.reshape(-1, 2))
+        return self._from_geometry(geometry, array.shape[:-1], None)
+
+    def _from_geometry(self, geometry: np.ndarray[Any, Any], shape: tuple[int, ...], like: Array | None) -> PatchPlan:
+        found: Any = geometry.reshape(*shape, *geometry.shape[1:])
+        if like is not None:
+            import torch
+
+            found = torch.from_numpy(found)
+        return PatchPlan._trusted(found[..., :2], found[..., 2], found[..., 3], self.patch_size, self.size)
+
+    def _numbers(self, dtype: Any, device: Any) -> tuple[Any, ...]:
+        """What plans on a device are made of: the size twice, offsets or centres in pixels [N, 2], lods [N]."""
+        import torch
+
+        compiling = torch.compiler.is_compiling()
+        found = None if compiling else self._on.get((dtype, device))
+        if found is None:
+            assert self.size is not None
+            facts = self._solved()
+            size = [float(self.size[1]), float(self.size[0])]
+            found = (
+                torch.tensor(size, dtype=dtype, device=device),
+                torch.tensor(size, dtype=torch.float64, device=device),
+                torch.tensor(facts.at_px, dtype=dtype, device=device),
+                torch.tensor(facts.lod, dtype=dtype, device=device),
+            )
+            if not compiling:
+                self._on[dtype, device] = found
+        return found
+
+    def _torch_plan(self, fixation: Array, snap: bool | str) -> PatchPlan:
+        """As the library plans, by operators of torch: on any device, differentiable, without waiting."""
+        import torch
+
+        if snap is True:
+            fixation = fixation.detach()
+        facts = self._solved()
+        size, exact, at, lod = self._numbers(fixation.dtype, fixation.device)
+        inside = torch.nan_to_num(fixation, nan=0.5).clamp(0, 1)
+        shape = (*fixation.shape[:-1], facts.patches)
+        if self.kind == "nested":
+            centre = free = inside * size
+            if snap:
+                centre = torch.floor(inside.detach() * exact / facts.snap_px + 0.5) * facts.snap_px
+                centre = centre.to(size.dtype)
+            if snap == "straight_through":
+                centre = centre + (free - free.detach())  # adds 0, and the way back
+            centers = (centre.unsqueeze(-2) + at) / size
+            return PatchPlan._trusted(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
+        centers = (at / size).expand(*shape, 2)
+        if self.kind == "uniform":
+            return PatchPlan._trusted(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
+        delta = at - (inside * size).unsqueeze(-2)
+        e = length(delta[..., 0] * facts.unit_per_px[0], delta[..., 1] * facts.unit_per_px[1])
+        lods = level_of_detail(e, m0=facts.m0, e0=facts.e0, levels=self.levels)
+        return PatchPlan._trusted(centers, lods, self._coverage, self.patch_size, self.size)
+
+    def _coverage(self, plan: PatchPlan) -> Array:
+        return coverage_of(plan)
+
+
+# In the order of native_of().
+_SETTINGS = ("kind", "patches", "patch_size", "size", "levels", "e0", "m0", "unit", "fov_deg", "sar", "rings")
+
+
+def _rebuilt(settings: dict[str, Any]) -> Lattice:
+    return Lattice(settings.pop("kind"), **settings)
+
+
+def _plain_f32(tensor: Array) -> bool:
+    return _checks.dtype_name(tensor) == "float32"
+
+
+def _as_numpy(plan: PatchPlan) -> PatchPlan:
+    parts = (plan.centers.numpy(), plan.lod.numpy(), plan.coverage.numpy())
+    return PatchPlan._trusted(*parts, plan.patch_size, plan.size)

@@ -1,0 +1,90 @@
+"""The acuity of an eye: eccentricity, and the level of detail there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pysaccade._operators import _checks
+
+Array = Any
+
+UNITS = ("deg", "uv")
+PRESETS = {  # e0, m0, unit: half-resolution eccentricities as published
+    "geisler-perry": (2.3, 2.3, "deg"),
+    "horton-hoyt": (0.75, 0.75, "deg"),
+    "rovamo-virsu": (3.0, 3.0, "deg"),
+    "uv": (0.5, 1.0, "uv"),
+}
+
+
+def length(x: Array, y: Array) -> Array:
+    """sqrt(x^2 + y^2), whose gradient at 0 is 0."""
+    squared = x * x + y * y
+    if not _checks.is_tensor(squared):
+        return np.sqrt(squared)
+    import torch
+
+    if not squared.requires_grad:
+        return torch.sqrt(squared)
+    apart = squared > 0
+    root = torch.sqrt(torch.where(apart, squared, torch.ones_like(squared)))
+    return torch.where(apart, root, torch.zeros_like(root))
+
+
+def level_of_detail(e: Any, *, m0: float, e0: float, levels: int) -> Any:
+    """Level of detail at an eccentricity: clamp(log2((e + e0) / m0), 0, levels - 1).
+
+    Args:
+        e: A tensor, a NumPy array or a number, in the unit of m0 and e0.
+        m0: Magnification's numerator, > 0.
+        e0: Eccentricity at which resolution halves (m0 = e0), > 0.
+        levels: Of the pyramid.
+
+    Convention: 0 is full resolution. Source: M(e) = m0 / (e + e0) (Geisler and Perry 1998), lod = -log2 M.
+    """
+    if not (m0 > 0 and e0 > 0):
+        raise ValueError(f"level_of_detail: m0 is {m0}, e0 is {e0}; both must be above 0")
+    if _checks.is_tensor(e):
+        import torch
+
+        return torch.log2((e + e0) / m0).clamp(0, levels - 1)
+    found = np.clip(np.log2((np.asarray(e) + e0) / m0), 0, levels - 1)
+    return float(found) if isinstance(e, (int, float)) else found
+
+
+def eccentricity(
+    uv: Array, fixation: Any, *, size: tuple[int, int], unit: str = "deg", fov_deg: float = 40.0, sar: float = 1.0
+) -> Array:
+    """How far places are from a fixation.
+
+    Args:
+        uv: [.., 2], for example [B, N, 2].
+        fixation: (u, v), [2], or [B, 2] for uv [B, N, 2]; else what broadcasts with uv.
+        size: (H, W) of the image in pixels.
+        unit: "deg": degrees, the image being fov_deg wide; "uv": the distance in uv.
+        fov_deg: Horizontal field of view.
+        sar: Width of a pixel over its height.
+
+    Returns:
+        [..]. Its gradient at the fixation itself is 0.
+
+    Convention: uv = (x, y) in [0, 1], origin at the top left. Degrees are those of the frame: linear in pixels.
+    """
+    who = "eccentricity"
+    _checks.require_coordinates(uv, who, "uv", 2)
+    _checks.choice(unit, UNITS, who, "unit")
+    height, width = _checks.fixed_size(size, who)
+    if _checks.is_tensor(uv):
+        import torch
+
+        fixation = torch.as_tensor(fixation, dtype=uv.dtype, device=uv.device)
+    else:
+        fixation = np.asarray(fixation, uv.dtype)
+    if fixation.ndim == uv.ndim - 1 and fixation.ndim > 1:
+        fixation = fixation[..., None, :]
+    delta = uv - fixation
+    if unit == "uv":
+        return length(delta[..., 0], delta[..., 1])
+    return length(delta[..., 0] * fov_deg, delta[..., 1] * (fov_deg * height / (width * sar)))

@@ -1,0 +1,182 @@
+"""Which patches to sample: a plan, made by a Lattice or by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pysaccade._operators import _checks
+
+Array = Any
+
+
+@dataclass(init=False, eq=False, repr=False)
+class PatchPlan:
+    """Patches to sample, S x S samples each, 2^lod pixels apart around a centre.
+
+    Leading axes are those of what the plan was made for: [N, ..] for one image, [B, N, ..] for a batch,
+    [B, K, N, ..] for K fixations of each image. Tensors on one device, or NumPy arrays.
+
+    Convention: centers are uv = (x, y) in [0, 1], origin at the top left, the centre of pixel i of W at (i + 0.5) / W.
+    """
+
+    centers: Array  # [.., N, 2] uv
+    lod: Array  # [.., N]
+    coverage: Array  # [.., N] f32: the share of samples inside the frame
+    patch_size: int  # S
+
+    def __init__(
+        self,
+        centers: Array,
+        lod: Array,
+        coverage: Array | Callable[[PatchPlan], Array] | None = None,
+        patch_size: int = 16,
+        *,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        """Make a plan by hand.
+
+        Args:
+            centers: [.., N, 2] uv, f32 or f64.
+            lod: [.., N] of the same type; or a number for all.
+            coverage: [.., N]; left out, it is worked out from `size` when it is read.
+            patch_size: S.
+            size: (H, W) of the image, for the coverage.
+        """
+        who = "PatchPlan"
+        _checks.require_coordinates(centers, who, "centers", 2)
+        if centers.ndim < 2:
+            raise ValueError(f"{who}: centers is {list(centers.shape)}, it must be [N, 2] or [B, N, 2]")
+        if isinstance(lod, (int, float)):
+            lod = filled(centers, float(lod))
+        _checks.require_coordinates(lod, who, "lod")
+        _checks.require_together(who, ("centers", centers), [("lod", lod)])
+        if lod.shape != centers.shape[:-1]:
+            raise ValueError(
+                f"{who}: lod is {list(lod.shape)}, centers is {list(centers.shape)}; "
+                f"lod must be {list(centers.shape[:-1])}"
+            )
+        self._set(centers, lod, coverage, _checks.whole(patch_size, who, "patch_size", 1, 1024), size)
+
+    def _set(
+        self,
+        centers: Array,
+        lod: Array,
+        coverage: Array | Callable[[PatchPlan], Array] | None,
+        patch_size: int,
+        size: tuple[int, int] | None,
+    ) -> None:
+        self.centers = centers
+        self.lod = lod
+        self.patch_size = patch_size
+        self.size = size
+        self._coverage_by: Callable[[PatchPlan], Array] | None = None
+        self._packed: Any = None  # sampling.py's: how the library is told of this plan
+        if callable(coverage):
+            self._coverage_by = coverage
+        elif coverage is not None:
+            self.coverage = coverage
+
+    @classmethod
+    def _trusted(
+        cls,
+        centers: Array,
+        lod: Array,
+        coverage: Array | Callable[[PatchPlan], Array] | None,
+        patch_size: int,
+        size: tuple[int, int] | None,
+    ) -> PatchPlan:
+        made = cls.__new__(cls)
+        made._set(centers, lod, coverage, patch_size, size)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "coverage":
+            raise AttributeError(f"'PatchPlan' object has no attribute {name!r}")
+        by = self.__dict__.get("_coverage_by")
+        if by is not None:
+            found = by(self)
+        elif self.__dict__.get("size") is not None:
+            found = coverage_of(self)
+        else:
+            raise ValueError("PatchPlan: coverage needs the image's size; pass PatchPlan(..., size=(H, W))")
+        self.coverage = found
+        return found
+
+    @property
+    def count(self) -> int:
+        """N, the patches of one fixation."""
+        return int(self.lod.shape[-1])
+
+    @property
+    def geometry(self) -> Array:
+        """[.., N, 4]: u, v, lod, coverage, as emissions and dumps have it."""
+        parts = (self.centers, self.lod[..., None], self.coverage[..., None])
+        if _checks.is_tensor(self.lod):
+            import torch
+
+            return torch.cat([parts[0], parts[1], parts[2].to(self.lod.dtype)], dim=-1)
+        return np.concatenate(parts, axis=-1, dtype=self.lod.dtype)
+
+    def __len__(self) -> int:
+        """N, the patches of one fixation."""
+        return self.count
+
+    def to(self, device: Any) -> PatchPlan:
+        """The same plan as torch tensors on a device."""
+        import torch
+
+        def moved(array: Array) -> Array:
+            tensor = array if _checks.is_tensor(array) else torch.from_numpy(np.ascontiguousarray(array))
+            return tensor.to(device)
+
+        coverage = self.__dict__.get("coverage")
+        return PatchPlan._trusted(
+            moved(self.centers),
+            moved(self.lod),
+            self._coverage_by if coverage is None else moved(coverage),
+            self.patch_size,
+            self.size,
+        )
+
+    def __repr__(self) -> str:
+        return f"PatchPlan({list(self.lod.shape)} patches of {self.patch_size}x{self.patch_size})"
+
+
+def filled(centers: Array, value: float) -> Array:
+    """One number for each centre [.., N, 2]: [.., N]."""
+    if _checks.is_tensor(centers):
+        import torch
+
+        return torch.full(centers.shape[:-1], value, dtype=centers.dtype, device=centers.device)
+    return np.full(centers.shape[:-1], value, centers.dtype)
+
+
+def _inside(at_px: Array, pitch_px: Array, offsets: Array, extent: int) -> Array:
+    """[.., N] samples of an axis that lie in [0, extent)."""
+    places = at_px[..., None] + offsets * pitch_px[..., None]
+    return ((places >= 0) & (places < extent)).sum(-1)
+
+
+def coverage_of(plan: PatchPlan) -> Array:
+    """Share of each patch's samples inside the frame, [.., N] f32."""
+    assert plan.size is not None
+    height, width = plan.size
+    size = plan.patch_size
+    if _checks.is_tensor(plan.lod):
+        import torch
+
+        centers, lod = plan.centers.detach(), plan.lod.detach()
+        steps = torch.arange(size, dtype=centers.dtype, device=centers.device) - (size - 1) / 2
+        pitch = torch.exp2(lod)
+        across = _inside(centers[..., 0] * width, pitch, steps, width)
+        down = _inside(centers[..., 1] * height, pitch, steps, height)
+        return (across * down).to(torch.float32) / (size * size)
+    steps = np.arange(size, dtype=plan.centers.dtype) - plan.centers.dtype.type((size - 1) / 2)
+    pitch = np.exp2(plan.lod)
+    inside = _inside(plan.centers[..., 0] * width, pitch, steps, width)
+    inside = inside * _inside(plan.centers[..., 1] * height, pitch, steps, height)
+    return inside.astype(np.float32) / np.float32(size * size)

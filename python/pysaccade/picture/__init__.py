@@ -1,0 +1,1 @@
+"""Emissions, plans and dumps as pictures, in notebooks, in files and in OpenGL."""

@@ -1,0 +1,100 @@
+"""`show`: a picture or a short film, which a notebook displays."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pysaccade.dumps._dump import Dump
+from pysaccade.emission._emission import Emission
+from pysaccade.picture._paint import Image, fit, paint
+from pysaccade.picture._png import encode_png
+
+_LAST_SHOWN_S = 0.5
+
+
+class Picture:
+    """A picture or a film, as a PNG. A notebook displays it when it is a cell's last value; `save()` writes a file."""
+
+    def __init__(self, images: list[Image], seconds: list[float]) -> None:
+        self.images = images
+        """[H, W, 3] u8 each; one for a picture."""
+        self.seconds = seconds
+        """How long each is shown."""
+
+    def _repr_png_(self) -> bytes:
+        return encode_png(self.images, self.seconds)
+
+    def _repr_html_(self) -> str:
+        return img_tag(self._repr_png_())
+
+    def __repr__(self) -> str:
+        height, width = self.images[0].shape[:2]
+        film = f", {len(self.images)} frames, {sum(self.seconds):.1f} s" if len(self.images) > 1 else ""
+        return f"Picture({width}x{height}{film}; save() writes it)"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a .png: a film is one that moves in browsers (APNG). Another ending is a ValueError."""
+        name = os.fsdecode(path)
+        if Path(name).suffix.lower() not in (".png", ".apng"):
+            raise ValueError(f"save: path {name!r} is no .png or .apng, the only formats that are written")
+        Path(name).write_bytes(self._repr_png_())
+
+
+def show(
+    what: Emission | Dump | Iterable[Emission] | Any,
+    *,
+    frame: Any = None,
+    width: int = 640,
+    mark: bool = True,
+    most: int = 100,
+) -> Picture:
+    """What a model gets, as a picture or a film, to look at in a notebook.
+
+    Args:
+        what: An emission; a Dump or emissions in a row, which become a film at their times; or a picture [H, W, 3] or
+            [3, H, W], u8 or floats in [0, 1].
+        frame: A picture, or one for each emission, to stand at the left: the frame that the model would get otherwise.
+        width: Of what is painted, in pixels.
+        mark: Draw where the eye looks.
+        most: A film has at most so many frames; of more emissions some are left out, evenly.
+
+    Raises:
+        ValueError: There is nothing to show, or `frame` has another number of pictures than there are emissions.
+    """
+    if isinstance(what, Emission):
+        return Picture([_beside(frame, paint(what, width=width, mark=mark))], [_LAST_SHOWN_S])
+    if hasattr(what, "shape"):
+        height, cols = what.shape[:2] if what.shape[-1] == 3 else what.shape[-2:]
+        return Picture([_beside(frame, fit(what, round(height * width / cols)))], [_LAST_SHOWN_S])
+    emissions: Any = what if isinstance(what, Dump) else list(what)
+    count = len(emissions)
+    if count == 0:
+        raise ValueError("show: there is no emission")
+    chosen = np.unique(np.linspace(0, count - 1, min(count, max(most, 1))).astype(int)).tolist()
+    frames = None if frame is None else list(frame)
+    if frames is not None and len(frames) != count:
+        raise ValueError(f"show: {len(frames)} frames for {count} emissions")
+    shown = [emissions[i] for i in chosen]
+    images = [
+        _beside(frames and frames[i], paint(emission, width=width, mark=mark))
+        for i, emission in zip(chosen, shown, strict=True)
+    ]
+    times = [emission.pts_seconds for emission in shown]
+    return Picture(images, [*np.diff(times).tolist(), _LAST_SHOWN_S])
+
+
+def img_tag(png: bytes) -> str:
+    """A PNG as an HTML element that holds it."""
+    return f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+
+
+def _beside(frame: Any, image: Image) -> Image:
+    if frame is None:
+        return image
+    return np.concatenate([fit(frame, image.shape[0]), image], axis=1)

@@ -1,0 +1,178 @@
+"""What a stream reads: names that the library opens, or frames of the caller's."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+from pysaccade._native import _abi, _calls
+from pysaccade._native._errors import InputError
+from pysaccade.stream import _frames
+from pysaccade.stream._handle import Handle
+from pysaccade.stream._options import table
+from pysaccade.stream._take import Taker
+
+_DEFAULT_RATE = Fraction(25)
+
+
+class Source(Protocol):
+    """Where frames come from."""
+
+    original: Any
+    asking: int | None  # the thread on which an iterable of the caller's is asked for a frame now
+
+    def open(self, handle: Handle, *, on_this_thread: bool) -> None:
+        """Open it, and wait for the first frame."""
+
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
+        """Taker.take."""
+
+    def describe(self) -> str:
+        """It, in a few words."""
+
+
+class NamedSource:
+    """What the library opens by itself."""
+
+    def __init__(self, original: Any, uri: bytes) -> None:
+        self.original = original
+        self.asking: int | None = None
+        self._uri = uri
+
+    def open(self, handle: Handle, *, on_this_thread: bool) -> None:
+        """Open it, and wait for the first frame."""
+        handle.open(self._uri, on_this_thread=on_this_thread)
+
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
+        """Taker.take."""
+        del handle
+        return taker.take(timeout_ms, addresses)
+
+    def describe(self) -> str:
+        """The name."""
+        return repr(os.fsdecode(self._uri))
+
+
+class FrameSource:
+    """Frames of the caller's: pushed, one after the other, on the thread that asks for emissions."""
+
+    def __init__(self, original: Iterable[Any], rate: Fraction) -> None:
+        """`rate`: frames a second of those that have no time of their own."""
+        self.original = original
+        self.asking: int | None = None
+        self._rate = rate
+        self._frames: Iterator[Any] = iter(())
+        self._used_up = False
+        self._ended = False
+
+    def open(self, handle: Handle, *, on_this_thread: bool) -> None:
+        """Look at the first frame: it decides size and layout."""
+        del on_this_thread
+        if self._used_up:
+            raise ValueError("Stream: its source was an iterator, which is used up; pass a list, or another iterable")
+        self._frames = iter(self.original)
+        self._used_up = self._frames is self.original
+        self._ended = False
+        self._count = 0
+        self._last_pts_ns: int | None = None
+        self._due = ctypes.c_int32()
+        try:
+            first = next(self._frames)
+        except StopIteration:
+            raise InputError("Stream: its source holds no frame") from None
+        self._layout = _frames.layout_of(_frames.split(first)[0])
+        self._waiting: list[Any] = [first]
+        form = _calls.new(_abi.saccade_frame_format)
+        self._layout.fill_format(form)
+        form.fps = float(self._rate)
+        handle.call("open_frames", ctypes.byref(form), prefix="Stream: ")
+        self._takes_device_frames = handle.geometry().backend == "cuda"
+
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
+        """Push a frame, and give the emission if one is due: LATER if none is."""
+        del timeout_ms
+        if not self._ended:
+            try:
+                item = self._waiting.pop() if self._waiting else self._next()
+            except StopIteration:
+                self._ended = True
+                handle.call("push_end")
+            else:
+                self._push(handle, item)
+                if not self._due.value:
+                    return _abi.SACCADE_LATER
+        return taker.take(0, addresses)
+
+    def _next(self) -> Any:
+        self.asking = threading.get_ident()
+        try:
+            return next(self._frames)
+        finally:
+            self.asking = None
+
+    def _push(self, handle: Handle, item: Any) -> None:
+        image, seconds = _frames.split(item)
+        if seconds is not None and not math.isfinite(seconds * 10**9):
+            raise ValueError(f"Stream: frame {self._count}: its time {seconds} is no number of seconds")
+        pts_ns = round(self._count * 10**9 / self._rate) if seconds is None else round(seconds * 10**9)
+        if self._last_pts_ns is not None and pts_ns <= self._last_pts_ns:
+            raise ValueError(
+                f"Stream: frame {self._count}: its time {pts_ns / 1e9:g} s is not after that of the frame before, "
+                f"{self._last_pts_ns / 1e9:g} s; times rise, and either all frames have one or none"
+            )
+        self._last_pts_ns = pts_ns
+        frame = _calls.new(_abi.saccade_frame)
+        kept = self._layout.fill_frame(frame, image, self._count, self._takes_device_frames)
+        frame.pts_ns = pts_ns
+        handle.call("push", ctypes.byref(frame), ctypes.byref(self._due), prefix=f"Stream: frame {self._count}: ")
+        del kept  # until here: what the addresses point to
+        self._count += 1
+
+    def describe(self) -> str:
+        """The type that frames come from."""
+        return f"frames of a {type(self.original).__name__}"
+
+
+def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
+    """Read the argument `source` of a stream.
+
+    Raises:
+        TypeError: It is neither a name nor frames.
+        ValueError: The name is empty, or an option doesn't go with frames.
+    """
+    if isinstance(source, (str, bytes, os.PathLike)):
+        name = os.fsdecode(os.fspath(source))
+        if not name:
+            raise ValueError("Stream: source is empty; pass a path, a URL or 'test://box'")
+        return NamedSource(source, _calls.c_text(name, "Stream: source"))
+    if isinstance(source, int):
+        raise TypeError(f"Stream: source takes a name, not {source!r}; a camera is '/dev/video{int(source)}'")
+    if isinstance(source, Mapping) or (not isinstance(source, Iterable) and not hasattr(source, "__getitem__")):
+        raise TypeError(
+            f"Stream: source takes a path, a URL or an iterable of tensors or arrays, not {type(source).__name__}"
+        )
+    for name, value in settings.items():
+        option = table().get(name)
+        if option is None or option.group != "Source" or name == "input_rate":
+            continue
+        if value is None or value is False or (isinstance(value, str) and value == "auto"):  # says nothing
+            continue
+        raise ValueError(f"Stream: {name} is for videos that the library opens, not for frames; leave it out")
+    return FrameSource(source, _rate(settings.get("input_rate")))
+
+
+def _rate(value: Any) -> Fraction:
+    if value is None:
+        return _DEFAULT_RATE
+    try:
+        rate = Fraction(value) if isinstance(value, (str, float)) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise ValueError(f"Stream: input_rate is frames a second, above 0, not {value!r}")
+    return rate

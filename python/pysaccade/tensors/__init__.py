@@ -1,0 +1,1 @@
+"""Pyramids, sampling, channels and Gaussian fields of the caller's own tensors and arrays."""

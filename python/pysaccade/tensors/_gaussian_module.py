@@ -1,0 +1,116 @@
+"""GaussianField: a sum of Gaussians as a torch module."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pysaccade.tensors.gaussian import MOST_DIMENSIONS, gaussian_field
+
+_FIRST_WIDTH = 0.5  # of a Gaussian, in mean distances of neighbours
+
+
+class GaussianField(nn.Module):
+    """A field that is learnt: num_gaussians Gaussians in a box.
+
+        field = sc.GaussianField(1000, volume_size=(64, 64, 64))
+        loss = (field(points) - values).square().mean()
+
+    Parameters: means [G, D] in the units of volume_size; log_scales [G, D], the logarithm of L's diagonal; off_diagonal
+    [G, D(D-1)/2], the rest of L row by row, with use_full_cov; weights [G, K].
+
+    Convention: a point's coordinates are those of the box, 0 to volume_size[d] along axis d.
+    """
+
+    off_diagonal: nn.Parameter | None
+
+    def __init__(
+        self,
+        num_gaussians: int,
+        volume_size: float | Sequence[float] = (1.0, 1.0, 1.0),
+        use_full_cov: bool = True,
+        *,
+        channels: int = 1,
+        cutoff: float | None = None,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """Spread Gaussians evenly over a box.
+
+        Args:
+            num_gaussians: G.
+            volume_size: The box's size along each axis, 1 to 4 of them; one number: a cube.
+            use_full_cov: False: axes of the Gaussians are those of the box.
+            channels: K.
+            cutoff: As gaussian_field().
+            device: Of the parameters.
+            dtype: torch.float32 or torch.float64.
+            generator: Of the means.
+        """
+        super().__init__()
+        size = (float(volume_size),) * 3 if isinstance(volume_size, (int, float)) else tuple(map(float, volume_size))
+        if not 1 <= len(size) <= MOST_DIMENSIONS or min(size) <= 0:
+            raise ValueError(f"GaussianField: volume_size is {volume_size!r}; pass 1 to 4 lengths above 0")
+        if num_gaussians < 1 or channels < 1:
+            raise ValueError(
+                f"GaussianField: {num_gaussians} Gaussians of {channels} channels; pass at least 1 of each"
+            )
+        dimensions = len(size)
+        self.volume_size, self.cutoff = size, cutoff
+        make: dict[str, Any] = {"device": device, "dtype": dtype}
+        box = torch.tensor(size, **make)
+        self.means = nn.Parameter(torch.rand(num_gaussians, dimensions, generator=generator, **make) * box)
+        width = _FIRST_WIDTH * (math.prod(size) / num_gaussians) ** (1 / dimensions)
+        self.log_scales = nn.Parameter(torch.full((num_gaussians, dimensions), math.log(width), **make))
+        pairs = dimensions * (dimensions - 1) // 2
+        if use_full_cov and pairs:
+            self.off_diagonal = nn.Parameter(torch.zeros(num_gaussians, pairs, **make))
+        else:
+            self.register_parameter("off_diagonal", None)
+        self.weights = nn.Parameter(torch.full((num_gaussians, channels), 1 / num_gaussians, **make))
+        rows, columns = torch.tril_indices(dimensions, dimensions, offset=-1).unbind()
+        self._rows, self._columns = rows.tolist(), columns.tolist()
+
+    @property
+    def num_gaussians(self) -> int:
+        """G."""
+        return int(self.means.shape[0])
+
+    @property
+    def scale_tril(self) -> Tensor:
+        """L [G, D, D], lower triangular, its diagonal above 0."""
+        tril = torch.diag_embed(self.log_scales.exp())
+        if self.off_diagonal is None:
+            return tril
+        place = torch.zeros_like(tril)
+        place[:, self._rows, self._columns] = self.off_diagonal
+        return tril + place
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Values [.., K] at points x [.., D]; [..] of one channel."""
+        points = x.reshape(-1, x.shape[-1])
+        if points.dtype in {torch.float16, torch.bfloat16}:
+            points = points.to(self.means.dtype)
+        values = gaussian_field(points, self.means, self.scale_tril, self.weights, cutoff=self.cutoff)
+        shaped: Tensor = values.reshape(*x.shape[:-1], values.shape[-1])
+        return shaped.squeeze(-1) if shaped.shape[-1] == 1 else shaped
+
+    def grid(self, shape: Sequence[int]) -> Tensor:
+        """Values at the centres of the cells of a grid over the box: [*shape, K], [*shape] of one channel."""
+        like = self.means
+        axes = [
+            (torch.arange(cells, dtype=like.dtype, device=like.device) + 0.5) * (length / cells)
+            for cells, length in zip(shape, self.volume_size, strict=True)
+        ]
+        values: Tensor = self(torch.stack(torch.meshgrid(*axes, indexing="ij"), -1))
+        return values
+
+    def extra_repr(self) -> str:
+        """Say what the module holds."""
+        full = "full" if self.off_diagonal is not None else "diagonal"
+        return f"{self.num_gaussians} Gaussians, volume_size={self.volume_size}, {full} covariance"

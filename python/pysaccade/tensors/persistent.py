@@ -1,0 +1,223 @@
+"""A texture that stays: frames of a video are written into it by what changed, and its levels follow."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from pysaccade._operators import _checks, _tensor_abi
+from pysaccade.tensors.damage import Damage, tile_grid
+from pysaccade.tensors.pyramid import TexturePyramid
+
+if TYPE_CHECKING:
+    from pysaccade.tensors.pool import TexturePool
+
+_UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
+_DIFF, _PIXELS, _TILES = 0, 1, 2  # saccade_update_mask
+
+
+class PersistentTexture(TexturePyramid):
+    """What TexturePyramid.create_persistent() makes: a TexturePyramid that owns its memory and takes frames.
+
+    After any update its levels equal those of a pyramid of level 0, bit for bit. It gives no gradients.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        *,
+        channels: int = 3,
+        batch: int | None = None,
+        dtype: torch.dtype = torch.uint8,
+        device: Any = None,
+        levels: int | None = 7,
+        odd: str = "edge",
+        threshold: float = 0.0,
+        min_pixels: int = 0,
+        filtering: str = "exact",
+    ) -> None:
+        """As TexturePyramid.create_persistent()."""
+        who = "TexturePyramid.create_persistent"
+        height, width = _checks.fixed_size(size, who)
+        channels = _checks.whole(channels, who, "channels", 1, 1 << 16)
+        if not (isinstance(threshold, (int, float)) and threshold >= 0):
+            raise ValueError(f"{who}: threshold is {threshold!r}; it must be 0 or more, in the frames' unit")
+        shape = (channels, height, width)
+        if batch is not None:
+            shape = (_checks.whole(batch, who, "batch", 1, 1 << 20), *shape)  # type: ignore[assignment]
+        device = torch.get_default_device() if device is None else device
+        image = torch.zeros(shape, dtype=dtype, device=device)
+        super().__init__(image, levels=levels, odd=odd, filtering=filtering)
+        storage = self._storage
+        assert storage is not None
+        storage.keep_workspace(self._odd)
+        self.threshold = float(threshold)
+        self.min_pixels = _checks.whole(min_pixels, who, "min_pixels", 0, 255)
+        self._image = storage.image
+        self._store = storage
+        rows, columns = tile_grid((height, width))
+        self._grid = (1 if batch is None else batch, rows, columns)
+        self._is_new = True
+        self._pool: TexturePool | None = None
+        self._persistent = True
+
+    @property
+    def tile_grid(self) -> tuple[int, int]:
+        """(rows, columns) of tiles of 16 x 16 pixels."""
+        return self._grid[1:]
+
+    def generate_mipmaps(self, image: Any = None) -> TexturePyramid:
+        """Make all levels again from level 0."""
+        if image is not None:
+            raise ValueError("TexturePyramid.generate_mipmaps: a persistent texture takes frames by update(frame)")
+        self._store.fill(self._odd)
+        return self
+
+    def clear(self) -> None:
+        """Let the next update() write everything, whatever level 0 holds."""
+        self._is_new = True
+
+    # ---- Updates -----------------------------------------------------------------------------------------------------
+
+    def update(self, frame: Tensor) -> Damage:
+        """Take a frame: tiles that differ from level 0 are written, and the levels above them follow. One launch.
+
+        Args:
+            frame: [C,H,W] or [B,C,H,W], as the texture was made.
+
+        Returns:
+            The tiles that changed; the first time all of them.
+        """
+        who = "TexturePyramid.update"
+        batched = self._frame(frame, who)
+        if self._is_new:
+            return self._write_all(batched)
+        return self._call(batched, None, _DIFF)
+
+    def update_partial(self, frame: Tensor, changed: Any = None) -> Damage:
+        """Take the parts of a frame that are known to have changed.
+
+        Args:
+            frame: [C,H,W] or [B,C,H,W], as the texture was made.
+            changed: bool [H,W] or [B,H,W], pixels; bool [rows, columns] or [B, rows, columns], tiles; a Damage; None:
+                the tiles that differ, as update().
+
+        Returns:
+            The tiles that changed.
+        """
+        who = "TexturePyramid.update_partial"
+        if changed is None:
+            return self.update(frame)
+        batched = self._frame(frame, who)
+        mask, kind = self._mask(changed, who)
+        self._is_new = False
+        return self._call(batched, mask, kind)
+
+    def update_mipmaps_incremental(self, damage: Any = None) -> None:
+        """Make the levels above changed parts of level 0 again, which was written through level(0).
+
+        Args:
+            damage: What changed, as update_partial() takes it; None: everything.
+        """
+        who = "TexturePyramid.update_mipmaps_incremental"
+        if damage is None:
+            self._store.fill(self._odd)
+            return
+        mask, kind = self._mask(damage, who)
+        self._call(None, mask, kind)
+
+    def _frame(self, frame: Any, who: str) -> Tensor:
+        base = self._store.image
+        if not _checks.is_tensor(frame):
+            raise TypeError(f"{who}: frame takes a torch tensor, not {_checks.shown(frame)}")
+        batched: Tensor = frame if frame.ndim == 4 or not self._batched else frame[None]
+        if not self._batched:
+            batched = frame[None]
+        if batched.shape != base.shape or batched.dtype != base.dtype:
+            raise ValueError(
+                f"{who}: frame is {_checks.shown(frame)}; the texture is {_checks.dtype_name(base)} {list(self.shape)}"
+            )
+        if batched.device != base.device:
+            raise ValueError(
+                f"{who}: the texture is on {base.device}, frame on {batched.device}; pass frame.to('{base.device}')"
+            )
+        if batched.requires_grad and torch.is_grad_enabled():
+            raise ValueError(f"{who}: a persistent texture gives no gradient; pass frame.detach()")
+        return batched
+
+    def _mask(self, changed: Any, who: str) -> tuple[Tensor, int]:
+        """A mask [B, h, w] of bytes, and whether of pixels or tiles."""
+        if isinstance(changed, Damage):
+            changed = changed.tiles
+        if not _checks.is_tensor(changed) or changed.dtype not in {torch.bool, torch.uint8}:
+            raise TypeError(f"{who}: changed takes a bool tensor or a Damage, not {_checks.shown(changed)}")
+        base = self._store.image
+        if changed.device != base.device:
+            raise ValueError(
+                f"{who}: the texture is on {base.device}, changed on {changed.device}; pass changed.to('{base.device}')"
+            )
+        batch = self._grid[0]
+        for shape, kind in ((self.size, _PIXELS), (self.tile_grid, _TILES)):
+            if tuple(changed.shape[-2:]) == tuple(shape) and changed.shape[:-2] in {(), (1,), (batch,)}:
+                return changed.expand(batch, *shape), kind
+        raise ValueError(
+            f"{who}: changed is {list(changed.shape)}; it must be {list(self.size)} of pixels or "
+            f"{list(self.tile_grid)} of tiles"
+        )
+
+    def _write_all(self, frame: Tensor) -> Damage:
+        self._store.image.copy_(frame)
+        self._store.fill(self._odd)
+        self._is_new = False
+        tiles = torch.ones(self._grid, dtype=torch.bool, device=frame.device)
+        energy = torch.zeros(self._grid, dtype=torch.float32, device=frame.device)
+        return self._damage(tiles, energy)
+
+    def _damage(self, tiles: Tensor, energy: Tensor) -> Damage:
+        return Damage(tiles, None, energy) if self._batched else Damage(tiles[0], None, energy[0])
+
+    def _call(self, frame: Tensor | None, mask: Tensor | None, kind: int) -> Damage:
+        store = self._store
+        device = store.image.device
+        tiles = torch.empty(self._grid, dtype=torch.bool, device=device)
+        energy = torch.empty(self._grid, dtype=torch.float32, device=device)
+        abi = _tensor_abi
+        library = abi._library or abi._open()
+        workspace = store.workspace
+        packed_mask = None
+        if mask is not None:
+            packed_mask = abi._ARRAY.pack(mask.data_ptr(), *mask.shape, 1, 1, *mask.stride(), 0, 0, abi.U8, 0)
+        status = library.saccade_update(
+            abi.place_of(store.image),
+            store.packed,
+            store.layout.levels,
+            None if workspace is None else workspace.data_ptr(),
+            0 if workspace is None else workspace.nbytes,
+            None if frame is None else abi._pack(frame, 4),
+            packed_mask,
+            # the library counts "at least", the options of this project "more than"
+            _UPDATE.pack(_UPDATE.size, self.threshold, self.min_pixels + 1, self._odd, kind, 0),
+            tiles.data_ptr(),
+            energy.data_ptr(),
+        )
+        if status != 0:
+            abi._fail(library, status)
+        return self._damage(tiles, energy)
+
+    # ---- The pool ----------------------------------------------------------------------------------------------------
+
+    def release(self) -> None:
+        """Give the texture back to the pool that it is from; once."""
+        if self._pool is None:
+            raise ValueError("TexturePyramid.release: this texture is from no pool, or was released")
+        self._pool.release(self)
+
+    def __enter__(self) -> PersistentTexture:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self.release()

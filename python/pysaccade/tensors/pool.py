@@ -1,0 +1,94 @@
+"""A fixed number of persistent textures, for many videos that come and go."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from pysaccade._native._errors import UnavailableError
+from pysaccade._operators import _checks
+from pysaccade.tensors.persistent import PersistentTexture
+from pysaccade.tensors.pyramid import persistent_size
+
+
+class TexturePool:
+    """Persistent textures that are made once and lent out.
+
+        pool = sc.TexturePool(32, size=(1080, 1920), device="cuda")
+        with pool.acquire() as texture:
+            texture.update(frame)
+
+    Any thread may acquire and release.
+    """
+
+    def __init__(
+        self,
+        count: int = 32,
+        size: tuple[int, int] | None = None,
+        *,
+        resolution: tuple[int, int] | None = None,
+        **options: Any,
+    ) -> None:
+        """Describe the textures; each is made when it is first needed.
+
+        Args:
+            count: How many at most.
+            size: (H, W).
+            resolution: (W, H), in place of size.
+            options: As TexturePyramid.create_persistent().
+        """
+        self.count = _checks.whole(count, "TexturePool", "count", 1, 1 << 20)
+        self.size = persistent_size(size, resolution, "TexturePool")
+        self._options = options
+        self._free: list[PersistentTexture] = [PersistentTexture(self.size, **options)]
+        self._made = 1
+        self._changed = threading.Condition()
+
+    def acquire(self, block: bool = False, timeout: float | None = None) -> PersistentTexture:
+        """Borrow a texture; its first update() writes everything.
+
+        Args:
+            block: Wait until one is released.
+            timeout: Seconds to wait at most; None: for ever.
+
+        Raises:
+            UnavailableError: All are lent out.
+        """
+        with self._changed:
+            if not self._free and self._made < self.count:
+                self._free.append(PersistentTexture(self.size, **self._options))
+                self._made += 1
+            if not self._free and not (block and self._changed.wait_for(lambda: bool(self._free), timeout)):
+                raise UnavailableError(
+                    f"TexturePool: pool of {self.count} exhausted; release a texture, pass block=True or a larger count"
+                )
+            texture = self._free.pop()
+            texture.clear()
+            texture._pool = self
+            return texture
+
+    def release(self, texture: PersistentTexture) -> None:
+        """Take a texture back.
+
+        Raises:
+            ValueError: It is not one of this pool's that are lent out.
+        """
+        with self._changed:
+            if texture._pool is not self:
+                raise ValueError("TexturePool.release: this texture is not lent out by this pool")
+            texture._pool = None
+            self._free.append(texture)
+            self._changed.notify()
+
+    @property
+    def available(self) -> int:
+        """How many can be acquired now."""
+        with self._changed:
+            return len(self._free) + self.count - self._made
+
+    def __len__(self) -> int:
+        """How many textures there can be."""
+        return self.count
+
+    def __repr__(self) -> str:
+        return f"TexturePool({self.available} of {self.count} available, size={self.size})"

@@ -1,0 +1,437 @@
+"""Mip levels of tensors and arrays: `generate_mipmaps`, and a texture that keeps them: `TexturePyramid`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pysaccade._native._errors import UnavailableError
+from pysaccade._operators import _checks
+from pysaccade.tensors._storage import Storage
+
+if TYPE_CHECKING:
+    from pysaccade.lattice._lattice import Lattice
+    from pysaccade.lattice.plan import PatchPlan
+    from pysaccade.tensors.persistent import PersistentTexture
+
+Array = Any
+
+FILTERING = ("exact", "hybrid", "hardware")
+
+
+def _flat(image: Array) -> Array:
+    """[.., C,H,W] as [B,C,H,W]."""
+    if image.ndim == 4:
+        return image
+    if image.ndim == 3:
+        return image[None]
+    return image.reshape(-1, *image.shape[-3:])
+
+
+def generate_mipmaps(image: Array, levels: int | None = 5, *, odd: str = "floor") -> list[Array]:
+    """Make the mip levels of an image: each is the mean of 2 x 2 texels of the one before.
+
+    Args:
+        image: [.., C, H, W], tensor or NumPy array; u8, u16, f16, bf16, f32 or f64. Any strides.
+        levels: How many, the image included; None: down to the smallest.
+        odd: What becomes of an odd row or column: "floor" drops it, as `avg_pool2d` does; "edge" repeats it, so that
+            level l has ceil(size / 2^l) texels.
+
+    Returns:
+        [the image itself, level 1, ...], each [.., C, h, w] of the image's type. Differentiable.
+
+    Convention: floats are ((a + b) + c) + d, then a quarter of it: with odd="floor" the very bits of repeated
+    `avg_pool2d(x, 2)` in f32 and f64. f16 and bf16 are added in f32 and rounded once a level. Integers are the true
+    mean of 4^l texels of the image, halves up.
+
+    Raises:
+        TypeError, ValueError: The image has no such levels.
+    """
+    who = "generate_mipmaps"
+    _checks.require_texture(image, who)
+    code = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
+    count = _checks.level_count(levels, image.shape[-2:], code, who)
+    batched = _flat(image)
+    made = _mips(batched, count, code)
+    if image.ndim == 4:
+        return [image, *made]
+    return [image, *[level.reshape(*image.shape[:-2], *level.shape[-2:]) for level in made]]
+
+
+def _mips(image: Array, count: int, odd: int) -> list[Array]:
+    """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
+    if not _checks.is_tensor(image):
+        return Storage(image, count, odd).levels[1:]
+    _recording = _checks.recording()
+    from pysaccade._operators import _operators
+
+    if not _recording.is_native(image):
+        from pysaccade.tensors import reference
+
+        word = "edge" if odd == _checks.EDGE else "floor"
+        return reference.generate_mipmaps(image, count, odd=word)[1:]
+    if _recording.is_traced(image) or _recording.needs_gradient(image):
+        import torch
+
+        return list(torch.ops.saccade.mipmaps(image, count, odd))
+    if count == 1 or image.numel() == 0:
+        return _operators._empty_levels(image, count, odd)
+    return Storage(image.detach(), count, odd).levels[1:]
+
+
+class TexturePyramid:
+    """An image or a batch of them with all its mip levels, to be sampled: a texture.
+
+        pyramid = sc.TexturePyramid(image)  # [C,H,W] or [B,C,H,W]
+        patches = pyramid.sample_foveated((0.5, 0.5))
+
+    Level 0 is the image itself: nothing is copied, and a change of the image in place asks for `generate_mipmaps()`.
+    Where the image requires a gradient, everything that is sampled gives one back, through all levels at once.
+
+    Convention: uv = (x, y) in [0, 1], origin at the top left, the centre of pixel i of W at (i + 0.5) / W. `lod` is
+    log2 of the distance of samples in pixels of level 0; fractions mix two levels; it is clamped to [0, levels - 1].
+    """
+
+    def __init__(
+        self,
+        image: Array | None = None,
+        *,
+        levels: int | None = 7,
+        odd: str = "edge",
+        filtering: str = "exact",
+        mips: bool = True,
+    ) -> None:
+        """Make the levels of an image, at once or (mips=False) in a second step by `generate_mipmaps()`.
+
+        Args:
+            image: [C,H,W] or [B,C,H,W], tensor or NumPy array; u8, u16, f16, bf16, f32 or f64. None: it comes with
+                `generate_mipmaps(image)`.
+            levels: How many, the image included; None: down to the smallest.
+            odd: "edge": ceil(size / 2^l) texels, the last row and column repeated; "floor": as `avg_pool2d`.
+            filtering: "exact": the same bits on every device; "hybrid" may use the texture unit of a GPU where no
+                gradient is asked for, and is exact today.
+            mips: False: nothing is computed yet.
+        """
+        who = "TexturePyramid"
+        self._odd_word = _checks.choice(odd, _checks.ODD, who, "odd")
+        self._odd = _checks.ODD[odd]
+        self.filtering = _checks.choice(filtering, FILTERING, who, "filtering")
+        if filtering == "hardware":
+            raise UnavailableError(
+                f"{who}: filtering='hardware' is not available yet; pass filtering='exact' or 'hybrid'"
+            )
+        if levels is not None:
+            _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
+        self._asked = levels
+        self._storage: Storage | None = None
+        self._list: list[Array] | None = None  # [B,C,h,w]: made under a trace, or given
+        self._graph: list[Array] | None = None
+        self._persistent = False
+        self._given = False  # levels are the caller's
+        self._image: Array | None = None
+        self._batched = True
+        if image is not None:
+            self._take(image, who)
+            if mips:
+                self._make()
+
+    # ---- Making ------------------------------------------------------------------------------------------------------
+
+    def _take(self, image: Array, who: str) -> None:
+        _checks.require_texture(image, who)
+        if image.ndim > 4:
+            raise ValueError(f"{who}: image is {list(image.shape)}, it must be [C, H, W] or [B, C, H, W]")
+        self._count = _checks.level_count(self._asked, image.shape[-2:], self._odd, who)
+        self._batched = image.ndim == 4
+        self._image = image if self._batched else image[None]
+        self._storage = self._list = self._graph = None
+
+    def _make(self) -> None:
+        image = self._image
+        assert image is not None
+        self._graph = None
+        if not _checks.is_tensor(image):
+            self._storage = Storage(image, self._count, self._odd)
+            return
+        _recording = _checks.recording()
+
+        if _recording.is_native(image) and not _recording.is_traced(image):
+            self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
+            return
+        self._list = [image, *_mips(image.detach(), self._count, self._odd)]
+
+    def generate_mipmaps(self, image: Array | None = None) -> TexturePyramid:
+        """Make the levels: the second step after mips=False, or again after the image was changed in place.
+
+        Args:
+            image: Another image that takes the place of the first; None: the one that is there.
+
+        Returns:
+            This pyramid.
+        """
+        who = "TexturePyramid.generate_mipmaps"
+        if self._given:
+            raise ValueError(f"{who}: the levels were given to from_levels(); make a TexturePyramid of the image")
+        if image is not None:
+            self._take(image, who)
+        if self._image is None:
+            raise ValueError(f"{who}: there is no image yet; pass one")
+        self._make()
+        return self
+
+    @classmethod
+    def from_levels(cls, levels: Sequence[Array], *, filtering: str = "exact") -> TexturePyramid:
+        """Take levels of your own, finest first; each gets its own gradient.
+
+        Args:
+            levels: [C,h,w] or [B,C,h,w] each, of one type and place; sizes halve, rounded down or up.
+            filtering: As for a pyramid of an image.
+        """
+        who = "TexturePyramid.from_levels"
+        batched, is_batched = checked_levels(levels, who)
+        made = cls(levels=len(batched), filtering=filtering)
+        made._list, made._batched, made._given, made._count = batched, is_batched, True, len(batched)
+        made._image = batched[0]
+        return made
+
+    @staticmethod
+    def create_persistent(
+        size: tuple[int, int] | None = None,
+        *,
+        resolution: tuple[int, int] | None = None,
+        channels: int = 3,
+        batch: int | None = None,
+        dtype: Any = None,
+        device: Any = None,
+        levels: int | None = 7,
+        odd: str = "edge",
+        threshold: float = 0.0,
+        min_pixels: int = 0,
+        filtering: str = "exact",
+    ) -> PersistentTexture:
+        """Make a texture that stays, to be fed with the frames of a video: update(frame).
+
+        Args:
+            size: (H, W).
+            resolution: (W, H), in place of size.
+            channels: C.
+            batch: B, for frames [B,C,H,W]; None: frames are [C,H,W].
+            dtype: Of the frames; torch.uint8.
+            device: Where it lies; torch's default device.
+            levels: How many; None: down to the smallest.
+            odd: As for a pyramid of an image.
+            threshold: A pixel changed where a channel differs by more than this.
+            min_pixels: A tile changed where more than so many of its pixels did.
+            filtering: As for a pyramid of an image.
+
+        Returns:
+            A TexturePyramid that also has update(), update_partial() and update_mipmaps_incremental(). No update
+            allocates anything but its Damage, and none waits for a GPU.
+        """
+        from pysaccade._native._arrays import import_torch
+        from pysaccade.tensors.persistent import PersistentTexture
+
+        return PersistentTexture(
+            persistent_size(size, resolution, "TexturePyramid.create_persistent"),
+            channels=channels,
+            batch=batch,
+            dtype=import_torch().uint8 if dtype is None else dtype,
+            device=device,
+            levels=levels,
+            odd=odd,
+            threshold=threshold,
+            min_pixels=min_pixels,
+            filtering=filtering,
+        )
+
+    def update(self, frame: Array) -> Any:
+        """Take a frame: of persistent textures alone."""
+        raise ValueError("TexturePyramid.update: made of an image; make it by TexturePyramid.create_persistent(size)")
+
+    def update_partial(self, frame: Array, changed: Any = None) -> Any:
+        """Take parts of a frame: of persistent textures alone."""
+        self.update(frame)
+
+    def update_mipmaps_incremental(self, damage: Any = None) -> None:
+        """Make levels again where level 0 was changed in place; without damage, or of an image: all of them."""
+        self.generate_mipmaps()
+
+    # ---- Facts -------------------------------------------------------------------------------------------------------
+
+    def _base(self) -> Array:
+        if self._image is None:
+            raise ValueError("TexturePyramid: there is no image yet; call generate_mipmaps(image)")
+        return self._image
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of level 0: [C,H,W] or [B,C,H,W], as it was given."""
+        shape = tuple(self._base().shape)
+        return shape if self._batched else shape[1:]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(H, W) of level 0."""
+        height, width = self._base().shape[-2:]
+        return height, width
+
+    @property
+    def channels(self) -> int:
+        """C."""
+        return int(self._base().shape[1])
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are, the image included."""
+        self._base()
+        return self._count
+
+    @property
+    def dtype(self) -> Any:
+        """Of the levels."""
+        return self._base().dtype
+
+    @property
+    def device(self) -> Any:
+        """Where the levels lie: a torch.device, or "cpu" for NumPy arrays."""
+        return getattr(self._base(), "device", "cpu") if _checks.is_tensor(self._base()) else "cpu"
+
+    def level(self, level: int) -> Array:
+        """Level `level`, [C,h,w] or [B,C,h,w]: a view. Of an image that requires a gradient it gives one back."""
+        index = _checks.whole(level, "TexturePyramid.level", "level", -self.levels, self.levels - 1)
+        found = self._differentiable()[index]
+        return found if self._batched else found[0]
+
+    def __len__(self) -> int:
+        """How many levels there are."""
+        return self.levels
+
+    def __getitem__(self, level: int) -> Array:
+        """As level()."""
+        if not -self.levels <= level < self.levels:
+            raise IndexError(f"level {level} of {self.levels}")
+        return self.level(level)
+
+    def __repr__(self) -> str:
+        if self._image is None:
+            return "TexturePyramid(no image yet)"
+        made = "" if self._storage is not None or self._list is not None else ", mips not made yet"
+        return f"TexturePyramid({_checks.shown(self._base())}, {self.levels} levels{made})"
+
+    # ---- What the sampling functions use -----------------------------------------------------------------------------
+
+    def _levels_now(self) -> list[Array]:
+        """[B,C,h,w] each; level 0 is the image, with its gradient, the others are without one."""
+        if self._storage is not None:
+            return [self._image, *self._storage.levels[1:]]
+        if self._list is None:
+            self._base()
+            raise ValueError("TexturePyramid: its levels are not made yet; call generate_mipmaps()")
+        return self._list
+
+    def _differentiable(self) -> list[Array]:
+        """[B,C,h,w] each, every level with its way back to the image."""
+        image = self._base()
+        if self._given or not _checks.is_tensor(image):
+            return self._levels_now()
+        _recording = _checks.recording()
+
+        if not _recording.needs_gradient(image):
+            return self._levels_now()
+        if self._graph is None:
+            self._levels_now()
+            self._graph = [image, *_mips(image, self._count, self._odd)]
+        return self._graph
+
+    @property
+    def _derived(self) -> int:
+        """The library's word for how levels 1.. came from level 0; -1: they are the caller's."""
+        return -1 if self._given else self._odd
+
+    # ---- Sampling ----------------------------------------------------------------------------------------------------
+
+    def sample(self, uv: Array, lod: Any = None, **options: Any) -> Array:
+        """As `pysaccade.sample(self, uv, lod, ...)`."""
+        from pysaccade.tensors.sampling import sample
+
+        return sample(self, uv, lod, **options)
+
+    def sample_patches(self, plan: PatchPlan, **options: Any) -> Array:
+        """As `pysaccade.sample_patches(self, plan, ...)`."""
+        from pysaccade.tensors.sampling import sample_patches
+
+        return sample_patches(self, plan, **options)
+
+    def sample_at_level(
+        self, level: Any, centers: Any, *, patch_size: int = 16, return_plan: bool = False, **options: Any
+    ) -> Any:
+        """As `pysaccade.sample_at_level(self, ...)`: the patches; with return_plan=True (patches, plan)."""
+        from pysaccade.tensors import sampling
+
+        plan = sampling.plan_at_level(self, level, centers, patch_size)
+        patches = sampling.sample_patches(self, plan, **options)
+        return (patches, plan) if return_plan else patches
+
+    def sample_foveated(
+        self, fixation: Any, lattice: Lattice | None = None, *, return_plan: bool = False, **options: Any
+    ) -> Any:
+        """As `pysaccade.sample_foveated(self, ...)`, but the patches alone unless return_plan=True."""
+        from pysaccade.tensors.foveated import sample_foveated
+
+        patches, plan = sample_foveated(self, fixation, lattice, **options)
+        return (patches, plan) if return_plan else patches
+
+    def sample_anisotropic(
+        self, plan: PatchPlan, direction: Array, *, return_plan: bool = False, **options: Any
+    ) -> Any:
+        """As `pysaccade.sample_anisotropic(self, ...)`: the patches; with return_plan=True (patches, plan)."""
+        from pysaccade.tensors.sampling import sample_anisotropic
+
+        patches = sample_anisotropic(self, plan, direction, **options)
+        return (patches, plan) if return_plan else patches
+
+
+def persistent_size(size: Any, resolution: Any, who: str) -> tuple[int, int]:
+    """(H, W) from `size` (H, W) or `resolution` (W, H)."""
+    if (size is None) == (resolution is None):
+        raise ValueError(f"{who}: pass size=(H, W), or resolution=(W, H)")
+    if size is not None:
+        return _checks.fixed_size(size, who)
+    width, height = _checks.fixed_size(resolution, who, "resolution")
+    return height, width
+
+
+def checked_levels(levels: Sequence[Array], who: str) -> tuple[list[Array], bool]:
+    """Levels of a caller as [B,C,h,w] each, and whether they came so.
+
+    Raises:
+        TypeError, ValueError: They are no pyramid.
+    """
+    if is_array(levels) or not isinstance(levels, Sequence) or not levels:
+        raise TypeError(f"{who}: pyramid takes a TexturePyramid or a list of levels, not {_checks.shown(levels)}")
+    if len(levels) > _checks.MOST_LEVELS:
+        raise ValueError(f"{who}: {len(levels)} levels; at most {_checks.MOST_LEVELS} can be sampled")
+    first = levels[0]
+    for index, level in enumerate(levels):
+        name = f"levels[{index}]"
+        _checks.require_texture(level, who, name)
+        _checks.require_together(who, ("levels[0]", first), [(name, level)])
+        if level.ndim not in {3, 4} or level.ndim != first.ndim or level.shape[:-2] != first.shape[:-2]:
+            raise ValueError(f"{who}: {name} is {list(level.shape)}, levels[0] is {list(first.shape)}")
+        if level.dtype != first.dtype:
+            raise TypeError(f"{who}: {name} is {_checks.dtype_name(level)}, levels[0] is {_checks.dtype_name(first)}")
+        fits = [
+            {_checks.extent(texels, index, _checks.FLOOR), _checks.extent(texels, index, _checks.EDGE)}
+            for texels in first.shape[-2:]
+        ]
+        if level.shape[-2] not in fits[0] or level.shape[-1] not in fits[1]:
+            want = "x".join(str(max(sizes)) for sizes in fits)
+            raise ValueError(f"{who}: {name} is {level.shape[-2]}x{level.shape[-1]}; of level 0 comes {want}")
+    return [level if level.ndim == 4 else level[None] for level in levels], first.ndim == 4
+
+
+def is_array(value: Any) -> bool:
+    """Whether this is one array, not a list of them."""
+    return _checks.is_tensor(value) or isinstance(value, np.ndarray)

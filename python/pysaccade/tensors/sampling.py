@@ -1,0 +1,325 @@
+"""Samples of a pyramid: points, patches, patches along a direction. One operator, differentiable."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pysaccade._operators import _checks
+from pysaccade.lattice.plan import PatchPlan, filled
+from pysaccade.tensors._footprint import footprint
+from pysaccade.tensors._sample_call import (
+    Pyramid,
+    Settings,
+    arranged,
+    coordinates,
+    expanded,
+    is_traced,
+    is_zeros,
+    sampled,
+    texture_of,
+)
+from pysaccade.tensors._values import Values, normalized, values_of
+from pysaccade.tensors.pyramid import TexturePyramid
+
+Array = Any
+
+
+def _as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
+    if not isinstance(plan, PatchPlan):
+        raise TypeError(f"{who}: plan takes a PatchPlan, not {_checks.shown(plan)}; make one by Lattice(...).plan()")
+    if _checks.is_tensor(base) and not _checks.is_tensor(plan.lod):
+        return plan.to(base.device)
+    _checks.require_together(who, ("pyramid", base), [("plan.centers", plan.centers)])
+    return plan
+
+
+def _direct_out(
+    out: Any, shape: tuple[int, ...], values: Values, base: Array, traced: tuple[Any, ...], who: str
+) -> None:
+    """Raise unless `out` can be written."""
+    _checks.require_array(out, who, "out")
+    _checks.require_together(who, ("pyramid", base), [("out", out)])
+    if tuple(out.shape) != shape or out.dtype != values.dtype:
+        raise ValueError(
+            f"{who}: out is {_checks.shown(out)}; it must be {str(values.dtype).removeprefix('torch.')} {list(shape)}"
+        )
+    if _checks.is_tensor(base):
+        _recording = _checks.recording()
+
+        if _recording.needs_gradient(*traced, out):
+            raise ValueError(f"{who}: out can't be written where a gradient is asked for; leave it out, or use no_grad")
+
+
+_PLAIN = Settings(False, 1, True)
+
+
+def _keep(pyramid: Any, plan: PatchPlan, arranged: tuple[Array, Array], patches: Array, whole: tuple[int, ...]) -> None:
+    if isinstance(pyramid, TexturePyramid) and _checks.is_tensor(patches):
+        from pysaccade.tensors._quick import keep
+
+        keep(pyramid, plan, arranged, patches, whole)
+
+
+def patches_of(
+    pyramid: Pyramid,
+    plan: PatchPlan,
+    direction: Array | None,
+    settings: Settings,
+    dtype: Any,
+    normalize: Any,
+    out: Array | None,
+    who: str,
+) -> Array:
+    """Patches of a plan, [.., C, S, S]: what the functions below have in common."""
+    texture = texture_of(pyramid, who)
+    base, batched = texture[2], texture[3]
+    plan = _as_plan(plan, base, who)
+    values = values_of(base, dtype, normalize, out, who)
+    centers, lod, shape = arranged(plan.centers, plan.lod, base, batched, who)
+    if direction is not None:
+        direction = arranged(direction, plan.lod, base, batched, who)[0]
+    size = plan.patch_size
+    whole = (*shape, base.shape[1], size, size)
+    flat_out = None
+    if out is not None:
+        _direct_out(out, whole, values, base, (base, centers, lod, direction), who)
+        flat_out = _flat_view(out, lod.shape, who)
+    patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
+    in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
+    patches = normalized(patches, values, in_place)
+    if in_place and out is None and settings == _PLAIN and values.mean is None and patches.dtype == base.dtype:
+        _keep(pyramid, plan, (centers, lod), patches, whole)
+    if out is not None:
+        if flat_out is not patches:
+            out.copy_(patches.reshape(whole))
+        return out
+    return patches if tuple(patches.shape) == whole else patches.reshape(whole)
+
+
+def _flat_view(out: Array, shape: tuple[int, ...], who: str) -> Array:
+    """`out` [..,C,S,S] as [B,M,C,S,S], sharing its memory."""
+    wanted = (*shape, *out.shape[-3:])
+    if tuple(out.shape) == wanted:
+        return out
+    try:
+        if _checks.is_tensor(out):
+            return out.view(wanted)
+        view = out.view()
+        view.shape = wanted
+    except (RuntimeError, AttributeError):
+        raise ValueError(f"{who}: out has gaps between its patches; pass a contiguous one") from None
+    return view
+
+
+def sample_patches(
+    pyramid: Pyramid,
+    plan: PatchPlan,
+    *,
+    dtype: Any = None,
+    normalize: Any = None,
+    padding: str = "border",
+    out: Array | None = None,
+) -> Array:
+    """Sample the patches of a plan.
+
+    Args:
+        pyramid: A TexturePyramid, or a list of levels, finest first.
+        plan: Where; made by Lattice.plan(), or PatchPlan(centers, lod).
+        dtype: Of the patches; by default the pyramid's. u8 and u16 become 0..1 in a floating type.
+        normalize: None, "clip", "imagenet", "siglip" or (mean, std): (x - mean) / std of samples in 0..1.
+        padding: What lies outside the image: "border": its edge; "zeros".
+        out: Memory for the result, where no gradient is asked for.
+
+    Returns:
+        [B, N, C, S, S], or [N, C, S, S] of an image [C,H,W]; K fixations give [B, K, N, C, S, S]. Differentiable in the
+        image and in the plan's centers and lod.
+
+    Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
+    """
+    who = "sample_patches"
+    if plan.__class__ is PatchPlan and plan._packed and isinstance(pyramid, TexturePyramid):
+        if dtype is None and normalize is None and out is None and padding == "border":
+            from pysaccade.tensors._quick import sample_again
+
+            patches = sample_again(pyramid, plan)
+            if patches is not None:
+                return patches
+    settings = Settings(is_zeros(padding, who), 1, True)
+    return patches_of(pyramid, plan, None, settings, dtype, normalize, out, who)
+
+
+def plan_at_level(pyramid: Pyramid, level: Any, centers: Any, patch_size: int) -> PatchPlan:
+    """The plan of sample_at_level()."""
+    who = "sample_at_level"
+    base = texture_of(pyramid, who)[2]
+    centers = coordinates(centers, base, who, "centers", 2)
+    if isinstance(level, (int, float)) and not isinstance(level, bool):
+        lod = filled(centers, float(level))
+    else:
+        lod = expanded(coordinates(level, base, who, "level", None, centers.dtype), centers.shape[:-1])
+    height, width = base.shape[-2:]
+    return PatchPlan(centers, lod, None, patch_size, size=(height, width))
+
+
+def sample_at_level(
+    pyramid: Pyramid,
+    level: Any,
+    centers: Any,
+    *,
+    patch_size: int = 16,
+    dtype: Any = None,
+    normalize: Any = None,
+    padding: str = "border",
+    out: Array | None = None,
+) -> Array:
+    """Sample patches of one resolution: a sample is 2^level pixels from the next.
+
+    Args:
+        pyramid: A TexturePyramid, or a list of levels.
+        level: A number, or [B, N]; fractions mix two levels.
+        centers: [B, N, 2] or [N, 2] uv.
+        patch_size: S.
+        dtype: As sample_patches().
+        normalize: As sample_patches().
+        padding: As sample_patches().
+        out: As sample_patches().
+
+    Returns:
+        [B, N, C, S, S] or [N, C, S, S].
+
+    Convention: centers are uv = (x, y) in [0, 1], origin at the top left.
+    """
+    plan = plan_at_level(pyramid, level, centers, patch_size)
+    settings = Settings(is_zeros(padding, "sample_at_level"), 1, True)
+    return patches_of(pyramid, plan, None, settings, dtype, normalize, out, "sample_at_level")
+
+
+def sample_anisotropic(
+    pyramid: Pyramid,
+    plan: PatchPlan,
+    direction: Any,
+    *,
+    max_anisotropy: int = 16,
+    rotate: bool = True,
+    dtype: Any = None,
+    normalize: Any = None,
+    padding: str = "border",
+    out: Array | None = None,
+) -> Array:
+    """Sample patches that are coarser along a direction than across it, as text is that is seen at an angle.
+
+    Args:
+        pyramid: A TexturePyramid, or a list of levels.
+        plan: Where; its lod is that across the direction.
+        direction: [B, N, 2], or [2] for all: (x, y) in pixels. Its length is the ratio, 1 to 16: a step along it is
+            ratio * 2^lod, a step across 2^lod.
+        max_anisotropy: The ratio is clamped to 1 and this.
+        rotate: True: a patch's x axis lies along its direction; False: patches stay upright, and only what a sample
+            averages is stretched.
+        dtype: As sample_patches().
+        normalize: As sample_patches().
+        padding: As sample_patches().
+        out: As sample_patches().
+
+    Returns:
+        [B, N, C, S, S] or [N, C, S, S]. A ratio of 1 along (1, 0) equals sample_patches() bit for bit.
+
+    Convention: ceil(ratio) probes of equal weight at t = (k + 1/2)/n - 1/2 along the step, each trilinear at the plan's
+    lod.
+    """
+    who = "sample_anisotropic"
+    base = texture_of(pyramid, who)[2]
+    plan = _as_plan(plan, base, who)
+    most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
+    lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
+    try:
+        lines = expanded(lines, (*plan.lod.shape, 2))
+    except (RuntimeError, ValueError):
+        raise ValueError(
+            f"{who}: direction is {list(lines.shape)}; it must be {[*plan.lod.shape, 2]}, or [2] for all"
+        ) from None
+    settings = Settings(is_zeros(padding, who), most, bool(rotate))
+    return patches_of(pyramid, plan, lines, settings, dtype, normalize, out, who)
+
+
+def sample(
+    pyramid: Pyramid,
+    uv: Array,
+    lod: Any = None,
+    *,
+    uv_da: Array | None = None,
+    padding: str = "border",
+    max_anisotropy: int = 1,
+    dtype: Any = None,
+) -> Array:
+    """Sample single places, trilinear: a texture fetch.
+
+    Args:
+        pyramid: A TexturePyramid, or a list of levels.
+        uv: [B, *P, 2], or [*P, 2] of an image [C,H,W]; f32 or f64.
+        lod: [B, *P], or a number; by default 0, or what `uv_da` asks for, to which it is then added.
+        uv_da: [B, *P, 2, 2], ((du/dX, du/dY), (dv/dX, dv/dY)): how uv changes from one pixel of the result to the next,
+            as nvdiffrast gives it; [B, *P, 4] too.
+        padding: "border" or "zeros".
+        max_anisotropy: Up to 16: with uv_da, probes along the longer axis of a pixel's footprint.
+        dtype: As sample_patches().
+
+    Returns:
+        [B, C, *P], or [C, *P] of an image [C,H,W]. Differentiable in the image, uv, lod and uv_da.
+
+    Convention: uv = (x, y) in [0, 1], origin at the top left, the centre of pixel i of W at (i + 0.5) / W:
+    grid_sample's 2 * uv - 1 with align_corners=False.
+    """
+    who = "sample"
+    texture = texture_of(pyramid, who)
+    base, batched = texture[2], texture[3]
+    _checks.require_array(uv, who, "uv")
+    _checks.require_together(who, ("pyramid", base), [("uv", uv)])
+    _checks.require_coordinates(uv, who, "uv", 2)
+    zeros = is_zeros(padding, who)
+    most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
+    shape = tuple(uv.shape[:-1])
+    if batched and (not shape or (shape[0] not in {base.shape[0], 1} and base.shape[0] != 1)):
+        raise ValueError(f"{who}: pyramid has {base.shape[0]} images, uv is {list(uv.shape)}; pass [B, *P, 2]")
+    direction = None
+    if uv_da is not None:
+        _checks.require_coordinates(uv_da, who, "uv_da")
+        _checks.require_together(who, ("uv", uv), [("uv_da", uv_da)])
+        bias = lod
+        lod, direction = footprint(uv_da, base.shape[-2:], shape, most, who)
+        if bias is not None:
+            lod = lod + bias
+    elif most > 1:
+        raise ValueError(f"{who}: max_anisotropy={most} needs uv_da, the footprint of a pixel")
+    if lod is None or isinstance(lod, (int, float)):
+        lod = filled(uv, 0.0 if lod is None else float(lod))
+    lod = coordinates(lod, base, who, "lod", None, uv.dtype)
+    try:
+        lod = expanded(lod, shape)
+    except (RuntimeError, ValueError):
+        raise ValueError(
+            f"{who}: lod is {list(lod.shape)}, uv is {list(uv.shape)}; lod must be {list(shape)}"
+        ) from None
+    many = (shape[0], math.prod(shape[1:])) if batched else (math.prod(shape),)
+    flat = uv.reshape(*many, 2)
+    flat_lod = lod.reshape(flat.shape[:-1])
+    centers, lods, _ = arranged(flat, flat_lod, base, batched, who)
+    if batched and shape[0] > 1 and base.shape[0] == 1:
+        centers, lods = centers.reshape(1, -1, 2), lods.reshape(1, -1)
+    if direction is not None:
+        direction = arranged(direction.reshape(flat.shape), flat_lod, base, batched, who)[0]
+    values = values_of(base, dtype, None, None, who)
+    settings = Settings(zeros, most if direction is not None else 1, True)
+    patches = sampled(texture, centers, lods, direction, 1, values, settings)
+    channels = base.shape[1]
+    if not batched:
+        return _transposed(patches.reshape(-1, channels), 0).reshape(channels, *shape)
+    batch = max(base.shape[0], shape[0]) if 0 not in (base.shape[0], shape[0]) else 0
+    rest = shape[1:]
+    found = patches.reshape(batch, math.prod(rest), channels)
+    return _transposed(found, 1).reshape(batch, channels, *rest)
+
+
+def _transposed(array: Array, axis: int) -> Array:
+    return array.transpose(axis, axis + 1) if _checks.is_tensor(array) else array.swapaxes(axis, axis + 1)

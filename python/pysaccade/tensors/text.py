@@ -1,0 +1,82 @@
+"""The direction that lines of text run in, from the structure tensor, for sample_anisotropic()."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pysaccade._operators import _checks
+from pysaccade.lattice.plan import PatchPlan
+from pysaccade.tensors._channel_makers import LUMA, gradient
+from pysaccade.tensors.pyramid import TexturePyramid
+from pysaccade.tensors.sampling import sample
+
+
+def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Tensor:
+    """Find the direction of text in each patch.
+
+    Lines of text, seen so coarsely that letters melt, are bars: brightness changes across them. The structure tensor is
+    the mean of the outer product of the gradient over a patch's area; text runs along its second eigenvector.
+
+    Args:
+        pyramid: Of one channel, or of R'G'B'.
+        plan: The patches.
+        level: Of the pyramid, that the gradient is taken of: one on which letters melt and lines don't. Lines about
+            6 * 2^level pixels apart are right.
+        ratio: Length of the result, 1 to 16: how much coarser sample_anisotropic() is along the text; a number or
+            [.., N].
+
+    Returns:
+        [.., N, 2] as the plan, its x not below 0. Where nothing has a direction it is (ratio, 0).
+
+    Convention: (x, y) in pixels, y downwards.
+    """
+    who = "text_direction"
+    if not isinstance(pyramid, TexturePyramid) or not _checks.is_tensor(pyramid._base()):
+        raise TypeError(f"{who}: pyramid takes a TexturePyramid of tensors, not {_checks.shown(pyramid)}")
+    level = _checks.whole(level, who, "level", 0, pyramid.levels - 1)
+    with torch.no_grad():
+        coarse = pyramid._levels_now()[level]
+        products = TexturePyramid(_products(_brightness(coarse, who)), levels=None)
+        area = torch.as_tensor(plan.lod, device=coarse.device).float() + (math.log2(plan.patch_size) - level)
+        places = torch.as_tensor(plan.centers, device=coarse.device).float()
+        found = _sampled(products, places, area, batched=pyramid._batched)
+        xx, yy, xy = found.unbind(-1)
+        angle = 0.5 * torch.atan2(2 * xy, xx - yy) + math.pi / 2  # of the second eigenvector
+        direction = torch.stack([torch.cos(angle), torch.sin(angle)], -1)
+        direction = torch.where(direction[..., :1] < 0, -direction, direction)
+        level_ground = torch.tensor([1.0, 0.0], device=direction.device)
+        flat = torch.hypot(xx - yy, 2 * xy) <= 1e-6 * (xx + yy) + 1e-12
+        direction = torch.where(flat[..., None], level_ground, direction)
+        length = torch.as_tensor(ratio, dtype=direction.dtype, device=direction.device)
+        return (direction * (length[..., None] if length.ndim else length)).to(plan.centers.dtype)
+
+
+def _brightness(image: Tensor, who: str) -> Tensor:
+    values = image.to(torch.int32).float() if image.dtype == torch.uint16 else image.float()
+    if values.shape[1] == 1:
+        return values
+    if values.shape[1] != 3:
+        raise ValueError(f"{who}: pyramid has {values.shape[1]} channels; pass one of R'G'B' or of 1 channel")
+    weights = torch.tensor(LUMA, device=values.device).view(1, 3, 1, 1)
+    return (values * weights).sum(1, keepdim=True)
+
+
+def _products(luma: Tensor) -> Tensor:
+    """Products of the gradient, [B,3,h,w]: xx, yy, xy. Scharr's, whose direction is right at any angle."""
+    x, y = gradient(torch.nn.functional.pad(luma, (1, 1, 1, 1), mode="replicate"))
+    return torch.cat([x * x, y * y, x * y], 1)
+
+
+def _sampled(products: TexturePyramid, places: Tensor, lod: Tensor, *, batched: bool) -> Any:
+    """[.., N, 3]."""
+    if not batched:
+        alone = TexturePyramid.from_levels([products.level(n)[0] for n in range(products.levels)])
+        return sample(alone, places, lod).movedim(0, -1)
+    if lod.ndim == 1:
+        batch = products.shape[0]
+        places, lod = places.expand(batch, *places.shape), lod.expand(batch, *lod.shape)
+    return sample(products, places, lod).movedim(1, -1)

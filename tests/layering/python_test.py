@@ -1,0 +1,95 @@
+"""The Python package's rooms: each says which rooms it may import, and nothing leads back.
+
+A method that shows something, or that is a function under another name, imports that one when it is called: DEFERRED.
+"""
+import pathlib
+import re
+import tempfile
+import unittest
+
+import repository
+from layering_test import circle
+
+MOST_FILES = 25  # of a room
+IMPORT = re.compile(r"^([ \t]*)(?:from|import) pysaccade\b\.?([\w.]*)(?: import \(?([\w, ]+))?", re.MULTILINE)
+
+# Room -> the rooms it may import besides itself; "": what lies beside the rooms, the public names.
+MAY_USE = {
+    "_native": (),
+    "_operators": ("_native",),
+    "emission": ("_native",),
+    "stream": ("_native", "emission"),
+    "dumps": ("_native", "emission"),
+    "picture": ("_native", "emission", "dumps"),
+    "lattice": ("_native", "_operators"),
+    "tensors": ("_native", "_operators", "lattice"),
+    "": ("_native", "dumps", "emission", "lattice", "picture", "stream", "tensors"),
+}
+# Inside functions alone: a picture of an emission or a dump, and the version of the whole.
+DEFERRED = {("emission", "picture"), ("dumps", "picture"), ("_native", "")}
+
+
+def rooms_of(module, names):
+    """The rooms that `from pysaccade.MODULE import NAMES` needs."""
+    if module:
+        return {module.split(".")[0]}
+    return {name.split(" as ")[0].strip() for name in (names or "").split(",")} & set(MAY_USE) or {""}
+
+
+def violations(package):
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).parts
+        room = "/".join(parts[:-1])
+        if room not in MAY_USE:
+            found.append(f"{path.name}: the room {room} is not in MAY_USE")
+            continue
+        text = path.read_text(encoding="utf-8")
+        checked = text.split("\nif TYPE_CHECKING:\n")
+        lines = checked[0] + "".join(re.sub(r"\A(?:[ \t]+.*\n|\n)+", "\n", rest) for rest in checked[1:])
+        for indent, module, names in IMPORT.findall(lines):
+            for target in rooms_of(module, names):
+                target = target if target in MAY_USE else ""
+                if target == room or target in MAY_USE[room] or (indent and (room, target) in DEFERRED):
+                    continue
+                found.append(f"{'/'.join(parts)} imports {target or 'pysaccade'}: {room or 'pysaccade'} may not")
+    return found
+
+
+class Rooms(unittest.TestCase):
+    package = repository.ROOT / "python" / "pysaccade"
+
+    def test_imports_go_one_way(self):
+        self.assertEqual(violations(self.package), [])
+
+    def test_the_rules_have_no_circle(self):
+        self.assertEqual(circle(MAY_USE), [])
+
+    def test_no_room_is_crowded(self):
+        counts = {room: len(list((self.package / room).glob("*.py"))) for room in MAY_USE}
+        self.assertEqual({room: count for room, count in counts.items() if count > MOST_FILES}, {})
+
+
+class PlantedViolations(unittest.TestCase):
+    def test_imports_that_lead_back_are_found(self):
+        planted = {
+            "_native/_a.py": "from pysaccade.stream import x\n",
+            "emission/_b.py": "from pysaccade.picture._show import show\n",
+            "emission/_c.py": "def f():\n    from pysaccade.picture._show import show\n",
+            "stream/_d.py": "import pysaccade.tensors.pyramid\n",
+            "lattice/_e.py": "from pysaccade import reference\n",
+            "stream/_f.py": "from pysaccade._native import _abi\nfrom pysaccade.emission import Emission\n",
+            "other/_g.py": "",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in planted.items():
+                path = pathlib.Path(folder) / name
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text)
+            found = violations(pathlib.Path(folder))
+        self.assertEqual([line.split(" ")[0].removesuffix(":") for line in found],
+                         ["_native/_a.py", "emission/_b.py", "lattice/_e.py", "_g.py", "stream/_d.py"])
+
+
+if __name__ == "__main__":
+    unittest.main()
