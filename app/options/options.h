@@ -51,7 +51,8 @@ struct ReconstructOptions {
 
 struct ViewOptions {
   ui::View view = ui::View::kFrame;
-  int level = 0;  // of ui::View::kLevel
+  int level = 0;                       // of ui::View::kLevel
+  std::optional<LatticeKind> compare;  // shows ui::View::kCompare
   bool overlay = true;
   bool marks = true, outlines = false, scanpath = false;
   int width_px = 1280;  // of the window

@@ -47,7 +47,7 @@ void parse_view(const OptionSpec&, Options& o, const std::string& text) {
   const auto number = colon == std::string::npos ? "" : text.substr(colon + 1);
   const bool is_number = is_whole(number, 2);
   if (!view || (colon != std::string::npos && !(view == ui::View::kLevel && is_number))) {
-    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches or split");
+    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches, split or compare");
   }
   o.view.view = *view;
   if (is_number) o.view.level = small(number);
@@ -55,6 +55,13 @@ void parse_view(const OptionSpec&, Options& o, const std::string& text) {
 std::optional<std::string> print_view(const Options& o) {
   if (o.view.view == ui::View::kLevel) return fmt::format("{}:{}", name(o.view.view), o.view.level);
   return name(o.view.view);
+}
+
+void parse_compare(const OptionSpec& spec, Options& o, const std::string& text) {
+  o.view.compare = from_name<LatticeKind>(parse_choice(spec, text));
+}
+std::optional<std::string> print_compare(const Options& o) {
+  return o.view.compare ? std::optional<std::string>(name(*o.view.compare)) : std::nullopt;
 }
 
 // What --show lists.
@@ -127,8 +134,10 @@ constexpr Binding kNoValue{};
 // clang-format off
 std::vector<OwnRow> view_rows() {
   return {
-    {{{.name = "view", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches or split",
+    {{{.name = "view", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches, split or compare", .more = "Of a dump there are `frame`, `level:N` and `lod`.",
        .metavar = "NAME"}, {parse_view, print_view}}, {.commands = kForView}},
+    {{{.name = "compare", .group = kViewGroup, .help = "the frame, its patches, and as many patches of this other lattice beside each other",
+       .metavar = "LATTICE", .kind = K::kChoice, .choices = choices_of<LatticeKind>()}, {parse_compare, print_compare}}, {.commands = kForView}},
     {{{.name = "overlay", .group = kViewGroup, .help = "the panel",
        .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, switched([](auto& o) -> auto& { return o.view.overlay; })}, {.commands = kForView}},
     {{{.name = "show", .group = kViewGroup, .help = "what is drawn over the picture: marks, outlines, scanpath, or none",

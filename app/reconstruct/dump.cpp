@@ -84,12 +84,14 @@ DumpFacts parse_facts(const nlohmann::json& meta) {
   facts.patch_size = meta.at("patch_size").get<int>();
   facts.patches = meta.at("patches").get<std::int64_t>();
   facts.format = parse_format(meta);
+  facts.lattice = meta.value("lattice", std::string());
   const nlohmann::json& fovea = meta.at("fovea");
   facts.fovea_unit = fovea.at("unit").get<std::string>();
   facts.fovea.m0 = fovea.at("m0").get<float>();
   facts.fovea.e0 = fovea.at("e0").get<float>();
   facts.fovea.unit_per_px_x = fovea.at("unit_per_px_x").get<float>();
   facts.fovea.unit_per_px_y = fovea.at("unit_per_px_y").get<float>();
+  facts.fovea.max_lod = fovea.value("max_lod", static_cast<float>(kMaxLevels - 1));
   return facts;
 }
 
@@ -111,6 +113,11 @@ DumpFacts read_facts(const std::string& directory) {
 }
 
 }  // namespace
+
+bool may_be_dump(const std::string& name) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(name, ignored);
+}
 
 DumpReader::DumpReader(const std::string& directory)
     : facts_(read_facts(directory)),
@@ -134,7 +141,7 @@ DumpReader::DumpReader(const std::string& directory)
 DumpIndex DumpReader::index(std::int64_t emission) const {
   const std::byte* const row = index_.row(emission).data();
   const DumpIndex index{load<std::int64_t>(row), load<std::int64_t>(row + 8), load<float>(row + 16),
-                        load<float>(row + 20), row[24] != std::byte{0}};
+                        load<float>(row + 20),   row[24] != std::byte{0},     load<std::int32_t>(row + 25)};
   const bool sane = index.fix_u >= 0 && index.fix_u <= 1 && index.fix_v >= 0 && index.fix_v <= 1;
   if (!sane) throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", index_.path(), emission));
   return index;

@@ -24,6 +24,7 @@ struct DumpFacts {
   SampleFormat format;
   shared::FoveaParams fovea{};
   std::string fovea_unit;  // "deg" or "uv": what fovea.e0 counts
+  std::string lattice;     // in a line; empty: meta.json doesn't say
 };
 
 struct DumpPatch {
@@ -37,7 +38,11 @@ struct DumpIndex {
   std::int64_t pts_ns = 0;
   float fix_u = 0, fix_v = 0;
   bool in_flight = false;
+  std::int32_t damaged_tiles = 0;  // of the frame; -1: not known
 };
+
+// Is this a folder? Then no video, but a dump, or nothing that is known.
+bool may_be_dump(const std::string& name);
 
 // Opens and checks everything at once; throws InputError naming the file at fault. One thread.
 class DumpReader {

@@ -16,6 +16,7 @@
 #include "app/media/png.h"
 #include "app/options/save_settings.h"
 #include "app/stop_signal.h"
+#include "app/view/open_input.h"
 #include "app/view/view_report.h"
 #include "ui/viewer/offscreen.h"
 #include "ui/window/window.h"
@@ -34,6 +35,10 @@ ui::ViewSettings settings_of(const Options& options) {
   settings.marks = options.view.marks;
   settings.outlines = options.view.outlines;
   settings.scanpath = options.view.scanpath;
+  if (options.view.compare) {
+    settings.view = ui::View::kCompare;
+    settings.compare = *options.view.compare;
+  }
   settings.speed = options.view.speed;
   settings.paused = options.view.paused;
   settings.loop = options.source.loops != 0;
@@ -66,6 +71,7 @@ double shown_s(const ui::ViewFacts& facts) {
 int run_offscreen(const Options& options, const SourceConfig& source) {
   ui::OffscreenConfig config;
   config.source = source;
+  config.open = open_input;
   config.settings = settings_of(options);
   config.width_px = options.view.width_px;
   config.height_px = options.view.height_px;
@@ -110,6 +116,7 @@ ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
 int run_in_window(const Options& options, const SourceConfig& source) {
   ui::WindowConfig config;
   config.source = source;
+  config.open = open_input;
   config.source.loops = 0;  // the window begins again by itself
   config.queue_policy = options.queue_policy;
   config.settings = settings_of(options);

@@ -232,6 +232,10 @@ void Pipeline::emit(Emission& emission, const PatchTarget* into) {
   });
 }
 
+void Pipeline::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+  on_device([&] { state_->texture->sample(plan, color, batch); });
+}
+
 // emission: null: one that is due stays so.
 StepResult Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into) {
   const NvtxRange range("frame");

@@ -136,6 +136,9 @@ class Pipeline {
   void check_device_frame(int device, std::span<const PlaneView> planes) const;
   void emit(Emission& emission, const PatchTarget* into = nullptr);
 
+  // Patches of a plan of the caller's, of the texture as it is: no emission, and nothing is noted. After prepare().
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch);
+
   // The same frame once more, after configure(): it counts as no frame, and its times are no frame's.
   StepResult step_again(const FrameView& frame, Emission& emission);
 

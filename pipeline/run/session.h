@@ -135,6 +135,10 @@ class Session {
   Redone configure(const PipelineConfig& config);
   // A new pipeline in the old one's place, which remembers nothing. Likewise.
   void rebuild(const PipelineConfig& config);
+  // Pipeline::sample: of the frame that came last.
+  void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
+    pipeline_->sample(plan, color, batch);
+  }
   void reset() { pipeline_->reset(); }  // the next frame doesn't follow the last: after a seek
   bool seek(std::int64_t pts_ns);       // Feed::seek and reset()
   // Another source, with a new pipeline of these settings; the counters begin again. The old feed goes, and its frames

@@ -19,7 +19,7 @@ GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze", "pipeline/gaze/recorded")
 BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
 RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/source/push", "pipeline/run")
 PICTURE = (*RUN, "ui/picture")
-VIEWER = (*PICTURE, "ui/panel", "ui/viewer")
+VIEWER = (*PICTURE, "ui/tuning", "ui/compare", "ui/panel", "ui/viewer")
 APP = (*RUN, "pipeline/options", "app")
 OPTIONS = (*APP, "app/options", "ui/picture")  # ui/picture/view.h: the names of the views
 JSON = (*OPTIONS, "app/json")
@@ -57,7 +57,9 @@ MAY_USE = {
     "pipeline/options": (*RUN, "pipeline/source/ffmpeg"),
     "capi": (*RUN, "pipeline/options", "kernels/tensor", "gpu", "gpu/cuda"),
     "ui/picture": (*RUN, "gpu", "gpu/gl", "kernels/gl"),
-    "ui/panel": (*PICTURE, "gpu", "gpu/gl"),
+    "ui/tuning": PICTURE,
+    "ui/compare": (*PICTURE, "ui/tuning"),
+    "ui/panel": (*PICTURE, "ui/tuning", "gpu", "gpu/gl"),
     "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
     "ui/window": (*VIEWER, "gpu", "gpu/gl"),
     "app": RUN,
@@ -69,7 +71,7 @@ MAY_USE = {
                  "kernels/cpu", "gpu", "gpu/gl", "gpu/cuda"),
     "app/profile": (*JSON, "app/info"),
     "app/reconstruct": (*JSON, "app/dump", "app/media"),
-    "app/view": (*JSON, *VIEWER, "ui/window", "app/media"),
+    "app/view": (*JSON, *VIEWER, "ui/window", "app/media", "app/reconstruct"),
     "app/main": (*OPTIONS, "gpu", "pipeline/source/ffmpeg"),
 }
 

@@ -89,6 +89,20 @@ class OverlayDraw : public ::testing::Test {
     draw();
   }
 
+  // Into a field, with Enter.
+  void type(std::string_view control, const char* text) {
+    constexpr int kEnter = 13;
+    ImGuiIO& io = ImGui::GetIO();
+    io.KeyMap[ImGuiKey_Enter] = kEnter;
+    click(control);
+    io.AddInputCharactersUTF8(text);
+    draw();
+    io.KeysDown[kEnter] = true;
+    draw();
+    io.KeysDown[kEnter] = false;
+    draw();
+  }
+
   std::array<std::uint8_t, 4> pixel(int x, int y) {
     std::array<std::uint8_t, 4> rgba{};
     target_.bind();
@@ -146,6 +160,30 @@ TEST_F(OverlayDraw, Panels_LieBesideThePictureOrFold) {
   EXPECT_EQ(overlay_->picture_area(), (PixelRect{0, 0, kWidth, kHeight}));
 }
 
+// Over the picture, where there is no room beside it, what lies below shows through.
+TEST_F(OverlayDraw, NarrowWindow_HasHalfTransparentPanels) {
+  const auto blue_under = [this](int width) {
+    target_.bind();
+    glViewport(0, 0, kWidth, kHeight);
+    glDisable(GL_SCISSOR_TEST);
+    for (int pass = 0; pass < 3; ++pass) {
+      glClearColor(0, 0, 1, 1);
+      glClear(GL_COLOR_BUFFER_BIT);
+      layer_->begin(width, kHeight, 1);
+      overlay_->draw(settings_, facts_, requests_);
+      layer_->end();
+    }
+    std::array<std::uint8_t, 4> rgba{};
+    glReadPixels(11, kHeight - 1 - 300, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
+    return static_cast<int>(rgba[2]);
+  };
+  EXPECT_LT(blue_under(1280), 40);  // beside it
+  const int through = blue_under(800);
+  EXPECT_GT(through, 60);
+  EXPECT_LT(through, 140);
+  for (const PixelRect& covered : overlay_->covered()) EXPECT_GE(covered.top, kHeight - 40);  // the bar alone
+}
+
 // Whatever the window's size: what doesn't fit scrolls.
 TEST_F(OverlayDraw, SmallWindows_CutNothing) {
   settings_.help = true;
@@ -180,6 +218,31 @@ TEST_F(OverlayDraw, ClickOnASlider_SetsItsValue) {
   EXPECT_NEAR(settings_.pipeline.lattice.fov_deg, 92.5, 1.5);
   EXPECT_EQ(settings_.pipeline.scanpath.fov_deg, settings_.pipeline.lattice.fov_deg);
   EXPECT_TRUE(requests_.configure);
+}
+
+// The value beside the bar is typed in; the row's button brings back what it began with, and is there only then.
+TEST_F(OverlayDraw, Rows_HaveAValueToTypeAndAReset) {
+  EXPECT_FALSE(overlay_->control("reset-threshold"));
+  type("value-threshold", "17");
+  EXPECT_EQ(settings_.pipeline.diff.threshold, 17);
+  click("reset-threshold");
+  EXPECT_EQ(settings_.pipeline.diff.threshold, 0);
+  draw();
+  EXPECT_FALSE(overlay_->control("reset-threshold"));
+  for (const char* moved : {"e0", "fov-deg", "rate", "speed", "patches"}) {
+    const ViewSettings before = settings_;
+    click(moved, 0.2f);
+    draw();
+    click(std::string("reset-") + moved);
+    EXPECT_EQ(settings_.pipeline.lattice, before.pipeline.lattice) << moved;
+    EXPECT_EQ(settings_.pipeline.scanpath, before.pipeline.scanpath) << moved;
+    EXPECT_EQ(settings_.speed, before.speed) << moved;
+  }
+}
+
+TEST_F(OverlayDraw, ValuesOutsideTheRange_AreBroughtInside) {
+  type("value-threshold", "900");
+  EXPECT_EQ(settings_.pipeline.diff.threshold, 64);
 }
 
 TEST_F(OverlayDraw, E0AndN_TakeTurns) {
@@ -265,6 +328,26 @@ TEST_F(OverlayDraw, Thumbnails_ShowTheLevels) {
               (std::array<std::uint8_t, 4>{255, 255, 255, 255}))
         << name;
   }
+  // What colours mean stands below the picture, never on it.
+  const PixelRect without = overlay_->picture_area();
+  const PatchPlan plan;
+  facts_.look.plan = &plan;
+  for (const auto& [view, outlines] :
+       {std::pair{View::kLod, false}, {View::kDamage, false}, {View::kFrame, true}, {View::kDamage, true}}) {
+    settings_.view = view;
+    settings_.outlines = outlines;
+    draw();
+    const PixelRect with = overlay_->picture_area();
+    EXPECT_LT(with.bottom, without.bottom);
+    EXPECT_TRUE(drawn_at((with.left + with.right) / 2, with.bottom + 8));
+    EXPECT_FALSE(drawn_at((with.left + with.right) / 2, with.bottom - 8));
+    for (const PixelRect& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, with).empty());
+  }
+  settings_.view = View::kFrame;
+  settings_.outlines = false;
+  facts_.look.plan = nullptr;
+  draw();
+  EXPECT_EQ(overlay_->picture_area(), without);
   click("thumbnail 3");
   EXPECT_EQ(settings_.view, View::kLevel);
   EXPECT_EQ(settings_.level, 3);

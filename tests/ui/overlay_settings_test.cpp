@@ -11,7 +11,7 @@
 #include "pipeline/error.h"
 #include "pipeline/gaze/lattice.h"
 #include "tests/support/temp_dir.h"
-#include "ui/panel/settings_edits.h"
+#include "ui/tuning/settings_edits.h"
 
 namespace saccade::ui {
 namespace {

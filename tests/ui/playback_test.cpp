@@ -15,7 +15,7 @@
 
 #include "pipeline/source/open.h"
 #include "tests/support/required.h"
-#include "ui/panel/settings_edits.h"
+#include "ui/tuning/settings_edits.h"
 #include "ui/viewer/view_input.h"
 
 namespace saccade::ui {
@@ -107,7 +107,7 @@ class PlaybackTest : public ::testing::Test {
     FeedConfig config;
     auto feed = std::make_unique<Feed>(std::move(source), config);
     ASSERT_NE(feed->peek(), nullptr);
-    playback_->play(std::move(feed));
+    playback_->play({std::move(feed), nullptr});
     ASSERT_TRUE(until([this] { return facts().stream->live && viewer_->has_frame(); }));
   }
 
@@ -145,6 +145,74 @@ class PlaybackTest : public ::testing::Test {
   std::unique_ptr<Viewer> viewer_;
   std::unique_ptr<Playback> playback_;
 };
+
+// An eye that was recorded: at frame n of ten it is at (n / 10, 0.25).
+class TenLooks final : public RecordedLook {
+ public:
+  Gaze gaze(std::int64_t frame) const override {
+    return {.u = static_cast<float>(frame) / 10, .v = 0.25f, .in_flight = false, .landed = true, .fixation = frame};
+  }
+  void plan(std::int64_t frame, PatchPlan& out) const override {
+    out.patches.assign(3, {static_cast<float>(frame), 5, 1, 1});
+  }
+  void fixations(std::int64_t frame, std::size_t, std::deque<Fixation>& out) const override {
+    out.assign(static_cast<std::size_t>(frame) + 1, {});
+  }
+  int damaged_tiles(std::int64_t frame) const override { return static_cast<int>(frame) * 2; }
+  const shared::FoveaParams& fovea() const override { return fovea_; }
+  std::string words() const override { return "as recorded"; }
+
+ private:
+  shared::FoveaParams fovea_{2, 3, 1, 1, 4, 0, 0, 0};
+};
+
+TEST_F(PlaybackTest, RecordedLook_ReplacesThePipelines) {
+  start("test://box?size=64x48&rate=25&frames=10");
+  SourceConfig source;
+  source.uri = "test://box?size=64x48&rate=25&frames=10";
+  FeedConfig config;
+  config.source = source;
+  auto feed = std::make_unique<Feed>(config);
+  ASSERT_NE(feed->peek(), nullptr);
+  settings().view = View::kPatches;
+  playback_->play({std::move(feed), std::make_shared<const TenLooks>()});
+  ASSERT_TRUE(until([this] { return facts().look.recorded && facts().look.plan != nullptr; }));
+  settings().paused = true;
+  EXPECT_EQ(settings().view, View::kFrame);  // there is nothing but the patches
+  seek(0.24);
+  const std::int64_t frame = viewer_->frame().sequence;
+  EXPECT_EQ(facts().time.frame, frame);
+  const float u = static_cast<float>(frame) / 10;
+  EXPECT_FLOAT_EQ(facts().look.gaze.u, u);
+  EXPECT_EQ(facts().look.fixations.size(), static_cast<std::size_t>(frame) + 1);  // also those that were jumped over
+  EXPECT_EQ(facts().look.patches, 3);
+  EXPECT_FLOAT_EQ(facts().look.plan->patches[0].x_px, static_cast<float>(frame));
+  EXPECT_EQ(facts().step.damaged_tiles, 2 * frame);
+  EXPECT_EQ(facts().look.lattice, "as recorded");
+  viewer_->fixate(0.1f, 0.1f);
+  spin();
+  EXPECT_FLOAT_EQ(facts().look.gaze.u, u);
+  EXPECT_FALSE(facts().message.empty());
+  ViewInput input(*viewer_);
+  for (const View view : {View::kLevel, View::kLod, View::kFrame}) {
+    input.key(kKeyTab, false, false);
+    EXPECT_EQ(settings().view, view);
+  }
+  settings().view = View::kCompare;
+  spin();
+  EXPECT_EQ(settings().view, View::kFrame);
+}
+
+TEST_F(PlaybackTest, EachKey_LeavesANote) {
+  ViewInput input(*viewer_);
+  for (const KeyBinding& binding : key_bindings()) {
+    const bool silent = binding.action == Action::kQuit || binding.action == Action::kScreenshot;
+    facts().note.clear();
+    input.key(binding.key, binding.shift, false);
+    EXPECT_EQ(facts().note.empty(), silent) << binding.keys << ": " << binding.what;
+    viewer_->requests = {};
+  }
+}
 
 TEST_F(PlaybackTest, ToTheEnd_ShowsTheLastFrameAndSaysSo) {
   start("test://box?size=64x48&rate=25&frames=5");

@@ -10,18 +10,24 @@ namespace saccade::ui {
 namespace {
 
 constexpr std::array<float, 3> kFill{0.075f, 0.083f, 0.098f};
+constexpr ImU32 kVeil = IM_COL32(12, 14, 17, 178);
 constexpr ImU32 kEdge = IM_COL32(255, 255, 255, 36);
 
 }  // namespace
 
-void OpaqueArea::fill_window() {
+void OpaqueArea::fill_window(bool opaque) {
+  opaque_ = opaque;
   const ImVec2 low = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const ImVec2 high{low.x + size.x, low.y + size.y};
   rect_ = {static_cast<int>(low.x), static_cast<int>(low.y), static_cast<int>(high.x), static_cast<int>(high.y)};
   display_height_px_ = static_cast<int>(ImGui::GetIO().DisplaySize.y);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.PushClipRect(low, high);
-  list.AddCallback(&OpaqueArea::clear, this);
+  if (opaque) {
+    list.AddCallback(&OpaqueArea::clear, this);
+  } else {
+    list.AddRectFilled(low, high, kVeil);
+  }
   list.AddRect(low, high, kEdge, 0, 0, points(1));
   list.PopClipRect();
 }

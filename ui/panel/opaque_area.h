@@ -1,4 +1,5 @@
-// The background of a panel: filled, not blended, so that the picture need not be drawn below it.
+// The background of a panel: beside the picture filled, not blended, so that nothing need be drawn below it; over the
+// picture half transparent.
 #pragma once
 
 #include <imgui.h>
@@ -12,12 +13,14 @@ class OpaqueArea {
  public:
   // To be called in an ImGui window without a background of its own, before anything is drawn into it. It fills the
   // whole window, which lies on whole pixels.
-  void fill_window();
+  void fill_window(bool opaque = true);
   const PixelRect& rect() const { return rect_; }
+  bool opaque() const { return opaque_; }
 
  private:
   static void clear(const ImDrawList* list, const ImDrawCmd* command);
   PixelRect rect_;
+  bool opaque_ = true;
   int display_height_px_ = 0;
 };
 

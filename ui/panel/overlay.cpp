@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ui/panel/key_bindings.h"
+#include "ui/panel/legend.h"
 #include "ui/panel/opaque_area.h"
 #include "ui/panel/overlay_facts.h"
 #include "ui/panel/overlay_text.h"
@@ -26,6 +27,12 @@ constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoR
                               ImGuiWindowFlags_NoNav;
 constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
+// Where panels lie: above `bottom`, beside the picture or over it.
+struct PanelRoom {
+  float bottom = 0;
+  bool docked = true;
+};
+
 // A window at the top of the display, at its left or right, as tall as what was drawn into it last. Folded, only its
 // title is left.
 class Panel {
@@ -33,19 +40,20 @@ class Panel {
   Panel(const char* id, const char* fold) : id_(id), fold_(fold) {}
   // Adds what it hides to `covered`.
   template <typename Draw>
-  void draw(float width, bool at_right, bool& open, PixelRects& covered, const Note& note, const Draw& content) {
+  void draw(float width, bool at_right, const PanelRoom& room, bool& open, PixelRects& covered, const Note& note,
+            const Draw& content) {
     if (!open) width = std::ceil(ImGui::CalcTextSize(id_).x + points(40));
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float margin = std::round(points(kMarginPoints)), wanted = width;
-    const float most = std::floor(display.y - points(kSeekBarPoints) - 2 * margin);
+    const float most = std::floor(room.bottom - 2 * margin);
     width = std::floor(std::min(width, display.x - 2 * margin));
     if (most < points(40) || width < points(40)) return;
     ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
     ImGui::SetNextWindowSize({width, std::floor(std::clamp(height_, points(40), most))});
     constexpr int kStill = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
     ImGui::Begin(id_, nullptr, kPanelFlags | kStill);
-    area_.fill_window();
-    covered.add(area_.rect());
+    area_.fill_window(room.docked && open);
+    if (area_.opaque()) covered.add(area_.rect());
     // A bar that came and went would change the width, and with it the height. It belongs to a window within: Begin()
     // draws it, so the outer window's would lie below the fill.
     const ImGuiStyle& style = ImGui::GetStyle();
@@ -129,7 +137,7 @@ float draw_notice(const char* id, const std::string& what, const ImVec4& color, 
 struct Overlay::State {
   explicit State(const ViewSettings& initial) : settings_panel(initial) {}
 
-  PixelRect area_beside(const ViewSettings& settings) const;
+  void lay_out(const ViewSettings& settings, const ViewFacts& facts);
   static bool both_fit();
   void draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
   void draw_notices(const ViewFacts& facts);
@@ -137,6 +145,7 @@ struct Overlay::State {
   FactsPanel facts_panel;
   SettingsPanel settings_panel;
   SeekBar seek_bar;
+  Legend legend;
   Panel left{"facts", "fold-facts"}, right{"settings", "fold-settings"};
   struct Control {
     ControlRect rect;
@@ -144,7 +153,8 @@ struct Overlay::State {
   };
   std::map<std::string, Control, std::less<>> controls;
   PixelRects covered;
-  PixelRect picture_area;
+  PixelRect picture_area, legend_area;
+  PanelRoom room;
   std::string message;
   double message_until_s = 0;
   Note note = [this](std::string_view name) {
@@ -155,19 +165,31 @@ struct Overlay::State {
   };
 };
 
-// Open panels lie beside the picture where enough of the window's width is left for it, else over it.
-PixelRect Overlay::State::area_beside(const ViewSettings& settings) const {
+// Open panels lie beside the picture where enough of the window's width is left for it, else over it. The legend lies
+// below the picture, between panels that are beside it.
+void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
-  if (!settings.overlay) return area;
-  area.bottom = std::max(area.bottom - static_cast<int>(std::round(points(kSeekBarPoints))), 1);
-  const float margins = 2 * std::round(points(kMarginPoints));
-  const float at_left = settings.facts_open ? points(kFactsPoints) + margins : 0;
-  const float at_right = settings.settings_open ? points(kSettingsPoints) + margins : 0;
-  if (!both_fit() || display.x - at_left - at_right < kLeastShare * display.x) return area;
-  area.left = static_cast<int>(at_left);
-  area.right -= static_cast<int>(at_right);
-  return area;
+  legend_area = {};
+  if (settings.overlay) {
+    area.bottom = std::max(area.bottom - static_cast<int>(std::round(points(kSeekBarPoints))), 1);
+    room = {static_cast<float>(area.bottom), true};
+    const float margins = 2 * std::round(points(kMarginPoints));
+    const float at_left = settings.facts_open ? points(kFactsPoints) + margins : 0;
+    const float at_right = settings.settings_open ? points(kSettingsPoints) + margins : 0;
+    room.docked = both_fit() && display.x - at_left - at_right >= kLeastShare * display.x;
+    if (room.docked) {
+      area.left = static_cast<int>(at_left);
+      area.right -= static_cast<int>(at_right);
+    }
+    const int below = static_cast<int>(std::round(points(kLegendPoints)));
+    if (needs_legend(settings, facts) && area.bottom > 4 * below) {
+      legend_area = {area.left, area.bottom - below, area.right, area.bottom};
+      area.bottom -= below;
+      if (!room.docked) room.bottom -= static_cast<float>(below);
+    }
+  }
+  picture_area = area;
 }
 
 bool Overlay::State::both_fit() {
@@ -176,12 +198,12 @@ bool Overlay::State::both_fit() {
 
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
   const bool wide = both_fit();
-  left.draw(points(kFactsPoints), false, settings.facts_open, covered, note, [&] {
+  left.draw(points(kFactsPoints), false, room, settings.facts_open, covered, note, [&] {
     facts_panel.draw(settings, facts, note);
     if (!wide) settings_panel.draw(settings, facts, requests, note);
   });
   if (!wide) return;
-  right.draw(points(kSettingsPoints), true, settings.settings_open, covered, note,
+  right.draw(points(kSettingsPoints), true, room, settings.settings_open, covered, note,
              [&] { settings_panel.draw(settings, facts, requests, note); });
 }
 
@@ -208,13 +230,17 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   const bool near_bottom = io.MousePos.y >= io.DisplaySize.y - points(2 * kSeekBarPoints) &&
                            io.MousePos.y < io.DisplaySize.y && io.MousePos.x >= 0 && io.MousePos.x < io.DisplaySize.x;
   state_->covered.clear();
-  state_->picture_area = state_->area_beside(settings);
+  state_->lay_out(settings, facts);
   if (settings.overlay) state_->draw_panels(settings, facts, requests);
   if (settings.overlay || near_bottom) {
     state_->seek_bar.draw(settings, facts, requests, state_->note);
-    state_->covered.add(state_->seek_bar.area());
+    if (settings.overlay) state_->covered.add(state_->seek_bar.area());
   } else {
     state_->seek_bar.hide(requests);
+  }
+  if (!state_->legend_area.empty()) {
+    state_->legend.draw(settings, facts, state_->legend_area);
+    state_->covered.add(state_->legend.area());
   }
   if (settings.help) draw_help(settings.help);
   state_->draw_notices(facts);

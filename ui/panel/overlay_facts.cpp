@@ -60,8 +60,12 @@ void source_rows(const ViewFacts& facts) {
   key("video");
   cut_text("{} {}x{} {} {:.5g} fps", stream.codec, stream.width_px, stream.height_px, stream.pixel_format, stream.fps);
   key("colour");
-  cut_text("{} {}, {} bits, SAR {:.4g}", name(facts.color.matrix), name(facts.color.range), facts.color.depth_bits,
-           facts.sar);
+  if (stream.layout == PixelLayout::kRgba8) {
+    cut_text("R'G'B', SAR {:.4g}", facts.sar);
+  } else {
+    cut_text("{} {}, {} bits, SAR {:.4g}", name(facts.color.matrix), name(facts.color.range), facts.color.depth_bits,
+             facts.sar);
+  }
   key("runs on");
   cut_text("decoder {}, {}: {}", facts.device.decoder, facts.device.backend,
            facts.offscreen ? std::string_view("-") : std::string_view(facts.device.renderer));

@@ -111,7 +111,7 @@ void SeekBar::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoScrollWithMouse);
-  area_.fill_window();
+  area_.fill_window(settings.overlay);  // else it lies over the picture
   buttons(settings, facts, requests, note);
   ImGui::AlignTextToFramePadding();
   time_text(kBright, facts.time.pts_ns - facts.time.start_pts_ns);

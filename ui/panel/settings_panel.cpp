@@ -3,14 +3,17 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "ui/panel/overlay_text.h"
-#include "ui/panel/settings_edits.h"
+#include "ui/panel/rows.h"
+#include "ui/picture/frame_renderer.h"
+#include "ui/tuning/settings_edits.h"
+#include "ui/tuning/words.h"
 
 namespace saccade::ui {
 namespace {
-
-constexpr float kLabelPoints = 80;
 
 // What a policy takes as its argument, as a hint; null: none.
 const char* argument_hint(FixationPolicy policy) {
@@ -20,7 +23,7 @@ const char* argument_hint(FixationPolicy policy) {
     case FixationPolicy::kRaster:
       return "COLSxROWS (default 4x3)";
     case FixationPolicy::kFile:
-      return "path of a CSV: t_s,u,v";
+      return "a file: t_s,u,v, or an eye tracker's";
     case FixationPolicy::kSaliency:
     case FixationPolicy::kRandom:
       break;
@@ -28,45 +31,27 @@ const char* argument_hint(FixationPolicy policy) {
   return nullptr;
 }
 
-// A list of an enum's names to choose from.
-template <NamedEnum E>
-bool combo(const char* id, E& value) {
-  bool changed = false;
-  if (!ImGui::BeginCombo(id, name(value))) return false;
-  for (const EnumName<E>& row : names_of(value)) {
-    if (!ImGui::Selectable(row.text, row.value == value)) continue;
-    value = row.value;
-    changed = true;
+// A list of an enum's values, in words. words_of: null for those that are not offered.
+template <NamedEnum E, typename WordsOf>
+RowEdit words_row(const Row& row, E& value, bool differs, const Note& note, const WordsOf& words_of) {
+  std::array<const char*, 16> words{};
+  std::array<E, 16> values{};
+  std::size_t count = 0, chosen = words.size();
+  for (const EnumName<E>& each : names_of(value)) {
+    const char* const text = words_of(each.value);
+    if (text == nullptr) continue;
+    if (each.value == value) chosen = count;
+    words[count] = text;
+    values[count++] = each.value;
   }
-  ImGui::EndCombo();
-  return changed;
+  const RowEdit edit = combo_row(row, std::span(words).first(count), chosen, differs, note);
+  if (edit == RowEdit::kChanged) value = values[chosen];
+  return edit;
 }
 
-// A label at the left; the control that follows fills the rest.
-void label(const char* what, const char* tip) {
-  ImGui::AlignTextToFramePadding();
-  text_colored(kDim, "{}", what);
-  tooltip(tip);
-  ImGui::SameLine(points(kLabelPoints));
-  ImGui::SetNextItemWidth(-1);
-}
-
-bool slider(const char* what, const char* id, int& value, int low, int high, const char* format, const char* tip,
-            ImGuiSliderFlags flags = 0) {
-  label(what, tip);
-  const bool changed = ImGui::SliderInt(id, &value, low, high, format, flags);
-  tooltip(tip);
-  if (changed) value = std::clamp(value, low, high);  // typed values too
-  return changed;
-}
-
-bool slider(const char* what, const char* id, double& value, double low, double high, const char* format,
-            const char* tip, ImGuiSliderFlags flags = 0) {
-  label(what, tip);
-  const bool changed = ImGui::SliderScalar(id, ImGuiDataType_Double, &value, &low, &high, format, flags);
-  tooltip(tip);
-  if (changed) value = std::clamp(value, low, high);
-  return changed;
+template <NamedEnum E>
+RowEdit words_row(const Row& row, E& value, bool differs, const Note& note) {
+  return words_row(row, value, differs, note, [](E each) { return in_words(each); });
 }
 
 bool box(const char* what, bool& value, const char* tip) {
@@ -77,172 +62,235 @@ bool box(const char* what, bool& value, const char* tip) {
 
 }  // namespace
 
-void SettingsPanel::view_rows(ViewSettings& settings, const ViewFacts& facts, const Note& note) {
-  label("view", "What is drawn. Tab: the next one.");
-  combo("##view", settings.view);
-  note("view");
-  if (settings.view == View::kLevel) {
-    const int top = facts.pyramid != nullptr ? settings.pipeline.levels - 1 : 0;
-    slider("level", "##level", settings.level, 0, std::max(top, 0), "%d", "Level of the pyramid. Keys: the digits.");
-    note("level");
-  }
-  if (settings.view == View::kSplit) {
-    label("split", "Share of the width that shows the frame; the rest shows what the eye would see.");
-    ImGui::SliderFloat("##split", &settings.split, 0.0f, 1.0f, "%.2f");
-    note("split");
-  }
-  slider("speed", "##speed", settings.speed, 0.1, 4.0, "%.2f x", "Of the video's time against the clock. Keys: [ ]",
-         ImGuiSliderFlags_Logarithmic);
-  note("speed");
-  const float third = ImGui::GetContentRegionAvail().x / 3;
-  const float left = ImGui::GetCursorPosX();
-  box("marks", settings.marks, "Fixation and the trail of the last saccades (m)");
-  note("marks");
-  ImGui::SameLine(left + third);
-  box("outlines", settings.outlines, "Outlines of the patches around the fixation (o)");
-  note("outlines");
-  ImGui::SameLine(left + 2 * third);
-  box("scanpath", settings.scanpath, "Past fixations with their numbers (k)");
-  note("scanpath");
-  box("linear", settings.linear, "Enlarge with linear filtering; off: hard texels (n)");
-  note("linear");
-  ImGui::SameLine(left + third);
-  box("loop", settings.loop, "Begin again at the end (l)");
-  note("loop");
-  ImGui::SameLine(left + 2 * third);
-  box("vsync", settings.vsync, "Wait for the screen's refresh (v)");
-  note("vsync");
+void SettingsPanel::view_row(ViewSettings& settings, const ViewFacts& facts, const Note& note) const {
+  const bool recorded = facts.look.recorded;
+  const auto words_of = [recorded](View view) {
+    return recorded && needs_video(view) ? nullptr : in_words(view, recorded);
+  };
+  const RowEdit edit = words_row({"view", "view", "What is drawn. Tab: the next one."}, settings.view,
+                                 settings.view != initial_.view, note, words_of);
+  if (edit == RowEdit::kReset) settings.view = initial_.view;
 }
 
-void SettingsPanel::texture_rows(PipelineConfig& config, const Note& note) {
-  changed_ |= slider("levels", "##levels", config.levels, 1, kMaxLevels, "%d",
-                     "Levels of the pyramid, level 0 included. A change uploads everything again.");
-  note("levels");
-  changed_ |= slider("threshold", "##threshold", config.diff.threshold, 0, 64, "%d codes",
-                     "A sample changed when it differs from the held picture by more than this many 8-bit codes. 0: "
-                     "exact. Raise it to let codec noise pass.");
-  note("threshold");
-  changed_ |= slider("min pixels", "##min-pixels", config.diff.min_pixels, 0, 384, "%d samples",
-                     "A tile of 16x16 pixels (384 samples with its chroma) is damaged when more than this many of its "
-                     "samples changed.");
-  note("min-pixels");
+void SettingsPanel::view_rows(ViewSettings& settings, const ViewFacts& facts, const Note& note) const {
+  view_row(settings, facts, note);
+  if (settings.view == View::kLevel) {
+    const int top = facts.pyramid != nullptr ? facts.pyramid->layout().levels - 1 : 0;
+    number_row({"level", "level", "Level of the pyramid. Keys: the digits."}, settings.level, 0, std::max(top, 0), "%d",
+               initial_.level, note);
+  }
+  if (settings.view == View::kSplit) {
+    auto split = static_cast<double>(settings.split);
+    if (number_row({"seam at", "split", "Share of the width that shows the frame; the rest shows what the eye sees."},
+                   split, 0.0, 1.0, "%.2f", static_cast<double>(initial_.split), note)) {
+      settings.split = static_cast<float>(split);
+    }
+  }
+  if (settings.view == View::kCompare) {
+    const RowEdit edit = words_row({"against", "compare", "The lattice that gets as many patches, at the right."},
+                                   settings.compare, settings.compare != initial_.compare, note);
+    if (edit == RowEdit::kReset) settings.compare = initial_.compare;
+  }
+  number_row({"speed", "speed", "Of the video's time against the clock. Keys: [ ]"}, settings.speed, 0.1, 16.0,
+             "%.2f x", initial_.speed, note, ImGuiSliderFlags_Logarithmic);
+  boxes(settings, note);
+}
+
+// Two lines of three, each with a reset of its own.
+void SettingsPanel::boxes(ViewSettings& settings, const Note& note) const {
+  struct Box {
+    const char* name;
+    bool ViewSettings::*value;
+    const char* tip;
+  };
+  constexpr std::array<Box, 6> kBoxes{
+      {{"marks", &ViewSettings::marks, "Fixation and the trail of the last saccades (m)"},
+       {"outlines", &ViewSettings::outlines, "Outlines of the patches around the fixation (o)"},
+       {"scanpath", &ViewSettings::scanpath, "Past fixations with their numbers (k)"},
+       {"linear", &ViewSettings::linear, "Enlarge with linear filtering; off: hard texels (n)"},
+       {"loop", &ViewSettings::loop, "Begin again at the end (l)"},
+       {"vsync", &ViewSettings::vsync, "Wait for the screen's refresh (v)"}}};
+  const float third = (ImGui::GetContentRegionAvail().x - reset_width()) / 3;
+  const float left = ImGui::GetCursorPosX();
+  for (std::size_t line = 0; line < kBoxes.size(); line += 3) {
+    bool differs = false;
+    const auto boxes = std::span(kBoxes).subspan(line, 3);
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      if (i > 0) ImGui::SameLine(left + third * static_cast<float>(i));
+      box(boxes[i].name, settings.*boxes[i].value, boxes[i].tip);
+      note(boxes[i].name);
+      differs |= settings.*boxes[i].value != initial_.*boxes[i].value;
+    }
+    ImGui::SameLine(left + 3 * third);
+    ImGui::SetCursorPosX(left + 3 * third - points(4));
+    if (!reset_button({"", line == 0 ? "marks" : "playing", ""}, differs, note)) continue;
+    for (const Box& each : boxes) settings.*each.value = initial_.*each.value;
+  }
+}
+
+void SettingsPanel::texture_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  const PipelineConfig& initial = initial_.pipeline;
+  const bool rgba = facts.pyramid != nullptr && facts.pyramid->layout().plane_count == 1;
+  const int samples = kTilePx * kTilePx * (rgba ? 6 : 3) / 2;
+  changed_ |= number_row({"levels", "levels",
+                          "Levels of the pyramid, level 0 included, from the fewest to the most with "
+                          "which this frame works. A change uploads everything again."},
+                         config.levels, ranges_.levels().low, ranges_.levels().high, "%d", initial.levels, note);
+  changed_ |= number_row({"threshold", "threshold",
+                          "A sample changed when it differs from the held picture by more than this many 8-bit codes. "
+                          "0: exact. Raise it to let codec noise pass."},
+                         config.diff.threshold, 0, 64, "%d", initial.diff.threshold, note);
+  changed_ |= number_row({"min samples", "min-pixels",
+                          "A tile of 16x16 pixels is damaged when more than this many of its samples changed. All: "
+                          "384 with chroma of half the resolution, 768 of R'G'B'."},
+                         config.diff.min_pixels, 0, samples, "%d", initial.diff.min_pixels, note);
+}
+
+void SettingsPanel::uniform_row(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  auto* uniform = std::get_if<UniformShape>(&config.lattice.shape);
+  if (uniform == nullptr) return;
+  const auto* began = std::get_if<UniformShape>(&initial_.pipeline.lattice.shape);
+  const std::optional<double> initial = began != nullptr ? began->lod : std::nullopt;
+  double lod = facts.look.plan != nullptr && !facts.look.plan->patches.empty()
+                   ? static_cast<double>(facts.look.plan->patches[0].lod)
+                   : uniform->lod.value_or(0.0);
+  const RowEdit edit = slider_row({"detail", "lod",
+                                   "The one level of detail of all patches: a sample is 2 to the power of this many "
+                                   "pixels wide."},
+                                  lod, 0, config.levels - 1, "%.2f", uniform->lod != initial, note);
+  if (edit == RowEdit::kNone) return;
+  uniform->lod = edit == RowEdit::kReset ? initial : lod;
+  changed_ = true;
 }
 
 void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
   LatticeConfig& lattice = config.lattice;
-  label("lattice",
-        "How patches lie: square rings of exact texels, an even grid of centres, or one resolution for all.");
+  const PipelineConfig& initial = initial_.pipeline;
   patches_ = patches_asked(lattice).value_or(patches_);
   LatticeKind kind = lattice_kind(lattice);
-  if (combo("##lattice", kind)) {
-    set_lattice_kind(config, kind, patches_);
-    changed_ = true;
-  }
-  note("lattice");
+  RowEdit edit =
+      words_row({"lattice", "lattice",
+                 "How patches lie: square rings of exact texels, an even grid of centres, or one resolution for all."},
+                kind, kind != lattice_kind(initial.lattice), note);
+  if (edit == RowEdit::kReset) reset_lattice_kind(config, initial, patches_);
+  if (edit == RowEdit::kChanged) set_lattice_kind(config, kind, patches_);
+  changed_ |= edit != RowEdit::kNone;
   int patches = patches_asked(lattice).value_or(facts.look.patches > 0 ? facts.look.patches : patches_);
-  if (slider(
-          "N", "##patches", patches, 16, 2048, "%d patches",
-          "How many patches. Nested: a budget that is not exceeded, from which e0 = M0 is solved; moving it gives up "
-          "an e0 of your own.",
-          ImGuiSliderFlags_Logarithmic)) {
-    set_patches(config, patches);
-    changed_ = true;
-  }
-  note("patches");
-  auto* uniform = std::get_if<UniformShape>(&lattice.shape);
-  if (uniform == nullptr) return;
-  double lod = facts.look.plan != nullptr && !facts.look.plan->patches.empty()
-                   ? static_cast<double>(facts.look.plan->patches[0].lod)
-                   : uniform->lod.value_or(0.0);
-  if (slider("lod", "##lod", lod, 0, config.levels - 1, "%.2f",
-             "The one level of detail of all patches: a sample is 2^lod pixels wide.")) {
-    uniform->lod = lod;
-    changed_ = true;
-  }
-  note("lod");
+  edit = slider_row({"patches", "patches",
+                     "How many, from the fewest that cover this frame to those of full resolution. Nested rings: never "
+                     "more, and e0 = M0 is solved from it; moving it gives up an e0 of your own."},
+                    patches, ranges_.patches().low, ranges_.patches().high, "%d",
+                    patches_asked(lattice) != patches_asked(initial.lattice), note, ImGuiSliderFlags_Logarithmic);
+  if (edit == RowEdit::kReset) reset_patches(config, initial);
+  if (edit == RowEdit::kChanged) set_patches(config, patches);
+  changed_ |= edit != RowEdit::kNone;
+  uniform_row(config, facts, note);
 }
 
-void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
-  double fov_deg = config.lattice.fov_deg;
-  if (slider("view angle", "##fov-deg", fov_deg, 5, 180, "%.0f deg",
-             "Horizontal field of view that the frame spans, in degrees of visual angle.")) {
-    set_fov(config, fov_deg);
-    changed_ = true;
-  }
-  note("fov-deg");
-  lattice_rows(config, facts, note);
-  const FoveaPreset* preset = preset_of(config.lattice);
-  const bool solved = follows_budget(config.lattice);
-  label("preset", "Published values of M0 and e0.");
-  if (ImGui::BeginCombo("##preset", preset != nullptr ? preset->name : solved ? "solved from N" : "own values")) {
-    for (const FoveaPreset& choice : kFoveaPresets) {
-      if (!ImGui::Selectable(choice.name, &choice == preset)) continue;
-      set_preset(config, choice);
-      changed_ = true;
-    }
-    ImGui::EndCombo();
-  }
-  note("preset");
+void SettingsPanel::acuity_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
   const Acuity* acuity = acuity_of(config.lattice);
+  const Acuity* began = acuity_of(initial_.pipeline.lattice);
+  const bool differs = (acuity == nullptr) != (began == nullptr) || (acuity != nullptr && *acuity != *began);
+  std::array<const char*, kFoveaPresets.size()> words{};
+  std::size_t chosen = words.size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = kFoveaPresets[i].name;
+    if (acuity != nullptr && kFoveaPresets[i].acuity == *acuity) chosen = i;
+  }
+  RowEdit edit = combo_row({"preset", "preset", "Published values of M0 and e0."}, words, chosen, differs, note,
+                           follows_budget(config.lattice) ? "solved from the patches" : "own values");
+  if (edit == RowEdit::kChanged) set_preset(config, kFoveaPresets[chosen]);
+  if (edit == RowEdit::kReset) reset_fovea(config, initial_.pipeline);
+  changed_ |= edit != RowEdit::kNone;
+  acuity = acuity_of(config.lattice);
   const bool uv = acuity != nullptr && acuity->unit == FoveaUnit::kUv;
   const bool tied = acuity == nullptr || acuity->m0 == acuity->e0;
   double e0 = acuity != nullptr ? acuity->e0 : facts.look.solved_e0 > 0 ? facts.look.solved_e0 : Acuity{}.e0;
   double m0 = acuity != nullptr ? acuity->m0 : facts.look.solved_m0 > 0 ? facts.look.solved_m0 : e0;
-  ImGui::BeginDisabled(uv);
-  const bool e0_moved = slider("e0", "##e0", e0, 0.05, 20, uv ? "%.2f uv" : "%.2f deg",
-                               "Eccentricity at which resolution halves (with M0 = e0). Smaller: blurs sooner. Nested: "
-                               "as many patches as that takes.",
-                               ImGuiSliderFlags_Logarithmic);
-  note("e0");
-  const bool m0_moved = slider("M0", "##m0", m0, 0.05, 20, uv ? "%.2f uv" : "%.2f deg",
-                               "Magnification is M0 / (e + e0). Equal to e0: full resolution just at the fixation. "
-                               "Larger: a plateau of radius M0 - e0. Smaller: blurred even there.",
-                               ImGuiSliderFlags_Logarithmic);
-  note("m0");
+  const char* format = uv ? "%.2f uv" : "%.2f\u00b0";
+  ImGui::BeginDisabled(uv);  // that preset is all there is in this unit
+  const RowEdit e0_edit = slider_row({"e0", "e0",
+                                      "Eccentricity at which resolution halves (with M0 = e0). Smaller: blurs sooner. "
+                                      "Nested rings: as many patches as that takes."},
+                                     e0, 0.05, 20, format, differs && !uv, note, ImGuiSliderFlags_Logarithmic);
+  const RowEdit m0_edit = slider_row({"M0", "m0",
+                                      "Magnification is M0 / (e + e0). Equal to e0: full resolution just at the "
+                                      "fixation. Larger: a plateau of radius M0 - e0. Smaller: blurred even there."},
+                                     m0, 0.05, 20, format, differs && !uv, note, ImGuiSliderFlags_Logarithmic);
   ImGui::EndDisabled();
-  if (e0_moved || m0_moved) {
-    // An M0 that was equal to e0 stays so.
-    set_fovea(config, e0, e0_moved && tied ? e0 : m0);
+  if (e0_edit == RowEdit::kReset || m0_edit == RowEdit::kReset) {
+    reset_fovea(config, initial_.pipeline);
+  } else if (e0_edit == RowEdit::kChanged) {
+    set_fovea(config, e0, tied ? e0 : m0);  // an M0 that was equal to e0 stays so
+  } else if (m0_edit == RowEdit::kChanged) {
+    set_fovea(config, e0, m0);
+  }
+  changed_ |= e0_edit != RowEdit::kNone || m0_edit != RowEdit::kNone;
+}
+
+void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  const double began = initial_.pipeline.lattice.fov_deg;
+  double fov_deg = config.lattice.fov_deg;
+  if (number_row(
+          {"view angle", "fov-deg", "Horizontal field of view that the frame spans, in degrees of visual angle."},
+          fov_deg, 5.0, 180.0, "%.0f\u00b0", began, note)) {
+    set_fov(config, fov_deg);
     changed_ = true;
   }
+  lattice_rows(config, facts, note);
+  acuity_rows(config, facts, note);
   curve_.draw(config, facts);
+}
+
+void SettingsPanel::argument_row(ScanpathConfig& scanpath, PipelineConfig& config, const Note& note) {
+  const char* hint = argument_hint(asks_path_ ? FixationPolicy::kFile : scanpath.policy);
+  if (hint == nullptr) return;
+  row_label({"", "argument", ""}, reset_width());
+  std::array<char, 256> argument{};
+  if (!asks_path_) scanpath.argument.copy(argument.data(), argument.size() - 1);
+  if (ImGui::InputTextWithHint("##argument", hint, argument.data(), argument.size(),
+                               ImGuiInputTextFlags_EnterReturnsTrue)) {
+    if (asks_path_) set_policy(config, FixationPolicy::kFile);
+    asks_path_ = false;
+    scanpath.argument = argument.data();
+    changed_ = true;
+  }
+  note("argument");
 }
 
 void SettingsPanel::scanpath_rows(PipelineConfig& config, const Note& note) {
   ScanpathConfig& scanpath = config.scanpath;
+  const ScanpathConfig& initial = initial_.pipeline.scanpath;
   FixationPolicy policy = asks_path_ ? FixationPolicy::kFile : scanpath.policy;
-  label("policy", "Where the eye goes next. A click on the picture holds it there; g lets it go again.");
-  if (combo("##policy", policy)) {
+  const bool differs = policy != initial.policy || scanpath.argument != initial.argument;
+  const RowEdit edit =
+      words_row({"the eye", "policy", "Where it goes next. A click on the picture holds it there; g lets it go again."},
+                policy, differs, note);
+  if (edit == RowEdit::kReset) {
+    asks_path_ = false;
+    scanpath.policy = initial.policy;
+    scanpath.argument = initial.argument;
+    changed_ = true;
+  } else if (edit == RowEdit::kChanged) {
     asks_path_ = policy == FixationPolicy::kFile && scanpath.policy != FixationPolicy::kFile;
-    if (!asks_path_) {
-      set_policy(config, policy);
-      changed_ = true;
-    }
+    if (!asks_path_) set_policy(config, policy);
+    changed_ = changed_ || !asks_path_;
   }
-  note("policy");
-  if (const char* hint = argument_hint(policy)) {
-    label("", "");
-    std::array<char, 256> argument{};
-    if (!asks_path_) scanpath.argument.copy(argument.data(), argument.size() - 1);
-    if (ImGui::InputTextWithHint("##argument", hint, argument.data(), argument.size(),
-                                 ImGuiInputTextFlags_EnterReturnsTrue)) {
-      if (asks_path_) set_policy(config, FixationPolicy::kFile);
-      asks_path_ = false;
-      scanpath.argument = argument.data();
-      changed_ = true;
-    }
-    note("argument");
-  }
-  changed_ |= slider("rate", "##rate", scanpath.rate_hz, 0.25, 20, "%.2f Hz",
-                     "Fixations a second, in the video's own time.", ImGuiSliderFlags_Logarithmic);
-  note("rate");
-  label("seed", "Seed of what is random.");
+  argument_row(scanpath, config, note);
+  changed_ |= number_row({"fixations", "rate", "How many a second, in the video's own time."}, scanpath.rate_hz, 0.25,
+                         20.0, "%.2f /s", initial.rate_hz, note, ImGuiSliderFlags_Logarithmic);
+  const Row seed_row{"seed", "seed", "Of what is random."};
+  row_label(seed_row, reset_width());
   auto seed = static_cast<int>(std::min<std::uint64_t>(scanpath.seed, 999999999));
   if (ImGui::InputInt("##seed", &seed, 1, 100)) {
     scanpath.seed = static_cast<std::uint64_t>(std::max(seed, 0));
     changed_ = true;
   }
   note("seed");
+  if (reset_button(seed_row, scanpath.seed != initial.seed, note)) {
+    scanpath.seed = initial.seed;
+    changed_ = true;
+  }
 }
 
 // In the buttons' place while it waits for an answer.
@@ -282,12 +330,27 @@ void SettingsPanel::buttons(ViewSettings& settings, ViewRequests& requests, cons
   note("save-path");
 }
 
+// Of a dump nothing can be tuned any more.
+void SettingsPanel::recorded_rows(const ViewFacts& facts) {
+  title("recorded");
+  ImGui::PushTextWrapPos(0);
+  text_colored(kDim, "{}", facts.look.lattice);
+  text_colored(kDim, "Where the eye looked, and what it saw, as the dump holds them.");
+  ImGui::PopTextWrapPos();
+}
+
 void SettingsPanel::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {
   changed_ = false;
+  if (facts.pyramid != nullptr) {
+    const PyramidLayout& layout = facts.pyramid->layout();
+    ranges_.update(settings.pipeline, {layout.width_px, layout.height_px, facts.sar, settings.pipeline.levels},
+                   facts.device.most_texture_px);
+  }
   title("view");
   view_rows(settings, facts, note);
+  if (facts.look.recorded) return recorded_rows(facts);
   title("texture and damage");
-  texture_rows(settings.pipeline, note);
+  texture_rows(settings.pipeline, facts, note);
   title("fovea and patches");
   fovea_rows(settings.pipeline, facts, note);
   title("scanpath");

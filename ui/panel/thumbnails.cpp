@@ -94,10 +94,10 @@ void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   renderer_.clear(width_px_, height_px_ * levels_);
   for (int level = 0; level < levels_; ++level) {
     // A level finer than the thumbnail's pixels would only alias.
-    settings.view = static_cast<float>(level) > shrink ? View::kLevel : View::kFrame;
+    const View view = static_cast<float>(level) > shrink ? View::kLevel : View::kFrame;
     settings.level = level;
     const PixelRect visible = cell(level);
-    renderer_.draw(scene, settings, mapping, width_px_, height_px_ * levels_, std::span(&visible, 1));
+    renderer_.draw(scene, settings, view, mapping, width_px_, height_px_ * levels_, std::span(&visible, 1));
     mapping.origin_y += static_cast<float>(height_px_);
   }
 }

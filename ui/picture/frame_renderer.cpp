@@ -92,12 +92,12 @@ void FrameRenderer::clear(int window_width_px, int window_height_px) const {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
-void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping,
+void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,
                         int window_height_px) const {
   const Params params = make_params(scene, settings, mapping, window_height_px);
   glNamedBufferSubData(params_.name(), 0, sizeof(Params), &params);
   const bool yuv = scene.pyramid->layout().plane_count > 1;
-  program(settings.view, yuv, !settings.linear).use();
+  program(view, yuv, !settings.linear).use();
   no_vertices_.bind();
   glBindBufferBase(GL_UNIFORM_BUFFER, 0, params_.name());
   glBindTextureUnit(0, scene.pyramid->plane(0).texture.name());
@@ -105,17 +105,17 @@ void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, const 
   if (scene.freshness != nullptr) glBindTextureUnit(2, scene.freshness->texture().name());
 }
 
-void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping,
+void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,
                          int window_width_px, int window_height_px, std::span<const PixelRect> visible) const {
   if (scene.pyramid == nullptr) return;
-  const bool patches = settings.view == View::kPatches;
+  const bool patches = view == View::kPatches;
   if (patches && scene.patches == nullptr) return;
   glViewport(0, 0, window_width_px, window_height_px);
   glDisable(GL_BLEND);
   glDisable(GL_DEPTH_TEST);
   glDisable(GL_CULL_FACE);
   glEnable(GL_SCISSOR_TEST);
-  if (!patches) use(scene, settings, mapping, window_height_px);
+  if (!patches) use(scene, settings, view, mapping, window_height_px);
   const PixelRect picture = picture_rect(scene, mapping);
   for (const PixelRect& rect : visible) {
     const PixelRect area = intersection(rect, picture);

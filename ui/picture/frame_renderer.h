@@ -41,12 +41,13 @@ class FrameRenderer {
   FrameRenderer();
   // The whole framebuffer that is bound, in the colour around the picture.
   void clear(int window_width_px, int window_height_px) const;
-  // The picture, as far as it lies inside `visible`: rectangles of the window that nothing covers.
-  void draw(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_width_px,
-            int window_height_px, std::span<const PixelRect> visible) const;
+  // The picture as `view` has it, as far as it lies inside `visible`: rectangles of the window that nothing covers.
+  void draw(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,
+            int window_width_px, int window_height_px, std::span<const PixelRect> visible) const;
 
  private:
-  void use(const Scene& scene, const ViewSettings& settings, const PictureMapping& mapping, int window_height_px) const;
+  void use(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,
+           int window_height_px) const;
   const gl::Program& program(View view, bool yuv, bool nearest) const;
 
   mutable std::array<std::array<gl::Program, 4>, kViewCount> programs_;  // by View, and as program() counts

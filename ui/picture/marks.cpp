@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "ui/picture/heat_color.h"
+
 namespace saccade::ui {
 namespace {
 
@@ -20,15 +22,6 @@ constexpr double kTrail_ns = 1e9;
 ImU32 with_alpha(ImU32 color, float alpha) {
   const auto a = static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255.0f);
   return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
-}
-
-ImU32 heat_color(float share, float alpha) {
-  const float at = std::clamp(share, 0.0f, 1.0f) * static_cast<float>(kHeatStops.size() - 1);
-  const std::size_t low = std::min(static_cast<std::size_t>(at), kHeatStops.size() - 2);
-  const float t = at - static_cast<float>(low);
-  std::array<float, 3> rgb{};
-  for (std::size_t c = 0; c < 3; ++c) rgb[c] = kHeatStops[low][c] + (kHeatStops[low + 1][c] - kHeatStops[low][c]) * t;
-  return ImGui::ColorConvertFloat4ToU32({rgb[0], rgb[1], rgb[2], alpha});
 }
 
 // Draws with the picture's coordinates.
@@ -87,35 +80,6 @@ class Marks {
     }
   }
 
-  void legend(const PixelRect& area) {
-    const float range = lod_range(scene_.size, scene_.fovea);
-    const float width = std::min(280.0f * scale_, 0.4f * static_cast<float>(area.right - area.left));
-    const float left = static_cast<float>(area.right) - width - 24.0f * scale_;
-    const float top = static_cast<float>(area.bottom) - 96.0f * scale_;
-    const float bottom = top + 12.0f * scale_;
-    const float text_height = ImGui::GetFontSize();
-    list_.AddRectFilled({left - 10 * scale_, top - text_height - 10 * scale_},
-                        {left + width + 10 * scale_, bottom + text_height + 8 * scale_}, kShadow, 4 * scale_);
-    const char* const what = "lod: log2 of the pixels a sample spans";
-    list_.AddText({left, top - text_height - 4 * scale_}, kText, ImGui::CalcTextSize(what).x <= width ? what : "lod");
-    const auto parts = static_cast<int>(kHeatStops.size()) - 1;
-    for (int i = 0; i < parts; ++i) {
-      const float x0 = left + width * static_cast<float>(i) / static_cast<float>(parts);
-      const float x1 = left + width * static_cast<float>(i + 1) / static_cast<float>(parts);
-      const ImU32 c0 = heat_color(static_cast<float>(i) / static_cast<float>(parts), 1);
-      const ImU32 c1 = heat_color(static_cast<float>(i + 1) / static_cast<float>(parts), 1);
-      list_.AddRectFilledMultiColor({x0, top}, {x1, bottom}, c0, c1, c1, c0);
-    }
-    const float room = width / range;  // of a number
-    const int step = room >= 2 * ImGui::CalcTextSize("00").x ? 1 : 2;
-    for (int level = 0; level <= static_cast<int>(range); level += step) {
-      const float x = left + width * static_cast<float>(level) / range;
-      const std::string text = fmt::format("{}", level);
-      line({x, top}, {x, bottom + 3 * scale_}, kText);
-      list_.AddText({x - ImGui::CalcTextSize(text.c_str()).x / 2, bottom + 4 * scale_}, kText, text.c_str());
-    }
-  }
-
  private:
   ImVec2 at_px(float x_px, float y_px) const { return {mapping_.to_window_x(x_px), mapping_.to_window_y(y_px)}; }
   ImVec2 at_uv(float u, float v) const {
@@ -134,20 +98,31 @@ class Marks {
 
 }  // namespace
 
-void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PictureMapping& mapping,
-                const PixelRect& area, float scale) {
+void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PatchPlan* plan,
+                const PictureMapping& mapping, const PixelRect& area, float scale) {
   if (scene.pyramid == nullptr) return;
   ImDrawList& list = *ImGui::GetBackgroundDrawList();
   list.PushClipRect({static_cast<float>(area.left), static_cast<float>(area.top)},
                     {static_cast<float>(area.right), static_cast<float>(area.bottom)});
   Marks marks(scene, mapping, scale);
-  if (settings.outlines && facts.look.plan != nullptr) marks.outlines(*facts.look.plan);
+  if (settings.outlines && plan != nullptr) marks.outlines(*plan);
   if (settings.scanpath) marks.scanpath(facts);
   if (settings.marks) {
     marks.trail(facts);
     marks.fixation(facts.look.gaze);
   }
-  if (settings.view == View::kLod) marks.legend(area);
+  list.PopClipRect();
+}
+
+void draw_caption(std::string_view words, const PixelRect& area) {
+  const char* const end = words.data() + words.size();
+  const ImVec2 low{static_cast<float>(area.left), static_cast<float>(area.top)};
+  const ImVec2 high{static_cast<float>(area.right), static_cast<float>(area.bottom)};
+  const ImVec2 size = ImGui::CalcTextSize(words.data(), end);
+  ImDrawList& list = *ImGui::GetBackgroundDrawList();
+  list.PushClipRect(low, high);
+  const float x = std::floor(std::max((low.x + high.x - size.x) / 2, low.x));
+  list.AddText({x, std::floor((low.y + high.y - size.y) / 2)}, kText, words.data(), end);
   list.PopClipRect();
 }
 

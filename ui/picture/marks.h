@@ -1,5 +1,7 @@
-// What is drawn over the picture in lines and text: fixation, trail, scanpath, patch outlines, the heat map's legend.
+// What is drawn over the picture in lines and text: fixation, trail, scanpath, patch outlines.
 #pragma once
+
+#include <string_view>
 
 #include "ui/picture/frame_renderer.h"
 #include "ui/picture/picture_mapping.h"
@@ -7,8 +9,12 @@
 
 namespace saccade::ui {
 
-// Between ImguiLayer::begin() and end(); goes below the panel, inside `area`. scale: pixels a point.
-void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PictureMapping& mapping,
-                const PixelRect& area, float scale);
+// Between ImguiLayer::begin() and end(); goes below the panel, inside `area`. scale: pixels a point. plan: of the
+// outlines; null: none.
+void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PatchPlan* plan,
+                const PictureMapping& mapping, const PixelRect& area, float scale);
+
+// A line of text in the middle of `area`, cut where that is too small.
+void draw_caption(std::string_view words, const PixelRect& area);
 
 }  // namespace saccade::ui

@@ -28,9 +28,10 @@ namespace saccade::ui {
 // Everything a person can tune.
 struct ViewSettings {
   View view = View::kFrame;
-  int level = 0;       // of view `level`
-  float split = 0.5f;  // of view `split`: share of the picture's width left of the seam
-  float zoom = 1.0f;   // 1: the whole picture fits the window
+  int level = 0;                                // of view `level`
+  float split = 0.5f;                           // of view `split`: share of the picture's width left of the seam
+  LatticeKind compare = LatticeKind::kUniform;  // of view `compare`: the other lattice
+  float zoom = 1.0f;                            // 1: the whole picture fits the window
   float pan_x = 0,
         pan_y = 0;      // what lies in the window's middle, away from the picture's middle; in its widths, heights
   bool linear = true;   // how the picture is enlarged: linear or nearest
@@ -96,6 +97,7 @@ struct DeviceFacts {
   std::string backend;   // "gl", "cpu", "cuda"
   std::string renderer;  // of OpenGL: "llvmpipe ..."
   bool software_gl = false;
+  int most_texture_px = 16384;  // of OpenGL, along a side
 };
 
 // Where in the stream the frame shown lies.
@@ -153,7 +155,8 @@ struct LookFacts {
   const shared::FoveaParams* fovea = nullptr;  // with the solved e0
   int patches = 0;                             // N
   double solved_e0 = 0, solved_m0 = 0;
-  std::string lattice;  // Lattice::describe()
+  std::string lattice;    // Lattice::describe()
+  bool recorded = false;  // a dump is shown: all this is what it holds, and nothing can be tuned
 };
 
 // What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.

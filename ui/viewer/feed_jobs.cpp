@@ -30,8 +30,8 @@ std::pair<std::future<Result>, std::jthread> run(Work work, std::function<void()
 
 }  // namespace
 
-FeedJobs::FeedJobs(std::optional<QueuePolicy> policy, std::function<void()> wake)
-    : policy_(policy), wake_(std::move(wake)) {}
+FeedJobs::FeedJobs(std::optional<QueuePolicy> policy, OpenFeed open, std::function<void()> wake)
+    : policy_(policy), open_(std::move(open)), wake_(std::move(wake)) {}
 
 FeedJobs::~FeedJobs() {
   give_up_opening();
@@ -51,17 +51,17 @@ void FeedJobs::open(const SourceConfig& config) {
   wanted.source = config;
   wanted.source.stop = cancel_;
   wanted.policy = policy_;
-  auto [result, thread] = run<std::unique_ptr<Feed>>(
-      [wanted = std::move(wanted)] {
-        auto feed = std::make_unique<Feed>(wanted);
-        if (feed->peek() == nullptr) feed->throw_no_frame();
-        return feed;
+  auto [result, thread] = run<OpenedFeed>(
+      [wanted = std::move(wanted), open = open_] {
+        OpenedFeed opened = open(wanted);
+        if (opened.feed->peek() == nullptr) opened.feed->throw_no_frame();
+        return opened;
       },
       wake_);
   opening_ = {std::move(result), std::move(thread)};
 }
 
-std::unique_ptr<Feed> FeedJobs::take_opened() { return ready(opening_.result) ? opening_.result.get() : nullptr; }
+OpenedFeed FeedJobs::take_opened() { return ready(opening_.result) ? opening_.result.get() : OpenedFeed{}; }
 
 void FeedJobs::give_up_seeking() {
   if (seeking()) sought_->interrupt();

@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "pipeline/run/feed.h"
+#include "ui/picture/recorded_look.h"
 
 namespace saccade::ui {
 
@@ -18,16 +18,16 @@ namespace saccade::ui {
 class FeedJobs {
  public:
   // wake: called on the job's thread when a job is done, so that the window looks at it.
-  FeedJobs(std::optional<QueuePolicy> policy, std::function<void()> wake);
+  FeedJobs(std::optional<QueuePolicy> policy, OpenFeed open, std::function<void()> wake);
   ~FeedJobs();  // cuts short what waits, and joins
   FeedJobs(const FeedJobs&) = delete;
   FeedJobs& operator=(const FeedJobs&) = delete;
 
   void open(const SourceConfig& config);  // one that is under way is given up
   bool opening() const { return opening_.result.valid(); }
-  // The feed that was to be opened, once, when it is and has its first frame; null before. Throws InputError when it
+  // The feed that was to be opened, once, when it is and has its first frame; empty before. Throws InputError when it
   // can't be.
-  std::unique_ptr<Feed> take_opened();
+  OpenedFeed take_opened();
 
   enum class SeekKind : std::uint8_t { kFrom, kBefore };  // Feed::seek, Feed::seek_before
   // The newest wins: one that comes while another is under way waits for seek_next().
@@ -53,11 +53,12 @@ class FeedJobs {
   void give_up_opening();
 
   std::optional<QueuePolicy> policy_;
+  const OpenFeed open_;
   std::function<void()> wake_;
   std::shared_ptr<std::atomic<bool>> cancel_;  // SourceConfig::stop of the source being opened
   Feed* sought_ = nullptr;                     // by the seek under way
   std::optional<Seek> next_;
-  Job<std::unique_ptr<Feed>> opening_;
+  Job<OpenedFeed> opening_;
   Job<bool> seeking_;
 };
 

@@ -31,11 +31,11 @@ int render_offscreen(const OffscreenConfig& config,
   FeedConfig wanted;
   wanted.source = config.source;
   wanted.policy = QueuePolicy::kBlock;
-  auto opened = std::make_unique<Feed>(wanted);
+  OpenedFeed opened = config.open(wanted);
   const gl::Context context = make_context(config.source.log);
   Viewer viewer(context, config.settings, nullptr, config.source.log);
   Playback playback(viewer, {.source = config.source, .queue_policy = QueuePolicy::kBlock}, [] {});
-  opened->peek();
+  opened.feed->peek();
   playback.play(std::move(opened));
   std::vector<Shot> shots = config.shots;
   std::stable_sort(shots.begin(), shots.end(), [](const Shot& a, const Shot& b) { return a.t_s < b.t_s; });

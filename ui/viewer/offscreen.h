@@ -18,6 +18,7 @@ struct Shot {
 
 struct OffscreenConfig {
   SourceConfig source;
+  OpenFeed open = open_video;  // how it is opened
   ViewSettings settings;
   std::vector<Shot> shots;
   int width_px = 1280;

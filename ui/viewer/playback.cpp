@@ -39,7 +39,7 @@ Playback::Playback(Viewer& viewer, const PlaybackConfig& config, std::function<v
     : viewer_(viewer),
       source_(config.source),
       clock_ns_(config.clock_ns),
-      jobs_(config.queue_policy, std::move(wake)) {}
+      jobs_(config.queue_policy, config.open, std::move(wake)) {}
 
 void Playback::open() { jobs_.open(source_); }
 
@@ -55,7 +55,7 @@ void Playback::open_file(std::string path) {
 // The old source goes on when the new one can't be opened.
 void Playback::finish_jobs() {
   try {
-    if (auto opened = jobs_.take_opened()) play(std::move(opened));
+    if (OpenedFeed opened = jobs_.take_opened(); opened.feed) play(std::move(opened));
   } catch (const Error& error) {
     if (viewer_.facts.stream == nullptr) throw;
     say(one_line(error.fault()));
@@ -63,11 +63,11 @@ void Playback::finish_jobs() {
   if (const auto sought = jobs_.take_sought(); sought && !*sought) say("this input could not be sought");
 }
 
-void Playback::play(std::unique_ptr<Feed> feed) {
+void Playback::play(OpenedFeed opened) {
   replaced_ = viewer_.facts.stream != nullptr;
   next_ = Frame{};  // it belongs to the old feed
   jobs_.give_up_seeking();
-  viewer_.attach(std::move(feed));
+  viewer_.attach(std::move(opened));
   wanted_ = wanted_sought_ = true;
   pacer_.stop();
 }

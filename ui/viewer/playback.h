@@ -19,6 +19,7 @@ namespace saccade::ui {
 struct PlaybackConfig {
   SourceConfig source;
   std::optional<QueuePolicy> queue_policy;                 // none: as the source needs it
+  OpenFeed open = open_video;                              // how a source is opened
   std::function<std::int64_t()> clock_ns = steady_now_ns;  // steady
 };
 
@@ -31,9 +32,9 @@ class Playback {
   Playback& operator=(const Playback&) = delete;
 
   // Another source; what is shown goes on until the first frame of the new one is there.
-  void open();                            // config.source
-  void open_file(std::string path);       // with none of its settings but threads
-  void play(std::unique_ptr<Feed> feed);  // one that is open, and has its first frame
+  void open();                       // config.source
+  void open_file(std::string path);  // with none of its settings but threads
+  void play(OpenedFeed opened);      // one that is open, and has its first frame
 
   // Shows the frame that is due. True: there was one. Throws InputError when the first source can't be opened, and
   // Error when its first frame can't be shown.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ui/panel/key_bindings.h"
+#include "ui/tuning/words.h"
 
 namespace saccade::ui {
 namespace {
@@ -24,10 +25,16 @@ double next_speed(double speed, double factor) {
   return std::fabs(wanted - 1.0) < 0.02 ? 1.0 : wanted;
 }
 
-View neighbour(View view, int by) { return static_cast<View>((static_cast<int>(view) + by + kViewCount) % kViewCount); }
+// The next view that there is of what is shown.
+View neighbour(View view, int by, bool recorded) {
+  do {
+    view = static_cast<View>((static_cast<int>(view) + by + kViewCount) % kViewCount);
+  } while (recorded && needs_video(view));
+  return view;
+}
 
 // Keys that only change settings. False: it is not one of them.
-bool change_setting(Action action, ViewSettings& s) {
+bool change_setting(Action action, ViewSettings& s, bool recorded) {
   switch (action) {
     case Action::kSlower:
       s.speed = next_speed(s.speed, 1 / kSpeedStep);
@@ -54,10 +61,10 @@ bool change_setting(Action action, ViewSettings& s) {
       s.help = !s.help;
       return true;
     case Action::kNextView:
-      s.view = neighbour(s.view, 1);
+      s.view = neighbour(s.view, 1, recorded);
       return true;
     case Action::kPreviousView:
-      s.view = neighbour(s.view, -1);
+      s.view = neighbour(s.view, -1, recorded);
       return true;
     case Action::kMarks:
       s.marks = !s.marks;
@@ -142,7 +149,8 @@ bool may_repeat(Action action) {
 const char* on_off(bool on) { return on ? "on" : "off"; }
 
 // What the key did, in a word or two; empty: it shows by itself.
-std::string note_of(Action action, const ViewSettings& s, bool was_at_end) {
+std::string note_of(Action action, const Viewer& viewer, bool was_at_end) {
+  const ViewSettings& s = viewer.settings;
   switch (action) {
     case Action::kPause:
       return was_at_end ? "from the beginning" : s.paused ? "paused" : "playing";
@@ -153,11 +161,11 @@ std::string note_of(Action action, const ViewSettings& s, bool was_at_end) {
     case Action::kLoop:
       return fmt::format("loop {}", on_off(s.loop));
     case Action::kOverlay:
-      return s.overlay ? "" : "panel off";
+      return fmt::format("panels {}", on_off(s.overlay));
     case Action::kNextView:
     case Action::kPreviousView:
     case Action::kLevel:
-      return s.view == View::kLevel ? fmt::format("view level {}", s.level) : fmt::format("view {}", name(s.view));
+      return s.view == View::kLevel ? fmt::format("level {}", s.level) : in_words(s.view, viewer.facts.look.recorded);
     case Action::kMarks:
       return fmt::format("fixation and trail {}", on_off(s.marks));
     case Action::kOutlines:
@@ -171,12 +179,15 @@ std::string note_of(Action action, const ViewSettings& s, bool was_at_end) {
     case Action::kResetZoom:
       return "the whole picture";
     case Action::kFreeGaze:
-      return fmt::format("the eye is free: {}", name(s.pipeline.scanpath.policy));
-    case Action::kScreenshot:
-    case Action::kQuit:
-    case Action::kEscape:
+      return viewer.facts.look.recorded ? "a dump's eye can't be led"
+                                        : fmt::format("the eye is free: {}", in_words(s.pipeline.scanpath.policy));
     case Action::kFullscreen:
+    case Action::kEscape:
+      return s.fullscreen ? "full screen" : "a window";
     case Action::kHelp:
+      return s.help ? "list of keys; ? closes it" : "list of keys closed";
+    case Action::kScreenshot:  // says itself what it saved
+    case Action::kQuit:
       return {};
     default:
       for (const KeyBinding& binding : key_bindings()) {
@@ -194,7 +205,7 @@ void ViewInput::key(Key key, bool shift, bool repeated) {
   if (binding == nullptr || (repeated && !may_repeat(binding->action))) return;
   const bool ended = viewer_.facts.time.ended;
   act(binding->action, key);
-  std::string note = note_of(binding->action, viewer_.settings, ended);
+  std::string note = note_of(binding->action, viewer_, ended);
   if (note.empty()) return;
   viewer_.facts.note = std::move(note);
   ++viewer_.facts.notes;
@@ -214,7 +225,8 @@ void ViewInput::act(Action action, Key key) {
     case Action::kSeekEnd:
       return seek_to(action == Action::kSeekEnd);
     default:
-      if (!change_setting(action, viewer_.settings)) raise_request(action, viewer_.requests);
+      if (!change_setting(action, viewer_.settings, viewer_.facts.look.recorded))
+        raise_request(action, viewer_.requests);
   }
 }
 
@@ -240,7 +252,7 @@ void ViewInput::escape() {
 
 // Where the picture was drawn last; before that it fills the window.
 PixelRect ViewInput::area() const {
-  const PixelRect drawn = viewer_.overlay().picture_area();
+  const PixelRect drawn = viewer_.picture_area(last_.x, last_.y);
   return drawn.empty() ? PixelRect{0, 0, static_cast<int>(last_.width), static_cast<int>(last_.height)} : drawn;
 }
 

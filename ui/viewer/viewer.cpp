@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "ui/panel/settings_edits.h"
+#include "ui/compare/columns.h"
+#include "ui/tuning/settings_edits.h"
+#include "ui/tuning/words.h"
 
 namespace saccade::ui {
 namespace {
 
+constexpr float kCaptionPoints = 22;
 constexpr std::size_t kTrailSamples = 256;
 constexpr std::size_t kFixations = 64;
 constexpr std::int64_t kTrail_ns = 1'000'000'000;
@@ -41,13 +45,17 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwind
   facts.device.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
   facts.device.renderer = context.capabilities().renderer;
   facts.device.software_gl = context.capabilities().software;
+  facts.device.most_texture_px = context.capabilities().max_texture_size;
 }
 
 Viewer::~Viewer() = default;
 
-void Viewer::attach(std::unique_ptr<Feed> feed) {
+void Viewer::attach(OpenedFeed opened) {
+  std::unique_ptr<Feed> feed = std::move(opened.feed);
   const StreamInfo& info = feed->info();
   forget_source();
+  look_ = std::move(opened.look);
+  facts.look.recorded = look_ != nullptr;
   facts.stream = &info;
   facts.device.decoder = decoder_text(info);
   facts.pace.fps_source = info.fps;
@@ -109,7 +117,14 @@ PipelineConfig Viewer::wanted_config() const {
   config.measure_device = config.backend == Backend::kCuda;
   config.calibrate = !facts.offscreen;  // pictures show what was uploaded: the same in every run
   config.samples = SampleFormat{};
-  config.emit = {settings.view == View::kPatches ? EmitPolicy::Kind::kFrames : EmitPolicy::Kind::kFixation, 1};
+  const bool each_frame = settings.view == View::kPatches || settings.view == View::kCompare;
+  config.emit = {each_frame ? EmitPolicy::Kind::kFrames : EmitPolicy::Kind::kFixation, 1};
+  if (look_) {  // everything is known but the levels
+    config.diff = {};
+    config.lattice.shape = UniformShape{.patches = 1, .lod = {}, .acuity = {}};
+    config.scanpath = {};
+    config.scanpath.policy = FixationPolicy::kCenter;
+  }
   return config;
 }
 
@@ -122,7 +137,7 @@ bool Viewer::configure() {
     applied_ = wanted;
     return true;
   } catch (const Error& error) {
-    facts.message = one_line(error.fault());
+    facts.message = in_panel_words(one_line(error.fault()));
     settings.pipeline = applied_;
     return false;
   }
@@ -130,6 +145,7 @@ bool Viewer::configure() {
 
 void Viewer::show(Frame frame, bool sought) {
   Frame before = std::exchange(frame_, std::move(frame));
+  if (look_ && needs_video(settings.view)) settings.view = View::kFrame;
   configure();
   note_number(frame_.view(), sought);
   if (sought) {
@@ -160,7 +176,13 @@ void Viewer::interrupt_pace() {
 
 void Viewer::refresh() {
   if (!frame_) return;
-  if (configure()) step(Step::kAgain);
+  if (look_ && needs_video(settings.view)) {
+    facts.message =
+        fmt::format("a dump holds no more than its patches: there is no view \"{}\" of it", in_words(settings.view));
+    settings.view = View::kFrame;
+  }
+  if (configure()) return step(Step::kAgain);
+  if (settings.view == View::kCompare && !look_) compare();
 }
 
 // Some settings only show with a frame that they are impossible (too many levels for the largest texture):
@@ -173,7 +195,7 @@ void Viewer::step(Step step) {
       facts.pyramid = nullptr;
       throw;
     }
-    facts.message = one_line(error.fault());
+    facts.message = in_panel_words(one_line(error.fault()));
     settings.pipeline = applied_ = good_;
     forget_frame();
     session_->rebuild(good_);
@@ -196,6 +218,7 @@ void Viewer::run_pipeline(Step step) {
   freshness_.note(session_->pipeline().damage(), frame_.view().pts_ns);
   freshness_.upload();
   if (result.emitted) painter_.set(emission_.plan, emission_.batch);
+  if (settings.view == View::kCompare && !look_) compare();
   const std::int64_t end_ns = steady_now_ns();
   if (facts.offscreen || step == Step::kAgain) return;
   // On its way to a frame that was sought, the decoder has decoded others.
@@ -218,35 +241,79 @@ void Viewer::note_step(const StepResult& result, Step step) {
   facts.sar = static_cast<double>(view.sar);
   facts.pyramid = texture;
   facts.step.damage = &pipeline.damage();
-  if (step != Step::kAgain) {
-    facts.step.tiles = facts.step.damage->grid().count();
-    facts.step.damaged_tiles = result.damaged_tiles;
-    facts.step.rectangles = static_cast<int>(texture->last_upload().rects.size());
-    facts.step.upload_calls = texture->last_upload().calls;
-    facts.step.bytes_uploaded = result.bytes_uploaded;
-    facts.step.bytes_full = texture->layout().level0_bytes();
-    facts.step.counters = pipeline.counters();
+  if (step != Step::kAgain) note_upload(result);
+  if (look_) {
+    note_recorded();
+  } else {
+    note_look(result.gaze);
   }
-  facts.look.gaze = result.gaze;
-  const Lattice& lattice = pipeline.lattice();
+}
+
+void Viewer::note_upload(const StepResult& result) {
+  facts.step.tiles = facts.step.damage->grid().count();
+  facts.step.damaged_tiles = result.damaged_tiles;
+  facts.step.rectangles = static_cast<int>(facts.pyramid->last_upload().rects.size());
+  facts.step.upload_calls = facts.pyramid->last_upload().calls;
+  facts.step.bytes_uploaded = result.bytes_uploaded;
+  facts.step.bytes_full = facts.pyramid->layout().level0_bytes();
+  facts.step.counters = session_->pipeline().counters();
+}
+
+void Viewer::note_look(const Gaze& gaze) {
+  const Lattice& lattice = session_->pipeline().lattice();
+  facts.look.gaze = gaze;
   facts.look.fovea = &lattice.fovea();
   facts.look.patches = static_cast<int>(lattice.patch_count());
   facts.look.solved_e0 = static_cast<double>(lattice.fovea().e0);
   facts.look.solved_m0 = static_cast<double>(lattice.fovea().m0);
   facts.look.lattice = lattice.describe();
   outline_plan_.patch_size = applied_.lattice.patch_size;
-  lattice.plan(result.gaze.u, result.gaze.v, outline_plan_);
+  lattice.plan(gaze.u, gaze.v, outline_plan_);
   facts.look.plan = &outline_plan_;
+  note_trail(gaze);
+  if (!gaze.landed) return;
+  facts.look.fixations.push_back({gaze.fixation, frame_.view().pts_ns, gaze.u, gaze.v});
+  if (facts.look.fixations.size() > kFixations) facts.look.fixations.pop_front();
+}
 
-  if (facts.look.trail.empty() || facts.look.trail.back().pts_ns != view.pts_ns) {
-    facts.look.trail.push_back({view.pts_ns, result.gaze.u, result.gaze.v, result.gaze.in_flight});
+// What the dump holds, in place of what the pipeline makes of its pictures.
+void Viewer::note_recorded() {
+  const std::int64_t frame = frame_.view().sequence;
+  facts.time.frame = frame;
+  facts.step.damaged_tiles = look_->damaged_tiles(frame);
+  facts.look.gaze = look_->gaze(frame);
+  facts.look.fovea = &look_->fovea();
+  facts.look.solved_e0 = static_cast<double>(look_->fovea().e0);
+  facts.look.solved_m0 = static_cast<double>(look_->fovea().m0);
+  facts.look.lattice = look_->words();
+  look_->plan(frame, outline_plan_);
+  facts.look.patches = static_cast<int>(outline_plan_.count());
+  facts.look.plan = &outline_plan_;
+  look_->fixations(frame, kFixations, facts.look.fixations);
+  note_trail(facts.look.gaze);
+}
+
+void Viewer::note_trail(const Gaze& gaze) {
+  const std::int64_t pts_ns = frame_.view().pts_ns;
+  if (facts.look.trail.empty() || facts.look.trail.back().pts_ns != pts_ns) {
+    facts.look.trail.push_back({pts_ns, gaze.u, gaze.v, gaze.in_flight});
   }
-  while (facts.look.trail.size() > kTrailSamples || view.pts_ns - facts.look.trail.front().pts_ns > kTrail_ns) {
+  while (facts.look.trail.size() > kTrailSamples || pts_ns - facts.look.trail.front().pts_ns > kTrail_ns) {
     facts.look.trail.pop_front();
   }
-  if (!result.gaze.landed) return;
-  facts.look.fixations.push_back({result.gaze.fixation, view.pts_ns, result.gaze.u, result.gaze.v});
-  if (facts.look.fixations.size() > kFixations) facts.look.fixations.pop_front();
+}
+
+// The other lattice's patches of the frame that went through.
+void Viewer::compare() {
+  const FrameView& view = frame_.view();
+  Compared compared;
+  compared.kind = settings.compare;
+  compared.patches = facts.look.patches;
+  compared.patch_size = applied_.lattice.patch_size;
+  compared.fov_deg = applied_.lattice.fov_deg;
+  compared.acuity = {fovea_unit(applied_.lattice), facts.look.solved_e0, facts.look.solved_m0};
+  compared.geometry = {view.width_px, view.height_px, static_cast<double>(view.sar), applied_.levels};
+  comparison_.update(*session_, compared, view.color, facts.look.gaze);
 }
 
 void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
@@ -299,6 +366,40 @@ Scene Viewer::scene() const {
   return scene;
 }
 
+// view `compare`: the frame, its patches, and the other lattice's; else one picture.
+void Viewer::lay_panes(const PixelRect& area, float scale) {
+  panes_.assign(1, {area, settings.view, &painter_, facts.look.plan});
+  if (settings.view != View::kCompare || !frame_) return;
+  const int caption_px = static_cast<int>(std::lround(kCaptionPoints * scale));
+  const Columns columns = lay_columns(picture_size(), area, caption_px, caption_px / 4);
+  panes_.assign({{columns.pictures[0], View::kFrame, nullptr, nullptr},
+                 {columns.pictures[1], View::kPatches, &painter_, facts.look.plan},
+                 {columns.pictures[2], View::kPatches, comparison_.painter(), comparison_.plan()}});
+  const int size = applied_.lattice.patch_size;
+  const int all = ((picture_size().width_px + size - 1) / size) * ((picture_size().height_px + size - 1) / size);
+  draw_caption(fmt::format("the frame: {} patches", all), columns.captions[0]);
+  draw_caption(fmt::format("{}: {} patches", in_words(lattice_kind(applied_.lattice)), facts.look.patches),
+               columns.captions[1]);
+  draw_caption(comparison_.words(), columns.captions[2]);
+}
+
+void Viewer::draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px) const {
+  const PixelRects visible = uncovered(pane.area, overlay_.covered());
+  const PictureMapping mapping = map_picture(shown.size, settings, pane.area);
+  Scene scene = shown;
+  scene.patches = pane.patches;
+  renderer_.draw(scene, settings, pane.view, mapping, width_px, height_px, visible.span());
+}
+
+PixelRect Viewer::picture_area(float x, float y) const {
+  const int column = static_cast<int>(x), row = static_cast<int>(y);
+  for (const Pane& pane : panes_) {
+    const PixelRect& area = pane.area;
+    if (column >= area.left && column < area.right && row >= area.top && row < area.bottom) return area;
+  }
+  return panes_.empty() ? PixelRect{} : panes_.front().area;
+}
+
 void Viewer::draw(int width_px, int height_px, float scale) {
   const std::int64_t begin_ns = steady_now_ns();
   draw_timer_.begin();
@@ -313,14 +414,18 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.begin(width_px, height_px, scale);
   overlay_.draw(settings, facts, requests);
   const Scene shown = scene();
-  const PixelRect area = overlay_.picture_area();
-  const PictureMapping mapping = map_picture(shown.size, settings, area);
-  draw_marks(settings, facts, shown, mapping, area, scale);
-  const PixelRects visible = uncovered(area, overlay_.covered());
+  lay_panes(overlay_.picture_area(), scale);
+  for (const Pane& pane : panes_) {
+    draw_marks(settings, facts, shown, pane.plan, map_picture(shown.size, settings, pane.area), pane.area, scale);
+  }
   renderer_.clear(width_px, height_px);
-  renderer_.draw(shown, settings, mapping, width_px, height_px, visible.span());
+  for (const Pane& pane : panes_) draw_pane(pane, shown, width_px, height_px);
   imgui_.end();
   draw_timer_.end();
+  note_draw(begin_ns);
+}
+
+void Viewer::note_draw(std::int64_t begin_ns) {
   if (facts.offscreen) return;
   facts.cost.draw_ms = to_ms(steady_now_ns() - begin_ns);
   if (const auto ns = draw_timer_.poll_ns()) facts.cost.gpu.draw_ms = to_ms(*ns);
@@ -343,6 +448,10 @@ Picture Viewer::picture(int width_px, int height_px, float scale) {
 }
 
 void Viewer::fixate(float u, float v) {
+  if (look_) {
+    facts.message = "a dump is shown: the eye went where it went";
+    return;
+  }
   ScanpathConfig& scanpath = settings.pipeline.scanpath;
   before_fixate_ = {scanpath, gaze_held_};
   if (!gaze_held_) free_scanpath_ = scanpath;
@@ -360,6 +469,7 @@ void Viewer::unfixate() {
 
 // Held by a click or by the settings it began with; a policy that moves was chosen meanwhile otherwise.
 void Viewer::free_gaze() {
+  if (look_) return;
   ScanpathConfig& scanpath = settings.pipeline.scanpath;
   const bool held = scanpath.policy == FixationPolicy::kCenter;
   const bool back = gaze_held_ && free_scanpath_.policy != FixationPolicy::kCenter;

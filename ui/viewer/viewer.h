@@ -10,9 +10,11 @@
 #include "gpu/gl/timer.h"
 #include "pipeline/run/session.h"
 #include "pipeline/source/frame/frame.h"
+#include "ui/compare/comparison.h"
 #include "ui/panel/overlay.h"
 #include "ui/picture/frame_renderer.h"
 #include "ui/picture/marks.h"
+#include "ui/picture/recorded_look.h"
 #include "ui/picture/view_state.h"
 #include "ui/viewer/canvas.h"
 #include "ui/viewer/frame_numbers.h"
@@ -33,7 +35,7 @@ class Viewer {
 
   // A new source: its facts, and a pipeline that knows nothing of the old one. Counters, times and graph begin again.
   // Frames of the old one must be gone.
-  void attach(std::unique_ptr<Feed> feed);
+  void attach(OpenedFeed opened);
   Feed* feed() { return session_ ? &session_->feed() : nullptr; }  // null before attach()
 
   // Takes a frame of feed() through the pipeline and keeps it; gives the one before back to the feed. sought: it
@@ -61,11 +63,14 @@ class Viewer {
   void fixate(float u, float v);
   void unfixate();        // the last fixate() was none
   void free_gaze();       // and the policy of before returns
-  void reset_settings();  // to those it began with: see ui/panel/settings_edits.h
+  void reset_settings();  // to those it began with: see ui/tuning/settings_edits.h
 
   bool has_frame() const { return static_cast<bool>(frame_); }
   const FrameView& frame() const { return frame_.view(); }
   PictureSize picture_size() const;
+  // The part of the window where the picture under this place was drawn last; view `compare` has three. None there: the
+  // first one.
+  PixelRect picture_area(float x, float y) const;
   ImguiLayer& imgui() { return imgui_; }
   const Overlay& overlay() const { return overlay_; }
   const LiveMeter* live() const { return session_ ? &session_->live() : nullptr; }
@@ -85,18 +90,36 @@ class Viewer {
   void forget_gaze();
   void note_number(const FrameView& view, bool sought);
   void note_step(const StepResult& result, Step step);
+  void note_upload(const StepResult& result);
+  void note_look(const Gaze& gaze);
+  void note_recorded();
+  void note_trail(const Gaze& gaze);
+  void compare();
   void note_times(std::int64_t decode_ns, std::int64_t step_ns);
   Scene scene() const;
+  // One picture of those that are drawn: what of, in which part of the window.
+  struct Pane {
+    PixelRect area;
+    View view = View::kFrame;
+    const PatchPainter* patches = nullptr;
+    const PatchPlan* plan = nullptr;  // of its outlines
+  };
+  void lay_panes(const PixelRect& area, float scale);
+  void note_draw(std::int64_t begin_ns);
+  void draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px) const;
 
   const gl::Context& context_;
   ImguiLayer imgui_;
   FrameRenderer renderer_;
   TileFreshness freshness_;
   PatchPainter painter_;
+  Comparison comparison_;
+  std::vector<Pane> panes_;
   Overlay overlay_;
   gl::Timer draw_timer_;
   const Log log_;
-  std::unique_ptr<Session> session_;  // its pipeline works in context_
+  std::unique_ptr<Session> session_;          // its pipeline works in context_
+  std::shared_ptr<const RecordedLook> look_;  // of a dump
   const ViewSettings initial_;
   PipelineConfig applied_;        // what the pipeline runs
   PipelineConfig good_;           // what it has run with success

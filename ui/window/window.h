@@ -13,6 +13,7 @@ namespace saccade::ui {
 
 struct WindowConfig {
   SourceConfig source;
+  OpenFeed open = open_video;               // how a source is opened, also one that is dropped
   std::optional<QueuePolicy> queue_policy;  // none: as the source needs it
   ViewSettings settings;
   int width_px = 1280;

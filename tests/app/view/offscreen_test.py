@@ -111,6 +111,96 @@ class Truth(Offscreen):
         self.assertGreater(checked, 0)
 
 
+    def painted(self, patches, geometry, width, height):
+        """What patches hold, each sample as a square, coarse ones first: by NumPy."""
+        size = patches.shape[-1]
+        picture = np.zeros((height, width, 3), np.uint8)
+        y, x = np.mgrid[:height, :width] + 0.5
+        for n in np.argsort(-geometry[:, 2], kind="stable"):
+            u, v, lod, coverage = geometry[n].astype(float)
+            if coverage <= 0:
+                continue
+            column = np.floor((x - u * width) / 2 ** lod + size / 2).astype(int)
+            row = np.floor((y - v * height) / 2 ** lod + size / 2).astype(int)
+            inside = (column >= 0) & (column < size) & (row >= 0) & (row < size)
+            picture[inside] = patches[n][:, row[inside], column[inside]].T
+        return picture
+
+    def test_compare_shows_as_many_patches_of_another_lattice(self):
+        arguments = ("--fixation", "center:0.3,0.4", "--patches", "100")
+        nested, uniform = self.path("nested"), self.path("uniform")
+        self.assertEqual(saccade("dump", BOX, "-o", nested, "--every", "frame", "--frames", "11", *arguments).returncode, 0)
+        count = np.load(nested / "geometry.npy").shape[1]
+        self.assertEqual(saccade("dump", BOX, "-o", uniform, "--every", "frame", "--frames", "11", "--lattice", "uniform",
+                                 "--fixation", "center:0.3,0.4", "--patches", str(count)).returncode, 0)
+        t = str(10 / 30 + 0.001)
+        shot = shoot(self.folder, BOX, *PLAIN, "--compare", "uniform", *arguments, "--size", f"{3 * 320 + 10}x{180 + 22}", t=t)
+        frame = shoot(self.folder, BOX, *PLAIN, "--size", "320x180", t=t)
+        columns = [shot[22:, left:left + 320] for left in (0, 325, 650)]
+        self.assertLessEqual(difference(columns[0], frame)[0], 1)
+        for column, dump in zip(columns[1:], (nested, uniform)):
+            truth = self.painted(np.load(dump / "patches.npy")[10], np.load(dump / "geometry.npy")[10], 320, 180)
+            off = np.abs(column.astype(int) - truth).max(axis=2) > 2
+            self.assertLess(off.mean(), 0.01, dump.name)  # samples' edges, where a pixel's middle lies on one
+        self.assertGreater(np.abs(columns[1].astype(int) - columns[2]).mean(), 0.5)
+
+
+class Dumps(Offscreen):
+    """A dump's folder in place of a video."""
+    def setUp(self):
+        self.out = self.path("dump")
+        if not self.out.exists():
+            made = saccade("dump", BOX, "-o", self.out, "--patches", "100", "--rate", "6", "--seed", "5")
+            self.assertEqual(made.returncode, 0, made.stderr)
+        self.index = np.load(self.out / "index.npy")
+
+    def state(self, *arguments):
+        need_gl(pathlib.Path(self.folder))
+        return saccade_json("view", self.out, "--offscreen", "--screenshot", *arguments)
+
+    def test_it_is_painted_as_reconstruct_paints_it(self):
+        for emission in (0, 5, len(self.index) - 1):
+            with self.subTest(emission=emission):
+                at_s = (self.index["pts_ns"][emission] - self.index["pts_ns"][0]) / 1e9
+                shot = shoot(self.folder, self.out, *PLAIN, "--size", "320x180", t=f"{at_s + 1e-4:.6f}")
+                kept = self.path(f"{emission}.png")
+                self.assertEqual(saccade("reconstruct", self.out, "-o", kept, "--emission", emission, "--overwrite").returncode, 0)
+                y, x = np.mgrid[:180, :320]
+                u, v = self.index["fix_u"][emission] * 320, self.index["fix_v"][emission] * 180
+                away = np.hypot(x - u, y - v) > 20  # of the mark that reconstruct draws
+                apart = np.abs(shot.astype(int) - read_png(kept))[away]
+                self.assertLessEqual(apart.max(), 1)
+
+    def test_eye_times_and_damage_are_the_dumps(self):
+        for emission in (0, 3, len(self.index) - 1):
+            row = self.index[emission]
+            at_s = (row["pts_ns"] - self.index["pts_ns"][0]) / 1e9
+            state = self.state(f"{at_s + 1e-4:.6f}={self.path('state.png')}", "--size", "64x64")
+            self.assertTrue(state["recorded"])
+            self.assertEqual(state["frame"], emission)
+            self.assertAlmostEqual(state["pts_s"], row["pts_ns"] / 1e9, places=9)
+            self.assertAlmostEqual(state["gaze"]["u"], float(row["fix_u"]), places=6)
+            self.assertAlmostEqual(state["gaze"]["v"], float(row["fix_v"]), places=6)
+            self.assertEqual(state["damaged_tiles"], row["damaged_tiles"])
+            self.assertEqual(state["patches"], np.load(self.out / "geometry.npy").shape[1])
+            self.assertEqual(state["fixations"], min(emission + 1, 64))  # one a landing
+
+    def test_a_view_that_needs_the_video_becomes_the_plain_one(self):
+        self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--compare", "uniform")["settings"]["view"], "frame")
+        self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--view", "lod")["settings"]["view"], "lod")
+
+    def test_folders_that_are_no_dumps_are_named(self):
+        empty, damaged = self.path("empty"), self.path("damaged")
+        empty.mkdir(exist_ok=True)
+        shutil.copytree(self.out, damaged, dirs_exist_ok=True)
+        (damaged / "geometry.npy").write_bytes(b"no array")
+        for folder, word in ((empty, "meta.json"), (damaged, "geometry.npy")):
+            result = saccade("view", folder, "--offscreen", "--screenshot", f"0={self.path('no.png')}")
+            self.assertEqual(result.returncode, 65, result.stderr)
+            self.assertIn(word, result.stderr)
+            self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+
+
 class Rules(Offscreen):
     def test_several_pictures_in_one_run_are_those_of_single_runs(self):
         early, late = self.path("early.png"), self.path("late.png")
@@ -149,6 +239,7 @@ class Rules(Offscreen):
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lod:2"), 2, "level:N"),
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--size", "10"), 2, "WxH"),
             (("test://box", "--vsync", "maybe"), 2, "vsync"),
+            (("test://box", "--compare", "rings"), 2, "--compare"),
             (("test://box", "--backend", "cpu"), 2, "OpenGL"),
             (("nothing.mp4", "--offscreen", "--screenshot", "1=x.png"), 65, "nothing.mp4"),
         ):

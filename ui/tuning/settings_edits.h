@@ -21,13 +21,19 @@ void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches = kD
 bool follows_budget(const LatticeConfig& lattice);
 
 // N decides, nested solves e0 from it.
-void set_patches(PipelineConfig& config, int patches);
+void set_patches(LatticeConfig& lattice, int patches);
+inline void set_patches(PipelineConfig& config, int patches) { set_patches(config.lattice, patches); }
 
 // e0 and M0 decide, in degrees; nested makes as many patches as they need.
 void set_fovea(PipelineConfig& config, double e0, double m0);
 
 void set_fov(PipelineConfig& config, double fov_deg);
 void set_policy(PipelineConfig& config, FixationPolicy policy);
+
+// Rows back to how they began. Nested has one shape for N, e0 and M0: they go back together.
+void reset_lattice_kind(PipelineConfig& config, const PipelineConfig& initial, int patches);
+void reset_patches(PipelineConfig& config, const PipelineConfig& initial);
+void reset_fovea(PipelineConfig& config, const PipelineConfig& initial);
 
 // Everything that was tuned, back to what it was: all but whether it plays, and what lies over the picture.
 void reset_settings(ViewSettings& settings, const ViewSettings& initial);

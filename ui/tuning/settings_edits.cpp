@@ -1,4 +1,4 @@
-#include "ui/panel/settings_edits.h"
+#include "ui/tuning/settings_edits.h"
 
 namespace saccade::ui {
 namespace {
@@ -44,8 +44,7 @@ void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {
 
 bool follows_budget(const LatticeConfig& lattice) { return std::holds_alternative<PatchBudget>(lattice.shape); }
 
-void set_patches(PipelineConfig& config, int patches) {
-  LatticeConfig& lattice = config.lattice;
+void set_patches(LatticeConfig& lattice, int patches) {
   if (auto* grid = std::get_if<GridShape>(&lattice.shape)) {
     grid->patches = patches;
   } else if (auto* uniform = std::get_if<UniformShape>(&lattice.shape)) {
@@ -65,6 +64,33 @@ void set_fov(PipelineConfig& config, double fov_deg) {
 void set_policy(PipelineConfig& config, FixationPolicy policy) {
   if (config.scanpath.policy != policy) config.scanpath.argument.clear();
   config.scanpath.policy = policy;
+}
+
+namespace {
+
+bool is_nested(const PipelineConfig& config) { return lattice_kind(config.lattice) == LatticeKind::kNested; }
+
+void reset_nested(PipelineConfig& config, const PipelineConfig& initial) {
+  config.lattice.shape = is_nested(initial) ? initial.lattice.shape : decltype(config.lattice.shape)(PatchBudget{});
+}
+
+}  // namespace
+
+void reset_lattice_kind(PipelineConfig& config, const PipelineConfig& initial, int patches) {
+  set_lattice_kind(config, lattice_kind(initial.lattice), patches);
+}
+
+void reset_patches(PipelineConfig& config, const PipelineConfig& initial) {
+  if (is_nested(config)) return reset_nested(config, initial);
+  set_patches(config, patches_asked(initial.lattice).value_or(kDefaultPatches));
+}
+
+void reset_fovea(PipelineConfig& config, const PipelineConfig& initial) {
+  if (is_nested(config)) return reset_nested(config, initial);
+  const Acuity* acuity = acuity_of(initial.lattice);
+  const std::optional<Acuity> wanted = acuity != nullptr ? std::optional(*acuity) : std::nullopt;
+  if (auto* grid = std::get_if<GridShape>(&config.lattice.shape)) grid->acuity = wanted;
+  if (auto* uniform = std::get_if<UniformShape>(&config.lattice.shape)) uniform->acuity = wanted;
 }
 
 void reset_settings(ViewSettings& settings, const ViewSettings& initial) {

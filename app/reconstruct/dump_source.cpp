@@ -1,0 +1,98 @@
+#include "app/reconstruct/dump_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "app/media/rgb_frame.h"
+#include "app/reconstruct/dump.h"
+#include "app/reconstruct/paint.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+class DumpSource final : public FrameSource {
+ public:
+  explicit DumpSource(const SourceConfig& config);
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame& out) override;
+  const SourceCounters& counters() const override { return counters_; }
+  const Fault& fault() const override { return fault_; }
+  void interrupt() override { *stop_ = true; }
+  bool seek(std::int64_t pts_ns) override;
+  void recycle(Frame) override {}
+
+ private:
+  const DumpReader dump_;
+  const std::shared_ptr<std::atomic<bool>> stop_;
+  Painter painter_;
+  std::vector<std::int64_t> pts_ns_;  // of each emission, rising
+  StreamInfo info_;
+  SourceCounters counters_;
+  Fault fault_;
+  std::int64_t next_ = 0;
+  std::vector<DumpPatch> patches_;
+  std::vector<float> samples_;
+};
+
+// Times rise in a whole dump; in a damaged one each is at least a nanosecond after the one before.
+std::vector<std::int64_t> times_of(const DumpReader& dump) {
+  std::vector<std::int64_t> times;
+  for (std::int64_t e = 0; e < dump.emissions(); ++e) {
+    const std::int64_t pts_ns = dump.index(e).pts_ns;
+    times.push_back(times.empty() ? pts_ns : std::max(pts_ns, times.back() + 1));
+  }
+  return times;
+}
+
+DumpSource::DumpSource(const SourceConfig& config)
+    : dump_(config.uri),
+      stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
+      painter_(dump_.facts().width_px, dump_.facts().height_px, 1, 1, dump_.facts().patch_size),
+      pts_ns_(times_of(dump_)) {
+  if (pts_ns_.empty()) throw InputError(fmt::format("{}: the dump has no emissions yet", config.uri));
+  const DumpFacts& facts = dump_.facts();
+  const double spanned_s = static_cast<double>(pts_ns_.back() - pts_ns_.front()) * 1e-9;
+  info_.uri = config.uri;
+  info_.container = info_.codec = info_.decoder = "dump";
+  info_.pixel_format = name(facts.format.type);
+  info_.coded_width_px = info_.width_px = facts.width_px;
+  info_.coded_height_px = info_.height_px = facts.height_px;
+  info_.layout = PixelLayout::kRgba8;
+  info_.sar = facts.sar;
+  info_.frame_count = dump_.emissions();
+  info_.fps = spanned_s > 0 ? static_cast<double>(pts_ns_.size() - 1) / spanned_s : 1;
+  info_.duration_s = spanned_s + 1 / info_.fps;
+}
+
+bool DumpSource::seek(std::int64_t pts_ns) {
+  next_ = std::lower_bound(pts_ns_.begin(), pts_ns_.end(), pts_ns) - pts_ns_.begin();
+  return true;
+}
+
+ReadStatus DumpSource::next(Frame& out) {
+  if (*stop_ || next_ >= dump_.emissions()) return ReadStatus::kEnd;
+  try {
+    dump_.patches(next_, patches_);
+    dump_.samples(next_, samples_);
+  } catch (const Error& error) {
+    fault_ = error.fault();
+    return ReadStatus::kFailed;
+  }
+  const RgbImage& image = painter_.paint(patches_, samples_);
+  out = rgb_frame(image, static_cast<float>(info_.sar), pts_ns_[static_cast<std::size_t>(next_)], next_);
+  ++next_;
+  ++counters_.frames;
+  return ReadStatus::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_dump_source(const SourceConfig& config) {
+  return std::make_unique<DumpSource>(config);
+}
+
+}  // namespace saccade

@@ -1,0 +1,85 @@
+#include "app/view/open_input.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/reconstruct/dump.h"
+#include "app/reconstruct/dump_source.h"
+
+namespace saccade {
+namespace {
+
+// Every look is a row of the dump's arrays.
+class DumpLook final : public ui::RecordedLook {
+ public:
+  explicit DumpLook(const std::string& directory);
+  Gaze gaze(std::int64_t frame) const override;
+  void plan(std::int64_t frame, PatchPlan& out) const override;
+  void fixations(std::int64_t frame, std::size_t most, std::deque<ui::Fixation>& out) const override;
+  int damaged_tiles(std::int64_t frame) const override { return std::max(dump_.index(frame).damaged_tiles, 0); }
+  const shared::FoveaParams& fovea() const override { return dump_.facts().fovea; }
+  std::string words() const override { return dump_.facts().lattice; }
+
+ private:
+  const DumpReader dump_;
+  std::vector<ui::Fixation> landings_;
+  std::vector<std::int64_t> landed_on_;  // the emission of each
+  mutable std::vector<DumpPatch> patches_;
+};
+
+// An emission is a landing where the eye rests at another place than at the last landing.
+DumpLook::DumpLook(const std::string& directory) : dump_(directory) {
+  bool flew = true;
+  for (std::int64_t e = 0; e < dump_.emissions(); ++e) {
+    const DumpIndex row = dump_.index(e);
+    const bool moved = landings_.empty() || landings_.back().u != row.fix_u || landings_.back().v != row.fix_v;
+    if (!row.in_flight && (flew || moved)) {
+      landings_.push_back({static_cast<std::int64_t>(landings_.size()), row.pts_ns, row.fix_u, row.fix_v});
+      landed_on_.push_back(e);
+    }
+    flew = row.in_flight;
+  }
+}
+
+Gaze DumpLook::gaze(std::int64_t frame) const {
+  const DumpIndex row = dump_.index(frame);
+  const auto after = std::upper_bound(landed_on_.begin(), landed_on_.end(), frame);
+  const std::int64_t landings = after - landed_on_.begin();
+  Gaze gaze;
+  gaze.u = row.fix_u;
+  gaze.v = row.fix_v;
+  gaze.in_flight = row.in_flight;
+  gaze.landed = landings > 0 && *(after - 1) == frame;
+  gaze.fixation = row.in_flight ? landings : std::max<std::int64_t>(landings - 1, 0);
+  return gaze;
+}
+
+void DumpLook::plan(std::int64_t frame, PatchPlan& out) const {
+  const DumpFacts& facts = dump_.facts();
+  const DumpIndex row = dump_.index(frame);
+  dump_.patches(frame, patches_);
+  out.patch_size = facts.patch_size;
+  out.fix_x_px = row.fix_u * static_cast<float>(facts.width_px);
+  out.fix_y_px = row.fix_v * static_cast<float>(facts.height_px);
+  out.patches.clear();
+  for (const DumpPatch& patch : patches_) out.patches.push_back({patch.x_px, patch.y_px, patch.lod, patch.coverage});
+}
+
+void DumpLook::fixations(std::int64_t frame, std::size_t most, std::deque<ui::Fixation>& out) const {
+  const auto end = std::upper_bound(landed_on_.begin(), landed_on_.end(), frame) - landed_on_.begin();
+  const auto begin = std::max<std::ptrdiff_t>(end - static_cast<std::ptrdiff_t>(most), 0);
+  out.assign(landings_.begin() + begin, landings_.begin() + end);
+}
+
+}  // namespace
+
+ui::OpenedFeed open_input(const FeedConfig& config) {
+  if (!may_be_dump(config.source.uri)) return ui::open_video(config);
+  auto source = open_dump_source(config.source);
+  auto look = std::make_shared<const DumpLook>(config.source.uri);
+  return {std::make_unique<Feed>(std::move(source), config), std::move(look)};
+}
+
+}  // namespace saccade
