@@ -58,8 +58,9 @@ void check_inputs(Options& options) {
   const std::string& output =
       options.command == Command::kReconstruct ? options.reconstruct.output : options.dump.output;
   if (output.empty() && needs_output(options)) {
-    throw UsageError(fmt::format("{}: no output was given; add -o {}", command,
-                                 options.command == Command::kDump ? "DIR" : "out.mp4, -o out.png or --against VIDEO"));
+    throw UsageError(
+        fmt::format("{}: no output was given; add -o {}", command,
+                    options.command == Command::kDump ? "DIR" : "out.mp4, -o out.html, -o out.png or --against VIDEO"));
   }
   for (const std::string& input : options.inputs) {
     refuse_input_as_output("--trace", options.profile.trace, input);

@@ -193,7 +193,7 @@ std::vector<OwnRow> everyones_rows() {
 
 std::vector<OwnRow> result_rows_unset() {
   return {
-    {{{.name = "output", .group = kOutputGroup, .help = "where the result goes: a folder (dump), a .mp4 or .png (reconstruct)",
+    {{{.name = "output", .group = kOutputGroup, .help = "where the result goes: a folder (dump), a .mp4, .html or .png (reconstruct)",
        .metavar = "PATH"}, {parse_output, print_output}}, {.commands = kForDump | kForReconstruct, .short_name = "o"}},
     {{{.name = "overwrite", .group = kOutputGroup, .help = "replace an existing result",
        .kind = K::kFlag}, {parse_overwrite, print_overwrite}}, {.commands = kForDump | kForReconstruct}},

@@ -17,6 +17,7 @@
 #include "app/options/options.h"
 #include "app/reconstruct/against.h"
 #include "app/reconstruct/dump.h"
+#include "app/reconstruct/html_page.h"
 #include "app/reconstruct/paint.h"
 #include "app/stop_signal.h"
 #include "pipeline/error.h"
@@ -28,15 +29,17 @@ constexpr std::int64_t kLonelyHoldNs = 1'000'000'000;  // how long a video of on
 
 bool is_png(const std::string& output) { return std::filesystem::path(output).extension() == ".png"; }
 
+bool is_html(const std::string& output) { return std::filesystem::path(output).extension() == ".html"; }
+
 void check_output(const ReconstructOptions& options) {
   if (options.output.empty()) {
     if (options.against.empty())
-      throw UsageError("reconstruct: nothing to do; give -o FILE.mp4, -o FILE.png or --against VIDEO");
+      throw UsageError("reconstruct: nothing to do; give -o FILE.mp4, -o FILE.html, -o FILE.png or --against VIDEO");
     if (options.emission) throw UsageError("--emission: says which one to paint; add -o FILE.png");
     return;
   }
-  if (!is_png(options.output) && !PreviewEncoder::knows_suffix(options.output)) {
-    throw UsageError(fmt::format("{}: unknown kind of picture; use .png, .mp4, .mkv or .webm", options.output));
+  if (!is_png(options.output) && !is_html(options.output) && !PreviewEncoder::knows_suffix(options.output)) {
+    throw UsageError(fmt::format("{}: unknown kind of picture; use .png, .mp4, .mkv, .webm or .html", options.output));
   }
   if (options.emission && !is_png(options.output)) {
     throw UsageError("--emission: a film shows all emissions; give -o FILE.png for one of them");
@@ -116,6 +119,11 @@ Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, c
   }
   encoder.finish();
   return painted;
+}
+
+Painted paint_page(const DumpReader& dump, const ReconstructOptions& options, const StopSignal& stop) {
+  const PageFacts page = write_html_page(dump, options.output, [&stop] { return stop.requested(); });
+  return {page.emissions, 0, page.width, page.height, page.encoder};
 }
 
 // JSON has no infinity: an exact region has a null PSNR and an MSE of 0.
@@ -199,7 +207,9 @@ int run_reconstruct(const Options& options) {
   StopSignal stop([] {});  // the loops below look at it
   std::optional<Painted> painted;
   if (!reconstruct.output.empty()) {
-    painted = is_png(reconstruct.output) ? paint_png(dump, reconstruct) : paint_video(dump, reconstruct, stop);
+    painted = is_png(reconstruct.output)    ? paint_png(dump, reconstruct)
+              : is_html(reconstruct.output) ? paint_page(dump, reconstruct, stop)
+                                            : paint_video(dump, reconstruct, stop);
   }
   std::optional<Comparison> compared;
   if (!reconstruct.against.empty() && !stop.requested()) {

@@ -172,6 +172,25 @@ def test_dump_shows_a_film_in_a_notebook(dumped: Path):
     assert "emissions x 216 patches" in html
 
 
+def test_a_whole_dump_is_a_page(dumped: Path, tmp_path: Path):
+    import html as escapes
+    import json
+    import re
+
+    dump = sc.Dump(dumped)
+    shown = sc.show(dump, width=64)
+    shown.save(tmp_path / "seen.html")
+    saved = (tmp_path / "seen.html").read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', saved, re.DOTALL)[1])
+    np.testing.assert_allclose(data["u"], dump.index["fix_u"], atol=1e-7)
+    element = r'<iframe sandbox="allow-scripts" style="[^"]*" srcdoc="([^"]*)"></iframe>'
+    frame = re.fullmatch(element, shown._repr_html_())
+    assert escapes.unescape(frame[1]) == saved
+    assert sc.show(dump[:2], width=64)._repr_html_().startswith("<img ")  # a part is its film
+    with pytest.raises(ValueError, match=r"\.html"):
+        sc.show(dump[:2], width=64).save(tmp_path / "part.html")
+
+
 def test_film_shows_each_emission_at_its_time(dumped: Path):
     dump = sc.Dump(dumped)
     for what in (dump, list(dump), iter(dump)):

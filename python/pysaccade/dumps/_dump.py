@@ -99,6 +99,11 @@ class Dump:
         return self._manifest
 
     @property
+    def is_whole(self) -> bool:
+        """All emissions of the folder are in it; False: it is a part, d[a:b]."""
+        return self._rows is None
+
+    @property
     def complete(self) -> bool:
         """The run came to its end."""
         return self._manifest is not None

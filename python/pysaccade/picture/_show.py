@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._errors import UnavailableError
 from pysaccade.dumps._dump import Dump
 from pysaccade.emission._emission import Emission
+from pysaccade.picture._page import page_frame, write_page
 from pysaccade.picture._paint import Image, fit, paint
 from pysaccade.picture._png import encode_png
 
@@ -21,7 +24,8 @@ _LAST_SHOWN_S = 0.5
 class Picture:
     """A picture or a film, as a PNG. A notebook displays it when it is a cell's last value; `save()` writes a file."""
 
-    def __init__(self, images: list[Image], seconds: list[float]) -> None:
+    def __init__(self, images: list[Image], seconds: list[float], dump: Dump | None = None) -> None:
+        self._dump = dump
         self.images = images
         """[H, W, 3] u8 each; one for a picture."""
         self.seconds = seconds
@@ -31,6 +35,9 @@ class Picture:
         return encode_png(self.images, self.seconds)
 
     def _repr_html_(self) -> str:
+        if self._dump is not None:
+            with contextlib.suppress(UnavailableError):  # without the program: the film alone
+                return page_frame(self._dump.path)
         return img_tag(self._repr_png_())
 
     def __repr__(self) -> str:
@@ -39,8 +46,13 @@ class Picture:
         return f"Picture({width}x{height}{film}; save() writes it)"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a .png: a film is one that moves in browsers (APNG). Another ending is a ValueError."""
+        """Write a .png: a film is one that moves in browsers (APNG). Another ending is a ValueError.
+
+        Of a whole dump also a .html: one file with film, scanpath, outlines and damage (`saccade reconstruct`).
+        """
         name = os.fsdecode(path)
+        if self._dump is not None and Path(name).suffix.lower() == ".html":
+            return write_page(self._dump.path, name)
         if Path(name).suffix.lower() not in (".png", ".apng"):
             raise ValueError(f"save: path {name!r} is no .png or .apng, the only formats that are written")
         Path(name).write_bytes(self._repr_png_())
@@ -57,8 +69,8 @@ def show(
     """What a model gets, as a picture or a film, to look at in a notebook.
 
     Args:
-        what: An emission; a Dump or emissions in a row, which become a film at their times; or a picture [H, W, 3] or
-            [3, H, W], u8 or floats in [0, 1].
+        what: An emission; a Dump or emissions in a row, which become a film at their times (a whole Dump in a notebook:
+            a page with its scanpath, outlines and damage); or a picture [H, W, 3] or [3, H, W], u8 or floats in [0, 1].
         frame: A picture, or one for each emission, to stand at the left: the frame that the model would get otherwise.
         width: Of what is painted, in pixels.
         mark: Draw where the eye looks.
@@ -86,7 +98,8 @@ def show(
         for i, emission in zip(chosen, shown, strict=True)
     ]
     times = [emission.pts_seconds for emission in shown]
-    return Picture(images, [*np.diff(times).tolist(), _LAST_SHOWN_S])
+    whole = what if isinstance(what, Dump) and what.is_whole and frames is None else None
+    return Picture(images, [*np.diff(times).tolist(), _LAST_SHOWN_S], whole)
 
 
 def img_tag(png: bytes) -> str:
