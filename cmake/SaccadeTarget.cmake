@@ -1,6 +1,6 @@
 # saccade_sources(VARIABLE FOLDER...): the C++ and CUDA sources below these folders that this build has a use for. Folders
-# named cuda, gl and interop, and files that begin so, go with their backends, files that begin with view_ with the viewer;
-# main/ holds programs' own files.
+# named cuda, gl and interop, and files that begin so, go with their backends, files that begin with view_ with the viewer,
+# folders named web and files that begin with web_ with its server; main/ holds programs' own files.
 function(saccade_sources variable)
   set(sources)
   foreach(folder ${ARGN})
@@ -20,6 +20,9 @@ function(saccade_sources variable)
   endif()
   if(NOT SACCADE_VIEW)
     list(FILTER sources EXCLUDE REGEX "/view_[^/]*$")
+  endif()
+  if(NOT SACCADE_WEB)
+    list(FILTER sources EXCLUDE REGEX "/web/[^/]*$|/web_[^/]*$")
   endif()
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -14,6 +15,9 @@
 #include "pipeline/error.h"
 #include "pipeline/gaze/recorded/recording.h"
 #include "pipeline/source/demux/locate.h"
+#if SACCADE_WEB
+#include "ui/web/client_message.h"
+#endif
 
 namespace saccade::fuzz {
 namespace {
@@ -107,6 +111,29 @@ void run_uri(Bytes input) {
   }
 }
 
+#if SACCADE_WEB
+bool lies_near(float x, float y) { return std::abs(x) <= 20000 && std::abs(y) <= 20000; }
+
+void run_page(Bytes input) {
+  using namespace ui;
+  const auto message = parse_client_message({reinterpret_cast<const char*>(input.data()), input.size()});
+  const auto* said = message ? std::get_if<InputMessage>(&*message) : nullptr;
+  if (said == nullptr) return;
+  if (const auto* move = std::get_if<MoveInput>(&said->input)) promise(lies_near(move->x, move->y), "places are near");
+  if (const auto* wheel = std::get_if<WheelInput>(&said->input)) {
+    promise(lies_near(wheel->x, wheel->y) && std::abs(wheel->dy) <= 20, "the wheel goes in notches");
+  }
+  if (const auto* size = std::get_if<ResizeInput>(&said->input)) {
+    promise(size->width_px >= 320 && size->width_px <= 3840 && size->height_px >= 200 && size->height_px <= 2160,
+            "sizes can be drawn");
+    promise(size->ratio >= 0.5f && size->ratio <= 4, "ratios can be drawn");
+  }
+  if (const auto* paste = std::get_if<PasteInput>(&said->input)) {
+    promise(paste->text.find_first_of("\n\r\t\x1b\x7f") == std::string::npos, "pasted text has no control characters");
+  }
+}
+#endif
+
 const std::string& npy_file() {
   static const std::string file = npy_header("'|u1'", 2, {3}) + "abcdef";
   return file;
@@ -116,20 +143,28 @@ const std::string& npy_file() {
 
 const std::vector<Parser>& parsers() {
   static const std::vector<Parser> all = {
-      {"scanpath",
-       run_scanpath,
-       {"t_s,u,v\n0,0.5,0.5\n0.25,0.1,0.9\n", "# c\r\n-1\t0\t1\n\n1e3\t0.5\t.5", "0,0,0", "x y time [ms]\n1 2 3\n",
-        "gaze_timestamp,norm_pos_x,norm_pos_y,confidence\n3,.5,.5,1\n",
-        "MSG\t1 DISPLAY_COORDS 0 0 9 9\nEFIX L\t1\t2\t1\t5\t5\t1\n9\t1\t1\t.\n"}},
-      {"config",
-       run_config,
-       {"rate = 4\nthreshold = 3\n[dump]\nevery = \"frame\"\nresume = true\n", "e0 = 2.3\nstrides = [1, 2, 4]\n",
-        "fixation = 'center:0.5,0.5'\n[view]\nsize = '640x480'\n", "vf = \"hflip,scale=64:48\"\nloop = 3\n"}},
-      {"npy", run_npy, {npy_file(), std::string_view(npy_file()).substr(0, 40)}},
-      {"uri",
-       run_uri,
-       {"clip.mp4", "file:///tmp/a%20b.mp4", "http://host/a.mp4?q=1", "lavfi:testsrc2=s=64x48", "v4l2:///dev/video0",
-        "shot%04d.png", "shots/*.png", "rtsp://u:p@h:8554/x", "-", "a:b", "test://box", "pipe:0", "concat:a|b"}}};
+    {"scanpath",
+     run_scanpath,
+     {"t_s,u,v\n0,0.5,0.5\n0.25,0.1,0.9\n", "# c\r\n-1\t0\t1\n\n1e3\t0.5\t.5", "0,0,0", "x y time [ms]\n1 2 3\n",
+      "gaze_timestamp,norm_pos_x,norm_pos_y,confidence\n3,.5,.5,1\n",
+      "MSG\t1 DISPLAY_COORDS 0 0 9 9\nEFIX L\t1\t2\t1\t5\t5\t1\n9\t1\t1\t.\n"}},
+    {"config",
+     run_config,
+     {"rate = 4\nthreshold = 3\n[dump]\nevery = \"frame\"\nresume = true\n", "e0 = 2.3\nstrides = [1, 2, 4]\n",
+      "fixation = 'center:0.5,0.5'\n[view]\nsize = '640x480'\n", "vf = \"hflip,scale=64:48\"\nloop = 3\n"}},
+    {"npy", run_npy, {npy_file(), std::string_view(npy_file()).substr(0, 40)}},
+    {"uri",
+     run_uri,
+     {"clip.mp4", "file:///tmp/a%20b.mp4", "http://host/a.mp4?q=1", "lavfi:testsrc2=s=64x48", "v4l2:///dev/video0",
+      "shot%04d.png", "shots/*.png", "rtsp://u:p@h:8554/x", "-", "a:b", "test://box", "pipe:0", "concat:a|b"}},
+#if SACCADE_WEB
+    {"page",
+     run_page,
+     {"hello 1 0123456789abcdef", "ack 7", "move 1 10.5 20", "press 2 1 2 0", "wheel 3 1 2 0 -1", "key 4 down a 1 KeyA",
+      "key 5 up ArrowLeft 16 ArrowLeft", "paste 6 some text", "resize 7 1280 720 2", "seek 8 1.5", "step 9 -1",
+      "set 10 view lod", "set 11 speed 2", "set 12 paused 1", "ask 13 line", "hidden 1", "take", "ping 17.25"}},
+#endif
+  };
   return all;
 }
 

@@ -62,6 +62,7 @@ MAY_USE = {
     "ui/panel": (*PICTURE, "ui/tuning", "gpu", "gpu/gl"),
     "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
     "ui/window": (*VIEWER, "gpu", "gpu/gl"),
+    "ui/web": (*VIEWER, "gpu", "gpu/gl"),
     "app": RUN,
     "app/options": (*OPTIONS, "gpu", "gpu/cuda"),
     "app/media": (*APP, "pipeline/source/convert"),
@@ -71,7 +72,7 @@ MAY_USE = {
                  "kernels/cpu", "gpu", "gpu/gl", "gpu/cuda"),
     "app/profile": (*JSON, "app/info"),
     "app/reconstruct": (*JSON, "app/dump", "app/media"),
-    "app/view": (*JSON, *VIEWER, "ui/window", "app/media", "app/reconstruct"),
+    "app/view": (*JSON, *VIEWER, "ui/window", "ui/web", "app/media", "app/reconstruct"),
     "app/main": (*OPTIONS, "gpu", "pipeline/source/ffmpeg"),
 }
 
@@ -80,13 +81,14 @@ OUTSIDE = (
     (r"lib(av|sw|post)\w+/", ("pipeline/source", "app/media")),
     (r"imgui|implot", ("ui",)),
     (r"fontconfig/", ("ui/viewer",)),
+    (r"boost/|turbojpeg", ("ui/web",)),
     (r"(GL|GLES\d?|EGL|KHR|glad)/|glad", ("gpu/gl", "gpu/interop", "kernels/gl", "kernels/interop", "ui")),
     (r"GLFW/", ("ui/window", "ui/panel")),
     (r"cuda[^/]*\.(h|hpp)$|cuda/|cooperative_groups|surface_functions|cub/|nv(rtc|cuvid)",
      ("gpu/cuda", "gpu/interop", "kernels/cuda", "kernels/interop", "kernels/tensor")),
     (r"hwy/", ("kernels/cpu",)),
     (r"CLI/|toml\+\+", ("app/options",)),
-    (r"nlohmann/", ("app", "pipeline/run")),
+    (r"nlohmann/", ("app", "pipeline/run", "ui/web")),
     (r"spdlog/", ("app",)),
     (r"saccade/", ("capi",)),
 )

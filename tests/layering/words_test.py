@@ -48,7 +48,7 @@ ALLOWED = re.compile("|".join((
     r"(?i:\bturn(?:s|ed)? (?:it |them )?(?:on|off)\b(?! (?:the|a) (?:device|gpu)))",
     r"\b(?:capability\.|cap->)card\b",
     r"\bbroke_off\b",
-    r"\bapt-config shell\b|\b(?:for|in|by|to) (?:the|a) shell\b|\bshell(?:=(?:True|False)\b| scripts?\b)",
+    r"\bapt-config shell\b|\b(?:for|in|by|to) (?:the|a) shell\b|\bshell(?:=(?:True|False)\b| scripts?\b)|\bchromium-headless-shell\b",
     r"(?:\$\{?|\b)(?:[A-Z]+_)*HOME\b|\bKey_Home\b|\bkKeyHome\b|\bHome(?=,? (?:and )?End\b|[\x22`])|\bhome page\b")))
 # For people a card is one.
 README_ALLOWED = words("cards?")
