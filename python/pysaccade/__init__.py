@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pysaccade.lattice.acuity import eccentricity as eccentricity
     from pysaccade.lattice.acuity import level_of_detail as level_of_detail
     from pysaccade.lattice.plan import PatchPlan as PatchPlan
+    from pysaccade.many._shards import open_shards as open_shards
     from pysaccade.picture._gl import GLBuffer as GLBuffer
     from pysaccade.picture._paint import paint as paint
     from pysaccade.picture._show import Picture as Picture
@@ -78,6 +79,7 @@ _MODULES = {
     "generate_mipmaps": "tensors.pyramid",
     "level_of_detail": "lattice.acuity",
     "mahalanobis": "tensors.gaussian",
+    "open_shards": "many._shards",
     "paint": "picture._paint",
     "sample": "tensors.sampling",
     "sample_anisotropic": "tensors.sampling",
@@ -114,6 +116,7 @@ __all__ = [
     "generate_mipmaps",
     "level_of_detail",
     "mahalanobis",
+    "open_shards",
     "paint",
     "sample",
     "sample_anisotropic",

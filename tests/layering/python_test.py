@@ -23,7 +23,8 @@ MAY_USE = {
     "picture": ("_native", "emission", "dumps"),
     "lattice": ("_native", "_operators"),
     "tensors": ("_native", "_operators", "lattice"),
-    "": ("_native", "dumps", "emission", "lattice", "picture", "stream", "tensors"),
+    "many": ("_native", "emission", "dumps"),
+    "": ("_native", "dumps", "emission", "lattice", "many", "picture", "stream", "tensors"),
 }
 # Inside functions alone: a picture of an emission or a dump, and the version of the whole.
 DEFERRED = {("emission", "picture"), ("dumps", "picture"), ("_native", "")}

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,23 @@ def program() -> Path:
 def clip() -> Path:
     """A short clip that comes with the project."""
     return ROOT / "assets" / "demo.mp4"
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an S3-compatible server with a bucket, which the environment names."""
+    for module in ("s3fs", "moto", "pyarrow"):
+        if importlib.util.find_spec(module) is None:
+            skip_or_fail("s3", f"{module} is not installed")
+    import bucket_support as support
+
+    with support.s3_server(tmp_path_factory.mktemp("s3") / "log") as url:
+        before = dict(os.environ)
+        support.set_environment(url)
+        support.file_system(url).mkdir(support.BUCKET)
+        yield url
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 
 Item = dict[str, Any]
 Source = str | os.PathLike[str] | Dump
-_TIMES = ("frame", "emission", "seconds")
+TIMES = ("frame", "emission", "seconds")
 _MOST_OPEN = 1024  # a process may hold some 65,000 maps, and a dump has four
 
 
@@ -81,8 +81,8 @@ class DumpDataset(Dataset[Item]):
         self._stride = self._clip if stride is None else _at_least_one("stride", stride)
         if positions is not None and positions not in KINDS:
             raise ValueError(f"DumpDataset: positions is {positions!r}; it must be None or one of {KINDS}")
-        if t not in _TIMES:
-            raise ValueError(f"DumpDataset: t is {t!r}; it must be one of {_TIMES}")
+        if t not in TIMES:
+            raise ValueError(f"DumpDataset: t is {t!r}; it must be one of {TIMES}")
         self._only_changed, self._positions, self._t, self._transform = only_changed, positions, t, transform
         opened = [
             source if isinstance(source, Dump) else Dump(source, require_complete=require_complete)
@@ -132,26 +132,33 @@ class DumpDataset(Dataset[Item]):
         return dump
 
     def _item(self, clip: Dump) -> Item:
-        index, count = clip.index, clip.changed.shape[1]
-        tokens, reuse = plan_tokens(clip.geometry, clip.changed, only_changed=self._only_changed)
-        emission = tokens // count
-        geometry = _rows(clip.geometry, tokens)
-        item = {
-            "patches": torch.from_numpy(_rows(clip.patches, tokens)),
-            "geometry": torch.from_numpy(geometry),
-            "emission": torch.from_numpy(emission),
-            "reuse": torch.from_numpy(reuse),
-            "frame": torch.from_numpy(index["frame"].copy()),
-            "pts_seconds": torch.from_numpy(index["pts_ns"] / 1e9),
-            "fixation": torch.from_numpy(np.stack([index["fix_u"], index["fix_v"]], axis=-1)),
-        }
-        if self._positions is not None:
-            times = {"frame": index["frame"], "emission": np.arange(len(index)), "seconds": index["pts_ns"] / 1e9}
-            where = positions(
-                geometry, self._positions, size=clip.size, patch_size=clip.patches.shape[-1], t=times[self._t][emission]
-            )
-            item["positions"] = torch.from_numpy(where)
-        return item
+        return clip_item(clip, only_changed=self._only_changed, kind=self._positions, t=self._t)
+
+
+def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Item:
+    """The item of a clip, which stands at `DumpDataset`.
+
+    `clip` has `patches`, `geometry`, `changed`, `index` and `size`, as a `Dump`. `kind`: of positions, `t`: what "thw"
+    begins with.
+    """
+    index, count = clip.index, clip.changed.shape[1]
+    tokens, reuse = plan_tokens(clip.geometry, clip.changed, only_changed=only_changed)
+    emission = tokens // count
+    geometry = _rows(clip.geometry, tokens)
+    item = {
+        "patches": torch.from_numpy(_rows(clip.patches, tokens)),
+        "geometry": torch.from_numpy(geometry),
+        "emission": torch.from_numpy(emission),
+        "reuse": torch.from_numpy(reuse),
+        "frame": torch.from_numpy(index["frame"].copy()),
+        "pts_seconds": torch.from_numpy(index["pts_ns"] / 1e9),
+        "fixation": torch.from_numpy(np.stack([index["fix_u"], index["fix_v"]], axis=-1)),
+    }
+    if kind is not None:
+        times = {"frame": index["frame"], "emission": np.arange(len(index)), "seconds": index["pts_ns"] / 1e9}
+        where = positions(geometry, kind, size=clip.size, patch_size=clip.patches.shape[-1], t=times[t][emission])
+        item["positions"] = torch.from_numpy(where)
+    return item
 
 
 def _rows(array: Array, tokens: Array) -> Array:

@@ -19,7 +19,7 @@ from pysaccade.emission._emission import Emission, Triple
 _FORMAT = "saccade-dump"
 _SCHEMA = 1  # the newest that is known here
 _DTYPES = {"u8": "|u1", "f16": "<f2", "f32": "<f4"}
-_INDEX = np.dtype(
+INDEX_DTYPE = np.dtype(
     [
         ("frame", "<i8"),
         ("pts_ns", "<i8"),
@@ -62,7 +62,7 @@ class Dump:
             "patches": (facts.dtype, (facts.patches, 3, facts.patch_size, facts.patch_size)),
             "geometry": (np.dtype("<f4"), (facts.patches, 4)),
             "changed": (np.dtype("|u1"), (facts.patches,)),
-            "index": (_INDEX, ()),
+            "index": (INDEX_DTYPE, ()),
         }
         if facts.live:
             files["live"] = (_LIVE, ())

@@ -76,6 +76,17 @@ def read_header(path: Path, dtype: np.dtype[Any], row_shape: tuple[int, ...]) ->
     return NpyFile(path, dtype, row_shape, int(shape[0]), (size - offset) // row_bytes, offset)
 
 
+def map_bytes(path: Path, count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The first `count` bytes of a file, read-only.
+
+    Raises:
+        InputError: The file is shorter.
+    """
+    array = _map(path, 0, (count,), np.dtype(np.uint8))
+    array.flags.writeable = False
+    return array
+
+
 def _map(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     count = math.prod(shape)
     if count == 0:

@@ -1,0 +1,136 @@
+"""What is in a store: the lines of all index parts that markers name, as compact arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pysaccade._native._errors import InputError
+from pysaccade.many import _folded
+from pysaccade.many._store import Store, facts_of
+
+Array = np.ndarray[Any, Any]
+MEMBERS = ("json", "index.npy", "patches.npy", "geometry.npy", "changed.npy", "positions.npy")
+_HEADER_BYTES = 512  # of a member in a tar
+_PARTS_AT_ONCE = 512
+
+
+@dataclass
+class Catalog:
+    """V videos of a store, in the plan's order.
+
+    shard: [V] i32, a number in `shards`; offset, nbytes: [V] i64, the video's members with their headers in its shard;
+    emissions: [V] i32; damaged: [V] bool.
+    """
+
+    plan: str
+    shards: list[str]
+    shard: Array
+    offset: Array
+    nbytes: Array
+    emissions: Array
+    damaged: Array
+
+    def __len__(self) -> int:
+        """V."""
+        return len(self.shard)
+
+    def only(self, keep: Array) -> Catalog:
+        """The videos where `keep` [V] is True."""
+        columns = (self.shard, self.offset, self.nbytes, self.emissions, self.damaged)
+        return Catalog(self.plan, self.shards, *(column[keep] for column in columns))
+
+
+def read_catalog(store: Store, *, require_complete: bool) -> Catalog:
+    """Read what a store holds.
+
+    Raises:
+        InputError: There is no store, it is damaged, or, with `require_complete`, some units are not done yet.
+    """
+    facts = facts_of(store)
+    commits = commits_of(store)
+    if require_complete and len(commits) != facts["units"]:
+        raise InputError(
+            f"{store}: {len(commits)} of {facts['units']} units are done; finish it with `saccade work`, "
+            "or pass require_complete=False"
+        )
+    folded = _folded.columns(store, facts["hash"], frozenset(commits))
+    names = list(folded.pop("shard"))
+    units = list(folded.pop("unit"))
+    rest = [commits[unit] for unit in sorted(commits.keys() - folded.pop("units"))]
+    rows: list[tuple[int, int, int, bool]] = []
+    for line in lines_of(store, facts["hash"], rest):
+        offset, nbytes = extent(line)
+        names.append(line["shard"])
+        units.append(line["unit"])
+        rows.append((offset, nbytes, line["emissions"], bool(line["damaged"])))
+    parts = list(zip(*rows, strict=True)) or [()] * 4
+    order = np.argsort(np.array(units, "S8"), kind="stable")
+    shards, shard = np.unique(np.array(names, "U64"), return_inverse=True)
+    columns: list[Array] = [
+        np.concatenate([folded[name], np.array(part, kind)])[order].astype(kind)
+        for name, part, kind in zip(("offset", "bytes", "emissions", "damaged"), parts,
+                                    (np.int64, np.int64, np.int32, np.bool_), strict=True)
+    ]  # fmt: skip
+    return Catalog(facts["hash"], shards.tolist(), shard.astype(np.int32)[order], *columns)
+
+
+def commits_of(store: Store) -> dict[str, str]:
+    """Unit -> the name of its marker, of all units that are done; one listing."""
+    names = [name for name in store.sizes("commits") if name.endswith(".json") and "/." not in name]
+    return {name[len("commits/") : -len(".json")]: name for name in names}
+
+
+def extent(line: dict[str, Any]) -> tuple[int, int]:
+    """Where an item's members lie in its shard, with their headers: offset and bytes."""
+    first, last = line["members"][MEMBERS[0]], line["members"][MEMBERS[-1]]
+    offset = first["offset"] - _HEADER_BYTES
+    return offset, last["offset"] + last["bytes"] - offset
+
+
+def lines_of(store: Store, plan: str, commits: list[str]) -> Iterator[dict[str, Any]]:
+    """The lines of the index parts that these markers name, in the markers' order."""
+    for at in range(0, len(commits), _PARTS_AT_ONCE):
+        markers = markers_of(store, plan, commits[at : at + _PARTS_AT_ONCE])
+        parts = [marker["index"] for marker in markers if marker["index"] is not None]
+        try:
+            contents = store.read_many(part["name"] for part in parts)
+        except FileNotFoundError as error:
+            raise InputError(f"{store}: {error}: a marker names this file; run `saccade verify`") from None
+        for part in parts:
+            where, content = f"{store}/{part['name']}", contents[part["name"]]
+            if len(content) != part["bytes"]:
+                raise InputError(f"{where}: {len(content)} bytes where its marker has {part['bytes']}; it is damaged")
+            for line in content.splitlines():
+                yield _object(where, line)
+
+
+def markers_of(store: Store, plan: str, commits: Iterable[str]) -> list[dict[str, Any]]:
+    """The markers of these names.
+
+    Raises:
+        InputError: One is damaged, or of another plan.
+    """
+    markers = []
+    for name, content in store.read_many(commits).items():
+        marker = _object(f"{store}/{name}", content)
+        if marker.get("format") != "saccade-commit":
+            raise InputError(f"{store}/{name}: damaged: not a unit's marker")
+        if marker.get("plan") != plan:
+            raise InputError(f"{store}/{name}: of another plan than plan/plan.json; a store has one plan")
+        markers.append(marker)
+    return markers
+
+
+def _object(where: str, content: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
+    except ValueError as error:
+        raise InputError(f"{where}: damaged: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: damaged: no JSON object")
+    return value

@@ -1,0 +1,100 @@
+"""The index of a whole store as one Parquet file, so that ten million videos are one read, and DuckDB can ask it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade.many._store import Store
+
+NAME = "index.parquet"
+_SMALL = {"offset": np.int64, "bytes": np.int64, "emissions": np.int32, "damaged": np.bool_}
+_ROWS_AT_ONCE = 50_000
+_PLAN, _UNITS = b"saccade.plan", b"saccade.units"
+
+
+def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any]:
+    """What the folded file knows: "unit" and "shard" lists, `_SMALL` arrays, and "units", a set of those it covers.
+
+    Nothing where there is no such file, no pyarrow, or it is of another plan: the parts are the truth.
+    """
+    nothing: dict[str, Any] = {name: np.empty(0, kind) for name, kind in _SMALL.items()}
+    nothing |= {"unit": [], "shard": [], "units": frozenset()}
+    try:
+        import pyarrow.parquet as pq
+
+        file = store.open(NAME)
+    except (ImportError, FileNotFoundError, NotADirectoryError):
+        return nothing
+    with file:
+        try:
+            parquet = pq.ParquetFile(file)
+            notes = parquet.schema_arrow.metadata or {}
+            if notes.get(_PLAN) != plan.encode():
+                return nothing
+            units = frozenset(json.loads(notes[_UNITS]))
+            table = parquet.read(columns=["unit", "shard", *_SMALL])
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"{store}/{NAME}: damaged: {error}; remove it: it is made of index/") from None
+    if not units <= committed:
+        return nothing
+    found: dict[str, Any] = {name: table[name].to_numpy() for name in _SMALL}
+    return found | {"unit": table["unit"].to_pylist(), "shard": table["shard"].to_pylist(), "units": units}
+
+
+def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: Path) -> int:
+    """Write the lines of index parts as a Parquet file and give their number.
+
+    `members` become columns: offset and bytes of all of a video's members together, and of each one. Checksums stay in
+    the parts.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise UnavailableError("the folded index needs pyarrow: pip install 'pysaccade[buckets]'") from None
+    schema = _schema(pa).with_metadata({_PLAN: plan, _UNITS: json.dumps(units)})
+    count = 0
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        rows: list[dict[str, Any]] = []
+        for line in lines:
+            rows.append(_row(line))
+            if len(rows) == _ROWS_AT_ONCE:
+                writer.write_table(pa.Table.from_pylist(rows, schema))
+                count, rows = count + len(rows), []
+        writer.write_table(pa.Table.from_pylist(rows, schema))
+    return count + len(rows)
+
+
+def _schema(pa: Any) -> Any:
+    from pysaccade.many._catalog import MEMBERS
+
+    text, whole, real = pa.string(), pa.int64(), pa.float64()
+    fields = {"key": text, "uri": text, "start": real, "end": real, "stream": whole, "row": whole, "piece": whole,
+              "pieces": whole, "media_s": real, "extra": text, "unit": text, "shard": text, "damaged": pa.bool_(),
+              "damage": text, "emissions": pa.int32(), "frames": whole, "patches": pa.int32(), "patch_size": pa.int32(),
+              "dtype": text, "width_px": pa.int32(), "height_px": pa.int32(), "offset": whole,
+              "bytes": whole}  # fmt: skip
+    for member in MEMBERS:
+        fields |= {f"{_column(member)}_offset": whole, f"{_column(member)}_bytes": whole}
+    return pa.schema(list(fields.items()))
+
+
+def _column(member: str) -> str:
+    return member.removesuffix(".npy")
+
+
+def _row(line: dict[str, Any]) -> dict[str, Any]:
+    from pysaccade.many._catalog import extent
+
+    row = {name: value for name, value in line.items() if name != "members"}
+    row["extra"] = json.dumps(line["extra"], ensure_ascii=False)
+    row["offset"], row["bytes"] = extent(line)
+    for member, where in line["members"].items():
+        row[f"{_column(member)}_offset"], row[f"{_column(member)}_bytes"] = where["offset"], where["bytes"]
+    return row

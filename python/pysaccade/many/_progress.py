@@ -1,0 +1,121 @@
+"""How far an epoch was read, and by which readers: what a dataset's state holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pysaccade.many._order import Stage
+
+_FORMAT, _SCHEMA = "saccade-shards", 1
+Row = tuple[int, int, int, int, int]  # an item's `at`: epoch, ranks, workers, slot, how many clips the slot has given
+
+
+class Progress:
+    """Counts of what readers took, in stages of an epoch: one ends where the number of readers changes.
+
+    `kind`: what of a dataset must be the same for a place in it to mean the same. `rank`: whose counts these are.
+    """
+
+    def __init__(self, kind: Mapping[str, Any], even: str | None, rank: int) -> None:
+        self._kind, self._even, self._rank = dict(kind), even, rank
+        self._loaded: tuple[int, list[Stage], frozenset[int]] = (0, [], frozenset())
+        self._given: dict[int, Row] = {}  # slot -> its last clip, in this process
+        self._marked: dict[int, Row] = {}
+
+    def begin(self, epoch: int, split: Stage, slot: int) -> tuple[list[Stage], int]:
+        """The stages before, and how many clips this slot of `split` took already."""
+        self._given = {}
+        loaded_epoch, stages, ranks = self._loaded
+        if epoch != loaded_epoch or not stages:
+            return [], 0
+        last = stages[-1]
+        if _split(last) == _split(split):
+            return stages[:-1], last.taken.get(slot, 0)
+        if len(ranks) < last.ranks:
+            raise ValueError(
+                f"open_shards: this state is of {len(ranks)} of {last.ranks} ranks; to go on with other numbers of "
+                "ranks or workers give load_state_dict a list of the states of all ranks"
+            )
+        return stages, 0
+
+    def given(self, at: Row) -> None:
+        """A clip was given by this process."""
+        self._given[at[3]] = at
+
+    def mark(self, rows: Iterable[Sequence[int]]) -> None:
+        """Clips were used; in the order in which they came."""
+        for epoch, ranks, workers, slot, count in rows:
+            if any(row[:3] != (epoch, ranks, workers) for row in self._marked.values()):
+                self._marked = {}
+            self._marked[slot] = (epoch, ranks, workers, slot, count)
+
+    def state(self, epoch: int) -> dict[str, Any]:
+        """What was loaded, and what was marked since; where nothing was marked, what was given by this process."""
+        rows = self._marked or self._given
+        loaded_epoch, loaded, known = self._loaded
+        of_epoch = next(iter(rows.values()))[0] if rows else epoch
+        stages = list(loaded) if loaded_epoch == of_epoch else []
+        for _, ranks, workers, slot, count in rows.values():
+            stage = Stage(ranks, workers, self._even, {})
+            if stages and _split(stages[-1]) == _split(stage):
+                stage.taken.update(stages.pop().taken)
+            stage.taken[slot] = count
+            stages.append(stage)
+            known = frozenset()
+        written = [
+            {"ranks": s.ranks, "workers": s.workers, "even": s.even, "taken": {str(k): n for k, n in s.taken.items()}}
+            for s in stages
+        ]
+        of_ranks = sorted(known | {self._rank})
+        return {
+            "format": _FORMAT,
+            "schema": _SCHEMA,
+            **self._kind,
+            "epoch": of_epoch,
+            "stages": written,
+            "of_ranks": of_ranks,
+        }
+
+    def load(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> int:
+        """Take over a state, or those of several ranks; gives the epoch.
+
+        Raises:
+            ValueError: They are none, or of something else.
+        """
+        states = [state] if isinstance(state, Mapping) else list(state)
+        if not states:
+            raise ValueError("load_state_dict: there is no state")
+        for one in states:
+            self._check(one)
+        parts = [[_stage(stage) for stage in one["stages"]] for one in states]
+        epochs = {int(one["epoch"]) for one in states}
+        if len(epochs) > 1 or len({len(part) for part in parts if part}) > 1:
+            raise ValueError("load_state_dict: these states were not saved at the same time by ranks of one run")
+        stages: list[Stage] = []
+        for part in parts:
+            if stages and part and _split(part[-1]) != _split(stages[-1]):
+                raise ValueError("load_state_dict: these states are of different numbers of ranks or workers")
+            if stages and part:
+                stages[-1].taken.update(part[-1].taken)
+            stages = stages or part
+        ranks = frozenset(rank for one in states for rank in one["of_ranks"])
+        epoch = epochs.pop()
+        self._loaded, self._given, self._marked = (epoch, stages, ranks), {}, {}
+        return epoch
+
+    def _check(self, state: Mapping[str, Any]) -> None:
+        if state.get("format") != _FORMAT or state.get("schema") != _SCHEMA:
+            raise ValueError("load_state_dict: not a state of open_shards")
+        for name, value in self._kind.items():
+            if state.get(name) != value:
+                raise ValueError(f"load_state_dict: the state has {name} {state.get(name)!r}, this dataset {value!r}")
+
+
+def _split(stage: Stage) -> tuple[int, int, str | None]:
+    return stage.ranks, stage.workers, stage.even
+
+
+def _stage(written: Mapping[str, Any]) -> Stage:
+    taken = {int(slot): int(count) for slot, count in written["taken"].items()}
+    return Stage(int(written["ranks"]), int(written["workers"]), written["even"], taken)

@@ -1,0 +1,257 @@
+"""Where a store lies: a folder of this machine, or a prefix of a bucket through fsspec; with the same few verbs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pysaccade._native._errors import InputError, UnavailableError
+
+_AT_ONCE = 64  # requests to a bucket in flight
+
+
+class LocalStore:
+    """A store on a file system of this machine. Needs nothing but Python."""
+
+    local = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self, name: str) -> bytes:
+        """A file's content. Raises FileNotFoundError."""
+        return (self.path / name).read_bytes()
+
+    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
+        """The content of many small files."""
+        return {name: self.read(name) for name in names}
+
+    def read_part(self, name: str, offset: int, count: int) -> bytes:
+        """`count` bytes from `offset`, fewer at the file's end."""
+        with (self.path / name).open("rb") as file:
+            file.seek(offset)
+            return file.read(count)
+
+    def open(self, name: str) -> BinaryIO:
+        """A file to read from here and there. Raises FileNotFoundError."""
+        return (self.path / name).open("rb")
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Name of each file below a folder -> its bytes, in the order of names; {} where there is none."""
+        top = self.path / folder
+        found = {}
+        for where, _, files in os.walk(top):
+            for file in files:
+                path = Path(where, file)
+                with contextlib.suppress(FileNotFoundError):
+                    found[path.relative_to(self.path).as_posix()] = path.stat().st_size
+        return dict(sorted(found.items()))
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Make a file that must not exist yet. False: it was there. Never seen half-written."""
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.parent / f".{target.name}.{secrets.token_hex(6)}"
+        try:
+            with draft.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                target.hardlink_to(draft)
+            except FileExistsError:
+                return False
+            return True
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def upload(self, source: Path, name: str) -> None:
+        """Copy a file of this machine into the store."""
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.parent / f".{target.name}.{secrets.token_hex(6)}"
+        try:
+            shutil.copyfile(source, draft)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are gone are no error."""
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+
+    def written_s(self, name: str) -> float | None:
+        """When a file was last written, in seconds since 1970; None: unknown."""
+        try:
+            return (self.path / name).stat().st_mtime
+        except FileNotFoundError:
+            return None
+
+
+class BucketStore:
+    """A store in a bucket, or in whatever fsspec opens."""
+
+    local = False
+
+    def __init__(self, url: str, options: Mapping[str, Any]) -> None:
+        fsspec = _import_fsspec(url)
+        try:
+            self._fs, root = fsspec.core.url_to_fs(url, use_listings_cache=False, **options)
+        except (ImportError, ValueError) as error:
+            raise UnavailableError(f"{url}: {str(error).splitlines()[0]}") from None
+        self._url, self._root = url.rstrip("/"), root.rstrip("/")
+
+    def __str__(self) -> str:
+        return self._url
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def read(self, name: str) -> bytes:
+        """A file's content. Raises FileNotFoundError."""
+        content: bytes = self._fs.cat_file(self._at(name))
+        return content
+
+    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
+        """The content of many small files, several at once."""
+        wanted = {self._at(name): name for name in names}
+        if not wanted:
+            return {}
+        paths = list(wanted)
+        if len(paths) == 1:  # of one path fsspec gives the content alone
+            return {wanted[paths[0]]: self.read(wanted[paths[0]])}
+        options = {"batch_size": _AT_ONCE} if getattr(self._fs, "async_impl", False) else {}
+        return {wanted[path.removeprefix("/") if path not in wanted else path]: content
+                for path, content in self._fs.cat(paths, **options).items()}  # fmt: skip
+
+    def read_part(self, name: str, offset: int, count: int) -> bytes:
+        """`count` bytes from `offset`, fewer at the file's end."""
+        content: bytes = self._fs.cat_file(self._at(name), start=offset, end=offset + count)
+        return content
+
+    def open(self, name: str) -> BinaryIO:
+        """A file to read from here and there. Raises FileNotFoundError."""
+        file: BinaryIO = self._fs.open(self._at(name), "rb")
+        return file
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Name of each file below a folder -> its bytes, in the order of names, by one listing."""
+        try:
+            found = self._fs.find(self._at(folder), detail=True)
+        except FileNotFoundError:
+            return {}
+        top = self._root.lstrip("/")
+        return {path.lstrip("/")[len(top) + 1 :]: int(facts["size"]) for path, facts in sorted(found.items())}
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Make a file that must not exist yet. False: it was there, with other bytes or by another hand.
+
+        Where the file system can't do so in one step, a look beforehand must do: markers of two who race differ in who
+        wrote them alone.
+        """
+        path = self._at(name)
+        try:
+            self._in_folder(path, lambda: self._fs.pipe_file(path, content, mode="create"))
+        except FileExistsError:
+            return self._was_mine(name, content)
+        except (TypeError, ValueError, NotImplementedError):
+            if self._fs.exists(path):
+                return self._was_mine(name, content)
+            self._in_folder(path, lambda: self._fs.pipe_file(path, content))
+        return True
+
+    def _in_folder(self, path: str, write: Callable[[], object]) -> None:
+        """Write a file; where folders are no mere prefixes, its folder is made when it is missing."""
+        try:
+            write()
+        except FileNotFoundError:
+            self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+            write()
+
+    def _was_mine(self, name: str, content: bytes) -> bool:
+        """A request whose answer was lost is sent again, and then finds its own file."""
+        return self.read(name) == content
+
+    def upload(self, source: Path, name: str) -> None:
+        """Copy a file of this machine into the store."""
+        path = self._at(name)
+        self._in_folder(path, lambda: self._fs.put_file(str(source), path))
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are gone are no error."""
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                self._fs.rm_file(self._at(name))
+
+    def written_s(self, name: str) -> float | None:
+        """When a file was last written, in seconds since 1970; None: unknown."""
+        try:
+            return float(self._fs.modified(self._at(name)).timestamp())
+        except (FileNotFoundError, NotImplementedError):
+            return None
+
+
+Store = LocalStore | BucketStore
+
+
+def open_store(store: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> Store:
+    """The store at a path or URL; looks at nothing yet.
+
+    Args:
+        store: A folder, "file:///folder", or a URL of fsspec's: "s3://bucket/prefix".
+        options: Of fsspec's file system, such as {"endpoint_url": ...}.
+
+    Raises:
+        UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+    """
+    text = os.fsdecode(store)
+    if not is_remote(text):
+        return LocalStore(Path(text.removeprefix("file://")))
+    return BucketStore(text, options or {})
+
+
+def is_remote(text: str) -> bool:
+    """Whether this is a URL of something else than a file of this machine."""
+    return "://" in text and not text.startswith("file://")
+
+
+def facts_of(store: Store) -> dict[str, Any]:
+    """plan/plan.json of a store.
+
+    Raises:
+        InputError: There is no plan, or it is damaged.
+    """
+    import json
+
+    advice = "make a store with `saccade plan` or `python -m pysaccade.work plan`"
+    try:
+        facts = json.loads(store.read("plan/plan.json"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{store}: no plan/plan.json in it; {advice}") from None
+    except ValueError as error:
+        raise InputError(f"{store}/plan/plan.json: damaged: {error}") from None
+    if not isinstance(facts, dict) or facts.get("format") != "saccade-plan" or "hash" not in facts:
+        raise InputError(f"{store}/plan/plan.json: not of a plan; {advice}")
+    if not isinstance(facts.get("schema"), int) or facts["schema"] > 1:
+        raise InputError(
+            f"{store}: schema {facts.get('schema')} is newer than this pysaccade knows (1); upgrade pysaccade"
+        )
+    return facts
+
+
+def _import_fsspec(url: str) -> Any:
+    try:
+        import fsspec
+        import fsspec.core
+    except ModuleNotFoundError:
+        raise UnavailableError(f"{url}: buckets need fsspec: pip install 'pysaccade[buckets]'") from None
+    return fsspec

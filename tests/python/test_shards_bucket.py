@@ -1,0 +1,135 @@
+"""Stores in a bucket of a real S3-compatible server, and the folded index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pysaccade as sc
+from bucket_support import BUCKET, put_tree
+from pysaccade.many import _catalog, _folded
+from pysaccade.many._store import open_store
+from store_support import PLAN, HandMade, small_store, video
+
+torch = pytest.importorskip("torch")
+from torch.utils.data import DataLoader  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> HandMade:
+    return small_store(tmp_path_factory.mktemp("stores") / "store")
+
+
+@pytest.fixture(scope="module")
+def bucket(s3: str, made: HandMade) -> str:
+    put_tree(s3, made.path, "read/store")
+    return f"s3://{BUCKET}/read/store"
+
+
+def same(a: Any, b: Any) -> bool:
+    return a.keys() == b.keys() and all(
+        torch.equal(a[key], b[key]) if isinstance(a[key], torch.Tensor) else a[key] == b[key] for key in a
+    )
+
+
+@pytest.mark.parametrize(("shuffle", "workers", "prefetch"), [(0, 0, 4), (0, 0, 0), (6, 0, 3), (6, 2, 2)])
+def test_bucket_gives_what_the_folder_gives(made: HandMade, bucket: str, shuffle: int, workers: int, prefetch: int):
+    def read(store: Any) -> list[Any]:
+        data = sc.open_shards(store, clip=4, shuffle=shuffle, prefetch=prefetch)
+        return list(DataLoader(data, batch_size=None, num_workers=workers))
+
+    there, here = read(bucket), read(made.path)
+    assert len(there) == len(here)
+    assert all(same(a, b) for a, b in zip(there, here, strict=True))
+
+
+def test_a_loop_that_was_left_leaves_no_thread(bucket: str):
+    import threading
+
+    for i, _ in enumerate(sc.open_shards(bucket, clip=4)):
+        if i == 2:
+            break
+    import gc
+
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name.startswith("pysaccade-shards"):
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+def test_missing_store_is_one_clear_line(s3: str):
+    with pytest.raises(sc.InputError, match=r"s3://videos/nothing: no plan/plan\.json in it; make a store with"):
+        sc.open_shards(f"s3://{BUCKET}/nothing")
+
+
+def test_missing_scheme_is_one_clear_line():
+    with pytest.raises(sc.UnavailableError, match="nosuch://x"):
+        sc.open_shards("nosuch://x/y")
+
+
+def test_exclusive_create_has_one_winner(s3: str, tmp_path: Path):
+    import concurrent.futures
+
+    for store in (open_store(f"s3://{BUCKET}/race"), open_store(tmp_path / "race"), open_store("memory://race")):
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            won = list(threads.map(lambda i, s=store: s.create("commits/x.json", b"%d" % i), range(24)))
+        assert sum(won) == 1
+        assert store.read("commits/x.json") == b"%d" % won.index(True)
+        assert list(store.sizes("commits")) == ["commits/x.json"]
+
+
+def fold(store: Any, target: Path) -> int:
+    commits = _catalog.commits_of(store)
+    names = [commits[unit] for unit in sorted(commits)]
+    return _folded.fold(_catalog.lines_of(store, PLAN, names), sorted(commits), PLAN, target)
+
+
+def test_folded_index_says_what_the_parts_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pq = pytest.importorskip("pyarrow.parquet")
+    made = small_store(tmp_path / "s")
+    store = open_store(made.path)
+    before = _catalog.read_catalog(store, require_complete=True)
+    assert fold(store, made.path / _folded.NAME) == 20
+    table = pq.read_table(made.path / _folded.NAME).to_pylist()
+    assert [row["key"] for row in table] == made.keys
+    for row in table:
+        shard = (made.path / row["shard"]).read_bytes()
+        samples = made.arrays[row["key"]]["patches"].tobytes()
+        assert shard[row["patches_offset"] + 256 : row["patches_offset"] + row["patches_bytes"]] == samples
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("the parts were read")
+
+    monkeypatch.setattr(_catalog, "markers_of", never)
+    after = _catalog.read_catalog(store, require_complete=True)
+    for name, value in vars(before).items():
+        assert str(getattr(after, name)) == str(value)
+
+
+def test_units_that_came_later_are_read_from_their_parts(tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    made = HandMade(tmp_path / "s", units=3)
+    made.unit(1, {"a": video(1, 5)})
+    fold(open_store(made.path), made.path / _folded.NAME)
+    made.unit(0, {"b": video(2, 3), "c": video(3, 4)})
+    made.unit(2, {"d": video(4, 4)})
+    items = list(sc.open_shards(made.path, clip=None))
+    assert [item["key"] for item in items] == ["b", "c", "a", "d"]
+    assert [len(item["frame"]) for item in items] == [3, 4, 5, 4]
+
+
+def test_folded_index_of_another_plan_is_not_believed(tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    made = HandMade(tmp_path / "s", units=1)
+    made.unit(0, {"a": video(1, 5)})
+    commits = _catalog.commits_of(open_store(made.path))
+    _folded.fold(iter(()), sorted(commits), "cd" * 32, made.path / _folded.NAME)
+    assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["a"]
+    (made.path / _folded.NAME).write_bytes(b"PAR1 nonsense")
+    with pytest.raises(sc.InputError, match=r"index\.parquet: damaged"):
+        sc.open_shards(made.path)
