@@ -3,6 +3,7 @@
 
     bench/python/stream_bench.py dump CLIP...       Stream on every frame against `saccade dump --every frame`
     bench/python/stream_bench.py cost               Python's own time for an emission
+    bench/python/stream_bench.py ahead CLIP...      a model's step of --work-ms for each emission, with and without prefetch
     bench/python/stream_bench.py others CLIP...     against torchcodec, decord, PyAV and OpenCV, each with torch
     bench/python/stream_bench.py others --device cuda CLIP...
 
@@ -51,8 +52,8 @@ def ratio(rates: dict[str, list[float]], one: str, other: str) -> str:
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} .. {max(ratios):.2f})"
 
 
-def stream_rate(clip: Path, **options: Any) -> float:
-    """Frames a second of a Stream with patches on every frame, opening included."""
+def whole_rate(clip: Path, **options: Any) -> float:
+    """Frames a second of stream_rate(), opening included."""
     begin = time.perf_counter()
     count = sum(1 for _ in sc.Stream(clip, every="frame", **options))
     if options.get("device") == "cuda":
@@ -60,8 +61,18 @@ def stream_rate(clip: Path, **options: Any) -> float:
     return count / (time.perf_counter() - begin)
 
 
+def stream_rate(clip: Path, **options: Any) -> float:
+    """Frames a second of a Stream with patches on every frame, once it is open: as the program's own clock counts."""
+    stream = sc.Stream(clip, every="frame", **options)
+    begin = time.perf_counter()
+    count = sum(1 for _ in stream)
+    if options.get("device") == "cuda":
+        torch.cuda.synchronize()
+    return count / (time.perf_counter() - begin)
+
+
 def dump_rate(clip: Path) -> float:
-    """Frames a second of the program's dump, by its own clock: without the start of the process."""
+    """Frames a second of the program's dump, by its own clock: from the open source on."""
     with tempfile.TemporaryDirectory() as folder:
         command = [program(), "dump", clip, "-o", f"{folder}/dump", "--every", "frame", "--log-level", "error"]
         subprocess.run([*command, "--progress", "none"], check=True, stdout=subprocess.DEVNULL)
@@ -114,6 +125,25 @@ def _bare_call_us(stream: sc.Stream, count: int) -> float:
     while taker.take(1000, addresses) == 0:
         pass
     return (time.thread_time() - begin) / count * 1e6
+
+
+def bench_ahead(clips: list[Path], pairs: int, device: str, work_ms: float) -> None:
+    """Emissions made ahead, while this thread does other work that holds no lock, as a model's step does."""
+
+    def rate(clip: Path, prefetch: int) -> float:
+        stream = sc.Stream(clip, every="frame", device=device, prefetch=prefetch)
+        begin = time.perf_counter()
+        count = 0
+        for _ in stream:
+            time.sleep(work_ms / 1e3)
+            count += 1
+        return count / (time.perf_counter() - begin)
+
+    print("| clip | prefetch 0, frames/s | 2, frames/s | 2 is faster by, median (min .. max) |\n|---|---|---|---|")
+    for clip in clips:
+        rates = in_pairs({str(count): partial(rate, clip, count) for count in (0, 2)}, pairs)
+        none, two = (statistics.median(rates[name]) for name in ("0", "2"))
+        print(f"| {clip.name} | {none:.0f} | {two:.0f} | {ratio(rates, '2', '0')} |", flush=True)
 
 
 # ---- the same work by others -----------------------------------------------------------------------------------------
@@ -216,12 +246,12 @@ def other_rate(frames: Callable[[Path, str], Iterator[Tensor]], clip: Path, devi
 
 
 def bench_others(clips: list[Path], pairs: int, device: str, most: int) -> None:
-    """Stream against the same work by others."""
+    """Stream against the same work by others, opening included on both sides."""
     print(
         "| clip | by | frames/s | Stream, frames/s | Stream is faster by, median (min .. max) |\n|---|---|---|---|---|"
     )
     for clip in clips:
-        mine = partial(stream_rate, clip, device=device, dtype="f32", frames=most)
+        mine = partial(whole_rate, clip, device=device, dtype="f32", frames=most)
         works: dict[str, Callable[[], float]] = {"Stream": mine}
         for name, frames in OTHERS.items():
             try:
@@ -241,18 +271,21 @@ def bench_others(clips: list[Path], pairs: int, device: str, most: int) -> None:
 
 
 def main() -> None:
-    """Run one of the three."""
+    """Run one of the four."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dump", "cost", "others"])
+    parser.add_argument("what", choices=["dump", "cost", "ahead", "others"])
     parser.add_argument("clips", nargs="*", type=Path)
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--frames", type=int, default=300, help="of `others`: at most so many of a clip")
+    parser.add_argument("--work-ms", type=float, default=2.0, help="of `ahead`")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     arguments = parser.parse_intermixed_args()
     if arguments.what == "cost":
         bench_cost(arguments.pairs, arguments.device)
     elif not arguments.clips:
         parser.error("name a clip")
+    elif arguments.what == "ahead":
+        bench_ahead(arguments.clips, arguments.pairs, arguments.device, arguments.work_ms)
     elif arguments.what == "dump":
         bench_dump(arguments.clips, arguments.pairs, arguments.device)
     else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from pysaccade.emission._emission import Emission
 
@@ -58,13 +60,7 @@ class EmissionBatch:
     def positions(self, kind: str = "thw") -> Any:
         """[B, N, 3] or [B, N, 2] f32: `Emission.positions` of each."""
         each = [emission.positions(kind) for emission in self.emissions]
-        if hasattr(each[0], "detach"):
-            import torch
-
-            return torch.stack(each)
-        import numpy as np
-
-        return np.stack(each)
+        return _stacked(each)
 
     def __len__(self) -> int:
         """B."""
@@ -79,3 +75,24 @@ class EmissionBatch:
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.patches.shape))
         return f"EmissionBatch({len(self)} emissions, {self.emissions[0].pts_seconds:.3f} s and on, patches [{shape}])"
+
+
+def joined(emissions: Sequence[Emission]) -> EmissionBatch:
+    """Emissions of one stream, each in memory of its own, copied side by side."""
+    arrays = {}
+    for name in ("patches", "geometry", "changed"):
+        each = [getattr(emission, name) for emission in emissions]
+        arrays[name] = _stacked(each)
+    views = tuple(
+        replace(emission, **{name: array[index] for name, array in arrays.items()})
+        for index, emission in enumerate(emissions)
+    )
+    return EmissionBatch(**arrays, emissions=views)
+
+
+def _stacked(each: list[Any]) -> Any:
+    if hasattr(each[0], "detach"):
+        import torch
+
+        return torch.stack(each)
+    return np.stack(each)

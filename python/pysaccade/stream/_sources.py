@@ -29,6 +29,9 @@ class Source(Protocol):
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
         """Open it, and wait for the first frame."""
 
+    def fetch(self) -> None:
+        """Have the next frame at hand, as long as that takes; nobody else's handle is needed for it."""
+
     def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
         """Taker.take."""
 
@@ -47,6 +50,9 @@ class NamedSource:
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
         """Open it, and wait for the first frame."""
         handle.open(self._uri, on_this_thread=on_this_thread)
+
+    def fetch(self) -> None:
+        """Nothing: a thread of the library's reads ahead."""
 
     def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
         """Taker.take."""
@@ -68,7 +74,8 @@ class FrameSource:
         self._rate = rate
         self._frames: Iterator[Any] = iter(())
         self._used_up = False
-        self._ended = False
+        self._ended = self._end_is_told = False
+        self._waiting: list[Any] = []  # the frame at hand
 
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
         """Look at the first frame: it decides size and layout."""
@@ -77,7 +84,7 @@ class FrameSource:
             raise ValueError("Stream: its source was an iterator, which is used up; pass a list, or another iterable")
         self._frames = iter(self.original)
         self._used_up = self._frames is self.original
-        self._ended = False
+        self._ended = self._end_is_told = False
         self._count = 0
         self._last_pts_ns: int | None = None
         self._due = ctypes.c_int32()
@@ -86,34 +93,36 @@ class FrameSource:
         except StopIteration:
             raise InputError("Stream: its source holds no frame") from None
         self._layout = _frames.layout_of(_frames.split(first)[0])
-        self._waiting: list[Any] = [first]
+        self._waiting = [first]
         form = _calls.new(_abi.saccade_frame_format)
         self._layout.fill_format(form)
         form.fps = float(self._rate)
         handle.call("open_frames", ctypes.byref(form), prefix="Stream: ")
         self._takes_device_frames = handle.geometry().backend == "cuda"
 
-    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
-        """Push a frame, and give the emission if one is due: LATER if none is."""
-        del timeout_ms
-        if not self._ended:
-            try:
-                item = self._waiting.pop() if self._waiting else self._next()
-            except StopIteration:
-                self._ended = True
-                handle.call("push_end")
-            else:
-                self._push(handle, item)
-                if not self._due.value:
-                    return _abi.SACCADE_LATER
-        return taker.take(0, addresses)
-
-    def _next(self) -> Any:
+    def fetch(self) -> None:
+        """Ask the iterable for the next frame."""
+        if self._waiting or self._ended:
+            return
         self.asking = threading.get_ident()
         try:
-            return next(self._frames)
+            self._waiting.append(next(self._frames))
+        except StopIteration:
+            self._ended = True
         finally:
             self.asking = None
+
+    def take(self, handle: Handle, taker: Taker, timeout_ms: int, addresses: Sequence[int]) -> int:
+        """Push the frame at hand, and give the emission if one is due: LATER if none is."""
+        del timeout_ms
+        if self._waiting:
+            self._push(handle, self._waiting.pop())
+            if not self._due.value:
+                return _abi.SACCADE_LATER
+        elif self._ended and not self._end_is_told:
+            self._end_is_told = True
+            handle.call("push_end")
+        return taker.take(0, addresses)
 
     def _push(self, handle: Handle, item: Any) -> None:
         image, seconds = _frames.split(item)

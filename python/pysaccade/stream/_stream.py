@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import threading
-import time
-import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from pysaccade._native import _abi, _arrays, _calls, _process
-from pysaccade._native._errors import UnavailableError
-from pysaccade._native._normalize import normalization_of
-from pysaccade.emission._batch import EmissionBatch
+from pysaccade._native import _arrays
+from pysaccade.emission._batch import EmissionBatch, joined
 from pysaccade.emission._emission import Emission
 from pysaccade.stream import _handle, _info
-from pysaccade.stream._fixations import Fixation, FixationRequest, fixation_of
-from pysaccade.stream._options import NativeOptions, table, unknown_name
-from pysaccade.stream._sources import Source, source_of
-from pysaccade.stream._take import Facts, Taker
+from pysaccade.stream._core import Core, closed_error
+from pysaccade.stream._fixations import FixationRequest
+from pysaccade.stream._sources import source_of
 from pysaccade.stream._texture import StreamTexture
 
-_SLICE_MS = 100  # a wait looks at Ctrl-C and at other threads this often
-_OWN_NAMES = ("device", "array")
 
-
-_open_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """At the end of the process: whoever waits ends, and then the library's threads do."""
-    for stream in list(_open_streams):
-        stream.close()
-
-
-class Stream(Iterator[Emission]):
+class Stream(Core, Iterator[Emission]):
     """A video as the few patches that an eye would look at: an iterator of `Emission`.
 
         for emission in sc.Stream("clip.mp4"):
@@ -63,6 +42,9 @@ class Stream(Iterator[Emission]):
         normalize: "clip", "imagenet", "siglip", or (mean, std) of three numbers each; floats alone.
         hwdec: "auto", "no" or "cuda": what decodes.
         live_policy: "auto", "block" or "latest": what becomes of frames when the source is faster.
+        prefetch: How many emissions a thread of the stream's makes ahead while you work with the last one. What you
+            tell the stream then counts for those that are not made yet, and `texture` and `counters` are of the newest;
+            a callable `fixation` and an iterable source are asked on that thread. 0: each is made when you ask for it.
         options: All others of the command line by their names: `patches=200`, `input_format="h264"` (docs/OPTIONS.md).
             None stands for the default.
 
@@ -93,6 +75,7 @@ class Stream(Iterator[Emission]):
         normalize: Any = None,
         hwdec: str = "auto",
         live_policy: str = "auto",
+        prefetch: int = 0,
         **options: Any,
     ) -> None:
         settings: dict[str, Any] = {
@@ -107,141 +90,22 @@ class Stream(Iterator[Emission]):
             "normalize": normalize,
             "hwdec": hwdec,
             "live_policy": live_policy,
+            "prefetch": prefetch,
         }
         self._configure(source, settings)
         self._opened()
 
     # ---- settings ----------------------------------------------------------------------------------------------------
 
-    def _configure(self, source: Any, settings: Mapping[str, Any]) -> None:
-        """Check what can be checked without opening; `settings`: the keywords of __init__."""
-        for name in settings:
-            if name not in _OWN_NAMES and name not in table():
-                raise unknown_name(name, _OWN_NAMES)
-        self._taking = threading.RLock()  # one thread takes emissions
-        self._lock = threading.RLock()  # of the handle
-        self._waiting = 0  # threads that want the handle while another one waits with it
-        self._pending: deque[Callable[[_handle.Handle], int]] = deque()
-        self._handle: _handle.Handle | None = None
-        self._closed = False
-        self._over = False
-        self._forks = _process.forks()
-        self._settings = dict(settings)
-        self._word = _arrays.dtype_word(settings["dtype"])
-        self._normalization = normalization_of(settings["normalize"], self._word)
-        self._place = _arrays.place_of(settings["array"], settings["device"])
-        self._source: Source = source_of(source, settings)
-        self._fixation: Fixation = fixation_of(settings["fixation"], settings["rate"])
-        backend = settings.get("backend")
-        if self._place.device == "cuda" and backend not in (None, "auto", "cuda"):
-            raise ValueError(f"Stream: device={settings['device']!r} conflicts with backend={backend!r}; leave one out")
-
-    def _native_options(self) -> NativeOptions:
-        """The library's options of these settings; the caller frees them."""
-        place = self._place
-        native = NativeOptions()
-        try:
-            for name, value in self._settings.items():
-                if name not in {*_OWN_NAMES, "backend", "fixation", "dtype", "normalize"}:
-                    native.set(name, value)
-            native.set("dtype", self._word)
-            native.set("normalize", self._normalization.name)
-            native.set("fixation", self._fixation.option)
-            backend = self._settings.get("backend")
-            if backend in (None, "auto") and place.device != "auto":
-                backend = place.device
-            if _process.cuda_is_lost():
-                backend = self._without_cuda(backend)
-            native.set("backend", backend)
-            self._ordinal = _arrays.current_cuda_index(place)
-            native.set("device", self._ordinal)
-        except BaseException:
-            native.free()
-            raise
-        return native
-
-    @staticmethod
-    def _without_cuda(backend: str | None) -> str:
-        """The backend of a process that was forked from one that had used CUDA."""
-        if backend == "cuda":
-            raise UnavailableError(
-                "Stream: CUDA was used before this process was forked, and can't be used in it; start workers by "
-                "spawn, or pass device='cpu'"
-            )
-        if backend in (None, "auto"):
-            _process.LOGGER.warning(
-                "CUDA was used before this process was forked: the CPU takes over; spawn workers instead"
-            )
-            return "cpu"
-        return str(backend)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _unopened, (type(self), self._source.original, self._settings)
 
     # ---- opening and closing -----------------------------------------------------------------------------------------
 
-    def _opened(self) -> _handle.Handle:
-        """The handle, of a source that is open: opened now if it never was."""
-        if self._closed:
-            raise _closed_error()
-        if self._handle is None:
-            self._forks = _process.forks()
-            self._open()
-        assert self._handle is not None
-        return self._handle
-
-    def _check_process(self) -> None:
-        if self._forks != _process.forks() and self._handle is not None:
-            raise _handle.fork_error()
-
-    def _check_use(self) -> None:
-        """Raise in a forked child, and in a callable or an iterable that uses the stream by which it was asked."""
-        self._check_process()
-        if self._is_asking():
-            raise ValueError(
-                "Stream: inside its own fixation callable or its source a stream gives its request, texture, info and "
-                "geometry, and takes look, attend and close"
-            )
-
-    def _is_asking(self) -> bool:
-        return threading.get_ident() in (self._fixation.asking, self._source.asking)
-
-    def _open(self) -> None:
-        native = self._native_options()
-        try:
-            handle = _handle.Handle(native)
-        finally:
-            native.free()
-        try:
-            self._fixation.give_to(handle, self)
-            self._handle = handle  # where close(), from another thread, finds it
-            self._source.open(handle, on_this_thread=self._settings.get("backend") == "gl")
-            self._info = handle.info()
-            self._geometry = handle.geometry()
-            _process.note_backend(self._geometry.backend)
-            self._taker = Taker(handle, self._memory(), self._word, self._normalization)
-            self._facts = Facts(self._info.size, self._info.sar, self._normalization)
-        except BaseException:
-            self._handle = None
-            handle.free()
-            if self._closed:
-                raise ValueError("Stream: it was closed while it opened") from None
-            raise
-        self._over = False
-        _open_streams.add(self)
-
-    def _memory(self) -> _arrays.Memory:
-        shape = self._geometry
-        patches = (shape.patch_count, 3, shape.patch_size, shape.patch_size)
-        ordinal = None
-        if self._place.kind == "torch" and self._place.device != "cpu" and shape.backend == "cuda":
-            torch = _arrays.import_torch()
-            ordinal = self._ordinal if torch.cuda.is_available() else None
-        return _arrays.Memory(self._place.kind, self._word, patches, ordinal)
-
     def reopen(self, source: Any = None) -> Stream:
         """Begin again at the start of the source, or of another one, with the same settings. Returns the stream."""
         self._check_use()
+        self._stop_ahead()
         with self._taking, self._mine():
             if source is not None:
                 self._source = source_of(source, self._settings)
@@ -249,30 +113,6 @@ class Stream(Iterator[Emission]):
             self._closed = False
             self._opened()
         return self
-
-    def close(self) -> None:
-        """End decoding and give everything back; emissions stay. Loops over it end, in any thread. Again: nothing."""
-        self._closed = True
-        if self._forks != _process.forks():  # a forked child: all that is the parent's
-            return
-        handle = self._handle
-        if handle is None:
-            return
-        handle.interrupt()
-        if not self._is_asking():  # else the library still works with it, and _take() drops it
-            with self._mine():
-                self._drop()
-
-    def _drop(self) -> None:
-        handle, self._handle = self._handle, None
-        self._pending.clear()
-        if handle is not None:
-            handle.free()
-
-    @property
-    def closed(self) -> bool:
-        """Whether close() was called."""
-        return self._closed
 
     def __enter__(self) -> Stream:
         return self
@@ -285,13 +125,15 @@ class Stream(Iterator[Emission]):
     def __iter__(self) -> Stream:
         self._check_use()
         if self._closed:
-            raise _closed_error()
-        if self._over:
+            raise closed_error()
+        if self._over if self._ahead is None else self._ahead.over:
             self.reopen()
         return self
 
     def __next__(self) -> Emission:
         self._check_use()
+        if self._prefetch:
+            return self._take_ahead()
         with self._taking:
             if self._closed:  # a loop ends, whether close() comes while it waits or between
                 raise StopIteration
@@ -321,6 +163,8 @@ class Stream(Iterator[Emission]):
     def _batch(self, n: int) -> EmissionBatch | None:
         """The next n emissions, fewer at the end of the stream; None: it was there."""
         self._check_use()
+        if self._prefetch:
+            return self._batch_ahead(n)
         emissions: list[Emission] = []
         with self._taking:
             if self._closed:
@@ -341,45 +185,14 @@ class Stream(Iterator[Emission]):
         patches, geometry, changed = (array[: len(emissions)] for array in arrays[:3])
         return EmissionBatch(patches=patches, geometry=geometry, changed=changed, emissions=tuple(emissions))
 
-    def _take(self, addresses: Sequence[int]) -> bool:
-        """Wait for the next emission and write it to these addresses; False: the stream is over, or was closed."""
-        while not self._closed:
-            with self._lock:
-                if self._over or self._handle is None:
-                    return False
-                while self._pending:
-                    self._pending.popleft()(self._handle)
-                try:
-                    status = self._source.take(self._handle, self._taker, _SLICE_MS, addresses)
-                except Exception:
-                    if not self.closed:
-                        raise
-                    self._drop()  # closed by its own source, whose frame then came too late
-                    return False
-                if status != _abi.SACCADE_LATER:
-                    return self._is_emission(status)
-            if self._waiting:
-                time.sleep(0.001)  # locks know no queue: else this thread would have it again at once
-        return False
-
-    def _is_emission(self, status: int) -> bool:
-        """Whether the status is that of an emission; raises for errors."""
-        if status == _abi.SACCADE_OK:
-            return True
-        error = self._fixation.error()
-        if self._closed:  # by a callable of the caller's, or another thread
-            self._drop()
-        if isinstance(error, StopIteration):  # else it would look like the video's end
-            raise RuntimeError("Stream: the fixation callable raised StopIteration") from error
-        if error is not None:  # a callable of the caller's
-            raise error
-        self._over = True
-        failed = None if status == _abi.SACCADE_END else _calls.error(status)
-        if self._handle is not None:
-            self._handle.pass_log_on()
-        if failed is not None and not self._closed:
-            raise failed
-        return False
+    def _batch_ahead(self, n: int) -> EmissionBatch | None:
+        emissions: list[Emission] = []
+        while len(emissions) < n:
+            try:
+                emissions.append(self._take_ahead())
+            except StopIteration:
+                break
+        return joined(emissions) if emissions else None
 
     # ---- where to look -----------------------------------------------------------------------------------------------
 
@@ -441,9 +254,6 @@ class Stream(Iterator[Emission]):
         else:
             self._pending.append(work)
 
-    def _mine(self) -> _Mine:
-        return _Mine(self)
-
     # ---- facts -------------------------------------------------------------------------------------------------------
 
     @property
@@ -503,27 +313,6 @@ class Stream(Iterator[Emission]):
             f"Stream({shown}, {info.width_px}x{info.height_px}, {shape.patch_count} patches of "
             f"{shape.patch_size}x{shape.patch_size} {self._word}, backend {shape.backend})"
         )
-
-
-class _Mine:
-    """The handle's lock, said aloud: a thread that waits for emissions then lets go of it for a moment."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def __enter__(self) -> None:
-        self._stream._waiting += 1
-        try:
-            self._stream._lock.acquire()
-        finally:
-            self._stream._waiting -= 1
-
-    def __exit__(self, *_: object) -> None:
-        self._stream._lock.release()
-
-
-def _closed_error() -> ValueError:
-    return ValueError("Stream: it was closed; reopen() opens it again")
 
 
 def _unopened(kind: type[Stream], source: Any, settings: Mapping[str, Any]) -> Stream:
