@@ -119,6 +119,9 @@ saccade_counters public_counters(const Session& session) {
   out.gaps = source.gaps;
   out.gaps_ns = source.gaps_ns;
   out.truncated = flag(source.truncated);
+  out.late_ns = source.late_ns;
+  out.packets_lost = source.packets_lost;
+  out.segments_lost = source.segments_lost;
   return out;
 }
 

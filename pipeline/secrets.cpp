@@ -42,8 +42,18 @@ bool is_secret_name(std::string_view name) {
   return std::find(kSecretNames.begin(), kSecretNames.end(), last) != kSecretNames.end();
 }
 
+// "10.0.0.1", "cam.local/live", "host:554/x": what stands before the first '/' has a dot and is no file, or a port.
+bool is_full_host(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+  const std::string_view host = text.substr(0, end);
+  const std::size_t colon = host.find(':');
+  if (colon != kNowhere) return colon > 0 && colon + 1 < host.size() && is_digit(host[colon + 1]);
+  const bool is_address = std::all_of(host.begin(), host.end(), [](char c) { return is_digit(c) || c == '.'; });
+  return host.find('.') != kNowhere && (is_address || end < text.size());
+}
+
 // Where the user's name and password end, at their '@'; kNowhere: there are none. A password with an unescaped '/' or
-// '?' is no valid URL, yet people write it: then what should be the port is no number.
+// '?' is no valid URL, yet people write it: then what should be the port is no number, or the host stands further on.
 std::size_t end_of_user(std::string_view url, std::size_t begin) {
   const std::size_t host_end = std::min(url.find_first_of("/?#", begin), url.size());
   const std::size_t at = url.substr(0, host_end).rfind('@');
@@ -53,7 +63,11 @@ std::size_t end_of_user(std::string_view url, std::size_t begin) {
                         std::all_of(url.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
                                     url.begin() + static_cast<std::ptrdiff_t>(host_end), is_digit);
   const std::size_t last = url.rfind('@');
-  return has_port || last == kNowhere || last < begin ? kNowhere : last;
+  if (last == kNowhere || last < begin) return kNowhere;
+  if (!has_port) return last;
+  const bool has_user = colon != kNowhere && colon < host_end && url[begin] != '[';
+  return has_user && !is_full_host(url.substr(begin, colon - begin)) && is_full_host(url.substr(last + 1)) ? last
+                                                                                                           : kNowhere;
 }
 
 std::string mask_users(std::string_view url, std::size_t first_host) {
@@ -113,7 +127,13 @@ std::string masked_uri(std::string_view uri) {
   const std::size_t colon = uri.find(':');
   const bool is_network = colon != kNowhere && std::find(kNetwork.begin(), kNetwork.end(),
                                                          lower_case(uri.substr(0, colon))) != kNetwork.end();
-  return is_network ? mask_url(uri, colon + 1) : std::string(uri);
+  if (is_network) return mask_url(uri, colon + 1);
+  // "user:password@host", whose scheme was forgotten.
+  const std::size_t at = uri.rfind('@');
+  const bool is_user = colon != kNowhere && colon > 1 && at != kNowhere && at > colon + 1 &&
+                       uri.find_first_of("/\\=") > at && uri.find(':', colon + 1) > at &&
+                       is_full_host(uri.substr(at + 1));
+  return is_user ? mask_url(uri, 0) : std::string(uri);
 }
 
 std::string without_secrets(std::string_view text) {

@@ -62,6 +62,9 @@ void check_inputs(Options& options) {
         fmt::format("{}: no output was given; add -o {}", command,
                     options.command == Command::kDump ? "DIR" : "out.mp4, -o out.html, -o out.png or --against VIDEO"));
   }
+  if (output.find("://") != output.npos) {
+    throw UsageError(fmt::format("{}: -o {}: a URL can't be written to; give a path", command, masked_uri(output)));
+  }
   for (const std::string& input : options.inputs) {
     refuse_input_as_output("--trace", options.profile.trace, input);
     for (const auto& shot : options.view.screenshots) refuse_input_as_output("--screenshot", shot.path, input);

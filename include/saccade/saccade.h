@@ -443,9 +443,12 @@ typedef struct saccade_counters {
   int64_t packets_corrupt;
   int64_t packets_late;  // left out because decoding was behind a live stream
   int64_t format_changes;
-  int64_t gaps;       // connections of a live stream that were lost and replaced
-  int64_t gaps_ns;    // their length in all
-  int32_t truncated;  // 1: the container ended before its promise
+  int64_t gaps;           // connections of a live stream that were lost and replaced
+  int64_t gaps_ns;        // their length in all
+  int32_t truncated;      // 1: the container ended before its promise
+  int64_t late_ns;        // what packets_late would have lasted
+  int64_t packets_lost;   // on the way: gaps in what the sender numbered
+  int64_t segments_lost;  // of HLS and DASH: that could not be fetched
 } saccade_counters;
 
 SACCADE_API saccade_status saccade_stream_get_counters(saccade_stream* stream, saccade_counters* out);

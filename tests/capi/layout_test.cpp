@@ -48,6 +48,8 @@ AT(saccade_counters, frames, 8);
 AT(saccade_counters, frames_decoded, 72);
 AT(saccade_counters, gaps_ns, 128);
 AT(saccade_counters, truncated, 136);
+AT(saccade_counters, late_ns, 144);
+AT(saccade_counters, segments_lost, 160);
 
 AT(saccade_stream_end, reason, 8);
 AT(saccade_stream_end, broke, 20);

@@ -178,7 +178,11 @@ TEST(Process, OpenedAndLeftUnfinished_LeavesNothing) {
   for (int i = 0; i < 50; ++i) round();
   const long before = resident_kib();
   for (int i = 0; i < 200; ++i) round();
-  EXPECT_LT(resident_kib() - before, 4096) << "KiB in 200 rounds";
+  const long grown = resident_kib() - before;
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps what is freed for a while, and finds leaks by itself
+  EXPECT_LT(grown, 4096) << "KiB in 200 rounds";
+#endif
+  EXPECT_LT(grown, 64 * 1024) << "KiB in 200 rounds";
 }
 
 TEST(Probe, ClosedSource_TellsWhatAnOpenOneDoes) {

@@ -385,6 +385,9 @@ class saccade_counters(ctypes.Structure):  # noqa: N801
     gaps: int
     gaps_ns: int
     truncated: int
+    late_ns: int
+    packets_lost: int
+    segments_lost: int
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("frames", ctypes.c_int64),
@@ -404,6 +407,9 @@ class saccade_counters(ctypes.Structure):  # noqa: N801
         ("gaps", ctypes.c_int64),
         ("gaps_ns", ctypes.c_int64),
         ("truncated", ctypes.c_int32),
+        ("late_ns", ctypes.c_int64),
+        ("packets_lost", ctypes.c_int64),
+        ("segments_lost", ctypes.c_int64),
     ]
 
 

@@ -124,6 +124,12 @@ class Counters:
     gaps_ns: int
     truncated: bool
     """The container ended before its promise."""
+    late_ns: int
+    """What `packets_late` would have lasted."""
+    packets_lost: int
+    """On the way: gaps in what the sender numbered."""
+    segments_lost: int
+    """Of HLS and DASH: that could not be fetched."""
 
 
 _FLAGS = {"mirrored", "deinterlaced", "matrix_tagged", "range_tagged", "live", "truncated"}

@@ -51,13 +51,19 @@ TEST(Secrets, OddSpellings_AreMaskedToo) {
   EXPECT_EQ(masked_uri("http://h/x?token=ab,hunter2"), "http://h/x?token=***");
   EXPECT_EQ(masked_uri("http://h/x?token=ab;hunter2&n=1"), "http://h/x?token=***&n=1");
   EXPECT_EQ(masked_uri("http://h/x?code=hunter2"), "http://h/x?code=***");
+  EXPECT_EQ(masked_uri("rtsp://cam:12/hunter2@10.0.0.1/live"), "rtsp://***@10.0.0.1/live");
+  EXPECT_EQ(masked_uri("rtsp://cam:12/hunter2@10.0.0.1"), "rtsp://***@10.0.0.1");
+  EXPECT_EQ(masked_uri("rtsp://cam:12?hunter2@host:554/live"), "rtsp://***@host:554/live");
+  EXPECT_EQ(masked_uri("cam:hunter2@10.0.0.1/live"), "***@10.0.0.1/live");
+  EXPECT_EQ(masked_uri("cam:hunter2@host:554"), "***@host:554");
 }
 
 TEST(Secrets, WhatIsNone_Stays) {
   for (const char* uri :
        {"clip.mp4", "/a/b@c.mp4", "dir/a?token=b.mp4", "-", "lavfi:testsrc2@a=size=64x64", "test://desktop?size=64x64",
         "rtsp://host:554/a@b/live", "http://host/path?keyframes=1&codec=h264", "udp://239.0.0.1:1234",
-        "http://[::1]:80/a@b", "C:\\video@work.mp4", "/dev/video0", "", "http://", "://", "a://@"}) {
+        "http://[::1]:80/a@b", "http://host:80/a@b.mp4", "12:30@home.mp4", "C:\\video@work.mp4", "/dev/video0", "",
+        "http://", "://", "a://@"}) {
     const std::string shown = masked_uri(uri);
     EXPECT_EQ(shown, std::string(uri) == "a://@" ? "a://***@" : uri);
   }
