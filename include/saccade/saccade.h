@@ -425,8 +425,7 @@ SACCADE_API saccade_status saccade_stream_get_level(saccade_stream* stream, int 
 // the level.
 SACCADE_API saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int level, void* texels,
                                                      size_t size_bytes);
-
-// Totals since the source was opened. The source's own are 0 until the end: its thread still counts.
+// Totals since opening. The source's own are 0 until the end: its thread still counts.
 typedef struct saccade_counters {
   size_t struct_size;
   int64_t frames;  // through the texture
