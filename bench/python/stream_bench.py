@@ -3,7 +3,7 @@
 
     bench/python/stream_bench.py dump CLIP...       Stream on every frame against `saccade dump --every frame`
     bench/python/stream_bench.py cost               Python's own time for an emission
-    bench/python/stream_bench.py ahead CLIP...      a model's step of --work-ms for each emission, with and without prefetch
+    bench/python/stream_bench.py ahead CLIP...      a step of --work-ms for each emission, with and without prefetch
     bench/python/stream_bench.py others CLIP...     against torchcodec, decord, PyAV and OpenCV, each with torch
     bench/python/stream_bench.py others --device cuda CLIP...
 
