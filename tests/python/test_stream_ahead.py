@@ -253,3 +253,17 @@ def test_wrong_values_are_told(value: object, error: type[Exception], text: str)
     assert sum(1 for _ in stream_of(prefetch=np.int64(2), frames=3)) == 3
     with pytest.raises(ValueError, match="prefetch needs a thread"):
         stream_of(prefetch=2, backend="gl")
+
+
+@pytest.mark.torch
+def test_arrays_of_one_block_of_memory_do_not_overlap():
+    from pysaccade._native._arrays import Memory
+
+    memory = Memory("torch", "u8", (5, 3, 2, 2), None, block=4)  # as on a GPU, where a block is 16
+    made = [memory.one() for _ in range(10)]
+    for number, (arrays, addresses) in enumerate(made):
+        assert addresses == tuple(array.data_ptr() for array in arrays)
+        assert [tuple(array.shape) for array in arrays] == [(5, 3, 2, 2), (5, 4), (5,)]
+        arrays[0].fill_(number), arrays[1].fill_(number), arrays[2].fill_(number % 2)
+    for number, (arrays, _) in enumerate(made):
+        assert [set(array.flatten().tolist()) for array in arrays] == [{number}, {float(number)}, {bool(number % 2)}]

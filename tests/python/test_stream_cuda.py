@@ -68,6 +68,25 @@ def test_work_queued_before_and_memory_freed_after_do_no_harm(clip: Path):
     assert wrong == 0
 
 
+def test_emissions_made_ahead_are_ordered_with_the_callers_stream(clip: Path):
+    import torch
+
+    wanted = [emission.patches.cuda() for emission in cpu(clip, every="frame", frames=40)]
+    stream = sc.Stream(clip, device="cuda", every="frame", frames=40, prefetch=3)
+    streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
+    wrong = torch.zeros((), dtype=torch.int64, device="cuda")
+    for number, right in enumerate(wanted):
+        with torch.cuda.stream(streams[number % 3]):
+            emission = next(stream)
+            torch.cuda._sleep(200_000)
+            differ = (emission.patches != right).sum()
+            del emission  # its memory may go to the next one, but not before this work has read it
+        torch.cuda.current_stream().wait_stream(streams[number % 3])
+        wrong += differ
+    assert int(wrong) == 0
+    assert next(stream, None) is None
+
+
 def test_batches_lie_on_the_gpu(clip: Path):
     import torch
 

@@ -120,17 +120,28 @@ def current_cuda_index(place: Place) -> int:
 def current_cuda_stream(ordinal: int) -> int:
     """The cudaStream_t of torch's current stream on a device; 0: the default one."""
     torch: Any = sys.modules["torch"]
-    return int(torch.cuda.current_stream(ordinal).cuda_stream)
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # without an object of torch's for it
+    return int(raw(ordinal) if raw is not None else torch.cuda.current_stream(ordinal).cuda_stream)
 
 
 class Memory:
-    """Makes the arrays of one stream's emissions: on the host, or on a CUDA device by torch's allocator."""
+    """Makes the arrays of one stream's emissions: on the host, or on a CUDA device by torch's allocator.
 
-    def __init__(self, kind: str, word: str, shape: tuple[int, ...], cuda_index: int | None) -> None:
-        """`shape`: [N, 3, S, S] of patches; `cuda_index`: None for the host."""
+    An allocation on a GPU costs Python microseconds, so that there the small arrays of `BLOCK` emissions are one.
+    """
+
+    BLOCK = 16
+
+    def __init__(
+        self, kind: str, word: str, shape: tuple[int, ...], cuda_index: int | None, block: int | None = None
+    ) -> None:
+        """`shape`: [N, 3, S, S] of patches; `cuda_index`: None for the host; `block`: emissions, None: as above."""
         self.shape = shape
         self.cuda_index = cuda_index
         self.patches_bytes = math.prod(shape) * np.dtype(DTYPES[word]).itemsize
+        self._block = block or (1 if cuda_index is None else self.BLOCK)
+        self._small: list[tuple[tuple[Any, ...], tuple[int, ...]]] = []  # made ready, the next one last
+        self._small_stream: int | None = None  # whose order they are allocated in
         if kind == "torch":
             torch = import_torch()
             device = torch.device("cpu" if cuda_index is None else f"cuda:{cuda_index}")
@@ -143,15 +154,38 @@ class Memory:
     def empty(self, rows: tuple[int, ...] = ()) -> tuple[Any, ...]:
         """Arrays that are not filled: patches [*rows, N, 3, S, S], geometry [*rows, N, 4] and changed [*rows, N].
 
-        On a GPU also damaged_tiles [*rows, 1]: there the host doesn't know it.
+        On a GPU also damaged_tiles [*rows]: there the host doesn't know it.
         """
-        empty, (patches, floats, flags, integers), count = self._empty, self._dtypes, self.shape[0]
-        arrays = (
-            empty((*rows, *self.shape), dtype=patches),
-            empty((*rows, count, 4), dtype=floats),
-            empty((*rows, count), dtype=flags),
-        )
-        return arrays if self.cuda_index is None else (*arrays, empty((*rows, 1), dtype=integers))
+        return self._empty((*rows, *self.shape), dtype=self._dtypes[0]), *self._empty_small(rows)
+
+    def one(self) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        """empty() of one emission, and where each array lies."""
+        if self._block == 1:
+            arrays = self.empty()
+            return arrays, tuple(map(address, arrays))
+        patches = self._empty(self.shape, dtype=self._dtypes[0])
+        stream = None if self.cuda_index is None else current_cuda_stream(self.cuda_index)
+        if not self._small or stream != self._small_stream:
+            self._small_stream = stream
+            self._small = self._blocks()
+        small, addresses = self._small.pop()
+        return (patches, *small), (patches.data_ptr(), *addresses)
+
+    def _empty_small(self, rows: tuple[int, ...]) -> tuple[Any, ...]:
+        empty, (_, floats, flags, integers), count = self._empty, self._dtypes, self.shape[0]
+        arrays = empty((*rows, count, 4), dtype=floats), empty((*rows, count), dtype=flags)
+        return arrays if self.cuda_index is None else (*arrays, empty(rows, dtype=integers))
+
+    def _blocks(self) -> list[tuple[tuple[Any, ...], tuple[int, ...]]]:
+        """The small arrays of a block's emissions, in memory side by side, and where they lie."""
+        arrays = self._empty_small((self._block,))
+        views = zip(*(array.unbind(0) for array in arrays), strict=True)
+        begins = [array.data_ptr() for array in arrays]
+        steps = [array.nbytes // self._block for array in arrays]
+        return [
+            (each, tuple(begin + index * step for begin, step in zip(begins, steps, strict=True)))
+            for index, each in enumerate(views)
+        ]
 
 
 def address(array: Any) -> int:

@@ -103,14 +103,14 @@ class Ahead:
 
     def _make(self) -> bool:
         """Make one emission, or pass on how the stream ended. False: that was all."""
-        arrays = None
+        memory = None
         while not self._stopped:
             stream = self._stream()
             if stream is None:
                 return False
             try:
-                arrays = stream._memory_of_one() if arrays is None else arrays
-                emission = stream._try_one(arrays)
+                memory = memory or stream._taker.memory.one()
+                emission = stream._try_one(*memory)
             except BaseException as error:
                 self._ready.put(error.with_traceback(None))
                 return False

@@ -214,12 +214,9 @@ class Core:
             ahead = self._ahead
         return ahead.next()
 
-    def _memory_of_one(self) -> tuple[Any, ...]:
-        return self._taker.memory.empty()
-
-    def _try_one(self, arrays: tuple[Any, ...]) -> Emission | bool | None:
+    def _try_one(self, arrays: Sequence[Any], addresses: Sequence[int]) -> Emission | bool | None:
         """_try() into these arrays: an emission in place of True."""
-        taken = self._try(tuple(map(_arrays.address, arrays)))
+        taken = self._try(addresses)
         return self._facts.emission(arrays, self._taker.view) if taken else taken
 
     def _take(self, addresses: Sequence[int]) -> bool:

@@ -139,8 +139,8 @@ class Stream(Core, Iterator[Emission]):
                 raise StopIteration
             with self._lock:
                 self._opened()
-            arrays = self._taker.memory.empty()
-            if not self._take(tuple(map(_arrays.address, arrays))):
+            arrays, addresses = self._taker.memory.one()
+            if not self._take(addresses):
                 raise StopIteration
             return self._facts.emission(arrays, self._taker.view)
 

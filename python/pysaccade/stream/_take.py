@@ -34,7 +34,7 @@ class Facts:
             fixation=(view.fixation_u, view.fixation_v),
             size=self.size,
             in_flight=view.in_flight != 0,
-            damaged_tiles=view.damaged_tiles if len(arrays) == 3 else arrays[3][0],
+            damaged_tiles=view.damaged_tiles if len(arrays) == 3 else arrays[3],
             gaps=view.gaps,
             captured_unix_ns=view.captured_unix_ns,
             age_seconds=view.age_ns / 1e9,
