@@ -119,6 +119,16 @@ bool may_be_dump(const std::string& name) {
   return std::filesystem::is_directory(name, ignored);
 }
 
+void make_rise(std::vector<std::int64_t>& times_ns) {
+  for (std::size_t i = 1; i < times_ns.size(); ++i) times_ns[i] = std::max(times_ns[i], times_ns[i - 1] + 1);
+}
+
+std::int64_t hold_ns(const std::vector<std::int64_t>& times_ns) {
+  constexpr std::int64_t kOfOneAlone_ns = 1'000'000'000;
+  const auto steps = static_cast<std::int64_t>(times_ns.size()) - 1;
+  return steps > 0 ? (times_ns.back() - times_ns.front()) / steps : kOfOneAlone_ns;
+}
+
 DumpReader::DumpReader(const std::string& directory)
     : facts_(read_facts(directory)),
       complete_(std::filesystem::exists(in(directory, "manifest.json"))),

@@ -44,6 +44,11 @@ struct DumpIndex {
 // Is this a folder? Then no video, but a dump, or nothing that is known.
 bool may_be_dump(const std::string& name);
 
+// Makes each time at least a nanosecond later than the one before. Those of a whole dump stay as they are.
+void make_rise(std::vector<std::int64_t>& times_ns);
+// How long the last of these pictures stays: the mean of the steps between them, or a second of one that is alone.
+std::int64_t hold_ns(const std::vector<std::int64_t>& times_ns);
+
 // Opens and checks everything at once; throws InputError naming the file at fault. One thread.
 class DumpReader {
  public:

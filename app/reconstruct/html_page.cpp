@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/media/av.h"
 #include "app/media/video_encoder.h"
 #include "app/reconstruct/page_text.h"
 #include "app/reconstruct/paint.h"
@@ -24,7 +25,6 @@ namespace {
 constexpr std::int64_t kMostEmissions = 1200;
 constexpr std::int64_t kMostFilmBytes = 11'000'000, kMostOutlineBytes = 3'000'000;  // a third more as text
 constexpr int kMostWidth = 1280;
-constexpr std::int64_t kLonelyHold_ns = 1'000'000'000;
 
 // A file that goes when this does.
 struct TemporaryFile {
@@ -75,28 +75,20 @@ class Page {
   Film film_of(const std::string& suffix, double shrink) const;
   nlohmann::ordered_json data() const;
   std::string outlines() const;
-  std::vector<std::int64_t> times_ns() const;
-  std::int64_t hold_ns() const;
+  void choose_emissions();
 
   const DumpReader& dump_;
   const std::string output_;
   const std::function<bool()> stopped_;
-  std::vector<std::int64_t> chosen_;
+  std::vector<std::int64_t> chosen_, times_ns_;  // emissions, and when they are shown from the first on, rising
 };
 
-// From the first one's, rising.
-std::vector<std::int64_t> Page::times_ns() const {
-  std::vector<std::int64_t> times;
-  for (const std::int64_t e : chosen_) {
-    const std::int64_t t_ns = dump_.index(e).pts_ns - dump_.index(chosen_.front()).pts_ns;
-    times.push_back(times.empty() ? 0 : std::max(t_ns, times.back() + 1));
-  }
-  return times;
-}
-
-std::int64_t Page::hold_ns() const {
-  const std::vector<std::int64_t> times = times_ns();
-  return times.size() > 1 ? times.back() / static_cast<std::int64_t>(times.size() - 1) : kLonelyHold_ns;
+// Fewer emissions rather than no outlines, as long as enough are left.
+void Page::choose_emissions() {
+  const std::int64_t outlined = kMostOutlineBytes / (dump_.facts().patches * 6);
+  chosen_ = choose(dump_.emissions(), outlined >= 100 ? std::min(outlined, kMostEmissions) : kMostEmissions);
+  for (const std::int64_t e : chosen_) times_ns_.push_back(dump_.index(e).pts_ns - dump_.index(chosen_.front()).pts_ns);
+  make_rise(times_ns_);
 }
 
 Film Page::film_of(const std::string& suffix, double shrink) const {
@@ -105,7 +97,7 @@ Film Page::film_of(const std::string& suffix, double shrink) const {
   const DisplayScale shown = display_scale(facts.sar);
   const double scale = shrink * std::min(1.0, kMostWidth / (facts.width_px * shown.x));
   Painter painter(facts.width_px, facts.height_px, shown.x * scale, shown.y * scale, facts.patch_size);
-  PreviewEncoder encoder(file.path, painter.image().width, painter.image().height, times_ns(), hold_ns());
+  PreviewEncoder encoder(file.path, painter.image().width, painter.image().height, times_ns_, hold_ns(times_ns_));
   std::vector<DumpPatch> patches;
   std::vector<float> samples;
   for (const std::int64_t e : chosen_) {
@@ -161,12 +153,11 @@ nlohmann::ordered_json Page::data() const {
       {"height", facts.height_px},    {"sar", facts.sar},
       {"patches", facts.patches},     {"patch_size", facts.patch_size},
       {"lattice", facts.lattice},     {"start", static_cast<double>(dump_.index(chosen_.front()).pts_ns) * 1e-9}};
-  const std::vector<std::int64_t> times = times_ns();
-  json["duration"] = static_cast<double>(times.back() + hold_ns()) * 1e-9;
+  json["duration"] = static_cast<double>(times_ns_.back() + hold_ns(times_ns_)) * 1e-9;
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const DumpIndex row = dump_.index(chosen_[i]);
     json["emission"].push_back(chosen_[i]);
-    json["t"].push_back(static_cast<double>(times[i]) * 1e-9);
+    json["t"].push_back(static_cast<double>(times_ns_[i]) * 1e-9);
     json["frame"].push_back(row.frame);
     json["u"].push_back(row.fix_u);
     json["v"].push_back(row.fix_v);
@@ -186,20 +177,16 @@ std::string script_safe(std::string json) {
 }
 
 PageFacts Page::write() {
-  // Fewer emissions rather than no outlines, as long as enough are left.
-  const std::int64_t outlined = kMostOutlineBytes / (dump_.facts().patches * 6);
-  chosen_ = choose(dump_.emissions(), outlined >= 100 ? std::min(outlined, kMostEmissions) : kMostEmissions);
+  choose_emissions();
   const Film made = film();
   const std::string json = script_safe(data().dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  const TemporaryFile partial(output_ + ".partial");
+  const TemporaryFile partial(preview::partial_name(output_));
   std::ofstream file(partial.path, std::ios::binary);
   file << kPageHead << json << kPageMiddle << "data:" << made.type << ";base64," << base64(made.bytes) << kPageEnd;
   file.close();
   if (!file)
     throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written; make room, or choose another -o", output_));
-  std::error_code error;
-  std::filesystem::rename(partial.path, output_, error);
-  if (error) throw Error(ErrorKind::kOutput, fmt::format("{}: {}; choose another -o", output_, error.message()));
+  preview::publish(partial.path, output_);
   return made.facts;
 }
 

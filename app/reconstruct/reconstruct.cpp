@@ -25,8 +25,6 @@
 namespace saccade {
 namespace {
 
-constexpr std::int64_t kLonelyHoldNs = 1'000'000'000;  // how long a video of one emission lasts
-
 bool is_png(const std::string& output) { return std::filesystem::path(output).extension() == ".png"; }
 
 bool is_html(const std::string& output) { return std::filesystem::path(output).extension() == ".html"; }
@@ -104,10 +102,9 @@ Painted paint_png(const DumpReader& dump, const ReconstructOptions& options) {
 Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, const StopSignal& stop) {
   std::vector<std::int64_t> pts_ns;
   for (std::int64_t e = 0; e < dump.emissions(); ++e) pts_ns.push_back(dump.index(e).pts_ns);
-  const auto gaps = static_cast<std::int64_t>(pts_ns.size()) - 1;
-  const std::int64_t hold_ns = gaps > 0 ? (pts_ns.back() - pts_ns.front()) / gaps : kLonelyHoldNs;
   EmissionPainter painter(dump);
-  PreviewEncoder encoder(options.output, painter.width(), painter.height(), std::move(pts_ns), hold_ns);
+  const std::int64_t last_ns = hold_ns(pts_ns);
+  PreviewEncoder encoder(options.output, painter.width(), painter.height(), std::move(pts_ns), last_ns);
   Painted painted{0, 0, painter.width(), painter.height(), encoder.encoder_name()};
   for (std::int64_t e = 0; e < dump.emissions() && !stop.requested(); ++e) {
     encoder.add(painter.show(e));
