@@ -11,11 +11,10 @@ import numpy as np
 
 from pysaccade._native._errors import InputError
 from pysaccade.many import _folded
+from pysaccade.many._members import extent
 from pysaccade.many._store import Store, facts_of
 
 Array = np.ndarray[Any, Any]
-MEMBERS = ("json", "index.npy", "patches.npy", "geometry.npy", "changed.npy", "positions.npy")
-_HEADER_BYTES = 512  # of a member in a tar
 _PARTS_AT_ONCE = 512
 
 
@@ -83,13 +82,6 @@ def commits_of(store: Store) -> dict[str, str]:
     """Unit -> the name of its marker, of all units that are done; one listing."""
     names = [name for name in store.sizes("commits") if name.endswith(".json") and "/." not in name]
     return {name[len("commits/") : -len(".json")]: name for name in names}
-
-
-def extent(line: dict[str, Any]) -> tuple[int, int]:
-    """Where an item's members lie in its shard, with their headers: offset and bytes."""
-    first, last = line["members"][MEMBERS[0]], line["members"][MEMBERS[-1]]
-    offset = first["offset"] - _HEADER_BYTES
-    return offset, last["offset"] + last["bytes"] - offset
 
 
 def lines_of(store: Store, plan: str, commits: list[str]) -> Iterator[dict[str, Any]]:

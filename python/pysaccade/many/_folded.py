@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade.many._members import MEMBERS, extent
 from pysaccade.many._store import Store
 
 NAME = "index.parquet"
@@ -72,8 +73,6 @@ def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: P
 
 
 def _schema(pa: Any) -> Any:
-    from pysaccade.many._catalog import MEMBERS
-
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     fields = {"key": text, "uri": text, "start": real, "end": real, "stream": whole, "row": whole, "piece": whole,
               "pieces": whole, "media_s": real, "extra": text, "unit": text, "shard": text, "damaged": pa.bool_(),
@@ -90,8 +89,6 @@ def _column(member: str) -> str:
 
 
 def _row(line: dict[str, Any]) -> dict[str, Any]:
-    from pysaccade.many._catalog import extent
-
     row = {name: value for name, value in line.items() if name != "members"}
     row["extra"] = json.dumps(line["extra"], ensure_ascii=False)
     row["offset"], row["bytes"] = extent(line)

@@ -14,11 +14,11 @@ import numpy as np
 from pysaccade._native._errors import InputError
 from pysaccade.dumps._dump import INDEX_DTYPE
 from pysaccade.dumps._npy import map_bytes
+from pysaccade.many._members import BLOCK, MEMBERS
 from pysaccade.many._store import LocalStore, Store
 
 Array = np.ndarray[Any, Any]
-_BLOCK = 512
-_NAMES = ("index", "patches", "geometry", "changed", "positions")
+_NAMES = tuple(member.removesuffix(".npy") for member in MEMBERS if member != "json")  # of the arrays
 _MOST_MAPPED = 256  # shards
 
 
@@ -81,15 +81,15 @@ class Shards:
 def _members(where: str, content: Any) -> dict[str, tuple[str, Any]]:
     """Kind, such as "patches.npy" -> (the key, the bytes), of a part of a tar."""
     view, at, found = memoryview(content), 0, {}
-    while at + _BLOCK <= len(view):
+    while at + BLOCK <= len(view):
         try:
-            header = tarfile.TarInfo.frombuf(bytes(view[at : at + _BLOCK]), "utf-8", "strict")
+            header = tarfile.TarInfo.frombuf(bytes(view[at : at + BLOCK]), "utf-8", "strict")
         except (tarfile.HeaderError, UnicodeDecodeError) as error:
             raise InputError(f"{where}: damaged: no member of a tar where the index has one: {error}") from None
         key, _, kind = header.name.partition(".")
-        at += _BLOCK
+        at += BLOCK
         found[kind] = (key, view[at : at + header.size])
-        at += -(-header.size // _BLOCK) * _BLOCK
+        at += -(-header.size // BLOCK) * BLOCK
     return found
 
 
