@@ -6,12 +6,15 @@ SACCADE_LIBRARY and SACCADE_PROGRAM. Truth comes from outside: NumPy, ffmpeg, to
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +31,20 @@ def skip_or_fail(tool: str, why: str) -> None:
     if tool in REQUIRED:
         pytest.fail(f"{tool} is required: {why}")
     pytest.skip(why)
+
+
+def import_or_skip(module: str) -> Any:
+    """Import a module; for want of it skip what asks, a test or a whole file, or fail where SACCADE_REQUIRE has it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if module.partition(".")[0] in REQUIRED:
+            pytest.fail(f"{module} is required: {error}")
+        pytest.skip(str(error), allow_module_level=True)
+
+
+# A background job may ignore Ctrl-C, and then so would every process that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

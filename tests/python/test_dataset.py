@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pysaccade as sc
+from conftest import import_or_skip
 from pysaccade.dumps._reuse import plan_tokens
 
-torch = pytest.importorskip("torch")
+torch = import_or_skip("torch")
 from torch.utils.data import DataLoader  # noqa: E402
 
 pytestmark = pytest.mark.torch

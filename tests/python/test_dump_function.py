@@ -189,11 +189,15 @@ def test_interrupt_ends_it_promptly_and_keeps_what_came(tmp_path: Path, whole_gr
         try: sc.dump({LONG!r}, {str(tmp_path / "d")!r}, every="frame")
         except KeyboardInterrupt: print("interrupted", flush=True)"""
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    wait_for(tmp_path / "d")
-    begin = time.monotonic()
-    (os.killpg if whole_group else os.kill)(child.pid, signal.SIGINT)
-    assert child.communicate(timeout=30)[0] == "interrupted\n"
-    assert time.monotonic() - begin < 15  # hangs otherwise: it has no end
+    try:
+        wait_for(tmp_path / "d")
+        begin = time.monotonic()
+        (os.killpg if whole_group else os.kill)(child.pid, signal.SIGINT)
+        assert child.communicate(timeout=30)[0] == "interrupted\n"
+        assert time.monotonic() - begin < 15  # hangs otherwise: it has no end
+    except BaseException:
+        os.killpg(child.pid, signal.SIGKILL)  # else it would fill the disk
+        raise
     with pytest.raises(sc.InputError, match="incomplete"):
         sc.Dump(tmp_path / "d")
     assert len(sc.Dump(tmp_path / "d", require_complete=False)) > 3

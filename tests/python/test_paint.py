@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import pysaccade as sc
+from conftest import import_or_skip
 from pysaccade.picture._paint import fit
 from pysaccade.picture._png import encode_png
 
@@ -136,14 +137,14 @@ def test_what_does_not_fit_is_named(arguments: tuple[Any, ...], error: type[Exce
 @settings(deadline=None, max_examples=30)
 @given(arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3))))
 def test_png_holds_the_pixels(image: np.ndarray):
-    pillow = pytest.importorskip("PIL.Image")
+    pillow = import_or_skip("PIL.Image")
     with pillow.open(io.BytesIO(encode_png([image]))) as read:
         assert read.mode == "RGB"
         np.testing.assert_array_equal(np.asarray(read), image)
 
 
 def test_film_holds_the_pictures_and_times():
-    pillow = pytest.importorskip("PIL.Image")
+    pillow = import_or_skip("PIL.Image")
     images = list(np.random.default_rng(1).integers(0, 256, (4, 9, 7, 3), np.uint8))
     with pillow.open(io.BytesIO(encode_png(images, [0.25, 0.04, 100.0, 0.0]))) as film:
         assert film.n_frames == 4
@@ -162,7 +163,7 @@ def test_emission_shows_itself_in_a_notebook(dumped: Path, ffmpeg: str, tmp_path
 
 
 def test_dump_shows_a_film_in_a_notebook(dumped: Path):
-    pillow = pytest.importorskip("PIL.Image")
+    pillow = import_or_skip("PIL.Image")
     html = sc.Dump(dumped)._repr_html_()
     found = re.search(r'<img src="data:image/png;base64,([^"]+)">', html)
     assert found

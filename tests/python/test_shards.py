@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pysaccade as sc
+from conftest import import_or_skip
 from store_support import HandMade, small_store, video
 
-torch = pytest.importorskip("torch")
+torch = import_or_skip("torch")
 from torch.utils.data import DataLoader  # noqa: E402
 
 from pysaccade.many._order import Order, Stage  # noqa: E402

@@ -9,11 +9,12 @@ import pytest
 
 import pysaccade as sc
 from bucket_support import BUCKET, put_tree
+from conftest import import_or_skip
 from pysaccade.many import _catalog, _folded
 from pysaccade.many._store import open_store
 from store_support import PLAN, HandMade, small_store, video
 
-torch = pytest.importorskip("torch")
+torch = import_or_skip("torch")
 from torch.utils.data import DataLoader  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -90,7 +91,7 @@ def fold(store: Any, target: Path) -> int:
 
 
 def test_folded_index_says_what_the_parts_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pq = pytest.importorskip("pyarrow.parquet")
+    pq = import_or_skip("pyarrow.parquet")
     made = small_store(tmp_path / "s")
     store = open_store(made.path)
     before = _catalog.read_catalog(store, require_complete=True)
@@ -112,7 +113,7 @@ def test_folded_index_says_what_the_parts_say(tmp_path: Path, monkeypatch: pytes
 
 
 def test_units_that_came_later_are_read_from_their_parts(tmp_path: Path):
-    pytest.importorskip("pyarrow")
+    import_or_skip("pyarrow")
     made = HandMade(tmp_path / "s", units=3)
     made.unit(1, {"a": video(1, 5)})
     fold(open_store(made.path), made.path / _folded.NAME)
@@ -124,7 +125,7 @@ def test_units_that_came_later_are_read_from_their_parts(tmp_path: Path):
 
 
 def test_folded_index_of_another_plan_is_not_believed(tmp_path: Path):
-    pytest.importorskip("pyarrow")
+    import_or_skip("pyarrow")
     made = HandMade(tmp_path / "s", units=1)
     made.unit(0, {"a": video(1, 5)})
     commits = _catalog.commits_of(open_store(made.path))

@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import ROOT, import_or_skip
+
+torch = import_or_skip("torch")
 import pysaccade as texturevlm  # noqa: E402
-from conftest import ROOT  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
 

@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from pysaccade import reference  # noqa: E402
 from tensor_support import generator  # noqa: E402

@@ -7,7 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from tensor_support import uniform  # noqa: E402
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pysaccade as sc
+from conftest import import_or_skip
 
 BLOCKED = """
 import sys
@@ -79,7 +80,7 @@ def test_numpy_and_torch_give_the_same_bits():
 
 @pytest.mark.parametrize("snap", [True, False])
 def test_fixation_of_plain_numbers_gives_numpy_plans(snap):
-    pytest.importorskip("torch") if not snap else None
+    import_or_skip("torch") if not snap else None
     plan = sc.Lattice(size=(64, 64), patches=40, levels=4).plan((0.3, 0.4), snap=snap)
     assert type(plan.centers) is np.ndarray
     assert plan.centers.shape == (len(plan), 2)

@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from pysaccade._operators import _operator_rules  # noqa: E402, F401
 from tensor_support import image, uniform  # noqa: E402

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 import pysaccade as sc  # noqa: E402

@@ -6,7 +6,9 @@ import itertools
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from pysaccade import reference  # noqa: E402
 from tensor_support import CODES, DTYPES, exact, exact_levels, image, patches_of, uniform  # noqa: E402
