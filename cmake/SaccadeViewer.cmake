@@ -21,7 +21,8 @@ if(SACCADE_VIEW)
   endif()
 endif()
 
-# The viewer in a browser: Boost.Beast (headers alone) for HTTP and WebSocket, libjpeg-turbo for the pictures. SACCADE_WEB switches itself off likewise.
+# The viewer in a browser: Boost.Beast (headers alone) for HTTP and WebSocket, libjpeg-turbo for the pictures. SACCADE_WEB
+# switches itself off likewise.
 option(SACCADE_WEB "Build the viewer's server for browsers (needs the viewer, Boost's headers and libjpeg-turbo)" ON)
 if(SACCADE_WEB)
   set(saccade_web_missing "")

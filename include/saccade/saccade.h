@@ -421,10 +421,10 @@ typedef struct saccade_level {
 // plane 0: luma or RGBA, 1: chroma. Level l holds true means of 4^l texels, rounded once.
 SACCADE_API saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int level, saccade_level* out);
 
-// Copies a level of the texture, as the last frame that was taken left it, into `texels`, whose size must be that of
-// the level.
+// Copies a level, as the last frame that was taken left it, into `texels`, whose size must be that of the level.
 SACCADE_API saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int level, void* texels,
                                                      size_t size_bytes);
+
 // Totals since opening. The source's own are 0 until the end: its thread still counts.
 typedef struct saccade_counters {
   size_t struct_size;
