@@ -179,7 +179,7 @@ class Lattice:
             A plan [.., N] of the fixation's kind and place. Nothing waits for a GPU.
 
         Raises:
-            ValueError: A fixation in the host's memory is not finite. On a GPU nobody looks: NaN is taken for 0.5 there.
+            ValueError: A fixation in the host's memory is not finite. On a GPU nobody looks, and NaN is 0.5.
 
         Convention: uv = (x, y) in [0, 1], origin at the top left.
         """
