@@ -25,6 +25,7 @@ Feed::Feed(std::unique_ptr<FrameSource> source, const FeedConfig& config)
       capacity_(capacity_for(policy_, config.frames_ahead)),
       trace_(config.trace),
       log_(config.source.log),
+      on_ready_(config.on_ready),
       seekable_(!source_->info().live && source_->info().uri != "-") {
   start();
 }
@@ -33,7 +34,7 @@ Feed::~Feed() { decode_->stop(); }
 
 void Feed::start() {
   if (queue_) past_ += queue_->counters();
-  auto queue = std::make_unique<FrameQueue>(capacity_, policy_);
+  auto queue = std::make_unique<FrameQueue>(capacity_, policy_, on_ready_);
   {
     const std::lock_guard lock(mutex_);
     queue_ = std::move(queue);

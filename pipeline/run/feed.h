@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,7 @@ struct FeedConfig {
   std::optional<QueuePolicy> policy;  // none: the newest frame of a live source, every frame of anything else
   std::size_t frames_ahead = 4;       // that may wait; fewer of a live source with policy latest
   TraceWriter* trace = nullptr;       // borrowed; null: none
+  std::function<void()> on_ready;     // see FrameQueue; any thread
 };
 
 enum class PollStatus : std::uint8_t {
@@ -96,6 +98,7 @@ class Feed {
   const std::size_t capacity_;
   TraceWriter* const trace_;
   const Log log_;
+  const std::function<void()> on_ready_;
   std::mutex mutex_;  // of queue_'s replacement against interrupt()
   std::unique_ptr<FrameQueue> queue_;
   std::unique_ptr<DecodeThread> decode_;

@@ -13,8 +13,15 @@ QueueCounters& QueueCounters::operator+=(const QueueCounters& other) {
   return *this;
 }
 
-FrameQueue::FrameQueue(std::size_t capacity, QueuePolicy policy)
-    : capacity_(std::max<std::size_t>(capacity, 1)), policy_(policy), ring_(capacity_) {}
+FrameQueue::FrameQueue(std::size_t capacity, QueuePolicy policy, std::function<void()> on_ready)
+    : capacity_(std::max<std::size_t>(capacity, 1)),
+      policy_(policy),
+      on_ready_(std::move(on_ready)),
+      ring_(capacity_) {}
+
+void FrameQueue::tell_ready() const {
+  if (on_ready_) on_ready_();
+}
 
 bool FrameQueue::push(Frame frame) {
   Frame stale;  // destroyed after the lock is gone
@@ -37,6 +44,7 @@ bool FrameQueue::push(Frame frame) {
   ++counters_.pushed;
   lock.unlock();
   not_empty_.notify_one();
+  tell_ready();
   return true;
 }
 
@@ -67,6 +75,7 @@ void FrameQueue::close() {
   }
   not_empty_.notify_all();
   not_full_.notify_all();
+  tell_ready();
 }
 
 void FrameQueue::close_now() {
@@ -81,6 +90,7 @@ void FrameQueue::close_now() {
   }
   not_empty_.notify_all();
   not_full_.notify_all();
+  tell_ready();
 }
 
 bool FrameQueue::drained() const {

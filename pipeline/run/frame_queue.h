@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -43,7 +44,8 @@ struct QueueCounters {
 
 class FrameQueue {
  public:
-  FrameQueue(std::size_t capacity, QueuePolicy policy);
+  // on_ready: called after each push and close, on that thread, for a consumer that waits for several queues.
+  FrameQueue(std::size_t capacity, QueuePolicy policy, std::function<void()> on_ready = {});
 
   bool push(Frame frame);                               // false: the queue is closed and the frame was dropped
   bool pop(Frame& out);                                 // waits; false: closed and empty
@@ -56,8 +58,10 @@ class FrameQueue {
   QueueCounters counters() const;
 
  private:
+  void tell_ready() const;
   const std::size_t capacity_;
   const QueuePolicy policy_;
+  const std::function<void()> on_ready_;
   mutable std::mutex mutex_;
   std::condition_variable not_empty_;
   std::condition_variable not_full_;

@@ -16,7 +16,7 @@ constexpr std::size_t kGapsListed = 1000;
 constexpr std::size_t kMostInUse = 2;  // frames that a device reads; a decoder's surfaces are few
 
 FeedConfig feed_config(const SessionConfig& config) {
-  FeedConfig feed{config.source, config.policy, config.frames_ahead, config.trace};
+  FeedConfig feed{config.source, config.policy, config.frames_ahead, config.trace, config.on_ready};
   feed.source.log = config.log;
   return feed;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,7 @@ struct SessionConfig {
   PipelineConfig pipeline;
   std::optional<QueuePolicy> policy;  // see FeedConfig
   std::size_t frames_ahead = 4;       // likewise
+  std::function<void()> on_ready;     // likewise
   // False: a live source has a threshold of its own. It has sensor noise, so differences up to 8 codes are none
   // (docs/NOISE.md), and the texture stays that close to the frame.
   bool threshold_given = false;
@@ -80,7 +82,10 @@ struct SessionFacts {
   double media_s = 0;           // from the first frame's time to the last one's
 
   // The input was not whole: what decoded was kept.
-  bool damaged() const { return !source.damage().empty() || source.truncated || !fault.what.empty(); }
+  bool damaged() const {
+    return source.packets_corrupt > 0 || source.frames_corrupt > 0 || source.packets_lost > 0 ||
+           source.segments_lost > 0 || source.truncated || !fault.what.empty();
+  }
   DurationHistogram& time(Stage stage) { return times[static_cast<std::size_t>(stage)]; }
   const DurationHistogram& time(Stage stage) const { return times[static_cast<std::size_t>(stage)]; }
 };

@@ -1,0 +1,162 @@
+#include "pipeline/run/work/streams.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace saccade {
+namespace {
+
+bool open(StreamTask& task, Wakeup& wakeup) {
+  try {
+    task.open(wakeup);
+    return true;
+  } catch (...) {
+    task.fail(std::current_exception());
+    return false;
+  }
+}
+
+StreamTask::Step step(StreamTask& task) {
+  try {
+    return task.step();
+  } catch (...) {
+    task.fail(std::current_exception());
+    return StreamTask::Step::kEnded;
+  }
+}
+
+}  // namespace
+
+struct Streams::Launcher {
+  Wakeup wakeup;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<StreamTask>> opened;  // not yet taken
+  bool no_more = false;
+  int slots = 0;  // of its tasks; guarded by Streams::mutex_
+};
+
+Streams::Streams(const StreamsConfig& config) : config_(config), free_slots_(std::max(config.slots, 1)) {
+  const int launchers = std::clamp(config.launchers, 1, free_slots_);
+  for (int i = 0; i < launchers; ++i) launchers_.push_back(std::make_unique<Launcher>());
+}
+
+Streams::~Streams() = default;
+
+void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
+  std::vector<std::thread> openers, launchers, closers;
+  for (int i = 0; i < std::clamp(config_.openers, 1, config_.slots); ++i)
+    openers.emplace_back([this, &next] { open_all(next); });
+  for (auto& launcher : launchers_) launchers.emplace_back([this, at = launcher.get()] { launch(*at); });
+  for (int i = 0; i < config_.closers; ++i) closers.emplace_back([this] { close_all(); });
+  for (std::thread& thread : openers) thread.join();
+  for (auto& launcher : launchers_) {
+    {
+      const std::lock_guard lock(launcher->mutex);
+      launcher->no_more = true;
+    }
+    launcher->wakeup.notify();
+  }
+  for (std::thread& thread : launchers) thread.join();
+  {
+    const std::lock_guard lock(mutex_);
+    all_launched_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : closers) thread.join();
+}
+
+Streams::Launcher& Streams::claim_slot() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return free_slots_ > 0; });
+  --free_slots_;
+  Launcher& least = **std::min_element(launchers_.begin(), launchers_.end(),
+                                       [](const auto& a, const auto& b) { return a->slots < b->slots; });
+  ++least.slots;
+  return least;
+}
+
+void Streams::free_slot(Launcher& launcher) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++free_slots_;
+    --launcher.slots;
+  }
+  changed_.notify_all();
+}
+
+void Streams::open_all(const std::function<std::unique_ptr<StreamTask>()>& next) {
+  for (;;) {
+    Launcher& launcher = claim_slot();
+    std::unique_ptr<StreamTask> task;
+    {
+      const std::lock_guard lock(next_mutex_);
+      if (!no_more_) task = next();
+      no_more_ = task == nullptr;
+    }
+    if (task == nullptr) return free_slot(launcher);
+    if (!open(*task, launcher.wakeup)) {
+      close(std::move(task), launcher);
+      continue;
+    }
+    {
+      const std::lock_guard lock(launcher.mutex);
+      launcher.opened.push_back(std::move(task));
+    }
+    launcher.wakeup.notify();
+  }
+}
+
+void Streams::launch(Launcher& launcher) {
+  std::vector<std::unique_ptr<StreamTask>> running;
+  for (;;) {
+    const std::uint32_t seen = launcher.wakeup.count();
+    bool over = false;
+    {
+      const std::lock_guard lock(launcher.mutex);
+      for (auto& task : launcher.opened) running.push_back(std::move(task));
+      launcher.opened.clear();
+      over = launcher.no_more && running.empty();
+    }
+    if (over) return;
+    bool worked = false;
+    for (auto& task : running) {
+      const StreamTask::Step done = step(*task);
+      worked = worked || done != StreamTask::Step::kNothing;
+      if (done == StreamTask::Step::kEnded) retire(std::move(task), launcher);
+    }
+    std::erase(running, nullptr);
+    if (!worked) launcher.wakeup.wait(seen);
+  }
+}
+
+void Streams::retire(std::unique_ptr<StreamTask> task, Launcher& launcher) {
+  if (config_.closers <= 0) return close(std::move(task), launcher);
+  {
+    const std::lock_guard lock(mutex_);
+    closing_.push_back({std::move(task), &launcher});
+  }
+  changed_.notify_all();
+}
+
+void Streams::close(std::unique_ptr<StreamTask> task, Launcher& launcher) {
+  task->close();
+  task.reset();
+  free_slot(launcher);
+}
+
+void Streams::close_all() {
+  for (;;) {
+    Closing next;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return all_launched_ || !closing_.empty(); });
+      if (closing_.empty()) return;
+      next = std::move(closing_.front());
+      closing_.pop_front();
+    }
+    close(std::move(next.task), *next.launcher);
+  }
+}
+
+}  // namespace saccade
