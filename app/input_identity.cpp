@@ -2,15 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
-#include <memory>
 #include <vector>
 
+#include "app/sha256.h"
 #include "pipeline/secrets.h"
 
 namespace saccade {
@@ -21,31 +19,19 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 constexpr const char* kPatternHash = "pattern";  // made by what the uri says, always the same
 
-using Digest = std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)>;
-
-std::string hexadecimal(const std::array<unsigned char, EVP_MAX_MD_SIZE>& bytes, unsigned count) {
-  std::string text;
-  for (unsigned i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
-}
-
 // Empty when stopped, or when the file can't be read.
 std::string sha256(const std::string& path, const std::stop_token& stop) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
-  Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
+  Sha256 digest;
   std::vector<unsigned char> piece(kPieceBytes);
   ssize_t got = 0;
   while (!stop.stop_requested() && (got = read(fd, piece.data(), piece.size())) > 0) {
-    EVP_DigestUpdate(digest.get(), piece.data(), static_cast<std::size_t>(got));
+    digest.add(piece.data(), static_cast<std::size_t>(got));
   }
   close(fd);
   if (stop.stop_requested() || got < 0) return {};
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned count = 0;
-  EVP_DigestFinal_ex(digest.get(), bytes.data(), &count);
-  return hexadecimal(bytes, count);
+  return digest.hexadecimal();
 }
 
 bool is_regular(const std::string& path) {
@@ -79,7 +65,7 @@ std::string folder_name(const std::string& uri) {
   return rest.empty() || rest == "." || rest == ".." ? "input" : rest;
 }
 
-InputHash::InputHash(const std::string& uri) {
+InputHash::InputHash(const std::string& uri, bool wanted) {
   const std::string path = regular_file(uri);
   identity_.uri = masked_uri(uri);
   if (path.empty()) {
@@ -93,6 +79,7 @@ InputHash::InputHash(const std::string& uri) {
   const auto size = std::filesystem::file_size(path, error);
   if (error) return;
   identity_.size = static_cast<std::int64_t>(size);
+  if (!wanted) return;
   if (*identity_.size <= kAtOnceBytes) {
     identity_.sha256 = sha256(path, {});
     return;

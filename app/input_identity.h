@@ -31,7 +31,8 @@ std::string folder_name(const std::string& uri);
 // Hashes a file: small ones at once, large ones on a thread beside the decoder (they come through the same page cache).
 class InputHash {
  public:
-  explicit InputHash(const std::string& uri);
+  // wanted false: a file's hash stays empty, for many pieces of one large file.
+  explicit InputHash(const std::string& uri, bool wanted = true);
   const InputIdentity& now();                    // the hash may be missing
   bool wait(std::chrono::milliseconds longest);  // true: it is known, or never will be
   const InputIdentity& finish();                 // waits for it; empty when the file could not be read to its end

@@ -11,16 +11,16 @@
 
 namespace saccade {
 
-RunInterrupt::Scope::Scope(RunInterrupt& owner, Session& session) : owner_(owner) {
+RunInterrupt::Scope::Scope(RunInterrupt& owner, Session& session) : owner_(owner), session_(session) {
   const std::lock_guard lock(owner_.mutex_);
-  owner_.session_ = &session;
+  owner_.sessions_.push_back(&session);
   owner_.opening_.clear();
   if (owner_.requested_) session.interrupt();
 }
 
 RunInterrupt::Scope::~Scope() {
   const std::lock_guard lock(owner_.mutex_);
-  owner_.session_ = nullptr;
+  std::erase(owner_.sessions_, &session_);
 }
 
 void RunInterrupt::set_opening(const std::string& input) {
@@ -31,9 +31,9 @@ void RunInterrupt::set_opening(const std::string& input) {
 void RunInterrupt::interrupt() {
   const std::lock_guard lock(mutex_);
   requested_ = true;
-  if (session_ != nullptr) {
-    session_->interrupt();
-  } else if (!opening_.empty()) {
+  stop_->store(true);
+  for (Session* session : sessions_) session->interrupt();
+  if (sessions_.empty() && !opening_.empty()) {
     // Opening may wait for a network that never answers, and nothing of this input was written yet.
     fmt::print(stderr, "saccade: {}: interrupted while it was being opened; nothing was written\n", opening_);
     std::fflush(stdout);

@@ -1,31 +1,31 @@
 // saccade dump: every input into its folder, a line for each, one exit code.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "app/commands.h"
+#include "app/dump/dump_many.h"
 #include "app/dump/dump_run.h"
 #include "app/exit_code.h"
 #include "app/input_identity.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "app/stop_signal.h"
+#include "gpu/device_error.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
 
-struct Target {
-  std::string uri;
-  std::string directory;
-};
-
 // One input: the folder itself. Several: a folder each below it, by the inputs' names, "-2" and so on where they meet.
-std::vector<Target> make_targets(const Options& options) {
+std::vector<DumpTarget> make_targets(const Options& options) {
   if (options.inputs.size() == 1) return {{options.inputs[0], options.dump.output}};
-  std::vector<Target> targets;
+  std::vector<DumpTarget> targets;
   std::set<std::string> taken;
   for (const auto& uri : options.inputs) {
     const std::string wanted = folder_name(uri);
@@ -36,7 +36,7 @@ std::vector<Target> make_targets(const Options& options) {
   return targets;
 }
 
-void print_result(const Options& options, const Target& target, const DumpOutcome& outcome) {
+void print_result(const Options& options, const DumpTarget& target, const DumpOutcome& outcome) {
   const Json& r = outcome.result;
   if (options.json) {
     fmt::print("{}\n", json_text(r, -1));
@@ -66,7 +66,7 @@ void print_result(const Options& options, const Target& target, const DumpOutcom
 }
 
 // Says on stderr what is not as it should be. Returns the exit code of this outcome.
-ExitCode report(const Target& target, const DumpOutcome& outcome) {
+ExitCode report(const DumpTarget& target, const DumpOutcome& outcome) {
   switch (outcome.kind) {
     case DumpOutcome::Kind::kDamaged:
       fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was kept\n", masked_uri(target.uri),
@@ -102,29 +102,85 @@ class ExitCodes {
   bool same_ = true;
 };
 
+// Takes the end of each input, and says what the whole came to.
+class Ends {
+ public:
+  explicit Ends(const Options& options) : options_(options) {}
+
+  // False: no other input is to begin.
+  bool add(const DumpTarget& target, const DumpOutcome& outcome) {
+    print_result(options_, target, outcome);
+    const ExitCode code = report(target, outcome);
+    codes_.add(code);
+    interrupted_ = interrupted_ || code == ExitCode::kInterrupted;
+    return !interrupted_;
+  }
+  bool add(const Error& error) {
+    // A disk that is full for one input is full for the next.
+    const bool fatal = error.kind() == ErrorKind::kOutput || error.kind() == ErrorKind::kInterrupted;
+    if (fatal && !fatal_) fatal_ = error.fault();
+    if (fatal) return false;
+    fmt::print(stderr, "saccade: {}\n", error_text(error));
+    codes_.add(exit_code(error.kind()));
+    return true;
+  }
+  bool add_unexpected(const DumpTarget& target, const char* what) {
+    fmt::print(stderr, "saccade: {}: {}\n", masked_uri(target.uri), what);
+    codes_.add(ExitCode::kUnexpected);
+    return true;
+  }
+  int total() const {
+    if (interrupted_) return static_cast<int>(ExitCode::kInterrupted);
+    if (fatal_) throw_fault(*fatal_);
+    return static_cast<int>(codes_.total());
+  }
+
+ private:
+  const Options& options_;
+  ExitCodes codes_;
+  bool interrupted_ = false;
+  std::optional<Fault> fatal_;
+};
+
+void dump_one_by_one(const Options& options, const std::vector<DumpTarget>& targets, RunInterrupt& interrupt,
+                     Ends& ends) {
+  for (const DumpTarget& target : targets) {
+    if (interrupt.requested()) return;
+    try {
+      if (!ends.add(target, dump_input(options, target.uri, target.directory, interrupt))) return;
+    } catch (const Error& error) {
+      if (targets.size() == 1) throw;
+      if (!ends.add(error)) return;
+    }
+  }
+}
+
 }  // namespace
 
 int run_dump(const Options& options) {
   RunInterrupt interrupt;
   const StopSignal signal([&interrupt] { interrupt.interrupt(); });
-  ExitCodes codes;
-  for (const Target& target : make_targets(options)) {
-    if (interrupt.requested()) return static_cast<int>(ExitCode::kInterrupted);
-    try {
-      const DumpOutcome outcome = dump_input(options, target.uri, target.directory, interrupt);
-      print_result(options, target, outcome);
-      const ExitCode code = report(target, outcome);
-      if (code == ExitCode::kInterrupted) return static_cast<int>(code);
-      codes.add(code);
-    } catch (const Error& error) {
-      // A disk that is full for one input is full for the next.
-      const bool fatal = error.kind() == ErrorKind::kOutput || error.kind() == ErrorKind::kInterrupted;
-      if (options.inputs.size() == 1 || fatal) throw;
-      fmt::print(stderr, "saccade: {}\n", error_text(error));
-      codes.add(exit_code(error.kind()));
-    }
+  const std::vector<DumpTarget> targets = make_targets(options);
+  const int wanted = options.jobs.is_auto ? default_jobs(options.pipeline.backend) : options.jobs.count.value_or(1);
+  const int jobs = std::min(wanted, static_cast<int>(targets.size()));
+  Ends ends(options);
+  if (jobs <= 1) {
+    dump_one_by_one(options, targets, interrupt, ends);
+  } else {
+    dump_many(options, targets, jobs, interrupt, [&](const DumpTarget& target, const DumpEnd& end) {
+      if (end.outcome) return ends.add(target, *end.outcome);
+      try {
+        std::rethrow_exception(end.error);
+      } catch (const Error& error) {
+        return ends.add(error);
+      } catch (const DeviceError& error) {
+        return ends.add(Error(fault_of(error)));
+      } catch (const std::exception& error) {
+        return ends.add_unexpected(target, error.what());
+      }
+    });
   }
-  return static_cast<int>(codes.total());
+  return interrupt.requested() ? static_cast<int>(ExitCode::kInterrupted) : ends.total();
 }
 
 }  // namespace saccade

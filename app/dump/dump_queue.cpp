@@ -4,7 +4,8 @@
 
 namespace saccade {
 
-EmissionQueue::EmissionQueue(std::vector<Emission> slots) : slots_(std::move(slots)), ring_(slots_.size()) {
+EmissionQueue::EmissionQueue(std::vector<Emission> slots, std::function<void()> on_freed)
+    : on_freed_(std::move(on_freed)), slots_(std::move(slots)), ring_(slots_.size()) {
   free_.reserve(slots_.size());
   for (Emission& slot : slots_) free_.push_back(&slot);
 }
@@ -12,10 +13,23 @@ EmissionQueue::EmissionQueue(std::vector<Emission> slots) : slots_(std::move(slo
 Emission* EmissionQueue::acquire() {
   std::unique_lock lock(mutex_);
   freed_.wait(lock, [this] { return aborted_ || !free_.empty(); });
-  if (aborted_) return nullptr;
+  return take_free();
+}
+
+Emission* EmissionQueue::try_acquire() {
+  const std::lock_guard lock(mutex_);
+  return take_free();
+}
+
+Emission* EmissionQueue::take_free() {
+  if (aborted_ || free_.empty()) return nullptr;
   Emission* slot = free_.back();
   free_.pop_back();
   return slot;
+}
+
+void EmissionQueue::tell_freed() const {
+  if (on_freed_) on_freed_();
 }
 
 void EmissionQueue::submit(Emission* filled) {
@@ -43,6 +57,7 @@ void EmissionQueue::abort() {
   }
   filled_.notify_all();
   freed_.notify_all();
+  tell_freed();
 }
 
 Emission* EmissionQueue::take(std::chrono::steady_clock::time_point deadline) {
@@ -65,6 +80,7 @@ void EmissionQueue::release(Emission* taken) {
     free_.push_back(taken);
   }
   freed_.notify_one();
+  tell_freed();
 }
 
 bool EmissionQueue::ended() const {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -14,9 +15,11 @@ namespace saccade {
 
 class EmissionQueue {
  public:
-  explicit EmissionQueue(std::vector<Emission> slots);
+  // on_freed: called after each release and abort, on that thread, for a producer that waits for several queues.
+  explicit EmissionQueue(std::vector<Emission> slots, std::function<void()> on_freed = {});
 
   Emission* acquire();            // producer: an empty slot, waiting for one; null: aborted
+  Emission* try_acquire();        // producer: likewise, without waiting; null: none is empty now, or aborted
   void submit(Emission* filled);  // producer
   void finish();                  // producer: no more will come; what waits is still taken
   void abort();                   // either side: both return at once
@@ -28,8 +31,11 @@ class EmissionQueue {
   bool ended() const;             // finished and drained, or aborted
 
  private:
+  Emission* take_free();
+  void tell_freed() const;
   bool worth_waking() const { return 2 * count_ >= ring_.size(); }
 
+  const std::function<void()> on_freed_;
   mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::condition_variable filled_;

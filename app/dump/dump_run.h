@@ -1,12 +1,22 @@
 // One input into one folder: a session on the calling thread, a writer on its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "app/dump/dump_queue.h"
+#include "app/dump/dump_target.h"
+#include "app/dump/dump_writer.h"
 #include "app/dump/meta.h"
+#include "app/dump/progress.h"
+#include "app/input_identity.h"
 #include "app/options/options.h"
 #include "app/run_interrupt.h"
+#include "pipeline/run/session.h"
 
 namespace saccade {
 
@@ -15,12 +25,57 @@ struct DumpOutcome {
   std::string directory;
   Json result;         // the manifest (absent facts when interrupted) and `path`
   std::string damage;  // kDamaged: what was wrong
+  Fault fault;         // of the stream, where it broke; `what` is empty: it did not
 };
 
 // What stderr says of an interrupted run.
 std::string interrupted_text(const std::string& directory, std::int64_t emissions);
 
-// Throws Error: bad input or usage before anything was written, a failed write at any time.
+// The steps of a run, in their order. Each throws Error: bad input or usage before anything was written, a failed write
+// at any time; then give_up() is the last step. One thread at a time.
+class DumpRun {
+ public:
+  enum class Step : std::uint8_t { kWorked, kNothing, kEnded };
+
+  // Opens the input and starts decoding, unless the folder holds this very dump. `options` outlives the run. on_ready:
+  // called, on any thread, when step(false) may have work again.
+  DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,
+          const std::function<void()>& on_ready = {});
+  ~DumpRun();
+  bool skipped() const { return session_ == nullptr; }  // then finish() is next
+  bool ready() const;                                   // begin() would not wait for the source
+  void begin();                                         // the first frame, the folder, the writer
+  Step step(bool may_wait);                             // a frame; not waiting: kNothing where none can go on
+  void give_up();                                       // what was sampled is written, without a manifest
+  DumpOutcome finish();                                 // after kEnded
+  std::int64_t frames() const;
+
+ private:
+  void say_what_runs() const;
+  void stop_all();
+  ProgressState progress_state() const;
+  DumpFacts facts() const;
+  DumpOutcome outcome();
+  DumpOutcome skipped_outcome() const;
+
+  const Options& options_;
+  const std::string uri_;
+  const std::string directory_;
+  RunInterrupt& interrupt_;
+  const std::function<void()> on_ready_;
+  TargetLock lock_;
+  InputHash hash_;
+  std::unique_ptr<Session> session_;  // null: skipped
+  std::optional<RunInterrupt::Scope> scope_;
+  std::chrono::steady_clock::time_point begin_;
+  bool hash_came_late_ = false;  // meta.json lacks it
+  std::optional<EmissionQueue> emissions_;
+  std::optional<DumpWriter> writer_;
+  std::optional<Progress> progress_;
+  Emission* slot_ = nullptr;
+};
+
+// All steps of one input, on the calling thread.
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
                        RunInterrupt& interrupt);
 

@@ -14,10 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kFlushPeriod = std::chrono::milliseconds(500);
-constexpr std::size_t kIndexBytes = 29;
-constexpr const char* kIndexDescr =
-    "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
-
 constexpr std::size_t kLiveBytes = 20;
 constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
 

@@ -15,6 +15,11 @@
 
 namespace saccade {
 
+// A row of index.npy.
+inline constexpr std::size_t kIndexBytes = 29;
+inline constexpr const char* kIndexDescr =
+    "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
+
 // What every row looks like.
 struct DumpShape {
   std::int64_t patches = 0;  // N

@@ -21,7 +21,7 @@ namespace {
 int run(const saccade::Options& options) {
   switch (options.command) {
     case saccade::Command::kDump:
-      return saccade::run_dump(options);
+      return options.plan.manifest.empty() ? saccade::run_dump(options) : saccade::dump_manifest(options);
     case saccade::Command::kProfile:
       return saccade::run_profile(options);
     case saccade::Command::kInfo:
@@ -30,6 +30,20 @@ int run(const saccade::Options& options) {
       return saccade::run_reconstruct(options);
     case saccade::Command::kView:
       return saccade::run_view(options);
+    case saccade::Command::kPlan:
+      return saccade::run_plan(options);
+    case saccade::Command::kWork:
+      return saccade::run_work(options);
+    case saccade::Command::kStatus:
+      return saccade::run_status(options);
+    case saccade::Command::kVerify:
+      return saccade::run_verify(options);
+    case saccade::Command::kGc:
+      return saccade::run_gc(options);
+    case saccade::Command::kRetry:
+      return saccade::run_retry(options);
+    case saccade::Command::kWorker:
+      return saccade::run_worker(options);
   }
   return static_cast<int>(saccade::ExitCode::kUnexpected);
 }

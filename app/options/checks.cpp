@@ -14,12 +14,68 @@ namespace {
 
 bool needs_output(const Options& options) {
   if (options.command == Command::kReconstruct) return options.reconstruct.against.empty();
-  return options.command == Command::kDump;
+  return options.command == Command::kDump || options.command == Command::kPlan || options.command == Command::kRetry;
+}
+
+const char* example_output(Command command) {
+  switch (command) {
+    case Command::kDump:
+      return "DIR";
+    case Command::kReconstruct:
+      return "out.mp4, -o out.html, -o out.png or --against VIDEO";
+    default:
+      return "STORE";
+  }
+}
+
+bool reads_store(Command command) { return (command_bit(command) & kForStores) != 0; }
+
+void check_many(const Options& options) {
+  if (options.command == Command::kDump && options.plan.manifest.empty()) {
+    if (!options.work.shard.empty())
+      throw OptionError::naming("shard", "is a share of a manifest; add {manifest} FILE");
+    if (options.plan.segment_s)
+      throw OptionError::naming("segment", "cuts the videos of a manifest; add {manifest} FILE");
+    const PlanOptions fresh;
+    if (options.plan.unit_s != fresh.unit_s || options.plan.unit_bytes != fresh.unit_bytes) {
+      throw OptionError::naming(options.plan.unit_s != fresh.unit_s ? "unit-seconds" : "unit-bytes",
+                                "is the size of a manifest's units; add {manifest} FILE");
+    }
+  }
+  if (!options.work.staging.empty() && options.work.unit.empty()) {
+    throw OptionError::naming("staging", "is for one unit; add {unit} U");
+  }
+  if (!options.work.unit.empty() && !options.work.shard.empty()) {
+    throw OptionError::naming("unit", "conflicts with {shard}: one unit, or a share of them; leave one out");
+  }
+}
+
+void check_manifest(const Options& options) {
+  if (options.plan.manifest.empty()) return;
+  if (!options.inputs.empty()) {
+    throw UsageError(fmt::format("--manifest {}: conflicts with the INPUT '{}': the manifest names the inputs",
+                                 options.plan.manifest, masked_uri(options.inputs[0])));
+  }
+  const SourceConfig fresh;
+  const SourceConfig& source = options.source;
+  const char* of_rows = source.start_s != fresh.start_s ? "start"
+                        : source.duration_s             ? "duration"
+                        : source.stream_index           ? "stream"
+                        : source.loops != 0             ? "loop"
+                                                        : nullptr;
+  if (of_rows != nullptr) {
+    throw UsageError(fmt::format("--{}: conflicts with --manifest: its rows say which part of a video", of_rows));
+  }
+  if (options.dump.overwrite || options.dump.resume) {
+    throw UsageError(fmt::format("--{}: conflicts with --manifest: a store goes on by itself where it was left",
+                                 options.dump.overwrite ? "overwrite" : "resume"));
+  }
 }
 
 }  // namespace
 
 void check_conflicts(const Options& options) {
+  check_many(options);
   if (options.dump.overwrite && options.dump.resume) {
     throw OptionError::naming("overwrite",
                               "conflicts with {resume}: one replaces the dump, the other keeps it; leave one out");
@@ -43,14 +99,21 @@ void refuse_input_as_output(const char* option, const std::string& output, const
 void check_inputs(Options& options) {
   const std::string command = name(options.command);
   const std::size_t count = options.inputs.size();
-  if (count == 0 && options.command != Command::kInfo) {
-    throw UsageError(fmt::format("{}: no INPUT was given; `saccade {} --help` shows how", command, command));
+  check_manifest(options);
+  const bool needs_none =
+      options.command == Command::kInfo || options.command == Command::kWorker || !options.plan.manifest.empty();
+  if (count == 0 && !needs_none) {
+    const char* what = options.command == Command::kPlan ? "MANIFEST"
+                       : reads_store(options.command)    ? "STORE"
+                                                         : "INPUT";
+    throw UsageError(fmt::format("{}: no {} was given; `saccade {} --help` shows how", command, what, command));
   }
   for (const auto& input : options.inputs) {
     if (input.empty()) throw UsageError(fmt::format("{}: an INPUT is an empty name", command));
   }
   const bool takes_one = options.command == Command::kProfile || options.command == Command::kReconstruct ||
-                         options.command == Command::kView;
+                         options.command == Command::kView || options.command == Command::kPlan ||
+                         reads_store(options.command);
   if (count > 1 && takes_one) {
     throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count,
                                  masked_uri(options.inputs[0]), masked_uri(options.inputs[1])));
@@ -58,9 +121,7 @@ void check_inputs(Options& options) {
   const std::string& output =
       options.command == Command::kReconstruct ? options.reconstruct.output : options.dump.output;
   if (output.empty() && needs_output(options)) {
-    throw UsageError(
-        fmt::format("{}: no output was given; add -o {}", command,
-                    options.command == Command::kDump ? "DIR" : "out.mp4, -o out.html, -o out.png or --against VIDEO"));
+    throw UsageError(fmt::format("{}: no output was given; add -o {}", command, example_output(options.command)));
   }
   if (output.find("://") != output.npos) {
     throw UsageError(fmt::format("{}: -o {}: a URL can't be written to; give a path", command, masked_uri(output)));
@@ -70,6 +131,8 @@ void check_inputs(Options& options) {
     for (const auto& shot : options.view.screenshots) refuse_input_as_output("--screenshot", shot.path, input);
   }
   refuse_input_as_output("-o", options.reconstruct.output, options.reconstruct.against);
+  if (options.command == Command::kPlan) options.plan.manifest = options.inputs[0];
+  if (reads_store(options.command)) options.work.store = options.inputs[0];
   if (options.command == Command::kReconstruct) {
     options.reconstruct.directory = options.inputs[0];
     options.inputs.clear();

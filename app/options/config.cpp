@@ -8,6 +8,7 @@
 
 #include "app/version.h"
 #include "pipeline/error.h"
+#include "pipeline/options/values.h"
 
 namespace saccade {
 namespace {
@@ -96,7 +97,8 @@ struct Reader {
     for (const auto& [key, node] : file) {
       if (!node.is_table()) continue;
       const auto owner = from_name<Command>(key.str());
-      if (!owner) fail(node, key.str(), "unknown table; it may be view, dump, profile, info or reconstruct");
+      if (!owner || owner == Command::kWorker)
+        fail(node, key.str(), fmt::format("unknown table; it may be {}", or_list(kPublicCommands)));
       for (const auto& [inner, value] : *node.as_table()) take(inner.str(), value, command_bit(*owner), key.str());
     }
   }

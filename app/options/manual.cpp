@@ -13,7 +13,9 @@ constexpr std::string_view kHead =
     "# Options\n\n"
     "Written by `saccade --print-options-md > docs/OPTIONS.md` from the table that parses them; a test keeps it "
     "current.\n"
-    "`saccade COMMAND --help` lists those of a command.\n\n"
+    "`saccade COMMAND --help` lists those of a command. Those of videos are "
+    "options of `dump`,\n`profile`, `info`, `reconstruct`, `view` and `plan`, those of streams of the same but "
+    "`reconstruct`.\n\n"
     "`--config FILE.toml` reads the same names, without dashes, from a file: at its top, or in a table named after a "
     "command\n(`[dump]`), which wins over the top. What is typed wins over the file, also over what conflicts with it "
     "there.\n`--print-config` writes the options in force as such a file. The library's callers set options of a "
@@ -42,7 +44,8 @@ std::string default_cell(const ProgramOption& option) {
 
 std::string commands_cell(const ProgramOption& option) {
   if (option.place().commands == kForAll) return "all";
-  if (option.place().commands == kForStreams) return "all but `reconstruct`";
+  if (option.place().commands == kForVideos) return "of videos";
+  if (option.place().commands == kForStreams) return "of streams";
   std::string list;
   for (const EnumName<Command>& command : names_of(Command{})) {
     if (option.is_of(command.value)) list += fmt::format("{}`{}`", list.empty() ? "" : ", ", command.text);
@@ -83,7 +86,7 @@ std::string conflicts_table() {
 std::string options_manual() {
   std::string text(kHead);
   for (const std::string_view group :
-       {kSourceGroup, kPictureGroup, kFoveaGroup, kScanpathGroup, kOutputGroup, kRunGroup, kViewGroup}) {
+       {kSourceGroup, kPictureGroup, kFoveaGroup, kScanpathGroup, kOutputGroup, kRunGroup, kManyGroup, kViewGroup}) {
     text += group_table(group);
   }
   return text + conflicts_table();

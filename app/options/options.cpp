@@ -17,6 +17,7 @@
 #include "pipeline/error.h"
 #include "pipeline/options/option_error.h"
 #include "pipeline/options/resolve.h"
+#include "pipeline/options/values.h"
 #if SACCADE_CUDA
 #include "gpu/cuda/device.h"
 #endif
@@ -37,6 +38,13 @@ constexpr CommandText kCommands[] = {
     {Command::kInfo, "saccade info [INPUT...] [options]",
      "what this machine can do; what a file is, and what will be done to it"},
     {Command::kReconstruct, "saccade reconstruct DIR -o out.mp4|out.png [options]", "pictures of what a dump holds"},
+    {Command::kPlan, "saccade plan MANIFEST -o STORE [options]", "many videos: freeze what is to be done"},
+    {Command::kWork, "saccade work STORE [--shard I/N] [options]", "do it, or a share of it"},
+    {Command::kStatus, "saccade status STORE", "how far it is; counts that add up"},
+    {Command::kVerify, "saccade verify STORE", "read all that is done again, and compare hashes"},
+    {Command::kGc, "saccade gc STORE", "remove what attempts left that were cut short"},
+    {Command::kRetry, "saccade retry STORE -o STORE2 [--class LIST]", "plan again what was given up"},
+    {Command::kWorker, "", "what `work` runs"},
 };
 
 constexpr const char* kInputHelp =
@@ -45,7 +53,9 @@ constexpr const char* kInputHelp =
 
 std::string program_help() {
   std::string text = fmt::format("saccade {}: foveated patches of a video stream\n\n", version());
-  for (const auto& command : kCommands) text += fmt::format("  {:<56} {}\n", command.usage, command.what);
+  for (const auto& command : kCommands) {
+    if (*command.usage != 0) text += fmt::format("  {:<56} {}\n", command.usage, command.what);
+  }
   text += fmt::format("\n{} `saccade COMMAND --help` lists a command's options.\n", kInputHelp);
   text +=
       "Exit codes: 0 ok, 1 unexpected, 2 usage, 3 some inputs failed or were damaged, 4 interrupted with a valid "
@@ -59,10 +69,8 @@ const CommandText& command_named(const std::string& word) {
     if (word == name(command.command)) return command;
   }
   const bool is_option = !word.empty() && word[0] == '-';
-  throw UsageError(
-      is_option
-          ? fmt::format("{}: the command comes first: view, dump, profile, info or reconstruct", word)
-          : fmt::format("unknown command '{}'; the commands are view, dump, profile, info and reconstruct", word));
+  throw UsageError(is_option ? fmt::format("{}: the command comes first: {}", word, or_list(kPublicCommands))
+                             : fmt::format("unknown command '{}'; it may be {}", word, or_list(kPublicCommands)));
 }
 
 // What CLI11 found, as text.
@@ -73,7 +81,7 @@ struct ParsedLine {
 };
 
 void add_options(CLI::App& app, Command command, std::vector<std::string>& inputs) {
-  app.add_option("INPUT", inputs, command == Command::kReconstruct ? "a dump's folder" : "what to read")->group("");
+  app.add_option("INPUT", inputs, "what to read")->group("");
   for (const ProgramOption& row : option_table()) {
     if (!row.is_of(command)) continue;
     const OptionSpec& spec = row.spec();
@@ -108,7 +116,7 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
   ParsedLine line;
   CLI::App app(command.what);
   app.name(fmt::format("saccade {}", name(command.command)));
-  if (command.command != Command::kReconstruct) app.footer(kInputHelp);
+  if (std::string_view(command.usage).find("INPUT") != std::string_view::npos) app.footer(kInputHelp);
   app.allow_extras();
   add_options(app, command.command, line.inputs);
   try {
@@ -195,7 +203,8 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
 
 StreamUse use_of(Command command) {
   if (command == Command::kView) return StreamUse::kDraw;
-  return command == Command::kDump || command == Command::kProfile ? StreamUse::kRun : StreamUse::kInspect;
+  const bool runs = command == Command::kDump || command == Command::kProfile;
+  return runs ? StreamUse::kRun : StreamUse::kInspect;
 }
 
 // The process is ours: threads that wait for a GPU leave their core to others. Before anything else uses CUDA.
@@ -241,6 +250,25 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
 }
 
 }  // namespace
+
+Options recorded_options(const std::vector<std::pair<std::string, std::string>>& texts) {
+  GivenValues given;
+  for (const auto& [key, text] : texts) {
+    if (find_option(key) == nullptr) throw UsageError(fmt::format("{}: unknown option", key));
+    given[key] = {text, key};
+  }
+  Options options;
+  options.command = Command::kDump;
+  apply_given(options, given);
+  with_names_of(given, [&] {
+    check_conflicts(options);
+    check_options(options);
+  });
+  options.in_force = record(options);
+  prepare_cuda(options);
+  with_names_of(given, [&] { resolve(options, StreamUse::kRun); });
+  return options;
+}
 
 std::optional<Options> parse_options(int argc, const char* const* argv, int& exit_code) {
   exit_code = static_cast<int>(ExitCode::kOk);

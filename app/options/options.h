@@ -12,12 +12,27 @@
 
 namespace saccade {
 
-enum class Command : std::uint8_t { kDump, kProfile, kInfo, kReconstruct, kView };
-inline constexpr EnumName<Command> kCommandNames[] = {{Command::kDump, "dump"},
-                                                      {Command::kProfile, "profile"},
-                                                      {Command::kInfo, "info"},
-                                                      {Command::kReconstruct, "reconstruct"},
-                                                      {Command::kView, "view"}};
+enum class Command : std::uint8_t {
+  kDump,
+  kProfile,
+  kInfo,
+  kReconstruct,
+  kView,
+  kPlan,
+  kWork,
+  kStatus,
+  kVerify,
+  kGc,
+  kRetry,
+  kWorker,  // what `work` runs: not for people
+};
+inline constexpr EnumName<Command> kCommandNames[] = {
+    {Command::kDump, "dump"},     {Command::kProfile, "profile"},
+    {Command::kInfo, "info"},     {Command::kReconstruct, "reconstruct"},
+    {Command::kView, "view"},     {Command::kPlan, "plan"},
+    {Command::kWork, "work"},     {Command::kStatus, "status"},
+    {Command::kVerify, "verify"}, {Command::kGc, "gc"},
+    {Command::kRetry, "retry"},   {Command::kWorker, "worker"}};
 constexpr std::span<const EnumName<Command>> names_of(Command) { return kCommandNames; }
 
 enum class ProgressMode : std::uint8_t { kAuto, kNone, kJson };
@@ -29,6 +44,39 @@ struct DumpOptions {
   std::string output;  // -o
   bool overwrite = false;
   bool resume = false;
+  bool hash_input = true;  // its SHA-256 into meta.json
+};
+
+// How many streams run side by side in a process.
+struct JobsOption {
+  bool is_auto = false;      // "auto" was said
+  std::optional<int> count;  // none, and not auto: the command's own default
+};
+
+struct PlanOptions {
+  std::string manifest;  // --manifest of dump; plan's INPUT
+  std::optional<double> segment_s;
+  double unit_s = 300;
+  double unit_bytes = 1e9;
+};
+
+struct WorkOptions {
+  std::string store;  // the INPUT of work, status, verify, gc and retry
+  std::string shard;  // "i/n", "auto", "auto/n"; empty: as the environment says
+  std::string unit;   // only this one
+  std::string staging;
+  std::string engine = "work";
+  bool until_eof = false;
+  int workers_per_gpu = 1;
+  std::vector<int> devices;  // a worker, or as many as that, for each; empty: the plan's
+  double video_timeout_s = 60;
+  double frame_timeout_s = 30;
+  std::int64_t renew_after = 1000;
+  std::optional<double> max_rss_mb;
+  double max_bad_percent = 5;
+  std::string metrics;          // a Prometheus text file
+  std::string classes;          // of retry: "io,timeout"; empty: all
+  double older_than_s = 86400;  // of gc
 };
 
 struct InfoOptions {
@@ -76,7 +124,10 @@ struct Options : StreamOptions {
   std::string log_level = "info";
   ProgressMode progress = ProgressMode::kAuto;
   bool json = false;
+  JobsOption jobs;
   DumpOptions dump;
+  PlanOptions plan;
+  WorkOptions work;
   InfoOptions info;
   ProfileOptions profile;
   ReconstructOptions reconstruct;
@@ -89,5 +140,9 @@ struct Options : StreamOptions {
 // Parses argv. Returns nullopt when the process should end with `exit_code` (help, version, --print-config: 0; a usage
 // error: 2, after one line on stderr). Reads --config first; the command line wins.
 std::optional<Options> parse_options(int argc, const char* const* argv, int& exit_code);
+
+// Options of a run from texts that were recorded, as a plan's: parsed, checked and resolved as a command line's, for
+// `dump`. Throws UsageError, and UnavailableError where the backend can't be used.
+Options recorded_options(const std::vector<std::pair<std::string, std::string>>& texts);
 
 }  // namespace saccade

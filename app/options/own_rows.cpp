@@ -128,6 +128,23 @@ std::optional<std::string> print_screenshots(const Options& o) {
   return lines.empty() ? std::nullopt : std::optional(lines);
 }
 
+void parse_jobs(const OptionSpec& spec, Options& o, const std::string& text) {
+  const auto count = parse_word_or_integer(spec, text);
+  o.jobs.is_auto = !count;
+  o.jobs.count = count ? std::optional(static_cast<int>(*count)) : std::nullopt;
+}
+std::optional<std::string> print_jobs(const Options& o) {
+  return o.jobs.is_auto ? std::optional<std::string>("auto") : print_value(o.jobs.count);
+}
+
+void parse_classes(const OptionSpec&, Options& o, const std::string& text) {
+  OptionSpec one;
+  one.choices = "input|io|timeout|crash|unexpected";
+  for (const std::string& word : split(parse_text(text), ',')) parse_choice(one, word);
+  o.work.classes = text;
+}
+std::optional<std::string> print_classes(const Options& o) { return print_value(o.work.classes); }
+
 // Read before the others are: it has no value of its own.
 constexpr Binding kNoValue{};
 
@@ -176,6 +193,60 @@ std::vector<OwnRow> run_rows() {
   };
 }
 
+constexpr unsigned kForPlans = kForPlan | kForDump;
+
+std::vector<OwnRow> plan_rows() {
+  return {
+    {{{.name = "manifest", .group = kManyGroup, .help = "the inputs stand in this file: {output} becomes a store, as by `plan` and `work`",
+       .metavar = "FILE"}, field([](auto& o) -> auto& { return o.plan.manifest; })}, {.commands = kForDump, .in_config = false}},
+    {{{.name = "segment", .group = kManyGroup, .help = "cut longer videos into pieces of S seconds",
+       .metavar = "S", .kind = K::kNumber, .lo = 0.001, .hi = 1e9}, field([](auto& o) -> auto& { return o.plan.segment_s; })}, {.commands = kForPlans}},
+    {{{.name = "unit-seconds", .group = kManyGroup, .help = "a unit of work holds about so many seconds of video",
+       .metavar = "S", .kind = K::kNumber, .lo = 0.001, .hi = 1e9}, field([](auto& o) -> auto& { return o.plan.unit_s; })}, {.commands = kForPlans}},
+    {{{.name = "unit-bytes", .group = kManyGroup, .help = "or about so many bytes of patches",
+       .metavar = "N", .kind = K::kNumber, .lo = 1, .hi = 1e15}, field([](auto& o) -> auto& { return o.plan.unit_bytes; })}, {.commands = kForPlans}},
+  };
+}
+
+std::vector<OwnRow> work_rows() {
+  return {
+    {{{.name = "jobs", .group = kManyGroup, .help = "how many videos run side by side in a process (default: `dump` 1, `work` auto)",
+       .more = "`auto`: on the CPU one a core, with backend `cuda` 16.",
+       .metavar = "N|auto", .kind = K::kWordOrInteger, .choices = "auto", .lo = 1, .hi = 256}, {parse_jobs, print_jobs}}, {.commands = kForDump | kForWork}},
+    {{{.name = "shard", .group = kManyGroup, .help = "the I-th of N shares of the units, from 0",
+       .more = "`auto` reads Slurm's SLURM_ARRAY_TASK_ID and Kubernetes' JOB_COMPLETION_INDEX, `auto/N` where nothing says how many there are. Without it, `work` takes a share where these are set, else everything.",
+       .metavar = "I/N"}, field([](auto& o) -> auto& { return o.work.shard; })}, {.commands = kForDump | kForWork}},
+    {{{.name = "unit", .group = kManyGroup, .help = "only this unit",
+       .metavar = "U"}, field([](auto& o) -> auto& { return o.work.unit; })}, {.commands = kForWork, .in_config = false}},
+    {{{.name = "staging", .group = kManyGroup, .help = "write the unit's files into this folder, for a caller that uploads them",
+       .metavar = "DIR"}, field([](auto& o) -> auto& { return o.work.staging; })}, {.commands = kForWork, .in_config = false}},
+    {{{.name = "engine", .group = kManyGroup, .help = "who placed the work: stands in the markers",
+       .metavar = "NAME"}, field([](auto& o) -> auto& { return o.work.engine; })}, {.commands = kForWork}},
+    {{{.name = "until-eof", .group = kManyGroup, .help = "stop when stdin ends: the caller is gone",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.work.until_eof; })}, {.commands = kForWork, .in_config = false}},
+    {{{.name = "workers-per-gpu", .group = kManyGroup, .help = "worker processes a device; more of them isolate better",
+       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 64}, field([](auto& o) -> auto& { return o.work.workers_per_gpu; })}, {.commands = kForWork}},
+    {{{.name = "gpus", .group = kManyGroup, .help = "the CUDA devices to use, as 0,1 (default: the plan's)",
+       .metavar = "LIST", .kind = K::kIntegers, .lo = 0, .hi = 63}, field([](auto& o) -> auto& { return o.work.devices; })}, {.commands = kForWork}},
+    {{{.name = "video-timeout", .group = kManyGroup, .help = "a video may take so long, or 20 times what it should",
+       .metavar = "S", .kind = K::kNumber, .lo = 0.001, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.video_timeout_s; })}, {.commands = kForWork}},
+    {{{.name = "frame-timeout", .group = kManyGroup, .help = "the longest time without a frame",
+       .metavar = "S", .kind = K::kNumber, .lo = 0.001, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.frame_timeout_s; })}, {.commands = kForWork}},
+    {{{.name = "renew-after", .group = kManyGroup, .help = "a worker is replaced after so many videos",
+       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e12}, field([](auto& o) -> auto& { return o.work.renew_after; })}, {.commands = kForWork}},
+    {{{.name = "max-rss", .group = kManyGroup, .help = "or when it holds so many megabytes",
+       .metavar = "MB", .kind = K::kNumber, .lo = 1, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.max_rss_mb; })}, {.commands = kForWork}},
+    {{{.name = "max-bad", .group = kManyGroup, .help = "stop when more than so many percent were given up, of 100 and more",
+       .metavar = "PERCENT", .kind = K::kNumber, .lo = 0, .hi = 100}, field([](auto& o) -> auto& { return o.work.max_bad_percent; })}, {.commands = kForWork}},
+    {{{.name = "metrics", .group = kManyGroup, .help = "a text file for Prometheus, written every 10 s",
+       .metavar = "FILE"}, field([](auto& o) -> auto& { return o.work.metrics; })}, {.commands = kForWork}},
+    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, io, timeout, crash and unexpected",
+       .metavar = "LIST"}, {parse_classes, print_classes}}, {.commands = kForRetry, .in_config = false}},
+    {{{.name = "older-than", .group = kManyGroup, .help = "leave what was written to in the last S seconds",
+       .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.older_than_s; })}, {.commands = kForGc}},
+  };
+}
+
 std::vector<OwnRow> everyones_rows() {
   return {
     {{{.name = "log-level", .group = kRunGroup, .help = "trace, debug, info, warn, error or off",
@@ -193,8 +264,8 @@ std::vector<OwnRow> everyones_rows() {
 
 std::vector<OwnRow> result_rows_unset() {
   return {
-    {{{.name = "output", .group = kOutputGroup, .help = "where the result goes: a folder (dump), a .mp4, .html or .png (reconstruct)",
-       .metavar = "PATH"}, {parse_output, print_output}}, {.commands = kForDump | kForReconstruct, .short_name = "o"}},
+    {{{.name = "output", .group = kOutputGroup, .help = "where the result goes: a folder (dump), a .mp4, .html or .png (reconstruct), a store (plan, retry)",
+       .metavar = "PATH"}, {parse_output, print_output}}, {.commands = kForDump | kForReconstruct | kForPlan | kForRetry, .short_name = "o"}},
     {{{.name = "overwrite", .group = kOutputGroup, .help = "replace an existing result",
        .kind = K::kFlag}, {parse_overwrite, print_overwrite}}, {.commands = kForDump | kForReconstruct}},
     {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",
@@ -218,7 +289,7 @@ std::vector<OwnRow> result_rows() { return with_defaults(result_rows_unset()); }
 
 std::vector<OwnRow> command_rows() {
   std::vector<OwnRow> rows = run_rows();
-  for (auto* more : {&view_rows, &everyones_rows}) {
+  for (auto* more : {&plan_rows, &work_rows, &view_rows, &everyones_rows}) {
     for (OwnRow& row : more()) rows.push_back(std::move(row));
   }
   return with_defaults(std::move(rows));

@@ -1,5 +1,7 @@
 #include "app/options/table.h"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "app/options/own_rows.h"
@@ -10,17 +12,25 @@ namespace {
 unsigned commands_for(OptionScope scope) {
   switch (scope) {
     case OptionScope::kDecoding:
-      return kForAll;
+      return kForVideos;
     case OptionScope::kStream:
       return kForStreams;
     case OptionScope::kRun:
       return kForRuns;
     case OptionScope::kEmission:
-      return kForDump | kForProfile;
+      return kForDump | kForProfile | kForPlan;
     case OptionScope::kProfiling:
       return kForProfile;
   }
   return 0;
+}
+
+// Of a plan, each row of the manifest says these itself.
+constexpr std::string_view kOfRows[] = {"start", "duration", "stream", "loop"};
+
+unsigned commands_for(const OptionSpec& spec) {
+  const bool of_rows = std::find(std::begin(kOfRows), std::end(kOfRows), spec.name) != std::end(kOfRows);
+  return commands_for(spec.scope) & ~(of_rows ? kForPlan : 0U);
 }
 
 std::vector<ProgramOption> make_table() {
@@ -29,7 +39,7 @@ std::vector<ProgramOption> make_table() {
   std::vector<ProgramOption> table;
   for (const OwnRow& own : results) table.emplace_back(own.row, own.place);
   for (const StreamOption& row : stream_options()) {
-    table.emplace_back(row, OptionPlace{.commands = commands_for(row.spec.scope), .repeats = row.spec.repeats});
+    table.emplace_back(row, OptionPlace{.commands = commands_for(row.spec), .repeats = row.spec.repeats});
   }
   for (const OwnRow& own : rest) table.emplace_back(own.row, own.place);
   return table;

@@ -13,10 +13,17 @@
 
 namespace saccade {
 
-inline constexpr unsigned kForDump = 1, kForProfile = 2, kForInfo = 4, kForReconstruct = 8, kForView = 16;
-inline constexpr unsigned kForRuns = kForDump | kForProfile | kForView;
+inline constexpr unsigned kForDump = 1, kForProfile = 2, kForInfo = 4, kForReconstruct = 8, kForView = 16,
+                          kForPlan = 32, kForWork = 64, kForStatus = 128, kForVerify = 256, kForGc = 512,
+                          kForRetry = 1024, kForWorker = 2048;
+inline constexpr unsigned kForRuns = kForDump | kForProfile | kForView | kForPlan;
 inline constexpr unsigned kForStreams = kForRuns | kForInfo;
-inline constexpr unsigned kForAll = kForStreams | kForReconstruct;
+inline constexpr unsigned kForVideos = kForStreams | kForReconstruct;
+inline constexpr unsigned kForStores = kForWork | kForStatus | kForVerify | kForGc | kForRetry;
+inline constexpr unsigned kForAll = kForVideos | kForStores | kForWorker;
+
+inline constexpr std::string_view kPublicCommands =
+    "view|dump|profile|info|reconstruct|plan|work|status|verify|gc|retry";
 
 // How the program takes an option.
 struct OptionPlace {

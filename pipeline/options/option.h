@@ -61,7 +61,7 @@ struct OptionRow {
 
 inline constexpr std::string_view kSourceGroup = "Source", kPictureGroup = "Texture and damage",
                                   kFoveaGroup = "Fovea and patches", kScanpathGroup = "Scanpath", kRunGroup = "Run",
-                                  kOutputGroup = "Output", kViewGroup = "View";
+                                  kOutputGroup = "Output", kViewGroup = "View", kManyGroup = "Many videos";
 
 // Each {name} of a text as `prefix` and the name: "--" for a command line, nothing for other callers.
 std::string with_names(std::string_view text, std::string_view prefix);

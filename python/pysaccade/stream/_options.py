@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pysaccade._native import _abi, _calls
-from pysaccade._native._arguments import shown
 
 
 class Option(NamedTuple):
@@ -107,7 +106,8 @@ def _wrong_type(option: Option, value: Any) -> TypeError:
         _abi.SACCADE_VALUE_INTEGERS: "a list of integers",
         _abi.SACCADE_VALUE_WORD_OR_INTEGER: "an integer or " + option.choices.replace("|", ", "),
     }[option.kind]
-    return TypeError(f"Stream: {option.name} takes {wanted}, not {shown(value)}")
+    shown = repr(value)
+    return TypeError(f"Stream: {option.name} takes {wanted}, not {type(value).__name__}: {shown[:60]}")
 
 
 class NativeOptions:

@@ -322,12 +322,6 @@ class TexturePyramid:
 
     # ---- What the sampling functions use -----------------------------------------------------------------------------
 
-    def _memory(self) -> list[Array]:
-        """All that this pyramid reads when it is sampled, where it is made already."""
-        if self._storage is not None:
-            return [self._image, self._storage.flat]
-        return self._list or []
-
     def _levels_now(self) -> list[Array]:
         """[B,C,h,w] each; level 0 is the image, with its gradient, the others are without one."""
         if self._storage is not None:

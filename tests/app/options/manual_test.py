@@ -8,7 +8,9 @@ import unittest
 from program import saccade
 
 MANUAL = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"], "docs", "OPTIONS.md")
-COMMANDS = ("dump", "profile", "info", "reconstruct", "view")
+VIDEOS = {"dump", "profile", "info", "reconstruct", "view", "plan"}
+COMMANDS = (*sorted(VIDEOS), "work", "status", "verify", "gc", "retry")
+GROUPS = {"all": set(COMMANDS), "of videos": VIDEOS, "of streams": VIDEOS - {"reconstruct"}}
 
 
 class Manual(unittest.TestCase):
@@ -21,9 +23,7 @@ class Manual(unittest.TestCase):
     def test_it_has_the_options_of_every_command(self):
         options = MANUAL.read_text(encoding="utf-8").split("\n## Which of two\n")[0]
         rows = dict(re.findall(r"^\| `(?:-\w, )?--([a-z0-9-]+).*?` \| .*? \| (.*?) \|", options, re.MULTILINE))
-        every = set(COMMANDS)
-        of = {name: every if cell == "all" else every - {"reconstruct"} if cell.startswith("all but") else set(re.findall(r"`(\w+)`", cell))
-              for name, cell in rows.items()}
+        of = {name: GROUPS.get(cell) or set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
         for command in COMMANDS:
             text = saccade(command, "--help").stdout
             helped = set(re.findall(r"^ +(?:-\w[ ,]+)?--([a-z0-9-]+)", text, re.MULTILINE)) - {"help"}

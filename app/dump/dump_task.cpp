@@ -1,0 +1,77 @@
+#include "app/dump/dump_task.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/cores.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kJobsOnGpu = 16;  // NVDEC is busy with 14 decoders; two more are being opened or closed
+constexpr int kJobsOnGl = 2;
+
+}  // namespace
+
+int default_jobs(Backend backend) {
+  switch (backend) {
+    case Backend::kCuda:
+      return kJobsOnGpu;
+    case Backend::kGl:
+      return kJobsOnGl;
+    case Backend::kCpu:
+      break;
+  }
+  return usable_cores();
+}
+
+StreamsConfig streams_config(Backend backend, int jobs) {
+  if (backend == Backend::kCuda) return {.slots = jobs, .launchers = 1};
+  return {.slots = jobs, .launchers = jobs, .closers = 0};
+}
+
+void share_machine(Options& options, int jobs) {
+  if (options.source.threads == 0 && jobs > 1) options.source.threads = std::max(usable_cores() / jobs, 1);
+  if (options.progress == ProgressMode::kAuto) options.progress = ProgressMode::kNone;
+}
+
+DumpTask::DumpTask(DumpJob job, RunInterrupt& interrupt) : job_(std::move(job)), interrupt_(interrupt) {
+  job_.options.source.stop = interrupt.stop();
+}
+
+void DumpTask::open(Wakeup& wakeup) {
+  run_ = std::make_unique<DumpRun>(job_.options, job_.uri, job_.directory, interrupt_, [&wakeup] { wakeup.notify(); });
+}
+
+StreamTask::Step DumpTask::step() {
+  if (run_->skipped()) return Step::kEnded;
+  if (!begun_) {
+    if (!run_->ready()) return Step::kNothing;
+    run_->begin();
+    begun_ = true;
+  }
+  const DumpRun::Step step = run_->step(false);
+  if (step == DumpRun::Step::kNothing) return Step::kNothing;
+  if (job_.on_frames) job_.on_frames(run_->frames());
+  return step == DumpRun::Step::kEnded ? Step::kEnded : Step::kWorked;
+}
+
+void DumpTask::fail(std::exception_ptr error) { error_ = std::move(error); }
+
+void DumpTask::close() {
+  DumpEnd end;
+  try {
+    if (error_ == nullptr) {
+      end.outcome = run_->finish();
+    } else if (run_ != nullptr) {
+      run_->give_up();
+    }
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  run_.reset();  // what it holds of the folder and the device goes before anybody hears of the end
+  end.error = error_;
+  job_.on_end(end);
+}
+
+}  // namespace saccade

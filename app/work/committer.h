@@ -1,0 +1,44 @@
+// Puts finished units into the store on a thread of its own, while others are worked on.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "app/work/store/unit_result.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+
+struct Committed {
+  UnitResult result;
+  bool won = false;  // false: another one's marker was there
+  std::optional<Fault> fault;
+};
+
+class Committer {
+ public:
+  // on_done: called on its thread after each unit; then take() has it.
+  Committer(UnitTarget target, std::function<void()> on_done);
+  ~Committer();  // what waits is not committed
+  Committer(const Committer&) = delete;
+  Committer& operator=(const Committer&) = delete;
+  void add(UnitResult result);
+  std::vector<Committed> take();
+
+ private:
+  void run(const std::stop_token& stop);
+  const UnitTarget target_;
+  const std::function<void()> on_done_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<UnitResult> waiting_;
+  std::vector<Committed> done_;
+  std::jthread thread_;
+};
+
+}  // namespace saccade

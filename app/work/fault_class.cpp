@@ -1,0 +1,26 @@
+#include "app/work/fault_class.h"
+
+#include <algorithm>
+#include <array>
+
+namespace saccade {
+namespace {
+
+// strerror() and av_strerror(), in the C locale, in which the program runs.
+constexpr std::array<std::string_view, 19> kWords = {
+    "Input/output error",     "Connection refused", "Connection reset",    "Connection timed out",
+    "Network is unreachable", "No route to host",   "Broken pipe",         "Server returned 5",
+    "HTTP error 5",           "Stale file handle",  "Remote I/O error",    "Resource temporarily unavailable",
+    "Operation timed out",    "Network is down",    "Host is down",        "nothing came for",
+    "Too many open files",    "Transport endpoint", "no video came within"};
+
+}  // namespace
+
+bool is_io(std::string_view what) {
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [what](std::string_view word) { return what.find(word) != std::string_view::npos; });
+}
+
+const char* class_of(const Fault& fault) { return is_io(fault.what) ? "io" : "input"; }
+
+}  // namespace saccade

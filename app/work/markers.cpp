@@ -1,0 +1,84 @@
+#include "app/work/markers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace saccade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::int64_t count_of(const Json& marker, const char* name) {
+  const auto found = marker.find(name);
+  return found != marker.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
+}
+
+}  // namespace
+
+std::vector<std::string> committed_units(const std::string& store) {
+  std::vector<std::string> units;
+  std::error_code error;
+  for (fs::directory_iterator at(store + "/commits", error), end; !error && at != end; at.increment(error)) {
+    const fs::path& path = at->path();
+    if (path.extension() == ".json") units.push_back(path.stem().string());
+  }
+  std::sort(units.begin(), units.end());
+  return units;
+}
+
+std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
+  if (!marker.is_object() || marker.value("format", "") != "saccade-commit") return "is no marker";
+  if (unit == nullptr) return "is of no unit of the plan";
+  if (marker.value("plan", "") != plan.hash()) return "is of another plan";
+  if (marker.value("unit", "") != unit->name) return "names another unit";
+  const std::int64_t items = count_of(marker, "items"), done = count_of(marker, "done"),
+                     damaged = count_of(marker, "damaged"), bad = count_of(marker, "quarantined");
+  if (items != unit->items) return fmt::format("counts {} items, the plan {}", items, unit->items);
+  if (done < 0 || damaged < 0 || bad < 0 || done + damaged + bad != items) {
+    return fmt::format("does not add up: {} items, {} done, {} damaged, {} quarantined", items, done, damaged, bad);
+  }
+  return {};
+}
+
+void add_marker(Counts& counts, const PlannedUnit& unit, const Json& marker) {
+  counts.done += count_of(marker, "done");
+  counts.damaged += count_of(marker, "damaged");
+  counts.quarantined += count_of(marker, "quarantined");
+  counts.pending -= unit.items;
+  counts.ended_s += unit.media_s;
+  counts.frames += std::max<std::int64_t>(count_of(marker, "frames"), 0);
+  counts.media_s += marker.value("media_s", 0.0);
+  const Json classes = marker.value("classes", Json::object());
+  for (const auto& [kind, count] : classes.items()) counts.classes[kind] += count.get<std::int64_t>();
+}
+
+StoreCounts count_markers(const Plan& plan, const std::string& store,
+                          const std::function<void(const PlannedUnit&, const Json&)>& each) {
+  StoreCounts all;
+  Counts& counts = all.counts;
+  counts.in = plan.count("in");
+  counts.duplicate = plan.count("duplicates");
+  counts.pending = plan.count("items");
+  counts.planned_s = plan.facts().at("media_s");
+  for (const std::string& name : committed_units(store)) {
+    const PlannedUnit* unit = plan.find(name);
+    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, name));
+    const std::string fault = marker_fault(plan, unit, marker);
+    if (!fault.empty()) {
+      all.faults.push_back(fmt::format("commits/{}.json: {}", name, fault));
+      continue;
+    }
+    ++all.units_done;
+    add_marker(counts, *unit, marker);
+    if (each) each(*unit, marker);
+  }
+  const std::int64_t sum = counts.done + counts.damaged + counts.quarantined + counts.duplicate + counts.pending;
+  if (sum != counts.in) all.faults.push_back(fmt::format("{} in, but {} accounted for", counts.in, sum));
+  return all;
+}
+
+}  // namespace saccade

@@ -1,0 +1,24 @@
+// From a manifest to a frozen plan: keys, pieces, units.
+#pragma once
+
+#include <string>
+
+#include "app/options/options.h"
+#include "app/work/plan/plan.h"
+
+namespace saccade {
+
+struct PlanOutcome {
+  Plan plan;
+  bool made = false;  // false: the very plan was there
+};
+
+// Plans options.plan.manifest into `store`. Where a plan is there already it must be the same one. The plan is a
+// function of the manifest and the options alone. Throws InputError for a manifest that can't be used, UsageError that
+// names what differs, Error of kOutput.
+PlanOutcome make_plan(const Options& options, const std::string& store);
+
+// Throws UsageError where `store` is a file, or a folder of other things than a store's.
+void refuse_other_folder(const std::string& store);
+
+}  // namespace saccade

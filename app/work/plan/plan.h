@@ -1,0 +1,51 @@
+// A frozen plan, as it lies in STORE/plan. docs/SCALE.md has the format.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/work/plan/item.h"
+
+namespace saccade {
+
+using OptionTexts = std::vector<std::pair<std::string, std::string>>;
+
+struct PlannedUnit {
+  std::string name;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t items = 0;
+  double media_s = 0;
+};
+
+// Immutable: any thread may read it. Throws UsageError where there is no plan, or one that is not whole.
+class Plan {
+ public:
+  explicit Plan(const std::string& store);
+  static bool exists(const std::string& store);
+
+  const Json& facts() const { return facts_; }
+  const std::string& hash() const { return hash_; }
+  OptionTexts run_options() const;  // `options` and `settings` together
+  std::int64_t count(const char* name) const { return facts_.at(name); }
+  const std::vector<PlannedUnit>& units() const { return units_; }
+  const PlannedUnit* find(const std::string& unit) const;  // null: none of that name
+  std::vector<WorkItem> items(const PlannedUnit& unit) const;
+
+  // Throws UsageError that says why this version of the program can't work on it.
+  void check_version() const;
+
+ private:
+  std::string store_;
+  Json facts_;
+  std::string hash_;
+  std::vector<PlannedUnit> units_;
+};
+
+std::string unit_name(std::int64_t index);  // "00000042"
+OptionTexts texts_of(const Json& object);
+Json json_of(const OptionTexts& texts);
+
+}  // namespace saccade

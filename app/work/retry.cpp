@@ -1,0 +1,71 @@
+// saccade retry: plans again what was given up, into a store of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/options/options.h"
+#include "app/work/markers.h"
+#include "app/work/plan/make_plan.h"
+#include "app/work/plan/plan_writer.h"
+#include "pipeline/error.h"
+#include "pipeline/options/values.h"
+
+namespace saccade {
+namespace {
+
+std::vector<WorkItem> given_up(const Plan& plan, const std::string& store, const std::vector<std::string>& classes) {
+  std::vector<WorkItem> items;
+  const auto take = [&](const PlannedUnit&, const Json& marker) {
+    if (marker.at("quarantine").is_null()) return;
+    const std::string name = marker.at("quarantine").at("name");
+    std::ifstream file(store + "/" + name);
+    std::int64_t lines = 0;
+    for (std::string line; std::getline(file, line); ++lines) {
+      const Json json = Json::parse(line, nullptr, false);
+      if (!json.is_object()) break;
+      const bool wanted =
+          classes.empty() || std::find(classes.begin(), classes.end(), json.value("class", "")) != classes.end();
+      if (wanted) items.push_back(item_of(json));
+    }
+    if (lines != marker.at("quarantined")) {
+      throw UsageError(fmt::format("{}/{}: is missing or damaged; see `saccade verify`", store, name));
+    }
+  };
+  const StoreCounts all = count_markers(plan, store, take);
+  if (!all.faults.empty()) throw UsageError(fmt::format("{}: {}; see `saccade status`", store, all.faults.front()));
+  std::stable_sort(items.begin(), items.end(),
+                   [](const WorkItem& a, const WorkItem& b) { return a.media_s > b.media_s; });
+  return items;
+}
+
+}  // namespace
+
+int run_retry(const Options& options) {
+  const std::string& store = options.work.store;
+  const std::string& target = options.dump.output;
+  const Plan plan(store);
+  const auto classes = options.work.classes.empty() ? std::vector<std::string>{} : split(options.work.classes, ',');
+  const std::vector<WorkItem> items = given_up(plan, store, classes);
+  if (items.empty()) {
+    fmt::print("{}: nothing was given up{}; no plan was made\n", store,
+               classes.empty() ? "" : " of class " + options.work.classes);
+    return static_cast<int>(ExitCode::kOk);
+  }
+  if (Plan::exists(target)) throw UsageError(fmt::format("-o {}: holds a plan already; choose another -o", target));
+  refuse_other_folder(target);
+  Json facts = plan.facts();
+  PlanWriter writer(target, facts.at("unit_s"), facts.at("unit_bytes"), 0);
+  for (const WorkItem& item : items) writer.add(item);
+  facts["duplicates"] = 0;
+  facts["retry_of"] = {{"plan", plan.hash()}, {"store", store}};
+  if (!writer.finish(facts))
+    throw UsageError(fmt::format("-o {}: another run planned there meanwhile; choose another -o", target));
+  const Plan made(target);
+  fmt::print("{}: {} items in {} units, to try again\n", target, made.count("items"), made.count("units"));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace saccade

@@ -1,0 +1,72 @@
+#include "app/work/share.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = error == std::errc{} && end == text.data() + text.size() && value >= 0;
+  return good ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::int64_t> from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return std::nullopt;
+  const auto value = whole(text);
+  if (!value) throw UsageError(fmt::format("{}={}: is not a whole number; give --shard I/N", name, text));
+  return value;
+}
+
+Share checked(std::int64_t index, std::int64_t count, const std::string& from) {
+  if (count >= 1 && index < count) return {index, count};
+  throw UsageError(fmt::format("{}: share {} of {} there is not; they count from 0", from, index, count));
+}
+
+// An array of Slurm's may begin anywhere and skip some: 10-40:10 are four tasks.
+std::optional<Share> of_engine(std::optional<std::int64_t> count) {
+  if (const auto task = from_environment("SLURM_ARRAY_TASK_ID")) {
+    const auto all = count ? count : from_environment("SLURM_ARRAY_TASK_COUNT");
+    const std::int64_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
+    const std::int64_t step = std::max<std::int64_t>(from_environment("SLURM_ARRAY_TASK_STEP").value_or(1), 1);
+    if (!all) throw UsageError("SLURM_ARRAY_TASK_ID is set, SLURM_ARRAY_TASK_COUNT is not; give --shard auto/N");
+    return checked((*task - first) / step, *all, "SLURM_ARRAY_TASK_ID");
+  }
+  if (const auto index = from_environment("JOB_COMPLETION_INDEX")) {
+    if (!count) throw UsageError("JOB_COMPLETION_INDEX is set, but not how many there are; give --shard auto/N");
+    return checked(*index, *count, "JOB_COMPLETION_INDEX");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Share share_of(const std::string& text) {
+  if (text.empty()) return of_engine(std::nullopt).value_or(Share{});
+  const std::size_t slash = text.find('/');
+  const std::string first = text.substr(0, slash);
+  std::optional<std::int64_t> count;
+  if (slash != std::string::npos) count = whole(std::string_view(text).substr(slash + 1));
+  const bool bad_count = slash != std::string::npos && !count;
+  if (first == "auto" && !bad_count) {
+    const auto share = of_engine(count);
+    if (share) return *share;
+    throw UsageError(
+        fmt::format("--shard {}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; give I/N", text));
+  }
+  const auto index = whole(first);
+  if (!index || !count) throw UsageError(fmt::format("--shard {}: is not I/N, auto or auto/N, as 3/64", text));
+  return checked(index.value_or(0), count.value_or(0), fmt::format("--shard {}", text));
+}
+
+}  // namespace saccade

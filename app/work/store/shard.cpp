@@ -1,0 +1,112 @@
+#include "app/work/store/shard.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "app/dump/dump_writer.h"
+#include "app/dump/npy.h"
+#include "app/dump/npy_reader.h"
+#include "app/version.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+// As pysaccade's positions("thw"): a centre in pixels, as a count of patches. u and v are f32; centres of lattices lie
+// on half pixels, and what is as near to one as a f32 tells is one.
+double in_patches(double centre_px, double patch_size) {
+  const double on_half = std::nearbyint(centre_px * 2) / 2;
+  const bool near = std::abs(centre_px - on_half) <= std::abs(centre_px) * 0x1p-23;
+  return (near ? on_half : centre_px) / patch_size - 0.5;
+}
+
+// [E, N, 4] f32: frame, row, column, lod.
+std::string positions_npy(const std::string& directory, std::int64_t emissions, std::int64_t patches, int patch_size,
+                          int width_px, int height_px) {
+  NpyArray geometry(directory + "/geometry.npy");
+  NpyArray index(directory + "/index.npy");
+  geometry.require("'<f4'", sizeof(float), std::array<std::int64_t, 3>{emissions, patches, 4});
+  index.require(kIndexDescr, kIndexBytes, std::array<std::int64_t, 1>{emissions});
+  std::string npy = npy_header("'<f4'", emissions, {patches, 4});
+  std::vector<float> row(static_cast<std::size_t>(patches) * 4);
+  const std::size_t row_bytes = row.size() * sizeof(float);
+  for (std::int64_t e = 0; e < emissions; ++e) {
+    std::int64_t frame = 0;
+    std::memcpy(&frame, index.row(e).data(), sizeof frame);
+    std::memcpy(row.data(), geometry.row(e).data(), row_bytes);
+    for (std::size_t at = 0; at < row.size(); at += 4) {
+      const double u = row[at], v = row[at + 1];
+      row[at + 3] = row[at + 2];
+      row[at] = static_cast<float>(frame);
+      row[at + 1] = static_cast<float>(in_patches(v * height_px, patch_size));
+      row[at + 2] = static_cast<float>(in_patches(u * width_px, patch_size));
+    }
+    npy.append(reinterpret_cast<const char*>(row.data()), row_bytes);
+  }
+  return npy;
+}
+
+// KEY.json: what of meta.json and manifest.json does not depend on the machine.
+Json facts_of(const Plan& plan, const ItemResult& result, const Json& meta, const Json& manifest) {
+  Json json = item_json(result.item);
+  json["format"] = "saccade-item";
+  json["schema"] = 1;
+  json["saccade"] = version();
+  json["plan"] = plan.hash();
+  json["video"] = meta.at("stream");
+  for (const char* key :
+       {"backend", "decoder", "hwdec", "patches", "patch_size", "levels", "lattice", "fovea", "dtype", "mean", "std"}) {
+    json[key] = meta.at(key);
+  }
+  json["options"] = plan.facts().at("options");
+  for (const char* key : {"emissions", "frames", "media_s", "damage_share", "patches_changed"})
+    json[key] = manifest.at(key);
+  json["damaged"] = !result.damage.empty();
+  json["damage"] = result.damage;
+  json["decode_errors"] = manifest.at("decode_errors");
+  return json;
+}
+
+Json member_json(const TarWriter::Member& member) {
+  return {{"offset", member.offset}, {"bytes", member.bytes}, {"sha256", member.sha256}};
+}
+
+}  // namespace
+
+Json add_to_shard(TarWriter& shard, const Plan& plan, const ItemResult& result) {
+  const Json meta = read_json(result.directory + "/meta.json");
+  const Json manifest = read_json(result.directory + "/manifest.json");
+  if (!meta.is_object() || !manifest.is_object()) {
+    throw Error(ErrorKind::kOutput, fmt::format("{}: the dump of {} is gone", result.directory, result.item.key));
+  }
+  const std::string& key = result.item.key;
+  const Json& stream = meta.at("stream");
+  Json members;
+  members["json"] = member_json(shard.add(key + ".json", json_text(facts_of(plan, result, meta, manifest), 1) + "\n"));
+  for (const char* array : {"index", "patches", "geometry", "changed"}) {
+    const std::string file = fmt::format("{}.npy", array);
+    members[file] = member_json(shard.add_file(key + "." + file, result.directory + "/" + file));
+  }
+  members["positions.npy"] = member_json(shard.add(
+      key + ".positions.npy", positions_npy(result.directory, manifest.at("emissions"), meta.at("patches"),
+                                            meta.at("patch_size"), stream.at("width_px"), stream.at("height_px"))));
+  Json line = item_json(result.item);
+  line["damaged"] = !result.damage.empty();
+  line["damage"] = result.damage;
+  line["emissions"] = manifest.at("emissions");
+  line["frames"] = manifest.at("frames");
+  line["patches"] = meta.at("patches");
+  line["patch_size"] = meta.at("patch_size");
+  line["dtype"] = meta.at("dtype");
+  line["width_px"] = stream.at("width_px");
+  line["height_px"] = stream.at("height_px");
+  line["seconds"] = manifest.at("media_s");
+  line["members"] = members;
+  return line;
+}
+
+}  // namespace saccade

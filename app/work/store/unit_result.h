@@ -1,0 +1,53 @@
+// What became of a unit's items, and how it is put into the store.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/work/plan/plan.h"
+
+namespace saccade {
+
+// Why an item was given up: a line of quarantine/U.H.jsonl.
+struct GivenUp {
+  std::string kind;  // "input", "io", "timeout", "crash", "unexpected"
+  std::string line;
+  std::optional<int> exit;
+  std::optional<int> signal;
+  int attempts = 1;
+};
+
+struct ItemResult {
+  WorkItem item;
+  std::string directory;  // of its dump; empty: given up
+  std::string damage;     // in words; empty: it was whole
+  std::optional<GivenUp> given_up;
+};
+
+struct UnitResult {
+  const PlannedUnit* unit = nullptr;
+  std::vector<ItemResult> items;  // in the plan's order
+  double wall_s = 0;
+};
+
+// Where the store is, and who writes to it.
+struct UnitTarget {
+  const Plan& plan;
+  std::string store;    // or a staging folder
+  std::string attempt;  // the attempt's folder, in the same file system
+  std::string engine;
+};
+
+// Writes shard, index and quarantine under their names, then the marker. False: another one's marker was there. The
+// items' dumps stay. Throws Error of kOutput.
+bool commit_unit(const UnitTarget& target, const UnitResult& result);
+
+bool is_committed(const std::string& store, const std::string& unit);
+
+// Creates `path` with these bytes, whole, and only if there is none. `temporary`: a name in the same file system.
+// False: there is one. Throws Error of kOutput.
+bool create_once(const std::string& path, const std::string& temporary, const std::string& text);
+
+}  // namespace saccade

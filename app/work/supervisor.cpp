@@ -1,0 +1,306 @@
+#include "app/work/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "app/dump/dump_task.h"
+#include "app/exit_code.h"
+#include "app/options/hint_flags.h"
+#include "app/work/markers.h"
+#include "app/work/supervisor_state.h"
+
+namespace saccade {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(200);
+constexpr auto kTouch = std::chrono::seconds(60);
+constexpr int kAhead = 2;  // items that a worker has beside those that it runs
+
+Backend backend_of(const Plan& plan) {
+  const std::string text = plan.facts().at("backend");
+  for (const Backend backend : {Backend::kGl, Backend::kCuda}) {
+    if (text == name(backend)) return backend;
+  }
+  return Backend::kCpu;
+}
+
+// A worker knows only what it opened.
+std::string with_uri(const WorkItem& item, std::string text) {
+  for (std::size_t at = 0; !item.local.empty() && (at = text.find(item.local, at)) != std::string::npos;) {
+    text.replace(at, item.local.size(), item.uri);
+    at += item.uri.size();
+  }
+  return text;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<const PlannedUnit*> units,
+                       const std::string& store, const Attempt& attempt, Tally& tally, int wake_fd)
+    : options_(options),
+      plan_(plan),
+      store_(store),
+      attempt_(attempt),
+      tally_(tally),
+      wake_fd_(wake_fd),
+      units_(units.begin(), units.end()),
+      devices_(options.work.devices),
+      committed_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      touch_at_(Clock::now() + kTouch) {
+  const Backend backend = backend_of(plan);
+  if (!devices_.empty() && backend != Backend::kCuda) {
+    throw UsageError(fmt::format("--gpus: the plan's backend is {}; leave it out", name(backend)));
+  }
+  if (devices_.empty()) devices_ = {-1};
+  jobs_ = options.jobs.count.value_or(std::max(default_jobs(backend) / options.work.workers_per_gpu, 1));
+  committer_ = std::make_unique<Committer>(UnitTarget{plan, store, attempt.path(), options.work.engine},
+                                           [fd = committed_fd_] { eventfd_write(fd, 1); });
+}
+
+Supervisor::~Supervisor() {
+  committer_.reset();
+  close(committed_fd_);
+}
+
+int Supervisor::slots() const { return jobs_ * options_.work.workers_per_gpu * static_cast<int>(devices_.size()); }
+
+bool Supervisor::all_done() const { return units_.empty() && open_.empty() && committing_ == 0; }
+
+void Supervisor::stop(int exit, std::string line) {
+  if (!stop_) stop_ = WorkStop{exit, std::move(line)};
+}
+
+std::optional<WorkStop> Supervisor::run() {
+  looped_at_ = Clock::now();
+  while (!stop_ && !all_done()) {
+    forgive_pause();
+    open_units();
+    feed();
+    feed_alone();
+    if (all_done()) break;
+    listen();
+    watch_times();
+    take_committed();
+    check_bad();
+    tally_.report_if_due();
+    if (Clock::now() >= touch_at_) {
+      attempt_.touch();
+      touch_at_ = Clock::now() + kTouch;
+    }
+  }
+  if (!stop_) {
+    for (auto& worker : workers_) worker->process->close_input();
+  }
+  workers_.clear();  // what still runs is killed
+  return stop_;
+}
+
+// Items of the next units, until there is enough for all slots. A unit that another run has done meanwhile is left out.
+void Supervisor::open_units() {
+  const auto wanted = static_cast<std::size_t>(slots());
+  while (!units_.empty() && waiting_.size() < wanted) {
+    const PlannedUnit* planned = units_.front();
+    units_.pop_front();
+    if (is_committed(store_, planned->name)) {
+      add_marker(tally_.counts(), *planned, read_json(fmt::format("{}/commits/{}.json", store_, planned->name)));
+      continue;
+    }
+    std::deque<Item*> unfetched;
+    auto unit = std::make_unique<Unit>();
+    unit->planned = planned;
+    unit->begin = Clock::now();
+    for (WorkItem& item : plan_.items(*planned)) {
+      auto state = std::make_unique<Item>();
+      state->item = std::move(item);
+      state->unit = unit.get();
+      (state->item.fault.is_object() ? unfetched : waiting_).push_back(state.get());
+      unit->items.push_back(std::move(state));
+    }
+    unit->left = unit->items.size();
+    open_.push_back(std::move(unit));
+    for (Item* item : unfetched) {
+      const Json& fault = item->item.fault;
+      finish(*item, GivenUp{fault.value("class", "io"), fault.value("line", "could not be fetched"), std::nullopt,
+                            std::nullopt, 1});
+    }
+  }
+}
+
+Json Supervisor::first_line(bool alone, int device) const {
+  return {{"options", json_of(plan_.run_options())},
+          {"jobs", alone ? 1 : jobs_},
+          {"device", device},
+          {"beat_s", std::min(0.5, options_.work.frame_timeout_s / 4)}};
+}
+
+void Supervisor::start_worker(bool alone, int device) {
+  auto worker = std::make_unique<Worker>();
+  worker->process = std::make_unique<WorkerProcess>(options_.log_level == "info" ? "warn" : options_.log_level);
+  worker->alone = alone;
+  worker->device = device;
+  worker->heard_at = Clock::now();
+  worker->process->send(first_line(alone, device));
+  workers_.push_back(std::move(worker));
+}
+
+// A folder that no other attempt of any item had.
+std::string Supervisor::directory_for(Item& item) {
+  return fmt::format("{}/{}.{}", attempt_.path(), item.item.key, directories_++);
+}
+
+void Supervisor::give(Worker& worker, Item& item) {
+  ++item.attempts;
+  ++worker.given;
+  item.started = false;
+  item.frames = 0;
+  item.result.directory = directory_for(item);
+  worker.items.push_back(&item);
+  worker.process->send({{"item", item_json(item.item)},
+                        {"path", item.item.local.empty() ? item.item.uri : item.item.local},
+                        {"dir", item.result.directory}});
+}
+
+void Supervisor::feed() {
+  const auto now = Clock::now();
+  std::erase_if(later_, [&](Item* item) {
+    if (item->not_before > now) return false;
+    waiting_.push_front(item);
+    return true;
+  });
+  if (waiting_.empty()) return;
+  for (const int device : devices_) {
+    const auto there = std::count_if(workers_.begin(), workers_.end(), [device](const auto& worker) {
+      return !worker->alone && !worker->retiring && worker->device == device;
+    });
+    for (auto i = there; i < options_.work.workers_per_gpu; ++i) start_worker(false, device);
+  }
+  for (bool any = true; any && !waiting_.empty();) {  // evenly
+    any = false;
+    for (auto& worker : workers_) {
+      if (worker->alone || worker->retiring || waiting_.empty()) continue;
+      if (static_cast<int>(worker->items.size()) >= jobs_ + kAhead) continue;
+      Item* item = waiting_.front();
+      waiting_.pop_front();
+      give(*worker, *item);
+      any = true;
+      renew(*worker);
+    }
+  }
+}
+
+void Supervisor::feed_alone() {
+  if (alone_.empty()) return;
+  Worker* free = nullptr;
+  bool any = false;
+  for (auto& worker : workers_) {
+    if (!worker->alone || worker->retiring) continue;
+    any = true;
+    if (worker->items.empty()) free = worker.get();
+  }
+  if (!any) {
+    start_worker(true, devices_.front());
+    free = workers_.back().get();
+  }
+  if (free == nullptr) return;
+  Item* item = alone_.front();
+  alone_.pop_front();
+  give(*free, *item);
+}
+
+// A worker that has had enough gets no more, ends, and another one takes its place.
+void Supervisor::renew(Worker& worker) {
+  const double limit = options_.work.max_rss_mb.value_or(0) * 1e6;
+  const bool fat = limit > 0 && static_cast<double>(worker.process->rss_bytes()) > limit;
+  if (worker.retiring || (worker.given < options_.work.renew_after && !fat)) return;
+  worker.retiring = true;
+  worker.process->close_input();
+}
+
+void Supervisor::listen() {
+  std::vector<pollfd> fds = {{wake_fd_, POLLIN, 0}, {committed_fd_, POLLIN, 0}};
+  for (auto& worker : workers_) {
+    fds.push_back({worker->process->read_fd(), POLLIN, 0});
+    if (worker->process->wants_to_write()) fds.push_back({worker->process->write_fd(), POLLOUT, 0});
+  }
+  if (poll(fds.data(), fds.size(), static_cast<int>(kTick.count())) < 0) return;
+  if ((fds[0].revents & (POLLIN | POLLHUP)) != 0) stop(static_cast<int>(ExitCode::kInterrupted), {});
+  eventfd_t ignored = 0;
+  eventfd_read(committed_fd_, &ignored);
+  for (auto at = workers_.begin(); at != workers_.end() && !stop_;) {
+    Worker& worker = **at;
+    worker.process->flush();
+    for (const Json& event : worker.process->receive()) {
+      try {
+        hear(worker, event);
+      } catch (const Json::exception&) {  // not a line of ours: it writes nonsense before it dies
+        worker.process->terminate();
+      }
+    }
+    if (!worker.process->closed()) {
+      ++at;
+      continue;
+    }
+    bury(worker);
+    at = workers_.erase(at);
+  }
+}
+
+Supervisor::Item* Supervisor::find(Worker& worker, const std::string& key) const {
+  for (Item* item : worker.items) {
+    if (item->item.key == key) return item;
+  }
+  return nullptr;
+}
+
+void Supervisor::hear(Worker& worker, const Json& event) {
+  const auto now = Clock::now();
+  worker.heard_at = now;
+  worker.heard = true;
+  const std::string kind = event.at("event");
+  if (kind == "fatal") return stop(event.at("exit"), event.at("line"));
+  if (kind == "beat") {
+    for (const auto& [key, frames] : event.at("frames").items()) {
+      Item* item = find(worker, key);
+      if (item == nullptr || frames == item->frames) continue;
+      item->frames = frames;
+      item->moved_at = now;
+    }
+    return;
+  }
+  Item* item = find(worker, event.at("key"));
+  if (item == nullptr) return;
+  if (kind == "start") {
+    item->started = true;
+    item->started_at = item->moved_at = now;
+    return;
+  }
+  std::erase(worker.items, item);
+  hear_end(worker, *item, event);
+}
+
+void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
+  if (event.at("event") == "done") {
+    crashes_ = 0;
+    done_media_s_ += item.item.media_s;
+    done_wall_s_ += std::chrono::duration<double>(Clock::now() - item.started_at).count();
+    ++done_items_;
+    item.result.damage = with_uri(item.item, event.at("damage"));
+    item.frames = event.at("frames");
+    finish(item, std::nullopt);
+  } else if (event.at("class") == "io") {
+    try_again(item, event);
+  } else {
+    crashes_ = 0;
+    finish(item, GivenUp{event.at("class"), with_uri(item.item, event.at("line")), event.at("exit").get<int>(),
+                         std::nullopt, item.attempts});
+  }
+  if (!worker.alone) renew(worker);
+}
+
+}  // namespace saccade

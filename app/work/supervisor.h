@@ -1,0 +1,99 @@
+// Feeds workers, and decides what becomes of each item. docs/SCALE.md has the rules.
+//
+//   units --> waiting items --> workers (many items at a time) --> finished units --> committer
+//                    suspects --> one worker, one item at a time
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/options/options.h"
+#include "app/work/committer.h"
+#include "app/work/store/attempt.h"
+#include "app/work/tally.h"
+#include "app/work/worker_process.h"
+
+namespace saccade {
+
+// Why the work ended before all was done: `exit` and one line.
+struct WorkStop {
+  int exit = 0;
+  std::string line;  // empty: interrupted
+};
+
+class Supervisor {
+ public:
+  // `units`: to be done, in this order. `wake_fd`: readable when a signal came, or the caller is gone.
+  Supervisor(const Options& options, const Plan& plan, std::vector<const PlannedUnit*> units, const std::string& store,
+             const Attempt& attempt, Tally& tally, int wake_fd);
+  ~Supervisor();
+  std::optional<WorkStop> run();  // none: all units have markers
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Unit;
+  struct Item;
+  struct Worker;
+
+  void open_units();
+  void feed();
+  void feed_alone();
+  void start_worker(bool alone, int device);
+  void give(Worker& worker, Item& item);
+  void listen();
+  void hear(Worker& worker, const Json& event);
+  void hear_end(Worker& worker, Item& item, const Json& event);
+  void bury(Worker& worker);
+  void blame(Worker& worker, Item& item, const ProcessEnd& end);
+  void watch_times();
+  bool watch_process(Worker& worker);
+  void forgive_pause();
+  void renew(Worker& worker);
+  void again_alone(Item& item, GivenUp why);
+  void try_again(Item& item, const Json& event);
+  void finish(Item& item, std::optional<GivenUp> why);
+  void close_unit(Unit& unit);
+  void take_committed();
+  void check_bad();
+  void stop(int exit, std::string line);
+  bool all_done() const;
+  int slots() const;
+  Item* find(Worker& worker, const std::string& key) const;
+  double timeout_s(const Item& item) const;
+  std::string directory_for(Item& item);
+  Json first_line(bool alone, int device) const;
+
+  const Options& options_;
+  const Plan& plan_;
+  const std::string store_;
+  const Attempt& attempt_;
+  Tally& tally_;
+  const int wake_fd_;
+  std::deque<const PlannedUnit*> units_;
+  std::list<std::unique_ptr<Unit>> open_;
+  std::deque<Item*> waiting_;
+  std::deque<Item*> alone_;
+  std::vector<Item*> later_;  // another try, when its time has come
+  std::list<std::unique_ptr<Worker>> workers_;
+  std::vector<int> devices_;
+  int jobs_ = 1;
+  int committing_ = 0;
+  int committed_fd_ = -1;
+  int crashes_ = 0;  // in a row
+  std::int64_t ended_ = 0, bad_ = 0;
+  std::int64_t directories_ = 0;
+  double done_media_s_ = 0, done_wall_s_ = 0;
+  std::int64_t done_items_ = 0;
+  Clock::time_point touch_at_;
+  Clock::time_point looped_at_;  // when the loop last began
+  std::optional<WorkStop> stop_;
+  std::unique_ptr<Committer> committer_;  // last: its thread ends first
+};
+
+}  // namespace saccade

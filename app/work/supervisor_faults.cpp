@@ -1,0 +1,206 @@
+// What goes wrong, and what then.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "app/exit_code.h"
+#include "app/options/hint_flags.h"
+#include "app/work/supervisor_state.h"
+
+namespace saccade {
+namespace {
+
+constexpr int kIoTries = 3;
+constexpr auto kBackoff = std::chrono::seconds(1);  // then four
+constexpr auto kPause = std::chrono::seconds(5);
+constexpr auto kStart = std::chrono::seconds(120);
+constexpr int kMostCrashes = 20;
+constexpr int kMostKills = 3;  // by SIGKILL, of a worker that has the item alone
+constexpr std::int64_t kLeastForBad = 100;
+constexpr double kTimesExpected = 20;
+constexpr std::int64_t kLeastForSpeed = 3;
+
+std::string death(const ProcessEnd& end, std::int64_t frames) {
+  const std::string how = end.signal ? fmt::format("signal {} ({})", *end.signal, strsignal(*end.signal))
+                                     : fmt::format("exit code {}", end.exit.value_or(0));
+  return fmt::format("the program died of it: {}, after {} frames", how, frames);
+}
+
+}  // namespace
+
+void Supervisor::again_alone(Item& item, GivenUp why) {
+  item.suspicion = std::move(why);
+  alone_.push_back(&item);
+}
+
+void Supervisor::try_again(Item& item, const Json& event) {
+  if (++item.io_tries >= kIoTries) {
+    return finish(item, GivenUp{"io", event.at("line"), event.at("exit").get<int>(), std::nullopt, item.attempts});
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(item.result.directory, ignored);
+  item.not_before = Clock::now() + kBackoff * (item.io_tries == 1 ? 1 : 4);
+  later_.push_back(&item);
+}
+
+// All that were in flight are suspects, but for a worker that was stopped because some of them hung.
+void Supervisor::bury(Worker& worker) {
+  const ProcessEnd end = worker.process->reap();
+  const bool well = end.exit == 0 && worker.items.empty();
+  if (well || stop_) return;
+  const bool stopped = !worker.hanging.empty();
+  if (!stopped && ++crashes_ >= kMostCrashes) {
+    return stop(static_cast<int>(ExitCode::kUnexpected),
+                fmt::format("the program crashed {} times in a row ({}): is the installation broken?", crashes_,
+                            death(end, 0)));
+  }
+  for (Item* item : worker.items) {
+    std::error_code ignored;
+    std::filesystem::remove_all(item->result.directory, ignored);
+    const bool hung = std::find(worker.hanging.begin(), worker.hanging.end(), item) != worker.hanging.end();
+    if (stopped ? hung : item->started) {
+      blame(worker, *item, end);
+    } else {
+      --item->attempts;
+      (worker.alone ? alone_ : waiting_).push_front(item);
+    }
+  }
+}
+
+void Supervisor::blame(Worker& worker, Item& item, const ProcessEnd& end) {
+  const bool stopped = !worker.hanging.empty();
+  GivenUp why{stopped ? "timeout" : "crash",
+              {},
+              stopped ? std::nullopt : end.exit,
+              stopped ? std::nullopt : end.signal,
+              item.attempts};
+  const double running_s = std::chrono::duration<double>(Clock::now() - item.started_at).count();
+  why.line = stopped ? fmt::format("no end after {:.1f} s, {} frames, the last one {:.1f} s ago", running_s,
+                                   item.frames, std::chrono::duration<double>(Clock::now() - item.moved_at).count())
+                     : death(end, item.frames);
+  const bool killed = end.signal == SIGKILL && !stopped;  // by somebody, or for want of memory
+  if (worker.alone && killed && ++item.kills_alone < kMostKills) {
+    again_alone(item, std::move(why));
+  } else if (worker.alone) {
+    finish(item, std::move(why));
+  } else {
+    again_alone(item, std::move(why));
+  }
+}
+
+double Supervisor::timeout_s(const Item& item) const {
+  const double speed = done_items_ >= kLeastForSpeed && done_wall_s_ > 0 ? done_media_s_ / done_wall_s_ : 1;
+  return std::max(options_.work.video_timeout_s, kTimesExpected * item.item.media_s / std::max(speed, 1e-6));
+}
+
+// This process was stopped, or its machine slept: that time counts against nobody.
+void Supervisor::forgive_pause() {
+  const auto now = Clock::now();
+  const auto pause = now - looped_at_;
+  looped_at_ = now;
+  if (pause < kPause) return;
+  for (auto& worker : workers_) {
+    worker->heard_at += pause;
+    for (Item* item : worker->items) {
+      item->started_at += pause;
+      item->moved_at += pause;
+    }
+  }
+}
+
+// False: it neither starts nor ends, and the work stops.
+bool Supervisor::watch_process(Worker& worker) {
+  worker.process->kill_if_due();
+  const char* fault = nullptr;
+  if (worker.process->survives_kill()) {
+    fault = "a worker can't be ended: it waits for a disk or a device that doesn't answer";
+  } else if (!worker.heard && Clock::now() - worker.heard_at > kStart) {
+    fault = "a worker said nothing for 120 s after its start: is the installation broken?";
+  }
+  if (fault != nullptr) stop(static_cast<int>(ExitCode::kUnexpected), fault);
+  return fault == nullptr;
+}
+
+void Supervisor::watch_times() {
+  const auto now = Clock::now();
+  const auto since = [now](Clock::time_point then) { return std::chrono::duration<double>(now - then).count(); };
+  for (auto& worker : workers_) {
+    if (!watch_process(*worker)) return;
+    if (!worker->alone) renew(*worker);
+    if (worker->process->terminating()) continue;
+    const bool silent = since(worker->heard_at) > options_.work.frame_timeout_s;  // it can't even say how far it is
+    for (Item* item : worker->items) {
+      if (!item->started) continue;
+      const bool hangs =
+          silent || since(item->moved_at) > options_.work.frame_timeout_s || since(item->started_at) > timeout_s(*item);
+      if (hangs) worker->hanging.push_back(item);
+    }
+    if (worker->hanging.empty()) continue;
+    worker->retiring = true;
+    worker->process->terminate();
+  }
+}
+
+void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
+  Counts& counts = tally_.counts();
+  ++ended_;
+  --counts.pending;
+  counts.ended_s += item.item.media_s;
+  if (why) {
+    ++bad_;
+    ++counts.quarantined;
+    ++counts.classes[why->kind];
+    fmt::print(stderr, "saccade: {}: given up ({}): {}\n", item.item.key, why->kind, why->line);
+    std::error_code ignored;
+    std::filesystem::remove_all(item.result.directory, ignored);
+    item.result.directory.clear();
+  } else {
+    ++(item.result.damage.empty() ? counts.done : counts.damaged);
+    counts.frames += item.frames;
+    counts.media_s += item.item.media_s;
+  }
+  item.result.given_up = std::move(why);
+  if (--item.unit->left == 0) close_unit(*item.unit);
+}
+
+void Supervisor::close_unit(Unit& unit) {
+  UnitResult result;
+  result.unit = unit.planned;
+  result.wall_s = std::chrono::duration<double>(Clock::now() - unit.begin).count();
+  for (auto& item : unit.items) {
+    item->result.item = std::move(item->item);
+    result.items.push_back(std::move(item->result));
+  }
+  ++committing_;
+  committer_->add(std::move(result));
+  open_.remove_if([&unit](const auto& open) { return open.get() == &unit; });
+}
+
+void Supervisor::take_committed() {
+  for (const Committed& unit : committer_->take()) {
+    --committing_;
+    if (unit.fault) stop(static_cast<int>(exit_code(unit.fault->kind)), error_text(*unit.fault));
+    if (!unit.fault && !unit.won) {
+      fmt::print(stderr, "saccade: unit {}: another run has committed it meanwhile\n", unit.result.unit->name);
+    }
+    for (const ItemResult& item : unit.result.items) {
+      std::error_code ignored;
+      if (!item.directory.empty()) std::filesystem::remove_all(item.directory, ignored);
+    }
+  }
+}
+
+void Supervisor::check_bad() {
+  if (ended_ < kLeastForBad) return;
+  const double percent = 100 * static_cast<double>(bad_) / static_cast<double>(ended_);
+  if (percent <= options_.work.max_bad_percent) return;
+  stop(static_cast<int>(ExitCode::kUnexpected),
+       fmt::format("{} of {} videos were given up, more than --max-bad {:g} %: is the installation broken?", bad_,
+                   ended_, options_.work.max_bad_percent));
+}
+
+}  // namespace saccade

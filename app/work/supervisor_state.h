@@ -1,0 +1,48 @@
+// What the supervisor knows of units, items and workers.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/work/supervisor.h"
+
+namespace saccade {
+
+struct Supervisor::Item {
+  WorkItem item;
+  Unit* unit = nullptr;
+  bool started = false;  // its worker is at it
+  int attempts = 0;
+  int io_tries = 0;
+  int kills_alone = 0;
+  std::optional<GivenUp> suspicion;  // why it runs alone
+  Clock::time_point not_before;
+  Clock::time_point started_at;
+  Clock::time_point moved_at;  // the last frame
+  std::int64_t frames = 0;
+  ItemResult result;
+};
+
+struct Supervisor::Unit {
+  const PlannedUnit* planned = nullptr;
+  std::vector<std::unique_ptr<Item>> items;
+  std::size_t left = 0;
+  Clock::time_point begin;
+};
+
+struct Supervisor::Worker {
+  std::unique_ptr<WorkerProcess> process;
+  bool alone = false;
+  bool retiring = false;  // gets no more
+  bool heard = false;     // it has said something
+  int device = -1;
+  std::int64_t given = 0;
+  std::vector<Item*> items;
+  std::vector<Item*> hanging;  // for which it was stopped
+  Clock::time_point heard_at;
+};
+
+}  // namespace saccade

@@ -1,0 +1,134 @@
+// saccade work: does a plan, or a share of it, on this machine.
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/options/hint_flags.h"
+#include "app/stop_signal.h"
+#include "app/work/markers.h"
+#include "app/work/plan/make_plan.h"
+#include "app/work/share.h"
+#include "app/work/supervisor.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+// Readable once a signal came, or stdin ended where that is asked for.
+class Wake {
+ public:
+  explicit Wake(bool until_eof)
+      : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), signal_([fd = fd_] { eventfd_write(fd, 1); }) {
+    if (until_eof) std::thread([fd = fd_] { wait_for_eof(fd); }).detach();
+  }
+  ~Wake() = default;  // the file stays: the thread may still write to it
+  Wake(const Wake&) = delete;
+  Wake& operator=(const Wake&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  static void wait_for_eof(int fd) {
+    std::array<char, 4096> ignored;
+    for (;;) {
+      const ssize_t got = read(STDIN_FILENO, ignored.data(), ignored.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+    }
+    eventfd_write(fd, 1);
+  }
+  const int fd_;
+  const StopSignal signal_;
+};
+
+std::vector<const PlannedUnit*> units_for(const Options& options, const Plan& plan) {
+  std::vector<const PlannedUnit*> units;
+  if (!options.work.unit.empty()) {
+    const PlannedUnit* unit = plan.find(options.work.unit);
+    if (unit == nullptr) {
+      throw UsageError(fmt::format("--unit {}: the plan has no such unit; they are {} to {}", options.work.unit,
+                                   unit_name(0), unit_name(static_cast<std::int64_t>(plan.units().size()) - 1)));
+    }
+    return {unit};
+  }
+  const Share share = share_of(options.work.shard);
+  for (std::size_t i = 0; i < plan.units().size(); ++i) {
+    if (share.has(static_cast<std::int64_t>(i))) units.push_back(&plan.units()[i]);
+  }
+  return units;
+}
+
+// What the markers of these units say so far; the units that have none are left in `units`.
+Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<const PlannedUnit*>& units) {
+  Counts counts;
+  const std::vector<std::string> committed = committed_units(store);
+  std::vector<const PlannedUnit*> left;
+  for (const PlannedUnit* unit : units) {
+    counts.in += unit->items;
+    counts.planned_s += unit->media_s;
+    counts.pending += unit->items;
+    if (!std::binary_search(committed.begin(), committed.end(), unit->name)) {
+      left.push_back(unit);
+      continue;
+    }
+    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit->name));
+    if (const std::string fault = marker_fault(plan, unit, marker); !fault.empty()) {
+      throw UsageError(fmt::format("{}: commits/{}.json {}; use a store of its own", store, unit->name, fault));
+    }
+    add_marker(counts, *unit, marker);
+  }
+  units = std::move(left);
+  return counts;
+}
+
+int report(const Options& options, const std::string& target, const Counts& counts,
+           const std::optional<WorkStop>& stop) {
+  if (stop) {
+    const bool interrupted = stop->exit == static_cast<int>(ExitCode::kInterrupted);
+    fmt::print(stderr, "saccade: {}: {}; the same command goes on where it was left\n", target,
+               interrupted ? "interrupted" : "stopped: " + stop->line);
+    return stop->exit;
+  }
+  if (options.json) {
+    fmt::print("{}\n", json_text(counts_json(counts), -1));
+  } else {
+    fmt::print("{}: {}\n", target, counts_line(counts));
+  }
+  return static_cast<int>(counts.damaged + counts.quarantined > 0 ? ExitCode::kPartial : ExitCode::kOk);
+}
+
+int work_on(const Options& options, const Plan& plan, const std::string& target) {
+  plan.check_version();
+  std::vector<const PlannedUnit*> units = units_for(options, plan);
+  const Wake wake(options.work.until_eof);
+  Tally tally(options, counts_so_far(plan, target, units));
+  std::optional<WorkStop> stop;
+  sweep_attempts(target);
+  if (!units.empty()) {
+    const Attempt attempt(target);
+    stop = Supervisor(options, plan, std::move(units), target, attempt, tally, wake.fd()).run();
+  }
+  tally.finish();
+  return report(options, target, tally.counts(), stop);
+}
+
+}  // namespace
+
+int run_work(const Options& options) {
+  const Plan plan(options.work.store);
+  return work_on(options, plan, options.work.staging.empty() ? options.work.store : options.work.staging);
+}
+
+int dump_manifest(const Options& options) {
+  const PlanOutcome outcome = make_plan(options, options.dump.output);
+  return work_on(options, outcome.plan, options.dump.output);
+}
+
+}  // namespace saccade

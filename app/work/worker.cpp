@@ -1,0 +1,189 @@
+// saccade worker: what `work` runs, and feeds. Items come as JSON lines on stdin, what becomes of them goes to stdout.
+//
+//   in:  {"options": {...}, "jobs": 2, "device": 0, "beat_s": 0.5}    first
+//        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
+//   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
+//        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
+//        {"event": "fatal", "exit", "line"}  this process can do nothing more
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "app/commands.h"
+#include "app/dump/dump_task.h"
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "app/options/hint_flags.h"
+#include "app/options/options.h"
+#include "app/work/fault_class.h"
+#include "app/work/plan/plan.h"
+#include "gpu/device_error.h"
+#include "pipeline/error.h"
+
+namespace saccade {
+namespace {
+
+// Lines to the parent, from any thread; and how far each item is, now and then.
+class Events {
+ public:
+  explicit Events(double beat_s) : period_(beat_s), thread_([this](const std::stop_token& stop) { beat(stop); }) {}
+
+  void send(const Json& event) {
+    const std::lock_guard lock(mutex_);
+    write(event);
+  }
+  void begin(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    frames_[key] = 0;
+    write({{"event", "start"}, {"key", key}});
+  }
+  void frames(const std::string& key, std::int64_t count) {
+    const std::lock_guard lock(mutex_);
+    frames_[key] = count;
+  }
+  void end(const std::string& key, const Json& event) {
+    const std::lock_guard lock(mutex_);
+    frames_.erase(key);
+    write(event);
+  }
+
+ private:
+  static void write(const Json& event) {
+    const std::string line = line_of(event);
+    for (std::size_t at = 0; at < line.size();) {
+      const ssize_t done = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) std::_Exit(static_cast<int>(ExitCode::kUnexpected));  // the parent is gone
+      at += static_cast<std::size_t>(done);
+    }
+  }
+  void beat(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!tick_.wait_for(lock, stop, period_, [&stop] { return stop.stop_requested(); })) {
+      Json frames = Json::object();
+      for (const auto& [key, count] : frames_) frames[key] = count;
+      write({{"event", "beat"}, {"frames", frames}});
+    }
+  }
+
+  const std::chrono::duration<double> period_;
+  std::mutex mutex_;
+  std::condition_variable_any tick_;
+  std::map<std::string, std::int64_t> frames_;
+  std::jthread thread_;
+};
+
+Json failed(const std::string& key, const char* kind, const std::string& line, ExitCode code) {
+  return {{"event", "failed"}, {"key", key}, {"class", kind}, {"line", line}, {"exit", static_cast<int>(code)}};
+}
+
+Json fatal(const Fault& fault) {
+  return {{"event", "fatal"}, {"exit", static_cast<int>(exit_code(fault.kind))}, {"line", error_text(fault)}};
+}
+
+// A device that is lost, and a disk that is full, are of all items; a picture too large for the device is one
+// item's own fault.
+bool concerns_all(const Fault& fault, Backend backend) {
+  if (fault.kind == ErrorKind::kOutput) return true;
+  const bool too_large =
+      fault.hint == Hint::kSmallerFrame || fault.hint == Hint::kSmallerFrameOrCpu || fault.hint == Hint::kLessMemory;
+  return fault.kind == ErrorKind::kUnavailable && backend != Backend::kCpu && !too_large;
+}
+
+Json event_of(const std::string& key, const Fault& fault, Backend backend) {
+  if (concerns_all(fault, backend)) return fatal(fault);
+  return failed(key, class_of(fault), error_text(fault), exit_code(fault.kind));
+}
+
+Json event_of(const std::string& key, const DumpEnd& end, Backend backend) {
+  if (end.error != nullptr) {
+    try {
+      std::rethrow_exception(end.error);
+    } catch (const Error& error) {
+      return event_of(key, error.fault(), backend);
+    } catch (const DeviceError& error) {
+      return event_of(key, fault_of(error), backend);
+    } catch (const std::exception& error) {
+      return failed(key, "unexpected", error.what(), ExitCode::kUnexpected);
+    }
+  }
+  const DumpOutcome& outcome = *end.outcome;
+  const bool damaged = outcome.kind == DumpOutcome::Kind::kDamaged;
+  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what)) return event_of(key, outcome.fault, backend);
+  return {{"event", "done"},
+          {"key", key},
+          {"frames", outcome.result.at("frames")},
+          {"damage", damaged ? outcome.damage : ""}};
+}
+
+class Worker {
+ public:
+  explicit Worker(const Json& first, Options options)
+      : options_(std::move(options)), jobs_(first.at("jobs")), events_(first.at("beat_s").get<double>()) {
+    options_.dump.hash_input = false;
+    options_.progress = ProgressMode::kNone;
+    share_machine(options_, jobs_);
+  }
+
+  void run() {
+    Streams streams(streams_config(options_.pipeline.backend, jobs_));
+    streams.run([this] { return next(); });
+  }
+
+ private:
+  std::unique_ptr<StreamTask> next() {
+    std::string line;
+    if (!std::getline(std::cin, line) || line.empty()) return nullptr;
+    const Json json = Json::parse(line);
+    const WorkItem item = item_of(json.at("item"));
+    DumpJob job{options_, json.at("path"), json.at("dir"), {}, {}};
+    SourceConfig& source = job.options.source;
+    source.start_s = static_cast<double>(item.start_ns) / 1e9;
+    if (item.end_ns) source.duration_s = static_cast<double>(*item.end_ns - item.start_ns) / 1e9;
+    if (item.stream) source.stream_index = item.stream;
+    const std::string key = item.key;
+    job.on_frames = [this, key](std::int64_t frames) { events_.frames(key, frames); };
+    job.on_end = [this, key](const DumpEnd& end) { events_.end(key, event_of(key, end, options_.pipeline.backend)); };
+    events_.begin(key);
+    return std::make_unique<DumpTask>(std::move(job), interrupt_);
+  }
+
+  Options options_;
+  const int jobs_;
+  RunInterrupt interrupt_;
+  Events events_;
+};
+
+}  // namespace
+
+int run_worker(const Options& options) {
+  std::signal(SIGINT, SIG_IGN);  // the parent hears of it, too, and decides
+  std::string line;
+  if (isatty(STDIN_FILENO) != 0 || !std::getline(std::cin, line)) {
+    throw UsageError("worker: is run by `saccade work`, which feeds it");
+  }
+  const Json first = Json::parse(line, nullptr, false);
+  if (!first.is_object()) throw UsageError("worker: is run by `saccade work`, which feeds it");
+  Options run;
+  try {
+    run = recorded_options(texts_of(first.at("options")));
+  } catch (const Error& error) {
+    fmt::print("{}", line_of(fatal(error.fault())));
+    return static_cast<int>(exit_code(error.kind()));
+  }
+  run.log_level = options.log_level;
+  run.source.log = app_log();
+  if (const int device = first.at("device"); device >= 0) run.source.device = run.pipeline.device = device;
+  Worker(first, std::move(run)).run();
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace saccade

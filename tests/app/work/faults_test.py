@@ -1,0 +1,260 @@
+"""Each row of docs/SCALE.md's table of what happens: poison, hangs, networks, kills, full disks; counts that add up."""
+import json
+import os
+import signal
+import time
+import unittest
+
+from work_support import WorkTest, alive, saccade, start, wait_for, workers_of
+
+QUICK = ("--frame-timeout", "1.5", "--video-timeout", "60")
+
+
+class Poison(WorkTest):
+    count = 60
+
+    def test_crashes_onlyThePoisonIsGivenUp(self):
+        poison = ("v05", "v06", "v17", "v30", "v31", "v59")
+        kinds = ("segv", "segv", "abort", "leave", "exit", "segv")
+        self.plan("--unit-seconds", "5")
+        self.work(code=3, env=self.faults(",".join(f"{kind}@{name}.mp4" for kind, name in zip(kinds, poison))))
+        self.expect(done=54, quarantined=6)
+        given_up = {os.path.basename(row["uri"])[:3]: row for row in self.lines("quarantine").values()}
+        self.assertEqual(set(given_up), set(poison))
+        self.assertEqual({row["class"] for row in given_up.values()}, {"crash"})
+        self.assertEqual([given_up[name]["signal"] for name in ("v05", "v17")], [11, 6])
+        self.assertEqual([given_up[name]["exit"] for name in ("v30", "v31")], [7, 7])
+        self.assertEqual({row["attempts"] for row in given_up.values()}, {2})
+        self.assertIn("signal 11", given_up["v05"]["line"])
+        self.assertEqual(self.left_over(), [])
+
+    def test_hang_isGivenUpAfterASecondTryAlone(self):
+        self.plan(rows=self.clips[:8])
+        self.work(*QUICK, code=3, env=self.faults("hang@v02,stuck@v03"))
+        self.expect(done=6, quarantined=2)
+        rows = self.lines("quarantine")
+        self.assertEqual({os.path.basename(row["uri"]) for row in rows.values()}, {"v02.mp4", "v03.mp4"})
+        self.assertEqual({(row["class"], row["attempts"]) for row in rows.values()}, {("timeout", 2)})
+
+    def test_badInput_isGivenUpAtOnce(self):
+        bad = self.folder / "bad.mp4"
+        bad.write_bytes(b"no video" * 100)
+        self.plan(rows=[*self.clips[:3], bad, self.folder / "missing.mp4"])
+        self.work(code=3)
+        self.expect(done=3, quarantined=2)
+        for row in self.lines("quarantine").values():
+            self.assertEqual((row["class"], row["exit"], row["signal"], row["attempts"]), ("input", 65, None, 1))
+            self.assertTrue(row["host"])
+            self.assertIn(row["uri"], row["line"])
+
+    def test_damagedInput_isDoneAndCounted(self):
+        cut = self.folder / "cut.ts"
+        from work_support import ffmpeg
+        ffmpeg("-i", self.clip, "-c", "copy", cut)
+        data = bytearray(cut.read_bytes())
+        data[len(data) // 3:len(data) // 3 + 600] = bytes(600)
+        cut.write_bytes(data)
+        self.plan(rows=[self.clips[0], cut])
+        self.work(code=3)
+        self.expect(done=1, damaged=1)
+        row = next(row for row in self.lines("index").values() if row["uri"].endswith("cut.ts"))
+        self.assertTrue(row["damaged"])
+        self.assertTrue(row["damage"])
+
+    def test_io_threeTriesThenItsClass(self):
+        self.plan(rows=self.clips[:4])
+        begin = time.monotonic()
+        self.work(code=3, env=self.faults("eio@v01,eio2@v02"))
+        self.assertGreater(time.monotonic() - begin, 4)  # it waits between tries
+        self.expect(done=3, quarantined=1)
+        (row,) = self.lines("quarantine").values()
+        self.assertEqual((row["class"], row["attempts"]), ("io", 3))
+        self.assertEqual(self.status()["classes"], {"io": 1})
+
+    def test_retry_plansTheClassesAgain(self):
+        bad = self.folder / "bad2.mp4"
+        bad.write_bytes(b"no video" * 100)
+        self.plan(rows=[*self.clips[:3], bad])
+        self.work(code=3, env=self.faults("segv@v01"))
+        again = self.folder / "again"
+        done = saccade("retry", self.store, "-o", again, "--class", "crash,io")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.work(store=again)
+        self.expect(again, done=1)
+        self.assertEqual(set(self.lines("index", again)), {key for key, row in self.lines("quarantine").items() if row["class"] == "crash"})
+        self.assertEqual(saccade("retry", self.store, "-o", self.folder / "none", "--class", "timeout").returncode, 0)
+        self.assertFalse((self.folder / "none").exists())
+        (lines,) = (self.store / "quarantine").iterdir()
+        lines.write_text(lines.read_text().splitlines()[0] + "\n")
+        done = saccade("retry", self.store, "-o", self.folder / "short")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(lines.name.encode(), done.stderr)
+
+    def test_fullDisk_stopsAndGoesOn(self):
+        for where in ("patches.npy", ".tar", "index"):
+            with self.subTest(where=where):
+                store = self.folder / f"full-{where}"
+                self.plan(rows=self.clips[:6], store=store)
+                text = self.work(code=1, store=store, env=self.faults(f"enospc@{where}"))
+                self.assertIn("No space left", text)
+                self.assertEqual(len([line for line in text.splitlines() if "stopped" in line]), 1, text)
+                self.expect(store, pending=6)
+                self.work(store=store)
+                self.expect(store, done=6)
+
+    def test_tooManyBad_stops(self):
+        many = self.folder / "many"
+        many.mkdir(exist_ok=True)
+        rows = []
+        for i in range(160):
+            (many / f"b{i:03}.mp4").write_bytes(b"no video" * 100)
+            rows.append(many / f"b{i:03}.mp4")
+        self.plan(rows=rows)
+        self.assertIn("is the installation broken?", self.work(code=1))
+        self.assertEqual(self.status()["quarantined"], 0)
+
+    def test_crashesInARow_stop(self):
+        self.plan(rows=self.clips)
+        text = self.work(code=1, env=self.faults("leave@mp4"))
+        self.assertIn("20 times in a row", text)
+        self.expect(pending=self.count)
+
+    def test_otherPlan_isRefused(self):
+        self.plan("--unit-seconds", "1", rows=self.clips[:4])
+        self.work()
+        other = self.folder / "otherplan"
+        self.plan("--rate", "9", "--unit-seconds", "1", rows=self.clips[:4], store=other)
+        marker = self.store / "commits/00000000.json"
+        (other / "commits").mkdir()
+        (other / "commits/00000000.json").write_bytes(marker.read_bytes())
+        self.assertIn("of another plan", self.work(store=other, code=2))
+        self.assertFalse(self.status(other, code=1)["adds_up"])
+
+
+class Kills(WorkTest):
+    count = 60
+
+    def plain(self):
+        """The shards of a run that nothing disturbs."""
+        store = self.folder / "plain"
+        if not store.exists():
+            self.plan("--unit-seconds", "2", store=store)
+            self.work(store=store)
+        return self.shard_hashes(store)
+
+    def test_workerKilled_nothingIsLost(self):
+        wanted = self.plain()
+        self.plan("--unit-seconds", "2")
+        run = start("work", self.store)
+        for share in (0.3, 0.6, 0.9):
+            wait_for(lambda share=share: run.poll() is not None or len(self.markers()) >= share * len(wanted))
+            for worker in workers_of(run.pid):
+                os.kill(worker, signal.SIGKILL)
+        _, error = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, error)
+        self.expect(done=self.count)
+        self.assertEqual(self.shard_hashes(), wanted)
+
+    def test_driverKilled_workersDieAndTheRestGoesOn(self):
+        wanted = self.plain()
+        self.plan("--unit-seconds", "2")
+        for share in (0.3, 0.6, 0.9):
+            before = len(self.markers())
+            run = start("work", self.store)
+            wait_for(lambda share=share: run.poll() is not None or len(self.markers()) >= share * len(wanted))
+            workers = workers_of(run.pid)
+            run.kill()
+            run.communicate()
+            wait_for(lambda workers=workers: not any(map(alive, workers)))
+            self.assertGreaterEqual(len(self.markers()), before)
+            self.status()
+        self.work("--shard", "0/2")
+        self.work("--shard", "1/2")
+        self.expect(done=self.count)
+        self.assertEqual(self.shard_hashes(), wanted)
+        self.assertEqual(self.left_over(), [])
+
+    def test_workerStopped_itsVideosRunAgain(self):
+        self.plan("--unit-seconds", "2", rows=self.clips[:20])
+        run = start("work", self.store, "--frame-timeout", "1")
+        wait_for(self.markers)
+        for worker in workers_of(run.pid):
+            os.kill(worker, signal.SIGSTOP)
+        _, error = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, error)
+        self.expect(done=20)
+
+    def test_driverStopped_thatTimeCountsAgainstNobody(self):
+        self.plan("--unit-seconds", "2", rows=self.clips[:20])
+        run = start("work", self.store, "--frame-timeout", "3")
+        wait_for(self.markers)
+        workers = workers_of(run.pid)
+        for process in (run.pid, *workers):
+            os.kill(process, signal.SIGSTOP)
+        time.sleep(6)
+        for process in (*workers, run.pid):
+            os.kill(process, signal.SIGCONT)
+        _, error = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, error)
+        self.expect(done=20)
+
+    def test_terminated_code4AndNothingIsLeft(self):
+        self.plan("--unit-seconds", "2")
+        run = start("work", self.store)
+        wait_for(lambda: len(self.markers()) >= 2)
+        workers = workers_of(run.pid)
+        run.terminate()
+        _, error = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, error)
+        self.assertIn(b"goes on where it was left", error)
+        self.assertFalse(any(map(alive, workers)))
+        self.assertEqual(self.left_over(), [])
+        self.work()
+        self.expect(done=self.count)
+
+    def test_gc_removesOrphansAlone(self):
+        self.plan("--unit-seconds", "2", rows=self.clips[:8])
+        self.work()
+        before = self.shard_hashes()
+        for folder, name in (("shards", "00000000.aaaaaaaaaaaa.tar"), ("index", "00000000.aaaaaaaaaaaa.jsonl"),
+                             ("quarantine", "x.jsonl")):
+            (self.store / folder).mkdir(exist_ok=True)
+            (self.store / folder / name).write_text("x")
+        (self.store / "attempts/elsewhere.1.1").mkdir()
+        saccade("gc", self.store)  # they are young
+        self.assertTrue((self.store / "index/00000000.aaaaaaaaaaaa.jsonl").exists())
+        done = saccade("gc", self.store, "--older-than", "0", "--json")
+        self.assertEqual({name: json.loads(done.stdout)[name] for name in ("attempts", "files")}, {"attempts": 1, "files": 3})
+        self.expect(done=8)
+        self.assertEqual(self.shard_hashes(), before)
+
+    def test_verify_seesWhatChanged(self):
+        self.plan(rows=self.clips[:3])
+        self.work()
+        marker = self.markers()[0]
+        for part in ("shard", "index"):
+            path = self.store / marker[part]["name"]
+            whole = path.read_bytes()
+            for broken in (whole[:-1], whole[:600] + bytes([whole[600] ^ 1]) + whole[601:]):
+                path.write_bytes(broken)
+                done = saccade("verify", self.store)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(path.name.encode(), done.stderr)
+            path.unlink()
+            self.assertEqual(saccade("verify", self.store).returncode, 1)
+            path.write_bytes(whole)
+        self.expect(done=3)
+
+    def test_status_damagedMarkersDoNotAddUp(self):
+        self.plan(rows=self.clips[:3])
+        self.work()
+        path = self.store / "commits/00000000.json"
+        marker = json.loads(path.read_text())
+        for text in ("", "{", json.dumps({**marker, "done": 2}), json.dumps({**marker, "items": 4}),
+                     json.dumps({**marker, "plan": "x"}), json.dumps({**marker, "unit": "00000001"})):
+            path.write_text(text)
+            self.assertFalse(self.status(code=1)["adds_up"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+"""Plans: manifests of each kind, keys, pieces, units, duplicates, what differs from an older plan."""
+import hashlib
+import json
+import pathlib
+import subprocess
+import unittest
+
+from work_support import WorkTest, saccade
+
+
+class Plans(WorkTest):
+    count = 3
+
+    def items(self, store=None):
+        text = (pathlib.Path(store or self.store) / "plan/items.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines()]
+
+    def facts(self):
+        return json.loads((self.store / "plan/plan.json").read_text())
+
+    def make(self, name, text, *options, code=0):
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        done = saccade("plan", path, "-o", self.store, "--backend", "cpu", *options, cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        return done.stderr.decode()
+
+    def test_csv_quotesAndColumns_areKept(self):
+        self.make("a.csv", '\ufeffuri,start,end,stream,caption,key\r\n"c/v00.mp4",0.5,1,,"a, ""b""\nc",\r\nhttp://h/x.mp4,,,1,,given_1\r\n')
+        rows = sorted(self.items(), key=lambda item: item["row"])
+        first = f"{self.folder}/c/v00.mp4"
+        self.assertEqual([row["uri"] for row in rows], [first, "http://h/x.mp4"])
+        self.assertEqual(rows[0]["extra"], {"caption": 'a, "b"\nc'})
+        self.assertEqual((rows[0]["start"], rows[0]["end"], rows[0]["stream"]), (0.5, 1, None))
+        self.assertEqual(rows[0]["key"], hashlib.sha256(f"{first}|0.5|1|".encode()).hexdigest()[:20])
+        self.assertEqual((rows[1]["key"], rows[1]["stream"], rows[1]["start"]), ("given_1", 1, 0))
+
+    def test_jsonLines_extraIsAnyJson(self):
+        self.make("a.jsonl", '{"uri": "/a.mp4", "tags": [1, {"b": null}], "duration": 12}\n\n{"uri": "/b.mp4"}\n')
+        rows = self.items()
+        self.assertEqual({row["uri"]: row["extra"] for row in rows}, {"/a.mp4": {"tags": [1, {"b": None}]}, "/b.mp4": {}})
+        self.assertEqual(next(row["media_s"] for row in rows if row["uri"] == "/a.mp4"), 12)
+        self.assertEqual(next(row["key"] for row in rows if row["uri"] == "/a.mp4"),
+                         hashlib.sha256(b"/a.mp4|0||").hexdigest()[:20])
+
+    def test_badManifests_nameLineAndFault(self):
+        for name, text, words in (
+            ("b.csv", "uri,start\na.mp4,x\n", [":2:", "start"]), ("b.csv", "url\na.mp4\n", [":1:", "'uri'"]),
+            ("b.csv", "uri,b\na.mp4\n", [":2:", "fields"]), ("b.csv", 'uri\n"a.mp4\n', [":2:", "quotation"]),
+            ("b.csv", "uri,uri\na,b\n", [":1:", "'uri'"]), ("b.csv", "uri,start,end\na.mp4,2,1\n", [":2:", "end"]),
+            ("b.csv", "uri,key\na.mp4,a b\n", [":2:", "key"]), ("b.csv", "uri,key\na.mp4,k\nb.mp4,k\n", [":3:", "'k'", "line 2"]),
+            ("b.csv", "uri,stream\na.mp4,1.5\n", [":2:", "stream"]), ("b.jsonl", '{"uri": "a"}\n[1]\n', [":2:", "object"]),
+            ("b.jsonl", '{"url": "a"}\n', [":1:", "uri"]), ("b.txt", "# nothing\n\n", ["no row"]), ("b.txt", "", ["no row"]),
+            ("b.csv", "", ["empty"]), ("b.txt", "-\n", ["stdin"]), ("b.parquet", b"PAR1xxxx", ["Parquet"]),
+            ("b.csv", "uri,start\na.mp4,nan\n", ["start"]), ("b.csv", "uri,start\na.mp4,-1\n", ["start"]),
+        ):
+            with self.subTest(text=text):
+                message = self.make(name, text, code=65)
+                self.assertEqual(message.count("\n"), 1, message)
+                for word in words:
+                    self.assertIn(word, message)
+                self.assertFalse((self.store / "plan").exists())
+
+    def test_duplicates_areCountedOnce(self):
+        rows = [self.clips[0], self.clips[1], self.clips[0], f"./c/{self.clips[0].name}"]
+        self.make("d.txt", "".join(f"{row}\n" for row in rows))
+        facts = self.facts()
+        self.assertEqual((facts["in"], facts["items"], facts["duplicates"], facts["manifest"]["rows"]), (4, 2, 2, 4))
+
+    def test_segments_coverTheVideoOnce(self):
+        self.make("s.csv", "uri,start,end,key\n/x.mp4,1,11.5,k\n/y.mp4,0,4,\n", "--segment", "4")
+        pieces = sorted((row["row"], row["piece"], row["start"], row["end"], row["pieces"]) for row in self.items())
+        self.assertEqual(pieces, [(0, 0, 1, 5, 3), (0, 1, 5, 9, 3), (0, 2, 9, 11.5, 3), (1, 0, 0, 4, 1)])
+        self.assertEqual({row["key"] for row in self.items() if row["row"] == 0}, {"k-00000", "k-00001", "k-00002"})
+
+    def test_segments_lengthFromTheFileItself(self):
+        self.make("p.txt", f"{self.clips[0]}\n/nowhere.mp4\n", "--segment", "0.3")
+        rows = [row for row in self.items() if row["uri"] == str(self.clips[0])]
+        self.assertEqual([(row["start"], row["end"]) for row in sorted(rows, key=lambda row: row["piece"])],
+                         [(0, 0.3), (0.3, 0.6), (0.6, None)])  # a rest of 0.1 s is less than half a piece
+        self.assertEqual([row["pieces"] for row in self.items() if row["uri"] == "/nowhere.mp4"], [1])
+
+    def test_units_longestFirstAndAboutTheSize(self):
+        self.make("u.csv", "uri,end\n" + "".join(f"/v{i}.mp4,{i + 1}\n" for i in range(40)), "--unit-seconds", "60")
+        units = [json.loads(line) for line in (self.store / "plan/units.jsonl").read_text().splitlines()]
+        items = (self.store / "plan/items.jsonl").read_bytes()
+        seen = []
+        for index, unit in enumerate(units):
+            self.assertEqual(unit["unit"], f"{index:08}")
+            rows = [json.loads(line) for line in items[unit["offset"]:unit["offset"] + unit["bytes"]].splitlines()]
+            self.assertEqual(len(rows), unit["items"])
+            self.assertLessEqual(sum(row["media_s"] for row in rows), 60)
+            seen += [row["media_s"] for row in rows]
+        self.assertEqual(seen, sorted(range(1, 41), reverse=True))
+
+    def test_again_sameIsFineOtherIsRefused(self):
+        text = f"{self.clips[0]}\n"
+        self.make("x.txt", text)
+        before = (self.store / "plan/plan.json").read_bytes()
+        self.make("x.txt", text)
+        self.assertEqual((self.store / "plan/plan.json").read_bytes(), before)
+        for options, word in ((["--rate", "8"], "--rate 4 there, 8 here"), (["--segment", "1"], "--segment"),
+                              (["--unit-seconds", "7"], "--unit-seconds"), (["--max-pixels", "5"], "--max-pixels")):
+            self.assertIn(word, self.make("x.txt", text, *options, code=2))
+        self.assertIn("manifest", self.make("x.txt", text + "/other.mp4\n", code=2))
+        self.assertEqual((self.store / "plan/plan.json").read_bytes(), before)
+
+    def test_planIsTheSameWhereverAndWheneverMade(self):
+        self.plan()
+        other = self.folder / "other"
+        self.plan(store=other)
+        for name in ("plan.json", "items.jsonl", "units.jsonl"):
+            self.assertEqual((self.store / "plan" / name).read_bytes(), (other / "plan" / name).read_bytes())
+
+    def test_manyAtOnce_onePlan(self):
+        path = self.manifest(self.clips)
+        from work_support import start
+        runs = [start("plan", path, "-o", self.store, "--backend", "cpu") for _ in range(4)]
+        for run in runs:
+            _, error = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 0, error)
+        self.assertEqual([entry.name for entry in self.store.iterdir()], ["plan"])
+
+    def test_optionsOfRows_areRefused(self):
+        for option in ("--start", "--duration", "--stream"):
+            message = self.make("o.txt", "/a.mp4\n", option, "1", code=2)
+            self.assertIn(f"{option}: not an option of 'plan'", message)
+
+    def test_folderOfOtherThings_isLeftAlone(self):
+        self.store.mkdir()
+        (self.store / "mine.txt").write_text("x")
+        self.assertIn("left alone", self.make("y.txt", "/a.mp4\n", code=2))
+        subprocess.run(["test", "!", "-e", self.store / "plan"], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

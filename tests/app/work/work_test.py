@@ -1,0 +1,247 @@
+"""Work on a plan: the bytes of single dumps, shares, going on, staging, reports, `dump` with several jobs."""
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import unittest
+
+import numpy as np
+from work_support import WorkTest, ffmpeg, saccade, sha256, start, wait_for
+
+
+class Work(WorkTest):
+    def test_members_areTheBytesOfSingleDumps(self):
+        self.plan("--rate", "8", rows=[self.clips[0]])
+        self.work()
+        self.expect(done=1)
+        single = self.folder / "single"
+        saccade("dump", self.clips[0], "-o", single, "--rate", "8", "--backend", "cpu")
+        (row,) = self.lines("index").values()
+        data = (self.store / row["shard"]).read_bytes()
+        for name in ("index", "patches", "geometry", "changed"):
+            member = row["members"][f"{name}.npy"]
+            bytes_of = data[member["offset"]:member["offset"] + member["bytes"]]
+            self.assertEqual(bytes_of, (single / f"{name}.npy").read_bytes(), name)
+            self.assertEqual(sha256(bytes_of), member["sha256"])
+        mapped = np.memmap(self.store / row["shard"], np.uint8, "r", row["members"]["patches.npy"]["offset"] + 256)
+        patches = np.load(single / "patches.npy")
+        self.assertTrue(np.array_equal(mapped[:patches.size].reshape(patches.shape), patches))
+
+    def test_positions_areWhatPythonSays(self):
+        self.plan("--lattice", "nested", rows=[self.clips[0]])
+        self.work()
+        (row,) = self.lines("index").values()
+        geometry, index, positions = (self.array(row, name) for name in ("geometry", "index", "positions"))
+        wide = geometry.astype(np.float64)
+        self.assertEqual(positions.dtype, np.float32)
+        self.assertTrue(np.array_equal(positions[..., 0], np.broadcast_to(index["frame"][:, None], positions.shape[:2])))
+        for axis, (column, size) in enumerate(((1, row["height_px"]), (0, row["width_px"]))):
+            centre = wide[..., column] * size
+            half = np.round(centre * 2) / 2
+            near = np.abs(centre - half) <= np.abs(centre) * 2.0**-23
+            expected = (np.where(near, half, centre) / row["patch_size"] - 0.5).astype(np.float32)
+            self.assertTrue(np.array_equal(positions[..., 1 + axis], expected))
+        self.assertTrue(np.array_equal(positions[..., 3], geometry[..., 2]))
+
+    def test_shards_areReproducibleAndPlainTar(self):
+        stores = [self.folder / "a", self.folder / "b"]
+        for store, options in zip(stores, (["--jobs", "1"], ["--jobs", "3", "--workers-per-gpu", "2"])):
+            self.plan("--unit-seconds", "1", store=store)
+            self.work(*options, store=store)
+            self.expect(store, done=self.count)
+        self.assertEqual(self.shard_hashes(stores[0]), self.shard_hashes(stores[1]))
+        self.assertGreater(len(self.shard_hashes(stores[0])), 1)
+        for marker in self.markers(stores[0]):
+            path = stores[0] / marker["shard"]["name"]
+            self.assertEqual(sha256(path.read_bytes()), marker["shard"]["sha256"])
+            listed = subprocess.run(["tar", "tf", path], check=True, capture_output=True, text=True).stdout.split()
+            self.assertEqual([name.split(".", 1)[1] for name in listed[:6]],
+                             ["json", "index.npy", "patches.npy", "geometry.npy", "changed.npy", "positions.npy"])
+            with tarfile.open(path) as tar:
+                self.assertEqual({(m.mtime, m.uid, m.gid, m.mode, m.uname) for m in tar}, {(0, 0, 0, 0o644, "")})
+
+    def test_segments_areDumpsOfThatRange(self):
+        video = self.folder / "long.mp4"
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=128x96:rate=24:duration=3", "-c:v", "libx264", "-g", "30", "-bf", "2",
+               "-pix_fmt", "yuv420p", video)
+        self.plan("--segment", "0.7", "--every", "frame", rows=[video])
+        self.work()
+        rows = sorted(self.lines("index").values(), key=lambda row: row["piece"])
+        self.assertEqual(len(rows), 4)
+        self.assertEqual(sum(row["frames"] for row in rows), 72)
+        for row in rows:
+            one = self.folder / f"piece{row['piece']}"
+            end = [] if row["end"] is None else ["--duration", f"{row['end'] - row['start']:.9f}"]
+            saccade("dump", video, "-o", one, "--start", row["start"], *end, "--every", "frame", "--backend", "cpu")
+            for name in ("patches", "index", "changed", "geometry"):
+                self.assertEqual(row["members"][f"{name}.npy"]["sha256"], sha256((one / f"{name}.npy").read_bytes()), name)
+
+    def test_shares_togetherAreTheWhole(self):
+        self.plan("--unit-seconds", "0.1")
+        self.work("--shard", "0/3")
+        self.assertEqual(self.status()["pending"], 8)
+        slurm = {**os.environ, "SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_ARRAY_TASK_MIN": "10",
+                 "SLURM_ARRAY_TASK_STEP": "2"}
+        self.work(env=slurm)
+        self.assertEqual(self.status()["pending"], 4)
+        self.work("--shard", "auto/3", env={**os.environ, "JOB_COMPLETION_INDEX": "2"})
+        self.expect(done=self.count)
+        self.work("--shard", "1/2")  # another number of shares: nothing is left
+
+    def test_shares_thatThereAreNot(self):
+        self.plan()
+        for text in ("3/3", "x", "1/", "/2", "-1/2", "auto", "1/0", "auto/x"):
+            self.assertIn("saccade: ", self.work("--shard", text, code=2))
+        self.assertIn("auto/N", self.work(code=2, env={**os.environ, "JOB_COMPLETION_INDEX": "1"}))
+
+    def test_optionsThatDoNotApply_areRefused(self):
+        self.plan(rows=self.clips[:1])
+        self.assertIn("backend is cpu", self.work("--gpus", "0", code=2))
+        self.assertIn("--unit", self.work("--staging", self.folder / "s", code=2))
+        for option in (["--shard", "0/2"], ["--segment", "2"], ["--unit-seconds", "2"], ["--unit-bytes", "2"]):
+            done = saccade("dump", self.clips[0], "-o", self.folder / "d", *option)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"--manifest", done.stderr)
+
+    def test_again_doesNothing(self):
+        self.plan()
+        self.work()
+        before = {path: path.stat().st_mtime_ns for path in self.store.rglob("*") if path.is_file()}
+        self.work()
+        self.assertEqual(before, {path: path.stat().st_mtime_ns for path in self.store.rglob("*") if path.is_file()})
+
+    def test_twoDriversAtOnce_eachUnitOnce(self):
+        self.plan("--unit-seconds", "0.1")
+        runs = [start("work", self.store), start("work", self.store)]
+        for run in runs:
+            _, error = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 0, error)
+        self.expect(done=self.count)
+        self.assertEqual(len(list((self.store / "shards").iterdir())), self.count)
+        self.assertEqual(self.left_over(), [])
+
+    def test_staging_aUnitInAFolderOfItsOwn(self):
+        self.plan("--unit-seconds", "0.1")
+        local = self.folder / "local"
+        shutil.copytree(self.store / "plan", local / "plan")
+        stage = self.folder / "stage"
+        self.work("--unit", "00000003", "--staging", stage, "--engine", "test", store=local)
+        self.assertEqual(sorted(path.name for path in local.iterdir()), ["plan"])
+        marker = json.loads((stage / "commits/00000003.json").read_text())
+        self.assertEqual((marker["done"], marker["engine"]), (1, "test"))
+        self.work()
+        theirs = json.loads((self.store / "commits/00000003.json").read_text())
+        self.assertEqual({part: marker[part] for part in ("shard", "index")}, {part: theirs[part] for part in ("shard", "index")})
+        self.assertIn("no such unit", self.work("--unit", "99", "--staging", stage, store=local, code=2))
+
+    def test_staging_fetchedInputsAndSuchThatCouldNotBe(self):
+        rows = ["s3://bucket/a.mp4", "s3://bucket/b.mp4", "s3://bucket/c.mp4"]
+        self.plan(rows=rows)
+        local = self.folder / "mini"
+        shutil.copytree(self.store / "plan", local / "plan")
+        lines = [json.loads(line) for line in (local / "plan/items.jsonl").read_text().splitlines()]
+        bad = self.folder / "fetched-bad.mp4"
+        bad.write_bytes(b"no video" * 100)
+        for line, more in zip(lines, ({"local": str(self.clips[0])}, {"local": str(bad)},
+                                      {"fault": {"class": "io", "line": "503 Slow Down"}})):
+            line.update(more)
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (local / "plan/items.jsonl").write_text(text)
+        (local / "plan/units.jsonl").write_text(json.dumps(
+            {"unit": "00000000", "offset": 0, "bytes": len(text), "items": 3, "media_s": 180}) + "\n")
+        stage = self.folder / "mini-stage"
+        self.work("--unit", "00000000", "--staging", stage, store=local, code=3)
+        (row,) = self.lines("index", stage).values()
+        self.assertEqual(row["uri"], lines[0]["uri"])
+        self.assertNotIn("local", row)
+        self.assertNotIn(b"clip", (stage / row["shard"]).read_bytes()[:8192])
+        given_up = {row["uri"]: row for row in self.lines("quarantine", stage).values()}
+        self.assertEqual({row["class"] for row in given_up.values()}, {"io", "input"})
+        self.assertEqual(given_up[lines[2]["uri"]]["line"], "503 Slow Down")
+        broken = given_up[lines[1]["uri"]]
+        self.assertIn(lines[1]["uri"], broken["line"])
+        self.assertNotIn("fetched-bad", broken["line"])
+
+    def test_dumpOfAManifest_isPlanAndWork(self):
+        path = self.manifest(self.clips)
+        done = saccade("dump", "--manifest", path, "-o", self.store, "--shard", "0/1", "--backend", "cpu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect(done=self.count)
+        done = saccade("dump", "--manifest", path, "-o", self.store, "--backend", "cpu", "--rate", "9")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"--rate 4 there, 9 here", done.stderr)
+
+    def test_reports_asJsonAndForPrometheus(self):
+        self.plan()
+        metrics = self.folder / "metrics.prom"
+        text = self.work("--progress", "json", "--metrics", metrics)
+        last = json.loads(text.strip().splitlines()[-1])
+        self.assertTrue(last["last"])
+        self.assertEqual((last["done"], last["pending"], last["frames"]), (self.count, 0, 20 * self.count))
+        lines = metrics.read_text().splitlines()
+        self.assertIn(f"saccade_videos_done {self.count}", lines)
+        self.assertIn("# TYPE saccade_frames gauge", lines)
+
+    def test_renewedWorkers_loseNothing(self):
+        for options in (["--renew-after", "2"], ["--max-rss", "1"]):
+            store = self.folder / f"renew{options[1]}"
+            self.plan(store=store)
+            self.work(*options, store=store)
+            self.expect(store, done=self.count)
+
+    def test_stdinEnds_itStops(self):
+        self.plan("--unit-seconds", "0.1")
+        env = self.faults("hang@v05")
+        run = subprocess.Popen([os.environ["SACCADE_BIN"], "work", self.store, "--until-eof"], env=env,
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(self.markers)
+        run.stdin.close()
+        self.assertEqual(run.wait(timeout=30), 4)
+        run.stderr.close()
+        self.assertEqual(self.left_over(), [])
+        self.work()
+        self.expect(done=self.count)
+
+
+class Jobs(WorkTest):
+    def dumps(self, out):
+        return {path.relative_to(out): path.read_bytes() for path in out.rglob("*.npy")}
+
+    def test_severalAtOnce_theBytesOfOneByOne(self):
+        bad = self.folder / "bad.mp4"
+        bad.write_bytes(b"no video" * 100)
+        inputs = [*self.clips[:6], bad, *self.clips[6:]]
+        codes = []
+        for out, jobs in ((self.folder / "one", []), (self.folder / "three", ["--jobs", "3"])):
+            done = saccade("dump", *inputs, "-o", out, "--backend", "cpu", *jobs)
+            codes.append(done.returncode)
+            self.assertIn(b"bad.mp4: ", done.stderr)
+            self.assertEqual(len(done.stdout.splitlines()), self.count)
+        self.assertEqual(codes, [3, 3])
+        self.assertEqual(self.dumps(self.folder / "one"), self.dumps(self.folder / "three"))
+        self.assertEqual(len(self.dumps(self.folder / "one")), 4 * self.count)
+
+    def test_resume_skipsWhatIsThere(self):
+        out = self.folder / "resumed"
+        saccade("dump", self.clips[0], self.clips[1], "-o", out, "--jobs", "2")
+        done = saccade("dump", *self.clips, "-o", out, "--jobs", "2", "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count(b"already complete"), 2)
+
+    def test_interrupted_code4AndNothingHangs(self):
+        run = start("dump", *self.clips, "-o", self.folder / "cut", "--jobs", "2", "--loop")
+        wait_for(lambda: list((self.folder / "cut").glob("*/patches.npy")))
+        run.terminate()
+        _, error = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, error)
+        self.assertEqual(list((self.folder / "cut").glob("*/manifest.json")), [])
+
+    def test_fullDisk_oneLineAndCode1(self):
+        done = saccade("dump", *self.clips, "-o", self.folder / "full", "--jobs", "2", env=self.faults("enospc@full"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"No space left", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
