@@ -114,6 +114,17 @@ SACCADE_API saccade_status saccade_sample_backward(const saccade_place* place, c
                                                    int32_t last_level, const double* unit, void* centers_gradient,
                                                    void* lod_gradient, void* direction_gradient);
 
+// The gradient of an image whose levels saccade_reduce() made with `odd`: saccade_sample_backward() of all levels, then
+// saccade_reduce_backward(). base: [B, C, H, W] of the levels' dtype, without gaps where that is f32 or f64, written;
+// NULL: not wanted. sums: scratch for the levels' gradients, one behind the other, f32 (f64 for f64 levels, 64-bit
+// integers with `unit`): of levels 1 to count - 1, with `unit`, f16 and bf16 of level 0, too. unit: NULL, or (CUDA) two
+// doubles of scratch: the same bits each run.
+SACCADE_API saccade_status saccade_sample_image_backward(
+    const saccade_place* place, const saccade_array* levels, int32_t count, const saccade_array* centers,
+    const saccade_array* lod, const saccade_array* direction, const saccade_sample_options* options,
+    const saccade_array* gradient, int32_t odd, const saccade_array* base, void* sums, size_t sums_bytes, double* unit,
+    void* centers_gradient, void* lod_gradient, void* direction_gradient);
+
 // CUDA only. unit[0]: a 2^-40th of the greatest |gradient|, rounded to a power of two; unit[1] is scratch.
 SACCADE_API saccade_status saccade_gradient_unit(const saccade_place* place, const saccade_array* gradient,
                                                  double* unit);

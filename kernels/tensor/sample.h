@@ -33,6 +33,9 @@ void sample_backward(const SampleArgs& args, const SampleGradients& gradients, L
 void gradient_unit(const PatchArray& gradient, int batch, int count, int channels, int size, double* unit,
                    void* stream);
 
+// Zeros on the device.
+void clear(void* data, std::size_t bytes, void* stream);
+
 }  // namespace cuda
 
 }  // namespace saccade::tensor

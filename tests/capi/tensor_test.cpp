@@ -74,4 +74,35 @@ TEST(GaussianField, AtDistances_FallsByE) {
   EXPECT_NEAR(out[1], 3.0 / std::exp(1.0), 1e-5);
 }
 
+// One patch of one sample between the four texels of a 2 x 2 image, half of it from level 1.
+struct OneSample {
+  std::vector<float> base{1, 2, 3, 4}, half{2.5f}, center{0.5f, 0.5f}, lod{0.5f}, gradient{8};
+  std::array<saccade_array, 2> levels{array_of(base, {1, 1, 2, 2}), array_of(half, {1, 1, 1, 1})};
+  saccade_array centers = array_of(center, {1, 1, 2}), lods = array_of(lod, {1, 1});
+  saccade_array incoming = array_of(gradient, {1, 1, 1, 1, 1});
+  saccade_sample_options options{sizeof(saccade_sample_options), 1, 0, 1, 1};
+  std::vector<float> image = std::vector<float>(4), sums = std::vector<float>(1), to_center = std::vector<float>(2);
+  saccade_array out = array_of(image, {1, 1, 2, 2});
+
+  saccade_status back(std::size_t sums_bytes) {
+    return saccade_sample_image_backward(&kHost, levels.data(), 2, &centers, &lods, nullptr, &options, &incoming,
+                                         SACCADE_ODD_FLOOR, &out, sums.data(), sums_bytes, nullptr, to_center.data(),
+                                         nullptr, nullptr);
+  }
+};
+
+TEST(SampleImageBackward, MiddleOfFourTexels_EachHasAQuarter) {
+  OneSample one;
+  ASSERT_EQ(one.back(sizeof(float)), SACCADE_OK) << saccade_last_error();
+  for (const float texel : one.image) EXPECT_FLOAT_EQ(texel, 2);  // a quarter of 8, by level 0 and level 1 alike
+  EXPECT_FLOAT_EQ(one.to_center[0], 8 * 0.5f * 1 * 2);  // half the share, texels rise by 1 to the right, 2 pixels wide
+  EXPECT_FLOAT_EQ(one.to_center[1], 8 * 0.5f * 2 * 2);
+}
+
+TEST(SampleImageBackward, TooFewSums_IsRefused) {
+  OneSample one;
+  EXPECT_EQ(one.back(sizeof(float) - 1), SACCADE_ERROR_USAGE);
+  EXPECT_STREQ(saccade_last_error(), "saccade_sample_image_backward: sums is smaller than the levels' sums");
+}
+
 }  // namespace

@@ -339,4 +339,8 @@ void gradient_unit(const PatchArray& gradient, int batch, int count, int channel
   cuda_check_launch("gradient_unit", stream);
 }
 
+void clear(void* data, std::size_t bytes, void* stream) {
+  cuda_check(cudaMemsetAsync(data, 0, bytes, static_cast<cudaStream_t>(stream)), "cudaMemsetAsync");
+}
+
 }  // namespace saccade::tensor::cuda

@@ -305,8 +305,8 @@ def _workspace(gaussians: abi.Gaussians, like: Tensor) -> Tensor | None:
 
 def _gaussian_field_now(x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float) -> Tensor:
     gaussians = abi.Gaussians(x, mean, scale_tril, weight, most_q)
-    out = x.new_empty((x.shape[0], x.shape[1], weight.shape[2]))
-    if mean.shape[1] == 0:
+    out = x.new_empty((*x.shape[:-1], weight.shape[-1]))
+    if mean.shape[-2] == 0:
         return out.zero_()
     gaussians.field(_workspace(gaussians, x), out)
     return out
@@ -316,7 +316,7 @@ def _gaussian_field_backward_now(
     gradient: Tensor, x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float, wanted: list[bool]
 ) -> list[Tensor]:
     inputs = (x, mean, scale_tril, weight)
-    empty = x.shape[1] == 0 or mean.shape[1] == 0 or weight.shape[2] == 0
+    empty = x.shape[-2] == 0 or mean.shape[-2] == 0 or weight.shape[-1] == 0
     make = torch.zeros_like if empty else torch.empty_like
     results = [make(tensor) if want else None for tensor, want in zip(inputs, wanted, strict=True)]
     if not empty:
@@ -360,7 +360,7 @@ torch.library.register_autograd(
 
 
 def _mahalanobis_now(x: Tensor, mean: Tensor, scale_tril: Tensor) -> Tensor:
-    out = x.new_empty((x.shape[0], x.shape[1], mean.shape[1]))
+    out = x.new_empty((*x.shape[:-1], mean.shape[-2]))
     abi.Gaussians(x, mean, scale_tril, None, float("inf")).mahalanobis(out)
     return out
 
@@ -379,13 +379,13 @@ def _mahalanobis_setup(ctx: Any, inputs: Any, output: Any) -> None:
 def _mahalanobis_autograd(ctx: Any, gradient: Tensor) -> Any:
     x, mean, scale_tril = ctx.saved_tensors
     lower = scale_tril.tril()
-    difference = x.unsqueeze(2) - mean.unsqueeze(1)  # [B, P, G, D]
+    difference = x.unsqueeze(-2) - mean.unsqueeze(-3)  # [B, P, G, D]
     solve = torch.linalg.solve_triangular
-    v = solve(lower.unsqueeze(1), difference.unsqueeze(-1), upper=False)
-    a = solve(lower.mT.unsqueeze(1), v, upper=True)
+    v = solve(lower.unsqueeze(-4), difference.unsqueeze(-1), upper=False)
+    a = solve(lower.mT.unsqueeze(-4), v, upper=True)
     pull = 2 * gradient.unsqueeze(-1) * a.squeeze(-1)
-    to_tril = -2 * torch.einsum("bpg,bpgi,bpgj->bgij", gradient, a.squeeze(-1), v.squeeze(-1)).tril()
-    return pull.sum(2), -pull.sum(1), to_tril
+    to_tril = -2 * torch.einsum("...pg,...pgi,...pgj->...gij", gradient, a.squeeze(-1), v.squeeze(-1)).tril()
+    return pull.sum(-2), -pull.sum(-3), to_tril
 
 
 torch.library.register_autograd(

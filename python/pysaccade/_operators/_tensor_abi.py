@@ -9,6 +9,7 @@ import ctypes
 import os
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from pysaccade._native._errors import UnavailableError
@@ -50,6 +51,10 @@ def _open() -> ctypes.CDLL:
         library.saccade_sample_backward.argtypes = [
             *([pointer, pointer, i32] + [pointer] * 6),
             *[i32, i32, pointer, pointer, pointer, pointer],
+        ]
+        library.saccade_sample_image_backward.argtypes = [
+            *([pointer, pointer, i32] + [pointer] * 5),
+            *[i32, pointer, pointer, size, pointer, pointer, pointer, pointer],
         ]
         library.saccade_gradient_unit.argtypes = [pointer, pointer, pointer]
         library.saccade_gaussian_workspace_bytes.argtypes = [pointer, pointer]
@@ -201,7 +206,9 @@ def _pack_integers(array: Array | None) -> bytes:
     return _ARRAY.pack(array.data_ptr(), *array.shape, 0, *array.stride(), 0, F64, 0)
 
 
-def _options(scale: float, zeros: bool, max_anisotropy: int, rotate: bool) -> bytes:
+@lru_cache(maxsize=256)
+def packed_options(scale: float, zeros: bool, max_anisotropy: int, rotate: bool) -> bytes:
+    """saccade_sample_options."""
     return _OPTIONS.pack(_OPTIONS.size, scale, zeros, max_anisotropy, rotate)
 
 
@@ -226,7 +233,7 @@ def sample(
         _pack(centers, 3),
         _pack(lod, 2),
         _pack(direction, 3),
-        _options(scale, zeros, max_anisotropy, rotate),
+        packed_options(scale, zeros, max_anisotropy, rotate),
         _pack(patches, 5),
     )
     if status != _OK:
@@ -262,7 +269,7 @@ def sample_backward(
         _pack(centers, 3),
         _pack(lod, 2),
         _pack(direction, 3),
-        _options(scale, zeros, max_anisotropy, rotate),
+        packed_options(scale, zeros, max_anisotropy, rotate),
         _pack(gradient, 5),
         b"".join([pack(level, 4) for level in level_gradients]),
         first_level,
@@ -285,21 +292,21 @@ def gradient_unit(gradient: Array, unit: Array) -> None:
 
 
 class Gaussians:
-    """saccade_gaussians over contiguous x [B,P,D], mean [B,G,D], scale_tril [B,G,D,D], weight [B,G,K]."""
+    """saccade_gaussians over contiguous x [B,P,D], mean [B,G,D], scale_tril [B,G,D,D], weight [B,G,K]; B may lack."""
 
     def __init__(self, x: Array, mean: Array, scale_tril: Array, weight: Array | None, most_q: float) -> None:
         """`most_q`: pairs of a greater q count 0."""
         self.place = place_of(x)
-        batch, points, dimensions = x.shape
+        *leading, points, dimensions = x.shape
         self.packed = _GAUSSIANS.pack(
             _GAUSSIANS.size,
             *[_address(array) or 0 for array in (x, mean, scale_tril, weight)],
             most_q,
-            batch,
+            leading[0] if leading else 1,
             points,
-            mean.shape[1],
+            mean.shape[-2],
             dimensions,
-            0 if weight is None else weight.shape[2],
+            0 if weight is None else weight.shape[-1],
             dtype_code(x),
         )
 

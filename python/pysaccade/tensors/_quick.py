@@ -1,4 +1,7 @@
-"""A plan that is sampled again: what was checked and packed once is used again. Halves the cost on the host."""
+"""Patches of a pyramid as they mostly are sampled, without options: the shortest way on the host.
+
+What was checked and packed for a plan once is used again when it is sampled again.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from torch import Tensor
 
 from pysaccade._operators import _recording, _tensor_abi
 from pysaccade.lattice.plan import PatchPlan
-from pysaccade.tensors._storage import REST
+from pysaccade.tensors._gradients import Call, ImagePatches
+from pysaccade.tensors._sample_call import arranged
+from pysaccade.tensors._storage import REST, Storage
 from pysaccade.tensors.pyramid import TexturePyramid
 
+PLAIN = _recording._PLAIN
+NATIVE = ("cpu", "cuda")
 _OUT = struct.Struct(f"=Q{REST.size}s")
-_PLAIN_OPTIONS = _tensor_abi._options(1.0, False, 1, True)
+_PLAIN_OPTIONS = _tensor_abi.packed_options(1.0, False, 1, True)
 
 
 class Ready(NamedTuple):
@@ -33,6 +40,63 @@ class Ready(NamedTuple):
     flat: tuple[int, ...]  # shape of the result as the library writes it
     out: bytes  # the library's struct of the result without its address
     whole: tuple[int, ...] | None  # its shape for the caller; None: as it is
+
+
+def sample_plain(pyramid: TexturePyramid, plan: PatchPlan) -> Tensor | None:
+    """Patches of a plan, without options; None: someone looks on, or something is wrong, which the long way says."""
+    patches = sample_again(pyramid, plan) if plan._packed else None
+    if patches is not None:
+        return patches
+    storage, centers, lod = pyramid._storage, plan.centers, plan.lod
+    image: Any = pyramid._image
+    if (
+        storage is None
+        or image.__class__ not in PLAIN
+        or centers.__class__ not in PLAIN
+        or lod.__class__ not in PLAIN
+        or _recording.is_watched()
+        or centers.device != image.device
+        or image.device.type not in NATIVE
+    ):
+        return None
+    learns = _recording.needs_gradient(image, centers, lod)
+    if learns and pyramid._persistent:
+        return None
+    centers, lod, shape = arranged(centers, lod, image, pyramid._batched, "sample_patches")
+    size, dtype = plan.patch_size, image.dtype
+    if learns:
+        call = Call(pyramid._odd, storage.layout.levels, size, dtype, 1.0, False, 1, True)
+        patches = ImagePatches.apply(image, centers, lod, None, storage, call)
+    else:
+        patches = sampled_plainly(image, centers, lod, storage, size)
+    whole = (*shape, *patches.shape[2:])
+    if not learns:
+        keep(pyramid, plan, (centers, lod), patches, whole)
+    return patches if patches.shape == whole else patches.reshape(whole)
+
+
+def sampled_plainly(image: Any, centers: Tensor, lod: Tensor, storage: Storage, size: int) -> Tensor:
+    """Patches [B,M,C,S,S], which nobody looks at."""
+    batch, many = lod.shape
+    patches = torch.empty((batch, many, image.shape[1], size, size), dtype=image.dtype, device=image.device)
+    if not patches.numel():
+        return patches
+    abi = _tensor_abi
+    pack = abi._pack
+    library = abi._library or abi._open()
+    status = library.saccade_sample(
+        abi.place_of(image),
+        storage.packed,
+        storage.layout.levels,
+        pack(centers, 3),
+        pack(lod, 2),
+        abi._NOTHING,
+        _PLAIN_OPTIONS,
+        pack(patches, 5),
+    )
+    if status != 0:
+        abi._fail(library, status)
+    return patches
 
 
 def sample_again(pyramid: TexturePyramid, plan: PatchPlan) -> Tensor | None:

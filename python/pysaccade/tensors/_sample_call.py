@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,11 +61,6 @@ def expanded(array: Array, shape: tuple[int, ...]) -> Array:
     return array.expand(shape) if _checks.is_tensor(array) else np.broadcast_to(array, shape)
 
 
-@lru_cache(maxsize=256)
-def _packed_options(scale: float, settings: Settings) -> bytes:
-    return _tensor_abi._options(scale, *settings)
-
-
 def _call_library(
     texture: Texture,
     centers: Array,
@@ -95,7 +89,7 @@ def _call_library(
         abi._pack(centers, 3),
         abi._pack(lod, 2),
         abi._NOTHING if direction is None else abi._pack(direction, 3),
-        _packed_options(scale, settings),
+        abi.packed_options(scale, *settings),
         abi._pack(patches, 5),
     )
     if status != 0:
@@ -126,25 +120,36 @@ def sampled(
     _recording = _checks.recording()
 
     seen = (base, centers, lod, direction)
-    recorded = _recording.is_traced(*seen) or _recording.needs_gradient(*seen)
-    if levels is not None and not recorded:
-        recorded = _recording.needs_gradient(*levels)
+    traced = _recording.is_traced(*seen)
+    learns = _recording.needs_gradient(*seen) or (levels is not None and _recording.needs_gradient(*levels))
     if not _recording.is_native(base):
         return _by_reference(texture, centers, lod, direction, size, values, settings)
-    if recorded and pyramid is not None and pyramid._persistent and _recording.needs_gradient(*seen):
+    if learns and pyramid is not None and pyramid._persistent:
         raise ValueError(
             "pysaccade: a persistent texture gives no gradient; sample under torch.no_grad(), or make a "
             "TexturePyramid of the frame"
         )
-    if not recorded:
+    if not traced and not learns:
         target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
         if target.numel():
             _call_library(texture, centers, lod, direction, target, values.scale, settings)
         return target
     derived = -1
+    storage = pyramid._storage if pyramid is not None else None
+    if pyramid is not None:
+        derived = pyramid._derived
+    if not traced:
+        from pysaccade.tensors._gradients import Call, ImagePatches, LevelPatches
+
+        if storage is not None:
+            call = Call(derived, storage.layout.levels, size, values.dtype, values.scale, *settings)
+            return ImagePatches.apply(base, centers, lod, direction, storage, call)
     if levels is None:
         assert pyramid is not None
-        levels, derived = pyramid._levels_now(), pyramid._derived
+        levels = pyramid._levels_now()
+    if not traced:
+        call = Call(derived, len(levels), size, values.dtype, values.scale, *settings)
+        return LevelPatches.apply(call, centers, lod, direction, *levels)
     return torch.ops.saccade.sample(
         levels, centers, lod, direction, size, values.dtype, values.scale, *settings, derived
     )

@@ -15,6 +15,7 @@ from pysaccade._operators import _checks, _tensor_abi
 
 Array = Any
 Shape = tuple[int, int, int, int]
+_WITHOUT_WORKSPACE = 7  # levels
 _ALIGNMENT = 64  # elements between beginnings of levels: vectors of any type may be read there
 
 
@@ -27,6 +28,8 @@ class Layout(NamedTuple):
     packed: struct.Struct  # address and rest of each level, level 0 first
     rests: tuple[bytes, ...]
     levels: int
+    dense: int  # elements of levels 1.. without what lies between them
+    workspace: bool  # whether the library needs one
 
     def pack(self, base: int, rest: int, element_bytes: int) -> bytes:
         """Fill in addresses: of level 0, and of the flat array with the others."""
@@ -35,6 +38,17 @@ class Layout(NamedTuple):
             fields.append(rest + start * element_bytes)
             fields.append(tail)
         return self.packed.pack(*fields)
+
+    def pack_apart(self, addresses: list[int]) -> bytes:
+        """Fill in addresses, of level 0 and of each other level."""
+        return self.packed.pack(*[field for pair in zip(addresses, self.rests, strict=True) for field in pair])
+
+    def views(self, flat: Array) -> list[Array]:
+        """Levels 1.. [B,C,h,w] in the flat array."""
+        return [
+            flat[start : start + shape[0] * shape[1] * shape[2] * shape[3]].reshape(shape)
+            for start, shape in zip(self.starts, self.shapes, strict=True)
+        ]
 
 
 REST = struct.Struct("=10q2i")  # saccade_array without its address
@@ -52,15 +66,17 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
     starts: list[int] = []
     shapes: list[Shape] = []
     rests = [REST.pack(*shape, 1, *strides, 0, code, 0)]
-    total = 0
+    total = dense = 0
     for level in range(1, levels):
         one = (batch, channels, _checks.extent(height, level, odd), _checks.extent(width, level, odd))
         starts.append(total)
         shapes.append(one)
         rests.append(REST.pack(*one, 1, *_contiguous(one), 0, code, 0))
-        total += -(-batch * channels * one[2] * one[3] // _ALIGNMENT) * _ALIGNMENT
+        elements = batch * channels * one[2] * one[3]
+        dense += elements
+        total += -(-elements // _ALIGNMENT) * _ALIGNMENT
     packed = struct.Struct("=" + f"Q{REST.size}s" * levels)
-    return Layout(total, tuple(starts), tuple(shapes), packed, tuple(rests), levels)
+    return Layout(total, tuple(starts), tuple(shapes), packed, tuple(rests), levels, dense, levels > _WITHOUT_WORKSPACE)
 
 
 class Storage:
@@ -82,14 +98,34 @@ class Storage:
             layout = layout_of(image.shape, strides, code, levels, odd)
             flat = np.empty(layout.total, image.dtype)
             base, rest = image.ctypes.data, flat.ctypes.data
+        self._set(image, flat, layout, layout.pack(base, rest, size))
+        if levels > 1 and layout.total:
+            self.fill(odd)
+
+    def _set(self, image: Array, flat: Array, layout: Layout, packed: bytes) -> None:
         self.image = image
         self.flat = flat
         self.layout = layout
-        self.packed = layout.pack(base, rest, size)
+        self.packed = packed
         self.workspace: Array | None = None  # kept between calls by keep_workspace()
         self._levels: list[Array] | None = None
-        if levels > 1 and layout.total:
-            self.fill(odd)
+
+    @classmethod
+    def of_layout(cls, image: Array, layout: Layout, odd: int) -> Storage:
+        """Of a tensor whose layout is known, without a workspace."""
+        made = cls.__new__(cls)
+        if image.requires_grad:
+            image = image.detach()
+        flat = image.new_empty(layout.total)
+        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
+        made._set(image, flat, layout, packed)
+        if layout.total:
+            abi = _tensor_abi
+            library = abi._library or abi._open()
+            status = library.saccade_reduce(abi.place_of(image), packed, layout.levels, odd, None, 0)
+            if status != 0:
+                abi._fail(library, status)
+        return made
 
     def fill(self, odd: int) -> None:
         """Make levels 1.. from level 0."""
@@ -122,9 +158,26 @@ class Storage:
     def levels(self) -> list[Array]:
         """All levels, [B,C,h,w], level 0 being the image itself. Views: nothing is copied."""
         if self._levels is None:
-            parts = [
-                self.flat[start : start + shape[0] * shape[1] * shape[2] * shape[3]].reshape(shape)
-                for start, shape in zip(self.layout.starts, self.layout.shapes, strict=True)
-            ]
-            self._levels = [self.image, *parts]
+            self._levels = [self.image, *self.layout.views(self.flat)]
         return self._levels
+
+
+def made_apart(image: Array, levels: int, odd: int) -> list[Array]:
+    """Levels 1.. of a tensor [B,C,H,W], each in memory of its own."""
+    abi = _tensor_abi
+    layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), levels, odd)
+    made = [image.new_empty(shape) for shape in layout.shapes]
+    packed = layout.pack_apart([image.data_ptr(), *[level.data_ptr() for level in made]])
+    size = abi.reduce_workspace_bytes(image, levels)
+    workspace = image.new_empty(size, dtype=_torch_u8()) if size else None
+    library = abi._library or abi._open()
+    status = library.saccade_reduce(abi.place_of(image), packed, levels, odd, abi._address(workspace), size)
+    if status != 0:
+        abi._fail(library, status)
+    return made
+
+
+def _torch_u8() -> Any:
+    import torch
+
+    return torch.uint8

@@ -10,7 +10,7 @@ from pysaccade.lattice._lattice import Lattice
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._sample_call import Pyramid, Settings, coordinates, is_traced, is_zeros, texture_of
 from pysaccade.tensors.pyramid import TexturePyramid
-from pysaccade.tensors.sampling import patches_of
+from pysaccade.tensors.sampling import patches_of, plainly
 
 Array = Any
 
@@ -75,6 +75,10 @@ def sample_foveated(
             raise ValueError(f"{who}: num_patches, M0 and e0 are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
+    if dtype is None and normalize is None and out is None and padding == "border":
+        patches = plainly(pyramid, plan)
+        if patches is not None:
+            return patches, plan
     settings = Settings(is_zeros(padding, who), 1, True)
     return patches_of(pyramid, plan, None, settings, dtype, normalize, out, who), plan
 

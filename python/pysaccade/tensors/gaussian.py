@@ -16,7 +16,7 @@ _NAMES = ("x", "mean", "scale_tril", "weight")
 
 
 def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """Arrays of one floating type, contiguous, [B, ..] each, and the leading shape that they broadcast to."""
+    """Arrays of one floating type, and the leading shape that they broadcast to."""
     named = list(zip(_NAMES, arrays, strict=False))
     for name, array in named:
         _checks.require_array(array, who, name)
@@ -39,18 +39,28 @@ def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tu
             f"{who}: weight is {list(arrays[3].shape)}, mean {list(mean.shape)}; weight must be [.., G, K]"
         )
     arrays = _one_type(who, named)
+    if x.ndim == 2 and mean.ndim == 2 and tril.ndim == 3 and (len(arrays) == 3 or arrays[3].ndim == 2):
+        return arrays, ()
     leading = [tuple(array.shape[: array.ndim - least]) for array, least in zip(arrays, axes, strict=False)]
     try:
         shape = np.broadcast_shapes(*leading)
     except ValueError:
         raise ValueError(f"{who}: leading axes {', '.join(map(str, map(list, leading)))} don't broadcast") from None
-    return tuple(_flat(array, shape, least) for array, least in zip(arrays, axes, strict=False)), shape
+    return arrays, shape
+
+
+def _batched(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[Array, ...]:
+    """Arrays [B, ..] each, without gaps."""
+    return tuple(_flat(array, leading, least) for array, least in zip(arrays, (2, 2, 3, 2), strict=False))
 
 
 _SHAPES = {"x": "[.., P, D]", "mean": "[.., G, D]", "scale_tril": "[.., G, D, D]", "weight": "[.., G, K]"}
 
 
 def _one_type(who: str, named: list[tuple[str, Array]]) -> tuple[Array, ...]:
+    first = named[0][1].dtype
+    if _checks.dtype_name(named[0][1]) in {"float32", "float64"} and all(array.dtype == first for _, array in named):
+        return tuple(array for _, array in named)
     names = {name: _checks.dtype_name(array) for name, array in named}
     halves = {"float16", "bfloat16"}
     for name, kind in names.items():
@@ -89,6 +99,25 @@ def _by_reference(array: Array) -> bool:
     return not _recording.is_native(array)
 
 
+def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *numbers: float) -> Array:
+    """Call an operator by the shortest way that those who look on allow; [P, ..] without leading axes."""
+    recording = _checks.recording()
+    if recording.is_traced(*tensors):
+        import torch
+
+        return getattr(torch.ops.saccade, name)(*_batched(tensors, leading), *numbers)
+    tensors = tuple(each.contiguous() for each in tensors) if leading == () else _batched(tensors, leading)
+    arguments = (*tensors, *numbers)
+    from pysaccade._operators import _operators
+
+    field = name == "gaussian_field"
+    if recording.needs_gradient(*tensors):
+        from pysaccade.tensors import _gradients
+
+        return (_gradients.Field if field else _gradients.Mahalanobis).apply(*arguments)
+    return (_operators._gaussian_field_now if field else _operators._mahalanobis_now)(*arguments)
+
+
 def mahalanobis(x: Array, mean: Array, scale_tril: Array) -> Array:
     """Squared distances of points from Gaussians, in units of their spread.
 
@@ -102,9 +131,10 @@ def mahalanobis(x: Array, mean: Array, scale_tril: Array) -> Array:
 
     Convention: q is a square: a point one standard deviation away has 1. Leading axes broadcast.
     """
-    (x, mean, scale_tril), leading = _checked("mahalanobis", (x, mean, scale_tril))
-    shape = (*leading, x.shape[1], mean.shape[1])
+    arrays, leading = _checked("mahalanobis", (x, mean, scale_tril))
+    shape = (*leading, x.shape[-2], mean.shape[-2])
     if not _checks.is_tensor(x):
+        x, mean, scale_tril = _batched(arrays, leading)
         out = np.empty((x.shape[0], x.shape[1], mean.shape[1]), x.dtype)
         if out.size:
             _tensor_abi.Gaussians(x, mean, scale_tril, None, math.inf).mahalanobis(out)
@@ -112,10 +142,9 @@ def mahalanobis(x: Array, mean: Array, scale_tril: Array) -> Array:
     if _by_reference(x):
         from pysaccade.tensors import reference
 
-        return reference.mahalanobis(x, mean, scale_tril).reshape(shape)
-    import torch
-
-    return torch.ops.saccade.mahalanobis(x, mean, scale_tril).reshape(shape)
+        return reference.mahalanobis(*_batched(arrays, leading)).reshape(shape)
+    found = _called("mahalanobis", arrays, leading)
+    return found if found.shape == shape else found.reshape(shape)
 
 
 def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, cutoff: float | None = None) -> Array:
@@ -143,11 +172,12 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
         weight = weight[:, None]
     if cutoff is not None and not cutoff > 0:
         raise ValueError(f"{who}: cutoff is {cutoff!r}; it must be above 0, in standard deviations, or None")
-    (x, mean, scale_tril, weight), leading = _checked(who, (x, mean, scale_tril, weight))
+    arrays, leading = _checked(who, (x, mean, scale_tril, weight))
     most_q = math.inf if cutoff is None else float(cutoff) ** 2
-    shape = (*leading, x.shape[1], weight.shape[2])
+    shape = (*leading, x.shape[-2], weight.shape[-1])
     out: Array
     if not _checks.is_tensor(x):
+        x, mean, scale_tril, weight = _batched(arrays, leading)
         out = np.zeros((x.shape[0], x.shape[1], weight.shape[2]), x.dtype)
         if out.size and mean.shape[1]:
             gaussians = _tensor_abi.Gaussians(x, mean, scale_tril, weight, most_q)
@@ -156,10 +186,9 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
     elif _by_reference(x):
         from pysaccade.tensors import reference
 
-        out = reference.gaussian_field(x, mean, scale_tril, weight, cutoff=cutoff)
+        out = reference.gaussian_field(*_batched(arrays, leading), cutoff=cutoff)
     else:
-        import torch
-
-        out = torch.ops.saccade.gaussian_field(x, mean, scale_tril, weight, most_q)
-    out = out.reshape(shape)
+        out = _called("gaussian_field", arrays, leading, most_q)
+    if out.shape != shape:
+        out = out.reshape(shape)
     return out[..., 0] if squeezed else out

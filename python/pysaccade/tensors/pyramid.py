@@ -9,7 +9,7 @@ import numpy as np
 
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
-from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._storage import Layout, Storage, made_apart
 
 if TYPE_CHECKING:
     from pysaccade.lattice._lattice import Lattice
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pysaccade.tensors.persistent import PersistentTexture
 
 Array = Any
+
+_MOST_SHAPES = 256
+_shapes: dict[Any, tuple[int, int, bool, Layout]] = {}  # of images whose pyramids were made
+_plain: list[Any] = []  # torch's own classes of tensors, once there was one
 
 FILTERING = ("exact", "hybrid", "hardware")
 
@@ -72,13 +76,17 @@ def _mips(image: Array, count: int, odd: int) -> list[Array]:
 
         word = "edge" if odd == _checks.EDGE else "floor"
         return reference.generate_mipmaps(image, count, odd=word)[1:]
-    if _recording.is_traced(image) or _recording.needs_gradient(image):
+    if _recording.is_traced(image):
         import torch
 
         return list(torch.ops.saccade.mipmaps(image, count, odd))
     if count == 1 or image.numel() == 0:
         return _operators._empty_levels(image, count, odd)
-    return Storage(image.detach(), count, odd).levels[1:]
+    if _recording.needs_gradient(image):
+        from pysaccade.tensors._gradients import Mipmaps
+
+        return list(Mipmaps.apply(image, count, odd))
+    return made_apart(image, count, odd)
 
 
 class TexturePyramid:
@@ -114,6 +122,8 @@ class TexturePyramid:
                 gradient is asked for, and is exact today.
             mips: False: nothing is computed yet.
         """
+        if mips and filtering == "exact" and self._made_as_before(image, levels, odd):
+            return
         who = "TexturePyramid"
         self._odd_word = _checks.choice(odd, _checks.ODD, who, "odd")
         self._odd = _checks.ODD[odd]
@@ -125,19 +135,51 @@ class TexturePyramid:
         if levels is not None:
             _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
         self._asked = levels
-        self._storage: Storage | None = None
-        self._list: list[Array] | None = None  # [B,C,h,w]: made under a trace, or given
-        self._graph: list[Array] | None = None
-        self._persistent = False
-        self._given = False  # levels are the caller's
-        self._image: Array | None = None
-        self._batched = True
         if image is not None:
             self._take(image, who)
             if mips:
                 self._make()
+                self._remember(image, levels, odd)
+
+    filtering = "exact"
+    _storage: Storage | None = None
+    _list: list[Array] | None = None  # [B,C,h,w]: made under a trace, or given
+    _graph: list[Array] | None = None
+    _persistent = False
+    _given = False  # levels are the caller's
+    _image: Array | None = None
+    _batched = True
 
     # ---- Making ------------------------------------------------------------------------------------------------------
+
+    def _made_as_before(self, image: Array, levels: Any, odd: Any) -> bool:
+        """Make the levels of a tensor as one of the same shape was checked before; False: there was none."""
+        if not _shapes or _checks.recording().is_watched() or image.__class__ not in _plain:
+            return False
+        if (levels.__class__ is not int and levels is not None) or odd.__class__ is not str:
+            return False
+        known = _shapes.get((image.shape, image.stride(), image.dtype, image.device, levels, odd))
+        if known is None:
+            return False
+        self._count, self._odd, self._batched, layout = known
+        self._odd_word, self._asked = odd, levels
+        self._image = image = image if self._batched else image[None]
+        self._storage = Storage.of_layout(image, layout, self._odd)
+        return True
+
+    def _remember(self, image: Any, levels: Any, odd: str) -> None:
+        """Keep what was checked of this tensor for the next one of its shape."""
+        if self._storage is None or not _checks.is_tensor(image) or self._storage.layout.workspace:
+            return
+        recording = _checks.recording()
+        if image.__class__ not in recording._PLAIN or recording.is_watched():
+            return
+        if not _plain:
+            _plain.extend(recording._PLAIN)
+        if len(_shapes) >= _MOST_SHAPES:
+            _shapes.clear()
+        key = (image.shape, image.stride(), image.dtype, image.device, levels, odd)
+        _shapes[key] = (self._count, self._odd, self._batched, self._storage.layout)
 
     def _take(self, image: Array, who: str) -> None:
         _checks.require_texture(image, who)

@@ -138,15 +138,29 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
-    if plan.__class__ is PatchPlan and plan._packed and isinstance(pyramid, TexturePyramid):
-        if dtype is None and normalize is None and out is None and padding == "border":
-            from pysaccade.tensors._quick import sample_again
-
-            patches = sample_again(pyramid, plan)
-            if patches is not None:
-                return patches
+    if dtype is None and normalize is None and out is None and padding == "border":
+        patches = plainly(pyramid, plan)
+        if patches is not None:
+            return patches
     settings = Settings(is_zeros(padding, who), 1, True)
     return patches_of(pyramid, plan, None, settings, dtype, normalize, out, who)
+
+
+_quick: Any = None
+
+
+def plainly(pyramid: Any, plan: Any) -> Array | None:
+    """Patches by the shortest way, where it can be gone."""
+    if plan.__class__ is not PatchPlan or not isinstance(pyramid, TexturePyramid) or not _checks.is_tensor(plan.lod):
+        return None
+    global _quick  # noqa: PLW0603 (an import statement costs half a microsecond each time)
+    if _quick is None:
+        if _checks.recording().is_watched():
+            return None
+        from pysaccade.tensors import _quick as loaded
+
+        _quick = loaded
+    return _quick.sample_plain(pyramid, plan)
 
 
 def plan_at_level(pyramid: Pyramid, level: Any, centers: Any, patch_size: int) -> PatchPlan:

@@ -1,0 +1,229 @@
+"""Gradients without an operator around them: the way of calls at which autograd alone looks on.
+
+An operator that is registered in Python costs 100 us and more each way, a torch.autograd.Function 10. Where somebody
+else joins while gradients are computed (create_graph=True, vmap of a backward), the operators take over.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pysaccade._operators import _operators, _recording
+from pysaccade._operators import _tensor_abi as abi
+from pysaccade.tensors._storage import Layout, Storage, layout_of, made_apart
+
+# torch.autograd's own vmap, which knows no rules of operators.
+_is_batched = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
+
+
+def _is_seen(*gradients: Tensor | None) -> bool:
+    """Whether someone looks on at a backward, or will differentiate what it gives."""
+    for gradient in gradients:
+        if gradient is not None and _is_batched(gradient):
+            raise RuntimeError(
+                "pysaccade: is_grads_batched=True is not possible here; call torch.autograd.grad once for each gradient"
+            )
+    return torch.is_grad_enabled() or _recording.is_traced(*gradients)
+
+
+class Mipmaps(torch.autograd.Function):
+    """saccade::mipmaps: levels 1.. of image [B,C,H,W]."""
+
+    @staticmethod
+    def forward(ctx: Any, image: Tensor, levels: int, odd: int) -> Any:
+        """Make the levels."""
+        ctx.odd = odd
+        ctx.image = (image.shape, image.dtype, image.device)
+        ctx.set_materialize_grads(False)
+        return tuple(made_apart(image, levels, odd))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Gather what each texel of the image has of its levels."""
+        if _is_seen(*gradients):
+            return _operators._mipmaps_autograd(ctx, list(gradients))
+        if all(gradient is None for gradient in gradients):
+            return None, None, None
+        shape, dtype, device = ctx.image
+        return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None, None
+
+
+class Call(NamedTuple):
+    """A sampling but for its tensors."""
+
+    derived: int  # how levels 1.. came from the image, as the library says it; -1: they are the caller's
+    levels: int  # how many
+    size: int  # S
+    dtype: torch.dtype
+    scale: float
+    zeros: bool
+    max_anisotropy: int
+    rotate: bool
+
+
+def _call(levels: bytes, count: int, centers: Tensor, lod: Tensor, direction: Tensor | None, call: Call) -> Any:
+    """The arguments that the library's calls of a sampling share."""
+    pack = abi._pack
+    return (
+        levels,
+        count,
+        pack(centers, 3),
+        pack(lod, 2),
+        abi._NOTHING if direction is None else pack(direction, 3),
+        abi.packed_options(call.scale, call.zeros, call.max_anisotropy, call.rotate),
+    )
+
+
+class ImagePatches(torch.autograd.Function):
+    """saccade::sample of an image whose levels lie in a Storage: its gradient goes to the image."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, image: Tensor, centers: Tensor, lod: Tensor, direction: Tensor | None, storage: Storage, call: Call
+    ) -> Tensor:
+        """Sample patches [B,N,C,S,S]."""
+        batch, many = lod.shape
+        patches = torch.empty(
+            (batch, many, image.shape[1], call.size, call.size), dtype=call.dtype, device=image.device
+        )
+        ctx.call = call
+        ctx.save_for_backward(image, storage.flat, centers, lod, direction)
+        if patches.numel():
+            library = abi._library or abi._open()
+            shared = _call(storage.packed, call.levels, centers, lod, direction, call)
+            status = library.saccade_sample(abi.place_of(image), *shared, abi._pack(patches, 5))
+            if status != 0:
+                abi._fail(library, status)
+        return patches
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Give the image, centers, lod and direction their gradients."""
+        (gradient,) = gradients
+        image, flat, centers, lod, direction = ctx.saved_tensors
+        call = ctx.call
+        needs = ctx.needs_input_grad
+        wanted = [needs[0] and image.is_floating_point(), needs[1], needs[2], direction is not None and needs[3]]
+        layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
+        if _is_seen(gradient):
+            levels = [image, *layout.views(flat)]
+            settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
+            found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
+            return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
+        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
+        shared = _call(packed, call.levels, centers, lod, direction, call)
+        return (*_image_gradients(gradient, image, layout, shared, (centers, lod, direction), wanted, call), None, None)
+
+
+def _image_gradients(
+    gradient: Tensor,
+    image: Tensor,
+    layout: Layout,
+    shared: Any,
+    places: tuple[Tensor, Tensor, Tensor | None],
+    wanted: list[bool],
+    call: Call,
+) -> list[Tensor | None]:
+    """The library's gradients of the image, centers, lod and direction, those that are wanted."""
+    unit = base = sums = None
+    device = image.device
+    if wanted[0]:
+        base = image.new_empty(image.shape)
+        fixed = image.is_cuda and torch.are_deterministic_algorithms_enabled()
+        unit = torch.empty(2, dtype=torch.float64, device=device) if fixed else None
+        wide = 8 if fixed or image.dtype == torch.float64 else 4
+        # the base itself takes level 0's sums where it is wide enough
+        elements = layout.dense + (0 if unit is None and image.element_size() == wide else image.numel())
+        sums = torch.empty(elements * wide, dtype=torch.uint8, device=device)
+    found = [
+        place.new_empty(place.shape) if want and place is not None else None
+        for place, want in zip(places, wanted[1:], strict=True)
+    ]
+    library = abi._library or abi._open()
+    status = library.saccade_sample_image_backward(
+        abi.place_of(image),
+        *shared,
+        abi._pack(gradient, 5),
+        call.derived,
+        None if base is None else abi._pack(base, 4),
+        None if sums is None else sums.data_ptr(),
+        0 if sums is None else sums.nbytes,
+        None if unit is None else unit.data_ptr(),
+        *[None if each is None else each.data_ptr() for each in found],
+    )
+    if status != 0:
+        abi._fail(library, status)
+    return [base, *found]
+
+
+class LevelPatches(torch.autograd.Function):
+    """saccade::sample of levels that are the caller's: each gets its own gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, call: Call, centers: Tensor, lod: Tensor, direction: Tensor | None, *levels: Tensor
+    ) -> Tensor:
+        """Sample patches [B,N,C,S,S]."""
+        ctx.call = call
+        ctx.save_for_backward(centers, lod, direction, *levels)
+        return _operators.sample_now(list(levels), centers, lod, direction, *call[2:])
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Give centers, lod, direction and the levels their gradients."""
+        (gradient,) = gradients
+        centers, lod, direction, *levels = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        floating = levels[0].is_floating_point()
+        wanted = [floating and any(needs[4:]), needs[1], needs[2], direction is not None and needs[3]]
+        call: Call = ctx.call
+        settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
+        backward = torch.ops.saccade.sample_backward if _is_seen(gradient) else _operators._sample_backward_now
+        *parts, to_centers, to_lod, to_direction = backward(gradient, levels, centers, lod, direction, *settings)
+        places = [
+            each if want else None for each, want in zip((to_centers, to_lod, to_direction), wanted[1:], strict=True)
+        ]
+        to_levels: list[Tensor | None] = [None] * len(levels)
+        if wanted[0]:
+            to_levels[: len(parts)] = parts
+        return (None, *places, *to_levels)
+
+
+class Field(torch.autograd.Function):
+    """saccade::gaussian_field."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float) -> Tensor:
+        """Sum the Gaussians."""
+        ctx.most_q = most_q
+        ctx.save_for_backward(x, mean, scale_tril, weight)
+        return _operators._gaussian_field_now(x, mean, scale_tril, weight, most_q)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Give x, mean, scale_tril and weight their gradients."""
+        (gradient,) = gradients
+        if _is_seen(gradient):
+            return _operators._gaussian_autograd(ctx, gradient)
+        wanted = list(ctx.needs_input_grad[:4])
+        x, mean, tril, weight = ctx.saved_tensors
+        found = _operators._gaussian_field_backward_now(gradient, x, mean, tril, weight, ctx.most_q, wanted)
+        return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None)
+
+
+class Mahalanobis(torch.autograd.Function):
+    """saccade::mahalanobis."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mean: Tensor, scale_tril: Tensor) -> Tensor:
+        """Squared distances [B,P,G]."""
+        ctx.save_for_backward(x, mean, scale_tril)
+        return _operators._mahalanobis_now(x, mean, scale_tril)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """By operators of torch."""
+        return _operators._mahalanobis_autograd(ctx, gradients[0])
