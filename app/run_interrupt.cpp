@@ -28,10 +28,20 @@ void RunInterrupt::set_opening(const std::string& input) {
   opening_ = masked_uri(input);
 }
 
+std::shared_ptr<std::atomic<bool>> RunInterrupt::make_stop() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(stops_, [](const auto& weak) { return weak.expired(); });
+  auto stop = std::make_shared<std::atomic<bool>>(requested_);
+  stops_.push_back(stop);
+  return stop;
+}
+
 void RunInterrupt::interrupt() {
   const std::lock_guard lock(mutex_);
   requested_ = true;
-  stop_->store(true);
+  for (const auto& weak : stops_) {
+    if (const auto stop = weak.lock()) stop->store(true);
+  }
   for (Session* session : sessions_) session->interrupt();
   if (sessions_.empty() && !opening_.empty()) {
     // Opening may wait for a network that never answers, and nothing of this input was written yet.

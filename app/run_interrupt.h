@@ -28,14 +28,15 @@ class RunInterrupt {
   };
   // What to do when there is nothing to interrupt but a source that is being opened: any thread.
   void set_opening(const std::string& input);
-  // SourceConfig::stop of sources that are opened beside others: interrupt() ends their opening.
-  const std::shared_ptr<std::atomic<bool>>& stop() const { return stop_; }
+  // SourceConfig::stop of one source that is opened beside others: interrupt() ends its opening. Each needs its own: a
+  // source sets it to end itself.
+  std::shared_ptr<std::atomic<bool>> make_stop();
   void interrupt();
   bool requested() const;
 
  private:
   mutable std::mutex mutex_;
-  const std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
+  std::vector<std::weak_ptr<std::atomic<bool>>> stops_;
   std::vector<Session*> sessions_;
   std::string opening_;
   bool requested_ = false;

@@ -36,7 +36,7 @@ void share_machine(Options& options, int jobs) {
 }
 
 DumpTask::DumpTask(DumpJob job, RunInterrupt& interrupt) : job_(std::move(job)), interrupt_(interrupt) {
-  job_.options.source.stop = interrupt.stop();
+  job_.options.source.stop = interrupt.make_stop();
 }
 
 void DumpTask::open(Wakeup& wakeup) {

@@ -222,6 +222,13 @@ class Jobs(WorkTest):
         self.assertEqual(self.dumps(self.folder / "one"), self.dumps(self.folder / "three"))
         self.assertEqual(len(self.dumps(self.folder / "one")), 4 * self.count)
 
+    def test_oneThatEndsEarly_doesNotEndTheOthers(self):
+        out = self.folder / "early"
+        done = saccade("dump", *self.clips, "-o", out, "--jobs", "4", "--frames", "3", "--every", "frame")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frames = [json.loads(path.read_text())["frames"] for path in out.glob("*/manifest.json")]
+        self.assertEqual(frames, [3] * self.count)
+
     def test_resume_skipsWhatIsThere(self):
         out = self.folder / "resumed"
         saccade("dump", self.clips[0], self.clips[1], "-o", out, "--jobs", "2")
