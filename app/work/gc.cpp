@@ -11,6 +11,7 @@
 #include "app/options/options.h"
 #include "app/work/markers.h"
 #include "app/work/store/attempt.h"
+#include "app/work/store/unit_result.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -28,13 +29,18 @@ struct Removed {
   std::uintmax_t bytes = 0;
 };
 
-// What no marker names. What is young may get its marker in a moment.
+// What no marker names. What is young may get its marker in a moment, and so may what is of a unit without one while
+// somebody works.
 Removed remove_orphans(const std::string& store, const std::set<std::string>& named, double older_than_s) {
+  std::error_code none;
+  const bool at_work = fs::directory_iterator(store + "/attempts", none) != fs::directory_iterator();
   Removed removed;
   for (const char* folder : {"shards", "index", "quarantine"}) {
     std::error_code error;
     for (fs::directory_iterator at(store + "/" + folder, error), end; !error && at != end; at.increment(error)) {
       const fs::path path = at->path();
+      const std::string unit = path.filename().string().substr(0, path.filename().string().find('.'));
+      if (at_work && !is_committed(store, unit)) continue;
       if (named.count(std::string(folder) + "/" + path.filename().string()) != 0 || !is_old(path, older_than_s))
         continue;
       std::error_code ignored;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "app/commands.h"
 #include "app/exit_code.h"
@@ -18,20 +19,24 @@ namespace {
 
 std::vector<WorkItem> given_up(const Plan& plan, const std::string& store, const std::vector<std::string>& classes) {
   std::vector<WorkItem> items;
-  const auto take = [&](const PlannedUnit&, const Json& marker) {
+  const auto take = [&](const PlannedUnit& unit, const Json& marker) {
     if (marker.at("quarantine").is_null()) return;
     const std::string name = marker.at("quarantine").at("name");
     std::ifstream file(store + "/" + name);
+    std::set<std::string> wanted;
     std::int64_t lines = 0;
     for (std::string line; std::getline(file, line); ++lines) {
       const Json json = Json::parse(line, nullptr, false);
       if (!json.is_object()) break;
-      const bool wanted =
-          classes.empty() || std::find(classes.begin(), classes.end(), json.value("class", "")) != classes.end();
-      if (wanted) items.push_back(item_of(json));
+      if (classes.empty() || std::find(classes.begin(), classes.end(), json.value("class", "")) != classes.end()) {
+        wanted.insert(json.value("key", ""));
+      }
     }
     if (lines != marker.at("quarantined")) {
       throw UsageError(fmt::format("{}/{}: is missing or damaged; see `saccade verify`", store, name));
+    }
+    for (WorkItem& item : plan.items(unit)) {
+      if (wanted.count(item.key) != 0) items.push_back(std::move(item));
     }
   };
   const StoreCounts all = count_markers(plan, store, take);

@@ -14,6 +14,7 @@
 #include "app/options/hint_flags.h"
 #include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -32,9 +33,10 @@ Backend backend_of(const Plan& plan) {
 
 // A worker knows only what it opened.
 std::string with_uri(const WorkItem& item, std::string text) {
+  const std::string uri = masked_uri(item.uri);
   for (std::size_t at = 0; !item.local.empty() && (at = text.find(item.local, at)) != std::string::npos;) {
-    text.replace(at, item.local.size(), item.uri);
-    at += item.uri.size();
+    text.replace(at, item.local.size(), uri);
+    at += uri.size();
   }
   return text;
 }
@@ -126,8 +128,8 @@ void Supervisor::open_units() {
     open_.push_back(std::move(unit));
     for (Item* item : unfetched) {
       const Json& fault = item->item.fault;
-      finish(*item, GivenUp{fault.value("class", "io"), fault.value("line", "could not be fetched"), std::nullopt,
-                            std::nullopt, 1});
+      finish(*item, GivenUp{fault.value("class", "io"), without_secrets(fault.value("line", "could not be fetched")),
+                            std::nullopt, std::nullopt, 1});
     }
   }
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "app/commands.h"
@@ -88,6 +88,12 @@ Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<con
   return counts;
 }
 
+// Who works on the same units at the same time is to meet this process late.
+void begin_elsewhere(std::vector<const PlannedUnit*>& units, const std::string& name) {
+  const std::size_t at = std::hash<std::string>{}(name) % units.size();
+  std::rotate(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(at), units.end());
+}
+
 int report(const Options& options, const std::string& target, const Counts& counts,
            const std::optional<WorkStop>& stop) {
   if (stop) {
@@ -113,6 +119,7 @@ int work_on(const Options& options, const Plan& plan, const std::string& target)
   sweep_attempts(target);
   if (!units.empty()) {
     const Attempt attempt(target);
+    if (!attempt.is_alone()) begin_elsewhere(units, attempt.name());
     stop = Supervisor(options, plan, std::move(units), target, attempt, tally, wake.fd()).run();
   }
   tally.finish();

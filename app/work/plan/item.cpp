@@ -6,6 +6,7 @@
 
 #include "app/json/facts_json.h"
 #include "app/sha256.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -40,6 +41,12 @@ Json item_json(const WorkItem& item) {
           {"pieces", item.pieces},
           {"media_s", item.media_s},
           {"extra", item.extra}};
+}
+
+Json shown_item_json(const WorkItem& item) {
+  Json json = item_json(item);
+  json["uri"] = masked_uri(item.uri);
+  return json;
 }
 
 WorkItem item_of(const Json& json) {

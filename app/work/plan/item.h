@@ -24,7 +24,8 @@ struct WorkItem {
 };
 
 Json item_json(const WorkItem& item);
-WorkItem item_of(const Json& json);  // throws what nlohmann::json throws
+Json shown_item_json(const WorkItem& item);  // without users, passwords and tokens: for all files but the plan's
+WorkItem item_of(const Json& json);          // throws what nlohmann::json throws
 
 // "12.5": at most nine decimals, no zeros at the end.
 std::string seconds_text(std::int64_t ns);

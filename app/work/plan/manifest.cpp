@@ -44,6 +44,16 @@ bool is_key(std::string_view text) {
   });
 }
 
+bool is_utf8(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 128; })) return true;
+  try {
+    Json(std::string(text)).dump();
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
@@ -229,6 +239,9 @@ std::string Manifest::absolute(std::string uri) const {
 
 ManifestRow Manifest::row(const RowSpan& span) const {
   ManifestRow row;
+  if (!is_utf8(text_.substr(span.offset, span.bytes))) {
+    refuse(span, "is not UTF-8, which a plan is written in; convert the manifest, and rename such files");
+  }
   if (kind_ == Kind::kList) {
     row.uri = absolute(std::string(trimmed(text_.substr(span.offset, span.bytes))));
   } else {

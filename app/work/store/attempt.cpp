@@ -71,6 +71,14 @@ Attempt::~Attempt() {
 
 void Attempt::touch() const { futimens(lock_, nullptr); }
 
+bool Attempt::is_alone() const {
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(path_).parent_path(), error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename() != name_) return false;
+  }
+  return true;
+}
+
 std::int64_t sweep_attempts(const std::string& store, bool others, double older_than_s) {
   const std::string own = host_name() + ".";
   std::int64_t removed = 0;

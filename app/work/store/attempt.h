@@ -15,7 +15,8 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
   const std::string& path() const { return path_; }
   const std::string& name() const { return name_; }
-  void touch() const;  // says that it lives, to gc on other hosts
+  void touch() const;     // says that it lives, to gc on other hosts
+  bool is_alone() const;  // the store holds no other attempt
 
  private:
   std::string name_;

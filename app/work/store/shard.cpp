@@ -52,7 +52,7 @@ std::string positions_npy(const std::string& directory, std::int64_t emissions, 
 
 // KEY.json: what of meta.json and manifest.json does not depend on the machine.
 Json facts_of(const Plan& plan, const ItemResult& result, const Json& meta, const Json& manifest) {
-  Json json = item_json(result.item);
+  Json json = shown_item_json(result.item);
   json["format"] = "saccade-item";
   json["schema"] = 1;
   json["saccade"] = version();
@@ -94,7 +94,7 @@ Json add_to_shard(TarWriter& shard, const Plan& plan, const ItemResult& result) 
   members["positions.npy"] = member_json(shard.add(
       key + ".positions.npy", positions_npy(result.directory, manifest.at("emissions"), meta.at("patches"),
                                             meta.at("patch_size"), stream.at("width_px"), stream.at("height_px"))));
-  Json line = item_json(result.item);
+  Json line = shown_item_json(result.item);
   line["damaged"] = !result.damage.empty();
   line["damage"] = result.damage;
   line["emissions"] = manifest.at("emissions");

@@ -89,7 +89,7 @@ Written publish_text(const UnitTarget& target, const char* folder, const std::st
 
 Json given_up_json(const ItemResult& result, const std::string& unit) {
   const GivenUp& why = *result.given_up;
-  Json line = item_json(result.item);
+  Json line = shown_item_json(result.item);
   line["unit"] = unit;
   line["class"] = why.kind;
   line["line"] = why.line;

@@ -228,6 +228,23 @@ class Kills(WorkTest):
         self.expect(done=8)
         self.assertEqual(self.shard_hashes(), before)
 
+    def test_gc_besideWork_leavesWhatMayGetItsMarker(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:8])
+        run = start("work", self.store, env=self.faults("hang@v07"))
+        wait_for(self.markers)
+        orphan = self.store / "shards/00000007.aaaaaaaaaaaa.tar"
+        orphan.write_text("x")
+        committed = self.store / "shards" / f"{self.markers()[0]['unit']}.aaaaaaaaaaaa.tar"
+        committed.write_text("x")
+        self.assertEqual(saccade("gc", self.store, "--older-than", "0").returncode, 0)
+        self.assertEqual((orphan.exists(), committed.exists()), (True, False))
+        run.kill()
+        run.communicate()
+        self.assertEqual(saccade("gc", self.store, "--older-than", "0").returncode, 0)
+        self.assertFalse(orphan.exists())
+        self.work()
+        self.expect(done=8)
+
     def test_verify_seesWhatChanged(self):
         self.plan(rows=self.clips[:3])
         self.work()

@@ -52,6 +52,7 @@ class Plans(WorkTest):
             ("b.csv", "uri,stream\na.mp4,1.5\n", [":2:", "stream"]), ("b.jsonl", '{"uri": "a"}\n[1]\n', [":2:", "object"]),
             ("b.jsonl", '{"url": "a"}\n', [":1:", "uri"]), ("b.txt", "# nothing\n\n", ["no row"]), ("b.txt", "", ["no row"]),
             ("b.csv", "", ["empty"]), ("b.txt", "-\n", ["stdin"]), ("b.parquet", b"PAR1xxxx", ["Parquet"]),
+            ("b.txt", b"/a.mp4\n/caf\xe9.mp4\n", [":2:", "UTF-8"]), ("b.csv", b"uri,c\n/a.mp4,caf\xe9\n", [":2:", "UTF-8"]),
             ("b.csv", "uri,start\na.mp4,nan\n", ["start"]), ("b.csv", "uri,start\na.mp4,-1\n", ["start"]),
         ):
             with self.subTest(text=text):

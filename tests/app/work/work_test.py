@@ -163,6 +163,19 @@ class Work(WorkTest):
         self.assertIn(lines[1]["uri"], broken["line"])
         self.assertNotIn("fetched-bad", broken["line"])
 
+    def test_secretsOfUris_standInThePlanAlone(self):
+        self.plan(rows=["http://me:geheim@127.0.0.1:9/a.mp4?token=geheim", self.clips[0]])
+        text = self.work(code=3)
+        self.assertNotIn("geheim", text)
+        (row,) = self.lines("quarantine").values()
+        self.assertEqual(row["class"], "io")
+        for path in self.store.rglob("*"):
+            if path.is_file() and path.parent.name != "plan":
+                self.assertNotIn(b"geheim", path.read_bytes(), path)
+        again = self.folder / "again-secret"
+        self.assertEqual(saccade("retry", self.store, "-o", again).returncode, 0)
+        self.assertIn("me:geheim@", (again / "plan/items.jsonl").read_text())
+
     def test_dumpOfAManifest_isPlanAndWork(self):
         path = self.manifest(self.clips)
         done = saccade("dump", "--manifest", path, "-o", self.store, "--shard", "0/1", "--backend", "cpu")
