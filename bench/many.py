@@ -95,7 +95,8 @@ def by_processes(options, paths, out, at_a_time, more=()):
     fresh(out).mkdir(parents=True)
     script = f'exec "{options.saccade}" dump "$1" -o "{out}/$(basename "$1")" {" ".join([*QUIET, *more])}'
     begin = time.perf_counter()
-    done = subprocess.run([*FRESH, str(at_a_time), "sh", "-c", script, "sh"], input="\0".join(map(str, paths)).encode(), check=False)
+    done = subprocess.run([*FRESH, str(at_a_time), "sh", "-c", script, "sh"], input="\0".join(map(str, paths)).encode(), stdout=subprocess.DEVNULL,
+                          check=False)
     if done.returncode != 0:
         sys.exit(f"xargs: exit {done.returncode}")
     return time.perf_counter() - begin
