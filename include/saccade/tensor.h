@@ -66,7 +66,7 @@ typedef enum saccade_update_mask {
 typedef struct saccade_update_options {
   size_t struct_size;
   double threshold;    // a pixel differs where a channel does by more than this
-  int32_t min_pixels;  // so many differ in a damaged tile, at least
+  int32_t min_pixels;  // more than so many differ in a damaged tile; 0: any
   int32_t odd;         // saccade_odd_sizes, as the levels were made
   int32_t mask_kind;   // saccade_update_mask
   int32_t pad0;
@@ -128,6 +128,29 @@ SACCADE_API saccade_status saccade_sample_image_backward(
 // CUDA only. unit[0]: a 2^-40th of the greatest |gradient|, rounded to a power of two; unit[1] is scratch.
 SACCADE_API saccade_status saccade_gradient_unit(const saccade_place* place, const saccade_array* gradient,
                                                  double* unit);
+
+// ---- Patches by a GPU's texture unit -------------------------------------------------------------------------------
+
+// A copy of a pyramid in CUDA's arrays, on one device. u8, u16, f16 and f32; batch times channels at most 2048 or what
+// the device has. Its fractions between texels have 8 bits: samples are within 2/255 of the texels' range of
+// saccade_sample()'s. Calls order themselves, also between streams, except while a stream is captured. One thread at a
+// time may use it.
+typedef struct saccade_hardware_texture saccade_hardware_texture;
+
+// levels: as saccade_sample(), each without gaps. SACCADE_ERROR_UNAVAILABLE: the device can't have it.
+SACCADE_API saccade_status saccade_hardware_texture_new(const saccade_place* place, const saccade_array* levels,
+                                                        int32_t count, saccade_hardware_texture** out);
+SACCADE_API void saccade_hardware_texture_free(saccade_hardware_texture* texture);  // waits; NULL is allowed
+// Takes the levels' texels again.
+SACCADE_API saccade_status saccade_hardware_texture_fill(saccade_hardware_texture* texture, const saccade_place* place,
+                                                         const saccade_array* levels, int32_t count);
+// As saccade_sample(); of the levels only the sizes count.
+SACCADE_API saccade_status saccade_hardware_texture_sample(saccade_hardware_texture* texture,
+                                                           const saccade_place* place, const saccade_array* levels,
+                                                           int32_t count, const saccade_array* centers,
+                                                           const saccade_array* lod, const saccade_array* direction,
+                                                           const saccade_sample_options* options,
+                                                           const saccade_array* patches);
 
 // ---- Gaussian fields -----------------------------------------------------------------------------------------------
 

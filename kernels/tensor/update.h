@@ -21,7 +21,7 @@ struct UpdateArgs {
   const std::uint8_t* mask_data = nullptr;  // not 0: it counts
   std::int64_t mask_b = 0, mask_y = 0, mask_x = 0;
   double threshold = 0;           // a pixel differs where a channel does by more than this
-  std::int32_t min_pixels = 1;    // so many differ in a damaged tile, at least
+  std::int32_t min_pixels = 0;    // more than so many differ in a damaged tile
   std::uint8_t* tiles = nullptr;  // [B, rows, cols], written: 1 where a tile was damaged
   float* energy = nullptr;  // [B, rows, cols], written: sum of |differences| of a damaged tile, else 0; may be null
 };

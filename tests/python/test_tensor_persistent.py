@@ -102,6 +102,31 @@ def test_min_pixels_counts_pixels_once_for_all_channels():
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_energy_counts_every_pixel_of_a_tile_at_the_edge_once(device, dtype):
+    height, width = 21, 37  # tiles of 5 rows, of 5 columns, and of both
+    texture = sc.TexturePyramid.create_persistent((height, width), channels=2, dtype=dtype, device=device, levels=3)
+    before = torch.zeros(2, height, width, dtype=torch.float64)
+    after = (uniform(2, height, width, dtype=torch.float64, seed=3) * 9).floor()
+    texture.update(before.to(dtype).to(device))
+    energy = texture.update(after.to(dtype).to(device)).energy.cpu()
+    whole = torch.zeros(32, 48, dtype=torch.float64)
+    whole[:height, :width] = after.sum(0)
+    assert torch.equal(energy.double(), whole.reshape(2, 16, 3, 16).sum((1, 3)))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("min_pixels", [0, 1, 4])
+def test_tile_changes_where_more_than_min_pixels_do(device, min_pixels):
+    texture = sc.TexturePyramid.create_persistent((32, 32), device=device, min_pixels=min_pixels)
+    frame = torch.zeros(3, 32, 32, dtype=torch.uint8, device=device)
+    texture.update(frame)
+    frame[0, 0, :min_pixels] = 1
+    frame[1, 20, 16 : 17 + min_pixels] = 1
+    assert texture.update(frame).tiles.cpu().tolist() == [[False, False], [False, True]]
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
 def test_partial_updates_write_what_was_named_and_nothing_else(dtype, device):
     texture = sc.TexturePyramid.create_persistent((45, 61), channels=2, dtype=dtype, device=device)

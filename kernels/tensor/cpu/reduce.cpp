@@ -5,6 +5,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/parallel.h"
 #include "kernels/tensor/reduce_math.h"
 
@@ -189,37 +190,12 @@ void run_back(const ReduceGradArgs& args, int threads) {
 void reduce(const ReduceArgs& args, int threads) {
   const ArrayView& base = args.level[0];
   if (args.levels < 2 || base.width == 0 || base.height == 0) return;
-  switch (base.dtype) {
-    case Dtype::kU8:
-      return run<std::uint8_t>(args, threads);
-    case Dtype::kU16:
-      return run<std::uint16_t>(args, threads);
-    case Dtype::kF16:
-      return run<Half>(args, threads);
-    case Dtype::kBf16:
-      return run<Bfloat>(args, threads);
-    case Dtype::kF32:
-      return run<float>(args, threads);
-    case Dtype::kF64:
-      return run<double>(args, threads);
-  }
+  by_dtype(base.dtype, [&]<class T>(T) { run<T>(args, threads); });
 }
 
 void reduce_backward(const ReduceGradArgs& args, int threads) {
   if (args.base.width == 0 || args.base.height == 0) return;
-  switch (args.base.dtype) {
-    case Dtype::kF16:
-      return run_back<Half>(args, threads);
-    case Dtype::kBf16:
-      return run_back<Bfloat>(args, threads);
-    case Dtype::kF32:
-      return run_back<float>(args, threads);
-    case Dtype::kF64:
-      return run_back<double>(args, threads);
-    case Dtype::kU8:
-    case Dtype::kU16:
-      return;
-  }
+  by_floating_dtype(args.base.dtype, [&]<class T>(T) { run_back<T>(args, threads); });
 }
 
 }  // namespace cpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/parallel.h"
 #include "kernels/tensor/sample_item.h"
 
@@ -121,20 +122,7 @@ void run(const SampleArgs& args, int threads) {
 }  // namespace
 
 void sample(const SampleArgs& args, int threads) {
-  switch (args.dtype) {
-    case Dtype::kU8:
-      return run<std::uint8_t>(args, threads);
-    case Dtype::kU16:
-      return run<std::uint16_t>(args, threads);
-    case Dtype::kF16:
-      return run<Half>(args, threads);
-    case Dtype::kBf16:
-      return run<Bfloat>(args, threads);
-    case Dtype::kF32:
-      return run<float>(args, threads);
-    case Dtype::kF64:
-      return run<double>(args, threads);
-  }
+  by_dtype(args.dtype, [&]<class T>(T) { run<T>(args, threads); });
 }
 
 }  // namespace saccade::tensor::cpu

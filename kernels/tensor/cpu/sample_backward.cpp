@@ -1,4 +1,5 @@
 // The plain gradient of sampling: patches in order, so that sums never depend on threads.
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/parallel.h"
 #include "kernels/tensor/sample_back.h"
 
@@ -67,20 +68,7 @@ void run(const SampleArgs& args, const SampleGradients& gradients, LevelRange ra
 }  // namespace
 
 void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, int threads) {
-  switch (args.dtype) {
-    case Dtype::kU8:
-      return run<std::uint8_t>(args, gradients, range, threads);
-    case Dtype::kU16:
-      return run<std::uint16_t>(args, gradients, range, threads);
-    case Dtype::kF16:
-      return run<Half>(args, gradients, range, threads);
-    case Dtype::kBf16:
-      return run<Bfloat>(args, gradients, range, threads);
-    case Dtype::kF32:
-      return run<float>(args, gradients, range, threads);
-    case Dtype::kF64:
-      return run<double>(args, gradients, range, threads);
-  }
+  by_dtype(args.dtype, [&]<class T>(T) { run<T>(args, gradients, range, threads); });
 }
 
 }  // namespace saccade::tensor::cpu

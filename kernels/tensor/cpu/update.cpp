@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/reduce_math.h"
 
 namespace saccade::tensor::cpu {
@@ -38,9 +39,9 @@ TilePixels compare_tile(const UpdateArgs& args, int b, int x0, int y0) {
       const T* before = plane_of<const T>(base, b, c);
       const T* after = plane_of<const T>(args.frame, b, c);
       for (int k = 0; k < 16; ++k) {
-        // beyond the edge its last pixel counts again, as in the kernel
-        const int x = x0 + std::min(quad % 4 * 4 + k % 4, cols - 1);
-        const int y = y0 + std::min(quad / 4 * 4 + k / 4, rows - 1);
+        const int x = x0 + quad % 4 * 4 + k % 4;
+        const int y = y0 + quad / 4 * 4 + k / 4;
+        if (x >= x0 + cols || y >= y0 + rows) continue;
         const V difference = load(after[y * args.frame.stride_y + x * args.frame.stride_x]) -
                              load(before[y * base.stride_y + x * base.stride_x]);
         const V size = difference < V(0) ? -difference : difference;
@@ -148,7 +149,7 @@ void run(const UpdateArgs& args) {
           damaged = args.mask_data[b * args.mask_b + row * args.mask_y + col * args.mask_x] != 0;
         } else {
           pixels = args.mask == UpdateMask::kPixels ? masked_tile(args, b, x, y) : compare_tile<T>(args, b, x, y);
-          damaged = pixels.count >= (args.mask == UpdateMask::kPixels ? 1 : std::max(1, args.min_pixels));
+          damaged = pixels.count > (args.mask == UpdateMask::kPixels ? 0 : std::max(0, args.min_pixels));
         }
         args.tiles[at] = damaged ? 1 : 0;
         if (args.energy != nullptr) args.energy[at] = damaged ? pixels.energy : 0.0f;
@@ -174,20 +175,7 @@ void run(const UpdateArgs& args) {
 void update(const UpdateArgs& args) {
   const ArrayView& base = args.texture.level[0];
   if (base.width == 0 || base.height == 0 || base.channels == 0) return;
-  switch (base.dtype) {
-    case Dtype::kU8:
-      return run<std::uint8_t>(args);
-    case Dtype::kU16:
-      return run<std::uint16_t>(args);
-    case Dtype::kF16:
-      return run<Half>(args);
-    case Dtype::kBf16:
-      return run<Bfloat>(args);
-    case Dtype::kF32:
-      return run<float>(args);
-    case Dtype::kF64:
-      return run<double>(args);
-  }
+  by_dtype(base.dtype, [&]<class T>(T) { run<T>(args); });
 }
 
 }  // namespace saccade::tensor::cpu

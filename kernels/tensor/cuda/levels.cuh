@@ -8,57 +8,9 @@
 
 #include <cstring>
 
-#include "kernels/tensor/reduce.h"
-#include "kernels/tensor/reduce_math.h"
+#include "kernels/tensor/cuda/pass.cuh"
 
 namespace saccade::tensor::cuda {
-
-inline constexpr int kThreads = 256;
-inline constexpr int kTile = 64;
-inline constexpr int kLevelsAtOnce = 6;
-
-// Quads of a thread, side by side.
-template <class In>
-constexpr int kQuads = sizeof(In) == 1   ? 4
-                       : sizeof(In) == 2 ? 2
-                                         : 1;
-
-template <class T>
-struct OutLevel {
-  T* data;
-  std::int64_t stride_b, stride_c;
-  int stride_y, stride_x;
-  int width, height;
-  int together;  // so many texels of a row may be stored at once: 8, 4, 2 or 1
-};
-
-// What a launch reads, level 0 or what an earlier one carried, and what it writes.
-template <class T, class In>
-struct PassArgs {
-  const In* in;
-  std::int64_t in_b, in_c;
-  int in_y, in_x;
-  int in_width, in_height;
-  int together;  // so many elements of a row may be loaded at once: 16 to 1
-  bool dense;    // everywhere stride_c leads on from one batch to the next
-  int channels;
-  unsigned planes;  // B * C
-  int below;        // the level that is read
-  int count;        // levels that are written
-  OutLevel<T> out[kLevelsAtOnce];
-  CarryOf<T>* carried;  // [planes, carried_height, carried_width], or null
-  int carried_width, carried_height;
-  int first_col, first_row;  // of blocks: where the grid begins
-};
-
-template <class T, class In>
-__device__ __forceinline__ int block_col(const PassArgs<T, In>& args) {
-  return static_cast<int>(blockIdx.x) + args.first_col;
-}
-template <class T, class In>
-__device__ __forceinline__ int block_row(const PassArgs<T, In>& args) {
-  return static_cast<int>(blockIdx.y) + args.first_row;
-}
 
 // So many elements, loaded or stored at once.
 template <class T, int N>
@@ -73,7 +25,7 @@ constexpr int kBlocksAtOnce = sizeof(CarryOf<T>) == 8 ? 2
                                                       : 4;
 
 struct PlaneIndex {
-  int b, c;
+  int b, c;  // where all strides lead on: 0, and the plane's number
   __device__ __forceinline__ std::int64_t first(std::int64_t stride_b, std::int64_t stride_c) const {
     return b * stride_b + c * stride_c;
   }
@@ -120,25 +72,6 @@ __device__ __forceinline__ QuadLevels<T> quad_levels(const CarryOf<T> (&texels)[
   return quad;
 }
 
-// The same from words of four 8-bit texels of level 0: two sums travel in a word.
-__device__ __forceinline__ QuadLevels<std::uint8_t> quad_levels(const std::uint32_t (&rows)[4]) {
-  QuadLevels<std::uint8_t> quad;
-  std::uint32_t sums[2];
-#pragma unroll
-  for (int j = 0; j < 2; ++j) {
-    const std::uint32_t a = rows[2 * j];
-    const std::uint32_t b = rows[2 * j + 1];
-    sums[j] = (a & 0x00ff00ffU) + (a >> 8 & 0x00ff00ffU) + (b & 0x00ff00ffU) + (b >> 8 & 0x00ff00ffU);
-    const std::uint32_t means = (sums[j] + 0x00020002U) >> 2;
-    quad.half[j][0] = static_cast<std::uint8_t>(means);
-    quad.half[j][1] = static_cast<std::uint8_t>(means >> 16);
-  }
-  const std::uint32_t both = sums[0] + sums[1];
-  quad.carried = (both & 0xffffU) + (both >> 16);
-  quad.quarter = static_cast<std::uint8_t>((quad.carried + 8) >> 4);
-  return quad;
-}
-
 template <class T, class In>
 __device__ __forceinline__ CarryOf<T> carry_in(In element) {
   if constexpr (std::is_same_v<T, In>) {
@@ -156,33 +89,113 @@ struct Words {
 
 template <class T, class In>
 __device__ __forceinline__ QuadLevels<T> levels_of(const Words<In> (&rows)[4], int below) {
-  if constexpr (std::is_same_v<In, std::uint8_t>) {
-    const std::uint32_t words[4] = {rows[0].word[0], rows[1].word[0], rows[2].word[0], rows[3].word[0]};
-    return quad_levels(words);
-  } else {
-    CarryOf<T> texels[4][4];
+  CarryOf<T> texels[4][4];
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      Row<In, 4> row;
-      std::memcpy(&row, &rows[j], sizeof row);
+  for (int j = 0; j < 4; ++j) {
+    Row<In, 4> row;
+    std::memcpy(&row, &rows[j], sizeof row);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) texels[j][i] = carry_in<T, In>(row.at[i]);
-    }
-    return quad_levels<T>(texels, below);
+    for (int i = 0; i < 4; ++i) texels[j][i] = carry_in<T, In>(row.at[i]);
   }
+  return quad_levels<T>(texels, below);
+}
+
+// Two levels of a thread's quads: two rows of level 1, a row of level 2, and what is carried on.
+template <class T, int kQ>
+struct OwnLevels {
+  Row<T, 2 * kQ> half[2];
+  Row<T, kQ> quarter;
+  CarryOf<T> carried[kQ];
+};
+
+template <class T, class In, int kQ>
+__device__ __forceinline__ OwnLevels<T, kQ> join_own(const Words<In> (&rows)[kQ][4], int below) {
+  OwnLevels<T, kQ> own;
+#pragma unroll
+  for (int q = 0; q < kQ; ++q) {
+    const QuadLevels<T> quad = levels_of<T, In>(rows[q], below);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) own.half[k / 2].at[2 * q + k % 2] = quad.half[k / 2][k % 2];
+    own.quarter.at[q] = quad.quarter;
+    own.carried[q] = quad.carried;
+  }
+  return own;
+}
+
+// Two sums of at most 16 bits in a word.
+__device__ __forceinline__ std::uint32_t sum_of_pair(std::uint32_t pair) { return __dp2a_lo(pair, 0x0101U, 0U); }
+
+// The same of 8-bit texels of level 0, whose sums travel in pairs: a fifth of the instructions.
+template <int kQ>
+__device__ __forceinline__ OwnLevels<std::uint8_t, kQ> join_bytes(const Words<std::uint8_t> (&rows)[kQ][4]) {
+  static_assert(kQ == 1 || kQ == 4);
+  constexpr std::uint32_t kEven = 0x00ff00ffU;
+  OwnLevels<std::uint8_t, kQ> own;
+  std::uint32_t means[2][kQ];  // in bytes 0 and 2
+#pragma unroll
+  for (int q = 0; q < kQ; ++q) {
+    std::uint32_t both = 0;
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const std::uint32_t a = rows[q][2 * j].word[0];
+      const std::uint32_t b = rows[q][2 * j + 1].word[0];
+      // bytes 1 and 3 of each
+      const std::uint32_t sums = (a & kEven) + __byte_perm(a, 0, 0x4341) + (b & kEven) + __byte_perm(b, 0, 0x4341);
+      means[j][q] = (sums + 0x00020002U) >> 2;
+      both += sums;
+    }
+    own.carried[q] = sum_of_pair(both);
+  }
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    std::uint32_t words[(kQ + 1) / 2];
+#pragma unroll
+    for (int w = 0; w < (kQ + 1) / 2; ++w) {
+      words[w] = __byte_perm(means[j][2 * w], means[j][kQ > 1 ? 2 * w + 1 : 0], 0x6420);
+    }
+    std::memcpy(&own.half[j], words, sizeof own.half[j]);
+  }
+  std::uint32_t quarters = (own.carried[0] + 8) >> 4;
+  if constexpr (kQ == 4) {
+    const std::uint32_t left = (own.carried[0] + (own.carried[1] << 16) + 0x00080008U) >> 4;
+    const std::uint32_t right = (own.carried[2] + (own.carried[3] << 16) + 0x00080008U) >> 4;
+    quarters = __byte_perm(left, right, 0x6420);
+  }
+  std::memcpy(&own.quarter, &quarters, sizeof own.quarter);
+  return own;
+}
+
+// Every element of a row becomes its last.
+template <class In, int kQ>
+__device__ __forceinline__ void repeat_last(Words<In> (&quads)[kQ]) {
+  Row<In, 4> row;
+  std::memcpy(&row, &quads[kQ - 1], sizeof row);
+#pragma unroll
+  for (int i = 0; i < 3; ++i) row.at[i] = row.at[3];
+#pragma unroll
+  for (int q = 0; q < kQ; ++q) std::memcpy(&quads[q], &row, sizeof row);
 }
 
 // A thread's texels from (x, y) on. Those beyond the image are its edge's.
-template <class T, class In, int kQ>
+template <class T, class In, bool kWhole, int kQ>
 __device__ __forceinline__ void load_rows(const PassArgs<T, In>& args, const In* in, int x, int y,
                                           Words<In> (&rows)[kQ][4]) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
     const In* row = in + min(y + j, args.in_height - 1) * args.in_y;
+    struct alignas(sizeof(In) * 4 * kQ < 16 ? sizeof(In) * 4 * kQ : 16) All {
+      Words<In> quads[kQ];
+    };
+    if constexpr (kWhole) {
+      // What lies beyond is repeated from the last quad's texels one by one: its last one counts.
+      const int inside = min(x, args.in_width - 4 * kQ);
+      All all = *reinterpret_cast<const All*>(row + inside);
+      if (x >= args.in_width) repeat_last<In, kQ>(all.quads);
+#pragma unroll
+      for (int q = 0; q < kQ; ++q) rows[q][j] = all.quads[q];
+      continue;
+    }
     if (args.together >= 4 * kQ && x + 4 * kQ <= args.in_width) {
-      struct alignas(16) All {
-        Words<In> quads[kQ];
-      };
       const All all = *reinterpret_cast<const All*>(row + x);
 #pragma unroll
       for (int q = 0; q < kQ; ++q) rows[q][j] = all.quads[q];
@@ -203,10 +216,14 @@ __device__ __forceinline__ void load_rows(const PassArgs<T, In>& args, const In*
   }
 }
 
-// N texels of a row from (x, y) on.
-template <class T, int N>
+// N texels of a row from (x, y) on. `kWhole`: rows are known to end with the image, or not to reach it, see is_whole().
+template <class T, bool kWhole, int N>
 __device__ __forceinline__ void store_row(const OutLevel<T>& out, T* plane, int x, int y, const Row<T, N>& row) {
   if (y >= out.height) return;
+  if constexpr (kWhole) {
+    if (x < out.width) *reinterpret_cast<Row<T, N>*>(plane + y * out.stride_y + x) = row;
+    return;
+  }
   if (out.together >= N && x + N <= out.width) {
     *reinterpret_cast<Row<T, N>*>(plane + y * out.stride_y + x) = row;
     return;
@@ -216,26 +233,45 @@ __device__ __forceinline__ void store_row(const OutLevel<T>& out, T* plane, int 
 }
 
 // A level of the block in shared memory -> the next one, which has kCols x kRows texels. `out`: that level, whose texel
-// (x, y) is the block's first. Threads that have no texel do nothing.
+// (x, y) is the block's first. `t`: the thread among the kCols * kRows that have a texel each.
 template <class T, int kCols, int kRows>
 __device__ __forceinline__ void join_shared(const CarryOf<T> (&below)[2 * kRows][2 * kCols],
                                             CarryOf<T> (&next)[kRows][kCols], const OutLevel<T>& out, T* plane, int x,
-                                            int y, int level) {
-  const int i = static_cast<int>(threadIdx.x) % kCols;
-  const int j = static_cast<int>(threadIdx.x) / kCols;
-  if (j >= kRows) return;
+                                            int y, int level, int t) {
+  const int i = t % kCols;
+  const int j = t / kCols;
   T stored;
   next[j][i] = join<T>(below[2 * j][2 * i], below[2 * j][2 * i + 1], below[2 * j + 1][2 * i],
                        below[2 * j + 1][2 * i + 1], level, &stored);
   store_texel(out, plane, x + i, y + j, stored);
 }
 
+// Level 3 of 8-bit texels, in pairs. `eighths`: a thread's two of it.
+template <bool kWhole>
+__device__ __forceinline__ void store_byte_eighths(const OutLevel<std::uint8_t>& out, std::uint8_t* plane, int x, int y,
+                                                   int ty, const std::uint32_t (&carried)[4], std::uint32_t* eighths) {
+  std::uint32_t left = carried[0] + (carried[1] << 16);
+  std::uint32_t right = carried[2] + (carried[3] << 16);
+  left += __shfl_xor_sync(0xffffffffU, left, 16);
+  right += __shfl_xor_sync(0xffffffffU, right, 16);
+  if (ty % 2 != 0) return;
+  eighths[0] = sum_of_pair(left);
+  eighths[1] = sum_of_pair(right);
+  const Row<std::uint8_t, 2> row = {
+      {static_cast<std::uint8_t>((eighths[0] + 32) >> 6), static_cast<std::uint8_t>((eighths[1] + 32) >> 6)}};
+  store_row<std::uint8_t, kWhole>(out, plane, x, y, row);
+}
+
 // Level 3, of which each thread has half a texel's rows; valid in threads of even rows.
-template <class T, int kQ>
+template <class T, int kQ, bool kWhole>
 __device__ __forceinline__ void store_eighths(const OutLevel<T>& out, T* plane, int col, int row, int tx, int ty,
                                               const CarryOf<T> (&carried)[kQ], int level,
                                               CarryOf<T> (&eighths)[8][8 * kQ]) {
   const int y = row * 8 + ty / 2;
+  if constexpr (std::is_same_v<T, std::uint8_t> && kQ == 4) {
+    if (level == 3)
+      return store_byte_eighths<kWhole>(out, plane, col * 32 + tx * 2, y, ty, carried, &eighths[ty / 2][tx * 2]);
+  }
   CarryOf<T> below[kQ];
 #pragma unroll
   for (int q = 0; q < kQ; ++q) below[q] = __shfl_xor_sync(0xffffffffU, carried[q], 16);
@@ -274,46 +310,56 @@ struct ChannelLevels {
   unsigned number;
 };
 
+// `t`: which of the block's kQ texels of the last level.
 template <class T, class In, int kQ>
-__device__ __forceinline__ void carry_on(const PassArgs<T, In>& args, const ChannelLevels<T, kQ>& channel) {
-  const int x = block_col(args) * kQ + static_cast<int>(threadIdx.x);
+__device__ __forceinline__ void carry_on(const PassArgs<T, In>& args, const ChannelLevels<T, kQ>& channel, int t) {
+  const int x = block_col(args) * kQ + t;
   const int y = block_row(args);
-  if (args.carried == nullptr || threadIdx.x >= kQ || x >= args.carried_width || y >= args.carried_height) return;
+  if (args.carried == nullptr || x >= args.carried_width || y >= args.carried_height) return;
   const std::int64_t row = static_cast<std::int64_t>(channel.number) * args.carried_height + y;
-  args.carried[row * args.carried_width + x] = channel.shared->last[0][threadIdx.x];
+  args.carried[row * args.carried_width + x] = channel.shared->last[0][t];
 }
 
-// Levels 4 to 6 of the block, of each channel. Called by all threads, after a barrier.
-template <class T, class In, int kQ, int kGroup>
-__device__ __forceinline__ void block_levels(const PassArgs<T, In>& args,
-                                             const ChannelLevels<T, kQ> (&channels)[kGroup], int count) {
+// A channel of several, which stand side by side.
+template <class T, int kQ>
+__device__ __forceinline__ ChannelLevels<T, kQ> channel_at(const ChannelLevels<T, kQ>& first, int g) {
+  return {first.shared + g, {first.plane.b, first.plane.c + g}, first.number + static_cast<unsigned>(g)};
+}
+
+// Levels 4 to 6 of the block, of `count` channels from `first` on, kGroup at most: a thread makes one texel of one.
+// Called by all threads, after a barrier.
+template <class T, class In, int kGroup, int kQ>
+__device__ __forceinline__ void block_levels(const PassArgs<T, In>& args, const ChannelLevels<T, kQ>& first,
+                                             int count) {
+  static_assert(kGroup * 4 * kQ <= 32);  // levels 5 and 6 are one warp's
   const int bx = block_col(args) * kQ;
   const int by = block_row(args);
-#pragma unroll
-  for (int g = 0; g < kGroup; ++g) {
-    if (g >= count) continue;
-    SharedLevels<T, kQ>& shared = *channels[g].shared;
-    join_shared<T, 4 * kQ, 4>(shared.eighths, shared.sixteenths, args.out[3], plane_of(args.out[3], channels[g].plane),
-                              bx * 4, by * 4, args.below + 4);
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread / (16 * kQ) < count) {
+    const ChannelLevels<T, kQ> channel = channel_at(first, thread / (16 * kQ));
+    join_shared<T, 4 * kQ, 4>(channel.shared->eighths, channel.shared->sixteenths, args.out[3],
+                              plane_of(args.out[3], channel.plane), bx * 4, by * 4, args.below + 4, thread % (16 * kQ));
   }
   if (args.count == 4) return;
   __syncthreads();
-#pragma unroll
-  for (int g = 0; g < kGroup; ++g) {
-    if (g >= count) continue;
-    SharedLevels<T, kQ>& shared = *channels[g].shared;
-    join_shared<T, 2 * kQ, 2>(shared.sixteenths, shared.thirtyseconds, args.out[4],
-                              plane_of(args.out[4], channels[g].plane), bx * 2, by * 2, args.below + 5);
-    if (args.count == 5) continue;
-    __syncwarp();  // these and the last are one warp's
-    join_shared<T, kQ, 1>(shared.thirtyseconds, shared.last, args.out[5], plane_of(args.out[5], channels[g].plane), bx,
-                          by, args.below + 6);
-    carry_on(args, channels[g]);
+  if (thread >= 32) return;
+  if (thread / (4 * kQ) < count) {
+    const ChannelLevels<T, kQ> channel = channel_at(first, thread / (4 * kQ));
+    join_shared<T, 2 * kQ, 2>(channel.shared->sixteenths, channel.shared->thirtyseconds, args.out[4],
+                              plane_of(args.out[4], channel.plane), bx * 2, by * 2, args.below + 5, thread % (4 * kQ));
+  }
+  if (args.count == 5) return;
+  __syncwarp();
+  if (thread / kQ < count) {
+    const ChannelLevels<T, kQ> channel = channel_at(first, thread / kQ);
+    join_shared<T, kQ, 1>(channel.shared->thirtyseconds, channel.shared->last, args.out[5],
+                          plane_of(args.out[5], channel.plane), bx, by, args.below + 6, thread % kQ);
+    carry_on(args, channel, thread % kQ);
   }
 }
 
 // The levels of a thread's own quads of one channel; level 3 stays in shared memory.
-template <class T, class In, int kQ>
+template <class T, class In, int kQ, bool kWhole>
 __device__ __forceinline__ void own_levels(const PassArgs<T, In>& args, const Words<In> (&rows)[kQ][4],
                                            const ChannelLevels<T, kQ>& channel) {
   const int tx = static_cast<int>(threadIdx.x) % 16;
@@ -321,121 +367,33 @@ __device__ __forceinline__ void own_levels(const PassArgs<T, In>& args, const Wo
   const int x = (block_col(args) * 16 + tx) * 4 * kQ;
   const int y = block_row(args) * kTile + ty * 4;
   const PlaneIndex plane = channel.plane;
-  Row<T, 2 * kQ> half[2];
-  Row<T, kQ> quarter;
-  CarryOf<T> carried[kQ];
-#pragma unroll
-  for (int q = 0; q < kQ; ++q) {
-    const QuadLevels<T> quad = levels_of<T, In>(rows[q], args.below);
-#pragma unroll
-    for (int k = 0; k < 4; ++k) half[k / 2].at[2 * q + k % 2] = quad.half[k / 2][k % 2];
-    quarter.at[q] = quad.quarter;
-    carried[q] = quad.carried;
+  OwnLevels<T, kQ> own;
+  if constexpr (std::is_same_v<In, std::uint8_t>) {
+    own = join_bytes<kQ>(rows);
+  } else {
+    own = join_own<T, In, kQ>(rows, args.below);
   }
   T* first = plane_of(args.out[0], plane);
-  store_row(args.out[0], first, x / 2, y / 2, half[0]);
-  store_row(args.out[0], first, x / 2, y / 2 + 1, half[1]);
+  store_row<T, kWhole>(args.out[0], first, x / 2, y / 2, own.half[0]);
+  store_row<T, kWhole>(args.out[0], first, x / 2, y / 2 + 1, own.half[1]);
   if (args.count == 1) return;
-  store_row(args.out[1], plane_of(args.out[1], plane), x / 4, y / 4, quarter);
+  store_row<T, kWhole>(args.out[1], plane_of(args.out[1], plane), x / 4, y / 4, own.quarter);
   if (args.count == 2) return;
-  store_eighths<T, kQ>(args.out[2], plane_of(args.out[2], plane), block_col(args), block_row(args), tx, ty, carried,
-                       args.below + 3, channel.shared->eighths);
+  store_eighths<T, kQ, kWhole>(args.out[2], plane_of(args.out[2], plane), block_col(args), block_row(args), tx, ty,
+                               own.carried, args.below + 3, channel.shared->eighths);
 }
 
 // All levels of the block, of `count` channels. Called by all its threads, with a barrier before the next call.
-template <class T, class In, int kQ, int kGroup>
+template <class T, class In, bool kWhole, int kQ, int kGroup>
 __device__ __forceinline__ void make_levels(const PassArgs<T, In>& args, const Words<In> (&rows)[kGroup][kQ][4],
                                             const ChannelLevels<T, kQ> (&channels)[kGroup], int count) {
 #pragma unroll
   for (int g = 0; g < kGroup; ++g) {
-    if (g < count) own_levels<T, In, kQ>(args, rows[g], channels[g]);
+    if (g < count) own_levels<T, In, kQ, kWhole>(args, rows[g], channels[g]);
   }
   if (args.count <= 3) return;
   __syncthreads();
-  block_levels<T, In, kQ, kGroup>(args, channels, count);
-}
-
-// 8, 4, 2 or 1 elements that may be read or written at once anywhere in the array.
-inline int together_in(const ArrayView& view, int most) {
-  if (view.stride_x != 1) return 1;
-  int count = most;
-  const auto at = reinterpret_cast<std::uintptr_t>(view.data);
-  while (count > 1 && (view.stride_y % count != 0 || view.stride_c % count != 0 || view.stride_b % count != 0 ||
-                       at % (static_cast<std::size_t>(count) * element_bytes(view.dtype)) != 0)) {
-    count /= 2;
-  }
-  return count;
-}
-
-template <class T>
-OutLevel<T> out_level(const ArrayView& view) {
-  OutLevel<T> out;
-  out.data = static_cast<T*>(view.data);
-  out.stride_b = view.stride_b;
-  out.stride_c = view.stride_c;
-  out.stride_y = static_cast<int>(view.stride_y);
-  out.stride_x = static_cast<int>(view.stride_x);
-  out.width = view.width;
-  out.height = view.height;
-  out.together = together_in(view, 8);
-  return out;
-}
-
-inline bool is_dense(const ArrayView& view) {
-  return view.batch == 1 || view.stride_b == static_cast<std::int64_t>(view.channels) * view.stride_c;
-}
-
-// What is written: the levels after `below`.
-template <class T, class In>
-void set_levels(const ReduceArgs& reduce, int below, PassArgs<T, In>* args) {
-  const ArrayView& base = reduce.level[0];
-  args->channels = base.channels;
-  args->planes = static_cast<unsigned>(base.batch) * static_cast<unsigned>(base.channels);
-  args->below = below;
-  args->count = reduce.levels - 1 - below < kLevelsAtOnce ? reduce.levels - 1 - below : kLevelsAtOnce;
-  args->dense = below > 0 || is_dense(base);
-  for (int k = 0; k < args->count; ++k) {
-    args->out[k] = out_level<T>(reduce.level[below + 1 + k]);
-    args->dense = args->dense && is_dense(reduce.level[below + 1 + k]);
-  }
-}
-
-// The first pass, which reads level 0 and, beyond level 6, leaves what it carried in the workspace.
-template <class T>
-PassArgs<T, T> first_pass(const ReduceArgs& reduce) {
-  const ArrayView& base = reduce.level[0];
-  PassArgs<T, T> args = {};
-  args.in = static_cast<const T*>(base.data);
-  args.in_b = base.stride_b;
-  args.in_c = base.stride_c;
-  args.in_y = static_cast<int>(base.stride_y);
-  args.in_x = static_cast<int>(base.stride_x);
-  args.in_width = base.width;
-  args.in_height = base.height;
-  args.together = together_in(base, 16);
-  if (reduce.levels - 1 > kLevelsAtOnce) {
-    args.carried = static_cast<CarryOf<T>*>(reduce.workspace);
-    args.carried_width = (base.width + kTile - 1) / kTile + 1;
-    args.carried_height = (base.height + kTile - 1) / kTile + 1;
-  }
-  set_levels(reduce, 0, &args);
-  return args;
-}
-
-// The second pass, from what the first one carried.
-template <class T>
-PassArgs<T, CarryOf<T>> second_pass(const ReduceArgs& reduce, const PassArgs<T, T>& first) {
-  PassArgs<T, CarryOf<T>> args = {};
-  args.in = first.carried;
-  args.in_x = 1;
-  args.together = 1;
-  args.in_y = first.carried_width;
-  args.in_c = static_cast<std::int64_t>(args.in_y) * first.carried_height;
-  args.in_b = args.in_c * reduce.level[0].channels;
-  args.in_width = first.carried_width;
-  args.in_height = first.carried_height;
-  set_levels(reduce, kLevelsAtOnce, &args);
-  return args;
+  block_levels<T, In, kGroup>(args, channels[0], count);
 }
 
 }  // namespace saccade::tensor::cuda

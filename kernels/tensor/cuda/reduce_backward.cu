@@ -1,6 +1,7 @@
 // The gradient of the levels: each texel of level 0 gathers what it has in every level above it. A thread takes 4 x 4
 // texels: one texel of each level from 2 on, 2 x 2 of level 1.
 #include "gpu/cuda/error.h"
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/reduce.h"
 #include "kernels/tensor/reduce_math.h"
 
@@ -158,23 +159,7 @@ void reduce_backward(const ReduceGradArgs& args, void* stream_handle) {
     pass.size[level] = {level_extent(base.width, level, args.odd), level_extent(base.height, level, args.odd)};
   }
   const auto stream = static_cast<cudaStream_t>(stream_handle);
-  switch (base.dtype) {
-    case Dtype::kF16:
-      run<Half>(pass, stream);
-      break;
-    case Dtype::kBf16:
-      run<Bfloat>(pass, stream);
-      break;
-    case Dtype::kF32:
-      run<float>(pass, stream);
-      break;
-    case Dtype::kF64:
-      run<double>(pass, stream);
-      break;
-    case Dtype::kU8:
-    case Dtype::kU16:
-      return;
-  }
+  by_floating_dtype(base.dtype, [&]<class T>(T) { run<T>(pass, stream); });
   cuda_check_launch("reduce_backward", stream);
 }
 

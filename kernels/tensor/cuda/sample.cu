@@ -1,6 +1,7 @@
 // A block samples a patch, its threads the samples: by taps shared along rows and columns where the patch's axes are
 // the image's. For single points a thread samples a point.
 #include "gpu/cuda/error.h"
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cuda/grid_taps.cuh"
 #include "kernels/tensor/sample.h"
 #include "kernels/tensor/sample_item.h"
@@ -120,26 +121,7 @@ void launch(const SampleArgs& args, cudaStream_t stream) {
 void sample(const SampleArgs& args, void* stream_handle) {
   if (args.batch == 0 || args.count == 0 || args.channels == 0 || args.size == 0) return;
   const auto stream = static_cast<cudaStream_t>(stream_handle);
-  switch (args.dtype) {
-    case Dtype::kU8:
-      launch<std::uint8_t>(args, stream);
-      break;
-    case Dtype::kU16:
-      launch<std::uint16_t>(args, stream);
-      break;
-    case Dtype::kF16:
-      launch<Half>(args, stream);
-      break;
-    case Dtype::kBf16:
-      launch<Bfloat>(args, stream);
-      break;
-    case Dtype::kF32:
-      launch<float>(args, stream);
-      break;
-    case Dtype::kF64:
-      launch<double>(args, stream);
-      break;
-  }
+  by_dtype(args.dtype, [&]<class T>(T) { launch<T>(args, stream); });
   cuda_check_launch("sample", stream);
 }
 

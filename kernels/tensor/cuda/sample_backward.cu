@@ -1,6 +1,7 @@
 // Gradients of a sampling. A block takes a patch (or a thread a point): texels get theirs by atomics, the patch's own
 // are summed over the block in a fixed order.
 #include "gpu/cuda/error.h"
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cuda/grid_taps.cuh"
 #include "kernels/tensor/sample_back.h"
 
@@ -302,26 +303,7 @@ __global__ void unit_kernel(double* unit) {
 void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, void* stream_handle) {
   if (args.batch == 0 || args.count == 0 || args.channels == 0 || args.size == 0) return;
   const auto stream = static_cast<cudaStream_t>(stream_handle);
-  switch (args.dtype) {
-    case Dtype::kF16:
-      launch<Half>(args, gradients, range, stream);
-      break;
-    case Dtype::kBf16:
-      launch<Bfloat>(args, gradients, range, stream);
-      break;
-    case Dtype::kF32:
-      launch<float>(args, gradients, range, stream);
-      break;
-    case Dtype::kF64:
-      launch<double>(args, gradients, range, stream);
-      break;
-    case Dtype::kU8:
-      launch<std::uint8_t>(args, gradients, range, stream);
-      break;
-    case Dtype::kU16:
-      launch<std::uint16_t>(args, gradients, range, stream);
-      break;
-  }
+  by_dtype(args.dtype, [&]<class T>(T) { launch<T>(args, gradients, range, stream); });
   cuda_check_launch("sample_backward", stream);
 }
 

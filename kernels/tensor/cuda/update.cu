@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "gpu/cuda/error.h"
+#include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cuda/levels.cuh"
 #include "kernels/tensor/update.h"
 
@@ -72,9 +73,26 @@ __device__ __forceinline__ PassArgs<T, T> frame_pass(const UpdatePass<T>& pass) 
   return frame;
 }
 
+// Of bytes, four at a time. `inside`: the quad's pixels in the image, as inside_bits() says.
+__device__ __forceinline__ void compare_bytes(const Words<std::uint8_t> (&old_rows)[4],
+                                              const Words<std::uint8_t> (&new_rows)[4], float threshold,
+                                              unsigned inside, unsigned* bits, float* energy) {
+  const unsigned most = (threshold < 255.0f ? static_cast<unsigned>(threshold) : 255U) * 0x01010101U;
+  unsigned sum = 0;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    // a bit for each pixel to a byte of ones
+    const unsigned row = ((inside >> (4 * j) & 15U) * 0x00204081U & 0x01010101U) * 255U;
+    const unsigned sizes = __vabsdiffu4(old_rows[j].word[0], new_rows[j].word[0]) & row;
+    sum = __dp4a(sizes, 0x01010101U, sum);
+    *bits |= __dp4a(__vcmpgtu4(sizes, most) & 0x01010101U, 0x08040201U, 0U) << (4 * j);
+  }
+  *energy += static_cast<float>(sum);
+}
+
 template <class T>
 __device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], const Words<T> (&new_rows)[4],
-                                             Value<T> threshold, unsigned* bits, Value<T>* energy) {
+                                             Value<T> threshold, unsigned inside, unsigned* bits, Value<T>* energy) {
   using V = Value<T>;
   bool same = true;
 #pragma unroll
@@ -83,18 +101,23 @@ __device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], cons
     for (unsigned w = 0; w < sizeof(T); ++w) same = same && old_rows[j].word[w] == new_rows[j].word[w];
   }
   if (same) return;
+  if constexpr (std::is_same_v<T, std::uint8_t>) {
+    compare_bytes(old_rows, new_rows, threshold, inside, bits, energy);
+  } else {
 #pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    T before[4];
-    T after[4];
-    unpack(old_rows[j], before);
-    unpack(new_rows[j], after);
+    for (int j = 0; j < 4; ++j) {
+      T before[4];
+      T after[4];
+      unpack(old_rows[j], before);
+      unpack(new_rows[j], after);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const V difference = load(after[i]) - load(before[i]);
-      const V size = difference < V(0) ? -difference : difference;
-      if (!(size <= threshold)) *bits |= 1U << (4 * j + i);  // not a number differs, too
-      *energy += size;
+      for (int i = 0; i < 4; ++i) {
+        if ((inside >> (4 * j + i) & 1U) == 0) continue;
+        const V difference = load(after[i]) - load(before[i]);
+        const V size = difference < V(0) ? -difference : difference;
+        if (!(size <= threshold)) *bits |= 1U << (4 * j + i);  // not a number differs, too
+        *energy += size;
+      }
     }
   }
 }
@@ -107,10 +130,14 @@ __device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPla
   for (int c = 0; c < pass.texture.channels; ++c) {
     Words<T> old_rows[kQ][4];
     Words<T> new_rows[kQ][4];
-    load_rows<T, T>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, old_rows);
-    load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
+    load_rows<T, T, false>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y,
+                           old_rows);
+    load_rows<T, T, false>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
 #pragma unroll
-    for (int q = 0; q < kQ; ++q) compare_quad(old_rows[q], new_rows[q], pass.threshold, &bits[q], &energy[q]);
+    for (int q = 0; q < kQ; ++q) {
+      compare_quad(old_rows[q], new_rows[q], pass.threshold, inside_bits(pass.texture, at.x + 4 * q, at.y), &bits[q],
+                   &energy[q]);
+    }
   }
 }
 
@@ -141,7 +168,7 @@ __device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileSta
     if (col < pass.tile_cols && row < pass.tile_rows) {
       damaged = pass.mask == UpdateMask::kTiles
                     ? pass.mask_data[b * pass.mask_b + row * pass.mask_y + col * pass.mask_x] != 0
-                    : tiles.pixels[j][i] >= pass.min_pixels;
+                    : tiles.pixels[j][i] > pass.min_pixels;
       const std::int64_t at = (static_cast<std::int64_t>(b) * pass.tile_rows + row) * pass.tile_cols + col;
       pass.tiles[at] = damaged ? 1 : 0;
       if (pass.energy != nullptr) {
@@ -165,7 +192,7 @@ __device__ __forceinline__ bool is_damaged(const UpdatePass<T>& pass, const Tile
   return tiles.damaged[row][col] != 0;
 }
 
-template <class T>
+template <class T, bool kWhole>
 __device__ __forceinline__ void store_quad(const UpdatePass<T>& pass, T* plane, int x, int y, const Words<T> (&rows)[4],
                                            unsigned bits) {
   const PassArgs<T, T>& texture = pass.texture;
@@ -173,10 +200,14 @@ __device__ __forceinline__ void store_quad(const UpdatePass<T>& pass, T* plane, 
   for (int j = 0; j < 4; ++j) {
     if (y + j >= texture.in_height) continue;
     T* row = plane + (y + j) * texture.in_y;
+    struct alignas(4 * sizeof(T)) Aligned {
+      Words<T> words;
+    };
+    if constexpr (kWhole) {
+      if (x < texture.in_width) *reinterpret_cast<Aligned*>(row + x) = {rows[j]};
+      continue;
+    }
     if (texture.together >= 4 && x + 4 <= texture.in_width && (bits >> (4 * j) & 15U) == 15U) {
-      struct alignas(4 * sizeof(T)) Aligned {
-        Words<T> words;
-      };
       *reinterpret_cast<Aligned*>(row + x) = {rows[j]};
       continue;
     }
@@ -194,11 +225,11 @@ template <class T>
 __device__ __forceinline__ void write_rows(const UpdatePass<T>& pass, const QuadPlace& at, int b, int c,
                                            const TileState& tiles, const unsigned* bits, Words<T> (&rows)[kQ][4]) {
   T* plane = pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c;
-  load_rows<T, T>(pass.texture, plane, at.x, at.y, rows);
+  load_rows<T, T, false>(pass.texture, plane, at.x, at.y, rows);
   if (pass.frame == nullptr) return;
   const PassArgs<T, T> frame = frame_pass(pass);
   Words<T> new_rows[kQ][4];
-  load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
+  load_rows<T, T, false>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
 #pragma unroll
   for (int q = 0; q < kQ; ++q) {
     if (!is_damaged(pass, tiles, at.x + 4 * q, at.y)) continue;
@@ -213,7 +244,7 @@ __device__ __forceinline__ void write_rows(const UpdatePass<T>& pass, const Quad
       for (int i = 0; i < 4; ++i) after[i] = (chosen >> (4 * j + i) & 1U) != 0 ? after[i] : before[i];
       std::memcpy(&rows[q][j], after, sizeof after);
     }
-    store_quad(pass, plane, at.x + 4 * q, at.y, rows[q], chosen);
+    store_quad<T, false>(pass, plane, at.x + 4 * q, at.y, rows[q], chosen);
   }
 }
 
@@ -271,14 +302,20 @@ __global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_consta
     if (pass.levels == 1) continue;
     const auto number = static_cast<unsigned>(b * pass.texture.channels + c);
     const ChannelLevels<T, kQ> channels[1] = {{&shared, plane_at(pass, b, c), number}};
-    make_levels<T, T>(pass.texture, rows, channels, 1);
+    make_levels<T, T, false>(pass.texture, rows, channels, 1);
     __syncthreads();
   }
 }
 
-// Few narrow channels, compared: all are held in registers from the comparison to the last level.
+// Blocks at once on a multiprocessor: a frame of 1080p in bytes is 510 blocks, all of which then run at once on 132.
 template <class T>
-__global__ void __launch_bounds__(kThreads, 3) update_few_kernel(const __grid_constant__ UpdatePass<T> pass) {
+constexpr int kFewBlocks = sizeof(T) == 1 ? 4 : 3;
+
+// Few narrow channels, compared: all are held in registers from the comparison to the last level. `kWhole`: as
+// is_whole() says, and the frame's rows, too.
+template <class T, bool kWhole>
+__global__ void __launch_bounds__(kThreads, kFewBlocks<T>)
+    update_few_kernel(const __grid_constant__ UpdatePass<T> pass) {
   constexpr int kMost = kGroup<T>;
   __shared__ TileState tiles;
   __shared__ SharedLevels<T, kQ> shared[kMost];
@@ -293,13 +330,17 @@ __global__ void __launch_bounds__(kThreads, 3) update_few_kernel(const __grid_co
 #pragma unroll
   for (int c = 0; c < kMost; ++c) {
     if (c >= count) continue;
-    load_rows<T, T>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, rows[c]);
-    load_rows<T, T>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows[c]);
+    load_rows<T, T, kWhole>(pass.texture, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y,
+                            rows[c]);
+    load_rows<T, T, kWhole>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows[c]);
   }
   clear_counts(tiles);
+  const unsigned inside = inside_bits(pass.texture, at.x, at.y);
 #pragma unroll
   for (int c = 0; c < kMost; ++c) {
-    if (c < count) compare_quad(rows[c][0], new_rows[c][0], pass.threshold, &bits[0], &energy[0]);
+    if (c < count) {
+      compare_quad(rows[c][0], new_rows[c][0], pass.threshold, inside, &bits[0], &energy[0]);
+    }
   }
   if (!count_and_decide(pass, at, b, bits, energy, tiles)) return;
   const bool damaged = is_damaged(pass, tiles, at.x, at.y);
@@ -310,9 +351,10 @@ __global__ void __launch_bounds__(kThreads, 3) update_few_kernel(const __grid_co
     if (c >= count || !damaged) continue;
 #pragma unroll
     for (int j = 0; j < 4; ++j) rows[c][0][j] = new_rows[c][0][j];
-    store_quad(pass, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, rows[c][0], 0xffffU);
+    store_quad<T, kWhole>(pass, pass.level_0 + b * pass.texture.in_b + c * pass.texture.in_c, at.x, at.y, rows[c][0],
+                          0xffffU);
   }
-  if (pass.levels > 1) make_levels<T, T>(pass.texture, rows, channels, count);
+  if (pass.levels > 1) make_levels<T, T, kWhole>(pass.texture, rows, channels, count);
 }
 
 template <class T>
@@ -334,7 +376,7 @@ void run(const UpdateArgs& args, cudaStream_t stream) {
   pass.mask_y = args.mask_y;
   pass.mask_x = args.mask_x;
   pass.threshold = static_cast<Value<T>>(args.threshold);
-  pass.min_pixels = args.min_pixels < 1 || args.mask == UpdateMask::kPixels ? 1 : args.min_pixels;
+  pass.min_pixels = args.min_pixels < 0 || args.mask == UpdateMask::kPixels ? 0 : args.min_pixels;
   pass.tiles = args.tiles;
   pass.energy = args.energy;
   pass.tile_cols = tiles_across(base.width);
@@ -345,7 +387,9 @@ void run(const UpdateArgs& args, cudaStream_t stream) {
   constexpr int kMost = kGroup<T>;
   const bool few = args.mask == UpdateMask::kDiff && base.channels <= kMost;
   if constexpr (kMost > 1) {
-    if (few) update_few_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
+    const bool whole = is_whole(pass.texture, kQ) && pass.frame_together >= 4 * kQ;
+    if (few && whole) update_few_kernel<T, true><<<grid, kThreads, 0, stream>>>(pass);
+    if (few && !whole) update_few_kernel<T, false><<<grid, kThreads, 0, stream>>>(pass);
   }
   if (kMost == 1 || !few) update_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
   cuda_check_launch("update", stream);
@@ -358,20 +402,7 @@ void update(const UpdateArgs& args, void* stream_handle) {
   const ArrayView& base = args.texture.level[0];
   if (base.batch == 0 || base.channels == 0 || base.width == 0 || base.height == 0) return;
   const auto stream = static_cast<cudaStream_t>(stream_handle);
-  switch (base.dtype) {
-    case Dtype::kU8:
-      return run<std::uint8_t>(args, stream);
-    case Dtype::kU16:
-      return run<std::uint16_t>(args, stream);
-    case Dtype::kF16:
-      return run<Half>(args, stream);
-    case Dtype::kBf16:
-      return run<Bfloat>(args, stream);
-    case Dtype::kF32:
-      return run<float>(args, stream);
-    case Dtype::kF64:
-      return run<double>(args, stream);
-  }
+  by_dtype(base.dtype, [&]<class T>(T) { run<T>(args, stream); });
 }
 
 }  // namespace saccade::tensor::cuda

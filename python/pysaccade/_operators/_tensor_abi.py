@@ -159,7 +159,7 @@ def update(
     mask: Array | None = None,
     mask_kind: int = MASK_DIFF,
     threshold: float = 0.0,
-    min_pixels: int = 1,
+    min_pixels: int = 0,
     energy: Array | None = None,
 ) -> None:
     """levels[0] [B,C,H,W] takes what is new in frame, the other levels follow; tiles [B,rows,cols] uint8 is written.

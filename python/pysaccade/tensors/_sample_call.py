@@ -129,6 +129,13 @@ def sampled(
             "pysaccade: a persistent texture gives no gradient; sample under torch.no_grad(), or make a "
             "TexturePyramid of the frame"
         )
+    if pyramid is not None and pyramid.filtering != "exact":
+        from pysaccade.tensors import _hardware
+
+        texture_unit = _hardware.texture_for(pyramid, traced, learns)
+        if texture_unit is not None:
+            target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
+            return _hardware.sampled(pyramid, texture_unit, centers, lod, direction, target, values.scale, settings)
     if not traced and not learns:
         target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
         if target.numel():

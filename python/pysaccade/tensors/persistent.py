@@ -74,6 +74,7 @@ class PersistentTexture(TexturePyramid):
         if image is not None:
             raise ValueError("TexturePyramid.generate_mipmaps: a persistent texture takes frames by update(frame)")
         self._store.fill(self._odd)
+        self._texture_is_stale()
         return self
 
     def clear(self) -> None:
@@ -125,6 +126,7 @@ class PersistentTexture(TexturePyramid):
         who = "TexturePyramid.update_mipmaps_incremental"
         if damage is None:
             self._store.fill(self._odd)
+            self._texture_is_stale()
             return
         mask, kind = self._mask(damage, who)
         self._call(None, mask, kind)
@@ -171,6 +173,7 @@ class PersistentTexture(TexturePyramid):
     def _write_all(self, frame: Tensor) -> Damage:
         self._store.image.copy_(frame)
         self._store.fill(self._odd)
+        self._texture_is_stale()
         self._is_new = False
         tiles = torch.ones(self._grid, dtype=torch.bool, device=frame.device)
         energy = torch.zeros(self._grid, dtype=torch.float32, device=frame.device)
@@ -198,14 +201,18 @@ class PersistentTexture(TexturePyramid):
             0 if workspace is None else workspace.nbytes,
             None if frame is None else abi._pack(frame, 4),
             packed_mask,
-            # the library counts "at least", the options of this project "more than"
-            _UPDATE.pack(_UPDATE.size, self.threshold, self.min_pixels + 1, self._odd, kind, 0),
+            _UPDATE.pack(_UPDATE.size, self.threshold, self.min_pixels, self._odd, kind, 0),
             tiles.data_ptr(),
             energy.data_ptr(),
         )
         if status != 0:
             abi._fail(library, status)
+        self._texture_is_stale()
         return self._damage(tiles, energy)
+
+    def _texture_is_stale(self) -> None:
+        if self._texture is not None:
+            self._texture.is_stale = True
 
     # ---- The pool ----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
 from pysaccade.tensors._storage import Layout, Storage, made_apart
 
@@ -118,8 +117,10 @@ class TexturePyramid:
                 `generate_mipmaps(image)`.
             levels: How many, the image included; None: down to the smallest.
             odd: "edge": ceil(size / 2^l) texels, the last row and column repeated; "floor": as `avg_pool2d`.
-            filtering: "exact": the same bits on every device; "hybrid" may use the texture unit of a GPU where no
-                gradient is asked for, and is exact today.
+            filtering: "exact": the same bits on every device, with and without gradients. "hardware": by the texture
+                unit of a GPU, of u8, u16, f16 and f32 tensors on CUDA, without gradients; within 2/255 of the texels'
+                range. "hybrid": "hardware" where it can be had and gradients are disabled (`torch.no_grad()`), else
+                "exact": so the grad mode changes values.
             mips: False: nothing is computed yet.
         """
         if mips and filtering == "exact" and self._made_as_before(image, levels, odd):
@@ -128,10 +129,6 @@ class TexturePyramid:
         self._odd_word = _checks.choice(odd, _checks.ODD, who, "odd")
         self._odd = _checks.ODD[odd]
         self.filtering = _checks.choice(filtering, FILTERING, who, "filtering")
-        if filtering == "hardware":
-            raise UnavailableError(
-                f"{who}: filtering='hardware' is not available yet; pass filtering='exact' or 'hybrid'"
-            )
         if levels is not None:
             _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
         self._asked = levels
@@ -145,6 +142,7 @@ class TexturePyramid:
     _storage: Storage | None = None
     _list: list[Array] | None = None  # [B,C,h,w]: made under a trace, or given
     _graph: list[Array] | None = None
+    _texture: Any = None  # of the texture unit, once it was sampled by
     _persistent = False
     _given = False  # levels are the caller's
     _image: Array | None = None
@@ -183,17 +181,23 @@ class TexturePyramid:
 
     def _take(self, image: Array, who: str) -> None:
         _checks.require_texture(image, who)
+        if self.filtering == "hardware":
+            from pysaccade.tensors._hardware import refuse_image
+
+            refuse_image(image, who)
         if image.ndim > 4:
             raise ValueError(f"{who}: image is {list(image.shape)}, it must be [C, H, W] or [B, C, H, W]")
         self._count = _checks.level_count(self._asked, image.shape[-2:], self._odd, who)
         self._batched = image.ndim == 4
         self._image = image if self._batched else image[None]
-        self._storage = self._list = self._graph = None
+        self._storage = self._list = self._graph = self._texture = None
 
     def _make(self) -> None:
         image = self._image
         assert image is not None
         self._graph = None
+        if self._texture is not None:
+            self._texture.is_stale = True
         if not _checks.is_tensor(image):
             self._storage = Storage(image, self._count, self._odd)
             return
@@ -234,6 +238,10 @@ class TexturePyramid:
         who = "TexturePyramid.from_levels"
         batched, is_batched = checked_levels(levels, who)
         made = cls(levels=len(batched), filtering=filtering)
+        if filtering == "hardware":
+            from pysaccade.tensors._hardware import refuse_image
+
+            refuse_image(batched[0], who)
         made._list, made._batched, made._given, made._count = batched, is_batched, True, len(batched)
         made._image = batched[0]
         return made

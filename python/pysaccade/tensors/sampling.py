@@ -151,7 +151,9 @@ _quick: Any = None
 
 def plainly(pyramid: Any, plan: Any) -> Array | None:
     """Patches by the shortest way, where it can be gone."""
-    if plan.__class__ is not PatchPlan or not isinstance(pyramid, TexturePyramid) or not _checks.is_tensor(plan.lod):
+    if plan.__class__ is not PatchPlan or not isinstance(pyramid, TexturePyramid) or pyramid.filtering != "exact":
+        return None
+    if not _checks.is_tensor(plan.lod):
         return None
     global _quick  # noqa: PLW0603 (an import statement costs half a microsecond each time)
     if _quick is None:
