@@ -21,10 +21,6 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-std::string counted(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 Json meta_identity(const Options& options, const InputIdentity& input) {
@@ -86,12 +82,8 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
 
 std::string damage_summary(const SessionFacts& facts) {
   const SourceCounters& counters = facts.source;
-  std::string text;
+  std::string text = counters.damage();
   const auto add = [&text](const std::string& part) { text += text.empty() ? part : ", " + part; };
-  if (counters.packets_corrupt > 0) add(counted(counters.packets_corrupt, "corrupt packet"));
-  if (counters.frames_corrupt > 0) add(counted(counters.frames_corrupt, "corrupt frame"));
-  if (counters.packets_lost > 0) add(counted(counters.packets_lost, "packet") + " lost on the way");
-  if (counters.segments_lost > 0) add(counted(counters.segments_lost, "segment") + " missing");
   const StreamEnd& end = facts.end;
   if (counters.truncated) add(facts.info.live && end.broke ? "lost connection: " + end.reason : "cut short");
   if (!facts.fault.what.empty()) add(error_text(facts.fault));

@@ -11,6 +11,7 @@
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 
 #if SACCADE_VIEW
 #include "app/media/png.h"
@@ -68,6 +69,15 @@ double shown_s(const ui::ViewFacts& facts) {
   return static_cast<double>(facts.time.pts_ns - facts.time.start_pts_ns) * 1e-9;
 }
 
+// What was wrong with the input is said, but for an error, which was: the log has it.
+ExitCode report(const SourceConfig& source, const std::string& error, const std::string& damage) {
+  if (!damage.empty()) {
+    fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was shown\n", masked_uri(source.uri),
+               damage);
+  }
+  return error.empty() && damage.empty() ? ExitCode::kOk : ExitCode::kPartial;
+}
+
 int run_offscreen(const Options& options, const SourceConfig& source) {
   ui::OffscreenConfig config;
   config.source = source;
@@ -83,8 +93,9 @@ int run_offscreen(const Options& options, const SourceConfig& source) {
     save(picture, shot.path);
     print_shot(options.json, shot.path, shown_s(viewer.facts), viewer.settings, viewer.facts);
   };
-  const int saved = ui::render_offscreen(config, save_shot, [&] { return stop.requested(); });
-  return static_cast<int>(saved < static_cast<int>(config.shots.size()) ? ExitCode::kInterrupted : ExitCode::kOk);
+  const ui::OffscreenResult result = ui::render_offscreen(config, save_shot, [&] { return stop.requested(); });
+  if (result.saved < static_cast<int>(config.shots.size())) return static_cast<int>(ExitCode::kInterrupted);
+  return static_cast<int>(report(source, result.error, result.damage));
 }
 
 ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
@@ -125,7 +136,7 @@ int run_in_window(const Options& options, const SourceConfig& source) {
   config.ui_scale = static_cast<float>(options.view.ui_scale);
   const StopSignal stop([] { ui::wake_window(); });
   const ui::WindowResult result = ui::run_window(config, make_hooks(options, stop));
-  return static_cast<int>(result.error.empty() ? ExitCode::kOk : ExitCode::kPartial);
+  return static_cast<int>(report(source, result.error, result.facts.damage));
 }
 
 }  // namespace

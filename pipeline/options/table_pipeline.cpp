@@ -206,8 +206,8 @@ void add_scanpath(std::vector<StreamOption>& rows) {
       .more = "`raw`: at each frame the gaze at its time, without saccades of ours; {every} `fixation` then emits {rate} times a second.",
       .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<GazeMode>(), .shapes_result = true, .tunable = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.pipeline.scanpath.gaze; })},
-    {{.name = "gaze-units", .group = kScanpathGroup, .help = "of a file: auto, norm, norm-up, px, px:WxH[+X+Y]; also s, ms, us or ns",
-      .more = "`auto`: as the columns say. `norm`: 0 to 1 from the top left; `norm-up`: from the bottom left; `px`: pixels of the frame, or of a screen of W x H. "
+    {{.name = "gaze-units", .group = kScanpathGroup, .help = "of a file: auto, norm, norm-up, percent, px, px:WxH[+X+Y]; also s, ms, us or ns",
+      .more = "`auto`: as the columns say. `norm`: 0 to 1 from the top left; `norm-up`: from the bottom left; `percent`: 0 to 100 from the top left; `px`: pixels of the frame, or of a screen of W x H. "
               "A time's unit may follow a comma: `px,ms`.",
       .metavar = "UNITS", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_units, print_units}},
     {{.name = "ignore", .group = kScanpathGroup, .help = "where saliency never looks: X,Y,W,H or a mask's picture; may be repeated",

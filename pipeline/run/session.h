@@ -82,10 +82,7 @@ struct SessionFacts {
   double media_s = 0;           // from the first frame's time to the last one's
 
   // The input was not whole: what decoded was kept.
-  bool damaged() const {
-    return source.packets_corrupt > 0 || source.frames_corrupt > 0 || source.packets_lost > 0 ||
-           source.segments_lost > 0 || source.truncated || !fault.what.empty();
-  }
+  bool damaged() const { return !source.damage().empty() || source.truncated || !fault.what.empty(); }
   DurationHistogram& time(Stage stage) { return times[static_cast<std::size_t>(stage)]; }
   const DurationHistogram& time(Stage stage) const { return times[static_cast<std::size_t>(stage)]; }
 };

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 from patience import PATIENCE
-from program import SACCADE, ffmpeg, saccade
+from program import SACCADE, ffmpeg, make_clip, saccade
 from required import skip_or_fail
 
 GOLDEN = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]) / "tests" / "ui" / "golden"
@@ -39,6 +39,17 @@ def shoot(folder, source, *arguments, t="0"):
     if result.returncode != 0 or "OpenGL" in result.stderr:
         raise AssertionError(f"exit {result.returncode}: {result.stderr}")
     return read_png(path)
+
+
+def damaged_clip(folder):
+    """Two seconds of which some bytes in the middle are wrong; the container is whole."""
+    clip = pathlib.Path(make_clip(pathlib.Path(folder) / "damaged.ts", "testsrc2=size=160x120:rate=25:duration=2", "-g", "10"))
+    data = bytearray(clip.read_bytes())
+    middle = len(data) // 2 // 188 * 188
+    for packet in range(middle, middle + 8 * 188, 188):
+        data[packet + 100:packet + 180] = bytes(80)
+    clip.write_bytes(data)
+    return clip
 
 
 class Screen:

@@ -166,6 +166,7 @@ struct ViewFacts {
   int source_number = 0;            // of sources shown so far
   std::int64_t pictures_drawn = 0;  // for the screen: none while nobody can see them
   std::string error;                // the stream broke: the line that says how; empty otherwise
+  std::string damage;               // what did not come or not decode, counted: at the end, and when the viewer quits
   std::string state;                // what is waited for: "opening clip.mp4 ...", "lost, try 2 of 5"; empty: nothing
   std::string message;              // for the person, shown for a moment: "saved ..."
   std::string note;                 // what a key has just done, shown for a shorter moment

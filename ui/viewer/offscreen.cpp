@@ -25,9 +25,9 @@ gl::Context make_context(const Log& log) {
 
 }  // namespace
 
-int render_offscreen(const OffscreenConfig& config,
-                     const std::function<void(const Shot&, const Picture&, Viewer&)>& save,
-                     const std::function<bool()>& stopped) {
+OffscreenResult render_offscreen(const OffscreenConfig& config,
+                                 const std::function<void(const Shot&, const Picture&, Viewer&)>& save,
+                                 const std::function<bool()>& stopped) {
   FeedConfig wanted;
   wanted.source = config.source;
   wanted.policy = QueuePolicy::kBlock;
@@ -40,7 +40,7 @@ int render_offscreen(const OffscreenConfig& config,
   std::vector<Shot> shots = config.shots;
   std::stable_sort(shots.begin(), shots.end(), [](const Shot& a, const Shot& b) { return a.t_s < b.t_s; });
 
-  int saved = 0;
+  OffscreenResult result;
   for (const Shot& shot : shots) {
     playback.show_until(viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9), stopped);
     if (stopped()) break;
@@ -49,9 +49,11 @@ int render_offscreen(const OffscreenConfig& config,
     for (int pass = 0; pass < 2; ++pass)
       viewer.picture(config.width_px, config.height_px, config.scale);  // sizes settle
     save(shot, viewer.picture(config.width_px, config.height_px, config.scale), viewer);
-    ++saved;
+    ++result.saved;
   }
-  return saved;
+  result.error = viewer.facts.error;
+  result.damage = viewer.facts.damage;
+  return result;
 }
 
 }  // namespace saccade::ui

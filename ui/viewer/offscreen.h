@@ -26,11 +26,17 @@ struct OffscreenConfig {
   float scale = 1;  // pixels a point
 };
 
+struct OffscreenResult {
+  int saved = 0;       // pictures: fewer than asked for when stopped
+  std::string error;   // the stream broke before the last shot: how
+  std::string damage;  // what did not come or not decode before its end, where that was reached
+};
+
 // Every frame up to the last shot goes through the pipeline, as in a dump. `save` gets each picture, in the order of
-// their times; `stopped` is asked between frames, and config.source.stop ends what waits. Returns how many were saved:
-// fewer when stopped. Times behind the end show the last frame. Throws InputError, UnavailableError (no OpenGL).
-int render_offscreen(const OffscreenConfig& config,
-                     const std::function<void(const Shot&, const Picture&, Viewer&)>& save,
-                     const std::function<bool()>& stopped);
+// their times; `stopped` is asked between frames, and config.source.stop ends what waits. Times behind the end show the
+// last frame. Throws InputError, UnavailableError (no OpenGL).
+OffscreenResult render_offscreen(const OffscreenConfig& config,
+                                 const std::function<void(const Shot&, const Picture&, Viewer&)>& save,
+                                 const std::function<bool()>& stopped);
 
 }  // namespace saccade::ui

@@ -94,9 +94,14 @@ bool Playback::fetch_next() {
   return status == PollStatus::kFrame;
 }
 
+void Playback::note_damage(const SourceCounters& counters) {
+  viewer_.facts.pace.frames_corrupt = counters.frames_corrupt;
+  viewer_.facts.damage = counters.damage();
+}
+
 void Playback::note_end() {
   const Feed& feed = *this->feed();
-  viewer_.facts.pace.frames_corrupt = feed.counters().frames_corrupt;
+  note_damage(feed.counters());
   const std::string why = why_broken(feed);
   if (!why.empty() && viewer_.facts.error.empty()) {
     viewer_.facts.error = why;
@@ -302,6 +307,14 @@ void Playback::refresh_facts() {
   facts.pace.queue_capacity = feed->capacity();
   facts.pace.dropped_queue = feed->queue_counters().dropped_stale;
   facts.time.duration_ns = feed->duration_ns();
+}
+
+void Playback::finish() {
+  refresh_facts();
+  jobs_.give_up_seeking();
+  if (viewer_.feed() == nullptr) return;
+  viewer_.feed()->stop();
+  note_damage(viewer_.feed()->counters());
 }
 
 double Playback::wait_s() {

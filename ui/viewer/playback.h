@@ -47,6 +47,7 @@ class Playback {
   void take(const ViewRequests& requests);  // seeks, steps and the settings' reset; the others are not its business
   void apply_settings();                    // of the viewer: speed
   void refresh_facts();                     // those that change between frames
+  void finish();                            // no frame comes any more; what was damaged is known
   void say(std::string message);            // for the person, and for the log
   void expire_texts();                      // message and note
   bool take_redraw() { return std::exchange(redraw_, false); }  // something changed that is no frame
@@ -62,6 +63,7 @@ class Playback {
   void begin_again();
   void note_stall();
   std::string waited_for(std::int64_t now_ns);
+  void note_damage(const SourceCounters& counters);
   void note_end();
   void reach_end();
   void seek(std::int64_t pts_ns);

@@ -156,7 +156,7 @@ WindowResult Window::run() {
     if (closing()) break;
     wait();
   }
-  playback_.refresh_facts();
+  playback_.finish();
   if (hooks_.report) hooks_.report("end", viewer_);
   WindowResult result{viewer_.facts, viewer_.facts.error};
   result.facts.stream = nullptr;

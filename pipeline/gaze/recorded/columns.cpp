@@ -66,8 +66,9 @@ ColumnName column_name(std::string_view name) {
   }
   column.words = words_of(name);
   static constexpr std::string_view kUnits[] = {
-      "s",  "sec",         "secs", "seconds", "ms",    "msec",   "milliseconds", "us", "usec", "microseconds",
-      "ns", "nanoseconds", "px",   "pix",     "pixel", "pixels", "norm",         "mm", "deg",  "degrees"};
+      "s",    "sec",          "secs", "seconds",     "ms", "msec",    "milliseconds", "us",
+      "usec", "microseconds", "ns",   "nanoseconds", "px", "pix",     "pixel",        "pixels",
+      "norm", "mm",           "deg",  "degrees",     "%",  "percent", "pct"};
   const std::size_t space = column.words.rfind(' ');
   if (space == std::string::npos) {
     if (column.words.size() < 2 || time_unit(column.words) == TimeUnit::kAuto) return column;
@@ -82,11 +83,13 @@ ColumnName column_name(std::string_view name) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
+bool is_percent(std::string_view unit) { return has(unit, "%") || has(unit, "percent") || unit == "pct"; }
+
 // How well a place's unit suits, 0 best: of the video itself, of 0..1, of a screen's pixels.
 // nullopt: it is no place on a picture.
 std::optional<int> unit_rank(std::string_view unit) {
   const bool px = has(unit, "px") || has(unit, "pix"), norm = has(unit, "norm");
-  if (!px && !norm) return unit.empty() ? std::optional(3) : std::nullopt;
+  if (!px && !norm && !is_percent(unit)) return unit.empty() ? std::optional(3) : std::nullopt;
   return (has(unit, "mcs") ? 0 : 2) + (norm ? 0 : 1);
 }
 
@@ -230,7 +233,7 @@ bool find_places(const Finder& names, bool raw, GazeColumns& columns, std::strin
 
 GazeSpace space_of(const ColumnName& x, std::string_view stem, bool surface) {
   if (stem == "norm pos " || (surface && x.unit == "norm")) return GazeSpace::kNormUp;
-  if (has(x.unit, "px") || has(x.unit, "pix")) return GazeSpace::kPx;
+  if (has(x.unit, "px") || has(x.unit, "pix") || is_percent(x.unit)) return GazeSpace::kPx;
   if (has(x.unit, "norm") || stem == "u" || stem == "fpog" || stem == "bpog" || stem == "norm ")
     return GazeSpace::kNorm;
   const bool tracker =
@@ -278,6 +281,7 @@ std::optional<GazeColumns> find_columns(std::span<const std::string_view> header
   const std::string_view on_surface[] = {"on surf", "on surface", "gaze detected on surface"};
   columns.on_surface = names.first_of(on_surface);
   columns.space = space_of(names[columns.x[0]], stem, columns.on_surface != kNone);
+  columns.percent = is_percent(names[columns.x[0]].unit);
   columns.time_unit = time_unit(names[columns.time].unit);
   if (stem == "fpog" || stem == "bpog") columns.time_unit = TimeUnit::kSeconds;
   if (stem == "current fix ") columns.time_unit = TimeUnit::kMilliseconds;
@@ -300,6 +304,7 @@ std::optional<GazeColumns> find_columns(std::span<const std::string_view> header
   columns.screen_height = names.first_of(heights);
   if (has(names[columns.x[0]].unit, "mcs"))
     columns.screen_width = columns.screen_height = kNone;  // of the video itself
+  if (columns.percent) columns.screen_width = columns.screen_height = kNone;
   if (columns.screen_height == kNone) columns.screen_width = kNone;
   name_format(names, columns, stem, header);
   for (const std::string_view name : header) columns.names.emplace_back(name);

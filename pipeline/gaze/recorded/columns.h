@@ -17,6 +17,7 @@ struct GazeColumns {
   TimeUnit time_unit = TimeUnit::kAuto;
   std::vector<int> x, y;  // one, or the left and the right eye's
   GazeSpace space = GazeSpace::kAuto;
+  bool percent = false;    // kPx, of a screen of 100 x 100
   bool fixations = false;  // a row is a fixation
   int confidence = kNone;  // 0..1
   int valid = kNone;       // 0: nothing was seen

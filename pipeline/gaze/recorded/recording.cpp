@@ -73,7 +73,8 @@ class Judge {
   }
   [[noreturn]] void refuse_all() const {
     const std::string what = first_refused_.empty() ? "no row holds a look" : first_refused_;
-    const char* tried = facts_.off_screen > 0 ? "; give the units of the file: norm, norm-up, px or px:WxH" : "";
+    const char* tried =
+        facts_.off_screen > 0 ? "; give the units of the file: norm, norm-up, percent, px or px:WxH" : "";
     if (raw_.strict) fail(first_refused_line_, fmt::format("{}{}", what, tried));
     fail(first_refused_line_,
          fmt::format("{}; nothing of its {} rows lies on the picture ({}){}", what, facts_.rows, facts_.units, tried));
@@ -123,6 +124,7 @@ void Judge::settle_space() {
   if (space_ == GazeSpace::kPx) settle_screen();
   facts_.units = space_ == GazeSpace::kNorm     ? "norm"
                  : space_ == GazeSpace::kNormUp ? "norm-up"
+                 : screen_ == kPercent          ? "percent"
                                                 : fmt::format("px of {}x{}", screen_.width_px, screen_.height_px);
 }
 

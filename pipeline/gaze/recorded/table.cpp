@@ -133,7 +133,7 @@ class TableReader {
   RawRecording finish() {
     out_.format = columns_.format;
     out_.space = columns_.space;
-    out_.screen = screen_;
+    out_.screen = columns_.percent ? kPercent : screen_;
     out_.time_unit = columns_.time_unit;
     out_.own_clock = columns_.own_clock;
     out_.strict = columns_.plain;

@@ -55,6 +55,9 @@ bool take_space(std::string_view word, GazeUnits& units) {
     units.space = GazeSpace::kNorm;
   } else if (word == "norm-up") {
     units.space = GazeSpace::kNormUp;
+  } else if (word == "percent") {
+    units.space = GazeSpace::kPx;
+    units.screen = kPercent;
   } else if (word == "px") {
     units.space = GazeSpace::kPx;
   } else if (const auto box = word.starts_with("px:") ? parse_box(word.substr(3)) : std::nullopt) {
@@ -97,10 +100,10 @@ GazeUnits parse_gaze_units(const std::string& text) {
     } else if (!time_given && take_time(word, units)) {
       time_given = true;
     } else {
-      throw UsageError(
-          fmt::format("'{}' is not auto, norm, norm-up, px, px:WxH or px:WxH+X+Y, or one of these and a time's "
-                      "unit, s, ms, us or ns: px:1920x1080,ms",
-                      text));
+      throw UsageError(fmt::format(
+          "'{}' is not auto, norm, norm-up, percent, px, px:WxH or px:WxH+X+Y, or one of these and a time's "
+          "unit, s, ms, us or ns: px:1920x1080,ms",
+          text));
     }
     if (comma == rest.npos) return units;
     rest.remove_prefix(comma + 1);
@@ -112,8 +115,8 @@ std::string print_gaze_units(const GazeUnits& units) {
   const ScreenBox& box = units.screen;
   if (units.space == GazeSpace::kNorm) text = "norm";
   if (units.space == GazeSpace::kNormUp) text = "norm-up";
-  if (units.space == GazeSpace::kPx) text = "px";
-  if (units.space == GazeSpace::kPx && box.width_px > 0) text += fmt::format(":{}x{}", box.width_px, box.height_px);
+  if (units.space == GazeSpace::kPx) text = box == kPercent ? "percent" : "px";
+  if (text == "px" && box.width_px > 0) text += fmt::format(":{}x{}", box.width_px, box.height_px);
   if (box.left_px != 0 || box.top_px != 0) text += fmt::format("+{}+{}", box.left_px, box.top_px);
   for (const TimeWord& time : kTimes) {
     if (time.unit == units.time) text += fmt::format("{}{}", text.empty() ? "" : ",", time.word);

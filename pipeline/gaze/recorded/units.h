@@ -20,6 +20,8 @@ struct ScreenBox {
   bool operator==(const ScreenBox&) const = default;
 };
 
+inline constexpr ScreenBox kPercent = {0, 0, 100, 100};  // places in hundredths of the picture
+
 struct GazeUnits {
   GazeSpace space = GazeSpace::kAuto;
   ScreenBox screen;  // kPx
@@ -27,7 +29,8 @@ struct GazeUnits {
   bool operator==(const GazeUnits&) const = default;
 };
 
-// "auto", or SPACE[,TIME], either of which may be left out: norm, norm-up, px, px:WxH, px:WxH+X+Y; s, ms, us, ns.
+// "auto", or SPACE[,TIME], either of which may be left out: norm, norm-up, percent, px, px:WxH, px:WxH+X+Y; s, ms,
+// us, ns.
 // Throws UsageError for anything else.
 GazeUnits parse_gaze_units(const std::string& text);
 std::string print_gaze_units(const GazeUnits& units);  // what parse_gaze_units() reads back

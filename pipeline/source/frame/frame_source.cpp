@@ -1,6 +1,21 @@
 #include "pipeline/source/frame/frame_source.h"
 
+#include <fmt/format.h>
+
 namespace saccade {
+
+std::string SourceCounters::damage() const {
+  std::string text;
+  const auto add = [&text](std::int64_t count, const char* what, const char* how) {
+    if (count == 0) return;
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", count, what, count == 1 ? "" : "s", how);
+  };
+  add(packets_corrupt, "corrupt packet", "");
+  add(frames_corrupt, "corrupt frame", "");
+  add(packets_lost, "packet", " lost on the way");
+  add(segments_lost, "segment", " missing");
+  return text;
+}
 
 SourceCounters& SourceCounters::operator+=(const SourceCounters& other) {
   frames += other.frames;

@@ -90,6 +90,7 @@ struct SourceCounters {
   std::int64_t gaps_ns = 0;            // their length in all: from the last frame before to the first one after
 
   SourceCounters& operator+=(const SourceCounters& other);  // truncated: one of the two was
+  std::string damage() const;  // "3 corrupt packets, 1 corrupt frame"; empty: all that was sent came, and decoded
 };
 
 // How a live stream's connection stands.

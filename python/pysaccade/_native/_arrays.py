@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pysaccade._native._arguments import is_tensor, quoted, require_dense
 from pysaccade._native._errors import UnavailableError
 
 # The library's word of a sample type -> NumPy's; torch names them alike.
@@ -52,17 +53,19 @@ def place_of(array: str, device: Any, who: str = "Stream") -> Place:
         UnavailableError: It needs torch, or a torch with CUDA, and there is none.
     """
     if array not in {"auto", "torch", "numpy"}:
-        raise ValueError(f"{who}: array is 'auto', 'torch' or 'numpy', not {array!r}")
-    name, index = _device(device, who)
+        raise ValueError(f"{who}: array is 'auto', 'torch' or 'numpy', not {quoted(array)}")
+    name, index = device_of(device, who)
     if array == "numpy" and name == "cuda":
-        raise ValueError(f"{who}: NumPy's arrays can't lie on device={device!r}; pass device='cpu', or array='torch'")
+        raise ValueError(
+            f"{who}: NumPy's arrays can't lie on device={quoted(device)}; pass device='cpu', or array='torch'"
+        )
     kind = array if array != "auto" else "torch" if name == "cuda" or torch_is_there() else "numpy"
     if kind == "torch":
         torch = import_torch()
         if name == "cuda" and not torch.cuda.is_available():
             raise UnavailableError(
-                f"{who}: torch {torch.__version__} finds no GPU for device={device!r}; pass device='cpu', or install "
-                "a torch with CUDA"
+                f"{who}: torch {torch.__version__} finds no GPU for device={quoted(device)}; pass device='cpu', or "
+                "install a torch with CUDA"
             )
         if name == "cuda" and index is not None and index >= torch.cuda.device_count():
             count = torch.cuda.device_count()
@@ -70,17 +73,17 @@ def place_of(array: str, device: Any, who: str = "Stream") -> Place:
     return Place(kind, name, index)
 
 
-def _device(device: Any, who: str) -> tuple[str, int | None]:
+def device_of(device: Any, who: str) -> tuple[str, int | None]:
     """(name, index) of "auto", "cpu", "cuda", "cuda:1", 1 or a torch.device."""
     if type(device).__name__ == "device" and hasattr(device, "index"):
         device = str(device)
     elif isinstance(device, int) and not isinstance(device, bool):
         device = f"cuda:{device}"
     if not isinstance(device, str):
-        raise TypeError(f"{who}: device takes 'auto', 'cpu', 'cuda', 'cuda:N' or a torch.device, not {device!r}")
+        raise TypeError(f"{who}: device takes 'auto', 'cpu', 'cuda', 'cuda:N' or a torch.device, not {quoted(device)}")
     name, colon, number = device.partition(":")
     if name not in {"auto", "cpu", "cuda"} or (name == "auto" and colon) or (colon and not number.isdecimal()):
-        raise ValueError(f"{who}: device is 'auto', 'cpu', 'cuda' or 'cuda:N', not {device!r}")
+        raise ValueError(f"{who}: device is 'auto', 'cpu', 'cuda' or 'cuda:N', not {quoted(device)}")
     return name, int(number) if colon and name == "cuda" else None
 
 
@@ -99,7 +102,7 @@ def dtype_word(dtype: Any) -> str:
             name = np.dtype(dtype).name
         except TypeError:
             if not isinstance(dtype, str):
-                raise TypeError(f"Stream: dtype takes uint8, float16 or float32, not {dtype!r}") from None
+                raise TypeError(f"Stream: dtype takes uint8, float16 or float32, not {quoted(dtype)}") from None
     for word, numpy_name in DTYPES.items():
         if name == numpy_name:
             return word
@@ -200,12 +203,21 @@ def bytes_of(array: Any) -> int:
     return int(array.nbytes)
 
 
+def _who_and_name(what: str) -> tuple[str, str]:
+    who, _, name = what.partition(": ")
+    return (who, name) if name else (what.partition(" ")[0], what)
+
+
 def as_host_array(values: Any, what: str) -> np.ndarray[Any, Any]:
     """A tensor on any device, an array or a sequence as a NumPy array; copied only where it must be.
 
     Raises:
         TypeError: It is none of these.
     """
+    if is_tensor(values):
+        require_dense(values, *_who_and_name(what))
+        if values.device.type == "meta":
+            raise TypeError(f"{what} is a meta tensor, which holds no numbers")
     if hasattr(values, "detach"):  # a tensor: off its device, off autograd, off the types that NumPy lacks
         values = values.detach()
         if values.is_floating_point() and values.element_size() < 4:

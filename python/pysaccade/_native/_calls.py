@@ -72,7 +72,7 @@ def text(raw: bytes | None) -> str:
 def c_text(value: str, what: str) -> bytes:
     """A Python string as C's. A zero inside would end it early: ValueError."""
     if "\0" in value:
-        raise ValueError(f"{what} holds a zero character: {value!r}")
+        raise ValueError(f"{what} holds a zero character")
     return value.encode("utf-8", "surrogateescape")
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pysaccade._native._arguments import quoted
+
 Triple = tuple[float, float, float]
 
 
@@ -40,7 +42,7 @@ def normalization_of(value: Any, dtype: str) -> Normalization:
     else:
         if not isinstance(value, Sequence) or len(value) != 2:
             names = ", ".join(map(repr, PUBLISHED))
-            raise TypeError(f"Stream: normalize takes None, {names} or (mean, std), not {value!r}")
+            raise TypeError(f"Stream: normalize takes None, {names} or (mean, std), not {quoted(value)}")
         found = Normalization(_triple(value[0], "mean"), _triple(value[1], "std"), None)
         if min(found.std) <= 0:
             raise ValueError(f"Stream: normalize: std must be above 0, not {found.std}")
@@ -53,7 +55,7 @@ def _triple(values: Any, what: str) -> Triple:
     try:
         numbers = tuple(float(value) for value in values)
     except (TypeError, ValueError):
-        raise TypeError(f"Stream: normalize: {what} takes three numbers, not {values!r}") from None
+        raise TypeError(f"Stream: normalize: {what} takes three numbers, not {quoted(values)}") from None
     if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        raise ValueError(f"Stream: normalize: {what} takes three numbers, not {values!r}")
+        raise ValueError(f"Stream: normalize: {what} takes three numbers, not {quoted(values)}")
     return numbers

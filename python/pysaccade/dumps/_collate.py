@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pysaccade._native._arguments import quoted, shown
 from pysaccade.emission._emission import Emission
 
 try:
@@ -21,7 +22,7 @@ _OF_TOKENS = ("patches", "geometry", "positions", "emission")  # [K, ...]
 _OF_EMISSIONS = ("reuse", "frame", "pts_seconds", "fixation")  # [T, ...]
 
 
-def collate(items: Sequence[Mapping[str, Any] | Emission], layout: str = "padded") -> dict[str, Any]:
+def collate(items: Iterable[Mapping[str, Any] | Emission], layout: str = "padded") -> dict[str, Any]:
     """Batch B items of a `DumpDataset`, or emissions, that have different numbers of tokens.
 
     Use it as a DataLoader's `collate_fn`; for the other layout `functools.partial(collate, layout="packed")`.
@@ -46,8 +47,10 @@ def collate(items: Sequence[Mapping[str, Any] | Emission], layout: str = "padded
         ValueError: No item, an unknown layout, or items whose patches have different types or shapes.
     """
     if layout not in _LAYOUTS:
-        raise ValueError(f"collate: layout is {layout!r}; it must be one of {_LAYOUTS}")
-    rows = [_item_of(item) if isinstance(item, Emission) else dict(item) for item in items]
+        raise ValueError(f"collate: layout is {quoted(layout)}; it must be one of {_LAYOUTS}")
+    if not isinstance(items, Iterable) or isinstance(items, (str, bytes, Mapping)):
+        raise TypeError(f"collate: items takes a list of items, not {shown(items)}")
+    rows = [_item_of(item) if isinstance(item, Emission) else _dict_of(item, i) for i, item in enumerate(items)]
     _check(rows)
     batch: dict[str, Any] = {}
     most = max(row["reuse"].shape[1] for row in rows) if "reuse" in rows[0] else 0
@@ -75,6 +78,14 @@ def collate(items: Sequence[Mapping[str, Any] | Emission], layout: str = "padded
         shift = torch.repeat_interleave(batch["cu_seqlens"][:-1].long(), torch.tensor(emissions, device=device))
         batch["reuse"] = torch.where(batch["reuse"] >= 0, batch["reuse"] + shift[:, None], batch["reuse"])
     return batch
+
+
+def _dict_of(item: Any, number: int) -> dict[str, Any]:
+    if not isinstance(item, Mapping):
+        raise TypeError(f"collate: item {number} is no item of a DumpDataset and no Emission, but {shown(item)}")
+    if not isinstance(item.get("patches"), Tensor):
+        raise ValueError(f"collate: item {number} has no tensor 'patches'")
+    return dict(item)
 
 
 def _item_of(emission: Emission) -> dict[str, Any]:

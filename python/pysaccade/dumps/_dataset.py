@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native import _arguments
+from pysaccade._native._arguments import quoted
 from pysaccade._native._errors import InputError
 from pysaccade.dumps._dump import Dump
 from pysaccade.dumps._reuse import Array, plan_tokens
@@ -80,9 +81,9 @@ class DumpDataset(Dataset[Item]):
         self._clip = _at_least_one("clip", clip)
         self._stride = self._clip if stride is None else _at_least_one("stride", stride)
         if positions is not None and positions not in KINDS:
-            raise ValueError(f"DumpDataset: positions is {positions!r}; it must be None or one of {KINDS}")
+            raise ValueError(f"DumpDataset: positions is {quoted(positions)}; it must be None or one of {KINDS}")
         if t not in TIMES:
-            raise ValueError(f"DumpDataset: t is {t!r}; it must be one of {TIMES}")
+            raise ValueError(f"DumpDataset: t is {quoted(t)}; it must be one of {TIMES}")
         self._only_changed, self._positions, self._t, self._transform = only_changed, positions, t, transform
         opened = [
             source if isinstance(source, Dump) else Dump(source, require_complete=require_complete)
@@ -105,7 +106,7 @@ class DumpDataset(Dataset[Item]):
 
     def __getitem__(self, index: int) -> Any:
         """The clip of this number; what it holds stands above."""
-        number = operator.index(index)
+        number = _arguments.whole(index, "DumpDataset", "index", -(1 << 62), 1 << 62)
         if not -len(self) <= number < len(self):
             raise IndexError(f"DumpDataset: clip {number} of {len(self)}")
         number %= len(self)
@@ -172,21 +173,20 @@ def _rows(array: Array, tokens: Array) -> Array:
 
 
 def _at_least_one(name: str, value: int) -> int:
-    number = operator.index(value)
-    if number < 1:
-        raise ValueError(f"DumpDataset: {name} is {number}; it must be 1 or more")
-    return number
+    return _arguments.whole(value, "DumpDataset", name, 1, 1 << 40)
 
 
 def _sources(dumps: Source | Iterable[Source]) -> list[Source]:
     if isinstance(dumps, Dump):
         return [dumps]
-    if isinstance(dumps, (str, os.PathLike)):
-        folder = Path(os.fsdecode(dumps))
+    if isinstance(dumps, (str, bytes, os.PathLike)):
+        folder = Path(_arguments.path(dumps, "DumpDataset", "dumps"))
         below = (
             sorted(meta.parent for meta in folder.glob("*/meta.json")) if not (folder / "meta.json").exists() else []
         )
         return list(below) or [folder]
+    if not isinstance(dumps, Iterable):
+        raise TypeError(f"DumpDataset: dumps takes folders or Dumps, not {_arguments.shown(dumps)}")
     found = list(dumps)
     if not found:
         raise ValueError("DumpDataset: there is no dump")

@@ -12,6 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from pysaccade._native import _arguments
 from pysaccade._native._errors import InputError
 from pysaccade.dumps._npy import NpyFile, read_header
 from pysaccade.emission._emission import Emission, Triple
@@ -49,7 +50,7 @@ class Dump:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, require_complete: bool = True) -> None:
-        self._path = Path(os.fsdecode(path))
+        self._path = Path(_arguments.path(path, "Dump"))
         self._absolute = self._path.absolute()  # also where it is unpickled, in another folder
         self._require_complete = bool(require_complete)
         self._rows: slice | None = None
@@ -180,6 +181,7 @@ class Dump:
         Raises:
             ValueError: It is before the first emission, or not a number.
         """
+        seconds = _arguments.number(seconds, "Dump.at", "seconds")
         i = int(np.searchsorted(self.pts_seconds, seconds, side="right")) - 1
         if i < 0 or math.isnan(seconds):
             first = f"the first emission is at {self.pts_seconds[0]:.3f} s" if len(self) else "there is no emission"

@@ -10,12 +10,16 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from pysaccade._native import _arguments, _arrays
+from pysaccade._native._arguments import quoted, without_secrets
 from pysaccade._native._errors import DamagedInputWarning, InputError, UnavailableError
 from pysaccade._native._library import program
+from pysaccade._native._scanpath import places_of
 
 # Exit codes, as docs/DUMPS.md lists them.
 _USAGE, _PARTIAL, _INTERRUPTED, _BAD_INPUT, _UNAVAILABLE = 2, 3, 4, 65, 69
@@ -29,6 +33,7 @@ _ELSEWHERE = {
 _SAMPLES = {"uint8": "u8", "float16": "f16", "float32": "f32"}
 _FLAGS = "overwrite|resume|loop|allow-network|require-hwdec"
 _LOG_LINE = re.compile(r"saccade: (trace|debug|info|warning|error|critical): (.*)")
+_RATE = 4.0  # fixations a second, by default
 _SOON_S = 0.5  # a terminal's Ctrl-C reaches the program, too: it has this long to end by itself
 _PATIENCE_S = 5.0
 
@@ -44,7 +49,8 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
         path: The folder of the dump.
         **options: The command line's by their names (docs/OPTIONS.md), with underscores: `every="frame"`,
             `patches=160`, `overwrite=True`. None is the default. Numbers in a list are joined by commas; a list of
-            texts or of lists gives the option once for each: `ignore=["mask.png", (0, 0, 200, 60)]`.
+            texts or of lists gives the option once for each: `ignore=["mask.png", (0, 0, 200, 60)]`. `device` is also
+            "cpu", "cuda", "cuda:1" or a torch.device, and `fixation` a place or a scanpath in memory, as `Stream`'s.
 
     Returns:
         The dump's manifest: counts, drops, errors, times.
@@ -61,19 +67,54 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
     """
     name, folder = _path("source", source), _path("path", path)
     command = [str(program()), "dump", f"--output={folder}", "--json", "--progress=none", "--log-level=warn"]
-    for key, value in options.items():
-        command += _arguments(key, value)
-    code, said = _run([*command, "--", name], stdin=None if name == "-" else subprocess.DEVNULL)
+    with tempfile.TemporaryFile() as scanpath:
+        for key, value in _as_the_program_says(options, name == "-", scanpath).items():
+            command += _options(key, value)
+        code, said = _run([*command, "--", name], None if name == "-" else scanpath.fileno(), scanpath.fileno())
     words = _words(said)
     manifest = Path(folder, "manifest.json")
     if code not in (0, _PARTIAL) and not (code == _INTERRUPTED and manifest.exists()):
-        raise _exception(code, words or f"{name}: no dump was made")
+        raise _exception(code, words or f"{without_secrets(name)}: no dump was made")
     if not manifest.exists():
-        raise InputError(words or f"{name}: no dump was made")
+        raise InputError(words or f"{without_secrets(name)}: no dump was made")
     if code == _PARTIAL:
         warnings.warn(words, DamagedInputWarning, stacklevel=2)
     content: dict[str, Any] = json.loads(manifest.read_bytes())
     return content
+
+
+def _as_the_program_says(options: dict[str, Any], reads_stdin: bool, scanpath: IO[bytes]) -> dict[str, Any]:
+    """A Stream's forms of `device` and `fixation` as the program has them.
+
+    Many places are written to `scanpath`, which it finds as its stdin: the same name each time, so that resume=True
+    finds the same options.
+    """
+    said = dict(options)
+    device, fixation = said.get("device"), said.get("fixation")
+    if (isinstance(device, str) and not device.isdecimal()) or type(device).__name__ == "device":
+        name, said["device"] = _arrays.device_of(device, "dump")
+        backend = said.get("backend")
+        if name != "auto":
+            if backend not in (None, "auto", name):
+                raise ValueError(
+                    f"dump: device={quoted(str(device))} conflicts with backend={quoted(backend)}; leave one out"
+                )
+            said["backend"] = name
+    if fixation is None or isinstance(fixation, (str, os.PathLike)):
+        return said
+    if callable(fixation) and not hasattr(fixation, "__array__"):
+        raise TypeError(
+            "dump: a callable fixation can't be asked by the program; iterate over a Stream, or pass places"
+        )
+    places = places_of(fixation, said.get("rate") or _RATE, "dump")
+    if isinstance(places, tuple):
+        said["fixation"] = f"center:{places[0]!r},{places[1]!r}"
+    else:
+        rows = (",".join(map(repr, row)) for row in places.tolist())
+        scanpath.write("\n".join(["t_s,u,v", *rows, ""]).encode())
+        scanpath.seek(0)
+        said["fixation"] = f"file:/dev/fd/{scanpath.fileno()}" if reads_stdin else "file:/dev/stdin"
+    return said
 
 
 def main() -> int:
@@ -87,15 +128,10 @@ def main() -> int:
 
 
 def _path(argument: str, value: Any) -> str:
-    if isinstance(value, (str, os.PathLike)):
-        text = os.fsdecode(value)
-        if text:
-            return text
-        raise ValueError(f"dump: {argument} is empty")
-    raise TypeError(f"dump: {argument} is of type {type(value).__name__}; it must be a path or a name")
+    return _arguments.path(value, "dump", argument)
 
 
-def _arguments(key: str, value: Any) -> list[str]:
+def _options(key: str, value: Any) -> list[str]:
     """One option as the command line takes it, its value behind '=': so that it may begin with a dash."""
     if key in _ELSEWHERE:
         raise TypeError(f"dump: option {key}: {_ELSEWHERE[key]}")
@@ -130,9 +166,11 @@ def _text(key: str, value: Any) -> str:
     raise TypeError(f"dump: option {key} is of type {type(value).__name__}; give a text, a number, True or a list")
 
 
-def _run(command: list[str], stdin: int | None) -> tuple[int, str]:
+def _run(command: list[str], stdin: int | None, kept_open: int) -> tuple[int, str]:
     """Run the program and give its exit code and what it says on stderr."""
-    with subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=(kept_open,)
+    ) as process:
         try:
             said = process.communicate()[1]
         except BaseException:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._arguments import number
 from pysaccade.emission._positions import positions
 
 Triple = tuple[float, float, float]
@@ -113,7 +114,7 @@ class Emission:
         Raises:
             ValueError: `kind` is none of these.
         """
-        time = float(self.frame if t is None else t)
+        time = float(self.frame) if t is None else number(t, "positions", "t")
         return positions(self.geometry, kind, size=self.size, patch_size=self.patch_size, t=time)
 
     def to(self, device: Any = None, dtype: Any = None, *, non_blocking: bool = False) -> Emission:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._arguments import quoted
+
 KINDS = ("thw", "uv", "xyl")
 
 
@@ -27,7 +29,7 @@ def positions(geometry: Any, kind: str, *, size: tuple[int, int], patch_size: in
         ValueError: `kind` is none of these.
     """
     if kind not in KINDS:
-        raise ValueError(f"positions: kind is {kind!r}; it must be one of {', '.join(map(repr, KINDS))}")
+        raise ValueError(f"positions: kind is {quoted(kind)}; it must be one of {', '.join(map(repr, KINDS))}")
     if kind == "uv":
         return geometry[..., :2] + 0
     if kind == "xyl":

@@ -178,6 +178,9 @@ class Lattice:
         Returns:
             A plan [.., N] of the fixation's kind and place. Nothing waits for a GPU.
 
+        Raises:
+            ValueError: A fixation in the host's memory is not finite. On a GPU nobody looks, and NaN is 0.5.
+
         Convention: uv = (x, y) in [0, 1], origin at the top left.
         """
         who = "Lattice.plan"
@@ -186,6 +189,7 @@ class Lattice:
         if not _checks.is_tensor(fixation):
             return self._host_plan(fixation, bool(snap), device, who)
         _checks.require_coordinates(fixation, who, "fixation", 2)
+        _checks.require_finite(fixation, who, "fixation")
         if device is not None:
             fixation = fixation.to(device)
         _recording = _checks.recording()
@@ -213,8 +217,7 @@ class Lattice:
                 f"{who}: fixation takes (u, v), a tensor or an array, not {_checks.shown(fixation)}"
             ) from None
         _checks.require_coordinates(array, who, "fixation", 2)
-        if not np.isfinite(array).all():
-            raise ValueError(f"{who}: fixation is not finite: {_checks.shown(fixation)}")
+        _checks.require_finite(array, who, "fixation")
         if device is not None or not snap:
             import torch
 

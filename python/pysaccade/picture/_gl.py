@@ -7,6 +7,7 @@ import weakref
 from typing import Any
 
 from pysaccade._native import _arrays, _calls, _process
+from pysaccade._native._arguments import quoted
 
 
 def _free(address: int, born: int) -> None:
@@ -35,7 +36,7 @@ class GLBuffer:
     def __init__(self, id: int, *, device: Any = "cuda") -> None:  # noqa: A002
         place = _arrays.place_of("torch", device, "GLBuffer")
         if place.device != "cuda":
-            raise ValueError(f"GLBuffer: device is a GPU, not {device!r}")
+            raise ValueError(f"GLBuffer: device is a GPU, not {quoted(device)}")
         self.id = id
         self._index = _arrays.current_cuda_index(place)
         out = ctypes.c_void_p()

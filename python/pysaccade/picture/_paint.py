@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._arguments import number, shown, whole
 from pysaccade.emission._emission import Emission, Triple
 
 Array = np.ndarray[Any, Any]
@@ -22,9 +23,9 @@ def paint(
     *,
     width: int | None = None,
     mark: bool = False,
-    sar: float = 1.0,
-    mean: Triple = (0.0, 0.0, 0.0),
-    std: Triple = (1.0, 1.0, 1.0),
+    sar: float | None = None,
+    mean: Triple | None = None,
+    std: Triple | None = None,
 ) -> Image:
     """Paint patches back where the eye would see them: coarse ones first, fine ones over them.
 
@@ -32,15 +33,15 @@ def paint(
         paint(patches, plan, size)
 
     Args:
-        patches: An `Emission`, which says all that follows but `width` and `mark`; or samples [N, 3, S, S], NumPy's or
-            torch's on any device: u8, or floats that were normalised.
+        patches: An `Emission`, which says all that follows but `width` and `mark`, and takes none of it twice; or
+            samples [N, 3, S, S], NumPy's or torch's on any device: u8, or floats that were normalised.
         plan: Where they lie: an array [N, 4] of u, v, lod, coverage, or a plan with `centers` [N, 2], `lod` [N] and
             `coverage` [N].
         size: (H, W) of the frame in pixels.
         width: Of the picture in pixels; by default that of the frame as displayed.
         mark: Draw where the eye looks; of an emission.
-        sar: The width of a pixel over its height.
-        mean: What floats were normalised with: (x - mean) / std of x in [0, 1].
+        sar: The width of a pixel over its height; by default 1.
+        mean: What floats were normalised with: (x - mean) / std of x in [0, 1]; by default 0 and 1.
         std: The same.
 
     Returns:
@@ -50,6 +51,7 @@ def paint(
         TypeError, ValueError: Shapes do not fit, or `plan` or `size` is missing.
     """
     if isinstance(patches, Emission):
+        _say_nothing_twice(plan=plan, size=size, sar=sar, mean=mean, std=std)
         emission = patches.numpy() if not _is_bfloat16(patches.patches) else patches.to("cpu", _float32()).numpy()
         canvas = _Canvas(emission.size, emission.sar, width)
         canvas.paint(_colors(emission.patches, emission.mean, emission.std), np.asarray(emission.geometry))
@@ -65,9 +67,26 @@ def paint(
         raise ValueError(f"paint: patches are {list(samples.shape)}; they must be [N, 3, S, S]")
     if geometry.shape != (len(samples), 4):
         raise ValueError(f"paint: the plan is {list(geometry.shape)} for {len(samples)} patches; it must be [N, 4]")
-    canvas = _Canvas(size, sar, width)
-    canvas.paint(_colors(samples, mean, std), geometry)
+    canvas = _Canvas(_size(size), 1.0 if sar is None else number(sar, "paint", "sar"), width)
+    canvas.paint(_colors(samples, (0, 0, 0) if mean is None else mean, (1, 1, 1) if std is None else std), geometry)
     return canvas.image
+
+
+def _say_nothing_twice(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise TypeError(
+                f"paint: an Emission says its own {name}; leave it out, or pass emission.patches, emission.geometry "
+                "and the frame's size (width= is the picture's)"
+            )
+
+
+def _size(size: Any) -> tuple[int, int]:
+    try:
+        rows, cols = size
+    except (TypeError, ValueError):
+        raise TypeError(f"paint: size is the frame's (H, W), not {shown(size)}") from None
+    return whole(rows, "paint", "size[0]", 1, 1 << 24), whole(cols, "paint", "size[1]", 1, 1 << 24)
 
 
 def fit(picture: Any, height: int) -> Image:
@@ -103,6 +122,7 @@ class _Canvas:
         scale_x, scale_y = (sar, 1.0) if sar >= 1 else (1.0, 1 / sar)
         shown = (_extent(cols * scale_x), _extent(rows * scale_y))
         if width is not None:
+            width = whole(width, "paint", "width", 1, 1 << 16)
             shown = (_extent(width), _extent(shown[1] * width / shown[0]))
         self.scale = (shown[0] / cols, shown[1] / rows)
         self.image: Image = np.full((shown[1], shown[0], 3), _UNSEEN, np.uint8)

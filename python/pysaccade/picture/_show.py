@@ -84,7 +84,13 @@ def show(
     if hasattr(what, "shape"):
         height, cols = what.shape[:2] if what.shape[-1] == 3 else what.shape[-2:]
         return Picture([_beside(frame, fit(what, round(height * width / cols)))], [_LAST_SHOWN_S])
+    if not isinstance(what, (Dump, Iterable)):
+        raise TypeError(f"show: what takes an Emission, a Dump, emissions or a picture, not {type(what).__name__}")
     emissions: Any = what if isinstance(what, Dump) else list(what)
+    if not isinstance(what, Dump):
+        for emission in emissions:
+            if not isinstance(emission, Emission):
+                raise TypeError(f"show: what holds a {type(emission).__name__}, which is no Emission")
     count = len(emissions)
     if count == 0:
         raise ValueError("show: there is no emission")

@@ -10,6 +10,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from pysaccade._native._arguments import quoted
+
 if TYPE_CHECKING:
     from pysaccade.emission._emission import Emission
     from pysaccade.stream._core import Core
@@ -29,9 +31,9 @@ def prefetch_of(value: Any, backend: Any) -> int:
     except TypeError:
         number = -1
         if not isinstance(value, float):
-            raise TypeError(f"Stream: prefetch takes a number of emissions, not {value!r}") from None
+            raise TypeError(f"Stream: prefetch takes a number of emissions, not {quoted(value)}") from None
     if isinstance(value, bool) or not 0 <= number <= MOST:
-        raise ValueError(f"Stream: prefetch is a whole number from 0 to {MOST}, not {value!r}")
+        raise ValueError(f"Stream: prefetch is a whole number from 0 to {MOST}, not {quoted(value)}")
     if number and backend == "gl":
         raise ValueError("Stream: prefetch needs a thread, and backend='gl' keeps to yours; leave one of them out")
     return number

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pysaccade._native import _abi, _arrays, _calls, _process
+from pysaccade._native._arguments import quoted
 from pysaccade._native._errors import UnavailableError
 from pysaccade._native._normalize import normalization_of
 from pysaccade.emission._emission import Emission
@@ -60,7 +61,9 @@ class Core:
         backend = settings.get("backend")
         self._prefetch = prefetch_of(settings.get("prefetch"), backend)
         if self._place.device == "cuda" and backend not in (None, "auto", "cuda"):
-            raise ValueError(f"Stream: device={settings['device']!r} conflicts with backend={backend!r}; leave one out")
+            raise ValueError(
+                f"Stream: device={quoted(settings['device'])} conflicts with backend={quoted(backend)}; leave one out"
+            )
 
     def _native_options(self) -> NativeOptions:
         """The library's options of these settings; the caller frees them."""

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysaccade._native import _abi, _arrays
+from pysaccade._native._arguments import quoted
+from pysaccade._native._scanpath import Rows, places_of
 from pysaccade.stream._handle import Handle
 
 
@@ -47,7 +49,7 @@ class Fixation:
 class Scanpath(Fixation):
     """Rows of t_s, u, v, in memory."""
 
-    def __init__(self, rows: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+    def __init__(self, rows: Rows) -> None:
         super().__init__()
         self._rows = rows
 
@@ -107,7 +109,7 @@ class Asked(Fixation):
 def _place(answer: Any) -> tuple[float, float]:
     point = _arrays.as_host_array(answer, "Stream: fixation's answer").astype(np.float64).reshape(-1)
     if point.shape != (2,) or not ((point >= 0) & (point <= 1)).all():
-        raise ValueError(f"Stream: fixation answered {answer!r}; return (u, v) with both from 0 to 1, or None")
+        raise ValueError(f"Stream: fixation answered {quoted(answer)}; return (u, v) with both from 0 to 1, or None")
     return float(point[0]), float(point[1])
 
 
@@ -121,17 +123,7 @@ def fixation_of(fixation: Any, rate: Any) -> Fixation:
         return Fixation(fixation)
     if callable(fixation) and not hasattr(fixation, "__array__"):
         return Asked(fixation)
-    points = _arrays.as_host_array(fixation, "Stream: fixation").astype(np.float64)
-    if points.shape == (2,):
-        u, v = map(float, points)
-        return Fixation(f"center:{u!r},{v!r}")
-    if points.ndim == 2 and points.shape[1] == 2:
-        points = np.column_stack([np.arange(len(points)) / float(rate), points])
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(
-            f"Stream: fixation: a scanpath is [n, 3] of t_s, u, v, or [n, 2] of u, v, not {list(points.shape)}; "
-            "a place is (u, v)"
-        )
-    if len(points) == 0:
-        raise ValueError("Stream: fixation: the scanpath holds no place")
-    return Scanpath(np.ascontiguousarray(points))
+    places = places_of(fixation, rate, "Stream")
+    if isinstance(places, tuple):
+        return Fixation(f"center:{places[0]!r},{places[1]!r}")
+    return Scanpath(places)

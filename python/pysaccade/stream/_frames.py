@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native import _abi, _arrays
+from pysaccade._native._arguments import require_dense
 
 _BYTES_OF_PIXEL = {_abi.SACCADE_PIXELS_RGB8: 3, _abi.SACCADE_PIXELS_RGBA8: 4, _abi.SACCADE_PIXELS_GRAY8: 1}
 
@@ -122,6 +123,10 @@ def _check(image: Any, number: int) -> None:
         raise TypeError(
             f"Stream: frame {number} is a {type(image).__name__}; frames are tensors or arrays, or (frame, seconds)"
         )
+    if not isinstance(image, np.ndarray):
+        require_dense(image, "Stream", f"frame {number}")
+        if image.device.type == "meta":
+            raise TypeError(f"Stream: frame {number} is a meta tensor, which holds no pixels")
     if str(image.dtype) not in {"uint8", "torch.uint8"}:
         advice = "; pass (frame * 255).round() as uint8" if "float" in str(image.dtype) else ""
         raise TypeError(f"Stream: frame {number} is {image.dtype}; frames are uint8{advice}")

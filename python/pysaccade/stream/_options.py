@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pysaccade._native import _abi, _calls
+from pysaccade._native._arguments import shown
 
 
 class Option(NamedTuple):
@@ -106,8 +107,7 @@ def _wrong_type(option: Option, value: Any) -> TypeError:
         _abi.SACCADE_VALUE_INTEGERS: "a list of integers",
         _abi.SACCADE_VALUE_WORD_OR_INTEGER: "an integer or " + option.choices.replace("|", ", "),
     }[option.kind]
-    shown = repr(value)
-    return TypeError(f"Stream: {option.name} takes {wanted}, not {type(value).__name__}: {shown[:60]}")
+    return TypeError(f"Stream: {option.name} takes {wanted}, not {shown(value)}")
 
 
 class NativeOptions:

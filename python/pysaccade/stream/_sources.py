@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from pysaccade._native import _abi, _calls
+from pysaccade._native._arguments import quoted, without_secrets
 from pysaccade._native._errors import InputError
 from pysaccade.stream import _frames
 from pysaccade.stream._handle import Handle
@@ -60,8 +61,8 @@ class NamedSource:
         return taker.take(timeout_ms, addresses)
 
     def describe(self) -> str:
-        """The name."""
-        return repr(os.fsdecode(self._uri))
+        """The name, or what may be shown of it."""
+        return repr(without_secrets(os.fsdecode(self._uri)))
 
 
 class FrameSource:
@@ -183,5 +184,5 @@ def _rate(value: Any) -> Fraction:
     except (ValueError, ZeroDivisionError, OverflowError):
         rate = Fraction(0)
     if rate <= 0:
-        raise ValueError(f"Stream: input_rate is frames a second, above 0, not {value!r}")
+        raise ValueError(f"Stream: input_rate is frames a second, above 0, not {quoted(value)}")
     return rate

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native import _arrays
+from pysaccade._native._arguments import number, quoted, whole
 from pysaccade.emission._batch import EmissionBatch, joined
 from pysaccade.emission._emission import Emission
 from pysaccade.stream import _handle, _info
@@ -149,8 +150,7 @@ class Stream(Core, Iterator[Emission]):
 
         The last batch holds what is left, unless `drop_last` leaves it out.
         """
-        if n < 1:
-            raise ValueError(f"Stream.batched: n is at least 1, not {n}")
+        n = whole(n, "Stream.batched", "n", 1, 1 << 20)
         return iter(self)._batches(n, drop_last)
 
     def _batches(self, n: int, drop_last: bool) -> Iterator[EmissionBatch]:
@@ -202,7 +202,7 @@ class Stream(Core, Iterator[Emission]):
         Raises:
             ValueError: The place is outside [0, 1].
         """
-        u, v = float(u), float(v)
+        u, v = number(u, "Stream.look", "u"), number(v, "Stream.look", "v")
         if not (0 <= u <= 1 and 0 <= v <= 1):
             raise ValueError(f"Stream.look: ({u:g}, {v:g}) is outside the frame; u and v are 0 to 1")
         self._ask(lambda handle: handle.call("look", u, v, prefix="Stream.look: "))
@@ -231,7 +231,7 @@ class Stream(Core, Iterator[Emission]):
         if uv_box is not None:
             edges = _arrays.as_host_array(uv_box, "Stream.attend: uv_box").astype(np.float32).reshape(-1)
             if edges.shape != (4,):
-                raise ValueError(f"Stream.attend: uv_box is left, top, right, bottom, not {uv_box!r}")
+                raise ValueError(f"Stream.attend: uv_box is left, top, right, bottom, not {quoted(uv_box)}")
             box = (ctypes.c_float * 4)(*edges.tolist())
         rows, cols = weights.shape
         self._ask(
@@ -303,7 +303,8 @@ class Stream(Core, Iterator[Emission]):
             return frame[..., 0] if shape.channels == 1 else frame
 
     def __repr__(self) -> str:
-        shown = self._source.describe()
+        opened = self._info.uri if hasattr(self, "_info") else ""  # without secrets, by the library's rules
+        shown = repr(opened) if opened else self._source.describe()
         if self._closed:
             return f"Stream({shown}, closed)"
         if self._handle is None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pysaccade._native._arguments import quoted
 from pysaccade._native._normalize import PUBLISHED
 from pysaccade._operators import _checks
 
@@ -63,7 +64,7 @@ def _as_dtype(dtype: Any, torch_like: bool, who: str) -> Any:
         try:
             found: Any = np.dtype(str(dtype).removeprefix("torch.") if not isinstance(dtype, type) else dtype)
         except TypeError:
-            raise TypeError(f"{who}: dtype takes a type of samples, not {dtype!r}") from None
+            raise TypeError(f"{who}: dtype takes a type of samples, not {quoted(dtype)}") from None
         name = found.name
     else:
         import torch
@@ -73,7 +74,7 @@ def _as_dtype(dtype: Any, torch_like: bool, who: str) -> Any:
             try:
                 found = getattr(torch, np.dtype(dtype).name)
             except (TypeError, AttributeError):
-                raise TypeError(f"{who}: dtype takes a type of samples, not {dtype!r}") from None
+                raise TypeError(f"{who}: dtype takes a type of samples, not {quoted(dtype)}") from None
         name = str(found).removeprefix("torch.")
     if name not in _checks.DTYPES:
         raise ValueError(f"{who}: dtype is {name}; patches come as {', '.join(_checks.DTYPES)}")
@@ -93,7 +94,7 @@ def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float,
             mean, std = (tuple(float(number) for number in numbers) for numbers in normalize)
         except (TypeError, ValueError):
             names = ", ".join(map(repr, PUBLISHED))
-            raise TypeError(f"{who}: normalize takes None, {names} or (mean, std), not {normalize!r}") from None
+            raise TypeError(f"{who}: normalize takes None, {names} or (mean, std), not {quoted(normalize)}") from None
     if len(mean) != channels or len(std) != channels:
         raise ValueError(
             f"{who}: normalize has {len(mean)} means and {len(std)} deviations, the pyramid {channels} channels"

@@ -156,7 +156,10 @@ class TexturePyramid:
             return False
         if (levels.__class__ is not int and levels is not None) or odd.__class__ is not str:
             return False
-        known = _shapes.get((image.shape, image.stride(), image.dtype, image.device, levels, odd))
+        try:
+            known = _shapes.get((image.shape, image.stride(), image.layout, image.dtype, image.device, levels, odd))
+        except RuntimeError:  # a sparse or nested tensor has no strides
+            return False
         if known is None:
             return False
         self._count, self._odd, self._batched, layout = known
@@ -176,7 +179,7 @@ class TexturePyramid:
             _plain.extend(recording._PLAIN)
         if len(_shapes) >= _MOST_SHAPES:
             _shapes.clear()
-        key = (image.shape, image.stride(), image.dtype, image.device, levels, odd)
+        key = (image.shape, image.stride(), image.layout, image.dtype, image.device, levels, odd)
         _shapes[key] = (self._count, self._odd, self._batched, self._storage.layout)
 
     def _take(self, image: Array, who: str) -> None:
@@ -371,6 +374,12 @@ class TexturePyramid:
         return f"TexturePyramid({_checks.shown(self._base())}, {self.levels} levels{made})"
 
     # ---- What the sampling functions use -----------------------------------------------------------------------------
+
+    def _memory(self) -> list[Array]:
+        """All that this pyramid reads when it is sampled, where it is made already."""
+        if self._storage is not None:
+            return [self._image, self._storage.flat]
+        return self._list or []
 
     def _levels_now(self) -> list[Array]:
         """[B,C,h,w] each; level 0 is the image, with its gradient, the others are without one."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from pysaccade._operators import _checks
+from pysaccade._operators._memory import require_apart
 from pysaccade.lattice.plan import PatchPlan, filled
 from pysaccade.tensors._footprint import footprint
 from pysaccade.tensors._sample_call import (
@@ -34,20 +37,19 @@ def _as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
     return plan
 
 
-def _direct_out(
-    out: Any, shape: tuple[int, ...], values: Values, base: Array, traced: tuple[Any, ...], who: str
-) -> None:
-    """Raise unless `out` can be written."""
+def _direct_out(out: Any, shape: tuple[int, ...], values: Values, base: Array, read: tuple[Any, ...], who: str) -> None:
+    """Raise unless `out` can be written: the right array, in memory that nothing else of this call has."""
     _checks.require_array(out, who, "out")
     _checks.require_together(who, ("pyramid", base), [("out", out)])
     if tuple(out.shape) != shape or out.dtype != values.dtype:
         raise ValueError(
             f"{who}: out is {_checks.shown(out)}; it must be {str(values.dtype).removeprefix('torch.')} {list(shape)}"
         )
+    require_apart(out, read, who)
     if _checks.is_tensor(base):
         _recording = _checks.recording()
 
-        if _recording.needs_gradient(*traced, out):
+        if _recording.needs_gradient(*read, out):
             raise ValueError(f"{who}: out can't be written where a gradient is asked for; leave it out, or use no_grad")
 
 
@@ -83,7 +85,8 @@ def patches_of(
     whole = (*shape, base.shape[1], size, size)
     flat_out = None
     if out is not None:
-        _direct_out(out, whole, values, base, (base, centers, lod, direction), who)
+        levels = texture[0] or ([] if texture[1] is None else texture[1]._memory())
+        _direct_out(out, whole, values, base, (base, centers, lod, direction, *levels), who)
         flat_out = _flat_view(out, lod.shape, who)
     patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
@@ -168,9 +171,12 @@ def plainly(pyramid: Any, plan: Any) -> Array | None:
 def plan_at_level(pyramid: Pyramid, level: Any, centers: Any, patch_size: int) -> PatchPlan:
     """The plan of sample_at_level()."""
     who = "sample_at_level"
-    base = texture_of(pyramid, who)[2]
+    levels, textures, base, _ = texture_of(pyramid, who)
     centers = coordinates(centers, base, who, "centers", 2)
-    if isinstance(level, (int, float)) and not isinstance(level, bool):
+    if isinstance(level, (int, float, np.number)) and not isinstance(level, bool):
+        last = (textures.levels if textures is not None else len(levels or ())) - 1
+        if not 0 <= level <= last:
+            raise ValueError(f"{who}: level is {level}; the pyramid has levels 0 to {last}, and fractions between them")
         lod = filled(centers, float(level))
     else:
         lod = expanded(coordinates(level, base, who, "level", None, centers.dtype), centers.shape[:-1])
@@ -193,7 +199,7 @@ def sample_at_level(
 
     Args:
         pyramid: A TexturePyramid, or a list of levels.
-        level: A number, or [B, N]; fractions mix two levels.
+        level: A number of a level that is there, or [B, N], clamped as a lod is; fractions mix two levels.
         centers: [B, N, 2] or [N, 2] uv.
         patch_size: S.
         dtype: As sample_patches().

@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 from program import ffmpeg, make_clip, need_gl, saccade, saccade_json
-from view_support import GOLDEN, difference, read_png, shoot
+from view_support import GOLDEN, damaged_clip, difference, read_png, shoot
 
 NO_DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
 BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
@@ -248,6 +248,13 @@ class Rules(Offscreen):
                 self.assertEqual(result.returncode, code, result.stderr)
                 self.assertIn(word, result.stderr)
                 self.assertEqual(len(result.stderr.strip().splitlines()), 1)
+
+    def test_a_damaged_file_is_shown_and_said(self):
+        clip = damaged_clip(self.folder)
+        result = saccade("view", clip, "--offscreen", "--screenshot", f"9={self.path('damaged.png')}", "--size", "64x64")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertRegex(result.stderr, r"the input is damaged \(\d+ corrupt (packet|frame)")
+        self.assertTrue(self.path("damaged.png").exists())
 
     def test_without_a_display_the_way_out_is_named(self):
         environment = {key: value for key, value in os.environ.items() if key not in NO_DISPLAY}

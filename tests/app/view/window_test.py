@@ -9,8 +9,8 @@ import time
 import unittest
 
 from patience import PATIENCE
-from program import make_clip
-from view_support import Screen, WindowedViewer
+from program import make_clip, saccade
+from view_support import Screen, WindowedViewer, damaged_clip
 
 SOURCE = "test://box?size=320x180&rate=30&frames=3000"
 PERIOD_S = 1 / 30
@@ -187,7 +187,16 @@ class Window(unittest.TestCase):
         viewer.wait_for(lambda s: s["ended"], "the end of what is there")
         self.assertGreater(viewer.drain()["t_s"], 0.3)
         viewer.key("q")
-        self.assertIn(viewer.finish(), (0, 3))
+        self.assertEqual(viewer.finish(), 3)
+
+    def test_a_damaged_file_ends_with_exit_code_3_as_its_dump(self):
+        clip = damaged_clip(self.folder)
+        self.assertEqual(saccade("dump", clip, "-o", pathlib.Path(self.folder) / "damaged").returncode, 3)
+        viewer = self.open(clip)
+        viewer.wait_for(lambda s: s["ended"], "the end")
+        viewer.key("q")
+        self.assertEqual(viewer.finish(), 3)
+        self.assertIn("the input is damaged", "".join(viewer.errors))
 
     def test_a_screenshot_is_written_where_it_runs(self):
         before = os.getcwd()

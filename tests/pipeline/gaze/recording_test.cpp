@@ -233,6 +233,19 @@ TEST(AnyTable, Units_AreAsAsked) {
   EXPECT_THAT(error_of(text, "norm"), AllOf(HasSubstr("line 2"), HasSubstr("u 480"), HasSubstr("px:WxH")));
 }
 
+TEST(AnyTable, Percent_IsOfThePicture) {
+  for (const char* header : {"t_s,Gaze X [%],Gaze Y [%]", "t_s,gaze_x_percent,gaze_y_percent", "time,x_pct,y_pct"}) {
+    const RecordedScanpath path = read(std::string(header) + "\n0,50,25\n1,0.5,100\n2,101,50\n");
+    ASSERT_EQ(path.points.size(), 2U) << header;
+    EXPECT_FLOAT_EQ(path.points[0].u, 0.5f);
+    EXPECT_FLOAT_EQ(path.points[0].v, 0.25f);
+    EXPECT_FLOAT_EQ(path.points[1].u, 0.005f);
+    EXPECT_EQ(path.facts.off_screen, 1);
+    EXPECT_EQ(path.facts.units, "percent");
+  }
+  EXPECT_FLOAT_EQ(read("t,x,y\n0,50,25\n", "percent").points[0].v, 0.25f);
+}
+
 TEST(AnyTable, RawGazeAsFixations_IsSaid) {
   std::string text = "time,x,y\n";
   for (int i = 0; i < 100; ++i) text += std::to_string(i * 0.01) + ",0.5,0.5\n";
@@ -256,7 +269,7 @@ TEST(AnyTable, Errors_NameLineColumnAndWhatToTry) {
 
 TEST(GazeUnits, PrintAndParse_AreInverse) {
   for (const char* text : {"auto", "norm", "norm-up", "px", "px:1920x1080", "px:1440x1080+240+0", "ms", "px,us",
-                           "norm,ns", "px:800x600,s"}) {
+                           "norm,ns", "px:800x600,s", "percent", "percent,ms"}) {
     EXPECT_EQ(print_gaze_units(parse_gaze_units(text)), text);
   }
   for (const char* text :
