@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,9 +12,9 @@ try:
     import torch
     from torch import Tensor
     from torch.nn.utils.rnn import pad_sequence
-    from torch.utils.data import get_worker_info
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("collate needs torch: pip install 'pysaccade[torch]'", name="torch") from error
+from pysaccade.dumps._shared import Batch, Lease, in_a_row, lease_of, lend, shares
 
 _LAYOUTS = ("padded", "packed")
 _OF_TOKENS = ("patches", "geometry", "positions", "emission")  # [K, ...]
@@ -52,18 +51,22 @@ def collate(items: Iterable[Mapping[str, Any] | Emission], layout: str = "padded
         raise TypeError(f"collate: items takes a list of items, not {shown(items)}")
     rows = [_item_of(item) if isinstance(item, Emission) else _dict_of(item, i) for i, item in enumerate(items)]
     _check(rows)
+    memory = _memory_for(rows, layout)
     batch: dict[str, Any] = {}
+    if memory is not None:
+        batch = Batch()
+        batch.lease = memory
     most = max(row["reuse"].shape[1] for row in rows) if "reuse" in rows[0] else 0
     for key in rows[0]:
         values = [row[key] for row in rows]
         if key == "reuse":
-            values = [torch.nn.functional.pad(value, (0, most - value.shape[1]), value=-1) for value in values]
+            values = [value if value.shape[1] == most else _widened(value, most) for value in values]
         if key not in _OF_TOKENS + _OF_EMISSIONS:
             batch[key] = _stack(values)
         elif layout == "padded":
-            batch[key] = _pad(values, -1 if key == "reuse" else 0)
+            batch[key] = _pad(values, -1 if key == "reuse" else 0, memory)
         else:
-            batch[key] = torch.cat(values, out=_shared(values[0], sum(map(len, values))))
+            batch[key] = _join(values, memory)
     tokens = [len(row["patches"]) for row in rows]
     emissions = [len(row["reuse"]) for row in rows] if "reuse" in rows[0] else []
     device = batch["patches"].device
@@ -76,7 +79,7 @@ def collate(items: Iterable[Mapping[str, Any] | Emission], layout: str = "padded
     if emissions:
         batch["cu_emissions"] = _ends(emissions, device)
         shift = torch.repeat_interleave(batch["cu_seqlens"][:-1].long(), torch.tensor(emissions, device=device))
-        batch["reuse"] = torch.where(batch["reuse"] >= 0, batch["reuse"] + shift[:, None], batch["reuse"])
+        batch["reuse"] += shift[:, None] * (batch["reuse"] >= 0)
     return batch
 
 
@@ -123,24 +126,40 @@ def _check(rows: list[dict[str, Any]]) -> None:
                 )
 
 
-def _shared(like: Tensor, rows: int) -> Tensor | None:
-    """In a DataLoader's worker, memory for [rows, ...] that the main process shares: saves copying the batch again."""
-    if get_worker_info() is None or like.is_cuda:
+def _memory_for(rows: list[dict[str, Any]], layout: str) -> Lease | None:
+    """In a DataLoader's worker, memory that the main process shares: that of the items' patches, if the batch fits."""
+    patches = [row["patches"] for row in rows]
+    if not shares() or any(value.device.type != "cpu" or value.requires_grad for value in patches):
         return None
-    shape = (rows, *like.shape[1:])
-    storage: Any = like.untyped_storage()
-    memory: Any = torch.empty(0, dtype=like.dtype)
-    shared: Tensor = memory.set_(storage._new_shared(math.prod(shape) * like.element_size(), device="cpu"), 0, shape)
-    return shared
+    lease = lease_of(patches[0])
+    if lease is not None and in_a_row(patches, lease) is not None:
+        longest = max(map(len, patches))
+        if layout == "packed" or all(len(value) == longest for value in patches):
+            return lease
+    sizes = [[row[key].nbytes for row in rows] for key in _OF_TOKENS + _OF_EMISSIONS if key in rows[0]]
+    return lend(sum(max(of_key) * len(rows) if layout == "padded" else sum(of_key) for of_key in sizes))
 
 
-def _pad(values: list[Tensor], padding: int) -> Tensor:
+def _join(values: list[Tensor], memory: Lease | None) -> Tensor:
+    """[K, ...] each as one [sum of K, ...]."""
+    if memory is None:
+        return torch.cat(values)
+    there = in_a_row(values, memory)
+    if there is not None:
+        return there
+    return torch.cat(values, out=memory.tensor((sum(map(len, values)), *values[0].shape[1:]), values[0].dtype))
+
+
+def _pad(values: list[Tensor], padding: int, memory: Lease | None) -> Tensor:
     """[K, ...] each as one [B, L, ...]."""
     most = max(map(len, values))
-    memory = _shared(values[0], len(values) * most)
     if memory is None:
         return pad_sequence(values, batch_first=True, padding_value=padding)
-    padded = memory.view(len(values), most, *values[0].shape[1:])
+    if all(len(value) == most for value in values):
+        return _join(values, memory).view(len(values), most, *values[0].shape[1:])
+    padded = memory.tensor((len(values), most, *values[0].shape[1:]), values[0].dtype)
+    if padded is None:
+        return pad_sequence(values, batch_first=True, padding_value=padding)
     for row, value in zip(padded, values, strict=True):
         row[: len(value)] = value
         row[len(value) :] = padding
@@ -150,6 +169,10 @@ def _pad(values: list[Tensor], padding: int) -> Tensor:
 def _stack(values: list[Any]) -> Any:
     tensors = all(isinstance(value, Tensor) and value.shape == values[0].shape for value in values)
     return torch.stack(values) if tensors else values
+
+
+def _widened(reuse: Tensor, most: int) -> Tensor:
+    return torch.nn.functional.pad(reuse, (0, most - reuse.shape[1]), value=-1)
 
 
 def _mask(lengths: list[int], device: torch.device) -> Tensor:

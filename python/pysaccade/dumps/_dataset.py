@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,14 @@ try:
     from torch.utils.data import Dataset
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("DumpDataset needs torch: pip install 'pysaccade[torch]'", name="torch") from error
+from pysaccade.dumps._shared import Lease, lend
 
 Item = dict[str, Any]
 Source = str | os.PathLike[str] | Dump
+Plan = tuple[Array, Array]  # of plan_tokens()
 TIMES = ("frame", "emission", "seconds")
+_TORCH = {"|u1": torch.uint8, "<f2": torch.float16, "<f4": torch.float32}
+_SMALL_BYTES = 64  # of a token or an emission, without its patch
 _MOST_OPEN = 1024  # a process may hold some 65,000 maps, and a dump has four
 
 
@@ -106,13 +111,31 @@ class DumpDataset(Dataset[Item]):
 
     def __getitem__(self, index: int) -> Any:
         """The clip of this number; what it holds stands above."""
+        return self._finished(*self._clip_of(index), None)
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+        """The clips of these numbers: a DataLoader asks for a batch at once.
+
+        In its worker their patches lie one after the other, in memory that the main process shares: `collate` hands
+        them over as they are.
+        """
+        clips = [self._clip_of(index) for index in indices]
+        lease = lend(sum(_bytes_of(clip, len(plan[0])) for _, _, clip, plan in clips))
+        return [self._finished(*clip, lease) for clip in clips]
+
+    def _clip_of(self, index: int) -> tuple[int, int, Dump, Plan]:
+        """(which dump, the clip's first emission, the clip, its tokens)."""
         number = _arguments.whole(index, "DumpDataset", "index", -(1 << 62), 1 << 62)
         if not -len(self) <= number < len(self):
             raise IndexError(f"DumpDataset: clip {number} of {len(self)}")
         number %= len(self)
         which = int(np.searchsorted(self._ends, number, side="right"))
         first = (number - (int(self._ends[which - 1]) if which else 0)) * self._stride
-        item = self._item(self._dump(which)[first : first + self._clip])
+        clip = self._dump(which)[first : first + self._clip]
+        return which, first, clip, plan_tokens(clip.geometry, clip.changed, only_changed=self._only_changed)
+
+    def _finished(self, which: int, first: int, clip: Dump, plan: Plan, lease: Lease | None) -> Any:
+        item = _item_of(clip, plan, kind=self._positions, t=self._t, lease=lease)
         item["dump"], item["first"] = torch.tensor(which), torch.tensor(first)
         return item if self._transform is None else self._transform(item)
 
@@ -132,9 +155,6 @@ class DumpDataset(Dataset[Item]):
             self._open[which] = dump
         return dump
 
-    def _item(self, clip: Dump) -> Item:
-        return clip_item(clip, only_changed=self._only_changed, kind=self._positions, t=self._t)
-
 
 def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Item:
     """The item of a clip, which stands at `DumpDataset`.
@@ -142,12 +162,17 @@ def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Ite
     `clip` has `patches`, `geometry`, `changed`, `index` and `size`, as a `Dump`. `kind`: of positions, `t`: what "thw"
     begins with.
     """
+    plan = plan_tokens(clip.geometry, clip.changed, only_changed=only_changed)
+    return _item_of(clip, plan, kind=kind, t=t, lease=None)
+
+
+def _item_of(clip: Any, plan: Plan, *, kind: str | None, t: str, lease: Lease | None) -> Item:
     index, count = clip.index, clip.changed.shape[1]
-    tokens, reuse = plan_tokens(clip.geometry, clip.changed, only_changed=only_changed)
+    tokens, reuse = plan
     emission = tokens // count
     geometry = _rows(clip.geometry, tokens)
     item = {
-        "patches": torch.from_numpy(_rows(clip.patches, tokens)),
+        "patches": _patches(clip.patches, tokens, lease),
         "geometry": torch.from_numpy(geometry),
         "emission": torch.from_numpy(emission),
         "reuse": torch.from_numpy(reuse),
@@ -162,14 +187,31 @@ def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Ite
     return item
 
 
-def _rows(array: Array, tokens: Array) -> Array:
+def _rows(array: Array, tokens: Array, out: Array | None = None) -> Array:
     """Rows of [T, N, ...] by T x N indices, in memory of their own."""
     flat: Array = array.reshape(-1, *array.shape[2:])
+    if out is None:
+        out = np.empty((len(tokens), *flat.shape[1:]), flat.dtype)
     if len(tokens) == len(flat):  # all, in their order
-        whole: Array = flat.copy()
-        return whole
-    rows: Array = flat.take(tokens, axis=0)
-    return rows
+        out[:] = flat
+    else:
+        flat.take(tokens, axis=0, out=out, mode="clip")  # "raise" would gather in memory of its own first
+    return out
+
+
+def _patches(array: Array, tokens: Array, lease: Lease | None) -> torch.Tensor:
+    if lease is not None:
+        memory = lease.tensor((len(tokens), *array.shape[2:]), _TORCH[array.dtype.str], array.itemsize)
+        if memory is not None:
+            _rows(array, tokens, memory.numpy())
+            return memory
+    return torch.from_numpy(_rows(array, tokens))
+
+
+def _bytes_of(clip: Dump, tokens: int) -> int:
+    """What a clip takes in a batch, more or less."""
+    of_token = math.prod(clip.patches.shape[2:]) * clip.patches.itemsize
+    return int(tokens * (of_token + _SMALL_BYTES) + clip.changed.size * 8 + len(clip) * _SMALL_BYTES)
 
 
 def _at_least_one(name: str, value: int) -> int:

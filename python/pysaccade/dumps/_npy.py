@@ -1,15 +1,13 @@
 """An .npy file on disk as an array: mapped, never read, and no file descriptor kept.
 
-Python's mmap keeps a descriptor of each map (up to 3.12), and a process may have 1024: too few for some hundred dumps.
+A process may have 1024 of them: too few for some hundred dumps.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import stat
-import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._errors import InputError
+from pysaccade._native._maps import map_private
 
 _WRITTEN_BY = "was it written by `saccade dump`?"
-_PROT_READ_WRITE, _MAP_PRIVATE, _MAP_NORESERVE, _FAILED = 3, 0x02, 0x4000, ctypes.c_void_p(-1).value
 
 
 @dataclass(frozen=True)
@@ -91,29 +89,17 @@ def _map(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) 
     count = math.prod(shape)
     if count == 0:
         return np.empty(shape, dtype)
-    libc = _libc()
     length = offset + count * dtype.itemsize
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if os.fstat(descriptor).st_size < length:  # what lies beyond the end would kill the process when it is read
             raise InputError(f"{path}: became shorter while it was opened")
-        # Private: whoever makes the array writable changes a copy of his own, never the file.
-        address = libc.mmap(None, length, _PROT_READ_WRITE, _MAP_PRIVATE | _MAP_NORESERVE, descriptor, 0)
-        if address == _FAILED:
-            raise InputError(f"{path}: can't be mapped: {os.strerror(ctypes.get_errno())}")
+        buffer = map_private(descriptor, length)
+    except OSError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: can't be mapped: {error.strerror}") from None
     finally:
         os.close(descriptor)
-    buffer = (ctypes.c_ubyte * length).from_address(address)
-    weakref.finalize(buffer, libc.munmap, address, length).atexit = False  # arrays may outlive the interpreter's end
     array: np.ndarray[Any, Any] = np.frombuffer(memoryview(buffer).cast("B"), dtype, count, offset)
     return array.reshape(shape)
-
-
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (
-        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
-    )  # fmt: skip
-    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    return libc

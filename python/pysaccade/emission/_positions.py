@@ -36,12 +36,10 @@ def positions(geometry: Any, kind: str, *, size: tuple[int, int], patch_size: in
         return geometry[..., :3] + 0
     height, width = size
     if isinstance(geometry, np.ndarray):
-        wide = geometry[..., :2].astype(np.float64)
-        rows = _in_patches(np, wide[..., 1] * height, patch_size)
-        cols = _in_patches(np, wide[..., 0] * width, patch_size)
-        return np.stack([np.broadcast_to(np.asarray(t, np.float64), rows.shape), rows, cols], axis=-1).astype(
-            np.float32
-        )
+        found = np.empty((*geometry.shape[:-1], 3), np.float32)
+        found[..., 0] = t
+        found[..., 1:] = _in_patches(np, geometry[..., 1::-1].astype(np.float64) * (height, width), patch_size)
+        return found
     import torch
 
     wide = geometry[..., :2].double()

@@ -1,0 +1,225 @@
+"""Memory in which a DataLoader's worker hands a batch to the main process, used again and again.
+
+torch makes new shared memory for every batch. The system zeroes it page by page, which takes twenty times as long as
+copying a clip into it, and as many file descriptors travel as a batch has tensors. Here a worker keeps a few segments.
+The main process opens the one that holds a batch, and the worker takes it again when no tensor there uses it.
+
+A segment is a memfd: it has no name and no place in /dev/shm, and ends with the processes that hold it. Its first page
+begins with who has it; what is lent begins behind that page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import math
+import mmap
+import multiprocessing
+import os
+import weakref
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import get_worker_info
+
+from pysaccade.dumps._received import FREE, HEADER, RECEIVED, SENT, Handle, Part, received
+
+_ALIGN = 64
+_SLACK = 1 << 16  # for small tensors that a batch gets besides
+_ROUNDED = 1 << 20  # sizes, so that the next batch fits into the same segment
+_KEPT = 8  # segments of a process that may be taken again
+
+
+class Lease:
+    """A segment's memory for one batch. It stays lent as long as a tensor lies in it."""
+
+    def __init__(self, segment: _Segment, buffer: Any) -> None:
+        self.segment = segment
+        self.buffer = buffer
+        self.begin = ctypes.addressof(buffer)
+        self._used = 0
+
+    def tensor(self, shape: tuple[int, ...], dtype: torch.dtype, align: int = _ALIGN) -> Tensor | None:
+        """Memory of its own for a tensor, with whatever it holds; None: there is no room."""
+        count = math.prod(shape)
+        offset = -(-self._used // align) * align
+        end = offset + count * dtype.itemsize
+        if count == 0 or end > len(self.buffer):
+            return None
+        self._used = end
+        return self.view(offset, shape, dtype)
+
+    def view(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """The tensor that lies there."""
+        return torch.frombuffer(self.buffer, dtype=dtype, count=math.prod(shape), offset=offset).view(shape)
+
+    def part_of(self, value: Any) -> Part | None:
+        """A tensor of the host's as what lies here: it is copied in where there is room. None: anything else."""
+        if type(value) is not Tensor or value.device.type != "cpu" or value.requires_grad or not value.is_contiguous():
+            return None
+        offset = self.offset_of(value)
+        if offset is None:
+            mine = self.tensor(tuple(value.shape), value.dtype)
+            if mine is None:
+                return None
+            mine.copy_(value)
+            offset = mine.data_ptr() - self.begin
+        return Part(offset, value.dtype, tuple(value.shape))
+
+    def offset_of(self, tensor: Tensor) -> int | None:
+        """Where a tensor of the host's without gaps lies; None: elsewhere."""
+        offset = tensor.data_ptr() - self.begin
+        return offset if offset >= 0 and offset + tensor.nbytes <= len(self.buffer) else None
+
+
+class _Segment:
+    """Memory that a worker owns."""
+
+    def __init__(self, size: int) -> None:
+        self.length, self.serial = HEADER + size, int.from_bytes(os.urandom(8), "little")
+        self.descriptor = os.memfd_create("saccade-batch", os.MFD_CLOEXEC)
+        weakref.finalize(self, os.close, self.descriptor)
+        os.ftruncate(self.descriptor, self.length)
+        self._map = mmap.mmap(self.descriptor, self.length)
+        with contextlib.suppress(OSError):
+            self._map.madvise(mmap.MADV_HUGEPAGE)
+        self._lent: weakref.ref[Any] | None = None
+
+    @property
+    def state(self) -> int:
+        """Whether the main process has it."""
+        return self._map[0]
+
+    @property
+    def is_free(self) -> bool:
+        """Neither tensors of this process nor of the main one lie in it."""
+        return self._map[0] == FREE and (self._lent is None or self._lent() is None)
+
+    def lend(self) -> Lease:
+        """All of it."""
+        buffer = (ctypes.c_ubyte * (self.length - HEADER)).from_buffer(self._map, HEADER)
+        self._lent = weakref.ref(buffer)
+        return Lease(self, buffer)
+
+    def send(self) -> Handle:
+        """Give it to the main process, too."""
+        self._map[0] = SENT
+        return Handle(os.getpid(), self.descriptor, self.serial, self.length)
+
+
+class _Pool:
+    """A worker's segments."""
+
+    def __init__(self) -> None:
+        self._segments: list[_Segment] = []
+        self._retired: list[_Segment] = []  # never lent again, but on their way to the main process
+        self.last: Lease | None = None  # what was lent last
+
+    def lend(self, size: int) -> Lease:
+        """At least so many bytes: a free segment's, else a new one's."""
+        self.last = None
+        self._retired = [s for s in self._retired if not (s.is_free or s.state >= RECEIVED)]
+        fitting = [s for s in self._segments if s.is_free and s.length - HEADER >= size]
+        segment = min(fitting, key=lambda s: s.length, default=None)
+        if segment is None:
+            self._forget()
+            segment = _Segment(-(-size // _ROUNDED) * _ROUNDED)
+            self._segments.append(segment)
+        self.last = segment.lend()
+        return self.last
+
+    def retire(self) -> None:
+        """Let go of all: what a child has from now on is never taken again."""
+        self._retired += self._segments
+        self._segments = []
+
+    def _forget(self) -> None:
+        """Make room for a new one: what is free was too small, and what the main process keeps is its own."""
+        free = [s for s in self._segments if s.is_free]
+        kept_there = [s for s in self._segments if s.state >= RECEIVED]
+        too_many = max(len(self._segments) - _KEPT + 1, 0)
+        for segment in [*free, *kept_there][:too_many]:
+            self._segments.remove(segment)
+
+
+@functools.lru_cache(maxsize=1)
+def _pool_of(pid: int) -> _Pool | None:
+    """The pool of this process; None where the main process couldn't open what it is given."""
+    del pid  # a forked child has none of its parent's
+    parent = multiprocessing.parent_process()
+    if parent is None or not hasattr(os, "memfd_create"):
+        return None
+    try:
+        os.listdir(f"/proc/{parent.pid}/fd")  # as it may look at ours, we may look at its
+    except OSError:
+        return None
+    return _Pool()
+
+
+def _pool() -> _Pool | None:
+    return None if get_worker_info() is None else _pool_of(os.getpid())
+
+
+def shares() -> bool:
+    """Whether this is a DataLoader's worker, whose main process can open what it is given."""
+    return _pool() is not None
+
+
+def lend(size: int) -> Lease | None:
+    """Memory for a batch of so many bytes; None in a process that shares none."""
+    pool = _pool()
+    return None if pool is None else pool.lend(size + _SLACK)
+
+
+def lease_of(tensor: Tensor) -> Lease | None:
+    """The memory that was lent last, if this lies in it."""
+    pool = _pool()
+    lease = None if pool is None else pool.last
+    return lease if lease is not None and lease.offset_of(tensor) is not None else None
+
+
+def in_a_row(values: list[Tensor], lease: Lease) -> Tensor | None:
+    """One tensor of all, without a copy, where they lie one behind the other in a lease."""
+    first = lease.offset_of(values[0])
+    if first is None:
+        return None
+    end = first
+    for value in values:
+        if value.numel() > 0 and (lease.offset_of(value) != end or not value.is_contiguous()):
+            return None
+        end += value.nbytes
+    return lease.view(first, (sum(map(len, values)), *values[0].shape[1:]), values[0].dtype)
+
+
+class Batch(dict[str, Any]):
+    """A batch whose tensors lie in a lease. To anybody but the main process it is a dict as others are."""
+
+    lease: Lease
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    def __copy__(self) -> dict[str, Any]:
+        return dict(self)
+
+
+def _sent(batch: Batch) -> Any:
+    if batch.lease.segment.state != FREE:  # the main process has it already: a second time it gets a copy
+        return dict, (dict(batch),)
+    parts = {key: batch.lease.part_of(value) or value for key, value in batch.items()}
+    return received, (parts, batch.lease.segment.send())
+
+
+ForkingPickler.register(Batch, _sent)
+
+
+def _before_fork() -> None:
+    pool = _pool()
+    if pool is not None:
+        pool.retire()
+
+
+os.register_at_fork(before=_before_fork)
