@@ -280,6 +280,23 @@ def test_what_is_shown_of_a_stream_holds_no_secret(url: str, caplog: pytest.LogC
     assert SECRET not in caplog.text
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"memory://key:{SECRET}@bucket/store",
+        f"memory://bucket/store?X-Amz-Signature={SECRET}",
+        f"memory://key:{SECRET}/with/slashes@bucket/store",
+        f"nosuchkind://key:{SECRET}@bucket/store",
+    ],
+)
+def test_what_is_shown_of_a_bucket_holds_no_secret(url: str):
+    with pytest.raises((sc.InputError, sc.UnavailableError)) as raised:
+        sc.open_shards(url)
+    assert SECRET not in str(raised.value) + repr(raised.value)
+    assert "bucket/store" in str(raised.value)
+
+
 def test_a_name_that_holds_a_zero_is_not_repeated():
     with pytest.raises(ValueError, match="zero character") as raised:
         stream_of(f"rtsp://u:{SECRET}@h/\0")

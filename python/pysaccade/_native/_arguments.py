@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -110,3 +111,11 @@ def without_secrets(name: str) -> str:
         return name
     scheme, colon, _ = name.partition(":")
     return f"{scheme}:..." if colon and scheme.isalnum() else "..."
+
+
+def shown_url(url: str) -> str:
+    """A bucket's URL without a user, a password and what is asked for behind '?'."""
+    scheme, colon, rest = url.partition("://")
+    if not colon:
+        return url
+    return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2], maxsplit=1)[0]}"

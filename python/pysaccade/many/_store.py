@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
 
 _AT_ONCE = 64  # requests to a bucket in flight
@@ -103,15 +104,17 @@ class BucketStore:
     local = False
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
-        fsspec = _import_fsspec(url)
+        self._shown = shown_url(url).rstrip("/")
+        fsspec = _import_fsspec(self._shown)
         try:
             self._fs, root = fsspec.core.url_to_fs(url, use_listings_cache=False, **options)
         except (ImportError, ValueError) as error:
-            raise UnavailableError(f"{url}: {str(error).splitlines()[0]}") from None
-        self._url, self._root = url.rstrip("/"), root.rstrip("/")
+            what = str(error).splitlines()[0].replace(url, self._shown)
+            raise UnavailableError(f"{self._shown}: {what}") from None
+        self._root = root.rstrip("/")
 
     def __str__(self) -> str:
-        return self._url
+        return self._shown
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
