@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Tensor operations beside torch (eager and compiled) and nvdiffrast. Medians of CUDA events, as a Markdown table.
 
-    PYTHONPATH=python bench/python/tensors.py [--only WORD] [--compile] [--device cpu --small]
+    PYTHONPATH=python bench/python/tensors.py [--only WORD] [--compile] [--device cpu --small] [--host]
 
-nvdiffrast takes part where it can be imported. Each row's ways run one after another in one process. `graph`: the same
-calls in a CUDA graph. On the CPU times are the clock's.
+nvdiffrast and KeOps take part where they can be imported. Each row's ways run one after another in one process.
+`graph`: the same calls in a CUDA graph. `host`: what the host alone spends on a call, while the GPU works on. On the
+CPU times are the clock's. --host: what the parts of a small call cost the host, on tensors too small to matter.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ import pysaccade as sc
 from pysaccade import reference
 
 Way = Callable[[], Any]
-COLUMNS = ("ours", "graph", "torch", "compiled", "nvdiffrast")
+COLUMNS = ("ours", "host", "graph", "torch", "compiled", "nvdiffrast", "KeOps")
 try:
     import nvdiffrast.torch as dr
 except ImportError:
     dr = None
+try:
+    from pykeops.torch import Genred
+except ImportError:
+    Genred = None
 
 
 class Bench:
@@ -49,7 +54,10 @@ class Bench:
         cells = []
         for column in COLUMNS:
             way = ways.get(column)
-            cells.append("-" if way is None else self.cell(way))
+            if column == "host" and self.cuda:
+                cells.append(f"{self.host_us(ways['ours']):.1f}")
+            else:
+                cells.append("-" if way is None else self.cell(way))
         print(f"| {name} | {' | '.join(cells)} | {bar} |", flush=True)
 
     def cell(self, way: Way) -> str:
@@ -76,6 +84,18 @@ class Bench:
             pairs.append((begin, end))
         torch.cuda.synchronize()
         return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
+
+    def host_us(self, way: Way, calls: int = 100) -> float:
+        """Least time of the host for a call of a few hundred that nobody waits for."""
+        found = []
+        for _ in range(5):
+            if self.cuda:
+                torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(calls):
+                way()
+            found.append((time.perf_counter() - begin) * 1e6 / calls)
+        return min(found)
 
     def once_us(self, way: Way) -> float:
         if self.cuda:
@@ -244,12 +264,93 @@ def fields(bench: Bench) -> None:
             "compiled": bench.compiled(reference.gaussian_field, x, mean, tril, weight) if fits else None,
         }
         name = f"Gaussian field, {points} points x {gaussians}"
+        forward["KeOps"], keops_both = keops_ways((x, mean, tril, weight))
         with torch.no_grad():
             bench.row(name, bars[0], bench.ways(lambda a=(x, mean, tril, weight): sc.gaussian_field(*a), **forward))
         backward: dict[str, Way | None] = {"torch": (lambda f=both: f(reference.gaussian_field)) if fits else None}
+        backward["KeOps"] = keops_both
         bench.row(
             f"{name}, + backward", bars[1], bench.ways(lambda f=both: f(sc.gaussian_field), graph=False, **backward)
         )
+
+
+def keops_field(dimensions: int) -> Way | None:
+    """The field by KeOps, of arrays x [P,D], mean [G,D], L^-1 [G,D*D], weight [G,1]."""
+    if Genred is None:
+        return None
+    square = dimensions * dimensions
+    formula = (
+        f"Exp(-SqNorm2(MatVecMult(Vj(2,{square}), Vi(0,{dimensions}) - Vj(1,{dimensions}))) / IntCst(2)) * Vj(3,1)"
+    )
+    return Genred(formula, [], reduction_op="Sum", axis=1)
+
+
+def keops_ways(tensors: Any) -> tuple[Way | None, Way | None]:
+    """Forward, and forward + backward; whitening included, as ours."""
+    x, mean, tril, weight = tensors
+    field = keops_field(x.shape[1])
+    if field is None:
+        return None, None
+
+    def forward(x: Any, mean: Any, tril: Any, weight: Any) -> Any:
+        return field(x, mean, torch.linalg.inv(tril).flatten(1), weight)
+
+    learns = [each.clone().requires_grad_() for each in tensors]
+    return lambda: forward(x, mean, tril, weight), lambda: torch.autograd.grad(forward(*learns).sum(), learns)
+
+
+def filterings(bench: Bench) -> None:
+    if not bench.cuda:
+        return
+    for dtype in (torch.float32, torch.uint8):
+        x = (torch.rand(3, bench.size(1024), bench.size(1024), device=bench.device) * 255).to(dtype)
+        plan = sc.Lattice(patches=273, size=x.shape[-2:]).plan(torch.tensor([0.4, 0.6], device=bench.device))
+        for word in ("exact", "hardware"):
+            pyramid = sc.TexturePyramid(x, filtering=word)
+            name = f"{len(plan)} patches, {str(dtype).removeprefix('torch.')}, filtering={word}"
+            bench.row(name, "", bench.ways(lambda p=pyramid, plan=plan: p.sample_patches(plan)))
+
+
+def parts_of_a_call(bench: Bench) -> None:
+    """What the host spends on the parts of small calls."""
+    from pysaccade._operators import _tensor_abi as abi
+
+    x = torch.rand(1, 3, 32, 32, device=bench.device)
+    plan = sc.PatchPlan(torch.rand(1, 4, 2, device=bench.device), torch.ones(1, 4, device=bench.device), patch_size=4)
+    fixation = torch.tensor([[0.4, 0.6]], device=bench.device)
+    lattice = sc.Lattice(patches=60, size=(32, 32), levels=5, patch_size=4)
+    pyramid = sc.TexturePyramid(x, levels=5)
+    learns, centers = x.clone().requires_grad_(), plan.centers.clone().requires_grad_()
+    patches = pyramid.sample_patches(plan)
+    push = torch.randn_like(patches)
+    event = torch.cuda.Event(enable_timing=True) if bench.cuda else None
+
+    def forward() -> Any:
+        made = sc.TexturePyramid(learns, levels=5)
+        return made.sample_patches(sc.PatchPlan(centers, plan.lod, patch_size=4))
+
+    ways: dict[str, Way] = {
+        "torch.empty": lambda: torch.empty(1000, device=bench.device),
+        "x + x": lambda: x + x,
+        "avg_pool2d": lambda: F.avg_pool2d(x, 2),
+        "an event": event.record if event is not None else lambda: None,
+        "place_of": lambda: abi.place_of(x),
+        "mipmaps": lambda: sc.generate_mipmaps(x, 5),
+        "pyramid": lambda: sc.TexturePyramid(x, levels=5),
+        "patches of a plan again": lambda: pyramid.sample_patches(plan),
+        "pyramid + patches": lambda: sc.TexturePyramid(x, levels=5).sample_patches(plan),
+        "plan": lambda: lattice.plan(fixation),
+        "pyramid + foveated": lambda: sc.TexturePyramid(x, levels=5).sample_foveated(fixation, lattice),
+        "the library's levels": lambda: pyramid._storage.fill(1),
+        "forward": forward,
+        "forward + backward": lambda: torch.autograd.grad(forward(), (learns, centers), push),
+        "sum, forward + backward": lambda: torch.autograd.grad(learns.sum(), learns),
+    }
+    print("| part | host, us |\n|---|---|")
+    for name, way in ways.items():
+        for _ in range(20):
+            way()
+        print(f"| {name} | {bench.host_us(way):.1f} |", flush=True)
 
 
 def channels(bench: Bench) -> None:
@@ -266,13 +367,17 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose name holds this")
     parser.add_argument("--small", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--compile", action="store_true", help="torch.compile, too")
+    parser.add_argument("--host", action="store_true", help="what the parts of a small call cost the host, alone")
     arguments = parser.parse_args()
     bench = Bench(arguments.device, arguments.small, arguments.compile, arguments.only)
     device = torch.cuda.get_device_name() if bench.cuda else f"CPU, {torch.get_num_threads()} threads"
     print(f"{device}, torch {torch.__version__}, nvdiffrast {'yes' if dr else 'no'}; microseconds\n")
+    if arguments.host:
+        parts_of_a_call(bench)
+        return
     print(f"| work | {' | '.join(COLUMNS)} | bar |\n|---|{'---|' * (len(COLUMNS) + 1)}")
     assert math.isfinite(bench.once_us(lambda: None))
-    for part in (pyramids, patches, channels, updates, fields):
+    for part in (pyramids, patches, filterings, channels, updates, fields):
         part(bench)
 
 
