@@ -60,4 +60,6 @@ def run_python(code: str, *arguments: object, **options: object) -> subprocess.C
     """Run this code in a process of its own."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests/python")])}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=240, **options)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, **{"timeout": 240, **options}
+    )

@@ -53,7 +53,7 @@ def assert_same(batch: dict[str, Any], wanted: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("start", ["fork", "spawn"])
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
 def test_batches_that_are_kept_stay_as_they_came(data: sc.DumpDataset, layout: str, start: str):
     wanted = list(loader(data, collated(layout), num_workers=0))
     assert len(wanted) == 10
@@ -175,6 +175,22 @@ def test_subsets_shuffles_and_emissions_come_right(data: sc.DumpDataset):
     alone, shared = (loader(transformed, collated("packed"), num_workers=workers) for workers in (0, 2))
     for batch, one in zip(shared, alone, strict=True):
         assert_same(batch, one)
+
+
+def shortened(item: dict[str, Any]) -> dict[str, Any]:
+    """All of the longest clips, half of the others, and none of some."""
+    count = len(item["patches"])
+    keep = count if count % 3 == 0 else 0 if count % 5 == 0 else count // 2
+    return {key: item[key][:keep] for key in ("patches", "geometry", "positions")}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_items_that_a_transform_cut_are_padded_with_zeros(data: sc.DumpDataset, layout: str):
+    cut = sc.DumpDataset([state["_path"] for state in data._states], clip=2, transform=shortened, only_changed=True)
+    for size in (2, 5):
+        alone, shared = (loader(cut, collated(layout), num_workers=count, batch_size=size) for count in (0, 1))
+        for batch, one in zip(shared, alone, strict=True):
+            assert_same(batch, one)
 
 
 def test_fork_of_the_main_process_keeps_what_it_has(data: sc.DumpDataset):

@@ -334,6 +334,7 @@ def test_stream_is_collected_without_close(fixation: object):
         gc.enable()
 
 
+@pytest.mark.timeout(max(300, ROUNDS))
 def test_memory_threads_and_files_stay_flat_over_open_iterate_close(clip: Path):
     """Leaks over 10,000 rounds: torchcodec 747, decord 27. SACCADE_LEAK_ROUNDS sets how many."""
     done = run_python(
@@ -382,6 +383,7 @@ def test_memory_threads_and_files_stay_flat_over_open_iterate_close(clip: Path):
         """,
         ROUNDS,
         clip,
+        timeout=max(240, ROUNDS),
     )
     assert (done.returncode, done.stderr) == (0, "")
     (early, *early_counts), (late, *late_counts) = (map(int, line.split()) for line in done.stdout.splitlines())

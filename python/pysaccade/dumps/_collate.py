@@ -14,7 +14,7 @@ try:
     from torch.nn.utils.rnn import pad_sequence
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("collate needs torch: pip install 'pysaccade[torch]'", name="torch") from error
-from pysaccade.dumps._shared import Batch, Lease, in_a_row, lease_of, lend, shares
+from pysaccade.dumps._shared import Batch, Lease, last_lease, lend, note_padding, shares
 
 _LAYOUTS = ("padded", "packed")
 _OF_TOKENS = ("patches", "geometry", "positions", "emission")  # [K, ...]
@@ -131,11 +131,12 @@ def _memory_for(rows: list[dict[str, Any]], layout: str) -> Lease | None:
     patches = [row["patches"] for row in rows]
     if not shares() or any(value.device.type != "cpu" or value.requires_grad for value in patches):
         return None
-    lease = lease_of(patches[0])
-    if lease is not None and in_a_row(patches, lease) is not None:
-        longest = max(map(len, patches))
-        if layout == "packed" or all(len(value) == longest for value in patches):
-            return lease
+    note_padding(layout == "padded")
+    lease = last_lease()
+    there = None if lease is None else lease.in_a_row(patches)
+    wanted = len(patches) * max(map(len, patches)) if layout == "padded" else sum(map(len, patches))
+    if there is not None and len(there) == wanted:
+        return lease
     sizes = [[row[key].nbytes for row in rows] for key in _OF_TOKENS + _OF_EMISSIONS if key in rows[0]]
     return lend(sum(max(of_key) * len(rows) if layout == "padded" else sum(of_key) for of_key in sizes))
 
@@ -144,10 +145,11 @@ def _join(values: list[Tensor], memory: Lease | None) -> Tensor:
     """[K, ...] each as one [sum of K, ...]."""
     if memory is None:
         return torch.cat(values)
-    there = in_a_row(values, memory)
-    if there is not None:
+    rows = sum(map(len, values))
+    there = memory.in_a_row(values)
+    if there is not None and len(there) == rows:
         return there
-    return torch.cat(values, out=memory.tensor((sum(map(len, values)), *values[0].shape[1:]), values[0].dtype))
+    return torch.cat(values, out=memory.tensor((rows, *values[0].shape[1:]), values[0].dtype))
 
 
 def _pad(values: list[Tensor], padding: int, memory: Lease | None) -> Tensor:
@@ -155,8 +157,9 @@ def _pad(values: list[Tensor], padding: int, memory: Lease | None) -> Tensor:
     most = max(map(len, values))
     if memory is None:
         return pad_sequence(values, batch_first=True, padding_value=padding)
-    if all(len(value) == most for value in values):
-        return _join(values, memory).view(len(values), most, *values[0].shape[1:])
+    there = memory.in_a_row(values)
+    if there is not None and len(there) == len(values) * most:
+        return there.view(len(values), most, *values[0].shape[1:])
     padded = memory.tensor((len(values), most, *values[0].shape[1:]), values[0].dtype)
     if padded is None:
         return pad_sequence(values, batch_first=True, padding_value=padding)

@@ -22,7 +22,7 @@ try:
     from torch.utils.data import Dataset
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("DumpDataset needs torch: pip install 'pysaccade[torch]'", name="torch") from error
-from pysaccade.dumps._shared import Lease, lend
+from pysaccade.dumps._shared import Lease, lend, pads
 
 Item = dict[str, Any]
 Source = str | os.PathLike[str] | Dump
@@ -117,10 +117,12 @@ class DumpDataset(Dataset[Item]):
         """The clips of these numbers: a DataLoader asks for a batch at once.
 
         In its worker their patches lie one after the other, in memory that the main process shares: `collate` hands
-        them over as they are.
+        them over as they are. Where it padded the last batch, each has the longest one's room.
         """
         clips = [self._clip_of(index) for index in indices]
-        lease = lend(sum(_bytes_of(clip, len(plan[0])) for _, _, clip, plan in clips))
+        tokens = [len(plan[0]) for _, _, _, plan in clips]
+        room = max(tokens, default=0) if pads() else 0
+        lease = lend(sum(_bytes_of(of[2], max(room, count)) for of, count in zip(clips, tokens, strict=True)), room)
         return [self._finished(*clip, lease) for clip in clips]
 
     def _clip_of(self, index: int) -> tuple[int, int, Dump, Plan]:
@@ -201,7 +203,7 @@ def _rows(array: Array, tokens: Array, out: Array | None = None) -> Array:
 
 def _patches(array: Array, tokens: Array, lease: Lease | None) -> torch.Tensor:
     if lease is not None:
-        memory = lease.tensor((len(tokens), *array.shape[2:]), _TORCH[array.dtype.str], array.itemsize)
+        memory = lease.item((len(tokens), *array.shape[2:]), _TORCH[array.dtype.str])
         if memory is not None:
             _rows(array, tokens, memory.numpy())
             return memory

@@ -36,11 +36,14 @@ _KEPT = 8  # segments of a process that may be taken again
 class Lease:
     """A segment's memory for one batch. It stays lent as long as a tensor lies in it."""
 
-    def __init__(self, segment: _Segment, buffer: Any) -> None:
+    def __init__(self, segment: _Segment, buffer: Any, room: int) -> None:
+        """`room`: rows of patches that each item has there, zeros behind its own; 0: as many as it needs."""
         self.segment = segment
+        self.room = room
         self.buffer = buffer
         self.begin = ctypes.addressof(buffer)
         self._used = 0
+        self._items: dict[int, int] = {}  # rows of the one that begins there
 
     def tensor(self, shape: tuple[int, ...], dtype: torch.dtype, align: int = _ALIGN) -> Tensor | None:
         """Memory of its own for a tensor, with whatever it holds; None: there is no room."""
@@ -51,6 +54,28 @@ class Lease:
             return None
         self._used = end
         return self.view(offset, shape, dtype)
+
+    def item(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor | None:
+        """Memory for an item's patches, behind those of the item before."""
+        rows = max(self.room, shape[0])
+        memory = self.tensor((rows, *shape[1:]), dtype, dtype.itemsize)
+        if memory is None:
+            return None
+        memory[shape[0] :] = 0
+        self._items[memory.data_ptr() - self.begin] = shape[0]
+        return memory[: shape[0]]
+
+    def in_a_row(self, values: list[Tensor]) -> Tensor | None:
+        """All of these items as one tensor, without a copy: each with its room. None: they don't lie so."""
+        first = end = values[0].data_ptr() - self.begin
+        rows = 0
+        for value in values:
+            if self._items.get(end) != len(value) or value.data_ptr() - self.begin != end or not value.is_contiguous():
+                return None
+            its_rows = max(len(value), self.room)
+            rows += its_rows
+            end += its_rows * math.prod(value.shape[1:]) * value.itemsize
+        return self.view(first, (rows, *values[0].shape[1:]), values[0].dtype)
 
     def view(self, offset: int, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """The tensor that lies there."""
@@ -98,11 +123,11 @@ class _Segment:
         """Neither tensors of this process nor of the main one lie in it."""
         return self._map[0] == FREE and (self._lent is None or self._lent() is None)
 
-    def lend(self) -> Lease:
+    def lend(self, room: int) -> Lease:
         """All of it."""
         buffer = (ctypes.c_ubyte * (self.length - HEADER)).from_buffer(self._map, HEADER)
         self._lent = weakref.ref(buffer)
-        return Lease(self, buffer)
+        return Lease(self, buffer, room)
 
     def send(self) -> Handle:
         """Give it to the main process, too."""
@@ -117,8 +142,9 @@ class _Pool:
         self._segments: list[_Segment] = []
         self._retired: list[_Segment] = []  # never lent again, but on their way to the main process
         self.last: Lease | None = None  # what was lent last
+        self.pads = False  # collate did so last
 
-    def lend(self, size: int) -> Lease:
+    def lend(self, size: int, room: int) -> Lease:
         """At least so many bytes: a free segment's, else a new one's."""
         self.last = None
         self._retired = [s for s in self._retired if not (s.is_free or s.state >= RECEIVED)]
@@ -128,7 +154,7 @@ class _Pool:
             self._forget()
             segment = _Segment(-(-size // _ROUNDED) * _ROUNDED)
             self._segments.append(segment)
-        self.last = segment.lend()
+        self.last = segment.lend(room)
         return self.last
 
     def retire(self) -> None:
@@ -168,30 +194,29 @@ def shares() -> bool:
     return _pool() is not None
 
 
-def lend(size: int) -> Lease | None:
-    """Memory for a batch of so many bytes; None in a process that shares none."""
+def lend(size: int, room: int = 0) -> Lease | None:
+    """Memory for a batch of so many bytes; None in a process that shares none. `room`: as Lease's."""
     pool = _pool()
-    return None if pool is None else pool.lend(size + _SLACK)
+    return None if pool is None else pool.lend(size + _SLACK, room)
 
 
-def lease_of(tensor: Tensor) -> Lease | None:
-    """The memory that was lent last, if this lies in it."""
+def pads() -> bool:
+    """Whether the last batch of this worker was padded: the next one will be."""
     pool = _pool()
-    lease = None if pool is None else pool.last
-    return lease if lease is not None and lease.offset_of(tensor) is not None else None
+    return pool is not None and pool.pads
 
 
-def in_a_row(values: list[Tensor], lease: Lease) -> Tensor | None:
-    """One tensor of all, without a copy, where they lie one behind the other in a lease."""
-    first = lease.offset_of(values[0])
-    if first is None:
-        return None
-    end = first
-    for value in values:
-        if value.numel() > 0 and (lease.offset_of(value) != end or not value.is_contiguous()):
-            return None
-        end += value.nbytes
-    return lease.view(first, (sum(map(len, values)), *values[0].shape[1:]), values[0].dtype)
+def note_padding(pads: bool) -> None:
+    """Note for pads() whether this worker's batches are padded."""
+    pool = _pool()
+    if pool is not None:
+        pool.pads = pads
+
+
+def last_lease() -> Lease | None:
+    """What this worker was lent last."""
+    pool = _pool()
+    return None if pool is None else pool.last
 
 
 class Batch(dict[str, Any]):
