@@ -4,7 +4,7 @@
     bench/python/stream_bench.py dump CLIP...       Stream on every frame against `saccade dump --every frame`
     bench/python/stream_bench.py cost               Python's own time for an emission
     bench/python/stream_bench.py ahead CLIP...      a step of --work-ms for each emission, with and without prefetch
-    bench/python/stream_bench.py others CLIP...     against torchcodec, decord, PyAV and OpenCV, each with torch
+    bench/python/stream_bench.py others CLIP...     against PyNvVideoCodec, torchcodec, decord, PyAV, OpenCV: with torch
     bench/python/stream_bench.py others --device cuda CLIP...
 
 The others decode, make a pyramid by avg_pool2d and sample the same patches by grid_sample: of each level those that
@@ -220,8 +220,27 @@ def opencv_frames(clip: Path, _: str) -> Iterator[Tensor]:
         yield torch.from_numpy(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB)).permute(2, 0, 1)
 
 
+def nvidia_frames(clip: Path, device: str) -> Iterator[Tensor]:
+    """Frames by PyNvVideoCodec's ThreadedDecoder, on the GPU: its RGBP is [3 H, W] or [3, H, W]."""
+    if device != "cuda":
+        raise RuntimeError("only on a GPU")
+    import PyNvVideoCodec
+
+    decoder = PyNvVideoCodec.ThreadedDecoder(
+        str(clip), buffer_size=16, output_color_type=PyNvVideoCodec.OutputColorType.RGBP
+    )
+    try:
+        while frames := decoder.get_batch_frames(8):
+            for frame in frames:
+                planes = torch.from_dlpack(frame)
+                yield planes if planes.ndim == 3 else planes.reshape(3, -1, planes.shape[-1])
+    finally:
+        decoder.end()
+
+
 OTHERS: dict[str, Callable[[Path, str], Iterator[Tensor]]] = {
     "torchcodec": torchcodec_frames,
+    "PyNvVideoCodec": nvidia_frames,
     "decord": decord_frames,
     "PyAV": av_frames,
     "OpenCV": opencv_frames,
