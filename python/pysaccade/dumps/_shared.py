@@ -83,7 +83,7 @@ class Lease:
 
     def part_of(self, value: Any) -> Part | None:
         """A tensor of the host's as what lies here: it is copied in where there is room. None: anything else."""
-        if type(value) is not Tensor or value.device.type != "cpu" or value.requires_grad or not value.is_contiguous():
+        if not _is_plain(value):
             return None
         offset = self.offset_of(value)
         if offset is None:
@@ -98,6 +98,15 @@ class Lease:
         """Where a tensor of the host's without gaps lies; None: elsewhere."""
         offset = tensor.data_ptr() - self.begin
         return offset if offset >= 0 and offset + tensor.nbytes <= len(self.buffer) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a tensor is nothing but numbers in a row in the host's memory."""
+    if type(value) is not Tensor or value.is_nested or value.layout is not torch.strided or value.is_quantized:
+        return False
+    if value.requires_grad or value.is_conj() or value.is_neg():
+        return False
+    return value.device.type == "cpu" and value.is_contiguous()
 
 
 class _Segment:
