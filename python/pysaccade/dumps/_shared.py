@@ -85,7 +85,7 @@ class Lease:
         """A tensor of the host's as what lies here: it is copied in where there is room. None: anything else."""
         if not _is_plain(value):
             return None
-        offset = self.offset_of(value)
+        offset = None if value.is_conj() or value.is_neg() else self.offset_of(value)
         if offset is None:
             mine = self.tensor(tuple(value.shape), value.dtype)
             if mine is None:
@@ -104,9 +104,7 @@ def _is_plain(value: Any) -> bool:
     """Whether a tensor is nothing but numbers in a row in the host's memory."""
     if type(value) is not Tensor or value.is_nested or value.layout is not torch.strided or value.is_quantized:
         return False
-    if value.requires_grad or value.is_conj() or value.is_neg():
-        return False
-    return value.device.type == "cpu" and value.is_contiguous()
+    return not value.requires_grad and value.device.type == "cpu" and value.is_contiguous()
 
 
 class _Segment:
