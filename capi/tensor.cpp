@@ -2,6 +2,7 @@
 #include "capi/error.h"
 #include "capi/tensor_call.h"
 #include "kernels/tensor/gaussian.h"
+#include "kernels/tensor/plan.h"
 #include "kernels/tensor/reduce.h"
 #include "kernels/tensor/update.h"
 
@@ -209,6 +210,26 @@ saccade_status saccade_mahalanobis(const saccade_place* place, const saccade_gau
     return run_at(
         function, place, [&] { tensor::cpu::mahalanobis(args, place->threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::mahalanobis(args, stream); });
+  });
+}
+
+saccade_status saccade_lattice_plan_at(const saccade_place* place, int32_t dtype, const void* fixations,
+                                       int32_t fixation_count, const void* at_px, int32_t patch_count, int32_t width_px,
+                                       int32_t height_px, int32_t snap_px, void* centers) {
+  return guarded([&] {
+    const char* function = "saccade_lattice_plan_at";
+    const Dtype kind = dtype_of(function, dtype);
+    require(kind == Dtype::kF32 || kind == Dtype::kF64, function, "fixations are f32 or f64");
+    require(fixation_count >= 0 && patch_count >= 0, function, "a number of fixations or patches is negative");
+    require(width_px > 0 && height_px > 0 && snap_px >= 0, function, "the image has no pixels, or snap_px is negative");
+    const bool empty = fixation_count == 0 || patch_count == 0;
+    require(empty || (fixations != nullptr && at_px != nullptr && centers != nullptr), function,
+            "fixations, at_px or centers is NULL");
+    const tensor::PlanArgs args{fixations,   at_px,    centers,   kind,   fixation_count,
+                                patch_count, width_px, height_px, snap_px};
+    return run_at(
+        function, place, [&] { tensor::cpu::plan(args); },
+        [&]([[maybe_unused]] void* stream) { tensor::cuda::plan(args, stream); });
   });
 }
 

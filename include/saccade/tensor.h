@@ -230,6 +230,14 @@ SACCADE_API saccade_status saccade_lattice_get_info(const saccade_lattice* latti
 SACCADE_API saccade_status saccade_lattice_plan(const saccade_lattice* lattice, const float* fixations, size_t count,
                                                 int32_t in_pixels, float* geometry);
 
+// Plans where tensors lie, of a lattice that has a snap_px. fixations: [M][2] u, v; at_px: [N][2], the centres of the
+// plan of (0, 0) in pixels; centers: [M][N][2] uv, written. All of `dtype`, f32 or f64, without gaps. Fixations are
+// clamped to the image, those that are not numbers lie in its middle. snap_px: the lattice's; 0: centres follow the
+// fixation exactly. In f32 with the lattice's snap_px the bits of saccade_lattice_plan().
+SACCADE_API saccade_status saccade_lattice_plan_at(const saccade_place* place, int32_t dtype, const void* fixations,
+                                                   int32_t fixation_count, const void* at_px, int32_t patch_count,
+                                                   int32_t width_px, int32_t height_px, int32_t snap_px, void* centers);
+
 #ifdef __cplusplus
 }
 #endif

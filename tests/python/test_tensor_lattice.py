@@ -32,6 +32,25 @@ def test_nested_plan_by_torch_has_the_bits_of_the_library(size, settings):
         assert torch.equal(getattr(by_library, name), getattr(by_torch, name)), name
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("snap", [True, False])
+def test_nested_plan_in_one_call_has_the_bits_of_torchs(device, dtype, snap):
+    lattice = sc.Lattice("nested", patches=300, size=(101, 777))
+    fixations = uniform(3, 50, 2, low=-0.1, high=1.1, dtype=dtype)
+    fixations[0, :7] = torch.tensor(
+        [[0, 0], [1, 1], [0.5, 0.5], [float("nan"), 0.2], [5, -5], [float("inf"), -float("inf")], [-0.0, 1]]
+    )
+    expected = lattice._torch_plan(fixations, snap)
+    found = lattice._native_plan(fixations.to(device), snap)
+    assert found.centers.shape == expected.centers.shape == (3, 50, len(lattice), 2)
+    assert torch.equal(found.centers.cpu(), expected.centers)
+    assert torch.equal(found.lod.cpu(), expected.lod)
+    swapped = lattice._native_plan(fixations.transpose(0, 1).to(device), snap)
+    assert torch.equal(swapped.centers.cpu(), expected.centers.transpose(0, 1))
+    assert lattice._native_plan(fixations[:0].to(device), snap).centers.shape == (0, 50, len(lattice), 2)
+
+
 @pytest.mark.parametrize("kind", ["grid", "uniform"])
 @pytest.mark.parametrize("size", SIZES)
 def test_even_plan_by_torch_is_the_librarys(kind, size):

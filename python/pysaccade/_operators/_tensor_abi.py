@@ -62,6 +62,7 @@ def _open() -> ctypes.CDLL:
         library.saccade_gaussian_field.argtypes = [pointer] * 4
         library.saccade_gaussian_field_backward.argtypes = [pointer] * 8
         library.saccade_mahalanobis.argtypes = [pointer] * 3
+        library.saccade_lattice_plan_at.argtypes = [pointer, i32, pointer, i32, pointer, i32, i32, i32, i32, pointer]
         library.saccade_last_error.restype = ctypes.c_char_p
         _library = library
     return _library
@@ -287,6 +288,25 @@ def gradient_unit(gradient: Array, unit: Array) -> None:
     """Unit: two f64 on the gradient's device; the first becomes the step of integer gradients."""
     library = _open()
     status = library.saccade_gradient_unit(place_of(gradient), _pack(gradient, 5), _address(unit))
+    if status != _OK:
+        _fail(library, status)
+
+
+def plan_at(fixations: Array, at_px: Array, size: tuple[int, int], snap_px: int, centers: Array) -> None:
+    """Centers [M,N,2] is written, of fixations [M,2] and at_px [N,2], all tensors without gaps."""
+    library = _library or _open()
+    status = library.saccade_lattice_plan_at(
+        place_of(fixations),
+        dtype_code(fixations),
+        fixations.data_ptr(),
+        fixations.shape[0],
+        at_px.data_ptr(),
+        at_px.shape[0],
+        size[1],
+        size[0],
+        snap_px,
+        centers.data_ptr(),
+    )
     if status != _OK:
         _fail(library, status)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pysaccade._operators import _checks
+from pysaccade._operators import _checks, _tensor_abi
 from pysaccade.lattice._lattice_abi import KINDS, Facts, Key, facts_of, native_of
 from pysaccade.lattice.acuity import PRESETS, UNITS, length, level_of_detail
 from pysaccade.lattice.plan import PatchPlan, coverage_of
@@ -205,7 +205,25 @@ class Lattice:
         ):
             geometry = native_of(*self._key).plan(fixation.detach().reshape(-1, 2).numpy())
             return self._from_geometry(geometry, tuple(fixation.shape[:-1]), fixation)
+        if (
+            self.kind == "nested"
+            and not differentiable
+            and kind in {"cpu", "cuda"}
+            and not _recording.is_traced(fixation)
+        ):
+            return self._native_plan(fixation, bool(snap))
         return self._torch_plan(fixation, snap)
+
+    def _native_plan(self, fixation: Array, snap: bool) -> PatchPlan:
+        """As _torch_plan() of a nested lattice, where nobody looks on: one call where the fixation lies."""
+        facts = self._solved()
+        assert self.size is not None
+        _, _, at, lod = self._numbers(fixation.dtype, fixation.device)
+        flat = fixation.detach().reshape(-1, 2).contiguous()
+        shape = (*fixation.shape[:-1], facts.patches)
+        centers = flat.new_empty((*shape, 2))
+        _tensor_abi.plan_at(flat, at, self.size, facts.snap_px if snap else 0, centers)
+        return PatchPlan._trusted(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
 
     def _host_plan(self, fixation: Any, snap: bool, device: Any, who: str) -> PatchPlan:
         try:
