@@ -278,11 +278,8 @@ def keops_field(dimensions: int) -> Way | None:
     """The field by KeOps, of arrays x [P,D], mean [G,D], L^-1 [G,D*D], weight [G,1]."""
     if Genred is None:
         return None
-    square = dimensions * dimensions
-    formula = (
-        f"Exp(-SqNorm2(MatVecMult(Vj(2,{square}), Vi(0,{dimensions}) - Vj(1,{dimensions}))) / IntCst(2)) * Vj(3,1)"
-    )
-    return Genred(formula, [], reduction_op="Sum", axis=1)
+    names = [f"x = Vi({dimensions})", f"m = Vj({dimensions})", f"whiten = Vj({dimensions**2})", "w = Vj(1)"]
+    return Genred("Exp(-SqNorm2(MatVecMult(whiten, x - m)) / IntCst(2)) * w", names, reduction_op="Sum", axis=1)
 
 
 def keops_ways(tensors: Any) -> tuple[Way | None, Way | None]:

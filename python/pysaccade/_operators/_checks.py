@@ -108,6 +108,13 @@ def require_together(who: str, first: tuple[str, Array], others: Iterable[tuple[
             )
 
 
+def require_places(value: Any, who: str, name: str, beside: tuple[str, Array], axes: int | None = None) -> None:
+    """Raise unless `value` is an array of coordinates of the kind and on the device of another, named one."""
+    require_array(value, who, name)
+    require_together(who, beside, [(name, value)])
+    require_coordinates(value, who, name, axes)
+
+
 def choice(value: Any, allowed: Iterable[str], who: str, name: str) -> str:
     """Return one of the words that are allowed; raise ValueError for another."""
     words = tuple(allowed)

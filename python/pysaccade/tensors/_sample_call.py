@@ -209,8 +209,7 @@ def is_traced(tensor: Any) -> bool:
 def coordinates(values: Any, base: Array, who: str, name: str, axes: int | None, dtype: Any = None) -> Array:
     """Numbers of a caller as an array beside `base`; lists and NumPy arrays are copied to its device."""
     if _checks.is_tensor(values) or (isinstance(values, np.ndarray) and not _checks.is_tensor(base)):
-        _checks.require_together(who, ("pyramid", base), [(name, values)])
-        _checks.require_coordinates(values, who, name, axes)
+        _checks.require_places(values, who, name, ("pyramid", base), axes)
         return values if dtype is None or values.dtype == dtype else _as_type(values, dtype)
     try:
         array = np.asarray(values)

@@ -80,7 +80,7 @@ def sample_foveated(
         if patches is not None:
             return patches, plan
     settings = Settings(is_zeros(padding, who), 1, True)
-    return patches_of(pyramid, plan, None, settings, dtype, normalize, out, who), plan
+    return patches_of(texture, plan, None, settings, dtype, normalize, out, who), plan
 
 
 def _lattice(

@@ -428,8 +428,10 @@ class TexturePyramid:
     ) -> Any:
         """As `pysaccade.sample_at_level(self, ...)`: the patches; with return_plan=True (patches, plan)."""
         from pysaccade.tensors import sampling
+        from pysaccade.tensors._sample_call import texture_of
 
-        plan = sampling.plan_at_level(self, level, centers, patch_size)
+        texture = texture_of(self, "sample_at_level")
+        plan = sampling.plan_at_level(texture, level, centers, patch_size)
         patches = sampling.sample_patches(self, plan, **options)
         return (patches, plan) if return_plan else patches
 

@@ -14,6 +14,7 @@ from pysaccade.tensors._footprint import footprint
 from pysaccade.tensors._sample_call import (
     Pyramid,
     Settings,
+    Texture,
     arranged,
     coordinates,
     expanded,
@@ -57,14 +58,14 @@ _PLAIN = Settings(False, 1, True)
 
 
 def _keep(pyramid: Any, plan: PatchPlan, arranged: tuple[Array, Array], patches: Array, whole: tuple[int, ...]) -> None:
-    if isinstance(pyramid, TexturePyramid) and _checks.is_tensor(patches):
+    if pyramid is not None and _checks.is_tensor(patches):
         from pysaccade.tensors._quick import keep
 
         keep(pyramid, plan, arranged, patches, whole)
 
 
 def patches_of(
-    pyramid: Pyramid,
+    texture: Texture,
     plan: PatchPlan,
     direction: Array | None,
     settings: Settings,
@@ -74,7 +75,6 @@ def patches_of(
     who: str,
 ) -> Array:
     """Patches of a plan, [.., C, S, S]: what the functions below have in common."""
-    texture = texture_of(pyramid, who)
     base, batched = texture[2], texture[3]
     plan = _as_plan(plan, base, who)
     values = values_of(base, dtype, normalize, out, who)
@@ -92,7 +92,7 @@ def patches_of(
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
     patches = normalized(patches, values, in_place)
     if in_place and out is None and settings == _PLAIN and values.mean is None and patches.dtype == base.dtype:
-        _keep(pyramid, plan, (centers, lod), patches, whole)
+        _keep(texture[1], plan, (centers, lod), patches, whole)
     if out is not None:
         if flat_out is not patches:
             out.copy_(patches.reshape(whole))
@@ -146,7 +146,7 @@ def sample_patches(
         if patches is not None:
             return patches
     settings = Settings(is_zeros(padding, who), 1, True)
-    return patches_of(pyramid, plan, None, settings, dtype, normalize, out, who)
+    return patches_of(texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
 
 
 _quick: Any = None
@@ -168,10 +168,10 @@ def plainly(pyramid: Any, plan: Any) -> Array | None:
     return _quick.sample_plain(pyramid, plan)
 
 
-def plan_at_level(pyramid: Pyramid, level: Any, centers: Any, patch_size: int) -> PatchPlan:
+def plan_at_level(texture: Texture, level: Any, centers: Any, patch_size: int) -> PatchPlan:
     """The plan of sample_at_level()."""
     who = "sample_at_level"
-    levels, textures, base, _ = texture_of(pyramid, who)
+    levels, textures, base, _ = texture
     centers = coordinates(centers, base, who, "centers", 2)
     if isinstance(level, (int, float, np.number)) and not isinstance(level, bool):
         last = (textures.levels if textures is not None else len(levels or ())) - 1
@@ -212,9 +212,11 @@ def sample_at_level(
 
     Convention: centers are uv = (x, y) in [0, 1], origin at the top left.
     """
-    plan = plan_at_level(pyramid, level, centers, patch_size)
-    settings = Settings(is_zeros(padding, "sample_at_level"), 1, True)
-    return patches_of(pyramid, plan, None, settings, dtype, normalize, out, "sample_at_level")
+    who = "sample_at_level"
+    texture = texture_of(pyramid, who)
+    plan = plan_at_level(texture, level, centers, patch_size)
+    settings = Settings(is_zeros(padding, who), 1, True)
+    return patches_of(texture, plan, None, settings, dtype, normalize, out, who)
 
 
 def sample_anisotropic(
@@ -251,7 +253,8 @@ def sample_anisotropic(
     lod.
     """
     who = "sample_anisotropic"
-    base = texture_of(pyramid, who)[2]
+    texture = texture_of(pyramid, who)
+    base = texture[2]
     plan = _as_plan(plan, base, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
@@ -262,7 +265,7 @@ def sample_anisotropic(
             f"{who}: direction is {list(lines.shape)}; it must be {[*plan.lod.shape, 2]}, or [2] for all"
         ) from None
     settings = Settings(is_zeros(padding, who), most, bool(rotate))
-    return patches_of(pyramid, plan, lines, settings, dtype, normalize, out, who)
+    return patches_of(texture, plan, lines, settings, dtype, normalize, out, who)
 
 
 def sample(
@@ -296,9 +299,7 @@ def sample(
     who = "sample"
     texture = texture_of(pyramid, who)
     base, batched = texture[2], texture[3]
-    _checks.require_array(uv, who, "uv")
-    _checks.require_together(who, ("pyramid", base), [("uv", uv)])
-    _checks.require_coordinates(uv, who, "uv", 2)
+    _checks.require_places(uv, who, "uv", ("pyramid", base), 2)
     zeros = is_zeros(padding, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     shape = tuple(uv.shape[:-1])
@@ -306,8 +307,7 @@ def sample(
         raise ValueError(f"{who}: pyramid has {base.shape[0]} images, uv is {list(uv.shape)}; pass [B, *P, 2]")
     direction = None
     if uv_da is not None:
-        _checks.require_coordinates(uv_da, who, "uv_da")
-        _checks.require_together(who, ("uv", uv), [("uv_da", uv_da)])
+        _checks.require_places(uv_da, who, "uv_da", ("uv", uv))
         bias = lod
         lod, direction = footprint(uv_da, base.shape[-2:], shape, most, who)
         if bias is not None:
