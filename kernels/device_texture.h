@@ -26,7 +26,7 @@ class DeviceMark {
 
 // What is known of a patch's place before the damage is: where the memory of places notes its emissions, and the image
 // tiles that its samples read, [begin, end).
-struct PlaceRecord {
+struct alignas(16) PlaceRecord {
   enum Known : std::int32_t {
     kEmitted = 0,    // before: the damage since then tells
     kFresh = 1,      // never, as far as is remembered: it counts as changed
@@ -36,11 +36,14 @@ struct PlaceRecord {
   Known known = kFresh;
   std::int16_t col_begin = 0, col_end = 0;
   std::int16_t row_begin = 0, row_end = 0;
+  // Where its bytes are kept, to be compared with those of the next emission there; -1: nowhere.
+  std::int32_t slot = -1;
+  std::int32_t slot_known = 0;  // 1: they are there; 0: this emission's are the first
 };
 
 inline bool same_place(const PlaceRecord& a, const PlaceRecord& b) {
   return a.place == b.place && a.known == b.known && a.col_begin == b.col_begin && a.col_end == b.col_end &&
-         a.row_begin == b.row_begin && a.row_end == b.row_end;
+         a.row_begin == b.row_begin && a.row_end == b.row_end && a.slot == b.slot && a.slot_known == b.slot_known;
 }
 
 struct DeviceTotals {
@@ -58,6 +61,7 @@ class DeviceTexture {
   // After each update(), in place of Texture::damage(): the tiles that it found count as damaged from now on.
   virtual void note_damage() = 0;
   virtual void reserve_places(std::size_t places) = 0;  // that PlaceRecord::place tells apart
+  virtual void reserve_slots(std::size_t bytes) = 0;    // of all of PlaceRecord::slot; more make all of them unknown
   // Patches, geometry (N x 4) and what changed into memory of this device, after what target.stream has queued so far;
   // what that queues from now on runs afterwards.
   virtual void submit_to(const PatchPlan& plan, const ColorSpec& color, std::span<const float> geometry,

@@ -79,6 +79,11 @@ void CudaTexture::reserve_places(std::size_t places) {
   state_->caller_work().places.reserve(places, state_->stream.get());
 }
 
+void CudaTexture::reserve_slots(std::size_t bytes) {
+  const CudaDeviceGuard guard = state_->on_device();
+  state_->caller_work().places.reserve_slots(bytes);
+}
+
 // Note [Order with the caller]
 // The caller's stream C may still read or write the target: the texture's stream P waits for what C has queued, writes,
 // and C waits for P. Both are events on the device. Only the upload of the plan comes before C's work.
@@ -100,8 +105,12 @@ void CudaTexture::submit_to(const PatchPlan& plan, const ColorSpec& color, std::
     }
     const auto* const records =
         reinterpret_cast<const PlaceRecord*>(state_->plan_device.data() + cuda::places_offset(plan.count()));
-    work.places.mark({records, static_cast<int>(plan.count()), target.changed, target.damaged_tiles}, own);
+    const cuda::EmissionFacts facts{records, static_cast<int>(plan.count()), target.changed, target.damaged_tiles};
+    work.places.mark(facts, own);
     state_->run_sample(color, target.format, reinterpret_cast<std::uint8_t*>(target.patches));
+    if (std::ranges::any_of(places, [](const PlaceRecord& place) { return place.slot >= 0; })) {
+      work.places.compare(facts, target.patches, PatchBatch::bytes_of(1, plan.patch_size, target.format), own);
+    }
   }
   work.ours.record(own);
   work.ours.make_wait(theirs);

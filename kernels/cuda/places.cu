@@ -8,6 +8,7 @@ using Clock = unsigned long long;
 
 constexpr int kThreads = 1024;  // one block: there is nothing to gain from more, and no order to make between them
 constexpr int kWarps = kThreads / 32;
+constexpr int kCompareThreads = 64;
 
 struct Counters {
   Clock now;
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) mark_kernel(const __grid_constant__ 
     if (record.known == PlaceRecord::kEmitted) {
       changed = touched_since(params, record, params.emitted[record.place], lane);
     }
-    if (params.changed != nullptr && lane == 0) params.changed[n] = changed ? 1 : 0;
+    if (lane == 0) params.changed[n] = changed ? 1 : 0;
     own_changed += changed ? 1U : 0U;
   }
   if (lane == 0 && own_changed != 0) atomicAdd(&changed_count, own_changed);
@@ -101,6 +102,43 @@ __global__ void __launch_bounds__(kThreads) mark_kernel(const __grid_constant__ 
   if (params.damaged_tiles != nullptr) {
     *params.damaged_tiles = static_cast<std::int32_t>(params.counters->last_damaged_tiles);
   }
+}
+
+struct CompareParams {
+  const PlaceRecord* places;
+  const std::byte* patches;
+  std::byte* kept;
+  std::uint8_t* changed;
+  Counters* counters;
+  std::size_t patch_bytes;
+};
+
+// A block a patch. Word: what the patches' alignment and size allow.
+template <typename Word>
+__device__ __forceinline__ bool same(Word a, Word b) {
+  return a == b;
+}
+template <>
+__device__ __forceinline__ bool same(uint4 a, uint4 b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
+}
+
+template <typename Word>
+__global__ void __launch_bounds__(kCompareThreads) compare_kernel(const __grid_constant__ CompareParams params) {
+  const PlaceRecord& record = params.places[blockIdx.x];
+  if (record.slot < 0) return;
+  if (record.slot_known != 0 && params.changed[blockIdx.x] == 0) return;
+  const auto* now = reinterpret_cast<const Word*>(params.patches + blockIdx.x * params.patch_bytes);
+  auto* kept = reinterpret_cast<Word*>(params.kept + static_cast<std::size_t>(record.slot) * params.patch_bytes);
+  bool differs = false;
+  for (std::size_t i = threadIdx.x; i < params.patch_bytes / sizeof(Word); i += kCompareThreads) {
+    const Word word = now[i];
+    if (record.slot_known != 0) differs |= !same(kept[i], word);
+    kept[i] = word;
+  }
+  if (__syncthreads_or(differs ? 1 : 0) != 0 || record.slot_known == 0 || threadIdx.x != 0) return;
+  params.changed[blockIdx.x] = 0;
+  atomicAdd(&params.counters->patches_changed, ~Clock{0});  // one less
 }
 
 CudaBuffer zeros(int device, std::size_t size_bytes, cudaStream_t stream) {
@@ -141,9 +179,30 @@ void DevicePlaces::note(const std::uint32_t* tiles, cudaStream_t stream) {
   cuda_check_launch("note_kernel", stream);
 }
 
+void DevicePlaces::reserve_slots(std::size_t bytes) {
+  if (kept_.size_bytes() < bytes) kept_ = CudaBuffer(device_, bytes);
+}
+
+std::uint8_t* DevicePlaces::marks(const EmissionFacts& facts) {
+  if (facts.changed != nullptr) return facts.changed;
+  const auto count = static_cast<std::size_t>(facts.count);
+  if (marks_.size_bytes() < count) marks_ = CudaBuffer(device_, count);
+  return marks_.as<std::uint8_t>();
+}
+
+void DevicePlaces::compare(const EmissionFacts& facts, const std::byte* patches, std::size_t patch_bytes,
+                           cudaStream_t stream) {
+  const CompareParams params{facts.places, patches, kept_.as<std::byte>(), marks(facts), counters_.as<Counters>(),
+                             patch_bytes};
+  const bool wide = patch_bytes % sizeof(uint4) == 0 && reinterpret_cast<std::uintptr_t>(patches) % sizeof(uint4) == 0;
+  const auto kernel = wide ? compare_kernel<uint4> : compare_kernel<unsigned char>;
+  kernel<<<static_cast<unsigned>(facts.count), kCompareThreads, 0, stream>>>(params);
+  cuda_check_launch("compare_kernel", stream);
+}
+
 void DevicePlaces::mark(const EmissionFacts& facts, cudaStream_t stream) {
-  const MarkParams params{facts.places,  damaged_at_.as<Clock>(), emitted_.as<Clock>(), counters_.as<Counters>(),
-                          facts.changed, facts.damaged_tiles,     facts.count,          tiles_.cols};
+  const MarkParams params{facts.places, damaged_at_.as<Clock>(), emitted_.as<Clock>(), counters_.as<Counters>(),
+                          marks(facts), facts.damaged_tiles,     facts.count,          tiles_.cols};
   mark_kernel<<<1, kThreads, 0, stream>>>(params);
   cuda_check_launch("mark_kernel", stream);
 }

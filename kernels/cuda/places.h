@@ -27,10 +27,16 @@ class DevicePlaces {
   void reserve(std::size_t places, cudaStream_t stream);  // more make all of them unknown
   // tiles: a word an image tile, 0 where it is not damaged.
   void note(const std::uint32_t* tiles, cudaStream_t stream);
+  void reserve_slots(std::size_t bytes);
   void mark(const EmissionFacts& facts, cudaStream_t stream);
+  // After mark(), and once the patches are there: takes a mark back where the bytes are those last kept in the patch's
+  // slot, and keeps them. patches: count x patch_bytes, device memory.
+  void compare(const EmissionFacts& facts, const std::byte* patches, std::size_t patch_bytes, cudaStream_t stream);
   DeviceTotals totals(cudaStream_t stream);  // waits
 
  private:
+  std::uint8_t* marks(const EmissionFacts& facts);
+
   int device_;
   TileGrid tiles_;
   TileGrid padded_;
@@ -38,6 +44,8 @@ class DevicePlaces {
   CudaBuffer counters_;    // the clock, then the totals, then the last update's damaged tiles: 64 bits each
   CudaBuffer damaged_at_;  // per image tile: the clock at its last damage
   CudaBuffer emitted_;     // per place: the clock at its last emission
+  CudaBuffer kept_;        // per slot: the bytes of a patch
+  CudaBuffer marks_;       // per patch: what changed, for a caller who doesn't want it
   PinnedBuffer totals_host_;
 };
 

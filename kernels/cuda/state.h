@@ -34,7 +34,7 @@ struct InputSlot {
 inline constexpr std::size_t kPlanBytes = sizeof(PatchRecord) + sizeof(PlaceRecord) + 4 * sizeof(float);
 constexpr std::size_t places_offset(std::size_t count) { return count * sizeof(PatchRecord); }
 constexpr std::size_t geometry_offset(std::size_t count) { return count * (sizeof(PatchRecord) + sizeof(PlaceRecord)); }
-static_assert(sizeof(PatchRecord) == 16 && sizeof(PlaceRecord) == 16);
+static_assert(sizeof(PatchRecord) == 16 && sizeof(PlaceRecord) == 32);
 
 struct CudaState {
   CudaState(const PyramidLayout& layout, const CudaTextureConfig& config, std::unique_ptr<TextureStorage> storage);

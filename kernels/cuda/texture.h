@@ -68,6 +68,7 @@ class CudaTexture final : public Texture, public StagedTexture, public DeviceTex
   bool is_device_memory(const void* pointer) const override;
   void note_damage() override;
   void reserve_places(std::size_t places) override;
+  void reserve_slots(std::size_t bytes) override;
   void submit_to(const PatchPlan& plan, const ColorSpec& color, std::span<const float> geometry,
                  std::span<const PlaceRecord> places, const PatchTarget& target) override;
   void give_back(void* stream) override;

@@ -22,7 +22,8 @@ struct Pipeline::State {
   PatchHistory history;
   SampleFormat emitted_as;                // of the last emission
   std::shared_ptr<EmittedBytes> emitted;  // null: the lattice mixes texels, or what went elsewhere is not known here
-  bool unsettled = false;                 // emissions went out before their bytes were there
+  std::optional<EmittedPlaces> device_emitted;  // of emissions that stay on the device
+  bool unsettled = false;                       // emissions went out before their bytes were there
   // Places are noted where emissions go: on the host, or on the device.
   bool on_device = false;
   bool device_counts = false;  // damage and what changed, since places were first noted there
@@ -157,6 +158,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
       if (redone.lattice) {
         state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
         state_->emitted = EmittedBytes::of(*state_->lattice, config.lattice.patch_size, config.samples);
+        state_->device_emitted.reset();
       }
       if (samples) state_->history.forget();
     }
@@ -362,6 +364,7 @@ void Pipeline::note_places_on_device(bool on_device) {
   if (on_device == state_->on_device) return;
   state_->history.forget();
   state_->emitted.reset();
+  state_->device_emitted.reset();
   state_->on_device = on_device;
   state_->device_counts |= on_device;
 }
@@ -431,6 +434,16 @@ void Pipeline::compare_bytes(PatchBatch& batch, Emission& emission) {
   if (there && s.emitted) s.emitted->settle(emission.plan, batch, emission.changed);
 }
 
+// Where the device keeps the bytes of these patches; see Note [What changed].
+void Pipeline::place_bytes(const PatchPlan& plan, const SampleFormat& format) {
+  State& s = *state_;
+  if (!s.lattice->samples_texels()) return;
+  if (!s.device_emitted || !s.device_emitted->fits(plan.count(), plan.patch_size, format))
+    s.device_emitted.emplace(plan.count(), plan.patch_size, format);
+  s.device_emitted->take_all(plan, s.places);
+  s.texture->device_texture()->reserve_slots(s.device_emitted->slots() * s.device_emitted->patch_bytes());
+}
+
 void Pipeline::sample_to_device(Emission& emission, const PatchTarget& into) {
   State& s = *state_;
   DeviceTexture& device = *s.texture->device_texture();
@@ -438,6 +451,7 @@ void Pipeline::sample_to_device(Emission& emission, const PatchTarget& into) {
   write_geometry(emission.plan, s.layout.width_px, s.layout.height_px, s.geometry);
   s.history.look_up(emission.plan, s.due->color, s.places);
   device.reserve_places(s.history.places());
+  place_bytes(emission.plan, into.format);
   device.submit_to(emission.plan, s.due->color, s.geometry, s.places, into);
 }
 

@@ -186,6 +186,7 @@ class Pipeline {
   auto on_device(F&& work);
   StepResult run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into);
   void sample(Emission& emission, const PatchTarget* into);
+  void place_bytes(const PatchPlan& plan, const SampleFormat& format);
   void sample_to_device(Emission& emission, const PatchTarget& into);
   void note_places_on_device(bool on_device);
   void compare_bytes(PatchBatch& batch, Emission& emission);

@@ -40,6 +40,38 @@ def test_patches_are_the_cpus(dtype: str, hwdec: str, clip: Path):
     assert count == 30
 
 
+@pytest.mark.parametrize("size", [7, 16])
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_what_changed_is_the_cpus_while_the_eye_moves(size: int, dtype: str):
+    import torch
+
+    rng = np.random.default_rng(5)
+    picture = rng.integers(0, 256, (120, 160, 3), np.uint8)
+    frames = []
+    for _ in range(40):  # a pixel or a block of it; means absorb some of that, and some comes back
+        picture = picture.copy()
+        y, x, side = rng.integers(0, 112), rng.integers(0, 152), rng.integers(1, 8)
+        picture[y : y + side, x : x + side] ^= rng.integers(0, 3, (side, side, 3), np.uint8)
+        frames.append(picture)
+    options: dict[str, Any] = {
+        "size": (160, 120),
+        "every": "frame",
+        "patches": 60,
+        "patch_size": size,
+        "dtype": getattr(torch, dtype),
+        "fixation": "random",
+        "seed": 4,
+    }
+    ones = 0
+    for mine, wanted in zip(
+        sc.Stream(frames, device="cuda", **options), sc.Stream(frames, device="cpu", **options), strict=True
+    ):
+        assert torch.equal(mine.patches.cpu(), wanted.patches)
+        assert torch.equal(mine.changed.cpu(), wanted.changed)
+        ones += int(wanted.changed.sum())
+    assert 60 < ones < 40 * 60
+
+
 def test_auto_is_the_gpu_and_the_cpu_can_be_asked_for(clip: Path):
     assert next(sc.Stream(clip)).patches.device.type == "cuda"
     assert next(sc.Stream(clip, device="cpu")).patches.device.type == "cpu"

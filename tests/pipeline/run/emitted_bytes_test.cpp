@@ -101,5 +101,39 @@ TEST(EmittedBytes, ForgottenOrTooLarge_ChangesNothing) {
   EXPECT_FALSE(large.fits(8, 4, {}));
 }
 
+TEST(EmittedPlaces, Slots_AreOfOnePatchAndKnownOnlyForIt) {
+  std::mt19937 random(11);
+  constexpr std::size_t kCount = 64;
+  EmittedPlaces places(kCount, 4, {});
+  std::map<int, Key> kept;  // by slot
+  std::vector<PlaceRecord> records(kCount);
+  int known = 0;
+  for (int emission = 0; emission < 200; ++emission) {
+    Emitted e{{}, PatchBatch(kCount, 4, {}), {}};
+    fill(e, random, kCount, 90);
+    places.take_all(e.plan, records);
+    std::vector<int> taken;
+    for (std::size_t n = 0; n < kCount; ++n) {
+      const Patch& patch = e.plan.patches[n];
+      if (records[n].slot < 0) continue;
+      EXPECT_LT(records[n].slot, static_cast<int>(places.slots()));
+      EXPECT_GT(patch.coverage, 0);
+      const Key key{patch.x_px, patch.y_px, patch.lod};
+      const auto found = kept.find(records[n].slot);
+      EXPECT_EQ(records[n].slot_known == 1, found != kept.end() && found->second == key);
+      kept[records[n].slot] = key;
+      taken.push_back(records[n].slot);
+      known += records[n].slot_known;
+    }
+    std::sort(taken.begin(), taken.end());
+    EXPECT_EQ(std::adjacent_find(taken.begin(), taken.end()), taken.end()) << "two patches, one slot";
+  }
+  EXPECT_GT(known, 1000);
+  const Patch patch{.x_px = 1, .y_px = 2, .lod = 0, .coverage = 1};
+  places.begin();
+  EXPECT_GE(places.take(patch).index, 0);
+  EXPECT_LT(places.take(patch).index, 0) << "twice in an emission";
+}
+
 }  // namespace
 }  // namespace saccade
