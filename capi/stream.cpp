@@ -53,8 +53,6 @@ SessionConfig saccade_stream::begin_opening(const char* uri) {
     stop_ = config.source.stop;
   }
   throw_if_interrupted();  // one that comes later finds the token
-  // saccade_emission_get() waits for them.
-  config.pipeline.wait_for_patches = false;
   if (scanpath_) {
     config.pipeline.scanpath.policy = FixationPolicy::kFile;
     config.pipeline.scanpath.recorded = scanpath_;
