@@ -52,8 +52,8 @@ struct DeviceTotals {
   std::int64_t patches_changed = 0;
 };
 
-// The memory of places (pipeline/run/patch_history.h) on the device, and samples by it. The thread of the texture.
-// Throws DeviceError. Queues work in the texture's own stream; a caller's stream is a cudaStream_t.
+// The memory of places (pipeline/run/changed/patch_history.h) on the device, and samples by it. The thread of the
+// texture. Throws DeviceError. Queues work in the texture's own stream; a caller's stream is a cudaStream_t.
 class DeviceTexture {
  public:
   virtual int device() const = 0;

@@ -1,5 +1,5 @@
 // The memory of places on the device: when tiles were damaged and places emitted, so that what changed is known without
-// the host. See pipeline/run/patch_history.h for the rule.
+// the host. See pipeline/run/changed/patch_history.h for the rule.
 #pragma once
 
 #include <cstddef>

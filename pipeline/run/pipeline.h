@@ -16,8 +16,8 @@
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/scanpath.h"
 #include "pipeline/log.h"
-#include "pipeline/run/emitted_bytes.h"
-#include "pipeline/run/patch_history.h"
+#include "pipeline/run/changed/emitted_bytes.h"
+#include "pipeline/run/changed/patch_history.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/run/trace.h"
 

@@ -129,4 +129,11 @@ void Pipeline::sample_to_device(Emission& emission, const PatchTarget& into) {
   device.submit_to(emission.plan, s.due->color, s.geometry, s.places, into);
 }
 
+void settle(Emission& emission) {
+  emission.batch.wait();
+  if (const auto memory = std::exchange(emission.unsettled, nullptr)) {
+    memory->settle(emission.plan, emission.batch, emission.changed);
+  }
+}
+
 }  // namespace saccade

@@ -8,9 +8,9 @@
 
 #include "kernels/device_texture.h"
 #include "kernels/texture.h"
-#include "pipeline/run/emitted_bytes.h"
-#include "pipeline/run/emitted_places.h"
-#include "pipeline/run/patch_history.h"
+#include "pipeline/run/changed/emitted_bytes.h"
+#include "pipeline/run/changed/emitted_places.h"
+#include "pipeline/run/changed/patch_history.h"
 #include "pipeline/run/pipeline.h"
 
 namespace saccade {

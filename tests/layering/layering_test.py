@@ -17,7 +17,7 @@ FRAMES = (*KERNEL_TYPES, "pipeline", "pipeline/source/frame")
 FFMPEG = (*FRAMES, "pipeline/source/ffmpeg")
 GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze", "pipeline/gaze/recorded")
 BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
-RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/source/push", "pipeline/run")
+RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/source/push", "pipeline/run/changed", "pipeline/run")
 PICTURE = (*RUN, "ui/picture")
 VIEWER = (*PICTURE, "ui/tuning", "ui/compare", "ui/panel", "ui/viewer")
 APP = (*RUN, "pipeline/options", "app")
@@ -53,6 +53,7 @@ MAY_USE = {
     "pipeline/gaze/recorded": ("pipeline",),
     "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
+    "pipeline/run/changed": (*GAZE,),
     "pipeline/run": (*RUN, "gpu"),
     "pipeline/run/work": (),
     "pipeline/options": (*RUN, "pipeline/source/ffmpeg"),

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "pipeline/gaze/scanpath.h"
-#include "pipeline/run/patch_history.h"
+#include "pipeline/run/changed/patch_history.h"
 #include "pipeline/run/stats.h"
 #include "tests/pipeline/gaze/scene.h"
 #include "tests/support/allocation_counter.h"

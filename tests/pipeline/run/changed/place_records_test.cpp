@@ -7,7 +7,7 @@
 
 #include "kernels/device_texture.h"
 #include "pipeline/gaze/lattice.h"
-#include "pipeline/run/patch_history.h"
+#include "pipeline/run/changed/patch_history.h"
 
 namespace saccade {
 namespace {

@@ -1,9 +1,6 @@
-#include "pipeline/run/emitted_bytes.h"
+#include "pipeline/run/changed/emitted_bytes.h"
 
 #include <cstring>
-#include <utility>
-
-#include "pipeline/run/pipeline.h"
 
 namespace saccade {
 
@@ -21,7 +18,7 @@ void EmittedBytes::settle(const PatchPlan& plan, const PatchBatch& batch, std::s
   const std::size_t patch_bytes = places_.patch_bytes();
   places_.begin();
   for (std::size_t n = 0; n < plan.count(); ++n) {
-    const auto [index, known] = places_.take(plan.patches[n]);
+    const auto [index, known] = places_.take(plan.patches[n], EmittedPlaces::Sharing::kAllowed);
     if (index < 0 || (known && changed[n] == 0)) continue;
     std::byte* const last = bytes_.get() + static_cast<std::size_t>(index) * patch_bytes;
     const std::byte* const now = batch.patch(n).data();
@@ -30,13 +27,6 @@ void EmittedBytes::settle(const PatchPlan& plan, const PatchBatch& batch, std::s
     } else {
       std::memcpy(last, now, patch_bytes);
     }
-  }
-}
-
-void settle(Emission& emission) {
-  emission.batch.wait();
-  if (const auto memory = std::exchange(emission.unsettled, nullptr)) {
-    memory->settle(emission.plan, emission.batch, emission.changed);
   }
 }
 

@@ -1,10 +1,10 @@
-#include "pipeline/run/emitted_places.h"
+#include "pipeline/run/changed/emitted_places.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "pipeline/run/patch_history.h"
+#include "pipeline/run/changed/patch_history.h"
 
 namespace saccade {
 namespace {
@@ -41,7 +41,7 @@ void EmittedPlaces::begin() {
 }
 
 // The place's own slot, or the one of the bucket that was used longest ago.
-EmittedPlaces::Slot EmittedPlaces::take(const Patch& patch) {
+EmittedPlaces::Slot EmittedPlaces::take(const Patch& patch, Sharing sharing) {
   if (places_.empty() || patch.coverage <= 0) return {};
   const std::size_t bucket = (place_hash(patch) & bucket_mask_) * kWays;
   std::size_t at = bucket;
@@ -51,7 +51,7 @@ EmittedPlaces::Slot EmittedPlaces::take(const Patch& patch) {
     known = place.used != 0 && place.x_px == patch.x_px && place.y_px == patch.y_px && place.lod == patch.lod;
     if (known || place.used < places_[at].used) at = i;
   }
-  if (places_[at].used == emission_) return {};
+  if (sharing == Sharing::kRefused && places_[at].used == emission_) return {};
   places_[at] = {patch.x_px, patch.y_px, patch.lod, emission_};
   return {static_cast<std::int32_t>(at), known};
 }
@@ -59,7 +59,7 @@ EmittedPlaces::Slot EmittedPlaces::take(const Patch& patch) {
 void EmittedPlaces::take_all(const PatchPlan& plan, std::vector<PlaceRecord>& records) {
   begin();
   for (std::size_t n = 0; n < plan.count(); ++n) {
-    const Slot slot = take(plan.patches[n]);
+    const Slot slot = take(plan.patches[n], Sharing::kRefused);
     records[n].slot = slot.index;
     records[n].slot_known = slot.known ? 1 : 0;
   }

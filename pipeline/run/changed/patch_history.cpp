@@ -1,4 +1,4 @@
-#include "pipeline/run/patch_history.h"
+#include "pipeline/run/changed/patch_history.h"
 
 #include <algorithm>
 #include <bit>

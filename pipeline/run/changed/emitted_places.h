@@ -20,14 +20,17 @@ class EmittedPlaces {
     bool known = false;       // those of this very place are there
   };
 
+  enum class Sharing : std::uint8_t { kAllowed, kRefused };
+
   EmittedPlaces(std::size_t patches_per_emission, int patch_size, const SampleFormat& format);
   bool fits(std::size_t patches_per_emission, int patch_size, const SampleFormat& format) const;
 
   void begin();  // an emission; then take() for each of its patches, in their order
-  // No slot for a patch outside the frame, whose bytes are the same for ever, and none that another patch of this
-  // emission has.
-  Slot take(const Patch& patch);
-  // Slots for all patches of a plan, into their records.
+  // No slot for a patch outside the frame, whose bytes are the same for ever; with kRefused none that another patch of
+  // this emission has.
+  Slot take(const Patch& patch, Sharing sharing);
+  // begin(), and slots for all patches of a plan into their records. Each is one patch's alone, so that all may be
+  // compared at once.
   void take_all(const PatchPlan& plan, std::vector<PlaceRecord>& records);
   void forget();
 

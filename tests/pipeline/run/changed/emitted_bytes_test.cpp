@@ -1,5 +1,5 @@
 // Emitted bytes against a map that forgets nothing.
-#include "pipeline/run/emitted_bytes.h"
+#include "pipeline/run/changed/emitted_bytes.h"
 
 #include <gtest/gtest.h>
 
@@ -131,8 +131,8 @@ TEST(EmittedPlaces, Slots_AreOfOnePatchAndKnownOnlyForIt) {
   EXPECT_GT(known, 1000);
   const Patch patch{.x_px = 1, .y_px = 2, .lod = 0, .coverage = 1};
   places.begin();
-  EXPECT_GE(places.take(patch).index, 0);
-  EXPECT_LT(places.take(patch).index, 0) << "twice in an emission";
+  EXPECT_GE(places.take(patch, EmittedPlaces::Sharing::kRefused).index, 0);
+  EXPECT_LT(places.take(patch, EmittedPlaces::Sharing::kRefused).index, 0) << "twice in an emission";
 }
 
 }  // namespace
