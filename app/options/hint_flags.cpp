@@ -23,7 +23,7 @@ const char* flags(Hint hint) {
     case Hint::kFewerPatches:
       return "use a smaller --e0 or a larger --patch-size";
     case Hint::kMorePatches:
-      return "raise --patches, --patch-size or --levels";
+      return "raise that number, --patch-size or --levels";
     case Hint::kCpuBackend:
       return "--backend cpu needs no GPU";
     case Hint::kOtherBackend:

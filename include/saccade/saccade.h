@@ -316,7 +316,7 @@ typedef struct saccade_target {
 // CUDA memory (backend "cuda"): the host waits for nothing. The work runs after what `cuda_stream` has queued before
 // the call, and what it queues after the call runs after the work: use, free and reuse the memory in its order. `out`
 // has changed NULL and damaged_tiles -1: they are made on the device, for those who ask for them by target->changed and
-// target->damaged_tiles. Only fixation "saliency" makes the host wait for each frame's damage, which it looks at.
+// target->damaged_tiles. Fixations "novelty" and "saliency" make the host wait for each frame's damage.
 // A call that follows one with the other kind of memory, or another dtype or normalization, has `changed` all 1.
 SACCADE_API saccade_status saccade_stream_next_into(saccade_stream* stream, int64_t timeout_ms,
                                                     const saccade_target* target, saccade_emission_view* out);

@@ -22,9 +22,9 @@ void check_geometry(const FrameGeometry& geometry) {
   if (geometry.levels < 1) throw UsageError(fmt::format("levels {}: at least 1 is needed", geometry.levels));
 }
 
-void check_patches(int patches) {
+void check_patches(int patches, const char* name) {
   if (patches >= 1 && patches <= kMaxPatches) return;
-  throw UsageError(fmt::format("patches {}: the range is 1 to {}", patches, kMaxPatches));
+  throw UsageError(fmt::format("{} {}: the range is 1 to {}", name, patches, kMaxPatches));
 }
 
 }  // namespace
@@ -49,6 +49,7 @@ FoveaUnit fovea_unit(const LatticeConfig& config) {
 
 std::optional<int> patches_asked(const LatticeConfig& config) {
   if (const auto* budget = std::get_if<PatchBudget>(&config.shape)) return budget->patches;
+  if (const auto* budget = std::get_if<TokenBudget>(&config.shape)) return budget->tokens;
   if (const auto* grid = std::get_if<GridShape>(&config.shape)) return grid->patches;
   if (const auto* uniform = std::get_if<UniformShape>(&config.shape)) return uniform->patches;
   return std::nullopt;
@@ -80,7 +81,8 @@ std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGe
     throw UsageError(
         fmt::format("patch-size {}: an even number from 2 to {} is needed", config.patch_size, kMaxPatchSize));
   }
-  if (const auto patches = patches_asked(config)) check_patches(*patches);
+  const bool tokens = std::holds_alternative<TokenBudget>(config.shape);
+  if (const auto patches = patches_asked(config)) check_patches(*patches, tokens ? "tokens" : "patches");
   const LatticeKind kind = lattice_kind(config);
   std::unique_ptr<Lattice> lattice = kind == LatticeKind::kNested ? make_nested_lattice(config, geometry)
                                      : kind == LatticeKind::kGrid ? make_grid_lattice(config, geometry)

@@ -24,6 +24,7 @@ inline constexpr EnumName<FoveaUnit> kFoveaUnits[] = {{FoveaUnit::kDegrees, "deg
 constexpr std::span<const EnumName<FoveaUnit>> names_of(FoveaUnit) { return kFoveaUnits; }
 
 inline constexpr int kDefaultPatches = 273;
+inline constexpr int kDefaultTokens = 273;
 inline constexpr double kDefaultFovDeg = 40.0;
 
 // How resolution falls with eccentricity e: lod = log2((e + e0) / m0), all three in `unit`.
@@ -39,6 +40,21 @@ struct PatchBudget {
   int patches = kDefaultPatches;
   std::optional<double> m0;  // none: equal to the solved e0
   bool operator==(const PatchBudget&) const = default;
+};
+
+// The width of the square of full resolution, before it is rounded to patches.
+struct FoveaWidth {
+  double value = 0;
+  bool degrees = false;  // else pixels
+  bool operator==(const FoveaWidth&) const = default;
+};
+
+// Nested: at most so many patches inside the frame, wherever the eye looks. N is the most that any fixation has; where
+// fewer lie inside, the plan ends with patches of coverage 0. See Note [Tokens].
+struct TokenBudget {
+  int tokens = kDefaultTokens;
+  std::optional<FoveaWidth> fovea;  // none: as wide as the tokens allow
+  bool operator==(const TokenBudget&) const = default;
 };
 
 // Nested: the rings one by one, from the inside.
@@ -68,8 +84,8 @@ struct UniformShape {
 struct LatticeConfig {
   int patch_size = 16;              // S, even
   double fov_deg = kDefaultFovDeg;  // horizontal, over the displayed width
-  // One of the first three is a nested lattice: its rings follow from a budget, from an acuity, or are given.
-  std::variant<PatchBudget, Acuity, ExplicitRings, GridShape, UniformShape> shape;
+  // Grid and uniform are lattices of their own; the others are nested: rings from a budget, an acuity, or given.
+  std::variant<TokenBudget, PatchBudget, Acuity, ExplicitRings, GridShape, UniformShape> shape;
   bool operator==(const LatticeConfig&) const = default;
 };
 

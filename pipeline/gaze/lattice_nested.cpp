@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/gaze/lattice_kinds.h"
@@ -12,10 +14,18 @@ namespace {
 
 class NestedLattice final : public Lattice {
  public:
-  NestedLattice(RingPattern pattern, const shared::FoveaParams& fovea, const FrameGeometry& geometry)
-      : fovea_(fovea), geometry_(geometry), pattern_(std::move(pattern)), offsets_(pattern_.offsets()) {}
+  // inside: N, the most patches inside the frame; only those are planned. None: all are, wherever they lie.
+  NestedLattice(RingPattern pattern, const shared::FoveaParams& fovea, const FrameGeometry& geometry,
+                std::optional<TokenPattern> inside)
+      : fovea_(fovea),
+        geometry_(geometry),
+        pattern_(std::move(pattern)),
+        inside_(std::move(inside)),
+        offsets_(pattern_.offsets()) {}
 
-  std::size_t patch_count() const override { return offsets_.size(); }
+  std::size_t patch_count() const override {
+    return inside_ ? static_cast<std::size_t>(inside_->most) : offsets_.size();
+  }
   const shared::FoveaParams& fovea() const override { return fovea_; }
   void plan(float fix_u, float fix_v, PatchPlan& out) const override;
   bool samples_texels() const override { return true; }
@@ -24,10 +34,13 @@ class NestedLattice final : public Lattice {
 
  private:
   float coverage(const Patch& patch) const;
+  bool meets_frame(const Patch& patch) const;
+  void pad(std::size_t planned, PatchPlan& out) const;
 
   shared::FoveaParams fovea_;
   FrameGeometry geometry_;
   RingPattern pattern_;
+  std::optional<TokenPattern> inside_;
   std::vector<Patch> offsets_;
 };
 
@@ -50,13 +63,30 @@ void NestedLattice::plan(float fix_u, float fix_v, PatchPlan& out) const {
   out.patch_size = pattern_.patch_size;
   out.fix_x_px = static_cast<float>(x_px);
   out.fix_y_px = static_cast<float>(y_px);
-  out.patches.resize(offsets_.size());
-  for (std::size_t n = 0; n < offsets_.size(); ++n) {
-    Patch& patch = out.patches[n];
-    patch.x_px = centre_x_px + offsets_[n].x_px;  // integers below 2^24: exact
-    patch.y_px = centre_y_px + offsets_[n].y_px;
-    patch.lod = offsets_[n].lod;
+  out.patches.resize(patch_count());
+  std::size_t planned = 0;
+  for (const Patch& offset : offsets_) {
+    Patch patch{.x_px = centre_x_px + offset.x_px,  // integers below 2^24: exact
+                .y_px = centre_y_px + offset.y_px,
+                .lod = offset.lod};
     patch.coverage = coverage(patch);
+    if (!inside_ || meets_frame(patch)) out.patches[planned++] = patch;
+  }
+  pad(planned, out);
+}
+
+// A strip narrower than half a sample meets the frame with coverage 0; it is still there to be painted.
+bool NestedLattice::meets_frame(const Patch& patch) const {
+  const float half_px = 0.5f * std::exp2(patch.lod) * static_cast<float>(pattern_.patch_size);
+  return patch.x_px + half_px > 0 && patch.x_px - half_px < static_cast<float>(geometry_.width_px) &&
+         patch.y_px + half_px > 0 && patch.y_px - half_px < static_cast<float>(geometry_.height_px);
+}
+
+// What is left of N lies above the frame's left edge, one above the other: places that are the same at each fixation.
+void NestedLattice::pad(std::size_t planned, PatchPlan& out) const {
+  const float half_px = 0.5f * static_cast<float>(pattern_.patch_size);
+  for (float below = half_px; planned < out.patches.size(); ++planned, below += 2 * half_px) {
+    out.patches[planned] = {.x_px = -half_px, .y_px = -below, .lod = 0, .coverage = 0};
   }
 }
 
@@ -65,9 +95,12 @@ std::string NestedLattice::describe() const {
   for (const Ring& ring : pattern_.rings) {
     rings += fmt::format("{}{}:{}", rings.empty() ? "" : " ", ring.level, ring.count());
   }
-  return fmt::format(
+  const std::string text = fmt::format(
       "nested: {} patches of {}x{}, level:patches {}, centred on multiples of {} px, m0 {:.4g}, e0 {:.4g}",
-      offsets_.size(), pattern_.patch_size, pattern_.patch_size, rings, pattern_.snap_px(), fovea_.m0, fovea_.e0);
+      patch_count(), pattern_.patch_size, pattern_.patch_size, rings, pattern_.snap_px(), fovea_.m0, fovea_.e0);
+  if (!inside_) return text;
+  return text + fmt::format(", inside the frame {} to {}, mean {:.1f}, fovea {} px", inside_->fewest, inside_->most,
+                            inside_->mean, pattern_.rings.front().side * pattern_.patch_size);
 }
 
 double mean_unit_per_px(const shared::FoveaParams& fovea) {
@@ -89,6 +122,7 @@ shared::FoveaParams fitted_fovea(const RingPattern& pattern, const LatticeConfig
 struct Solution {
   RingPattern pattern;
   shared::FoveaParams fovea;
+  std::optional<TokenPattern> inside = {};
 };
 
 Solution from_rings(const ExplicitRings& explicit_form, const LatticeConfig& config, const FrameGeometry& geometry) {
@@ -121,7 +155,27 @@ Solution from_budget(const PatchBudget& asked, const LatticeConfig& config, cons
   return {std::move(budget.pattern), fovea};
 }
 
+Solution from_tokens(const TokenBudget& asked, const LatticeConfig& config, const FrameGeometry& geometry) {
+  const shared::FoveaParams eye = make_fovea_params({}, config.fov_deg, geometry);
+  double fovea_px = 0;
+  if (asked.fovea) {
+    fovea_px = asked.fovea->value / (asked.fovea->degrees ? static_cast<double>(eye.unit_per_px_x) : 1.0);
+    if (!(std::isfinite(fovea_px) && fovea_px > 0)) throw UsageError("fovea: a width above 0 is needed");
+  }
+  TokenPattern spent = spend_tokens(asked.tokens, fovea_px, config.patch_size, geometry);
+  if (!spent.found) {
+    throw UsageError(
+        fmt::format("tokens {}: a nested lattice over {}x{} with {} levels, a patch size of {} and a fovea of {} px "
+                    "needs at least {}",
+                    asked.tokens, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
+                    spent.fovea_px, spent.smallest),
+        Hint::kMorePatches);
+  }
+  return {spent.pattern, fitted_fovea(spent.pattern, config, geometry), std::move(spent)};
+}
+
 Solution solve(const LatticeConfig& config, const FrameGeometry& geometry) {
+  if (const auto* tokens = std::get_if<TokenBudget>(&config.shape)) return from_tokens(*tokens, config, geometry);
   if (const auto* rings = std::get_if<ExplicitRings>(&config.shape)) return from_rings(*rings, config, geometry);
   if (const auto* acuity = std::get_if<Acuity>(&config.shape)) return from_acuity(*acuity, config, geometry);
   return from_budget(std::get<PatchBudget>(config.shape), config, geometry);
@@ -136,7 +190,8 @@ std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const 
         fmt::format("the nested lattice would have {} patches, more than {}", solution.pattern.count(), 1 << 20),
         Hint::kFewerPatches);
   }
-  return std::make_unique<NestedLattice>(std::move(solution.pattern), solution.fovea, geometry);
+  return std::make_unique<NestedLattice>(std::move(solution.pattern), solution.fovea, geometry,
+                                         std::move(solution.inside));
 }
 
 }  // namespace saccade

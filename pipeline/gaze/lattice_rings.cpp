@@ -120,6 +120,25 @@ RingPattern solved_rings(double m0, double e0, double unit_per_px, int patch_siz
   return pattern;
 }
 
+RingPattern widened_rings(int fovea_side, int least_side, int last_level, int patch_size,
+                          const FrameGeometry& geometry) {
+  RingPattern pattern;
+  pattern.patch_size = patch_size;
+  std::int64_t hole = 0;
+  for (int level = 0; level <= last_level; ++level) {
+    const std::int64_t span = span_px(patch_size, level);
+    std::int64_t side = level == 0 ? fovea_side : std::max<std::int64_t>(least_side, round_up(hole, 4));
+    const std::int64_t reach = reach_px(geometry, level);
+    const bool last = level == last_level || side * span / 2 >= reach;
+    if (last) side = std::max(round_up(2 * reach, 2 * span) / span, hole);
+    pattern.rings.push_back({.level = level, .side = static_cast<int>(side), .hole = static_cast<int>(hole)});
+    if (last) break;
+    hole = side / 2;
+  }
+  trim(pattern, geometry);
+  return pattern;
+}
+
 RingPattern explicit_rings(std::span<const ExplicitRing> rings, int patch_size, const FrameGeometry& geometry) {
   if (rings.empty()) throw UsageError("a nested lattice of explicit rings needs at least one ring");
   RingPattern pattern;

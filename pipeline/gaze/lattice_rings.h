@@ -64,4 +64,27 @@ struct RingBudget {
 RingBudget spend_budget(int patches, double fixed_m0, double unit_per_px, int patch_size,
                         const FrameGeometry& geometry);
 
+// Note [Tokens]
+// What a model reads is what lies inside the frame: patches whose square meets it. A pattern's rings are the same for
+// every fixation, so the count inside varies; `most` is what no fixation exceeds. The search over patterns: the fovea's
+// side G_0 (multiples of 4), one least side p for all rings around it, and the coarsest level L, which the centre is
+// rounded to. The widest fovea that takes no more than kFoveaShare of the tokens wins, and among those the periphery of
+// the finest mean level.
+struct TokenPattern {
+  RingPattern pattern;
+  std::int64_t most = 0;      // patches inside the frame, at most
+  std::int64_t fewest = 0;    // and at least
+  double mean = 0;            // over all centres
+  std::int64_t smallest = 0;  // the least `most` of all patterns of this fovea
+  std::int64_t fovea_px = 0;  // of the fovea that was asked for, or of the smallest
+  bool found = false;
+};
+
+// fovea_px: the width to come nearest to; 0: none is asked for.
+TokenPattern spend_tokens(int tokens, double fovea_px, int patch_size, const FrameGeometry& geometry);
+
+// Sides for the levels from 0 on, the last one widened until it covers the frame from any fixation; trimmed.
+RingPattern widened_rings(int fovea_side, int least_side, int last_level, int patch_size,
+                          const FrameGeometry& geometry);
+
 }  // namespace saccade

@@ -161,6 +161,8 @@ std::unique_ptr<FixationTargets> make_targets(const ScanpathConfig& config, cons
       return make_random_targets(config.seed);
     case FixationPolicy::kRaster:
       return make_raster_targets(config.argument);
+    case FixationPolicy::kNovelty:
+      return make_novelty_targets(config.seed, config.fov_deg, config.ignore, geometry);
     case FixationPolicy::kSaliency:
     case FixationPolicy::kFile:
       break;

@@ -18,12 +18,10 @@
 
 namespace saccade {
 
-enum class FixationPolicy : std::uint8_t { kSaliency, kCenter, kRandom, kRaster, kFile };
-inline constexpr EnumName<FixationPolicy> kFixationPolicies[] = {{FixationPolicy::kSaliency, "saliency"},
-                                                                 {FixationPolicy::kCenter, "center"},
-                                                                 {FixationPolicy::kRandom, "random"},
-                                                                 {FixationPolicy::kRaster, "raster"},
-                                                                 {FixationPolicy::kFile, "file"}};
+enum class FixationPolicy : std::uint8_t { kNovelty, kSaliency, kCenter, kRandom, kRaster, kFile };
+inline constexpr EnumName<FixationPolicy> kFixationPolicies[] = {
+    {FixationPolicy::kNovelty, "novelty"}, {FixationPolicy::kSaliency, "saliency"}, {FixationPolicy::kCenter, "center"},
+    {FixationPolicy::kRandom, "random"},   {FixationPolicy::kRaster, "raster"},     {FixationPolicy::kFile, "file"}};
 constexpr std::span<const EnumName<FixationPolicy>> names_of(FixationPolicy) { return kFixationPolicies; }
 
 // How a file's rows are followed: each a fixation that the eye flies to, or as gaze, without any dynamics of ours.
@@ -32,12 +30,12 @@ inline constexpr EnumName<GazeMode> kGazeModes[] = {{GazeMode::kFixations, "fixa
 constexpr std::span<const EnumName<GazeMode>> names_of(GazeMode) { return kGazeModes; }
 
 struct ScanpathConfig {
-  FixationPolicy policy = FixationPolicy::kSaliency;
+  FixationPolicy policy = FixationPolicy::kNovelty;
   std::string argument;  // file: the path (read_recording); raster: "COLSxROWS"; center: "u,v"
   std::shared_ptr<const RecordedScanpath> recorded;  // in place of a file's; policy kFile
   GazeMode gaze = GazeMode::kFixations;              // file
   GazeUnits gaze_units;                              // file
-  IgnoreRegions ignore;                              // saliency
+  IgnoreRegions ignore;                              // novelty, saliency
   double rate_hz = 4.0;
   std::uint64_t seed = 0;
   double fov_deg = kDefaultFovDeg;
@@ -60,6 +58,7 @@ struct SceneView {
   FrameGeometry geometry;
   std::int64_t frame = 0;  // FrameView::sequence and pts_ns of the frame at which the eye is asked
   std::int64_t pts_ns = 0;
+  const Lattice* lattice = nullptr;  // what is seen of a place that the eye looks at; null: not known
 };
 
 // What a policy is asked: which fixation, when it begins, and where the eye is before it.

@@ -28,6 +28,9 @@ std::unique_ptr<FixationTargets> make_raster_targets(const std::string& argument
 // Throws UsageError where the regions to ignore are outside the frame or leave nothing.
 std::unique_ptr<FixationTargets> make_saliency_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
                                                        const FrameGeometry& geometry);
+// The same, and saliency where nothing is left to be read.
+std::unique_ptr<FixationTargets> make_novelty_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
+                                                      const FrameGeometry& geometry);
 
 std::unique_ptr<FixationTargets> make_recorded_targets(std::vector<GazePoint> points);
 

@@ -13,19 +13,43 @@ constexpr std::string_view kSolvedOrGiven = "the nested lattice solves e0 from t
 constexpr std::string_view kSolvedOrPreset =
     "the nested lattice solves e0 from the number of patches, or follows the preset";
 constexpr std::string_view kRingsGiven = "the rings are given one by one";
+constexpr std::string_view kTokensOrGiven = "the nested lattice solves its rings from the tokens, or follows e0";
+constexpr std::string_view kTokensOrPreset =
+    "the nested lattice solves its rings from the tokens, or follows the preset";
+constexpr std::string_view kFoveaOfTokens = "a fovea of its own goes with a budget of tokens";
+constexpr std::string_view kFoveaOrGiven = "M0 and e0 say how wide the fovea is";
 constexpr auto kNested = LatticeKind::kNested;
 
 constexpr OptionConflict kConflicts[] = {
-    {"e0", "preset", {}, "a preset sets e0"},     {"m0", "preset", {}, "a preset sets M0"},
-    {"patches", "e0", kNested, kSolvedOrGiven},   {"patches", "preset", kNested, kSolvedOrPreset},
-    {"patches", "strides", kNested, kRingsGiven}, {"patches", "grid-sizes", kNested, kRingsGiven},
-    {"e0", "strides", kNested, kRingsGiven},      {"e0", "grid-sizes", kNested, kRingsGiven},
-    {"m0", "strides", kNested, kRingsGiven},      {"m0", "grid-sizes", kNested, kRingsGiven},
-    {"preset", "strides", kNested, kRingsGiven},  {"preset", "grid-sizes", kNested, kRingsGiven},
+    {"e0", "preset", {}, "a preset sets e0"},
+    {"m0", "preset", {}, "a preset sets M0"},
+    {"patches", "e0", kNested, kSolvedOrGiven},
+    {"patches", "preset", kNested, kSolvedOrPreset},
+    {"patches", "strides", kNested, kRingsGiven},
+    {"patches", "grid-sizes", kNested, kRingsGiven},
+    {"e0", "strides", kNested, kRingsGiven},
+    {"e0", "grid-sizes", kNested, kRingsGiven},
+    {"m0", "strides", kNested, kRingsGiven},
+    {"m0", "grid-sizes", kNested, kRingsGiven},
+    {"preset", "strides", kNested, kRingsGiven},
+    {"preset", "grid-sizes", kNested, kRingsGiven},
+    {"tokens", "patches", {}, "a budget of patches inside the frame, or of all"},
+    {"tokens", "e0", kNested, kTokensOrGiven},
+    {"tokens", "preset", kNested, kTokensOrPreset},
+    {"tokens", "strides", kNested, kRingsGiven},
+    {"tokens", "grid-sizes", kNested, kRingsGiven},
+    {"fovea", "patches", kNested, kFoveaOfTokens},
+    {"fovea", "e0", kNested, kFoveaOrGiven},
+    {"fovea", "m0", kNested, kFoveaOrGiven},
+    {"fovea", "preset", kNested, kFoveaOrGiven},
+    {"fovea", "strides", kNested, kRingsGiven},
+    {"fovea", "grid-sizes", kNested, kRingsGiven},
 };
 
 bool is_given(const LatticeOptions& options, std::string_view name) {
   const std::pair<std::string_view, bool> given[] = {{"patches", options.patches.has_value()},
+                                                     {"tokens", options.tokens.has_value()},
+                                                     {"fovea", options.fovea.has_value()},
                                                      {"preset", options.preset != nullptr},
                                                      {"e0", options.e0.has_value()},
                                                      {"m0", options.m0.has_value()},
@@ -49,7 +73,7 @@ void exclude_pairs(const LatticeOptions& options, std::optional<LatticeKind> kin
 void check_kind(const LatticeOptions& options) {
   const bool uniform = options.kind == LatticeKind::kUniform;
   if (options.lod && !uniform) throw OptionError::naming("lod", "needs {lattice} uniform");
-  for (const char* name : {"strides", "grid-sizes"}) {
+  for (const char* name : {"strides", "grid-sizes", "fovea"}) {
     if (is_given(options, name) && options.kind != kNested) throw OptionError::naming(name, "needs {lattice} nested");
   }
   for (const char* name : {"e0", "m0", "preset"}) {
@@ -103,7 +127,7 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
   check_kind(options);
   check_rings(options);
   LatticeConfig config{.patch_size = options.patch_size, .fov_deg = options.fov_deg, .shape = {}};
-  const int patches = options.patches.value_or(kDefaultPatches);
+  const int patches = options.patches.value_or(options.tokens.value_or(kDefaultPatches));
   const std::optional<Acuity> acuity = acuity_given(options);
   if (options.kind == LatticeKind::kGrid) {
     config.shape = GridShape{.patches = patches, .acuity = acuity};
@@ -118,8 +142,10 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
       config.shape = rings_given(options);
     } else if (acuity) {
       config.shape = *acuity;
-    } else {
+    } else if (options.patches) {
       config.shape = PatchBudget{.patches = patches, .m0 = {}};
+    } else {
+      config.shape = TokenBudget{.tokens = options.tokens.value_or(kDefaultTokens), .fovea = options.fovea};
     }
   }
   return config;
@@ -130,7 +156,12 @@ LatticeOptions options_of(const LatticeConfig& config) {
   options.kind = lattice_kind(config);
   options.patch_size = config.patch_size;
   options.fov_deg = config.fov_deg;
-  options.patches = patches_asked(config);
+  if (const auto* budget = std::get_if<TokenBudget>(&config.shape)) {
+    options.tokens = budget->tokens;
+    options.fovea = budget->fovea;
+  } else {
+    options.patches = patches_asked(config);
+  }
   if (const Acuity* acuity = acuity_of(config)) set_acuity(options, *acuity);
   if (const auto* explicit_form = std::get_if<ExplicitRings>(&config.shape)) {
     for (const ExplicitRing& ring : explicit_form->rings) {

@@ -17,7 +17,8 @@ struct LatticeOptions {
   int patch_size = 16;
   double fov_deg = kDefaultFovDeg;
   // Unset: not given.
-  std::optional<int> patches;
+  std::optional<int> patches, tokens;
+  std::optional<FoveaWidth> fovea;
   const FoveaPreset* preset = nullptr;  // of kFoveaPresets
   std::optional<double> e0, m0;
   std::optional<double> lod;

@@ -44,16 +44,34 @@ std::optional<std::string> print_patch_size(const StreamOptions& options) {
   return print_integer(options.lattice.patch_size);
 }
 
+// "128", "128px" or "4deg".
+void parse_fovea(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  std::size_t end = parse_text(text).find_first_not_of("0123456789.eE+-");
+  const std::string unit = end == std::string::npos ? "px" : text.substr(end);
+  const std::string number = text.substr(0, end);
+  if (unit != "px" && unit != "deg") throw UsageError("'" + text + "' is no width; write 128, 128px or 4deg");
+  const OptionSpec width{
+      .name = "fovea", .group = kFoveaGroup, .help = "", .kind = ValueKind::kNumber, .lo = 1e-3, .hi = 1e6};
+  options.lattice.fovea = FoveaWidth{.value = parse_number(width, number), .degrees = unit == "deg"};
+}
+
+std::optional<std::string> print_fovea(const StreamOptions& options) {
+  if (!options.lattice.fovea) return std::nullopt;
+  return print_number(options.lattice.fovea->value) + (options.lattice.fovea->degrees ? "deg" : "");
+}
+
 void parse_fixation(const OptionSpec&, StreamOptions& options, const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string word = parse_text(text).substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
   const auto policy = from_name<FixationPolicy>(word);
   if (!policy) {
-    throw UsageError("'" + word + "' is not saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH");
+    throw UsageError("'" + word + "' is not novelty, saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH");
   }
   if (policy == FixationPolicy::kFile && argument.empty()) throw UsageError("'file' needs a path: file:PATH");
-  if (!argument.empty() && (policy == FixationPolicy::kSaliency || policy == FixationPolicy::kRandom)) {
+  const bool bare =
+      policy == FixationPolicy::kNovelty || policy == FixationPolicy::kSaliency || policy == FixationPolicy::kRandom;
+  if (!argument.empty() && bare) {
     throw UsageError("'" + word + "' takes no argument; leave out ':" + argument + "'");
   }
   options.pipeline.scanpath.policy = *policy;
@@ -162,7 +180,7 @@ void add_texture(std::vector<StreamOption>& rows) {
       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 1024, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.pipeline.diff.min_pixels; })},
     {{.name = "noise-floor", .group = kPictureGroup, .help = "differences up to this are no motion",
-      .more = "In 8-bit codes, of what the saliency policy sees.",
+      .more = "In 8-bit codes, of what the policies `novelty` and `saliency` see as motion.",
       .metavar = "CODES", .kind = K::kInteger, .lo = 0, .hi = 255, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.pipeline.diff.noise_floor; })},
   });
@@ -172,7 +190,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
   rows.insert(rows.end(), {
     {{.name = "preset", .group = kFoveaGroup, .help = "published M0 and e0: geisler-perry, horton-hoyt, rovamo-virsu or uv",
       .metavar = "NAME", .kind = K::kChoice, .choices = preset_names(), .shapes_result = true, .tunable = true}, {parse_preset, print_preset}},
-    {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: solved from {patches})",
+    {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: else solved from {tokens} or {patches})",
       .more = "lod = log2((e + e0) / M0). Default of the other lattices: 2.3.",
       .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.e0; })},
     {{.name = "m0", .group = kFoveaGroup, .help = "magnification's numerator (default: e0)",
@@ -183,8 +201,14 @@ void add_fovea(std::vector<StreamOption>& rows) {
     {{.name = "lattice", .group = kFoveaGroup, .help = "nested, grid or uniform",
       .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all.",
       .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.kind; })},
-    {{.name = "patches", .group = kFoveaGroup, .help = "how many patches (nested: at most; default 273)",
-      .more = "With `nested` the fovea's size follows.",
+    {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
+      .more = "With `nested` no fixation has more; where one has fewer, the arrays end with patches of coverage 0. Other lattices have no patch outside.",
+      .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.tokens; })},
+    {{.name = "fovea", .group = kFoveaGroup, .help = "nested: width of full resolution, as 192 (pixels) or 6deg",
+      .more = "Rounded to four patches. Default: as wide as three fifths of {tokens} allow.",
+      .metavar = "PX|DEG", .shapes_result = true, .tunable = true}, {parse_fovea, print_fovea}},
+    {{.name = "patches", .group = kFoveaGroup, .help = "how many patches, those outside the frame included (nested: at most)",
+      .more = "With `nested` the fovea's size follows, with M0 = e0.",
       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.patches; })},
     {{.name = "patch-size", .group = kFoveaGroup, .help = "samples along a patch's side",
       .metavar = "S", .kind = K::kInteger, .lo = 2, .hi = 256, .shapes_result = true, .tunable = true}, {parse_patch_size, print_patch_size}},
@@ -199,8 +223,8 @@ void add_fovea(std::vector<StreamOption>& rows) {
 
 void add_scanpath(std::vector<StreamOption>& rows) {
   rows.insert(rows.end(), {
-    {{.name = "fixation", .group = kScanpathGroup, .help = "saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
-      .more = "Where the eye goes. `file`: lines of `t_s,u,v`, or an eye tracker's file ([GAZE.md](GAZE.md)).",
+    {{.name = "fixation", .group = kScanpathGroup, .help = "novelty, saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
+      .more = "Where the eye goes. `novelty`: to detail that was not yet seen finely, first to what has just appeared. `saliency`: to motion and contrast. `file`: lines of `t_s,u,v`, or an eye tracker's file ([GAZE.md](GAZE.md)).",
       .metavar = "POLICY", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_fixation, print_fixation}},
     {{.name = "gaze", .group = kScanpathGroup, .help = "a file's rows as fixations, or raw: followed as they are",
       .more = "`raw`: at each frame the gaze at its time, without saccades of ours; {every} `fixation` then emits {rate} times a second.",
@@ -210,7 +234,7 @@ void add_scanpath(std::vector<StreamOption>& rows) {
       .more = "`auto`: as the columns say. `norm`: 0 to 1 from the top left; `norm-up`: from the bottom left; `percent`: 0 to 100 from the top left; `px`: pixels of the frame, or of a screen of W x H. "
               "A time's unit may follow a comma: `px,ms`.",
       .metavar = "UNITS", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_units, print_units}},
-    {{.name = "ignore", .group = kScanpathGroup, .help = "where saliency never looks: X,Y,W,H or a mask's picture; may be repeated",
+    {{.name = "ignore", .group = kScanpathGroup, .help = "where novelty and saliency never look: X,Y,W,H or a mask's picture; may be repeated",
       .more = "Pixels of the frame as displayed, or fractions of it where no number exceeds 1; several also joined by `;`. A mask is stretched over the frame, its white is ignored.",
       .metavar = "REGION", .shapes_result = true, .repeats = true, .tunable = true, .scope = Scope::kRun}, {parse_regions, print_regions}},
     {{.name = "rate", .group = kScanpathGroup, .help = "fixations a second", .more = "In the video's own time.",

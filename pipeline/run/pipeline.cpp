@@ -210,8 +210,9 @@ StepResult Pipeline::run(const FrameView& frame, bool to_device, Emission* emiss
   }
   {
     const NvtxRange scanpath("scanpath");
-    const SceneView scene{damage, damage != nullptr ? s.texture.get() : nullptr, s.geometry_px, frame.sequence,
-                          frame.pts_ns};
+    const SceneView scene{damage,        damage != nullptr ? s.texture.get() : nullptr,
+                          s.geometry_px, frame.sequence,
+                          frame.pts_ns,  s.lattice.get()};
     result.gaze = s.scanpath->step(frame.pts_ns, scene);
   }
   clock.lap(Stage::kScanpath);

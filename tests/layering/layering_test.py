@@ -50,6 +50,7 @@ MAY_USE = {
     "pipeline/source/push": (*FRAMES, "gpu", "gpu/cuda", "kernels/cuda"),
     "pipeline/source": (*FRAMES, "pipeline/source/demux", "pipeline/source/decode", "pipeline/source/live", "pipeline/source/test"),
     "pipeline/gaze": (*KERNEL_TYPES, "pipeline", "pipeline/gaze/recorded"),
+    "pipeline/gaze/novelty": (*KERNEL_TYPES, "pipeline/gaze"),
     "pipeline/gaze/recorded": ("pipeline",),
     "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
                          "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),

@@ -170,7 +170,7 @@ def test_dump_shows_a_film_in_a_notebook(dumped: Path):
     with pillow.open(io.BytesIO(base64.b64decode(found[1]))) as film:
         assert film.n_frames == len(sc.Dump(dumped))
         assert film.size == (320, 180)
-    assert "emissions x 216 patches" in html
+    assert "emissions x 268 patches" in html
 
 
 def test_a_whole_dump_is_a_page(dumped: Path, tmp_path: Path):

@@ -91,7 +91,7 @@ def test_callable_is_asked_for_each_fixation_and_sees_the_stream():
     assert stream.request is None
 
 
-def test_callable_that_answers_none_leaves_it_to_saliency():
+def test_callable_that_answers_none_leaves_it_to_novelty():
     wanted = fixations(numpy_stream())
     assert fixations(numpy_stream(fixation=lambda _: None)) == wanted
     assert len(set(wanted)) > 1

@@ -24,6 +24,7 @@ const char* argument_hint(FixationPolicy policy) {
       return "COLSxROWS (default 4x3)";
     case FixationPolicy::kFile:
       return "a file: t_s,u,v, or an eye tracker's";
+    case FixationPolicy::kNovelty:
     case FixationPolicy::kSaliency:
     case FixationPolicy::kRandom:
       break;

@@ -38,17 +38,21 @@ void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {
   } else if (acuity) {
     lattice.shape = *acuity;
   } else {
-    lattice.shape = PatchBudget{.patches = count, .m0 = {}};
+    lattice.shape = TokenBudget{.tokens = count, .fovea = {}};
   }
 }
 
-bool follows_budget(const LatticeConfig& lattice) { return std::holds_alternative<PatchBudget>(lattice.shape); }
+bool follows_budget(const LatticeConfig& lattice) {
+  return std::holds_alternative<PatchBudget>(lattice.shape) || std::holds_alternative<TokenBudget>(lattice.shape);
+}
 
 void set_patches(LatticeConfig& lattice, int patches) {
   if (auto* grid = std::get_if<GridShape>(&lattice.shape)) {
     grid->patches = patches;
   } else if (auto* uniform = std::get_if<UniformShape>(&lattice.shape)) {
     uniform->patches = patches;
+  } else if (auto* tokens = std::get_if<TokenBudget>(&lattice.shape)) {
+    tokens->tokens = patches;
   } else {
     lattice.shape = PatchBudget{.patches = patches, .m0 = {}};
   }
@@ -71,7 +75,7 @@ namespace {
 bool is_nested(const PipelineConfig& config) { return lattice_kind(config.lattice) == LatticeKind::kNested; }
 
 void reset_nested(PipelineConfig& config, const PipelineConfig& initial) {
-  config.lattice.shape = is_nested(initial) ? initial.lattice.shape : decltype(config.lattice.shape)(PatchBudget{});
+  config.lattice.shape = is_nested(initial) ? initial.lattice.shape : decltype(config.lattice.shape)(TokenBudget{});
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ const char* in_words(LatticeKind kind) {
 
 const char* in_words(FixationPolicy policy) {
   switch (policy) {
+    case FixationPolicy::kNovelty:
+      return "what is new and not yet seen";
     case FixationPolicy::kSaliency:
       return "what stands out";
     case FixationPolicy::kCenter:

@@ -475,7 +475,7 @@ void Viewer::free_gaze() {
   const bool back = gaze_held_ && free_scanpath_.policy != FixationPolicy::kCenter;
   gaze_held_ = false;
   if (!held) return;
-  scanpath.policy = back ? free_scanpath_.policy : FixationPolicy::kSaliency;
+  scanpath.policy = back ? free_scanpath_.policy : ScanpathConfig{}.policy;
   scanpath.argument = back ? free_scanpath_.argument : std::string();
 }
 

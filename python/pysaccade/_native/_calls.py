@@ -20,7 +20,7 @@ _HINTS = {
     _abi.SACCADE_HINT_FEWER_LEVELS: "lower levels",
     _abi.SACCADE_HINT_MORE_LEVELS: "raise levels",
     _abi.SACCADE_HINT_FEWER_PATCHES: "use a smaller e0 or a larger patch_size",
-    _abi.SACCADE_HINT_MORE_PATCHES: "raise patches, patch_size or levels",
+    _abi.SACCADE_HINT_MORE_PATCHES: "raise that number, patch_size or levels",
     _abi.SACCADE_HINT_CPU_BACKEND: "device='cpu' needs no GPU",
     _abi.SACCADE_HINT_OTHER_BACKEND: "pass device='cpu' or 'auto'",
     _abi.SACCADE_HINT_GL_BACKEND: "pass backend='gl', or upload='direct'",

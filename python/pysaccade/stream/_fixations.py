@@ -33,7 +33,7 @@ class FixationRequest(NamedTuple):
 class Fixation:
     """An option of the library's."""
 
-    def __init__(self, option: str = "saliency") -> None:
+    def __init__(self, option: str = "novelty") -> None:
         self.option = option
         self.request: FixationRequest | None = None
         self.asking: int | None = None  # the thread on which a callable of the caller's runs now
@@ -60,7 +60,7 @@ class Scanpath(Fixation):
 
 
 class Asked(Fixation):
-    """A callable that is given the stream and returns (u, v), or None to leave it to "saliency"."""
+    """A callable that is given the stream and returns (u, v), or None to leave it to "novelty"."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         super().__init__()

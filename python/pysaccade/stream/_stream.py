@@ -33,10 +33,10 @@ class Stream(Core, Iterator[Emission]):
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
         lattice: "nested", "grid" or "uniform".
-        fixation: Where the eye goes: "saliency", "center[:U,V]", "random", "raster[:COLSxROWS]", "file:PATH"; or
-            (u, v); or a scanpath: a tensor or an array [n, 3] of t_s, u, v with t_s from the first frame on, or [n, 2]
-            of u, v, one at each fixation; or a callable that is given this stream whenever a fixation is due, and
-            returns (u, v), or None to leave it to "saliency".
+        fixation: Where the eye goes: "novelty", "saliency", "center[:U,V]", "random", "raster[:COLSxROWS]",
+            "file:PATH"; or (u, v); or a scanpath: a tensor or an array [n, 3] of t_s, u, v with t_s from the first
+            frame on, or [n, 2] of u, v, one at each fixation; or a callable that is given this stream whenever a
+            fixation is due, and returns (u, v), or None to leave it to "novelty".
         rate: Fixations a second of the video's own time.
         every: "fixation", "frame" or N: patches on landing, at each frame, or each N frames.
         dtype: Of the samples: torch.uint8, float16 or float32, NumPy's, or "u8", "f16", "f32". Floats are in [0, 1].
@@ -69,7 +69,7 @@ class Stream(Core, Iterator[Emission]):
         device: Any = "auto",
         array: str = "auto",
         lattice: str = "nested",
-        fixation: Any = "saliency",
+        fixation: Any = "novelty",
         rate: float = 4.0,
         every: str | int = "fixation",
         dtype: Any = "u8",

@@ -48,7 +48,7 @@ class Changed(DumpTest):
         frames.tofile(raw)
         clip = self.folder / "tiny.mkv"
         ffmpeg("-f", "rawvideo", "-pix_fmt", "gray", "-s", "320x240", "-r", "15", "-color_range", "pc", "-i", raw, "-pix_fmt", "yuvj420p", "-c:v", "ffv1", clip)
-        arrays = self.dump("--every", "frame", "--fixation", "center:0,0", "--backend", "cpu", clip=clip)
+        arrays = self.dump("--every", "frame", "--fixation", "center:0,0", "--patches", 273, "--backend", "cpu", clip=clip)
         coarse = (arrays["geometry"][0, :, 2] >= 2) & (arrays["geometry"][0, :, 3] > 0)
         self.assertTrue(coarse.any())
         self.assertFalse(arrays["changed"][1:, coarse].any())

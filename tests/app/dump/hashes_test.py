@@ -101,10 +101,33 @@ CASES = {  # name: arguments of `saccade dump`, in the folder of the inputs
     "part_of_a_pattern": "test://pan?size=320x180&frames=90 --start 1.01 --duration 1 --every 5",
     "loop": "i420_161x121.yuv --pixel-format yuv420p --loop=2 --frames 60 " + RAW + " 161x121",
 }
+CASES_SINCE_TOKENS = {  # by the defaults of today: a budget inside the frame, and the policy novelty
+    "tokens": "test://box?size=320x180&frames=90 --tokens 140",
+    "tokens_demo": "demo.mp4 --duration 6",
+    "tokens_fovea": "test://pan?size=320x180&frames=60 --tokens 200 --fovea 64 --fixation random --every 3",
+    "tokens_fovea_deg": "i420_161x121.yuv --pixel-format yuv420p --tokens 90 --fovea 10deg --every 2 " + RAW + " 161x121",
+    "tokens_patch_6": "test://box?size=161x121&frames=40 --patch-size 6 --tokens 300 --every 4",
+    "tokens_levels_3": "test://noise?size=320x180&frames=40 --levels 3 --tokens 180 --fixation raster --every 4",
+    "novelty_10_bits": "yuv420p10_160x96.yuv --pixel-format yuv420p10le --patches 120 --rate 12 " + RAW + " 160x96",
+    "novelty_rgb": "rgb24_97x61.raw --pixel-format rgb24 --tokens 70 --patch-size 8 --rate 12 " + RAW + " 97x61",
+    "novelty_one_level": "test://box?size=96x64&frames=40 --levels 1 --tokens 64 --rate 12",
+}
+# What the older cases leave out had these values.
+OLD_DEFAULTS = {"--fixation": "saliency", "--patches": "273"}
+PATCHES_FOLLOW = ("--lattice", "--e0", "--preset", "--strides")
+CASES |= CASES_SINCE_TOKENS
 GL_CASES = (  # where a backend's own work differs: formats, uploads, levels, types of samples
     "saliency", "path_every_frame", "nested_patch_32", "nested_levels_3", "grid", "grid_e0", "grid_patch_10", "uniform", "threshold",
     "threshold_10_bits", "min_pixels", "f16_clip", "f32_siglip_grid", "nv12", "ten_bits_odd_f32", "p010", "sixteen_bits", "gray",
-    "rgb", "rgba_alpha", "y4m_chroma_site_sar", "one_pixel", "tall", "rotated_90", "loop")
+    "rgb", "rgba_alpha", "y4m_chroma_site_sar", "one_pixel", "tall", "rotated_90", "loop", *CASES_SINCE_TOKENS)
+
+
+def arguments_of(case):
+    given = CASES[case].split()
+    if case in CASES_SINCE_TOKENS:
+        return given
+    unsaid = [n for n in OLD_DEFAULTS if n not in given and not (n == "--patches" and any(o in given for o in PATCHES_FOLLOW))]
+    return given + [word for name in unsaid for word in (name, OLD_DEFAULTS[name])]
 
 
 def sha256(data):
@@ -114,9 +137,9 @@ def sha256(data):
 def dump(case, folder, backend):
     """What kept_hashes.json holds of one case. `folder`: of the inputs; the dump is read and removed."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
-        done = saccade("dump", *CASES[case].split(), "-o", out, "--overwrite", "--backend", backend, cwd=folder)
+        done = saccade("dump", *arguments_of(case), "-o", out, "--overwrite", "--backend", backend, cwd=folder)
         if done.returncode != 0:
-            raise AssertionError(f"{case}: saccade dump {CASES[case]}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+            raise AssertionError(f"{case}: saccade dump {' '.join(arguments_of(case))}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")
         record = {"options": CASES[case], "shape": "x".join(map(str, np.load(f"{out}/patches.npy", mmap_mode="r").shape))}
         return record | {name: sha256(pathlib.Path(out, f"{name}.npy").read_bytes()) for name in ARRAYS}
 
@@ -156,7 +179,7 @@ class DumpHashes(unittest.TestCase):
                 now = dump(case, self.folder, backend)
                 lines = difference(self.kept["dumps"].get(case), now, names)
                 if lines:
-                    self.fail(f"saccade dump {CASES[case]} --backend {backend}\n  " + "\n  ".join(lines) +
+                    self.fail(f"saccade dump {' '.join(arguments_of(case))} --backend {backend}\n  " + "\n  ".join(lines) +
                               f"\nkept in {KEPT}; if the change is meant: {pathlib.Path(__file__).name} --renew {case}")
 
     def test_inputs_are_as_kept(self):

@@ -117,7 +117,9 @@ TEST(NestedLattice, LumaSamples_AreTexelCentresOfTheirLevel) {
 
 TEST(NestedLattice, Patches_AreOrderedByLevelRowColumn) {
   PatchPlan plan;
-  make_lattice({}, {1280, 720, 1.0, 7})->plan(0.4f, 0.6f, plan);
+  LatticeConfig config;
+  config.shape = PatchBudget{};
+  make_lattice(config, {1280, 720, 1.0, 7})->plan(0.4f, 0.6f, plan);
   for (std::size_t n = 1; n < plan.count(); ++n) {
     const Patch& a = plan.patches[n - 1];
     const Patch& b = plan.patches[n];
@@ -127,7 +129,9 @@ TEST(NestedLattice, Patches_AreOrderedByLevelRowColumn) {
 
 TEST(NestedLattice, Pattern_LiesWithinHalfASnapOfTheFixation) {
   const FrameGeometry geometry{1920, 1080, 1.0, 7};
-  const auto lattice = make_lattice({}, geometry);
+  LatticeConfig config;
+  config.shape = PatchBudget{};
+  const auto lattice = make_lattice(config, geometry);
   PatchPlan plan;
   std::mt19937 random(5);
   for (int trial = 0; trial < 100; ++trial) {
@@ -198,6 +202,7 @@ TEST(NestedLattice, AnyBudget_IsSpent) {
     EXPECT_EQ(make_lattice(again, {1920, 1080, 1.0, 7})->describe(), lattice->describe());
   }
   LatticeConfig standard;
+  standard.shape = PatchBudget{};
   EXPECT_GT(make_lattice(standard, {1920, 1080, 1.0, 7})->patch_count(), 240U);
 }
 

@@ -60,6 +60,16 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
            {{"e0: conflicts with strides"}, {{"e0", "2"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
            {{"preset: conflicts with strides"}, {{"preset", "uv"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
            {{"patches: conflicts with strides"}, {{"patches", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"tokens: conflicts with patches"}, {{"tokens", "100"}, {"patches", "100"}}},
+           {{"tokens: conflicts with patches"}, {{"tokens", "100"}, {"patches", "100"}, {"lattice", "grid"}}},
+           {{"tokens: conflicts with e0"}, {{"tokens", "100"}, {"e0", "2"}}},
+           {{"tokens: conflicts with preset"}, {{"tokens", "100"}, {"preset", "uv"}}},
+           {{"tokens: conflicts with strides"}, {{"tokens", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"fovea: conflicts with patches"}, {{"fovea", "128"}, {"patches", "100"}}},
+           {{"fovea: conflicts with e0"}, {{"fovea", "4deg"}, {"e0", "2"}}},
+           {{"fovea: conflicts with preset"}, {{"fovea", "4deg"}, {"preset", "uv"}}},
+           {{"fovea: conflicts with strides"}, {{"fovea", "128"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"fovea: needs lattice nested"}, {{"fovea", "128"}, {"lattice", "grid"}}},
            {{"m0: needs e0"}, {{"m0", "2"}}},
            {{"normalize: u8", "dtype f16"}, {{"normalize", "clip"}}},
            {{"require-hwdec: conflicts with hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
@@ -70,6 +80,13 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
 TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
   EXPECT_EQ(lattice_with({}), LatticeConfig{});
   EXPECT_EQ(std::get<PatchBudget>(lattice_with({{"patches", "100"}}).shape).patches, 100);
+  EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"tokens", "100"}}).shape), (TokenBudget{.tokens = 100, .fovea = {}}));
+  EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"tokens", "100"}, {"fovea", "96"}}).shape),
+            (TokenBudget{.tokens = 100, .fovea = FoveaWidth{96}}));
+  EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"fovea", "4.5deg"}}).shape),
+            (TokenBudget{.tokens = kDefaultTokens, .fovea = FoveaWidth{4.5, true}}));
+  EXPECT_EQ(std::get<GridShape>(lattice_with({{"lattice", "grid"}, {"tokens", "9"}}).shape).patches, 9);
+  EXPECT_EQ(std::get<UniformShape>(lattice_with({{"lattice", "uniform"}, {"tokens", "9"}}).shape).patches, 9);
   EXPECT_EQ(std::get<Acuity>(lattice_with({{"e0", "2"}}).shape), (Acuity{.e0 = 2, .m0 = 2}));
   EXPECT_EQ(std::get<Acuity>(lattice_with({{"e0", "2"}, {"m0", "3"}}).shape), (Acuity{.e0 = 2, .m0 = 3}));
   EXPECT_EQ(std::get<Acuity>(lattice_with({{"preset", "uv"}}).shape), find_preset("uv")->acuity);
@@ -100,7 +117,7 @@ TEST(Resolve, AnyLattice_ComesBackFromItsOptions) {
     std::optional<Acuity> acuity;
     if (random() % 3 == 0) acuity = Acuity{.e0 = number(), .m0 = number()};
     if (random() % 3 == 0) acuity = find_preset("uv")->acuity;
-    switch (random() % 5) {
+    switch (random() % 6) {
       case 0:
         config.shape = PatchBudget{.patches = count(), .m0 = {}};
         break;
@@ -112,6 +129,10 @@ TEST(Resolve, AnyLattice_ComesBackFromItsOptions) {
         break;
       case 3:
         config.shape = GridShape{.patches = count(), .acuity = acuity};
+        break;
+      case 4:
+        config.shape = TokenBudget{.tokens = count(), .fovea = {}};
+        if (random() % 2 == 0) std::get<TokenBudget>(config.shape).fovea = FoveaWidth{number(), random() % 2 == 0};
         break;
       default:
         config.shape = UniformShape{.patches = count(), .lod = {}, .acuity = acuity};

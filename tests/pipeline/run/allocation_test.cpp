@@ -38,7 +38,7 @@ void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat
   plan.patches.reserve(lattice->patch_count());
   std::vector<std::uint8_t> changed;
   changed.reserve(lattice->patch_count());
-  const SceneView view{&scene.damage(), &scene.pyramid(), geometry};
+  const SceneView view{&scene.damage(), &scene.pyramid(), geometry, 0, 0, lattice.get()};
 
   const long before = test::allocation_count();
   for (std::int64_t frame = 0; frame < 50; ++frame) {
@@ -57,6 +57,7 @@ void expect_no_allocation(FixationPolicy policy, LatticeKind kind, TextureFormat
 TEST(Allocation, PerFrame_IsNone) {
   for (const TextureFormat format : {TextureFormat::kYuv8, TextureFormat::kYuv16, TextureFormat::kRgba8}) {
     expect_no_allocation(FixationPolicy::kSaliency, LatticeKind::kNested, format);
+    expect_no_allocation(FixationPolicy::kNovelty, LatticeKind::kNested, format);
   }
   expect_no_allocation(FixationPolicy::kRandom, LatticeKind::kGrid, TextureFormat::kYuv8);
   expect_no_allocation(FixationPolicy::kRaster, LatticeKind::kUniform, TextureFormat::kYuv8);

@@ -1,0 +1,208 @@
+// The policy that reads: it looks where most detail can be seen that was not yet seen, first at what has just appeared.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "pipeline/gaze/fixation_memory.h"
+#include "pipeline/gaze/novelty/remembered_picture.h"
+#include "pipeline/gaze/saliency.h"
+#include "pipeline/gaze/scanpath_policy.h"
+
+namespace saccade {
+namespace {
+
+constexpr double kFreshTauNs = 2e9;    // how long what appeared comes first, unless it is read
+constexpr double kBoredTauNs = 1e9;    // how long a place that was looked at interests less, should it change
+constexpr float kBoredom = 0.7f;       // and how much less
+constexpr float kOldWeight = 0.05f;    // of detail that has long been there
+constexpr float kMiddleWeight = 0.3f;  // of what falls into the fovea's middle, so that it lies there whole
+constexpr float kNothingLeft = 0.02f;  // codes a texel over the fovea: below, there is nothing to be read
+constexpr int kDefaultFoveaPx = 64;    // where no lattice says
+constexpr std::size_t kManyPatches = 4096;
+
+// Sums over boxes of tiles, in whole numbers: the same everywhere.
+class TileSums {
+ public:
+  explicit TileSums(TileGrid grid)
+      : grid_(grid), sums_(static_cast<std::size_t>(grid.cols + 1) * static_cast<std::size_t>(grid.rows + 1)) {}
+
+  void sum_up(const std::vector<float>& tiles) {
+    const auto cols = static_cast<std::size_t>(grid_.cols), stride = cols + 1;
+    for (std::size_t y = 0; y < static_cast<std::size_t>(grid_.rows); ++y) {
+      std::int64_t row = 0;
+      for (std::size_t x = 0; x < cols; ++x) {
+        row += std::llround(tiles[y * cols + x] * 1024.0f);
+        sums_[(y + 1) * stride + x + 1] = sums_[y * stride + x + 1] + row;
+      }
+    }
+  }
+  // Of tiles [left, right) x [top, bottom), as far as they are there.
+  std::int64_t box(int left, int top, int right, int bottom) const {
+    const auto col = [&](int x) { return static_cast<std::size_t>(std::clamp(x, 0, grid_.cols)); };
+    const auto row = [&](int y) {
+      return static_cast<std::size_t>(std::clamp(y, 0, grid_.rows)) * (static_cast<std::size_t>(grid_.cols) + 1);
+    };
+    return sums_[row(bottom) + col(right)] - sums_[row(top) + col(right)] - sums_[row(bottom) + col(left)] +
+           sums_[row(top) + col(left)];
+  }
+
+ private:
+  TileGrid grid_;
+  std::vector<std::int64_t> sums_;
+};
+
+class NoveltyTargets final : public FixationTargets {
+ public:
+  NoveltyTargets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore, const FrameGeometry& geometry,
+                 TileGrid grid)
+      : geometry_(geometry),
+        grid_(grid),
+        ignored_(ignored_tiles(ignore, grid, geometry)),
+        picture_(grid, geometry),
+        sums_(grid),
+        fresh_(static_cast<std::size_t>(grid.count())),
+        bored_(fresh_.size()),
+        score_(fresh_.size()),
+        saliency_(make_saliency_targets(seed, fov_deg, ignore, geometry)) {
+    plan_.patches.reserve(kManyPatches);
+  }
+
+  void observe(std::int64_t elapsed_ns, const SceneView& scene) override {
+    saliency_->observe(elapsed_ns, scene);
+    if (scene.damage != nullptr) picture_.note(*scene.damage);
+  }
+  GazePoint choose(const FixationRequest& request, const SceneView& scene) override;
+  bool needs_scene() const override { return true; }
+  void reset() override {
+    saliency_->reset();
+    picture_.forget();
+    std::fill(fresh_.begin(), fresh_.end(), 0.0f);
+    std::fill(bored_.begin(), bored_.end(), 0.0f);
+    last_ns_ = 0;
+  }
+
+ private:
+  void rate_tiles(std::int64_t elapsed_ns);
+  void measure_fovea(const SceneView& scene);
+  std::optional<GazePoint> best_place() const;
+  void look_at(const GazePoint& place, const SceneView& scene);
+
+  FrameGeometry geometry_;
+  TileGrid grid_;
+  std::vector<std::uint8_t> ignored_;  // of each tile; empty: none
+  RememberedPicture picture_;
+  TileSums sums_;
+  std::vector<float> fresh_;  // detail that appeared of late
+  std::vector<float> bored_;  // 0 .. 1: looked at of late
+  std::vector<float> score_;
+  std::unique_ptr<FixationTargets> saliency_;
+  PatchPlan plan_;
+  std::int64_t last_ns_ = 0;
+  int fovea_px_ = kDefaultFoveaPx;  // the side of the square that is seen in full
+  int step_px_ = kTilePx;           // between places that differ
+};
+
+void NoveltyTargets::rate_tiles(std::int64_t elapsed_ns) {
+  const auto since_ns = static_cast<double>(std::max<std::int64_t>(elapsed_ns - last_ns_, 0));
+  last_ns_ = elapsed_ns;
+  const auto keep_fresh = static_cast<float>(std::exp(-since_ns / kFreshTauNs));
+  const auto keep_bored = static_cast<float>(std::exp(-since_ns / kBoredTauNs));
+  const auto unread = picture_.unread();
+  const auto appeared = picture_.appeared();
+  double sum = 0;
+  for (const float value : appeared) sum += static_cast<double>(value);
+  const auto everywhere = static_cast<float>(sum / static_cast<double>(appeared.size()));  // the camera moves, or a cut
+  for (std::size_t i = 0; i < score_.size(); ++i) {
+    fresh_[i] = std::max(fresh_[i] * keep_fresh, appeared[i] - everywhere);
+    bored_[i] *= keep_bored;
+    const float new_detail = std::min(fresh_[i], unread[i]);
+    score_[i] = (new_detail + kOldWeight * unread[i]) * (1 - kBoredom * bored_[i]);
+    if (!ignored_.empty() && ignored_[i] != 0) score_[i] = 0;
+  }
+  sums_.sum_up(score_);
+}
+
+// The lattice's own square of full resolution, and how finely it can be put.
+void NoveltyTargets::measure_fovea(const SceneView& scene) {
+  fovea_px_ = kDefaultFoveaPx;
+  step_px_ = kTilePx;
+  if (scene.lattice == nullptr) return;
+  scene.lattice->plan(0.5f, 0.5f, plan_);
+  float left = 0, right = 0;
+  bool any = false;
+  for (const Patch& patch : plan_.patches) {
+    if (patch.lod >= 0.5f || !(patch.coverage > 0)) continue;
+    const float half_px = 0.5f * std::exp2(patch.lod) * static_cast<float>(plan_.patch_size);
+    left = any ? std::min(left, patch.x_px - half_px) : patch.x_px - half_px;
+    right = any ? std::max(right, patch.x_px + half_px) : patch.x_px + half_px;
+    any = true;
+  }
+  if (any) fovea_px_ = std::max(static_cast<int>(right - left) / kTilePx * kTilePx, kTilePx);
+  step_px_ = std::max(scene.lattice->snap_px(), kTilePx) / kTilePx * kTilePx;
+}
+
+// Among equals the first. None: nothing is left to be read.
+std::optional<GazePoint> NoveltyTargets::best_place() const {
+  const int half = std::max(fovea_px_ / 2 / kTilePx, 1), middle = std::max(half / 2, 1);
+  const int step = step_px_ / kTilePx;
+  double best = 0;
+  int best_x = 0, best_y = 0;
+  for (int y = 0; y <= grid_.rows; y += step) {
+    for (int x = 0; x <= grid_.cols; x += step) {
+      const std::int64_t all = sums_.box(x - half, y - half, x + half, y + half);
+      const std::int64_t inner = sums_.box(x - middle, y - middle, x + middle, y + middle);
+      const double score = static_cast<double>(all) + static_cast<double>(kMiddleWeight) * static_cast<double>(inner);
+      if (score <= best) continue;
+      const std::size_t tile =
+          static_cast<std::size_t>(std::min(y, grid_.rows - 1)) * static_cast<std::size_t>(grid_.cols) +
+          static_cast<std::size_t>(std::min(x, grid_.cols - 1));
+      if (!ignored_.empty() && ignored_[tile] != 0) continue;
+      best = score;
+      best_x = x;
+      best_y = y;
+    }
+  }
+  const double least = static_cast<double>(kNothingLeft) * 1024.0 * 4.0 * half * half;
+  if (best <= least) return std::nullopt;
+  return GazePoint{.u = std::min(static_cast<float>(best_x * kTilePx) / static_cast<float>(geometry_.width_px), 1.0f),
+                   .v = std::min(static_cast<float>(best_y * kTilePx) / static_cast<float>(geometry_.height_px), 1.0f)};
+}
+
+void NoveltyTargets::look_at(const GazePoint& place, const SceneView& scene) {
+  if (scene.lattice != nullptr) {
+    scene.lattice->plan(place.u, place.v, plan_);
+    picture_.see(plan_);
+  }
+  const int x = static_cast<int>(place.u * static_cast<float>(geometry_.width_px)) / kTilePx;
+  const int y = static_cast<int>(place.v * static_cast<float>(geometry_.height_px)) / kTilePx;
+  const int half = std::max(fovea_px_ / 2 / kTilePx, 1);
+  for (int row = std::max(y - half, 0); row < std::min(y + half, grid_.rows); ++row) {
+    for (int col = std::max(x - half, 0); col < std::min(x + half, grid_.cols); ++col) {
+      const std::size_t tile =
+          static_cast<std::size_t>(row) * static_cast<std::size_t>(grid_.cols) + static_cast<std::size_t>(col);
+      bored_[tile] = 1;
+    }
+  }
+}
+
+GazePoint NoveltyTargets::choose(const FixationRequest& request, const SceneView& scene) {
+  if (scene.levels == nullptr) return saliency_->choose(request, scene);
+  measure_fovea(scene);
+  picture_.read(*scene.levels);
+  rate_tiles(request.elapsed_ns);
+  const std::optional<GazePoint> best = best_place();
+  const GazePoint place = best ? *best : saliency_->choose(request, scene);
+  look_at(place, scene);
+  return place;
+}
+
+}  // namespace
+
+std::unique_ptr<FixationTargets> make_novelty_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
+                                                      const FrameGeometry& geometry) {
+  const TileGrid grid{(geometry.width_px + kTilePx - 1) / kTilePx, (geometry.height_px + kTilePx - 1) / kTilePx};
+  return std::make_unique<NoveltyTargets>(seed, fov_deg, ignore, geometry, grid);
+}
+
+}  // namespace saccade
