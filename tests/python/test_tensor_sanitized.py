@@ -23,11 +23,15 @@ def test_levels_are_the_cpus(dtype, size):
         assert all(torch.equal(exact(a), exact(b.cpu())) for a, b in zip(here, there, strict=True))
 
 
-@pytest.mark.parametrize("planes", [1, 40])
-def test_levels_of_many_planes_are_the_cpus(planes):
-    x = image(8, planes, 512, 512 if planes == 1 else 256, dtype=torch.uint8)  # several planes a block
-    here, there = (sc.generate_mipmaps(each, 6) for each in (x, x.cuda()))
-    assert all(torch.equal(a, b.cpu()) for a, b in zip(here, there, strict=True))
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.float16])
+@pytest.mark.parametrize(
+    "shape", [(16, 600, 64, 16), (3, 2, 200, 512)]
+)  # several planes a block; several blocks a plane
+def test_levels_of_whole_rows_are_the_cpus(shape, dtype):
+    x = image(*shape, dtype=dtype)
+    for levels, odd in ((5, "floor"), (8, "edge")):
+        here, there = (sc.generate_mipmaps(each, levels, odd=odd) for each in (x, x.cuda()))
+        assert all(torch.equal(exact(a), exact(b.cpu())) for a, b in zip(here, there, strict=True))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
