@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -119,9 +119,23 @@ class BucketStore:
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
 
+    @contextlib.contextmanager
+    def _asked(self, name: str) -> Iterator[None]:
+        """Whatever the client's library raises is an OSError that names the file."""
+        try:
+            yield
+        except (FileNotFoundError, FileExistsError):
+            raise
+        except Exception as error:
+            kind = PermissionError if isinstance(error, PermissionError) else OSError
+            fault = kind(f"{self._shown}/{name}: {(str(error) or type(error).__name__).splitlines()[0]}")
+            fault.errno = getattr(error, "errno", None)
+            raise fault from error
+
     def read(self, name: str) -> bytes:
         """A file's content. Raises FileNotFoundError."""
-        content: bytes = self._fs.cat_file(self._at(name))
+        with self._asked(name):
+            content: bytes = self._fs.cat_file(self._at(name))
         return content
 
     def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
@@ -133,23 +147,27 @@ class BucketStore:
         if len(paths) == 1:  # of one path fsspec gives the content alone
             return {wanted[paths[0]]: self.read(wanted[paths[0]])}
         options = {"batch_size": _AT_ONCE} if getattr(self._fs, "async_impl", False) else {}
-        return {wanted[path.removeprefix("/") if path not in wanted else path]: content
-                for path, content in self._fs.cat(paths, **options).items()}  # fmt: skip
+        with self._asked(wanted[paths[0]]):
+            contents = self._fs.cat(paths, **options)
+        return {wanted[path.removeprefix("/") if path not in wanted else path]: contents[path] for path in contents}
 
     def read_part(self, name: str, offset: int, count: int) -> bytes:
         """`count` bytes from `offset`, fewer at the file's end."""
-        content: bytes = self._fs.cat_file(self._at(name), start=offset, end=offset + count)
+        with self._asked(name):
+            content: bytes = self._fs.cat_file(self._at(name), start=offset, end=offset + count)
         return content
 
     def open(self, name: str) -> BinaryIO:
         """A file to read from here and there. Raises FileNotFoundError."""
-        file: BinaryIO = self._fs.open(self._at(name), "rb")
+        with self._asked(name):
+            file: BinaryIO = self._fs.open(self._at(name), "rb")
         return file
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Name of each file below a folder -> its bytes, in the order of names, by one listing."""
         try:
-            found = self._fs.find(self._at(folder), detail=True)
+            with self._asked(folder):
+                found = self._fs.find(self._at(folder), detail=True)
         except FileNotFoundError:
             return {}
         top = self._root.lstrip("/")
@@ -162,14 +180,15 @@ class BucketStore:
         wrote them alone.
         """
         path = self._at(name)
-        try:
-            self._in_folder(path, lambda: self._fs.pipe_file(path, content, mode="create"))
-        except FileExistsError:
-            return self._was_mine(name, content)
-        except (TypeError, ValueError, NotImplementedError):
-            if self._fs.exists(path):
+        with self._asked(name):
+            try:
+                self._in_folder(path, lambda: self._fs.pipe_file(path, content, mode="create"))
+            except FileExistsError:
                 return self._was_mine(name, content)
-            self._in_folder(path, lambda: self._fs.pipe_file(path, content))
+            except (TypeError, ValueError, NotImplementedError):
+                if self._fs.exists(path):
+                    return self._was_mine(name, content)
+                self._in_folder(path, lambda: self._fs.pipe_file(path, content))
         return True
 
     def _in_folder(self, path: str, write: Callable[[], object]) -> None:
@@ -187,20 +206,20 @@ class BucketStore:
     def upload(self, source: Path, name: str) -> None:
         """Copy a file of this machine into the store."""
         path = self._at(name)
-        self._in_folder(path, lambda: self._fs.put_file(str(source), path))
+        with self._asked(name):
+            self._in_folder(path, lambda: self._fs.put_file(str(source), path))
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are gone are no error."""
         for name in names:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError), self._asked(name):
                 self._fs.rm_file(self._at(name))
 
     def written_s(self, name: str) -> float | None:
         """When a file was last written, in seconds since 1970; None: unknown."""
-        try:
+        with contextlib.suppress(FileNotFoundError, NotImplementedError):
             return float(self._fs.modified(self._at(name)).timestamp())
-        except (FileNotFoundError, NotImplementedError):
-            return None
+        return None
 
 
 Store = LocalStore | BucketStore

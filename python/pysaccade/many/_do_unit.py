@@ -1,0 +1,163 @@
+"""One unit: worked on in a folder of this machine, put into the store, marked as done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade.many._inputs import fetch_inputs, is_fetched
+from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE, USAGE, run
+from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._store import LocalStore, Store
+
+_TRIES = 4
+_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a unit. `marker` is the store's; None: it isn't done, and `code` and `line` say why."""
+
+    unit: str
+    marker: dict[str, Any] | None
+    code: int = DONE
+    line: str = ""
+
+
+class UnitWork:
+    """A unit on its way: `prepare`, `compute`, `finish`, each of which another thread may do. `remove` at the end.
+
+    Args:
+        plan: The store's.
+        unit: Of `plan`.
+        folder: A folder of this process, on this machine.
+        engine: Who placed the work: stands in the marker.
+        arguments: Options of `saccade work`.
+        input_options: Of fsspec's file system of the inputs.
+    """
+
+    def __init__(
+        self, plan: Plan, unit: Unit, folder: Path, *, engine: str, arguments: Sequence[str], input_options: Any = None
+    ) -> None:
+        self._plan, self._unit, self._input_options = plan, unit, dict(input_options or {})
+        self._name, self._place = f"commits/{unit.name}.json", folder / unit.name
+        self._arguments = ["--unit", unit.name, "--engine", engine, "--progress", "none", *arguments]
+        self._outcome: Outcome | None = None
+        self._in_place = False
+
+    def prepare(self) -> None:
+        """Fetch what lies in buckets. Nothing to do where the unit is done already."""
+        with self._caught():
+            done = _marker(self._plan.store, self._name)
+            if done is not None:
+                self._outcome = Outcome(self._unit.name, done)
+                return
+            items = self._plan.items(self._unit)
+            self._in_place = self._plan.store.local and not any(is_fetched(item["uri"]) for item in items)
+            if self._in_place:
+                return
+            self.remove()
+            for sub in ("inputs", "local/plan", "staged"):
+                (self._place / sub).mkdir(parents=True)
+            items = fetch_inputs(items, self._place / "inputs", self._input_options)
+            for file, text in self._plan.alone(self._unit, items).items():
+                (self._place / "local/plan" / file).write_text(text, encoding="utf-8")
+
+    def compute(self) -> None:
+        """Run `saccade work` on it."""
+        if self._outcome is not None:
+            return
+        with self._caught():
+            if isinstance(self._plan.store, LocalStore) and self._in_place:
+                code, line = run(["work", self._plan.store.path, *self._arguments])
+                self._outcome = Outcome(self._unit.name, _marker(self._plan.store, self._name), code, line)
+                return
+            code, line = run(["work", self._place / "local", "--staging", self._place / "staged", *self._arguments])
+            if code not in (DONE, PARTIAL):
+                self._outcome = Outcome(self._unit.name, None, code, line)
+
+    def finish(self) -> Outcome:
+        """Commit it, and say what became of it."""
+        if self._outcome is None:
+            with self._caught():
+                self._outcome = Outcome(
+                    self._unit.name, commit(self._plan.store, self._place / "staged", self._unit.name)
+                )
+        self.remove()
+        assert self._outcome is not None
+        return self._outcome
+
+    def remove(self) -> None:
+        """Remove what was made in the folder."""
+        shutil.rmtree(self._place, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _caught(self) -> Iterator[None]:
+        """What the disk or the store refuse is an outcome, not an exception; so is a missing library."""
+        try:
+            yield
+        except UnavailableError as error:
+            self._outcome = Outcome(self._unit.name, None, UNAVAILABLE, _line(error))
+        except OSError as error:
+            code = USAGE if isinstance(error, InputError) else STOPPED
+            self._outcome = Outcome(self._unit.name, None, code, _line(error))
+
+
+def do_unit(work: UnitWork) -> Outcome:
+    """All steps of a unit. Never raises for a video, whatever it does."""
+    try:
+        work.prepare()
+        work.compute()
+        return work.finish()
+    finally:
+        work.remove()
+
+
+def commit(store: Store, staged: Path, unit: str) -> dict[str, Any]:
+    """Put a unit's files into the store, then its marker; gives the marker that counts, perhaps another's.
+
+    Raises:
+        OSError: The store refuses, also after some tries.
+    """
+    name = f"commits/{unit}.json"
+    content = (staged / name).read_bytes()
+    for part in (json.loads(content)[kind] for kind in ("shard", "index", "quarantine")):
+        if part is not None:
+            _insist(lambda part=part: store.upload(staged / part["name"], part["name"]))
+    _insist(lambda: store.create(name, content))
+    found = _marker(store, name)
+    if found is None:
+        raise OSError(f"{store}/{name}: was made and can't be read")
+    return found
+
+
+def _insist(step: Any) -> None:
+    for attempt in range(_TRIES):
+        try:
+            step()
+        except (PermissionError, FileNotFoundError):  # will not pass by waiting
+            raise
+        except OSError:
+            if attempt + 1 == _TRIES:
+                raise
+            time.sleep(_PAUSE_S * 2**attempt)
+        else:
+            return
+
+
+def _marker(store: Store, name: str) -> dict[str, Any] | None:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        marker: dict[str, Any] = json.loads(store.read(name))
+        return marker
+    return None
+
+
+def _line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

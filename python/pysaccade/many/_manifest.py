@@ -1,0 +1,100 @@
+"""Manifests that the program doesn't read itself: Parquet, and files in buckets."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import shutil
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pysaccade._native._arguments import shown_url
+from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade.many._store import is_remote
+
+_KNOWN = ("uri", "start", "end", "stream", "key", "duration")
+_PARQUET = (".parquet", ".pq")
+
+
+def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> str:
+    """A manifest that `saccade plan` reads: this one, or a copy in `folder`.
+
+    Raises:
+        InputError: It is missing or damaged.
+        UnavailableError: pyarrow or fsspec are needed and missing.
+    """
+    parquet = PurePosixPath(manifest).suffix.lower() in _PARQUET or Path(manifest).is_dir()
+    if not parquet and not is_remote(manifest):
+        return manifest
+    name = PurePosixPath(manifest.rstrip("/")).name
+    try:
+        if parquet:
+            target = folder / f"{PurePosixPath(name).stem}.jsonl"
+            _convert(manifest, target, options)
+        else:
+            target = folder / name
+            files, path = _file_system(manifest, options)
+            with files.open(path, "rb") as source, target.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
+    except FileNotFoundError:
+        raise InputError(f"{shown_url(manifest)}: no such file") from None
+    return os.fspath(target)
+
+
+def _file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
+    try:
+        import fsspec.core
+
+        files, path = fsspec.core.url_to_fs(url, **options)
+    except ModuleNotFoundError:
+        raise UnavailableError(f"{shown_url(url)}: buckets need fsspec: pip install 'pysaccade[buckets]'") from None
+    except (ImportError, ValueError) as error:
+        raise UnavailableError(f"{shown_url(url)}: {str(error).splitlines()[0]}") from None
+    return files, path
+
+
+def _convert(manifest: str, target: Path, options: dict[str, Any]) -> None:
+    """Write a Parquet file, or a folder of them, as JSON lines; what is null is left out."""
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset
+    except ImportError:
+        raise UnavailableError(
+            f"{shown_url(manifest)}: Parquet needs pyarrow: pip install 'pysaccade[buckets]'"
+        ) from None
+    files, path = _file_system(manifest, options) if is_remote(manifest) else (None, manifest)
+    try:
+        rows = pyarrow.dataset.dataset(path, filesystem=files, format="parquet")
+        if "uri" not in rows.schema.names:
+            raise InputError(f"{shown_url(manifest)}: no column uri; its columns are {', '.join(rows.schema.names)}")
+        with target.open("w", encoding="utf-8") as lines:
+            for batch in rows.to_batches():
+                for row in batch.to_pylist():
+                    lines.write(json.dumps(_plain(manifest, row), ensure_ascii=False, separators=(",", ":")) + "\n")
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{shown_url(manifest)}: not Parquet, or damaged: {str(error).splitlines()[0]}") from None
+
+
+def _plain(manifest: str, row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _value(manifest, name, value) for name, value in row.items() if value is not None or name not in _KNOWN
+    }
+
+
+def _value(manifest: str, name: str, value: Any) -> Any:
+    """A value as JSON has it; numbers that are none become null, times ISO 8601."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, list):
+        return [_value(manifest, name, one) for one in value]
+    if isinstance(value, dict):
+        return {key: _value(manifest, name, one) for key, one in value.items()}
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, bytes):
+        raise InputError(f"{shown_url(manifest)}: column {name} holds bytes, which a plan can't carry; leave it out")
+    return str(value)

@@ -1,0 +1,54 @@
+"""The program `saccade` as a child that never outlives this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pysaccade._native._library import program
+
+_PATIENCE_S = 20.0  # to end its workers after a signal
+
+# Exit codes, as docs/SCALE.md lists them.
+DONE, STOPPED, USAGE, PARTIAL, INTERRUPTED, UNAVAILABLE = 0, 1, 2, 3, 4, 69
+
+
+class Ended(NamedTuple):
+    """How the program ended: its exit code, below 0 a signal, and what it said last."""
+
+    code: int
+    line: str
+
+
+def run(arguments: Sequence[str | os.PathLike[str]]) -> Ended:
+    """Run `saccade ARGUMENTS... --until-eof`: it holds a pipe of this process, and stops when that closes.
+
+    An exception here, such as KeyboardInterrupt, stops it first.
+
+    Raises:
+        UnavailableError: The program isn't there.
+    """
+    command = [str(program()), *(os.fspath(one) for one in arguments), "--until-eof"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stderr is not None  # not communicate(): it would close stdin
+            said = process.stderr.read().decode(errors="replace")
+            process.wait()
+        except BaseException:
+            _stop(process)
+            raise
+    lines = [line.removeprefix("saccade: ") for line in said.splitlines() if line.strip()]
+    return Ended(process.returncode, lines[-1] if lines else "")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()

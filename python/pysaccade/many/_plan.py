@@ -1,0 +1,85 @@
+"""The frozen plan of a store: its units, and the lines of a unit's items."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from pysaccade._native._errors import InputError
+from pysaccade.many._store import Store, facts_of
+
+
+class Unit(NamedTuple):
+    """A line of plan/units.jsonl."""
+
+    name: str
+    offset: int
+    nbytes: int
+    items: int
+    media_s: float
+
+
+class Plan:
+    """What a store's plan says. Reads plan.json and units.jsonl; items are read a unit at a time.
+
+    Raises:
+        InputError: There is no plan, or it is damaged.
+    """
+
+    def __init__(self, store: Store, facts: dict[str, Any] | None = None) -> None:
+        """`facts`: plan.json, where it was read already and units are known from elsewhere."""
+        self.store = store
+        self.facts = facts_of(store) if facts is None else facts
+        self.hash: str = self.facts["hash"]
+        self.units: list[Unit] = [] if facts is not None else self._read_units()
+
+    def _read_units(self) -> list[Unit]:
+        store = self.store
+        where = f"{store}/plan/units.jsonl"
+        try:
+            lines = [json.loads(line) for line in store.read("plan/units.jsonl").splitlines()]
+            units = [
+                Unit(line["unit"], line["offset"], line["bytes"], line["items"], line["media_s"]) for line in lines
+            ]
+        except FileNotFoundError:
+            raise InputError(f"{where}: no such file; plan again") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{where}: damaged: {error}; plan again") from None
+        if len(units) != self.facts["units"]:
+            raise InputError(f"{where}: {len(units)} of {self.facts['units']} units; plan again")
+        return units
+
+    def items(self, unit: Unit) -> list[dict[str, Any]]:
+        """The lines of a unit's items.
+
+        Raises:
+            InputError: They are damaged.
+        """
+        where = f"{self.store}/plan/items.jsonl"
+        try:
+            content = self.store.read_part("plan/items.jsonl", unit.offset, unit.nbytes)
+            items = [json.loads(line) for line in content.splitlines()]
+        except FileNotFoundError:
+            raise InputError(f"{where}: no such file; plan again") from None
+        except ValueError as error:
+            raise InputError(f"{where}: damaged: {error}; plan again") from None
+        if len(items) != unit.items:
+            raise InputError(f"{where}: {len(items)} of the {unit.items} items of unit {unit.name}; plan again")
+        return items
+
+    def alone(self, unit: Unit, items: list[dict[str, Any]]) -> dict[str, str]:
+        """Files of a plan that holds this unit alone, of the same hash: what `saccade work --unit` needs to see."""
+        text = "".join(_line(item) for item in items)
+        facts = {**self.facts, "units": 1, "items": len(items), "in": len(items), "duplicates": 0}
+        line = {
+            "unit": unit.name,
+            "offset": 0,
+            "bytes": len(text.encode()),
+            "items": unit.items,
+            "media_s": unit.media_s,
+        }
+        return {"items.jsonl": text, "units.jsonl": _line(line), "plan.json": json.dumps(facts, ensure_ascii=False)}
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -1,0 +1,281 @@
+"""`python -m pysaccade.work`: the program's `plan`, `work`, `status` ... for stores in buckets and for Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade._native._library import program
+from pysaccade.many import _check, _folded
+from pysaccade.many._catalog import commits_of, lines_of
+from pysaccade.many._inputs import is_fetched
+from pysaccade.many._manifest import local_manifest
+from pysaccade.many._mirror import mirror
+from pysaccade.many._native_work import DONE, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE
+from pysaccade.many._plan import Plan
+from pysaccade.many._run_units import pending_of, run_units, share_of
+from pysaccade.many._scratch import Scratch
+from pysaccade.many._store import LocalStore, Store, open_store
+from pysaccade.many._tally import Tally
+
+_CHUNK_BYTES = 16 << 20
+_SCHEME = re.compile(rb'"uri":"([A-Za-z][A-Za-z0-9+.-]*)://')
+_HELP = """\
+The commands `plan`, `work`, `status`, `verify`, `gc` and `retry` of `saccade`, with the same options, where STORE or
+inputs lie in a bucket ("s3://bucket/prefix", by fsspec), or the manifest is Parquet. STORE comes first:
+
+  python -m pysaccade.work plan clips.parquet -o s3://bucket/store --every frame
+  python -m pysaccade.work work s3://bucket/store --shard 3/64
+  python -m pysaccade.work status s3://bucket/store
+  python -m pysaccade.work index s3://bucket/store     folds the index into STORE/index.parquet
+
+--scratch DIR          where units are worked on (default: where temporary files lie)
+--storage-options JSON of fsspec's file system, such as '{"endpoint_url": "http://..."}'; the environment is heeded, too
+Other options are the program's (docs/OPTIONS.md). docs/SCALE.md has the rest.
+"""
+
+
+class _RefusedError(Exception):
+    """Ends the command with a code and a line."""
+
+    def __init__(self, code: int, line: str) -> None:
+        super().__init__(line)
+        self.code = code
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; gives its exit code, as docs/SCALE.md lists them."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(_HELP, end="")
+        return DONE if given else USAGE
+    parser = argparse.ArgumentParser(prog="python -m pysaccade.work", add_help=False, allow_abbrev=False)
+    parser.add_argument("command", choices=list(_COMMANDS))
+    parser.add_argument("first")
+    parser.add_argument("-o", "--output")
+    parser.add_argument("--scratch")
+    parser.add_argument("--storage-options", type=json.loads, default={})
+    parser.add_argument("--progress", choices=("auto", "json", "none"))
+    for name in ("--shard", "--engine", "--max-bad", "--metrics", "--older-than"):
+        parser.add_argument(name)
+    options, rest = parser.parse_known_args(given)
+    try:
+        return _COMMANDS[options.command](options, rest)
+    except _RefusedError as refused:
+        code, line = refused.code, str(refused)
+    except InputError as error:
+        code, line = USAGE, str(error)
+    except UnavailableError as error:
+        code, line = UNAVAILABLE, str(error)
+    except ValueError as error:
+        code, line = USAGE, str(error)
+    except OSError as error:
+        code, line = STOPPED, (str(error) or type(error).__name__).splitlines()[0]
+    except KeyboardInterrupt:
+        code, line = INTERRUPTED, "interrupted; the same command goes on"
+    print(f"saccade: {line}", file=sys.stderr)
+    return code
+
+
+def _plan(options: argparse.Namespace, rest: list[str]) -> int:
+    if options.output is None:
+        raise _RefusedError(USAGE, "plan: no STORE; write -o STORE")
+    store = open_store(options.output, options.storage_options)
+    with Scratch(options.scratch) as folder:
+        manifest = local_manifest(options.first, folder, options.storage_options)
+        if isinstance(store, LocalStore):
+            return _program(["plan", manifest, "-o", str(store.path), *rest])
+        local = folder / "store"
+        code, said = _program_says(["plan", manifest, "-o", str(local), *rest])
+        if code == DONE:
+            _put_plan(LocalStore(local), store, "manifest", "name", options.first)
+            sys.stdout.write(said.replace(str(local), str(store)))
+        return code
+
+
+def _put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) -> None:
+    """Upload a plan; plan.json last, since it alone says that the plan is whole. `name`: instead of a local copy's."""
+    mine = json.loads(local.read("plan/plan.json"))
+    mine[of][member] = name
+    if (other := _hash_there(store)) is None:
+        for file in ("plan/items.jsonl", "plan/units.jsonl"):
+            store.upload(local.path / file, file)
+        store.create("plan/plan.json", (json.dumps(mine, ensure_ascii=False, indent=1) + "\n").encode())
+        other = _hash_there(store)
+    if other != mine["hash"]:
+        raise _RefusedError(
+            USAGE,
+            f"{store}: has another plan (its options or manifest differ); take another STORE, or the same options",
+        )
+
+
+def _hash_there(store: Store) -> str | None:
+    try:
+        found: str = json.loads(store.read("plan/plan.json"))["hash"]
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def _work(options: argparse.Namespace, rest: list[str]) -> int:
+    store = open_store(options.first, options.storage_options)
+    plan = Plan(store)
+    if isinstance(store, LocalStore) and not _has_remote_inputs(plan):
+        named = {"--shard": options.shard, "--progress": options.progress, "--engine": options.engine,
+                 "--max-bad": options.max_bad, "--metrics": options.metrics}  # fmt: skip
+        given = [text for name, value in named.items() if value is not None for text in (name, value)]
+        os.execv(program(), ["saccade", "work", str(store.path), *given, *rest])
+    signal.signal(signal.SIGTERM, _interrupt)
+    units = share_of(plan.units, options.shard)
+    tally = Tally(plan, units, progress=options.progress or "auto", metrics=options.metrics,
+                  max_bad_percent=_number("--max-bad", options.max_bad, 5))  # fmt: skip
+    todo = pending_of(plan, units, tally)
+    with Scratch(options.scratch) as folder:
+        code, why = run_units(
+            plan, todo, folder, tally, engine=options.engine or "work", arguments=rest,
+            input_options=options.storage_options,
+        )  # fmt: skip
+    if code != USAGE:
+        tally.say(last=True)
+    if why:
+        raise _RefusedError(code, f"{store}: {why}")
+    return code
+
+
+def _interrupt(*_: Any) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _has_remote_inputs(plan: Plan) -> bool:
+    """Whether any input must be fetched; reads all of the items' URIs."""
+    with plan.store.open("plan/items.jsonl") as file:
+        rest = b""
+        while chunk := file.read(_CHUNK_BYTES):
+            whole, newline, rest_of = (rest + chunk).rpartition(b"\n")
+            rest = rest_of
+            for found in _SCHEME.finditer(whole + newline):
+                if is_fetched(f"{found[1].decode()}://"):
+                    return True
+    return False
+
+
+def _mirrored(command: str, *folders: str) -> Callable[[argparse.Namespace, list[str]], int]:
+    """A command of the program that needs a store's small files alone."""
+
+    def run(options: argparse.Namespace, rest: list[str]) -> int:
+        store = open_store(options.first, options.storage_options)
+        output = [] if options.output is None else ["-o", options.output]
+        if isinstance(store, LocalStore):
+            return _program([command, str(store.path), *output, *rest])
+        copy = mirror(Plan(store), *folders)
+        code, said = _program_says([command, str(copy), *output, *rest])
+        sys.stdout.write(said.replace(str(copy), str(store)))
+        return code
+
+    return run
+
+
+def _retry(options: argparse.Namespace, rest: list[str]) -> int:
+    """Quarantine becomes a plan in another store, which may be a bucket, too."""
+    store = open_store(options.first, options.storage_options)
+    if options.output is None:
+        raise _RefusedError(USAGE, "retry: no STORE for what is to be tried again; write -o STORE2")
+    target = open_store(options.output, options.storage_options)
+    source = store.path if isinstance(store, LocalStore) else mirror(Plan(store), "commits", "quarantine", items=True)
+    if isinstance(target, LocalStore) and isinstance(store, LocalStore):
+        return _program(["retry", str(source), "-o", str(target.path), *rest])
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        local = Path(folder, "store")
+        code, said = _program_says(["retry", str(source), "-o", str(local), *rest])
+        if code == DONE:
+            if (local / "plan").exists():  # else there is nothing to try again
+                _put_plan(LocalStore(local), target, "retry_of", "store", str(store))
+            sys.stdout.write(said.replace(str(local), str(target)).replace(str(source), str(store)))
+        return code
+
+
+def _verify(options: argparse.Namespace, rest: list[str]) -> int:
+    store = open_store(options.first, options.storage_options)
+    if isinstance(store, LocalStore):
+        return _program(["verify", str(store.path), *rest])
+    _nothing_else(rest)
+    plan, count = Plan(store), 0
+    for line in _check.damages(plan):
+        print(line)
+        count += 1
+    print(f"{store}: {len(_check.named_files(plan))} files, {count} damaged or missing")
+    return STOPPED if count else DONE
+
+
+def _gc(options: argparse.Namespace, rest: list[str]) -> int:
+    store = open_store(options.first, options.storage_options)
+    if isinstance(store, LocalStore):
+        age = [] if options.older_than is None else ["--older-than", options.older_than]
+        return _program(["gc", str(store.path), *age, *rest])
+    _nothing_else(rest)
+    names = _check.orphans(Plan(store), _number("--older-than", options.older_than, 86400))
+    store.remove(names)
+    print(f"{store}: {len(names)} orphans removed")
+    return DONE
+
+
+def _index(options: argparse.Namespace, rest: list[str]) -> int:
+    _nothing_else(rest)
+    store = open_store(options.first, options.storage_options)
+    plan, commits = Plan(store), commits_of(store)
+    units = sorted(commits)
+    with Scratch(options.scratch) as folder:
+        lines = lines_of(store, plan.hash, [commits[unit] for unit in units])
+        count = _folded.fold(lines, units, plan.hash, folder / _folded.NAME)
+        store.upload(folder / _folded.NAME, _folded.NAME)
+    print(f"{store}/{_folded.NAME}: {count} videos of {len(units)} of {len(plan.units)} units")
+    return DONE
+
+
+def _number(option: str, text: str | None, default: float) -> float:
+    try:
+        return default if text is None else float(text)
+    except ValueError:
+        raise _RefusedError(USAGE, f"{option} {text}: is not a number") from None
+
+
+def _nothing_else(rest: list[str]) -> None:
+    if rest:
+        raise _RefusedError(USAGE, f"{rest[0]}: unknown option here; see python -m pysaccade.work --help")
+
+
+def _program(arguments: list[str]) -> int:
+    """Run the program on this terminal."""
+    with subprocess.Popen([program(), *arguments]) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:  # a terminal's reaches the program, too
+                continue
+
+
+def _program_says(arguments: list[str]) -> tuple[int, str]:
+    """Its exit code and what it says on stdout."""
+    done = subprocess.run([program(), *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+_COMMANDS = {
+    "plan": _plan,
+    "work": _work,
+    "status": _mirrored("status", "commits", "quarantine"),
+    "verify": _verify,
+    "gc": _gc,
+    "retry": _retry,
+    "index": _index,
+}
