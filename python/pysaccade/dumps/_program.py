@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -125,6 +126,15 @@ def main() -> int:
         print(f"saccade: {error}", file=sys.stderr)
         return _UNAVAILABLE
     os.execv(path, [str(path), *sys.argv[1:]])
+
+
+def command_line(options: Mapping[str, Any]) -> list[str]:
+    """Options by their Python names as the program takes them.
+
+    Raises:
+        TypeError: One has another place, or its value is of no type that an option has.
+    """
+    return [argument for key, value in options.items() for argument in _options(key, value)]
 
 
 def _path(argument: str, value: Any) -> str:

@@ -1,0 +1,164 @@
+"""`Patches`: a stage of Ray Data from rows of videos to rows of patches, which no video can kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pysaccade._native._errors import UnavailableError
+from pysaccade._native._library import program
+from pysaccade.dumps._program import command_line
+from pysaccade.many._catalog import lines_of
+from pysaccade.many._do_unit import UnitWork, do_unit
+from pysaccade.many._members import extent
+from pysaccade.many._native_work import UNAVAILABLE, USAGE
+from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._scratch import Scratch
+from pysaccade.many._store import LocalStore
+from pysaccade.many._video import Shards, Video
+
+_ATTEMPTS = 3
+_COLUMNS = ("uri", "start", "end", "stream", "duration")
+
+
+class Patches:
+    """Rows of videos become rows of patches, for `Dataset.map_batches`; see `map_patches`, which calls it safely.
+
+    A row of the input has `uri`, and may have `start`, `end`, `stream`, `duration`, `key`; other columns are carried
+    through. Each emission becomes a row:
+
+    | column | |
+    |---|---|
+    | patches | [N, 3, S, S] |
+    | geometry, positions | [N, 4] f32: u, v, lod, coverage; t, h, w, level |
+    | changed | [N] bool |
+    | key, emission, frame, pts_seconds | whose, and which |
+    | status | "done", "damaged", or what a video was given up for: "input", "io", "timeout", "crash", "unexpected" |
+    | error | what is wrong, else "" |
+
+    A video that was given up is one row without patches (N = 0). Decoding runs in processes of its own, with the
+    time-outs and retries of `saccade work`: this actor never dies of a video.
+
+    Args:
+        jobs: Videos that are decoded side by side.
+        scratch: A folder of the node for what is being worked on.
+        storage_options: Of fsspec's file system, where videos lie in buckets.
+        **options: Of `saccade plan`, with underscores: `every="frame"`, `patches=200`.
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: int = 1,
+        scratch: str | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        self._jobs, self._scratch, self._storage_options = jobs, scratch, dict(storage_options or {})
+        self._options = command_line(options)
+
+    def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """A batch of videos to batches of emissions, one a video."""
+        rows = [{name: _plain(column[i]) for name, column in batch.items()} for i in range(len(batch["uri"]))]
+        with Scratch(self._scratch) as folder:
+            store = LocalStore(folder / "store")
+            self._plan(rows, folder)
+            plan = Plan(store)
+            for unit in plan.units:
+                yield from self._rows_of(plan, self._do(plan, unit, folder), rows)
+
+    def _do(self, plan: Plan, unit: Unit, folder: Path) -> dict[str, Any]:
+        """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
+        for attempt in range(_ATTEMPTS):
+            work = UnitWork(plan, unit, folder, engine="patches", arguments=["--jobs", str(self._jobs)],
+                            input_options=self._storage_options)  # fmt: skip
+            outcome = do_unit(work)
+            if outcome.marker is not None:
+                return outcome.marker
+            if outcome.code >= 0 or attempt + 1 == _ATTEMPTS:
+                break
+        raise _failure(outcome.code, outcome.line)
+
+    def _plan(self, rows: list[dict[str, Any]], folder: Path) -> None:
+        lines = [
+            {**{name: row[name] for name in _COLUMNS if row.get(name) is not None}, "key": f"row{i}"}
+            for i, row in enumerate(rows)
+        ]
+        manifest = folder / "rows.jsonl"
+        manifest.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        command = [str(program()), "plan", str(manifest), "-o", str(folder / "store"), *self._options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise _failure(done.returncode, done.stderr.strip().removeprefix("saccade: "))
+
+    def _rows_of(self, plan: Plan, marker: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        store = plan.store
+        shards = Shards(store)
+        for line in lines_of(store, plan.hash, [f"commits/{marker['unit']}.json"]):
+            video = shards.video(line["shard"], *extent(line))
+            status = "damaged" if line["damaged"] else "done"
+            yield _batch(rows[line["row"]], video, status, line["damage"], plan.facts["options"])
+        if marker["quarantine"] is not None:
+            for text in store.read(marker["quarantine"]["name"]).splitlines():
+                line = json.loads(text)
+                yield _batch(rows[line["row"]], None, line["class"], line["line"], plan.facts["options"])
+
+
+_DTYPES = {"u8": np.uint8, "f16": np.float16, "f32": np.float32}
+
+
+def _batch(
+    row: dict[str, Any], video: Video | None, status: str, error: str, options: Mapping[str, str]
+) -> dict[str, Any]:
+    """The rows of a video's emissions; of one that was given up, or has none, a row without patches."""
+    found: dict[str, Any]
+    if video is None or len(video.index) == 0:
+        side = int(options.get("patch-size", "16"))
+        empty = np.zeros((1, 0, 3, side, side), _DTYPES[options.get("dtype", "u8")])
+        found = {"patches": empty, "geometry": np.zeros((1, 0, 4), np.float32),
+                 "positions": np.zeros((1, 0, 4), np.float32), "changed": np.zeros((1, 0), bool),
+                 "emission": np.array([-1]), "frame": np.array([-1]), "pts_seconds": np.array([-1.0])}  # fmt: skip
+    else:
+        index = video.index
+        # Copies: the shard is removed when the batch is done.
+        found = {name: np.array(getattr(video, name)) for name in ("patches", "geometry", "positions", "changed")}
+        found |= {
+            "emission": np.arange(len(index)),
+            "frame": index["frame"].copy(),
+            "pts_seconds": index["pts_ns"] / 1e9,
+        }
+    count = len(found["emission"])
+    carried = {name: value for name, value in row.items() if name not in (*_COLUMNS[1:], "key")}
+    labels = {**carried, "key": row.get("key") or default_key(row), "status": status, "error": error}
+    return found | {name: np.array([value] * count) for name, value in labels.items()}
+
+
+def default_key(row: Mapping[str, Any]) -> str:
+    """The key of a row that has none, as `saccade plan` makes it."""
+    texts = [str(row["uri"]), _decimal(row.get("start") or 0), _decimal(row.get("end"))]
+    stream = row.get("stream")
+    return hashlib.sha256("|".join([*texts, "" if stream is None else str(int(stream))]).encode()).hexdigest()[:20]
+
+
+def _decimal(seconds: Any) -> str:
+    if seconds is None:
+        return ""
+    text = f"{float(seconds):.9f}".rstrip("0").rstrip(".")
+    return text or "0"
+
+
+def _plain(value: Any) -> Any:
+    """A cell of a batch as JSON has it."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _failure(code: int, line: str) -> Exception:
+    kind = {USAGE: ValueError, UNAVAILABLE: UnavailableError}.get(code, OSError)
+    return kind(f"Patches: {line or f'saccade ended with {code}'}")

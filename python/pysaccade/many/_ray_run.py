@@ -1,0 +1,222 @@
+"""`run`: the units of a plan as tasks of Ray. Markers in the store say what is done; Ray only places the work."""
+
+from __future__ import annotations
+
+import collections
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pysaccade.many._cluster import Nodes
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit
+from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
+from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._run_units import pending_of
+from pysaccade.many._scratch import Scratch
+from pysaccade.many._store import LocalStore, open_store
+from pysaccade.many._tally import Tally
+
+try:
+    import ray
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("pysaccade.ray needs Ray: pip install 'pysaccade[ray]'", name="ray") from error
+
+_LOOK_S = 2.0
+_GRACE_S = 30.0
+_PLACES_EACH_S = 10.0
+
+
+def run(
+    store: str | os.PathLike[str],
+    *,
+    cpus: float | None = None,
+    gpus: float | None = None,
+    workers_per_gpu: int = 1,
+    arguments: Sequence[str] = (),
+    attempts: int = 4,
+    scratch: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    max_bad_percent: float = 5.0,
+    progress: str = "auto",
+) -> dict[str, Any]:
+    """Do the units of a store's plan on a Ray cluster, those that are not done yet.
+
+    A unit is a task that runs `saccade work --unit`, whatever its videos do; it commits the unit itself. So this can be
+    stopped, killed and run again, also with another engine. A unit whose task, worker or node dies is placed again, up
+    to `attempts` times. Starts Ray, or connects to the cluster of RAY_ADDRESS, where the caller didn't.
+
+    Args:
+        store: A folder that all nodes see, or a URL of fsspec's.
+        cpus: Of a unit: so many videos run side by side in it. By default 1.
+        gpus: Of a unit; by default 1 / `workers_per_gpu` where the plan's backend is "cuda", else 0.
+        workers_per_gpu: Units that share a GPU.
+        arguments: More options of `saccade work`.
+        attempts: How often a unit is placed before it is left pending.
+        scratch: A folder of each node for what is being worked on; by default where temporary files lie.
+        storage_options: Of fsspec's file system.
+        max_bad_percent: Stop when more items than this are given up.
+        progress: "auto" (a line), "json" or "none": on stderr, each 10 s.
+
+    Returns:
+        Counts: in = done + damaged + quarantined + pending, and more; `code`, an exit code of docs/SCALE.md, and
+        `line`, why it stopped or what is left, else "".
+
+    Raises:
+        InputError: There is no plan, or it is damaged.
+        UnavailableError: fsspec is needed and not installed.
+    """
+    path, options = os.fsdecode(store), dict(storage_options or {})
+    opened = open_store(path, options)
+    plan = Plan(opened)
+    if isinstance(opened, LocalStore):
+        path = os.path.abspath(path.removeprefix("file://"))  # noqa: PTH100
+    if not ray.is_initialized():
+        ray.init(include_dashboard=False, log_to_driver=False)
+    on_gpu = plan.facts.get("backend") == "cuda"
+    cpus = 1.0 if cpus is None else float(cpus)
+    gpus = (1.0 / workers_per_gpu if on_gpu else 0.0) if gpus is None else float(gpus)
+    tally = Tally(plan, plan.units, progress=progress, max_bad_percent=max_bad_percent)
+    todo = pending_of(plan, plan.units, tally)
+    runner = _Runner(plan, todo, tally, Nodes(cpus, gpus), attempts)
+    task = ray.remote(_do)
+    facts = ray.put(plan.facts)
+    given = ([*_places(on_gpu, cpus, gpus, arguments), *arguments], path, options, scratch)
+
+    def submit(unit: tuple[Any, ...], where: Any) -> Any:
+        placed = task.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy=where)
+        return placed.remote(unit, facts, *given)
+
+    code, line = runner.run(submit)
+    tally.say(last=True)
+    return {**tally.facts(), "code": code, "line": line}
+
+
+def _places(on_gpu: bool, cpus: float, gpus: float, arguments: Sequence[str]) -> list[str]:
+    """Options of `saccade work` for what a task has: so many cores, or so many devices, which Ray numbers from 0."""
+    given = {argument.partition("=")[0] for argument in arguments}
+    if on_gpu:
+        devices = ",".join(str(device) for device in range(max(int(gpus), 1)))
+        return [] if "--devices" in given else ["--devices", devices]
+    return [] if "--jobs" in given else ["--jobs", str(max(int(cpus), 1))]
+
+
+def _do(
+    unit: Unit, facts: dict[str, Any], arguments: list[str], path: str, options: dict[str, Any], scratch: str | None
+) -> tuple[Outcome, str]:
+    """A task: one unit. Gives what became of it, and the node's name."""
+    node = ray.get_runtime_context().get_node_id()
+    try:
+        plan = Plan(open_store(path, options), facts)
+        with Scratch(scratch) as folder:
+            work = UnitWork(plan, Unit(*unit), folder, engine="ray", arguments=arguments, input_options=options)
+            return do_unit(work), node
+    except Exception as error:  # of whatever kind: the driver says it, and Ray has nothing to unpickle
+        return Outcome(unit[0], None, STOPPED, f"{type(error).__name__}: {error}".splitlines()[0]), node
+
+
+class _Runner:
+    """Keeps as many units in flight as the cluster has slots, and places those again whose task died."""
+
+    def __init__(self, plan: Plan, todo: Sequence[Unit], tally: Tally, nodes: Nodes, attempts: int) -> None:
+        self._plan, self._tally, self._nodes, self._attempts = plan, tally, nodes, attempts
+        self._waiting = collections.deque(todo)
+        self._placed: collections.Counter[str] = collections.Counter()
+        self._in_flight: dict[Any, tuple[Unit, str | None]] = {}
+        self._left: list[str] = []
+        self._slots: dict[str, int] = {}
+        self._looked_s = -_PLACES_EACH_S
+        self._told = False
+
+    def run(self, submit: Any) -> tuple[int, str]:
+        """Do all; gives code and line."""
+        try:
+            while self._waiting or self._in_flight:
+                self._look()
+                if self._nodes.all_left_out():
+                    return self._stop(UNAVAILABLE, "no node is left that has not lost its device")
+                while self._waiting and len(self._in_flight) < self._most():
+                    self._place(submit)
+                stop = self._collect()
+                if stop is not None:
+                    return self._stop(*stop)
+        except BaseException:
+            self._stop(STOPPED, "")
+            raise
+        if self._left:
+            return STOPPED, f"{len(self._left)} units are pending: {self._left[0]}; the same call goes on"
+        return (PARTIAL if self._tally.damaged or self._tally.quarantined else DONE), ""
+
+    def _most(self) -> int:
+        """Units in flight: some wait in Ray's queue, by which a cluster that grows by itself sees what is wanted."""
+        slots = sum(self._slots.values())
+        return slots + max(slots // 4, 2)
+
+    def _look(self) -> None:
+        """Ask which nodes there are, now and then: they come and go."""
+        now = time.monotonic()
+        if now - self._looked_s < (_LOOK_S if not self._slots else _PLACES_EACH_S):
+            return
+        self._looked_s, self._slots = now, self._nodes.slots()
+        if not self._slots and not self._told:
+            self._told = True
+            print(f"{self._plan.store}: no node of the cluster has room for a unit; waiting for one", file=sys.stderr)
+
+    def _place(self, submit: Any) -> None:
+        unit = self._waiting.popleft()
+        self._placed[unit.name] += 1
+        busy = collections.Counter(node for _, node in self._in_flight.values() if node is not None)
+        where = self._nodes.placement(busy, self._slots)
+        self._in_flight[submit(tuple(unit), where)] = (unit, getattr(where, "node_id", None))
+
+    def _collect(self) -> tuple[int, str] | None:
+        """Wait a little for tasks that ended; gives code and line where all must stop."""
+        if not self._in_flight:
+            time.sleep(_LOOK_S)
+            return None
+        for task in ray.wait(list(self._in_flight), timeout=_LOOK_S)[0]:
+            unit, _ = self._in_flight.pop(task)
+            try:
+                outcome, node = ray.get(task)
+            except ray.exceptions.RayError as error:  # the worker or the node died, not the video
+                self._looked_s = -_PLACES_EACH_S
+                self._again(unit, f"{type(error).__name__}")
+                continue
+            stop = self._count(unit, outcome, node)
+            if stop is not None:
+                return stop
+        return None
+
+    def _count(self, unit: Unit, outcome: Outcome, node: str) -> tuple[int, str] | None:
+        if outcome.marker is not None:
+            self._tally.add(outcome.marker)
+            why = self._tally.why_stop()
+            return None if why is None else (STOPPED, why)
+        why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
+        if outcome.code == UNAVAILABLE:
+            self._placed[unit.name] -= 1  # it was not the unit's
+            if self._nodes.lost_a_device(node):
+                print(f"{self._plan.store}: node {node} is left out: {outcome.line}", file=sys.stderr)
+            self._looked_s = -_PLACES_EACH_S
+            self._waiting.append(unit)
+            return None
+        if outcome.code < 0 or outcome.code == 4:  # a signal that was not ours
+            self._again(unit, why)
+            return None
+        return outcome.code, why
+
+    def _again(self, unit: Unit, why: str) -> None:
+        if self._placed[unit.name] < self._attempts:
+            self._waiting.append(unit)
+        else:
+            self._left.append(f"unit {unit.name} was placed {self._attempts} times; {why}")
+
+    def _stop(self, code: int, line: str) -> tuple[int, str]:
+        """End what is in flight: gently first, so that nothing is left on the nodes."""
+        tasks = list(self._in_flight)
+        for task in tasks:
+            ray.cancel(task)
+        if tasks:
+            ray.wait(tasks, num_returns=len(tasks), timeout=_GRACE_S)
+        return code, line

@@ -1,0 +1,268 @@
+"""`pysaccade.ray`: counts right and bytes of a plain run whatever dies: workers, actors, nodes, drivers, videos."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import skip_or_fail
+from many_support import OPTIONS, check_named_files, counts, keys_of, make_clips, markers_of, named_hashes, work
+from ray_support import Rig, kill, processes, programs_of, ray_rig, tasks_of, wait_for
+
+CLIPS = 18
+POISON = (4, 11)
+
+
+@pytest.fixture(scope="module")
+def rig() -> Iterator[Rig]:
+    if importlib.util.find_spec("ray") is None:
+        skip_or_fail("ray", "ray is not installed")
+    with ray_rig() as made:
+        yield made
+
+
+class Job:
+    """Clips, two of which are no videos; and what a plain run makes of them."""
+
+    def __init__(self, folder: Path, ffmpeg: str, program: Path) -> None:
+        self._folder, self._program = folder, program
+        clips = make_clips(ffmpeg, folder / "in", CLIPS)
+        for poison in POISON:
+            clips[poison].write_text("no video\n" * 100)
+        self.manifest = folder / "clips.jsonl"
+        self.manifest.write_text("".join(
+            json.dumps({"uri": str(clip), "duration": 1, "key": clip.stem, "caption": f"of {clip.stem}"}) + "\n"
+            for clip in clips
+        ))  # fmt: skip
+        self.plain = self.plan("plain")
+        subprocess.run([program, "work", self.plain, "--progress", "none"], check=False, stdin=subprocess.DEVNULL)
+
+    def plan(self, name: str) -> Path:
+        store = self._folder / name
+        work("plan", self.manifest, "-o", store, *OPTIONS)
+        return store
+
+    def check(self, store: Path) -> None:
+        """Counts, checksums and keys are those of a plain run, and nothing is left running."""
+        markers, plain = markers_of(store), markers_of(self.plain)
+        assert counts(markers) == counts(plain) == {
+            "items": CLIPS, "done": CLIPS - len(POISON), "damaged": 0, "quarantined": len(POISON)
+        }  # fmt: skip
+        assert named_hashes(markers) == named_hashes(plain)
+        check_named_files(store)
+        keys = keys_of(store)
+        assert sorted(keys) == sorted(f"clip{i:02}" for i in range(CLIPS) if i not in POISON)
+        wait_for(lambda: not programs_of(store))
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory, ffmpeg: str, program: Path) -> Job:
+    return Job(tmp_path_factory.mktemp("job"), ffmpeg, program)
+
+
+def ended(process: subprocess.Popen[str], *codes: int) -> str:
+    said, error = process.communicate(timeout=240)
+    assert process.returncode in codes, (process.returncode, said, error)
+    return said + error
+
+
+def done_at_least(store: Path, count: int, driver: subprocess.Popen[str]) -> None:
+    def reached() -> bool:
+        assert driver.poll() is None, driver.communicate()
+        return len(list((store / "commits").glob("*.json"))) >= count
+
+    wait_for(reached)
+
+
+def test_units_are_done_as_in_a_plain_run(rig: Rig, job: Job):
+    store = job.plan("plain-ray")
+    said = ended(rig.run(store), 3)
+    assert f"{CLIPS - len(POISON)} done, 0 damaged, {len(POISON)} quarantined, 0 pending" in said
+    job.check(store)
+    assert {marker["engine"] for marker in markers_of(store)} == {"ray"}
+    again = ended(rig.run(store, "--progress", "json"), 3)
+    assert json.loads(again.splitlines()[-1])["pending"] == 0
+
+
+@pytest.mark.parametrize("after", [2, 5])
+def test_killed_tasks_are_placed_again(rig: Rig, job: Job, after: int):
+    store = job.plan(f"tasks{after}")
+    driver = rig.run(store)
+    done_at_least(store, after, driver)
+    kill(wait_for(lambda: tasks_of(rig.raylets)))
+    ended(driver, 3)
+    job.check(store)
+
+
+def test_killed_programs_are_run_again(rig: Rig, job: Job):
+    store = job.plan("programs")
+    driver = rig.run(store)
+    done_at_least(store, 1, driver)
+    kill(wait_for(lambda: programs_of(store)))
+    ended(driver, 3)
+    job.check(store)
+
+
+@pytest.mark.parametrize("after", [1, 4])
+def test_killed_driver_and_another_one(rig: Rig, job: Job, after: int):
+    store = job.plan(f"driver{after}")
+    driver = rig.run(store)
+    done_at_least(store, after, driver)
+    driver.send_signal(signal.SIGKILL)
+    driver.communicate()
+    wait_for(lambda: not programs_of(store))  # nothing works on for nobody
+    ended(rig.run(store), 3)
+    job.check(store)
+
+
+def test_killed_node_and_a_new_one(rig: Rig, job: Job):
+    store = job.plan("node")
+    driver = rig.run(store)
+    done_at_least(store, 2, driver)
+    rig.tell("kill 1")
+    rig.tell("add")
+    ended(driver, 3)
+    job.check(store)
+
+
+def test_interrupted_driver_leaves_nothing_running(rig: Rig, job: Job):
+    store = job.plan("interrupted")
+    driver = rig.run(store)
+    done_at_least(store, 1, driver)
+    driver.send_signal(signal.SIGINT)
+    ended(driver, 4)
+    wait_for(lambda: not programs_of(store), seconds=20)
+    ended(rig.run(store), 3)
+    job.check(store)
+
+
+def test_two_drivers_at_once(rig: Rig, job: Job):
+    store = job.plan("two")
+    both = [rig.run(store), rig.run(store)]
+    for driver in both:
+        ended(driver, 3)
+    job.check(store)
+
+
+def test_another_engine_finishes(rig: Rig, job: Job, program: Path):
+    store = job.plan("engines")
+    driver = rig.run(store)
+    done_at_least(store, 2, driver)
+    driver.send_signal(signal.SIGKILL)
+    driver.communicate()
+    wait_for(lambda: not programs_of(store))
+    subprocess.run([program, "work", store, "--progress", "none"], check=False, stdin=subprocess.DEVNULL)
+    job.check(store)
+    assert {marker["engine"] for marker in markers_of(store)} == {"ray", "work"}
+
+
+def test_what_is_wrong_with_the_run_stops_it(rig: Rig, job: Job, tmp_path: Path):
+    assert "no plan/plan.json" in ended(rig.run(tmp_path / "nothing"), 2)
+    assert "unknown option" in ended(rig.run(job.plan("wrong"), "--no-such-option", "3"), 2)
+
+
+COMPOSED = """if True:
+    import json, sys
+    import numpy as np, ray
+    import pysaccade.ray
+    ray.init(log_to_driver=False)
+    rows = [json.loads(line) for line in open(sys.argv[1])]
+    class Model:
+        def __call__(self, batch):
+            means = [float(patches.mean()) if patches.size else -1 for patches in batch["patches"]]
+            return {"mean": np.array(means), **{name: batch[name] for name in ("key", "status", "caption", "emission")}}
+    ds = pysaccade.ray.map_patches(ray.data.from_items(rows), batch_size=4, patches=48, rate=2, backend="cpu")
+    ds = ds.map_batches(Model, batch_size=8, compute=ray.data.ActorPoolStrategy(size=1), num_cpus=0.5)
+    print("RESULT" + json.dumps(ds.take_all(), default=lambda value: value.item()))
+"""
+
+
+def truth_of(store: Path) -> dict[tuple[str, int], float]:
+    """The mean sample of each emission."""
+    import numpy as np
+
+    found = {}
+    for marker in markers_of(store):
+        for line in (store / marker["index"]["name"]).read_text().splitlines() if marker["index"] else []:
+            item = json.loads(line)
+            where = item["members"]["patches.npy"]
+            shape = (item["emissions"], item["patches"], 3, item["patch_size"], item["patch_size"])
+            content = (store / item["shard"]).read_bytes()[where["offset"] + 256 : where["offset"] + where["bytes"]]
+            for e, patches in enumerate(np.frombuffer(content, np.uint8).reshape(shape)):
+                found[item["key"], e] = float(patches.mean())
+    return found
+
+
+def check_rows(job: Job, said: str) -> None:
+    """Each emission once, each video that was given up once."""
+    rows = json.loads(next(line for line in said.splitlines() if line.startswith("RESULT"))[6:])
+    bad = [row["key"] for row in rows if row["status"] == "input"]
+    assert sorted(bad) == [f"clip{i:02}" for i in POISON]
+    found = {(row["key"], row["emission"]): row["mean"] for row in rows if row["emission"] >= 0}
+    assert len(found) == len(rows) - len(POISON)
+    assert found == pytest.approx(truth_of(job.plain))
+    assert all(row["caption"] == f"of {row['key']}" for row in rows)
+
+
+def actors_of(raylets: list[int]) -> list[int]:
+    """Ray's processes that hold `Patches` and are at a batch: each then has a child, the program."""
+    table = processes()
+    busy = {parent for parent, command in table.values() if "/store" in command and " work " in command}
+    return [number for number in busy if table.get(number, (0, ""))[0] in raylets]
+
+
+def test_patches_go_straight_into_a_model(rig: Rig, job: Job):
+    check_rows(job, ended(rig.python("-c", COMPOSED, job.manifest), 0))
+
+
+def test_killed_actors_lose_no_video(rig: Rig, job: Job):
+    driver = rig.python("-c", COMPOSED, job.manifest)
+    for _ in range(2):
+        kill(wait_for(lambda: actors_of(rig.raylets)))
+        wait_for(lambda: not actors_of(rig.raylets))
+    check_rows(job, ended(driver, 0))
+
+
+BROKEN = """#!/bin/sh
+if [ "$1" = work ] && grep -qw "$RAY_RAYLET_PID" {broken}; then
+  echo "saccade: backend cuda: no device" >&2
+  exit 69
+fi
+exec {program} "$@"
+"""
+
+
+def test_node_that_loses_its_devices_is_left_out(job: Job, program: Path, tmp_path: Path):
+    broken, wrapper = tmp_path / "broken", tmp_path / "saccade"
+    broken.write_text("0\n")
+    wrapper.write_text(BROKEN.format(broken=broken, program=program))
+    wrapper.chmod(0o755)
+    with ray_rig(SACCADE_PROGRAM=str(wrapper)) as own:
+        store = job.plan("left-out")
+        broken.write_text(f"{own.raylets[1]}\n")
+        said = ended(own.run(store), 3)
+        assert said.count("is left out: backend cuda: no device") == 1
+        job.check(store)
+        lost = job.plan("all-lost")
+        broken.write_text("".join(f"{raylet}\n" for raylet in own.raylets))
+        said = ended(own.run(lost), 69)
+        assert "no node is left that has not lost its device" in said
+        assert markers_of(lost) == []
+
+
+STARVED = """if True:
+    import ray, pysaccade.ray
+    ray.init(log_to_driver=False)
+    try: pysaccade.ray.map_patches(ray.data.from_items([{"uri": "x"}]), concurrency=4)
+    except ValueError as error: print(error)
+"""
+
+
+def test_actors_that_would_hold_all_cpus_are_refused(rig: Rig):
+    assert "would hold all" in ended(rig.python("-c", STARVED), 0)
