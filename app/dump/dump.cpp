@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/cores.h"
 #include "app/dump/dump_many.h"
 #include "app/dump/dump_run.h"
 #include "app/exit_code.h"
@@ -161,7 +162,8 @@ int run_dump(const Options& options) {
   RunInterrupt interrupt;
   const StopSignal signal([&interrupt] { interrupt.interrupt(); });
   const std::vector<DumpTarget> targets = make_targets(options);
-  const int wanted = options.jobs.is_auto ? default_jobs(options.pipeline.backend) : options.jobs.count.value_or(1);
+  const int wanted =
+      options.jobs.is_auto ? default_jobs(options.pipeline.backend, usable_cores()) : options.jobs.count.value_or(1);
   const int jobs = std::min(wanted, static_cast<int>(targets.size()));
   Ends ends(options);
   if (jobs <= 1) {

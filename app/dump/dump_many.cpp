@@ -11,6 +11,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "app/cores.h"
+
 namespace saccade {
 namespace {
 
@@ -71,7 +73,7 @@ class ManyLine {
 void dump_many(const Options& options, const std::vector<DumpTarget>& targets, int jobs, RunInterrupt& interrupt,
                const std::function<bool(const DumpTarget&, const DumpEnd&)>& on_end) {
   Options shared = options;
-  share_machine(shared, jobs);
+  share_machine(shared, jobs, usable_cores());
   ManyLine line(options.progress == ProgressMode::kAuto && isatty(STDERR_FILENO) != 0, targets.size());
   std::size_t at = 0;
   std::atomic<bool> stopped{false};

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/cores.h"
-
 namespace saccade {
 namespace {
 
 constexpr int kJobsOnGpu = 16;  // NVDEC is busy with 14 decoders; two more are being opened or closed
 constexpr int kJobsOnGl = 2;
+constexpr int kThreadsOnGpu = 4;
 
 }  // namespace
 
-int default_jobs(Backend backend) {
+int default_jobs(Backend backend, int cores) {
   switch (backend) {
     case Backend::kCuda:
       return kJobsOnGpu;
@@ -22,7 +21,7 @@ int default_jobs(Backend backend) {
     case Backend::kCpu:
       break;
   }
-  return usable_cores();
+  return cores;
 }
 
 StreamsConfig streams_config(Backend backend, int jobs) {
@@ -30,8 +29,11 @@ StreamsConfig streams_config(Backend backend, int jobs) {
   return {.slots = jobs, .launchers = jobs, .closers = 0};
 }
 
-void share_machine(Options& options, int jobs) {
-  if (options.source.threads == 0 && jobs > 1) options.source.threads = std::max(usable_cores() / jobs, 1);
+// NVDEC needs few threads to be kept busy, all streams together, and each costs a surface.
+void share_machine(Options& options, int jobs, int cores) {
+  const bool on_device = options.pipeline.backend == Backend::kCuda && options.source.hwdec != HwDecode::kNo;
+  const int threads = on_device ? kThreadsOnGpu : cores;
+  if (options.source.threads == 0) options.source.threads = std::max(threads / jobs, 1);
   if (options.progress == ProgressMode::kAuto) options.progress = ProgressMode::kNone;
 }
 

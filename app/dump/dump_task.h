@@ -28,13 +28,14 @@ struct DumpJob {
   std::function<void(const DumpEnd&)> on_end;          // once; any thread
 };
 
-// How many streams of this backend run side by side, unless the user says it: on the CPU one a core that the process
-// may use, on a GPU enough for its decoders.
-int default_jobs(Backend backend);
+// How many streams of this backend run side by side, unless the user says it: on the CPU one a core, on a GPU enough
+// for its decoders.
+int default_jobs(Backend backend, int cores);
 
 // How `jobs` streams share the threads and the device.
 StreamsConfig streams_config(Backend backend, int jobs);
-void share_machine(Options& options, int jobs);  // FFmpeg's threads, and no progress of single inputs on a terminal
+// FFmpeg's threads of each, and no progress of single inputs on a terminal.
+void share_machine(Options& options, int jobs, int cores);
 
 class DumpTask final : public StreamTask {
  public:

@@ -67,6 +67,7 @@ struct WorkOptions {
   std::string staging;
   std::string engine = "work";
   bool until_eof = false;
+  std::optional<int> cores;  // of all workers together; none: those that the process may use
   int workers_per_gpu = 1;
   std::vector<int> devices;  // a worker, or as many as that, for each; empty: the plan's
   double video_timeout_s = 60;

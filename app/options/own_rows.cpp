@@ -224,6 +224,8 @@ std::vector<OwnRow> work_rows() {
        .metavar = "NAME"}, field([](auto& o) -> auto& { return o.work.engine; })}, {.commands = kForWork}},
     {{{.name = "until-eof", .group = kManyGroup, .help = "stop when stdin ends: the caller is gone",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.work.until_eof; })}, {.commands = kForWork, .in_config = false}},
+    {{{.name = "cores", .group = kManyGroup, .help = "how many cores to use (default: those that the process may use)",
+       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 4096}, field([](auto& o) -> auto& { return o.work.cores; })}, {.commands = kForWork}},
     {{{.name = "workers-per-gpu", .group = kManyGroup, .help = "worker processes a device; more of them isolate better",
        .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 64}, field([](auto& o) -> auto& { return o.work.workers_per_gpu; })}, {.commands = kForWork}},
     {{{.name = "gpus", .group = kManyGroup, .help = "the CUDA devices to use, as 0,1 (default: the plan's)",

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "app/cores.h"
 #include "app/dump/dump_task.h"
 #include "app/exit_code.h"
 #include "app/options/hint_flags.h"
@@ -60,7 +61,9 @@ Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<con
     throw UsageError(fmt::format("--gpus: the plan's backend is {}; leave it out", name(backend)));
   }
   if (devices_.empty()) devices_ = {-1};
-  jobs_ = options.jobs.count.value_or(std::max(default_jobs(backend) / options.work.workers_per_gpu, 1));
+  const int cores = options.work.cores.value_or(usable_cores());
+  jobs_ = options.jobs.count.value_or(std::max(default_jobs(backend, cores) / options.work.workers_per_gpu, 1));
+  cores_ = std::max(cores / options.work.workers_per_gpu / static_cast<int>(devices_.size()), 1);
   committer_ = std::make_unique<Committer>(UnitTarget{plan, store, attempt.path(), options.work.engine},
                                            [fd = committed_fd_] { eventfd_write(fd, 1); });
 }
@@ -137,6 +140,7 @@ void Supervisor::open_units() {
 Json Supervisor::first_line(bool alone, int device) const {
   return {{"options", json_of(plan_.run_options())},
           {"jobs", alone ? 1 : jobs_},
+          {"cores", cores_},
           {"device", device},
           {"beat_s", std::min(0.5, options_.work.frame_timeout_s / 4)}};
 }

@@ -83,6 +83,7 @@ class Supervisor {
   std::list<std::unique_ptr<Worker>> workers_;
   std::vector<int> devices_;
   int jobs_ = 1;
+  int cores_ = 1;  // of each worker
   int committing_ = 0;
   int committed_fd_ = -1;
   int crashes_ = 0;  // in a row

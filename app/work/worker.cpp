@@ -1,6 +1,6 @@
 // saccade worker: what `work` runs, and feeds. Items come as JSON lines on stdin, what becomes of them goes to stdout.
 //
-//   in:  {"options": {...}, "jobs": 2, "device": 0, "beat_s": 0.5}    first
+//   in:  {"options": {...}, "jobs": 2, "cores": 2, "device": 0, "beat_s": 0.5}    first
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
 //        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
@@ -130,7 +130,7 @@ class Worker {
       : options_(std::move(options)), jobs_(first.at("jobs")), events_(first.at("beat_s").get<double>()) {
     options_.dump.hash_input = false;
     options_.progress = ProgressMode::kNone;
-    share_machine(options_, jobs_);
+    share_machine(options_, jobs_, first.at("cores"));
   }
 
   void run() {

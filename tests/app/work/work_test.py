@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import time
 import unittest
 
 import numpy as np
@@ -94,6 +95,18 @@ class Work(WorkTest):
         for text in ("3/3", "x", "1/", "/2", "-1/2", "auto", "1/0", "auto/x"):
             self.assertIn("saccade: ", self.work("--shard", text, code=2))
         self.assertIn("auto/N", self.work(code=2, env={**os.environ, "JOB_COMPLETION_INDEX": "1"}))
+
+    def test_cores_boundHowManyRunAtOnce(self):
+        self.plan()
+        for cores in (1, 3):
+            run = start("work", self.store, "--cores", cores, env=self.faults("hang@v"))
+            begun = lambda: len({path.parent for path in self.store.glob("attempts/*/*/*")})  # noqa: E731
+            wait_for(lambda: begun() >= cores)
+            time.sleep(0.5)
+            self.assertEqual(begun(), cores)
+            run.kill()
+            run.communicate()
+            saccade("gc", self.store)
 
     def test_optionsThatDoNotApply_areRefused(self):
         self.plan(rows=self.clips[:1])
