@@ -98,8 +98,8 @@ def _places(on_gpu: bool, cpus: float, gpus: float, arguments: Sequence[str]) ->
     given = {argument.partition("=")[0] for argument in arguments}
     if on_gpu:
         devices = ",".join(str(device) for device in range(max(int(gpus), 1)))
-        return [] if "--devices" in given else ["--devices", devices]
-    return [] if "--jobs" in given else ["--jobs", str(max(int(cpus), 1))]
+        return [] if "--gpus" in given else ["--gpus", devices]
+    return [] if given & {"--cores", "--jobs"} else ["--cores", str(max(int(cpus), 1))]
 
 
 def _do(
