@@ -54,7 +54,6 @@ def test_what_changed_is_the_cpus_while_the_eye_moves(size: int, dtype: str):
         picture[y : y + side, x : x + side] ^= rng.integers(0, 3, (side, side, 3), np.uint8)
         frames.append(picture)
     options: dict[str, Any] = {
-        "size": (160, 120),
         "every": "frame",
         "patches": 60,
         "patch_size": size,
