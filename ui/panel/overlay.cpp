@@ -172,7 +172,8 @@ void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& fact
   PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
   legend_area = {};
   if (settings.overlay) {
-    area.bottom = std::max(area.bottom - static_cast<int>(std::round(points(kSeekBarPoints))), 1);
+    const float bar = facts.served ? 0 : std::round(points(kSeekBarPoints));
+    area.bottom = std::max(area.bottom - static_cast<int>(bar), 1);
     room = {static_cast<float>(area.bottom), true};
     const float margins = 2 * std::round(points(kMarginPoints));
     const float at_left = settings.facts_open ? points(kFactsPoints) + margins : 0;
@@ -232,7 +233,7 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   state_->covered.clear();
   state_->lay_out(settings, facts);
   if (settings.overlay) state_->draw_panels(settings, facts, requests);
-  if (settings.overlay || near_bottom) {
+  if (!facts.served && (settings.overlay || near_bottom)) {
     state_->seek_bar.draw(settings, facts, requests, state_->note);
     if (settings.overlay) state_->covered.add(state_->seek_bar.area());
   } else {

@@ -162,6 +162,7 @@ struct LookFacts {
 // What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.
 struct ViewFacts {
   bool offscreen = false;  // pictures must not depend on the machine: show no measured times, draw dashes instead
+  bool served = false;     // a page shows it, and has a bar of its own
   const StreamInfo* stream = nullptr;
   int source_number = 0;            // of sources shown so far
   std::int64_t pictures_drawn = 0;  // for the screen: none while nobody can see them

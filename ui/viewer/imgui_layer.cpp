@@ -4,7 +4,11 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "gpu/gl/objects.h"
+#include "pipeline/clock.h"
 #include "ui/panel/overlay_text.h"
 
 namespace saccade::ui {
@@ -28,7 +32,8 @@ void set_scale(float scale) {
 
 }  // namespace
 
-ImguiLayer::ImguiLayer(GLFWwindow* window) : window_(window), context_(ImGui::CreateContext()) {
+ImguiLayer::ImguiLayer(const Surface& surface)
+    : surface_(surface), window_(surface.window), context_(ImGui::CreateContext()) {
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;  // nothing is left behind in the folder it runs in
   io.LogFilename = nullptr;
@@ -62,12 +67,21 @@ void ImguiLayer::begin(int width_px, int height_px, float scale) {
     io.MousePos.x *= io.DisplayFramebufferScale.x;  // it counts in the window's units, we in pixels
     io.MousePos.y *= io.DisplayFramebufferScale.y;
   } else {
-    io.DeltaTime = kOffscreenFrame_s;
+    io.DeltaTime = frame_s();
   }
   io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
   io.DisplayFramebufferScale = {1, 1};
   ImGui::NewFrame();
 }
+
+// Real time for a page: two slow clicks are no double click.
+float ImguiLayer::frame_s() {
+  const std::int64_t before_ns = std::exchange(begun_ns_, steady_now_ns());
+  if (!surface_.served || before_ns == 0) return kOffscreenFrame_s;
+  return std::max(static_cast<float>(begun_ns_ - before_ns) * 1e-9f, 1e-5f);
+}
+
+void ImguiLayer::drop() { ImGui::EndFrame(); }
 
 void ImguiLayer::end() {
   ImGui::Render();

@@ -33,7 +33,7 @@ OffscreenResult render_offscreen(const OffscreenConfig& config,
   wanted.policy = QueuePolicy::kBlock;
   OpenedFeed opened = config.open(wanted);
   const gl::Context context = make_context(config.source.log);
-  Viewer viewer(context, config.settings, nullptr, config.source.log);
+  Viewer viewer(context, config.settings, Surface{}, config.source.log);
   Playback playback(viewer, {.source = config.source, .queue_policy = QueuePolicy::kBlock}, [] {});
   opened.feed->peek();
   playback.play(std::move(opened));

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kEarly_ns = 1'000'000;  // a frame this near its time is shown
 constexpr double kStarved_s = 0.002;           // how soon to look again when the decoder has nothing
 constexpr double kSilent_s = 0.01;             // likewise, when it has had nothing for kSilent_ns
+constexpr double kDrain_s = 0.05;              // how often a live source's frames are dropped while nobody looks
 constexpr std::int64_t kSilent_ns = 100'000'000;
 constexpr double kIdle_s = 0.5;                      // while a message is to go away, or a connection may be lost
 constexpr std::int64_t kMessage_ns = 4'000'000'000;  // how long one stays
@@ -200,6 +201,10 @@ void Playback::show_wanted() {
 
 // Shows what is due. A frame whose successor is due as well comes too late: it is dropped, and counted.
 void Playback::show_due() {
+  if (held_) {  // a live source
+    while (fetch_next()) viewer_.drop(std::exchange(next_, Frame{}));
+    return;
+  }
   if (!pacer_.running()) pacer_.start_at(viewer_.facts.time.pts_ns, clock_ns_());
   if (!fetch_next()) return;
   const std::int64_t now_ns = clock_ns_();
@@ -251,6 +256,12 @@ void Playback::step_by(int frames) {
   jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kBefore, viewer_.facts.time.pts_ns);
   wanted_ = wanted_sought_ = true;
   viewer_.facts.time.ended = false;
+}
+
+void Playback::hold(bool on) {
+  if (std::exchange(held_, on) == on) return;
+  pacer_.stop();
+  viewer_.interrupt_pace();
 }
 
 void Playback::take(const ViewRequests& requests) {
@@ -323,6 +334,7 @@ double Playback::wait_s() {
   const bool texts = !viewer_.facts.message.empty() || !viewer_.facts.note.empty();
   const double idle = !texts && !may_be_lost && !jobs_.seeking() ? -1 : kIdle_s;
   if (feed() == nullptr) return idle;  // a job calls `wake` when it is done
+  if (held_ && !wanted_) return is_live() ? kDrain_s : idle;
   if (starved_) return now_ns - starved_since_ns_ < kSilent_ns ? kStarved_s : kSilent_s;
   if (wanted_) return 0;
   if (playing() && pacer_.running() && next_) {

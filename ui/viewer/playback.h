@@ -44,6 +44,8 @@ class Playback {
   // How long nothing happens by itself; below 0: until `wake`, or until settings or requests change.
   double wait_s();
 
+  // Nobody looks: a file stands still, and what a live source sends is dropped.
+  void hold(bool on);
   void take(const ViewRequests& requests);  // seeks, steps and the settings' reset; the others are not its business
   void apply_settings();                    // of the viewer: speed
   void refresh_facts();                     // those that change between frames
@@ -69,7 +71,10 @@ class Playback {
   void seek(std::int64_t pts_ns);
   void step_by(int frames);
   Feed* feed() { return jobs_.seeking() ? nullptr : viewer_.feed(); }  // null: none yet, or it seeks
-  bool playing() const { return !viewer_.settings.paused && !viewer_.facts.time.ended && !scrubbing_; }
+  bool is_live() const { return viewer_.facts.stream != nullptr && viewer_.facts.stream->live; }
+  bool playing() const {
+    return !viewer_.settings.paused && !viewer_.facts.time.ended && !scrubbing_ && (!held_ || is_live());
+  }
 
   Viewer& viewer_;
   SourceConfig source_;
@@ -91,7 +96,7 @@ class Playback {
   std::string message_;
   std::int64_t message_at_ns_ = 0, note_at_ns_ = 0;
   int notes_ = 0;
-  bool scrubbing_ = false;
+  bool scrubbing_ = false, held_ = false;
 };
 
 }  // namespace saccade::ui

@@ -32,16 +32,17 @@ bool same(const PipelineConfig& a, const PipelineConfig& b) {
 
 }  // namespace
 
-Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, GLFWwindow* window, const Log& log)
+Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Surface& surface, const Log& log)
     : settings(initial),
       context_(context),
-      imgui_(window),
+      imgui_(surface),
       overlay_(initial),
       draw_timer_(gl::Timer::of_hardware(context.capabilities())),
       log_(log),
       initial_(initial),
       free_scanpath_(initial.pipeline.scanpath) {
-  facts.offscreen = window == nullptr;
+  facts.offscreen = surface.window == nullptr && !surface.served;
+  facts.served = surface.served;
   facts.device.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
   facts.device.renderer = context.capabilities().renderer;
   facts.device.software_gl = context.capabilities().software;
@@ -423,6 +424,12 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.end();
   draw_timer_.end();
   note_draw(begin_ns);
+}
+
+void Viewer::digest(int width_px, int height_px, float scale) {
+  imgui_.begin(width_px, height_px, scale);
+  overlay_.draw(settings, facts, requests);
+  imgui_.drop();
 }
 
 void Viewer::note_draw(std::int64_t begin_ns) {

@@ -27,8 +27,8 @@ namespace saccade::ui {
 // One thread, the GL context's. `settings`, `facts` and `requests` are there to be read and changed between calls.
 class Viewer {
  public:
-  // The context is current and outlives the viewer. window: null offscreen.
-  Viewer(const gl::Context& context, const ViewSettings& settings, GLFWwindow* window, const Log& log);
+  // The context is current and outlives the viewer.
+  Viewer(const gl::Context& context, const ViewSettings& settings, const Surface& surface, const Log& log);
   ~Viewer();
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
@@ -53,7 +53,9 @@ class Viewer {
 
   // Draws view, marks and panel into the bound framebuffer. scale: pixels a point.
   void draw(int width_px, int height_px, float scale);
-  // The same into a framebuffer of its own, which stays bound.
+  // The panel takes the input that came, as in draw(), and nothing is drawn.
+  void digest(int width_px, int height_px, float scale);
+  // As draw(), into a framebuffer of its own, which stays bound.
   Picture picture(int width_px, int height_px, float scale);
 
   // Times that change between frames; now_ns by steady_now_ns().

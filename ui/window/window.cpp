@@ -55,7 +55,7 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
         }
       }()),
       input_(window_.get()),
-      viewer_(context_, config.settings, window_.get(), config.source.log),
+      viewer_(context_, config.settings, Surface{window_.get()}, config.source.log),
       playback_(viewer_, {.source = config.source, .queue_policy = config.queue_policy, .open = config.open},
                 wake_window),
       ui_scale_(config.ui_scale) {
