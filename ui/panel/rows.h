@@ -3,11 +3,14 @@
 
 #include <imgui.h>
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 
 #include "kernels/enum_names.h"
 #include "ui/panel/overlay_text.h"
+#include "ui/tuning/words.h"
 
 namespace saccade::ui {
 
@@ -45,5 +48,28 @@ float reset_width();  // of it, with the gap before it
 // A list of words to choose from; chosen: the index of the present one, or past the end: `other` is shown.
 RowEdit combo_row(const Row& row, std::span<const char* const> words, std::size_t& chosen, bool differs,
                   const Note& note, const char* other = "");
+
+// A list of an enum's values, in words. words_of: null for those that are not offered.
+template <NamedEnum E, typename WordsOf>
+RowEdit words_row(const Row& row, E& value, bool differs, const Note& note, const WordsOf& words_of) {
+  std::array<const char*, 16> words{};
+  std::array<E, 16> values{};
+  std::size_t count = 0, chosen = words.size();
+  for (const EnumName<E>& each : names_of(value)) {
+    const char* const text = words_of(each.value);
+    if (text == nullptr) continue;
+    if (each.value == value) chosen = count;
+    words[count] = text;
+    values[count++] = each.value;
+  }
+  const RowEdit edit = combo_row(row, std::span(words).first(count), chosen, differs, note);
+  if (edit == RowEdit::kChanged) value = values[chosen];
+  return edit;
+}
+
+template <NamedEnum E>
+RowEdit words_row(const Row& row, E& value, bool differs, const Note& note) {
+  return words_row(row, value, differs, note, [](E each) { return in_words(each); });
+}
 
 }  // namespace saccade::ui

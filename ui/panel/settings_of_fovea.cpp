@@ -1,0 +1,110 @@
+// The panel's rows of the fovea and of the patches around it.
+#include <imgui.h>
+
+#include <array>
+#include <optional>
+#include <variant>
+
+#include "ui/panel/rows.h"
+#include "ui/panel/settings_panel.h"
+#include "ui/tuning/settings_edits.h"
+
+namespace saccade::ui {
+
+void SettingsPanel::uniform_row(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  auto* uniform = std::get_if<UniformShape>(&config.lattice.shape);
+  if (uniform == nullptr) return;
+  const auto* began = std::get_if<UniformShape>(&initial_.pipeline.lattice.shape);
+  const std::optional<double> initial = began != nullptr ? began->lod : std::nullopt;
+  double lod = facts.look.plan != nullptr && !facts.look.plan->patches.empty()
+                   ? static_cast<double>(facts.look.plan->patches[0].lod)
+                   : uniform->lod.value_or(0.0);
+  const RowEdit edit = slider_row({"detail", "lod",
+                                   "The one level of detail of all patches: a sample is 2 to the power of this many "
+                                   "pixels wide."},
+                                  lod, 0, config.levels - 1, "%.2f", uniform->lod != initial, note);
+  if (edit == RowEdit::kNone) return;
+  uniform->lod = edit == RowEdit::kReset ? initial : lod;
+  changed_ = true;
+}
+
+void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  LatticeConfig& lattice = config.lattice;
+  const PipelineConfig& initial = initial_.pipeline;
+  patches_ = patches_asked(lattice).value_or(patches_);
+  LatticeKind kind = lattice_kind(lattice);
+  RowEdit edit =
+      words_row({"lattice", "lattice",
+                 "How patches lie: square rings of exact texels, an even grid of centres, or one resolution for all."},
+                kind, kind != lattice_kind(initial.lattice), note);
+  if (edit == RowEdit::kReset) reset_lattice_kind(config, initial, patches_);
+  if (edit == RowEdit::kChanged) set_lattice_kind(config, kind, patches_);
+  changed_ |= edit != RowEdit::kNone;
+  int patches = patches_asked(lattice).value_or(facts.look.patches > 0 ? facts.look.patches : patches_);
+  edit = slider_row({"patches", "patches",
+                     "How many, from the fewest that cover this frame to those of full resolution. Nested rings: never "
+                     "more, and e0 = M0 is solved from it; moving it gives up an e0 of your own."},
+                    patches, ranges_.patches().low, ranges_.patches().high, "%d",
+                    patches_asked(lattice) != patches_asked(initial.lattice), note, ImGuiSliderFlags_Logarithmic);
+  if (edit == RowEdit::kReset) reset_patches(config, initial);
+  if (edit == RowEdit::kChanged) set_patches(config, patches);
+  changed_ |= edit != RowEdit::kNone;
+  uniform_row(config, facts, note);
+}
+
+void SettingsPanel::acuity_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  const Acuity* acuity = acuity_of(config.lattice);
+  const Acuity* began = acuity_of(initial_.pipeline.lattice);
+  const bool differs = (acuity == nullptr) != (began == nullptr) || (acuity != nullptr && *acuity != *began);
+  std::array<const char*, kFoveaPresets.size()> words{};
+  std::size_t chosen = words.size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = kFoveaPresets[i].name;
+    if (acuity != nullptr && kFoveaPresets[i].acuity == *acuity) chosen = i;
+  }
+  RowEdit edit = combo_row({"preset", "preset", "Published values of M0 and e0."}, words, chosen, differs, note,
+                           follows_budget(config.lattice) ? "solved from the patches" : "own values");
+  if (edit == RowEdit::kChanged) set_preset(config, kFoveaPresets[chosen]);
+  if (edit == RowEdit::kReset) reset_fovea(config, initial_.pipeline);
+  changed_ |= edit != RowEdit::kNone;
+  acuity = acuity_of(config.lattice);
+  const bool uv = acuity != nullptr && acuity->unit == FoveaUnit::kUv;
+  const bool tied = acuity == nullptr || acuity->m0 == acuity->e0;
+  double e0 = acuity != nullptr ? acuity->e0 : facts.look.solved_e0 > 0 ? facts.look.solved_e0 : Acuity{}.e0;
+  double m0 = acuity != nullptr ? acuity->m0 : facts.look.solved_m0 > 0 ? facts.look.solved_m0 : e0;
+  const char* format = uv ? "%.2f uv" : "%.2f\u00b0";
+  ImGui::BeginDisabled(uv);  // that preset is all there is in this unit
+  const RowEdit e0_edit = slider_row({"e0", "e0",
+                                      "Eccentricity at which resolution halves (with M0 = e0). Smaller: blurs sooner. "
+                                      "Nested rings: as many patches as that takes."},
+                                     e0, 0.05, 20, format, differs && !uv, note, ImGuiSliderFlags_Logarithmic);
+  const RowEdit m0_edit = slider_row({"M0", "m0",
+                                      "Magnification is M0 / (e + e0). Equal to e0: full resolution just at the "
+                                      "fixation. Larger: a plateau of radius M0 - e0. Smaller: blurred even there."},
+                                     m0, 0.05, 20, format, differs && !uv, note, ImGuiSliderFlags_Logarithmic);
+  ImGui::EndDisabled();
+  if (e0_edit == RowEdit::kReset || m0_edit == RowEdit::kReset) {
+    reset_fovea(config, initial_.pipeline);
+  } else if (e0_edit == RowEdit::kChanged) {
+    set_fovea(config, e0, tied ? e0 : m0);  // an M0 that was equal to e0 stays so
+  } else if (m0_edit == RowEdit::kChanged) {
+    set_fovea(config, e0, m0);
+  }
+  changed_ |= e0_edit != RowEdit::kNone || m0_edit != RowEdit::kNone;
+}
+
+void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, const Note& note) {
+  const double began = initial_.pipeline.lattice.fov_deg;
+  double fov_deg = config.lattice.fov_deg;
+  if (number_row(
+          {"view angle", "fov-deg", "Horizontal field of view that the frame spans, in degrees of visual angle."},
+          fov_deg, 5.0, 180.0, "%.0f\u00b0", began, note)) {
+    set_fov(config, fov_deg);
+    changed_ = true;
+  }
+  lattice_rows(config, facts, note);
+  acuity_rows(config, facts, note);
+  curve_.draw(config, facts);
+}
+
+}  // namespace saccade::ui
