@@ -26,7 +26,7 @@ preview::AvPtr<AVFrame> wrap_rows(const RgbImage& image) {
 
 }  // namespace
 
-void write_png(const RgbImage& image, const std::string& output) {
+std::vector<std::uint8_t> encode_png(const RgbImage& image, const std::string& output) {
   const AVCodec* const codec = avcodec_find_encoder(AV_CODEC_ID_PNG);
   if (codec == nullptr) throw Error(ErrorKind::kUnavailable, fmt::format("{}: this FFmpeg has no PNG encoder", output));
   preview::AvPtr<AVCodecContext> encoder(avcodec_alloc_context3(codec));
@@ -39,10 +39,14 @@ void write_png(const RgbImage& image, const std::string& output) {
   preview::check(avcodec_open2(encoder.get(), codec, nullptr), output, "PNG encoder");
   preview::check(avcodec_send_frame(encoder.get(), wrap_rows(image).get()), output, "PNG encoder");
   preview::check(avcodec_receive_packet(encoder.get(), packet.get()), output, "PNG encoder");
+  return {packet->data, packet->data + packet->size};
+}
 
+void write_png(const RgbImage& image, const std::string& output) {
+  const std::vector<std::uint8_t> bytes = encode_png(image, output);
   const std::string partial = preview::partial_name(output);
   std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(packet->data), packet->size);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) {
     std::error_code ignored;

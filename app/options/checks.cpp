@@ -80,6 +80,14 @@ void check_conflicts(const Options& options) {
     throw OptionError::naming("overwrite",
                               "conflicts with {resume}: one replaces the dump, the other keeps it; leave one out");
   }
+  if (options.view.serve && options.view.offscreen) {
+    throw OptionError::naming("serve", "conflicts with {offscreen}: one serves a page, the other writes pictures");
+  }
+  if (!options.view.serve && !options.view.serve_origins.empty())
+    throw OptionError::naming("serve-origin", "needs {serve}");
+  if (!options.view.serve && !options.view.serve_token_file.empty()) {
+    throw OptionError::naming("serve-token-file", "needs {serve}");
+  }
   if (options.view.offscreen && options.view.screenshots.empty()) {
     throw OptionError::naming("offscreen", "nothing is shown without a window; add {screenshot} T=FILE.png");
   }

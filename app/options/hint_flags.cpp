@@ -35,7 +35,7 @@ const char* flags(Hint hint) {
     case Hint::kCpuDecoding:
       return "leave out --require-hwdec to decode on the CPU";
     case Hint::kOffscreen:
-      return "--offscreen --screenshot T=FILE.png makes pictures without one";
+      return "--serve shows it in a browser, and --offscreen --screenshot T=FILE.png makes pictures";
     case Hint::kCheckRange:
       return "check --start and --duration";
     case Hint::kNoLoop:

@@ -32,8 +32,10 @@ std::string cell(std::string_view text) {
 std::string name_cell(const ProgramOption& option) {
   const OptionSpec& spec = option.spec();
   const std::string_view letter = option.place().short_name;
-  const std::string value = option.is_flag() ? spec.metavar.empty() ? "" : fmt::format("[={}]", spec.metavar)
-                                             : fmt::format(" {}", spec.metavar);
+  const bool bare = !option.place().bare.empty();
+  const std::string value = bare               ? fmt::format(" [{}]", spec.metavar)
+                            : option.is_flag() ? spec.metavar.empty() ? "" : fmt::format("[={}]", spec.metavar)
+                                               : fmt::format(" {}", spec.metavar);
   return fmt::format("`{}--{}{}`", letter.empty() ? "" : fmt::format("-{}, ", letter), spec.name, cell(value));
 }
 

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "app/exit_code.h"
 #include "app/options/checks.h"
@@ -32,7 +34,7 @@ struct CommandText {
 };
 constexpr CommandText kCommands[] = {
     {Command::kView, "saccade view INPUT [options]",
-     "watch and tune it in a window; --offscreen: pictures without one"},
+     "watch and tune it in a window; --serve: in a browser; --offscreen: pictures"},
     {Command::kDump, "saccade dump INPUT... -o DIR [options]", "foveated patches of a video to disk, headless"},
     {Command::kProfile, "saccade profile INPUT [options]", "stage times against a frame budget"},
     {Command::kInfo, "saccade info [INPUT...] [options]",
@@ -93,6 +95,7 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
     CLI::Option* option =
         flag_like ? app.add_flag(dashed)->description(help) : app.add_option(dashed)->description(help);
     if (!flag_like) option->type_name(std::string(spec.metavar));
+    if (!row.place().bare.empty()) option->expected(0, 1);
     option->group(std::string(spec.group));
     option->multi_option_policy(row.place().repeats ? CLI::MultiOptionPolicy::TakeAll
                                                     : CLI::MultiOptionPolicy::TakeLast);
@@ -110,6 +113,18 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
     throw UsageError(fmt::format("unknown option {}; did you mean --{}?", dashed, near->spec().name));
   throw UsageError(fmt::format("unknown option {}; `saccade {} --help` lists them (a file of that name comes after --)",
                                dashed, name(command)));
+}
+
+// Of an option that may be bare. What follows it may be the INPUT: then that is what was meant.
+std::string optional_value(const std::string& text, const ProgramOption& row, std::vector<std::string>& inputs) {
+  const std::string bare(row.place().bare);
+  if (text.empty() || text == "true" || text == "{}") return bare;  // CLI11's words for none
+  std::error_code ignored;
+  const bool names_input =
+      text == "-" || text.find("://") != std::string::npos || std::filesystem::exists(text, ignored);
+  if (!inputs.empty() || !names_input) return text;
+  inputs.push_back(text);
+  return bare;
 }
 
 ParsedLine parse_line(int argc, const char* const* argv, const CommandText& command) {
@@ -139,8 +154,9 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
     const std::string dashed = fmt::format("--{}", row.spec().name);
     const CLI::Option* option = app.get_option(dashed);
     if (option->count() == 0) continue;
-    const std::string text =
+    std::string text =
         row.place().repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
+    if (!row.place().bare.empty()) text = optional_value(text, row, line.inputs);
     line.given[std::string(row.spec().name)] = {text, dashed};
   }
   return line;

@@ -111,6 +111,9 @@ struct ViewOptions {
   bool paused = false;
   bool vsync = true;  // of a window; pictures have no screen to wait for
   bool offscreen = false;
+  std::optional<std::string> serve;        // where to listen: "auto", ADDR:PORT, unix:PATH
+  std::vector<std::string> serve_origins;  // whose pages may connect as well
+  std::string serve_token_file;
   struct Screenshot {
     double t_s = 0;  // after the first frame
     std::string path;

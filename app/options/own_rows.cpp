@@ -145,6 +145,17 @@ void parse_classes(const OptionSpec&, Options& o, const std::string& text) {
 }
 std::optional<std::string> print_classes(const Options& o) { return print_value(o.work.classes); }
 
+void parse_serve(const OptionSpec&, Options& o, const std::string& text) { o.view.serve = parse_text(text); }
+std::optional<std::string> print_serve(const Options& o) { return o.view.serve; }
+
+void parse_serve_origins(const OptionSpec&, Options& o, const std::string& text) {
+  o.view.serve_origins = split(parse_text(text), '\n');
+}
+std::optional<std::string> print_serve_origins(const Options& o) {
+  if (o.view.serve_origins.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(o.view.serve_origins, "\n"));
+}
+
 // Read before the others are: it has no value of its own.
 constexpr Binding kNoValue{};
 
@@ -171,6 +182,12 @@ std::vector<OwnRow> view_rows() {
        .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, switched([](auto& o) -> auto& { return o.view.vsync; })}, {.commands = kForView}},
     {{{.name = "offscreen", .group = kViewGroup, .help = "no window: only the pictures of {screenshot}",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.view.offscreen; })}, {.commands = kForView, .in_config = false}},
+    {{{.name = "serve", .group = kViewGroup, .help = "no window: a page for a browser, here or over SSH (docs/REMOTE.md)", .more = "Without a value, or with `auto`: 127.0.0.1:7373, or a free port where that is taken.",
+       .metavar = "ADDR:PORT|unix:PATH"}, {parse_serve, print_serve}}, {.commands = kForView, .bare = "auto"}},
+    {{{.name = "serve-origin", .group = kViewGroup, .help = "pages of this origin may connect to {serve} as well: that of a proxy, as https://hub.example; may be repeated",
+       .metavar = "ORIGIN"}, {parse_serve_origins, print_serve_origins}}, {.commands = kForView, .repeats = true}},
+    {{{.name = "serve-token-file", .group = kViewGroup, .help = "the token of {serve} is this file's first line (default: $SACCADE_TOKEN, else a random one)",
+       .metavar = "FILE"}, field([](auto& o) -> auto& { return o.view.serve_token_file; })}, {.commands = kForView}},
     {{{.name = "screenshot", .group = kViewGroup, .help = "the picture T seconds after the first frame; may be repeated",
        .metavar = "T=FILE.png"}, {parse_screenshots, print_screenshots}}, {.commands = kForView, .repeats = true, .in_config = false}},
   };

@@ -11,7 +11,9 @@
 
 #include "app/options/config.h"
 #include "app/options/options.h"
+#include "app/options/table.h"
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 std::string settings_toml(const PipelineConfig& config) {
@@ -19,6 +21,36 @@ std::string settings_toml(const PipelineConfig& config) {
   static_cast<StreamOptions&>(options) = options_of(config);
   options.command = Command::kView;
   return write_config(options, true);
+}
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string dump_command(const Options& given, const PipelineConfig& config) {
+  Options tuned;
+  static_cast<StreamOptions&>(tuned) = options_of(config);
+  std::string line = fmt::format("saccade dump {} -o DIR", quoted(masked_uri(given.inputs.front())));
+  for (const ProgramOption& option : option_table()) {
+    if (!option.is_of_stream() || !option.is_of(Command::kDump)) continue;
+    const auto value = option.print(option.spec().tunable ? tuned : given);
+    if (!value || *value == option.spec().default_text) continue;
+    if (!option.spec().tunable && !option.spec().shapes_result) continue;
+    if (option.is_flag()) {
+      if (*value == "true") line += fmt::format(" --{}", option.spec().name);
+    } else {
+      line += fmt::format(" --{} {}", option.spec().name, quoted(*value));
+    }
+  }
+  return line;
 }
 
 bool save_settings(const PipelineConfig& config, const std::string& path, bool replace) {

@@ -3,12 +3,16 @@
 
 #include <string>
 
+#include "app/options/options.h"
 #include "pipeline/run/pipeline.h"
 
 namespace saccade {
 
 // The settings as options' values; `saccade dump --config` with them runs this very pipeline.
 std::string settings_toml(const PipelineConfig& config);
+
+// The command that dumps `given`'s first input with these settings, for a shell script; its output folder is DIR.
+std::string dump_command(const Options& given, const PipelineConfig& config);
 
 // Written under a temporary name, then renamed. False: the path exists, and `replace` is not set. Throws Error.
 bool save_settings(const PipelineConfig& config, const std::string& path, bool replace = true);

@@ -29,8 +29,9 @@ inline constexpr std::string_view kPublicCommands =
 struct OptionPlace {
   unsigned commands = kForAll;
   std::string_view short_name = {};
-  bool repeats = false;   // may be given again: its texts, a line each
-  bool in_config = true;  // may stand in a TOML file
+  bool repeats = false;        // may be given again: its texts, a line each
+  bool in_config = true;       // may stand in a TOML file
+  std::string_view bare = {};  // what it means without a value; empty: it needs one
 };
 
 // One row. Points into tables that live as long as the program.

@@ -11,7 +11,6 @@
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "pipeline/error.h"
-#include "pipeline/secrets.h"
 
 #if SACCADE_VIEW
 #include "app/media/png.h"
@@ -19,34 +18,18 @@
 #include "app/stop_signal.h"
 #include "app/view/open_input.h"
 #include "app/view/view_report.h"
+#include "app/view/view_settings.h"
 #include "ui/viewer/offscreen.h"
 #include "ui/window/window.h"
+#endif
+#if SACCADE_WEB
+#include "app/view/web_serve.h"
 #endif
 
 namespace saccade {
 
 #if SACCADE_VIEW
 namespace {
-
-ui::ViewSettings settings_of(const Options& options) {
-  ui::ViewSettings settings;
-  settings.view = options.view.view;
-  settings.level = options.view.level;
-  settings.overlay = options.view.overlay;
-  settings.marks = options.view.marks;
-  settings.outlines = options.view.outlines;
-  settings.scanpath = options.view.scanpath;
-  if (options.view.compare) {
-    settings.view = ui::View::kCompare;
-    settings.compare = *options.view.compare;
-  }
-  settings.speed = options.view.speed;
-  settings.paused = options.view.paused;
-  settings.loop = options.source.loops != 0;
-  settings.vsync = options.view.vsync;
-  settings.pipeline = options.pipeline;
-  return settings;
-}
 
 void save(const ui::Picture& picture, const std::string& path) {
   RgbImage image(picture.width, picture.height);
@@ -69,15 +52,6 @@ double shown_s(const ui::ViewFacts& facts) {
   return static_cast<double>(facts.time.pts_ns - facts.time.start_pts_ns) * 1e-9;
 }
 
-// What was wrong with the input is said, but for an error, which was: the log has it.
-ExitCode report(const SourceConfig& source, const std::string& error, const std::string& damage) {
-  if (!damage.empty()) {
-    fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was shown\n", masked_uri(source.uri),
-               damage);
-  }
-  return error.empty() && damage.empty() ? ExitCode::kOk : ExitCode::kPartial;
-}
-
 int run_offscreen(const Options& options, const SourceConfig& source) {
   ui::OffscreenConfig config;
   config.source = source;
@@ -95,7 +69,7 @@ int run_offscreen(const Options& options, const SourceConfig& source) {
   };
   const ui::OffscreenResult result = ui::render_offscreen(config, save_shot, [&] { return stop.requested(); });
   if (result.saved < static_cast<int>(config.shots.size())) return static_cast<int>(ExitCode::kInterrupted);
-  return static_cast<int>(report(source, result.error, result.damage));
+  return static_cast<int>(report_end(source, result.error, result.damage));
 }
 
 ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
@@ -136,14 +110,22 @@ int run_in_window(const Options& options, const SourceConfig& source) {
   config.ui_scale = static_cast<float>(options.view.ui_scale);
   const StopSignal stop([] { ui::wake_window(); });
   const ui::WindowResult result = ui::run_window(config, make_hooks(options, stop));
-  return static_cast<int>(report(source, result.error, result.facts.damage));
+  return static_cast<int>(report_end(source, result.error, result.facts.damage));
 }
 
 }  // namespace
 
+#if !SACCADE_WEB
+int run_served(const Options&, const SourceConfig&) {
+  throw UnavailableError(
+      "view: this build serves no page; build with Boost's headers and libjpeg-turbo (scripts/deps)");
+}
+#endif
+
 int run_view(const Options& options) {
   SourceConfig source = options.source;
   source.uri = options.inputs.front();
+  if (options.view.serve) return run_served(options, source);
   return options.view.offscreen ? run_offscreen(options, source) : run_in_window(options, source);
 }
 

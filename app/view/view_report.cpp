@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "app/json/json_file.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -112,6 +113,14 @@ void print_state(const char* event, const ui::Viewer& viewer) {
     line["controls"] = controls;
   }
   print_line(line);
+}
+
+ExitCode report_end(const SourceConfig& source, const std::string& error, const std::string& damage) {
+  if (!damage.empty()) {
+    fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was shown\n", masked_uri(source.uri),
+               damage);
+  }
+  return error.empty() && damage.empty() ? ExitCode::kOk : ExitCode::kPartial;
 }
 
 }  // namespace saccade

@@ -16,7 +16,7 @@
 #include "pipeline/gaze/recorded/recording.h"
 #include "pipeline/source/demux/locate.h"
 #if SACCADE_WEB
-#include "ui/web/client_message.h"
+#include "ui/web/wire/client_message.h"
 #endif
 
 namespace saccade::fuzz {

@@ -49,7 +49,7 @@ ALLOWED = re.compile("|".join((
     r"\b(?:capability\.|cap->)card\b",
     r"\bbroke_off\b",
     r"\bapt-config shell\b|\b(?:for|in|by|to) (?:the|a) shell\b|\bshell(?:=(?:True|False)\b| scripts?\b)|\bchromium-headless-shell\b",
-    r"(?:\$\{?|\b)(?:[A-Z]+_)*HOME\b|\bKey_Home\b|\bkKeyHome\b|\bHome(?=,? (?:and )?End\b|[\x22`])|\bhome page\b")))
+    r"(?:\$\{?|\b)(?:[A-Z]+_)*HOME\b|\b(?:ImGui)?Key_Home\b|\bkKeyHome\b|\bHome(?=,? (?:and )?End\b|[\x22`])|\bhome page\b")))
 # For people a card is one.
 README_ALLOWED = words("cards?")
 

@@ -1,5 +1,5 @@
 // Tokens and origins of the served viewer.
-#include "ui/web/access.h"
+#include "ui/web/wire/access.h"
 
 #include <gtest/gtest.h>
 

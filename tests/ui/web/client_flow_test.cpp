@@ -1,5 +1,5 @@
 // What a page has been sent and has not drawn: two on their way, the newest wins.
-#include "ui/web/client_flow.h"
+#include "ui/web/wire/client_flow.h"
 
 #include <gtest/gtest.h>
 

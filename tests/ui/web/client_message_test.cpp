@@ -1,5 +1,5 @@
 // What a page may say, and what it may not. rapidcheck changes messages at random; tests/fuzz has any bytes.
-#include "ui/web/client_message.h"
+#include "ui/web/wire/client_message.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(ClientMessage, EachKind_IsRead) {
 
 TEST(ClientMessage, Keys_AreNamesOrWhatTheyType) {
   const auto left = input<KeyInput>("key 1 down ArrowLeft 17 ArrowLeft", 1);
-  EXPECT_EQ(left.silent, SilentKey::kKeyLeft);
+  EXPECT_EQ(left.silent, SilentKey::kLeft);
   EXPECT_EQ(left.character, 0u);
   EXPECT_TRUE(left.down && left.shift && left.repeated);
   EXPECT_FALSE(left.control || left.alt || left.meta);

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "ui/web/frame_header.h"
+#include "ui/web/wire/frame_header.h"
 
 namespace saccade::ui {
 namespace {

@@ -1,5 +1,5 @@
 // Where a served viewer may be told to listen.
-#include "ui/web/listen_address.h"
+#include "ui/web/wire/listen_address.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The quality ladder on simulated links.
-#include "ui/web/quality.h"
+#include "ui/web/wire/quality.h"
 
 #include <gtest/gtest.h>
 

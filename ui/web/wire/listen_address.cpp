@@ -1,4 +1,4 @@
-#include "ui/web/listen_address.h"
+#include "ui/web/wire/listen_address.h"
 
 #include <fmt/format.h>
 

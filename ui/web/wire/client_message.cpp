@@ -1,4 +1,4 @@
-#include "ui/web/client_message.h"
+#include "ui/web/wire/client_message.h"
 
 #include <algorithm>
 #include <charconv>
@@ -71,20 +71,12 @@ struct SilentName {
   SilentKey key;
   char32_t character;
 };
-constexpr SilentName kSilent[] = {{"Tab", SilentKey::kKeyTab, 0},
-                                  {"ArrowLeft", SilentKey::kKeyLeft, 0},
-                                  {"ArrowRight", SilentKey::kKeyRight, 0},
-                                  {"ArrowUp", SilentKey::kKeyUp, 0},
-                                  {"ArrowDown", SilentKey::kKeyDown, 0},
-                                  {"Home", SilentKey::kKeyHome, 0},
-                                  {"End", SilentKey::kKeyEnd, 0},
-                                  {"PageUp", SilentKey::kKeyPageUp, 0},
-                                  {"PageDown", SilentKey::kKeyPageDown, 0},
-                                  {"Delete", SilentKey::kKeyDelete, 0},
-                                  {"Backspace", SilentKey::kKeyBackspace, 0},
-                                  {"Enter", SilentKey::kKeyEnter, 0},
-                                  {"Escape", SilentKey::kKeyEscape, 0},
-                                  {"Space", SilentKey::kKeySpace, U' '}};
+constexpr SilentName kSilent[] = {
+    {"Tab", SilentKey::kTab, 0},       {"ArrowLeft", SilentKey::kLeft, 0},      {"ArrowRight", SilentKey::kRight, 0},
+    {"ArrowUp", SilentKey::kUp, 0},    {"ArrowDown", SilentKey::kDown, 0},      {"Home", SilentKey::kToStart, 0},
+    {"End", SilentKey::kToEnd, 0},     {"PageUp", SilentKey::kPageUp, 0},       {"PageDown", SilentKey::kPageDown, 0},
+    {"Delete", SilentKey::kDelete, 0}, {"Backspace", SilentKey::kBackspace, 0}, {"Enter", SilentKey::kEnter, 0},
+    {"Escape", SilentKey::kEscape, 0}, {"Space", SilentKey::kSpace, U' '}};
 
 // Signs by the key's code in the DOM; letters and digits are in their names.
 struct PlaceName {

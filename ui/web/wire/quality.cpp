@@ -1,4 +1,4 @@
-#include "ui/web/quality.h"
+#include "ui/web/wire/quality.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "ui/web/access.h"
+#include "ui/web/wire/access.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>

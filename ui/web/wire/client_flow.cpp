@@ -1,4 +1,4 @@
-#include "ui/web/client_flow.h"
+#include "ui/web/wire/client_flow.h"
 
 #include <algorithm>
 

@@ -1,0 +1,178 @@
+#include "app/view/web_serve.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/exit_code.h"
+#include "app/json/json_file.h"
+#include "app/media/png.h"
+#include "app/options/save_settings.h"
+#include "app/stop_signal.h"
+#include "app/view/open_input.h"
+#include "app/view/view_report.h"
+#include "app/view/view_settings.h"
+#include "pipeline/error.h"
+#include "ui/web/web_view.h"
+#include "ui/web/wire/access.h"
+
+namespace saccade {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void check_token(const std::string& token, const std::string& origin) {
+  if (ui::is_good_token(token)) return;
+  throw UsageError(
+      fmt::format("{}: a token has 16 to 128 letters, digits or -._~; `openssl rand -hex 16` makes one", origin));
+}
+
+// Never from the command line, which everybody on this machine can read. Empty: a random one.
+std::string token_of(const ViewOptions& view) {
+  if (view.serve_token_file.empty()) {
+    const std::string token = environment("SACCADE_TOKEN");
+    if (!token.empty()) check_token(token, "SACCADE_TOKEN");
+    return token;
+  }
+  std::ifstream file(view.serve_token_file);
+  std::string token;
+  if (!std::getline(file, token)) {
+    throw UsageError(fmt::format("--serve-token-file {}: can't be read, or is empty", view.serve_token_file));
+  }
+  if (token.ends_with('\r')) token.pop_back();
+  check_token(token, fmt::format("--serve-token-file {}", view.serve_token_file));
+  return token;
+}
+
+std::vector<std::string> origins_of(const ViewOptions& view) {
+  std::vector<std::string> origins;
+  for (const std::string& text : view.serve_origins) {
+    const auto origin = ui::normal_origin(text);
+    if (!origin)
+      throw UsageError(fmt::format("--serve-origin '{}': is not an origin, as https://hub.example:8443", text));
+    origins.push_back(*origin);
+  }
+  return origins;
+}
+
+ui::ListenAddress address_of(const ViewOptions& view) {
+  const std::string text = view.serve.value_or("auto");
+  try {
+    return ui::parse_listen_address(text == "auto" ? "" : text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--serve {}", error.what()));
+  }
+}
+
+bool is_loopback(const std::string& authority) {
+  return authority.starts_with("127.") || authority.starts_with("[::1]") || authority.starts_with("localhost:");
+}
+
+std::string this_user() {
+  const passwd* entry = getpwuid(geteuid());
+  return entry == nullptr ? "USER" : entry->pw_name;
+}
+
+std::string this_host() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 && *name != '\0' ? name : "HOST";
+}
+
+// The address that the person's ssh reached: CLIENT PORT SERVER PORT.
+std::string ssh_server() {
+  const std::string connection = environment("SSH_CONNECTION");
+  const std::size_t second = connection.find(' ', connection.find(' ') + 1);
+  if (second == std::string::npos) return {};
+  return connection.substr(second + 1, connection.find(' ', second + 1) - second - 1);
+}
+
+constexpr int kForwardedPort = 7373;  // on the person's machine, to a socket in the file system
+
+void print_ssh_line(const ui::ServedAt& at) {
+  const std::string server = ssh_server();
+  if (server.empty()) return;
+  const int port = at.port == 0 ? kForwardedPort : at.port;
+  const std::string target = at.port == 0 ? at.authority : fmt::format("localhost:{}", at.port);
+  fmt::print(stderr, "saccade: on your own machine: ssh -N -L {}:{} {}@{}\n", port, target, this_user(), server);
+}
+
+// A page is reached by a name of this machine, not by "any address".
+std::string base_url(const ui::ServedAt& at) {
+  if (at.port == 0) return fmt::format("http://localhost:{}/", kForwardedPort);
+  const bool any = at.authority.starts_with("0.0.0.0:") || at.authority.starts_with("[::]:");
+  return any ? fmt::format("http://{}:{}/", this_host(), at.port) : fmt::format("http://{}/", at.authority);
+}
+
+void announce(const Options& options, const ui::ServedAt& at) {
+  const std::string url = base_url(at);
+  const std::string drive = fmt::format("{}#{}", url, at.control_token),
+                    watch = fmt::format("{}#{}", url, at.watch_token);
+  if (options.json) {
+    const Json line{
+        {"event", "listening"}, {"url", drive}, {"watch_url", watch}, {"address", at.authority}, {"port", at.port}};
+    fmt::print("{}\n", json_text(line, -1));
+  } else {
+    fmt::print("{}\n", drive);
+  }
+  std::fflush(stdout);
+  if (at.port != 0 && !is_loopback(at.authority)) {
+    fmt::print(stderr, "saccade: {} can be reached from other machines, and what is sent there is not encrypted\n",
+               at.authority);
+  }
+  print_ssh_line(at);
+}
+
+std::string picture_file(const ui::Picture& picture) {
+  RgbImage image(picture.width, picture.height);
+  image.data = picture.rgb;
+  const auto bytes = encode_png(image, "screenshot");
+  return {bytes.begin(), bytes.end()};
+}
+
+ui::WebHooks make_hooks(const Options& options, const StopSignal& stop) {
+  ui::WebHooks hooks;
+  hooks.listening = [&options](const ui::ServedAt& at) { announce(options, at); };
+  hooks.settings_file = [](const ui::ViewSettings& settings) { return settings_toml(settings.pipeline); };
+  hooks.command_line = [&options](const ui::ViewSettings& settings) {
+    return dump_command(options, settings.pipeline);
+  };
+  hooks.picture_file = picture_file;
+  if (options.json) {
+    hooks.report = [](const char* event, const ui::Viewer& viewer) { print_state(event, viewer); };
+  }
+  hooks.stopped = [&stop] { return stop.requested(); };
+  return hooks;
+}
+
+}  // namespace
+
+int run_served(const Options& options, const SourceConfig& source) {
+  ui::WebViewConfig config;
+  config.source = source;
+  config.source.loops = 0;  // the viewer begins again by itself
+  config.open = open_input;
+  config.queue_policy = options.queue_policy;
+  config.settings = settings_of(options);
+  config.width_px = options.view.width_px;
+  config.height_px = options.view.height_px;
+  config.ui_scale = static_cast<float>(options.view.ui_scale);
+  config.address = address_of(options.view);
+  config.token = token_of(options.view);
+  config.origins = origins_of(options.view);
+  config.alarm = std::make_shared<ui::Alarm>();
+  const StopSignal stop([alarm = config.alarm] { alarm->ring(); });
+  const ui::WebViewResult result = ui::run_web_view(config, make_hooks(options, stop));
+  return static_cast<int>(report_end(source, result.error, result.damage));
+}
+
+}  // namespace saccade

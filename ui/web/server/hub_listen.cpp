@@ -1,0 +1,131 @@
+// The hub's sockets: where it listens, whom it lets in.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <type_traits>
+
+#include "pipeline/error.h"
+#include "ui/web/server/hub.h"
+
+namespace saccade::ui {
+
+void ServerHub::listen() {
+  if (config_.address.path.empty()) {
+    listen_tcp();
+  } else {
+    listen_path();
+  }
+}
+
+void ServerHub::listen_tcp() {
+  using asio::ip::tcp;
+  const ListenAddress& address = config_.address;
+  const auto refuse = [&](const error_code& error) {
+    const bool taken = error == asio::error::address_in_use;
+    throw UnavailableError(fmt::format("{}:{}: {}", address.host, address.port,
+                                       taken ? "another program listens there; choose another port, or 0 for a free one"
+                                             : "can't listen there: " + error.message()));
+  };
+  error_code error;
+  tcp::resolver resolver(io_);
+  const auto found = resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
+  if (error || found.empty()) refuse(error);
+  tcp::endpoint endpoint = found.begin()->endpoint();
+  tcp_.emplace(io_);
+  tcp_->open(endpoint.protocol(), error);
+  if (error) refuse(error);
+  tcp_->set_option(tcp::acceptor::reuse_address(true), error);
+  tcp_->bind(endpoint, error);
+  if (error == asio::error::address_in_use && address.or_any_port) {
+    endpoint.port(0);
+    tcp_->bind(endpoint, error);
+  }
+  if (!error) tcp_->listen(16, error);
+  if (error) refuse(error);
+  port_ = tcp_->local_endpoint().port();
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  authority_ = fmt::format("{}{}{}:{}", is_v6 ? "[" : "", address.host, is_v6 ? "]" : "", port_);
+}
+
+// A socket that nobody listens on any more is left from a process that was killed.
+void ServerHub::listen_path() {
+  using asio::local::stream_protocol;
+  const std::string& path = config_.address.path;
+  const auto refuse = [&](const std::string& why) { throw UnavailableError(fmt::format("unix:{}: {}", path, why)); };
+  struct stat status {};
+  if (lstat(path.c_str(), &status) == 0) {
+    if (!S_ISSOCK(status.st_mode)) refuse("exists, and is no socket; choose another path");
+    stream_protocol::socket probe(io_);
+    error_code error;
+    probe.connect(stream_protocol::endpoint(path), error);
+    if (!error) refuse("another program listens there; choose another path");
+    unlink(path.c_str());
+  }
+  local_.emplace(io_);
+  error_code error;
+  local_->open(stream_protocol(), error);
+  const mode_t before = umask(0177);  // for its owner alone, from the beginning
+  if (!error) local_->bind(stream_protocol::endpoint(path), error);
+  umask(before);
+  if (!error) local_->listen(16, error);
+  if (error) refuse("can't listen there: " + error.message());
+  authority_ = path;
+}
+
+void ServerHub::accept() {
+  if (tcp_) accept_from(*tcp_);
+  if (local_) accept_from(*local_);
+}
+
+template <typename Acceptor>
+void ServerHub::accept_from(Acceptor& acceptor) {
+  acceptor.async_accept([this, &acceptor](error_code error, auto socket) {
+    if (stopping_ || error == asio::error::operation_aborted) return;
+    if (!error) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(socket)>, asio::ip::tcp::socket>) {
+        error_code ignored;
+        socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+      }
+      add(Socket(std::move(socket)));
+      return accept_from(acceptor);
+    }
+    again_.expires_after(kAcceptAgain);  // no file descriptor is free, say
+    again_.async_wait([this, &acceptor](error_code stopped) {
+      if (!stopped) accept_from(acceptor);
+    });
+  });
+}
+
+void ServerHub::add(Socket socket) {
+  auto connection = std::make_shared<Connection>(std::move(socket), shared_from_this(), io_);
+  strangers_.push_back(connection);
+  while (strangers_.size() > kMostStrangers) ConnectionPtr(strangers_.front())->close();
+  connection->start();
+}
+
+void ServerHub::beat() {
+  beat_.expires_after(kBeat);
+  beat_.async_wait([this](error_code error) {
+    if (error || stopping_) return;
+    for (const auto& [id, connection] : std::map(clients_)) connection->measure();
+    beat();
+  });
+}
+
+void ServerHub::stop() {
+  asio::post(io_, [this] {
+    stopping_ = true;
+    error_code ignored;
+    if (tcp_) tcp_->close(ignored);
+    if (local_) local_->close(ignored);
+    beat_.cancel();
+    again_.cancel();
+    for (const auto& connection : std::list(strangers_)) connection->close();
+    for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, "the viewer ended");
+  });
+  thread_.join();  // what is left ends within kFarewell
+  if (local_) unlink(config_.address.path.c_str());
+}
+
+}  // namespace saccade::ui
