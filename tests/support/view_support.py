@@ -81,13 +81,11 @@ class Screen:
         self.process.wait(timeout=30)
 
 
-class WindowedViewer:
-    """The program in a window on `screen`, and the state that it tells."""
+class ViewerProcess:
+    """The program, and the state that it tells on stdout, a line of JSON each time."""
 
-    def __init__(self, screen, source, *arguments, environment=None):
-        self.screen = screen
-        self.process = subprocess.Popen([SACCADE, "view", source, "--json", *map(str, arguments)],
-                                        env={**screen.environment, **(environment or {})},
+    def __init__(self, source, *arguments, environment):
+        self.process = subprocess.Popen([SACCADE, "view", source, "--json", *map(str, arguments)], env=environment,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.lines = queue.Queue()
         self.history = []
@@ -96,7 +94,6 @@ class WindowedViewer:
                         threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True)]
         for reader in self.readers:
             reader.start()
-        self.window = None
 
     def _read(self):
         for line in self.process.stdout:
@@ -125,15 +122,6 @@ class WindowedViewer:
                 pass
         return state
 
-    def find_window(self):
-        self.wait_for(lambda state: state["frame"] >= 0, "a first frame")
-        self.window = self.screen.xdotool("search", "--sync", "--onlyvisible", "--pid", self.process.pid).split()[0]
-        self.screen.xdotool("windowfocus", "--sync", self.window)
-        return self.window
-
-    def key(self, *names):
-        self.screen.xdotool("key", "--clearmodifiers", *names)
-
     def finish(self):
         """Exit code, after the program ended by itself."""
         code = self.process.wait(timeout=60 * PATIENCE)
@@ -150,3 +138,21 @@ class WindowedViewer:
             reader.join(timeout=10)
         self.process.stdout.close()
         self.process.stderr.close()
+
+
+class WindowedViewer(ViewerProcess):
+    """In a window on `screen`."""
+
+    def __init__(self, screen, source, *arguments, environment=None):
+        super().__init__(source, *arguments, environment={**screen.environment, **(environment or {})})
+        self.screen = screen
+        self.window = None
+
+    def find_window(self):
+        self.wait_for(lambda state: state["frame"] >= 0, "a first frame")
+        self.window = self.screen.xdotool("search", "--sync", "--onlyvisible", "--pid", self.process.pid).split()[0]
+        self.screen.xdotool("windowfocus", "--sync", self.window)
+        return self.window
+
+    def key(self, *names):
+        self.screen.xdotool("key", "--clearmodifiers", *names)
