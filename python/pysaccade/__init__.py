@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from pysaccade.picture._paint import paint as paint
     from pysaccade.picture._show import Picture as Picture
     from pysaccade.picture._show import show as show
+    from pysaccade.picture._view import View as View
+    from pysaccade.picture._view import view as view
     from pysaccade.stream._stream import Stream as Stream
     from pysaccade.tensors._gaussian_module import GaussianField as GaussianField
     from pysaccade.tensors.damage import Damage as Damage
@@ -72,6 +74,7 @@ _MODULES = {
     "TexturePool": "tensors.pool",
     "TexturePyramid": "tensors.pyramid",
     "UnavailableError": "_native._errors",
+    "View": "picture._view",
     "collate": "dumps._collate",
     "dump": "dumps._program",
     "eccentricity": "lattice.acuity",
@@ -88,6 +91,7 @@ _MODULES = {
     "sample_patches": "tensors.sampling",
     "show": "picture._show",
     "text_direction": "tensors.text",
+    "view": "picture._view",
 }
 
 _SUBMODULES = ("channels", "reference")  # need torch
@@ -109,6 +113,7 @@ __all__ = [
     "TexturePool",
     "TexturePyramid",
     "UnavailableError",
+    "View",
     "collate",
     "dump",
     "eccentricity",
@@ -125,6 +130,7 @@ __all__ = [
     "sample_patches",
     "show",
     "text_direction",
+    "view",
 ]
 __version__: str
 

@@ -72,10 +72,10 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
         for key, value in _as_the_program_says(options, name == "-", scanpath).items():
             command += _options(key, value)
         code, said = _run([*command, "--", name], None if name == "-" else scanpath.fileno(), scanpath.fileno())
-    words = _words(said)
+    words = said_in_python(said)
     manifest = Path(folder, "manifest.json")
     if code not in (0, _PARTIAL) and not (code == _INTERRUPTED and manifest.exists()):
-        raise _exception(code, words or f"{without_secrets(name)}: no dump was made")
+        raise exception_of("dump", code, words or f"{without_secrets(name)}: no dump was made")
     if not manifest.exists():
         raise InputError(words or f"{without_secrets(name)}: no dump was made")
     if code == _PARTIAL:
@@ -149,9 +149,16 @@ def _options(key: str, value: Any) -> list[str]:
         return []
     if key == "dtype" and not (isinstance(value, str) and value in _SAMPLES.values()):
         value = _sample_type(value)
+    return option_arguments("dump", key, value)
+
+
+def option_arguments(command: str, key: str, value: Any) -> list[str]:
+    """One option of a command as the command line takes it; of None nothing."""
+    if value is None:
+        return []
     is_list = isinstance(value, (list, tuple))
     repeats = is_list and any(isinstance(item, (str, os.PathLike, list, tuple)) for item in value)
-    return [f"--{key.replace('_', '-')}={_text(key, item)}" for item in (value if repeats else [value])]
+    return [f"--{key.replace('_', '-')}={_text(command, key, item)}" for item in (value if repeats else [value])]
 
 
 def _sample_type(value: Any) -> str:
@@ -160,20 +167,20 @@ def _sample_type(value: Any) -> str:
     return _SAMPLES.get(name, name)
 
 
-def _text(key: str, value: Any) -> str:
+def _text(command: str, key: str, value: Any) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fsdecode(value)
     if isinstance(value, bool) or type(value).__name__ == "bool":  # Python's and NumPy's
         return "true" if value else "false"
     dimensions = getattr(value, "ndim", 0)
     if isinstance(value, (list, tuple)) or dimensions == 1:
-        return ",".join(_text(key, item) for item in value)
+        return ",".join(_text(command, key, item) for item in value)
     if dimensions == 0 and hasattr(value, "__index__"):
         with contextlib.suppress(TypeError):  # an array of one float
             return str(value.__index__())
     if dimensions == 0 and hasattr(value, "__float__"):
         return repr(float(value))
-    raise TypeError(f"dump: option {key} is of type {type(value).__name__}; give a text, a number, True or a list")
+    raise TypeError(f"{command}: option {key} is of type {type(value).__name__}; give a text, a number, True or a list")
 
 
 def _run(command: list[str], stdin: int | None, kept_open: int) -> tuple[int, str]:
@@ -202,7 +209,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _words(said: str) -> str:
+def said_in_python(said: str) -> str:
     """What the program says of its run, in Python's words. Log lines go to the logger."""
     logger, lines = logging.getLogger("pysaccade"), []
     for line in said.splitlines():
@@ -220,10 +227,11 @@ def _python_name(option: str) -> str:
     return option.replace("-", "_")
 
 
-def _exception(code: int, text: str) -> Exception:
+def exception_of(command: str, code: int, text: str) -> Exception:
+    """What an exit code and its words are in Python."""
     if code == _USAGE:
         unknown = "unknown option" in text or "not an option of" in text
-        return (TypeError if unknown else ValueError)(f"dump: {text}")
+        return (TypeError if unknown else ValueError)(f"{command}: {text}")
     if code == _INTERRUPTED:
         return InterruptedError(text)
     if code in (_BAD_INPUT, _PARTIAL):
@@ -231,7 +239,7 @@ def _exception(code: int, text: str) -> Exception:
     if code == _UNAVAILABLE:
         return UnavailableError(text)
     if code < 0:
-        return RuntimeError(f"dump: saccade was ended by {signal.Signals(-code).name}; {text}")
+        return RuntimeError(f"{command}: saccade was ended by {signal.Signals(-code).name}; {text}")
     return OSError(text)
 
 
