@@ -1,14 +1,18 @@
 """The viewer's page in a real browser: mouse, keys, links, what a person sees of loss, and a console that stays empty."""
+import http.server
+import os
 import pathlib
 import shutil
+import sys
 import tempfile
+import threading
 import time
 import unittest
 
 import numpy as np
 from browser import Browser
 from patience import PATIENCE
-from program import saccade
+from program import SACCADE, saccade
 from view_support import read_png, shoot
 from web_support import TOKEN, Relay, ServedViewer
 
@@ -267,6 +271,38 @@ class WrittenPage(Browsed):
         tab.wait_for("document.querySelector('video').currentTime > 0.3", "it plays")
         self.assertEqual([u for u in tab.requests() if not u.startswith(("file:", "data:", "blob:"))], [])
         self.quiet(tab)
+
+
+class Notebook(Browsed):
+    """`pysaccade.view()` in a page that has the marks of Jupyter's, on this machine."""
+
+    def test_a_cell_holds_the_viewer(self):
+        sys.path.insert(0, str(pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]) / "python"))
+        os.environ["SACCADE_PROGRAM"] = SACCADE
+        import pysaccade
+        with pysaccade.view(SOURCE, pause=True) as viewer:
+            page = f"<!doctype html><link rel=icon href='data:,'><body data-base-url='/'>{viewer._repr_html_()}".encode()
+
+            class Notebooks(http.server.BaseHTTPRequestHandler):
+                def do_GET(self):
+                    self.send_response(200 if self.path == "/" else 404)
+                    self.send_header("Content-Type", "text/html")
+                    self.end_headers()
+                    self.wfile.write(page if self.path == "/" else b"")
+
+                def log_message(self, *_):
+                    pass
+
+            with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Notebooks) as server:
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                tab = self.open(f"http://127.0.0.1:{server.server_port}/", wait=None)
+                source = tab.wait_for("document.querySelector('iframe')?.src", "the frame")
+                self.assertEqual(source, viewer.url)
+                tab.wait_for("frames.length === 1", "its page")
+                time.sleep(2 * PATIENCE)
+                tab.picture(self.folder / "cell.png")
+                self.assertGreater(read_png(self.folder / "cell.png").std(), 10)  # not an empty frame
+                server.shutdown()
 
 
 if __name__ == "__main__":

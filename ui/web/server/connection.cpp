@@ -90,7 +90,7 @@ void Connection::respond(http::status status, std::string_view body, std::string
   response_.set("X-Content-Type-Options", "nosniff");
   response_.set("Referrer-Policy", "no-referrer");
   response_.set(http::field::cache_control, "no-store");
-  response_.set("Cross-Origin-Resource-Policy", "same-origin");
+  response_.set("Cross-Origin-Resource-Policy", "cross-origin");  // a notebook asks whether it is there
   response_.keep_alive(false);
   response_.content_length(body.size());
   if (!head) response_.body() = std::string(body);
