@@ -1,0 +1,70 @@
+"""Fidelity: how near what is painted from patches comes to the frame: at the fixation, everywhere, where it moves."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any
+
+import numpy as np
+from samplers import SAMPLERS, frames, tokens_of
+from scenes import Scene
+
+import pysaccade as sc
+
+NEAR_PX = 64  # around the fixation: 2 degrees of a frame 1280 wide
+SECONDS = 6.0
+
+
+def psnr(a: np.ndarray, b: np.ndarray) -> float:
+    """In dB, of samples in 0 to 255; 60 where both are the same."""
+    error = float(np.mean((a.astype(np.float64) - b) ** 2)) if a.size else 0.0
+    return 60.0 if error < 1e-9 else min(10 * np.log10(255**2 / error), 60.0)
+
+
+def ssim(a: np.ndarray, b: np.ndarray, window: int = 8) -> float:
+    """Mean SSIM of luma (Wang et al. 2004) over squares of `window` pixels without overlap."""
+    x, y = (_blocks(image, window) for image in (a, b))
+    mx, my = x.mean(-1), y.mean(-1)
+    covariance = ((x - mx[..., None]) * (y - my[..., None])).mean(-1)
+    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    top = (2 * mx * my + c1) * (2 * covariance + c2)
+    return float(np.mean(top / ((mx**2 + my**2 + c1) * (x.var(-1) + y.var(-1) + c2))))
+
+
+def _blocks(image: np.ndarray, window: int) -> np.ndarray:
+    luma = image.astype(np.float64) @ np.array([0.2126, 0.7152, 0.0722])
+    rows, cols = luma.shape[0] // window, luma.shape[1] // window
+    cut = luma[: rows * window, : cols * window].reshape(rows, window, cols, window)
+    return cut.transpose(0, 2, 1, 3).reshape(rows, cols, window * window)
+
+
+def run(row: dict[str, Any]) -> dict[str, Any]:
+    """One clip of $SACCADE_CLIPS by one sampler."""
+    path = pathlib.Path(os.environ["SACCADE_CLIPS"], row["kind"])
+    scene = Scene(row["kind"], SECONDS, lambda t: np.empty(0))
+    looks = list(SAMPLERS[row["sampler"]](scene, path, row["budget"]))
+    looks = [look for look in looks if look.seconds < SECONDS]
+    near, whole, whole_ssim, moving, before = [], [], [], [], None
+    for (_, frame), look in zip(frames(path), looks, strict=False):
+        seen = sc.paint(look.patches, look.geometry, look.size)
+        height, width = look.size
+        x, y = int(look.fixation[0] * width), int(look.fixation[1] * height)
+        part = np.s_[max(y - NEAR_PX, 0) : y + NEAR_PX, max(x - NEAR_PX, 0) : x + NEAR_PX]
+        near.append(psnr(seen[part], frame[part]))
+        whole.append(psnr(seen, frame))
+        whole_ssim.append(ssim(seen, frame))
+        if before is not None:
+            moved = np.abs(frame.astype(int) - before).max(-1) > 24
+            if moved.sum() > 100:
+                moving.append(psnr(seen[moved], frame[moved]))
+        before = frame.astype(int)
+    return tokens_of(looks, SECONDS) | {
+        "psnr_near": float(np.mean(near)),
+        "psnr_frame": float(np.mean(whole)),
+        "ssim_frame": float(np.mean(whole_ssim)),
+        "psnr_moving": float(np.mean(moving)) if moving else float("nan"),
+        "scores": near,
+        "wholes": whole,
+        "movings": moving,
+    }

@@ -1,0 +1,89 @@
+"""Plots of what is in DIR/rows.jsonl: accuracy against tokens, with 95 % intervals."""
+
+from __future__ import annotations
+
+import pathlib
+from collections import defaultdict
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+from stats import interval
+from table import read_rows
+
+matplotlib.use("Agg")
+STYLES = {
+    "nested": ("#c0392b", "o-"),
+    "saliency": ("#e67e22", "s--"),
+    "old": ("#7f8c8d", "^--"),
+    "uniform": ("#2980b9", "o-"),
+    "grid": ("#16a085", "s-"),
+    "random": ("#8e44ad", "x:"),
+    "center": ("#2c3e50", "+:"),
+    "oracle": ("#27ae60", "*-"),
+    "rings": ("#d35400", "D"),
+    "change": ("#f1c40f", "v-"),
+    "full": ("black", "-"),
+}
+MEASURES = {
+    "reading": ("scores", "characters right"),
+    "finding": ("scores", "found in a second"),
+    "fidelity": ("scores", "PSNR within 64 px of the fixation, dB"),
+}
+
+
+def curves(rows: list[dict[str, Any]], across: str) -> dict[str, list[tuple[float, float, float, float]]]:
+    """Of each sampler: (tokens, mean, low, high), by rising tokens."""
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["sampler"], row["budget"]].append(row)
+    lines: dict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
+    for (sampler, _), some in groups.items():
+        tokens = sum(row[across] for row in some) / len(some)
+        lines[sampler].append((tokens, *interval([row[MEASURES[row["task"]][0]] for row in some])))
+    return {sampler: sorted(points) for sampler, points in lines.items()}
+
+
+def draw_one(rows: list[dict[str, Any]], title: str, path: pathlib.Path) -> None:
+    """Two panels: against tokens of a fixation, and against those of a second that are to be encoded."""
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True)
+    for panel, across, label in zip(
+        panels,
+        ("tokens", "tokens_s"),
+        ("tokens inside the frame, a fixation", "tokens to encode, a second"),
+        strict=True,
+    ):
+        for sampler, points in sorted(curves(rows, across).items()):
+            color, style = STYLES.get(sampler, ("#95a5a6", "."))
+            x, mean, low, high = zip(*points, strict=True)
+            errors = [[m - v for m, v in zip(mean, low, strict=True)], [v - m for m, v in zip(mean, high, strict=True)]]
+            panel.errorbar(
+                x, mean, yerr=errors, color=color, fmt=style if len(x) > 1 else "o", capsize=3, label=sampler, ms=5
+            )
+            if sampler == "full":
+                panel.axhline(mean[0], color="black", lw=0.8, ls=":")
+        panel.set_xscale("log")
+        panel.set_xlabel(label)
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel(MEASURES[rows[0]["task"]][1])
+    panels[0].legend(fontsize=8)
+    figure.suptitle(title)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def draw(out: pathlib.Path) -> None:
+    """One picture a task and kind of scene; of fidelity all clips together."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in read_rows(out / "rows.jsonl"):
+        kind = (
+            "clips"
+            if row["task"] == "fidelity"
+            else row["kind"] + ("-" + row["reader"] if row.get("reader", "tesseract") != "tesseract" else "")
+        )
+        groups[row["task"], kind].append(row)
+    for (task, kind), rows in groups.items():
+        seeds = len({(row["kind"], row["seed"]) for row in rows})
+        draw_one(rows, f"{task}: {kind}, {seeds} scenes", out / f"{task}-{kind}.png")
+        print(out / f"{task}-{kind}.png")
