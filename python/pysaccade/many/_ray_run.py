@@ -84,7 +84,7 @@ def run(
     facts = ray.put(plan.facts)
     given = ([*_places(on_gpu, cpus, gpus, arguments), *arguments], path, options, scratch)
 
-    def submit(unit: tuple[Any, ...], where: Any) -> Any:
+    def submit(unit: Unit, where: Any) -> Any:
         placed = task.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy=where)
         return placed.remote(unit, facts, *given)
 
