@@ -33,7 +33,7 @@ FrameEncoder::~FrameEncoder() {
 
 std::size_t FrameEncoder::pictures() const {
   const std::lock_guard lock(mutex_);
-  return (busy_ ? 1U : 0U) + (waiting_ || sharpen_ ? 1U : 0U);
+  return (busy_ ? 1U : 0U) + (waiting_ ? 1U : 0U) + (sharpen_ ? 1U : 0U);
 }
 
 void FrameEncoder::encode(DrawnPicture picture) {
@@ -49,7 +49,7 @@ void FrameEncoder::encode(DrawnPicture picture) {
 void FrameEncoder::sharpen(std::uint32_t seq) {
   {
     const std::lock_guard lock(mutex_);
-    if (!waiting_) sharpen_ = seq;
+    sharpen_ = seq;  // after one that waits, on a busy machine
   }
   changed_.notify_all();
 }
@@ -73,9 +73,11 @@ void FrameEncoder::run() {
     } else if (last_) {
       last_->header.rung = kSharpRung;
       last_->header.seq = *sharpen_;
+      sharpen_.reset();
+    } else {
+      sharpen_.reset();
+      continue;
     }
-    sharpen_.reset();
-    if (!last_) continue;
     busy_ = true;
     lock.unlock();
     encode_now(*last_);

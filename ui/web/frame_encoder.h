@@ -32,7 +32,8 @@ class FrameEncoder {
 
   std::size_t pictures() const;  // that were given and are not done
   void encode(DrawnPicture picture);
-  // The last one once more, as sharp as it gets; not when another one waits. seq: its new number.
+  // The last one once more, as sharp as it gets; after one that waits, and not where a newer one comes first. seq: its
+  // new number.
   void sharpen(std::uint32_t seq);
   GlPicture take_storage();  // of a picture that is done with, or empty
 

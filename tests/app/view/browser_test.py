@@ -55,8 +55,10 @@ class Browsed(unittest.TestCase):
 
     @staticmethod
     def settle(tab):
-        """Waits until the page is as large as it asked to be, and what it shows is sharp."""
-        tab.wait_for("saccadeViewer.stats.isSharp && saccadeViewer.stats.applied >= saccadeViewer.link.number", "what stands still is sharp")
+        """Waits until the page is as large as it asked to be, and what it shows is sharp. Input that changes nothing gets a
+        state, and no picture."""
+        tab.wait_for("saccadeViewer.stats.isSharp && Math.max(saccadeViewer.stats.applied, saccadeViewer.stats.state.applied) >= saccadeViewer.link.number",
+                     "what stands still is sharp")
 
     @staticmethod
     def place(tab, u, v):
