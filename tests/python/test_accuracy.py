@@ -26,7 +26,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
             yield reading
         finally:
-            for name in names & set(sys.modules):
+            for name in (names - {"__main__"}) & set(sys.modules):
                 del sys.modules[name]
 
 
