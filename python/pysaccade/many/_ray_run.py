@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -116,6 +118,34 @@ def _do(
         return Outcome(unit[0], None, STOPPED, f"{type(error).__name__}: {error}".splitlines()[0]), node
 
 
+class _Interrupts:
+    """Ctrl-C between two calls of Ray: one that came inside of a call could end the process in Ray's own code.
+
+    The second one acts at once. Where this is not the main thread, nothing changes.
+    """
+
+    def __enter__(self) -> _Interrupts:
+        self._seen = False
+        self._before: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, number: int, frame: Any) -> None:
+        if self._seen:
+            raise KeyboardInterrupt
+        self._seen = True
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt where one came."""
+        if self._seen:
+            raise KeyboardInterrupt
+
+
 class _Runner:
     """Keeps as many units in flight as the cluster has slots, and places those again whose task died."""
 
@@ -132,18 +162,23 @@ class _Runner:
     def run(self, submit: Any) -> tuple[int, str]:
         """Do all; gives code and line."""
         try:
-            while self._waiting or self._in_flight:
-                self._look()
-                if self._nodes.all_left_out():
-                    return self._stop(UNAVAILABLE, "no node is left that has not lost its device")
-                while self._waiting and len(self._in_flight) < self._most():
-                    self._place(submit)
-                stop = self._collect()
-                if stop is not None:
-                    return self._stop(*stop)
+            with _Interrupts() as interrupts:
+                return self._run(submit, interrupts)
         except BaseException:
             self._stop(STOPPED, "")
             raise
+
+    def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
+        while self._waiting or self._in_flight:
+            interrupts.check()
+            self._look()
+            if self._nodes.all_left_out():
+                return self._stop(UNAVAILABLE, "no node is left that has not lost its device")
+            while self._waiting and len(self._in_flight) < self._most():
+                self._place(submit)
+            stop = self._collect()
+            if stop is not None:
+                return self._stop(*stop)
         if self._left:
             return STOPPED, f"{len(self._left)} units are pending: {self._left[0]}; the same call goes on"
         return (PARTIAL if self._tally.damaged or self._tally.quarantined else DONE), ""
