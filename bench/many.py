@@ -3,12 +3,15 @@
 
     bench/many.py plan   [--rows 1000000]               seconds and memory of `plan`
     bench/many.py status [--units 100000]               seconds of `status` over so many markers
-    bench/many.py jobs   [--clips 200]                  `dump` in a a loop, two at a time, against --jobs and `work`
+    bench/many.py jobs   [--clips 200]                  `dump` in a loop, two at a time, against --jobs and `work`
+    bench/many.py poison [--clips 200]                  `work` where 1 of 100 videos kills its decoder, against none
+    bench/many.py ray    [--units 4]                    a store's units of 5 minutes on Ray against `work`; --python as below
     bench/many.py gpu    [--h264 CLIP] [--hevc CLIP]    processes x videos of one process, on one GPU
     bench/many.py slots  [--clip CLIP] [--svg FILE]     frames/s against the videos that run side by side
 
 All take --saccade BIN, --folder DIR (a temporary one) and --repeats N (medians). `gpu` makes clips of 10 s where none are
 given, 1080p H.264 and 2160p HEVC, and files of 10 minutes from them by repetition; --minutes and --copies set the sizes.
+`ray` starts a cluster of this machine's cores, which is not timed; --python names a Python that has pysaccade[ray].
 The bars there: 4,057 and 2,139 frames/s, what 14 bare decoders in one process give on an H200 (--bare 4057,2139).
 """
 import argparse
@@ -112,9 +115,7 @@ def by_work(options, paths, out, plan_options=(), work_options=()):
 
 
 def jobs(options, folder):
-    clip = folder / "clip.mp4"
-    ffmpeg("-f", "lavfi", "-i", f"testsrc2=size={options.size}:rate=30:duration=2", "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", clip)
-    paths = copies(clip, folder / "clips", options.clips)
+    paths = copies(made_clip(options, folder, 2), folder / "clips", options.clips)
     ways = {"a loop, two at a time": lambda: by_processes(options, paths, folder / "loop", 2, ["--backend", "cpu"]),
             "dump --jobs auto": lambda: timed([options.saccade, "dump", *paths, "-o", fresh(folder / "jobs"), "--jobs", "auto", "--backend", "cpu", *QUIET])[0],
             "plan and work": lambda: sum(by_work(options, paths, folder / "store", ["--backend", "cpu"]))}
@@ -127,6 +128,57 @@ def jobs(options, folder):
     for name, times in seconds.items():
         middle = statistics.median(times)
         print(f"| {name} | {middle:.1f} | {options.clips / middle:.1f} | {loop / middle:.2f} |", flush=True)
+
+
+def made_clip(options, folder, seconds):
+    clip = folder / "clip.mp4"
+    ffmpeg("-f", "lavfi", "-i", f"testsrc2=size={options.size}:rate=30:duration={seconds}", "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", clip)
+    return clip
+
+
+def poison(options, folder):
+    """A video whose decoder dies costs its worker, and a trial by itself; the others lose nothing."""
+    paths = copies(made_clip(options, folder, 2), folder / "clips", options.clips)
+    library = folder / "faults.so"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, ROOT / "tests/app/work/faults.c", "-ldl"], check=True)
+    bad = [path.name for path in paths[17::100]]
+    env = {**os.environ, "LD_PRELOAD": str(library), "SACCADE_FAULT": ",".join(f"segv@{name}" for name in bad)}
+    rows, store, seconds = folder / "rows.txt", folder / "store", {"none": [], f"{len(bad)} of {len(paths)}": []}
+    rows.write_text("".join(f"{path}\n" for path in paths))
+    for _ in range(options.repeats):
+        for name, times in seconds.items():
+            timed([options.saccade, "plan", rows, "-o", fresh(store), "--backend", "cpu"])
+            more = {} if name == "none" else {"env": env}
+            times.append(timed([options.saccade, "work", store, *QUIET], codes=(0, 3), **more)[0])
+            told = json.loads(subprocess.run([options.saccade, "status", store, "--json"], capture_output=True, check=False).stdout)
+            if (told["quarantined"], told["done"]) != ((0, len(paths)) if name == "none" else (len(bad), len(paths) - len(bad))):
+                sys.exit(f"{name}: the counts are wrong: {told}")
+    clean = statistics.median(seconds["none"])
+    for name, times in seconds.items():
+        print(f"{name} kill their decoder: {statistics.median(times):.1f} s, {statistics.median(times) / clean:.2f} times", flush=True)
+
+
+def ray(options, folder):
+    paths = copies(made_clip(options, folder, 10), folder / "clips", options.units * 30)
+    rows, store = folder / "rows.txt", folder / "store"
+    rows.write_text("".join(f"{path}\n" for path in paths))
+    cluster = [options.python, "-m", "ray.scripts.scripts"]
+    env = {**os.environ, "RAY_ADDRESS": "auto", "SACCADE_PROGRAM": str(options.saccade), "RAY_USAGE_STATS_ENABLED": "0"}
+    env["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [env.get("PYTHONPATH")])])
+    env["SACCADE_LIBRARY"] = str(options.saccade.parent.parent / "capi/libsaccade.so")
+    timed([*cluster, "start", "--head", "--num-cpus", os.cpu_count(), "--disable-usage-stats"], env={k: v for k, v in env.items() if k != "RAY_ADDRESS"})
+    try:
+        ways = {"work": [options.saccade, "work", store, *QUIET], "Ray": [options.python, "-m", "pysaccade.ray", store, "--progress", "none"]}
+        seconds = {name: [] for name in ways}
+        for _ in range(options.repeats):
+            for name, command in ways.items():
+                timed([options.saccade, "plan", rows, "-o", fresh(store), "--backend", "cpu"])
+                seconds[name].append(timed(command, env=env)[0])
+    finally:
+        timed([*cluster, "stop"], env=env)
+    base = statistics.median(seconds["work"])
+    for name, times in seconds.items():
+        print(f"{name}: {statistics.median(times):.1f} s for {options.units} units, {base / statistics.median(times):.2f} of `work`'s speed", flush=True)
 
 
 def make_clip(path, codec, size):
@@ -204,14 +256,18 @@ def plot(points, title):
             f'<polyline points="{line}" fill="none" stroke="#1f6fb2" stroke-width="2"/>{marks}</svg>\n')
 
 
+MEASURES = {"plan": plan, "status": status, "jobs": jobs, "poison": poison, "ray": ray, "gpu": gpu, "slots": slots}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["plan", "status", "jobs", "gpu", "slots"])
+    parser.add_argument("what", choices=list(MEASURES))
     parser.add_argument("--saccade", type=pathlib.Path, default=ROOT / "build/ci/app/saccade")
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--units", type=int, default=100_000)
+    parser.add_argument("--units", type=int, help="default: 100000 for status, 4 for ray")
+    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--clips", type=int, default=200)
     parser.add_argument("--size", default="1280x720")
     parser.add_argument("--h264")
@@ -226,10 +282,11 @@ def main():
     parser.add_argument("--svg", type=pathlib.Path)
     options = parser.parse_args()
     options.saccade = options.saccade.resolve()
+    options.units = options.units or (4 if options.what == "ray" else 100_000)
     with tempfile.TemporaryDirectory(prefix="saccade-many-") as temporary:
         folder = options.folder or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        {"plan": plan, "status": status, "jobs": jobs, "gpu": gpu, "slots": slots}[options.what](options, folder.resolve())
+        MEASURES[options.what](options, folder.resolve())
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What `saccade view --serve` costs and how soon it answers, as a client without a browser sees it.
+"""What `saccade view --serve` costs and how soon it answers, as a client without a browser sees it, and as a page does.
 
     bench/view_serve.py [--saccade build/ci/app/saccade] [--source clip.mp4] [--size 1280x720] [--view-options "--backend cuda"] [--minutes 1]
 
-Needs Python with websockets, and no browser: it runs on a server with a GPU as well. A "click" is a press and a release;
-its time is from sending the press until a picture with the release in it has been received.
+Needs Python with websockets, and no browser but for --only browser: it runs on a server with a GPU as well. A "click" is a
+press and a release; its time is from sending the press until a picture with the release in it has been received. In a browser
+it is a click of the mouse; its time is from sending the release until a picture with it in is drawn on the canvas.
 """
 import argparse
 import os
@@ -16,6 +17,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+MEASURES = ("answers", "watchers", "narrow", "memory", "browser")
 
 
 def clicks(client, count, pause_s, size):
@@ -78,6 +80,37 @@ class Bench:
                 print(f"{'':8} {pictures:.1f} pictures/s, {mbit:.1f} Mbit/s", flush=True)
             client.close()
             viewer.stop()
+
+    def browser(self):
+        """Clicks in headless Chromium, which runs on the same cores."""
+        from browser import Browser
+        chromium = Browser()
+        width, height = self.size
+        for name, more in (("paused", ("--pause",)), ("playing", ())):
+            viewer = self.serve(*more)
+            tab = chromium.open(viewer.url, size=(width, height + 40))
+            tab.wait_for("saccadeViewer.stats.role === 'drive' && saccadeViewer.stats.pictures > 0", "driving")
+            time.sleep(2)
+            dice, times = random.Random(7), []
+            for _ in range(self.arguments.clicks):
+                time.sleep(0.15 * dice.uniform(0.6, 1.4))
+                tab.click(dice.uniform(0.4, 0.6) * width, dice.uniform(0.4, 0.6) * height)
+                times.append(tab.value("""new Promise(done => {
+                    const { link, stats } = saccadeViewer, number = link.number, drawn = link.drawn;
+                    if (stats.applied >= number) return done(link.delays.at(-1));
+                    link.drawn = applied => { drawn.call(link, applied); if (applied >= number) { link.drawn = drawn; done(link.delays.at(-1)); } };
+                    setTimeout(() => done(null), 10000);
+                })"""))
+            if None in times:
+                raise SystemExit("a click was not answered within 10 s")
+            print(f"Chromium {name:8} {spread(times)}", flush=True)
+            if not more:
+                before = tab.value("saccadeViewer.stats.pictures")
+                time.sleep(10)
+                print(f"{'':17} {(tab.value('saccadeViewer.stats.pictures') - before) / 10:.1f} pictures/s", flush=True)
+            tab.close()
+            viewer.stop()
+        chromium.close()
 
     def watchers(self):
         """CPU time of the program for ten seconds with one page and with four."""
@@ -165,12 +198,12 @@ def main():
     parser.add_argument("--view-options", default="")
     parser.add_argument("--clicks", type=int, default=60)
     parser.add_argument("--minutes", type=float, default=1)
-    parser.add_argument("--only", choices=("answers", "watchers", "narrow", "memory"), action="append")
+    parser.add_argument("--only", choices=MEASURES, action="append")
     arguments = parser.parse_args()
     os.environ["SACCADE_BIN"] = str(arguments.saccade)
     os.environ.setdefault("SACCADE_SOURCE_DIR", str(ROOT))
     bench = Bench(arguments)
-    for name in arguments.only or ("answers", "watchers", "narrow", "memory"):
+    for name in arguments.only or MEASURES[:-1]:
         getattr(bench, name)()
 
 
