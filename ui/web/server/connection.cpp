@@ -34,13 +34,14 @@ void Connection::close() {
   hub_->gone(shared_from_this());
 }
 
-void Connection::leave(std::uint16_t code, const char* why) {
-  if (closed_ || std::exchange(leaving_, true)) return;
+void Connection::leave(std::uint16_t code, const char* why, std::chrono::milliseconds patience) {
+  if (closed_) return;
   if (!open_) return close();
-  deadline_.expires_after(kFarewell);
+  deadline_.expires_after(patience);
   deadline_.async_wait([self = shared_from_this()](error_code error) {
     if (!error) self->close();
   });
+  if (std::exchange(leaving_, true)) return;
   ws_->async_close(websocket::close_reason(static_cast<websocket::close_code>(code), why),
                    [self = shared_from_this()](error_code) { self->close(); });
 }
@@ -99,7 +100,7 @@ void Connection::respond(http::status status, std::string_view body, std::string
   const auto done = [self = shared_from_this(), serializer](error_code, std::size_t) {
     error_code ignored;
     self->socket_.shutdown(Socket::shutdown_send, ignored);
-    self->deadline_.expires_after(kFarewell);  // what comes yet is not read
+    self->deadline_.expires_after(kLastFarewell);  // what comes yet is not read
     self->deadline_.async_wait([self](error_code error) {
       if (!error) self->close();
     });
@@ -221,6 +222,8 @@ void Connection::pump() {
   ws_->async_write(written_.bytes, [self = shared_from_this()](error_code error, std::size_t) {
     self->writing_ = false;
     self->written_ = {};
+    // Aborted: the other side is being told why this ends, and the reading closes when it has heard.
+    if (error == asio::error::operation_aborted) return;
     if (error) return self->close();
     self->pump();
   });

@@ -28,8 +28,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       : hub_(std::move(hub)), socket_(std::move(socket)), deadline_(io) {}
 
   void start();
-  void close();                                       // at once
-  void leave(std::uint16_t code, const char* why);    // with words
+  void close();                                                                                     // at once
+  void leave(std::uint16_t code, const char* why, std::chrono::milliseconds patience = kFarewell);  // with words
   void send(Outgoing message, bool may_wait = true);  // after what waits already
   void tell_role() { role_due_ = true, pump(); }
   void tell_state() { state_due_ = true, pump(); }

@@ -122,9 +122,9 @@ void ServerHub::stop() {
     beat_.cancel();
     again_.cancel();
     for (const auto& connection : std::list(strangers_)) connection->close();
-    for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, "the viewer ended");
+    for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, "the viewer ended", kLastFarewell);
   });
-  thread_.join();  // what is left ends within kFarewell
+  thread_.join();  // what is left ends within kLastFarewell
   if (local_) unlink(config_.address.path.c_str());
 }
 

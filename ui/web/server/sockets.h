@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostClients = 8, kMostStrangers = 8;
 inline constexpr std::size_t kMostTexts = 32, kMostInputs = 1000;
 inline constexpr int kMostMessages = 1000;  // a second
 inline constexpr std::chrono::seconds kHello{10}, kIdle{40}, kBeat{10};
-inline constexpr std::chrono::milliseconds kFarewell{300}, kAcceptAgain{100};
+inline constexpr std::chrono::milliseconds kFarewell{3000}, kLastFarewell{300}, kAcceptAgain{100};
 
 // Codes of our own, which the page knows: see viewer.js.
 inline constexpr std::uint16_t kCloseMessage = 4400, kCloseToken = 4401, kCloseFull = 4403, kCloseVersion = 4426,
