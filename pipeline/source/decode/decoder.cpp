@@ -86,7 +86,7 @@ ReadStatus Decoder::produce(Frame& out) {
 Decoder::Decoder(const SourceConfig& config, const InputLocation& location, const std::string& why_on_cpu)
     : config_(config),
       interrupted_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
-      ffmpeg_log_(config.log) {
+      ffmpeg_log_(config.log, interrupted_) {
   const FfmpegLog::Scope scope(ffmpeg_log_);
   times_.emplace(config_, location, ffmpeg_log_, *interrupted_, counters_);
   picture_.emplace(config_, empty_frames_, counters_);

@@ -109,6 +109,10 @@ int Demuxer::read_any(AVPacket& packet) {
   if (!waiting_for_device_ && any_data_) input_.watch->arm(input_.stall_timeout_s);
   const std::int64_t from = input_.format->pb != nullptr ? avio_tell(input_.format->pb) : -1;
   int read = av_read_frame(input_.format.get(), &packet);
+  if (read >= 0 && interrupted_) {  // it may have been cut off
+    av_packet_unref(&packet);
+    return AVERROR_EXIT;
+  }
   if (read >= 0 && is_device_ && packet.size == 0) {  // a buffer of the wrong size, which FFmpeg empties
     av_packet_unref(&packet);
     counters_.packets_corrupt += any_data_ ? 1 : 0;

@@ -20,12 +20,14 @@ namespace saccade {
 
 // Shared by its FfmpegLog, its captures, and callbacks that are running.
 struct FfmpegMessages {
-  explicit FfmpegMessages(Log to) : log(std::move(to)) {}
+  explicit FfmpegMessages(Log to, std::shared_ptr<const std::atomic<bool>> stop = nullptr)
+      : log(std::move(to)), stopped(std::move(stop)) {}
   void take(std::string_view context, bool is_error, const char* format, const std::string& message);
   void note_losses(const Losses& lost);
   static bool keep_on_this_thread(const std::string& message);
 
   const Log log;
+  const std::shared_ptr<const std::atomic<bool>> stopped;  // null: never
   // All below under users().mutex
   std::int64_t complaints = 0;
   Losses losses;
@@ -231,6 +233,7 @@ bool FfmpegMessages::keep_on_this_thread(const std::string& message) {
 }
 
 void FfmpegMessages::take(std::string_view context, bool is_error, const char* format, const std::string& message) {
+  if (stopped && *stopped) is_error = false;
   if (is_error && keep_on_this_thread(message)) {
     log.debug("{}: {}", context, message);
     return;
@@ -251,7 +254,8 @@ void FfmpegMessages::take(std::string_view context, bool is_error, const char* f
   log.write(level, fmt::format("{}: {}{}", context, message, more));
 }
 
-FfmpegLog::FfmpegLog(Log log) : messages_(std::make_shared<FfmpegMessages>(std::move(log))) {
+FfmpegLog::FfmpegLog(Log log, std::shared_ptr<const std::atomic<bool>> stopped)
+    : messages_(std::make_shared<FfmpegMessages>(std::move(log), std::move(stopped))) {
   const std::lock_guard lock(users().mutex);
   users().sources.push_back(messages_);
   add_user();

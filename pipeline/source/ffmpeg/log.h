@@ -1,6 +1,7 @@
 // FFmpeg's messages, each given to the source that it is about.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,10 +27,11 @@ struct Losses {
 };
 
 // One a source. Errors become warnings, the rest debug messages; one that repeats is shown the 1st, 10th, 100th ...
-// time. Any thread makes and destroys it; it outlives the decoders that it owns.
+// time. Any thread makes and destroys it; it outlives the decoders that it owns. Once `stopped` is set, errors are
+// debug messages too: they are about what the stop itself cut off.
 class FfmpegLog {
  public:
-  explicit FfmpegLog(Log log);
+  explicit FfmpegLog(Log log, std::shared_ptr<const std::atomic<bool>> stopped = nullptr);
   ~FfmpegLog();
   FfmpegLog(const FfmpegLog&) = delete;
   FfmpegLog& operator=(const FfmpegLog&) = delete;

@@ -1,10 +1,13 @@
 // FFmpeg has one log for a process: each message goes to the source that it is about, and nobody else's is touched.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -206,6 +209,42 @@ TEST(FfmpegLog, RepeatedMessages_AreShownAtPowersOfTen) {
   EXPECT_EQ(lines.lines[0], "ffmpeg: number 0");
   EXPECT_EQ(lines.lines[1], "ffmpeg: number 9 (and 9 more like it)");
   EXPECT_EQ(lines.lines[2], "ffmpeg: number 99 (and 99 more like it)");
+}
+
+// A demuxer that was reading gives what it has of the packet, which no decoder can read.
+TEST(FfmpegLog, InterruptInsideAPacket_IsNoDamage) {
+  const TempDir dir;
+  ffmpeg(
+      "-f lavfi -i testsrc2=size=320x240:rate=25:duration=2,noise=alls=40:allf=t -c:v libx264 -threads 1 -bf 0 "
+      "-movflags +faststart " +
+      dir.file("whole.mp4"));
+  std::ifstream in(dir.file("whole.mp4"), std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string pipe = dir.file("pipe.mp4");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::promise<void> over;
+  std::thread writer([&, done = over.get_future()]() mutable {
+    std::ofstream out(pipe, std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size() * 3 / 5)).flush();
+    done.wait();
+  });
+  Lines lines;
+  {
+    const auto source = open_source(config_of(pipe, lines));
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // by then the reader waits for the rest
+      source->interrupt();
+    });
+    Frame frame;
+    int frames = 0;
+    for (; source->next(frame) == ReadStatus::kOk; ++frames) source->recycle(std::move(frame));
+    other.join();
+    EXPECT_GT(frames, 10);
+    EXPECT_LT(frames, 50);
+  }
+  over.set_value();
+  writer.join();
+  EXPECT_EQ(lines.lines, std::vector<std::string>());
 }
 
 TEST(FfmpegLog, ProgramThatTakesTheRest_GetsIt) {
