@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from pysaccade.tensors.foveated import sample_foveated as sample_foveated
     from pysaccade.tensors.gaussian import gaussian_field as gaussian_field
     from pysaccade.tensors.gaussian import mahalanobis as mahalanobis
+    from pysaccade.tensors.mipmaps import generate_mipmaps as generate_mipmaps
     from pysaccade.tensors.pool import TexturePool as TexturePool
     from pysaccade.tensors.pyramid import TexturePyramid as TexturePyramid
-    from pysaccade.tensors.pyramid import generate_mipmaps as generate_mipmaps
     from pysaccade.tensors.sampling import sample as sample
     from pysaccade.tensors.sampling import sample_anisotropic as sample_anisotropic
     from pysaccade.tensors.sampling import sample_at_level as sample_at_level
@@ -79,7 +79,7 @@ _MODULES = {
     "dump": "dumps._program",
     "eccentricity": "lattice.acuity",
     "gaussian_field": "tensors.gaussian",
-    "generate_mipmaps": "tensors.pyramid",
+    "generate_mipmaps": "tensors.mipmaps",
     "level_of_detail": "lattice.acuity",
     "mahalanobis": "tensors.gaussian",
     "open_shards": "many._shards",

@@ -268,3 +268,26 @@ def test_blocking_acquire_waits_for_a_release():
     lent.release()
     waiter.join(10)
     assert got == [lent]
+
+
+def test_frames_after_the_first_ones_are_checked_and_read_as_they_lie():
+    texture = sc.TexturePyramid.create_persistent((20, 24), channels=3, threshold=2)
+    frames = [image(3, 20, 24, dtype=torch.uint8, seed=seed) for seed in range(6)]
+    for frame in frames[:2]:
+        texture.update(frame)
+    for frame in (frames[2].mT.contiguous().mT, frames[3], frames[4].permute(1, 2, 0).contiguous().permute(2, 0, 1)):
+        before = texture.level(0).clone()
+        damage = texture.update(frame)
+        assert torch.equal(damage.tiles, changed_tiles(before, frame, threshold=2))
+        assert same_as_rebuilt(texture, "edge")
+    with pytest.raises(ValueError, match="frame is uint16"):
+        texture.update(frames[5].to(torch.int32).to(torch.uint16))
+    with pytest.raises(ValueError, match=r"\[3, 20, 20\]"):
+        texture.update(frames[5][:, :, :20])
+    texture.threshold, texture.min_pixels = 0.0, 1
+    before = texture.level(0).clone()
+    one = before.clone()
+    one[:, 3, 3] += 1
+    assert not texture.update(one).tiles.any()
+    one[:, 4, 4] += 1
+    assert torch.equal(texture.update(one).tiles, changed_tiles(before, one, min_pixels=1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -32,11 +32,14 @@ _NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
 _OK = 0
 
 _library: ctypes.CDLL | None = None
+raw_reduce: Any = None
+raw_sample: Any = None
+NO_BYTES = ctypes.c_size_t(0)
 _code_of: dict[object, int] = {}
 
 
 def _open() -> ctypes.CDLL:
-    global _library  # noqa: PLW0603 (a cache that the hot paths read)
+    global _library, raw_reduce, raw_sample  # noqa: PLW0603 (caches that the hot paths read)
     if _library is None:
         library = load()
         pointer: Any = ctypes.c_void_p
@@ -64,6 +67,8 @@ def _open() -> ctypes.CDLL:
         library.saccade_mahalanobis.argtypes = [pointer] * 3
         library.saccade_lattice_plan_at.argtypes = [pointer, i32, pointer, i32, pointer, i32, i32, i32, i32, pointer]
         library.saccade_last_error.restype = ctypes.c_char_p
+        # Without argtypes a call costs half. They take bytes, None, int32 as int, and size_t as NO_BYTES alone.
+        raw_reduce, raw_sample = library["saccade_reduce"], library["saccade_sample"]
         _library = library
     return _library
 
@@ -119,12 +124,18 @@ def place_of(array: Array) -> bytes:
     """
     if not hasattr(array, "data_ptr"):
         return _host(len(os.sched_getaffinity(0)))
-    import torch
+    return place_of_tensor(array)
 
-    if not array.is_cuda:
-        return _host(torch.get_num_threads())
-    index = array.get_device()
-    return _PLACE.pack(_PLACE.size, torch._C._cuda_getCurrentRawStream(index), 1, index, 1, 0)
+
+def _first_place(tensor: Any) -> bytes:
+    global place_of_tensor  # noqa: PLW0603 (torch is loaded by the first tensor)
+    from pysaccade._operators._place import place_of as loaded
+
+    place_of_tensor = loaded
+    return loaded(tensor)
+
+
+place_of_tensor: Callable[[Any], bytes] = _first_place
 
 
 def _address(array: Array | None) -> int | None:

@@ -12,6 +12,18 @@ from pysaccade._operators import _checks
 
 Array = Any
 
+_MOST_CHECKED = 1024
+_checked: set[Any] = set()  # shapes, types and devices of plans that were checked
+_plain: list[Any] = []  # torch's own classes of tensors, once there was one
+_watched: Any = None  # _recording's, from then on
+
+
+def _remember_plain() -> None:
+    global _watched  # noqa: PLW0603 (torch is loaded by the first tensor)
+    recording = _checks.recording()
+    _watched = recording.is_watched
+    _plain.extend(recording._PLAIN)
+
 
 @dataclass(init=False, eq=False, repr=False)
 class PatchPlan:
@@ -27,6 +39,7 @@ class PatchPlan:
     lod: Array  # [.., N]
     coverage: Array  # [.., N] f32: the share of samples inside the frame
     patch_size: int  # S
+    _coverage_by: Any = None
 
     def __init__(
         self,
@@ -46,6 +59,13 @@ class PatchPlan:
             patch_size: S.
             size: (H, W) of the image, for the coverage.
         """
+        key: Any = None
+        if centers.__class__ in _plain and lod.__class__ in _plain and patch_size.__class__ is int and not _watched():
+            key = (centers.shape, centers.dtype, centers.device, centers.layout)
+            key = (*key, lod.shape, lod.dtype, lod.device, lod.layout, patch_size)
+            if key in _checked:
+                self._set(centers, lod, coverage, patch_size, size)
+                return
         who = "PatchPlan"
         _checks.require_coordinates(centers, who, "centers", 2)
         if centers.ndim < 2:
@@ -60,6 +80,12 @@ class PatchPlan:
                 f"lod must be {list(centers.shape[:-1])}"
             )
         self._set(centers, lod, coverage, _checks.whole(patch_size, who, "patch_size", 1, 1024), size)
+        if key is not None:
+            if len(_checked) >= _MOST_CHECKED:
+                _checked.clear()
+            _checked.add(key)
+        elif not _plain and _checks.is_tensor(centers):
+            _remember_plain()
 
     def _set(
         self,
@@ -73,11 +99,11 @@ class PatchPlan:
         self.lod = lod
         self.patch_size = patch_size
         self.size = size
-        self._coverage_by: Callable[[PatchPlan], Array] | None = None
-        self._packed: Any = None  # sampling.py's: how the library is told of this plan
+        if coverage is None:
+            return
         if callable(coverage):
             self._coverage_by = coverage
-        elif coverage is not None:
+        else:
             self.coverage = coverage
 
     @classmethod

@@ -6,6 +6,7 @@ else joins while gradients are computed (create_graph=True, vmap of a backward),
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -13,13 +14,16 @@ from torch import Tensor
 
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
-from pysaccade.tensors._storage import Layout, Storage, layout_of, made_apart
+from pysaccade._operators._place import place_of
+from pysaccade.tensors._known import Known
+from pysaccade.tensors._storage import Layout, Storage, layout_of, pack_at
+from pysaccade.tensors._way import DENSE, Way, made_apart
 
 # torch.autograd's own vmap, which knows no rules of operators.
 _is_batched = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
 
 
-def _is_seen(*gradients: Tensor | None) -> bool:
+def is_seen(*gradients: Tensor | None) -> bool:
     """Whether someone looks on at a backward, or will differentiate what it gives."""
     for gradient in gradients:
         if gradient is not None and _is_batched(gradient):
@@ -33,22 +37,22 @@ class Mipmaps(torch.autograd.Function):
     """saccade::mipmaps: levels 1.. of image [B,C,H,W]."""
 
     @staticmethod
-    def forward(ctx: Any, image: Tensor, levels: int, odd: int) -> Any:
+    def forward(ctx: Any, image: Tensor, known: Known) -> Any:
         """Make the levels."""
-        ctx.odd = odd
+        ctx.odd = known.odd
         ctx.image = (image.shape, image.dtype, image.device)
         ctx.set_materialize_grads(False)
-        return tuple(made_apart(image, levels, odd))
+        return tuple(made_apart(image, known))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Gather what each texel of the image has of its levels."""
-        if _is_seen(*gradients):
-            return _operators._mipmaps_autograd(ctx, list(gradients))
+        if is_seen(*gradients):
+            return _operators._mipmaps_autograd(ctx, list(gradients))[:2]
         if all(gradient is None for gradient in gradients):
-            return None, None, None
+            return None, None
         shape, dtype, device = ctx.image
-        return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None, None
+        return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None
 
 
 class Call(NamedTuple):
@@ -108,7 +112,7 @@ class ImagePatches(torch.autograd.Function):
         needs = ctx.needs_input_grad
         wanted = [needs[0] and image.is_floating_point(), needs[1], needs[2], direction is not None and needs[3]]
         layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
-        if _is_seen(gradient):
+        if is_seen(gradient):
             levels = [image, *layout.views(flat)]
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
             found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
@@ -159,6 +163,100 @@ def _image_gradients(
     return [base, *found]
 
 
+class WayPatches(torch.autograd.Function):
+    """saccade::sample of an image and a plan whose Way is known, in the caller's shapes."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, image: Tensor, centers: Tensor, lod: Tensor, storage: Storage, way: Way, packed: tuple[bytes, bytes]
+    ) -> Tensor:
+        """Sample patches [..,C,S,S]."""
+        ctx.save_for_backward(image, storage.flat, centers, lod)
+        places = image.data_ptr(), storage.flat.data_ptr(), centers.data_ptr(), lod.data_ptr()
+        ctx.made = way, storage.packed, packed, places
+        return way.sample(image, storage, packed)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Give the image, centers and lod their gradients."""
+        (gradient,) = gradients
+        image, flat, centers, lod = ctx.saved_tensors
+        way, levels, packed, places = ctx.made
+        needs = ctx.needs_input_grad
+        wants_image = needs[0] and way.floating
+        now = image.data_ptr(), flat.data_ptr(), centers.data_ptr(), lod.data_ptr()
+        fixed = image.is_cuda and torch.are_deterministic_algorithms_enabled()
+        if is_seen(gradient) or now != places or fixed:
+            wanted = [wants_image, needs[1], needs[2], False]
+            return (*_way_gradients(gradient, (image, flat, centers, lod), way, wanted), *_NO_GRADIENTS)
+        if gradient.stride() == way.stride:
+            packed_gradient = pack_at(gradient.data_ptr(), way.out)
+        else:
+            gradient = gradient.reshape(way.flat)
+            packed_gradient = abi._pack(gradient, 5)
+        base = sums = to_centers = to_lod = None
+        if wants_image:
+            base = torch.empty_like(image, memory_format=DENSE)
+            sums = image.new_empty(way.sums)
+        if needs[1]:
+            to_centers = torch.empty_like(centers)
+        if needs[2]:
+            to_lod = torch.empty_like(lod)
+        library: Any = abi._library
+        status = library.saccade_sample_image_backward(
+            place_of(image),
+            levels,
+            way.known.layout.levels,
+            *packed,
+            *_PLAIN_CALL,
+            packed_gradient,
+            way.known.odd,
+            None if base is None else pack_at(base.data_ptr(), way.base),
+            None if sums is None else sums.data_ptr(),
+            0 if sums is None else sums.nbytes,
+            None,
+            None if to_centers is None else to_centers.data_ptr(),
+            None if to_lod is None else to_lod.data_ptr(),
+            None,
+        )
+        if status != 0:
+            abi._fail(library, status)
+        return (base, to_centers, to_lod, *_NO_GRADIENTS)
+
+
+_NO_GRADIENTS = (None,) * 3  # of the storage, the way and what is packed
+_PLAIN_CALL = (abi._NOTHING, abi.packed_options(1.0, False, 1, True))  # no direction, no options
+# Past Function.apply(), which looks for transforms: where a way is gone, there is none.
+apply_way: Any = super(torch.autograd.Function, WayPatches).apply
+
+
+def _way_gradients(gradient: Tensor, saved: Any, way: Way, wanted: list[bool]) -> list[Tensor | None]:
+    """WayPatches.backward() where someone looks on, or saved tensors lie elsewhere by now."""
+    image, flat, centers, lod = saved
+    batch, many = way.flat[:2]
+    call = Call(way.known.odd, way.known.layout.levels, way.flat[4], image.dtype, 1.0, False, 1, True)
+    arranged = _arranged(centers, (batch, many, 2)), _arranged(lod, (batch, many))
+    layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
+    gradient = gradient.reshape(way.flat)
+    found: list[Tensor | None]
+    if is_seen(gradient):
+        levels = [image, *layout.views(flat)]
+        settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
+        found = list(torch.ops.saccade.sample_backward(gradient, levels, *arranged, None, *settings))
+    else:
+        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
+        shared = _call(packed, call.levels, *arranged, None, call)
+        found = _image_gradients(gradient, image, layout, shared, (*arranged, None), wanted, call)
+    found = [each if want else None for each, want in zip(found, wanted, strict=True)][:3]
+    shapes = (image.shape, centers.shape, lod.shape)
+    return [None if each is None else each.reshape(shape) for each, shape in zip(found, shapes, strict=True)]
+
+
+def _arranged(places: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A plan's places [B,M,..]: those of one image are repeated for a batch."""
+    return places.reshape(shape) if places.numel() == math.prod(shape) else places.expand(shape)
+
+
 class LevelPatches(torch.autograd.Function):
     """saccade::sample of levels that are the caller's: each gets its own gradient."""
 
@@ -181,7 +279,7 @@ class LevelPatches(torch.autograd.Function):
         wanted = [floating and any(needs[4:]), needs[1], needs[2], direction is not None and needs[3]]
         call: Call = ctx.call
         settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
-        backward = torch.ops.saccade.sample_backward if _is_seen(gradient) else _operators._sample_backward_now
+        backward = torch.ops.saccade.sample_backward if is_seen(gradient) else _operators._sample_backward_now
         *parts, to_centers, to_lod, to_direction = backward(gradient, levels, centers, lod, direction, *settings)
         places = [
             each if want else None for each, want in zip((to_centers, to_lod, to_direction), wanted[1:], strict=True)
@@ -206,7 +304,7 @@ class Field(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Give x, mean, scale_tril and weight their gradients."""
         (gradient,) = gradients
-        if _is_seen(gradient):
+        if is_seen(gradient):
             return _operators._gaussian_autograd(ctx, gradient)
         wanted = list(ctx.needs_input_grad[:4])
         x, mean, tril, weight = ctx.saved_tensors

@@ -52,6 +52,8 @@ class Layout(NamedTuple):
 
 
 REST = struct.Struct("=10q2i")  # saccade_array without its address
+_AT = struct.Struct(f"=Q{REST.size}s")
+pack_at = _AT.pack  # saccade_array from an address and its rest
 
 
 def _contiguous(shape: Shape) -> tuple[int, int, int, int]:
@@ -82,7 +84,7 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
 class Storage:
     """Levels 1.. of an image [B,C,H,W], made by the library at once."""
 
-    __slots__ = ("_levels", "flat", "image", "layout", "packed", "workspace")
+    __slots__ = ("_levels", "flat", "image", "known", "layout", "packed", "workspace")
 
     def __init__(self, image: Array, levels: int, odd: int) -> None:
         """The image stays level 0 itself: it is not copied."""
@@ -108,23 +110,22 @@ class Storage:
         self.layout = layout
         self.packed = packed
         self.workspace: Array | None = None  # kept between calls by keep_workspace()
+        self.known: Any = None  # _known.py's, of images of this kind
         self._levels: list[Array] | None = None
 
     @classmethod
-    def of_layout(cls, image: Array, layout: Layout, odd: int) -> Storage:
-        """Of a tensor whose layout is known, without a workspace."""
+    def of_known(cls, image: Array, flat: Array, packed: bytes, known: Any) -> Storage:
+        """Of a tensor of which all is known; they need no workspace."""
         made = cls.__new__(cls)
-        if image.requires_grad:
-            image = image.detach()
-        flat = image.new_empty(layout.total)
-        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
-        made._set(image, flat, layout, packed)
+        layout: Layout = known.layout
+        made.image, made.flat, made.layout, made.packed, made.known = image, flat, layout, packed, known
+        made.workspace = made._levels = None
         if layout.total:
             abi = _tensor_abi
-            library = abi._library or abi._open()
-            status = library.saccade_reduce(abi.place_of(image), packed, layout.levels, odd, None, 0)
+            count = layout.levels
+            status = abi.raw_reduce(abi.place_of_tensor(image), packed, count, known.odd, None, abi.NO_BYTES)
             if status != 0:
-                abi._fail(library, status)
+                abi._fail(abi._open(), status)
         return made
 
     def fill(self, odd: int) -> None:
@@ -158,26 +159,13 @@ class Storage:
     def levels(self) -> list[Array]:
         """All levels, [B,C,h,w], level 0 being the image itself. Views: nothing is copied."""
         if self._levels is None:
-            self._levels = [self.image, *self.layout.views(self.flat)]
+            image = self.image
+            if getattr(image, "requires_grad", False):
+                image = image.detach()
+            self._levels = [image, *self.layout.views(self.flat)]
         return self._levels
 
 
-def made_apart(image: Array, levels: int, odd: int) -> list[Array]:
-    """Levels 1.. of a tensor [B,C,H,W], each in memory of its own."""
-    abi = _tensor_abi
-    layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), levels, odd)
-    made = [image.new_empty(shape) for shape in layout.shapes]
-    packed = layout.pack_apart([image.data_ptr(), *[level.data_ptr() for level in made]])
-    size = abi.reduce_workspace_bytes(image, levels)
-    workspace = image.new_empty(size, dtype=_torch_u8()) if size else None
-    library = abi._library or abi._open()
-    status = library.saccade_reduce(abi.place_of(image), packed, levels, odd, abi._address(workspace), size)
-    if status != 0:
-        abi._fail(library, status)
-    return made
-
-
-def _torch_u8() -> Any:
-    import torch
-
-    return torch.uint8
+def layout_for(image: Array, levels: int, odd: int) -> Layout:
+    """The layout for a tensor [B,C,H,W]."""
+    return layout_of(image.shape, image.stride(), _tensor_abi.dtype_code(image), levels, odd)

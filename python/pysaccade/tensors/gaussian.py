@@ -163,6 +163,12 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
 
     Convention: the Gaussians are not normalised: at its mean each is its weight. Leading axes broadcast.
     """
+    key = None
+    if _field is not None and (cutoff is None or (cutoff.__class__ is float and cutoff > 0)):
+        key, again = _field.field_again(x, mean, scale_tril, weight, math.inf if cutoff is None else cutoff * cutoff)
+        if again is not None:
+            return again
+    given = (x, mean, scale_tril, weight)
     who = "gaussian_field"
     _checks.require_array(weight, who, "weight")
     if weight.ndim == 0:
@@ -191,4 +197,24 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
         out = _called("gaussian_field", arrays, leading, most_q)
     if out.shape != shape:
         out = out.reshape(shape)
-    return out[..., 0] if squeezed else out
+    if squeezed:
+        out = out[..., 0]
+    _remember(key, given, out)
+    return out
+
+
+_field: Any = None  # the module, once there was a tensor
+
+
+def _remember(key: Any, given: tuple[Array, ...], out: Array) -> None:
+    """Keep the way of a call of tensors for the next one of their shapes."""
+    global _field  # noqa: PLW0603 (an import statement costs half a microsecond each time)
+    if not _checks.is_tensor(out) or _checks.recording().is_watched():
+        return
+    if _field is None:
+        from pysaccade.tensors import _field as loaded
+
+        _field = loaded
+        key = _field.key_of(*given)
+    if key is not None:
+        _field.keep_field(key, *given, out)

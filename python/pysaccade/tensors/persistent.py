@@ -9,12 +9,16 @@ import torch
 from torch import Tensor
 
 from pysaccade._operators import _checks, _tensor_abi
+from pysaccade._operators._place import place_of
+from pysaccade.tensors._storage import pack_at
+from pysaccade.tensors._way import model
 from pysaccade.tensors.damage import Damage, tile_grid
 from pysaccade.tensors.pyramid import TexturePyramid
 
 if TYPE_CHECKING:
     from pysaccade.tensors.pool import TexturePool
 
+_PLAIN = (Tensor, torch.nn.Parameter)
 _UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
 _DIFF, _PIXELS, _TILES = 0, 1, 2  # saccade_update_mask
 
@@ -61,6 +65,10 @@ class PersistentTexture(TexturePyramid):
         rows, columns = tile_grid((height, width))
         self._grid = (1 if batch is None else batch, rows, columns)
         self._is_new = True
+        self._tiles_like = model(self._grid if self._batched else self._grid[1:], image.new_empty(0, dtype=torch.bool))
+        self._energy_like = model(self._tiles_like.shape, image.new_empty(0, dtype=torch.float32))
+        self._taken: Any = None  # of the last frame: what _frame() looked at, and the library's struct but the address
+        self._options: dict[Any, bytes] = {}
         self._pool: TexturePool | None = None
         self._persistent = True
 
@@ -92,11 +100,18 @@ class PersistentTexture(TexturePyramid):
         Returns:
             The tiles that changed; the first time all of them.
         """
+        if self._taken is not None and frame.__class__ in _PLAIN and not self._is_new and not frame.requires_grad:
+            rest = self._taken.get((frame.shape, frame.stride(), frame.dtype, frame.device))
+            if rest is not None:
+                return self._call(pack_at(frame.data_ptr(), rest), None, _DIFF)
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
         if self._is_new:
             return self._write_all(batched)
-        return self._call(batched, None, _DIFF)
+        packed = _tensor_abi._pack(batched, 4)
+        if frame.__class__ in _PLAIN:
+            self._taken = {(frame.shape, frame.stride(), frame.dtype, frame.device): packed[8:]}
+        return self._call(packed, None, _DIFF)
 
     def update_partial(self, frame: Tensor, changed: Any = None) -> Damage:
         """Take the parts of a frame that are known to have changed.
@@ -115,7 +130,7 @@ class PersistentTexture(TexturePyramid):
         batched = self._frame(frame, who)
         mask, kind = self._mask(changed, who)
         self._is_new = False
-        return self._call(batched, mask, kind)
+        return self._call(_tensor_abi._pack(batched, 4), mask, kind)
 
     def update_mipmaps_incremental(self, damage: Any = None) -> None:
         """Make the levels above changed parts of level 0 again, which was written through level(0).
@@ -182,33 +197,37 @@ class PersistentTexture(TexturePyramid):
     def _damage(self, tiles: Tensor, energy: Tensor) -> Damage:
         return Damage(tiles, None, energy) if self._batched else Damage(tiles[0], None, energy[0])
 
-    def _call(self, frame: Tensor | None, mask: Tensor | None, kind: int) -> Damage:
+    def _call(self, frame: bytes | None, mask: Tensor | None, kind: int) -> Damage:
         store = self._store
-        device = store.image.device
-        tiles = torch.empty(self._grid, dtype=torch.bool, device=device)
-        energy = torch.empty(self._grid, dtype=torch.float32, device=device)
+        tiles = torch.empty_like(self._tiles_like, memory_format=torch.contiguous_format)
+        energy = torch.empty_like(self._energy_like, memory_format=torch.contiguous_format)
         abi = _tensor_abi
         library = abi._library or abi._open()
         workspace = store.workspace
+        chosen = (self.threshold, self.min_pixels, kind)
+        options = self._options.get(chosen)
+        if options is None:
+            options = _UPDATE.pack(_UPDATE.size, self.threshold, self.min_pixels, self._odd, kind, 0)
+            self._options = {chosen: options}
         packed_mask = None
         if mask is not None:
             packed_mask = abi._ARRAY.pack(mask.data_ptr(), *mask.shape, 1, 1, *mask.stride(), 0, 0, abi.U8, 0)
         status = library.saccade_update(
-            abi.place_of(store.image),
+            place_of(store.image),
             store.packed,
             store.layout.levels,
             None if workspace is None else workspace.data_ptr(),
             0 if workspace is None else workspace.nbytes,
-            None if frame is None else abi._pack(frame, 4),
+            frame,
             packed_mask,
-            _UPDATE.pack(_UPDATE.size, self.threshold, self.min_pixels, self._odd, kind, 0),
+            options,
             tiles.data_ptr(),
             energy.data_ptr(),
         )
         if status != 0:
             abi._fail(library, status)
         self._texture_is_stale()
-        return self._damage(tiles, energy)
+        return Damage(tiles, None, energy)
 
     def _texture_is_stale(self) -> None:
         if self._texture is not None:

@@ -1,4 +1,4 @@
-"""Mip levels of tensors and arrays: `generate_mipmaps`, and a texture that keeps them: `TexturePyramid`."""
+"""A texture that keeps its mip levels: `TexturePyramid`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pysaccade._operators import _checks
-from pysaccade.tensors._storage import Layout, Storage, made_apart
+from pysaccade.tensors._known import Known, Table, storage_of
+from pysaccade.tensors._storage import Storage
+from pysaccade.tensors.mipmaps import levels_above
 
 if TYPE_CHECKING:
     from pysaccade.lattice._lattice import Lattice
@@ -17,75 +19,10 @@ if TYPE_CHECKING:
 
 Array = Any
 
-_MOST_SHAPES = 256
-_shapes: dict[Any, tuple[int, int, bool, Layout]] = {}  # of images whose pyramids were made
-_plain: list[Any] = []  # torch's own classes of tensors, once there was one
+_pyramids = Table()
+_sampling: Any = None  # the module, once it was used
 
 FILTERING = ("exact", "hybrid", "hardware")
-
-
-def _flat(image: Array) -> Array:
-    """[.., C,H,W] as [B,C,H,W]."""
-    if image.ndim == 4:
-        return image
-    if image.ndim == 3:
-        return image[None]
-    return image.reshape(-1, *image.shape[-3:])
-
-
-def generate_mipmaps(image: Array, levels: int | None = 5, *, odd: str = "floor") -> list[Array]:
-    """Make the mip levels of an image: each is the mean of 2 x 2 texels of the one before.
-
-    Args:
-        image: [.., C, H, W], tensor or NumPy array; u8, u16, f16, bf16, f32 or f64. Any strides.
-        levels: How many, the image included; None: down to the smallest.
-        odd: What becomes of an odd row or column: "floor" drops it, as `avg_pool2d` does; "edge" repeats it, so that
-            level l has ceil(size / 2^l) texels.
-
-    Returns:
-        [the image itself, level 1, ...], each [.., C, h, w] of the image's type. Differentiable.
-
-    Convention: floats are ((a + b) + c) + d, then a quarter of it: with odd="floor" the very bits of repeated
-    `avg_pool2d(x, 2)` in f32 and f64. f16 and bf16 are added in f32 and rounded once a level. Integers are the true
-    mean of 4^l texels of the image, halves up.
-
-    Raises:
-        TypeError, ValueError: The image has no such levels.
-    """
-    who = "generate_mipmaps"
-    _checks.require_texture(image, who)
-    code = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
-    count = _checks.level_count(levels, image.shape[-2:], code, who)
-    batched = _flat(image)
-    made = _mips(batched, count, code)
-    if image.ndim == 4:
-        return [image, *made]
-    return [image, *[level.reshape(*image.shape[:-2], *level.shape[-2:]) for level in made]]
-
-
-def _mips(image: Array, count: int, odd: int) -> list[Array]:
-    """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
-    if not _checks.is_tensor(image):
-        return Storage(image, count, odd).levels[1:]
-    _recording = _checks.recording()
-    from pysaccade._operators import _operators
-
-    if not _recording.is_native(image):
-        from pysaccade.tensors import reference
-
-        word = "edge" if odd == _checks.EDGE else "floor"
-        return reference.generate_mipmaps(image, count, odd=word)[1:]
-    if _recording.is_traced(image):
-        import torch
-
-        return list(torch.ops.saccade.mipmaps(image, count, odd))
-    if count == 1 or image.numel() == 0:
-        return _operators._empty_levels(image, count, odd)
-    if _recording.needs_gradient(image):
-        from pysaccade.tensors._gradients import Mipmaps
-
-        return list(Mipmaps.apply(image, count, odd))
-    return made_apart(image, count, odd)
 
 
 class TexturePyramid:
@@ -152,35 +89,24 @@ class TexturePyramid:
 
     def _made_as_before(self, image: Array, levels: Any, odd: Any) -> bool:
         """Make the levels of a tensor as one of the same shape was checked before; False: there was none."""
-        if not _shapes or _checks.recording().is_watched() or image.__class__ not in _plain:
-            return False
-        if (levels.__class__ is not int and levels is not None) or odd.__class__ is not str:
-            return False
-        try:
-            known = _shapes.get((image.shape, image.stride(), image.layout, image.dtype, image.device, levels, odd))
-        except RuntimeError:  # a sparse or nested tensor has no strides
-            return False
+        known = _pyramids.get(image, levels, odd)
         if known is None:
             return False
-        self._count, self._odd, self._batched, layout = known
-        self._odd_word, self._asked = odd, levels
-        self._image = image = image if self._batched else image[None]
-        self._storage = Storage.of_layout(image, layout, self._odd)
+        self._count, self._odd, self._odd_word, self._asked = known.count, known.odd, odd, levels
+        if not known.batched:
+            self._batched = False
+            image = image[None]
+        self._image = image
+        self._storage = storage_of(image, known)
         return True
 
     def _remember(self, image: Any, levels: Any, odd: str) -> None:
         """Keep what was checked of this tensor for the next one of its shape."""
-        if self._storage is None or not _checks.is_tensor(image) or self._storage.layout.workspace:
+        storage = self._storage
+        if storage is None or not _checks.is_tensor(image) or storage.layout.workspace:
             return
-        recording = _checks.recording()
-        if image.__class__ not in recording._PLAIN or recording.is_watched():
-            return
-        if not _plain:
-            _plain.extend(recording._PLAIN)
-        if len(_shapes) >= _MOST_SHAPES:
-            _shapes.clear()
-        key = (image.shape, image.stride(), image.layout, image.dtype, image.device, levels, odd)
-        _shapes[key] = (self._count, self._odd, self._batched, self._storage.layout)
+        known = Known(storage.layout, self._count, self._odd, self._batched)
+        storage.known = _pyramids.add(image, levels, odd, known)
 
     def _take(self, image: Array, who: str) -> None:
         _checks.require_texture(image, who)
@@ -209,7 +135,7 @@ class TexturePyramid:
         if _recording.is_native(image) and not _recording.is_traced(image):
             self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
             return
-        self._list = [image, *_mips(image.detach(), self._count, self._odd)]
+        self._list = [image, *levels_above(image.detach(), self._count, self._odd)]
 
     def generate_mipmaps(self, image: Array | None = None) -> TexturePyramid:
         """Make the levels: the second step after mips=False, or again after the image was changed in place.
@@ -401,7 +327,7 @@ class TexturePyramid:
             return self._levels_now()
         if self._graph is None:
             self._levels_now()
-            self._graph = [image, *_mips(image, self._count, self._odd)]
+            self._graph = [image, *levels_above(image, self._count, self._odd)]
         return self._graph
 
     @property
@@ -419,9 +345,12 @@ class TexturePyramid:
 
     def sample_patches(self, plan: PatchPlan, **options: Any) -> Array:
         """As `pysaccade.sample_patches(self, plan, ...)`."""
-        from pysaccade.tensors.sampling import sample_patches
+        global _sampling  # noqa: PLW0603 (an import statement costs half a microsecond each time)
+        if _sampling is None:
+            from pysaccade.tensors import sampling as loaded
 
-        return sample_patches(self, plan, **options)
+            _sampling = loaded
+        return _sampling.sample_patches(self, plan, **options)
 
     def sample_at_level(
         self, level: Any, centers: Any, *, patch_size: int = 16, return_plan: bool = False, **options: Any

@@ -54,16 +54,6 @@ def _direct_out(out: Any, shape: tuple[int, ...], values: Values, base: Array, r
             raise ValueError(f"{who}: out can't be written where a gradient is asked for; leave it out, or use no_grad")
 
 
-_PLAIN = Settings(False, 1, True)
-
-
-def _keep(pyramid: Any, plan: PatchPlan, arranged: tuple[Array, Array], patches: Array, whole: tuple[int, ...]) -> None:
-    if pyramid is not None and _checks.is_tensor(patches):
-        from pysaccade.tensors._quick import keep
-
-        keep(pyramid, plan, arranged, patches, whole)
-
-
 def patches_of(
     texture: Texture,
     plan: PatchPlan,
@@ -91,8 +81,6 @@ def patches_of(
     patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
     patches = normalized(patches, values, in_place)
-    if in_place and out is None and settings == _PLAIN and values.mean is None and patches.dtype == base.dtype:
-        _keep(texture[1], plan, (centers, lod), patches, whole)
     if out is not None:
         if flat_out is not patches:
             out.copy_(patches.reshape(whole))
@@ -156,11 +144,9 @@ def plainly(pyramid: Any, plan: Any) -> Array | None:
     """Patches by the shortest way, where it can be gone."""
     if plan.__class__ is not PatchPlan or not isinstance(pyramid, TexturePyramid) or pyramid.filtering != "exact":
         return None
-    if not _checks.is_tensor(plan.lod):
-        return None
     global _quick  # noqa: PLW0603 (an import statement costs half a microsecond each time)
     if _quick is None:
-        if _checks.recording().is_watched():
+        if not _checks.is_tensor(plan.lod) or _checks.recording().is_watched():
             return None
         from pysaccade.tensors import _quick as loaded
 

@@ -1,0 +1,141 @@
+"""The shortest way of sampling a plan: what was checked and packed for one call serves all of the same shapes.
+
+A way is made by a call that went the long way, and is found by shapes, strides, types and devices (Known.ways).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pysaccade._operators import _tensor_abi
+from pysaccade._operators._place import place_of
+from pysaccade.tensors._known import Known
+from pysaccade.tensors._storage import REST, Storage, layout_for, pack_at
+
+DENSE = torch.contiguous_format
+_NOTHING = _tensor_abi._NOTHING
+_OPTIONS = _tensor_abi.packed_options(1.0, False, 1, True)
+_empty_like: Any = torch.empty_like
+
+
+def model(shape: Any, like: Tensor) -> Tensor:
+    """A tensor of this shape in the memory of one element: empty_like() of it is faster than empty() of a shape."""
+    return torch.empty(1, dtype=like.dtype, device=like.device).expand(shape)
+
+
+def _rest(shape: Any, stride: Any, code: int) -> bytes:
+    missing = (0,) * (5 - len(shape))
+    return REST.pack(*shape, *missing, *stride, *missing, code, 0)
+
+
+class Way:
+    """How the library is told of plans of one shape for images of one shape."""
+
+    __slots__ = (
+        *("base", "centers", "flat", "floating", "known", "lod", "out"),
+        *("packed", "patches", "repeats", "stride", "sums"),
+    )
+
+    def __init__(self, known: Known, image: Tensor, centers: Tensor, lod: Tensor, flat: Any, whole: Any) -> None:
+        """Pack what is common.
+
+        Args:
+            known: Of the image.
+            image: [B,C,H,W].
+            centers: [B,M,2], as arranged() gives it.
+            lod: [B,M].
+            flat: [B,M,C,S,S], how the library writes the patches.
+            whole: Their shape for the caller.
+        """
+        abi = _tensor_abi
+        code = abi.dtype_code(image)
+        self.known = known
+        self.packed: dict[tuple[int, int], tuple[bytes, bytes]] = {}
+        self.patches = model(whole, image)
+        self.flat = tuple(flat)
+        dense = torch.empty(flat, device="meta")
+        self.stride = torch.empty(whole, device="meta").stride()
+        self.out = _rest(flat, dense.stride(), code)
+        self.centers = _rest(centers.shape, centers.stride(), abi.dtype_code(centers))
+        self.lod = _rest(lod.shape, lod.stride(), abi.dtype_code(lod))
+        self.repeats = not (centers.is_contiguous() and lod.is_contiguous())
+        # of the backward: the image's gradient, and the sums of its levels, in elements of the image
+        channels, height, width = image.shape[1:]
+        self.base = _rest(image.shape, (channels * height * width, height * width, width, 1), code)
+        self.floating = image.is_floating_point()
+        size = image.element_size()
+        wide = 8 if size == 8 else 4  # the image's gradient takes level 0's sums itself where it is wide enough
+        elements = known.layout.dense + (0 if size == wide else image.numel())
+        self.sums = elements * (wide // size) if self.floating else 0
+
+    def places_at(self, centers: int, lod: int) -> tuple[bytes, bytes]:
+        """Pack centers and lod at these addresses."""
+        found = self.packed.get((centers, lod))
+        if found is None:
+            if len(self.packed) >= 64:
+                self.packed.clear()
+            found = self.packed[centers, lod] = pack_at(centers, self.centers), pack_at(lod, self.lod)
+        return found
+
+    def sample(self, image: Tensor, storage: Storage, places: tuple[bytes, bytes]) -> Tensor:
+        """Patches, in the caller's shape."""
+        patches: Tensor = _empty_like(self.patches, memory_format=DENSE)
+        centers, lod = places
+        status = _tensor_abi.raw_sample(
+            place_of(image),
+            storage.packed,
+            self.known.layout.levels,
+            centers,
+            lod,
+            _NOTHING,
+            _OPTIONS,
+            pack_at(patches.data_ptr(), self.out),
+        )
+        if status != 0:
+            _tensor_abi._fail(_tensor_abi._open(), status)
+        return patches
+
+
+def keep(storage: Storage, key: Any, places: Any, image: Tensor, arranged: Any, patches: Tensor, whole: Any) -> None:
+    """Remember the way of a call: `patches` [B,M,C,S,S] came of `places`, the plan's, as they were `arranged`."""
+    known = storage.known
+    if known is None or not patches.numel() or image.shape[0] != patches.shape[0]:
+        return
+    for place, flat in zip(places, arranged, strict=True):
+        if place.data_ptr() != flat.data_ptr():  # a copy: it would have to be made each time
+            return
+    if len(known.ways) >= 64:
+        known.ways.clear()
+    known.ways[key] = Way(known, image, arranged[0], arranged[1], patches.shape, whole)
+
+
+# ---- Levels, each in memory of its own -------------------------------------------------------------------------------
+
+
+def known_of(image: Tensor, levels: int, odd: int, head: Any = None) -> Known:
+    """What made_apart() needs of a tensor [B,C,H,W]; `head`: the leading axes of the levels, if not B and C."""
+    _tensor_abi._open()
+    known = Known(layout_for(image, levels, odd), levels, odd, head is None)
+    known.likes = [model((*(head or shape[:2]), *shape[2:]), image) for shape in known.layout.shapes]
+    return known
+
+
+def made_apart(image: Tensor, known: Known) -> list[Tensor]:
+    """Levels 1.. of a tensor."""
+    abi = _tensor_abi
+    layout = known.layout
+    made: list[Tensor] = [_empty_like(like, memory_format=DENSE) for like in known.likes]
+    packed = layout.pack_apart([image.data_ptr(), *[level.data_ptr() for level in made]])
+    if not layout.workspace:
+        status = abi.raw_reduce(place_of(image), packed, layout.levels, known.odd, None, abi.NO_BYTES)
+    else:
+        size = abi.reduce_workspace_bytes(image.reshape(-1, *image.shape[-3:]), layout.levels)
+        workspace = torch.empty(size, dtype=torch.uint8, device=image.device)
+        library: Any = abi._library
+        status = library.saccade_reduce(place_of(image), packed, layout.levels, known.odd, workspace.data_ptr(), size)
+    if status != 0:
+        abi._fail(abi._open(), status)
+    return made
