@@ -68,8 +68,8 @@ class StagedTexture {
 
 // The texture is its own reference: a frame is compared with level 0, never with the previous frame, so with min_pixels
 // 0 texture and frame never differ by more than `threshold`. The first update() damages everything.
-// One thread: the one that made it. Per-frame calls allocate nothing. Throws std::invalid_argument for a frame of
-// another size or format, and DeviceError when a GPU fails; then damage_everything() is due.
+// One thread at a time; of gl, the one that made it. Per-frame calls allocate nothing. Throws std::invalid_argument for
+// a frame of another size or format, and DeviceError when a GPU fails; then damage_everything() is due.
 class Texture : public Levels {
  public:
   // Finds the tiles that differ from level 0 and brings them, and all levels, up to the frame. A device may be at it
@@ -80,6 +80,12 @@ class Texture : public Levels {
   virtual std::int64_t bytes_written() = 0;  // to level 0 by the last update(), padding included. May wait as damage()
   virtual void damage_everything() = 0;      // by the next update(), with energies of 0: a seek, a failed upload
   virtual void configure(const DiffConfig& config) = 0;
+  // For another stream of the same size and format: as newly made with `config`, in the memory that it has. Waits for
+  // the device; frames are not needed any more. False: it can't, and is to be destroyed.
+  virtual bool start_over(const DiffConfig& config) {
+    static_cast<void>(config);
+    return false;
+  }
 
   // Trilinear samples of `plan` with the colour matrix applied, into `batch` (same N and S). Patches with coverage 0
   // become zeros in u8, and the value of zero R'G'B' otherwise. Waits until they are there.

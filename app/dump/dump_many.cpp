@@ -77,11 +77,12 @@ void dump_many(const Options& options, const std::vector<DumpTarget>& targets, i
   ManyLine line(options.progress == ProgressMode::kAuto && isatty(STDERR_FILENO) != 0, targets.size());
   std::size_t at = 0;
   std::atomic<bool> stopped{false};
+  KeptTextures kept(static_cast<std::size_t>(jobs));
   Streams streams(streams_config(options.pipeline.backend, jobs));
   streams.run([&]() -> std::unique_ptr<StreamTask> {
     if (at == targets.size() || stopped || interrupt.requested()) return nullptr;
     const DumpTarget& target = targets[at++];
-    DumpJob job{shared, target.uri, target.directory, {}, {}};
+    DumpJob job{shared, target.uri, target.directory, {}, {}, &kept};
     job.on_frames = [&line, before = std::int64_t{0}](std::int64_t frames) mutable {
       line.count(frames - before);
       before = frames;

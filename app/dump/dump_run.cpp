@@ -27,18 +27,20 @@ std::vector<Emission> make_slots(Session& session) {
 }
 
 // The writer waits for patches, not the pipeline.
-SessionConfig dump_config(const Options& options, const std::string& uri, const std::function<void()>& on_ready) {
+SessionConfig dump_config(const Options& options, const std::string& uri, const std::function<void()>& on_ready,
+                          KeptTextures* kept) {
   SessionConfig config = session_config(options, uri);
   config.frames_ahead = kFramesAhead;
   config.on_ready = on_ready;
   config.pipeline.wait_for_patches = false;
+  config.pipeline.kept = kept;
   return config;
 }
 
 }  // namespace
 
 DumpRun::DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,
-                 const std::function<void()>& on_ready)
+                 const std::function<void()>& on_ready, KeptTextures* kept)
     : options_(options),
       uri_(uri),
       directory_(directory),
@@ -49,7 +51,7 @@ DumpRun::DumpRun(const Options& options, const std::string& uri, const std::stri
   lock_.take(directory);
   const InputIdentity& identity = options.dump.resume ? hash_.finish() : hash_.now();
   if (decide_target(directory, options.dump, meta_identity(options, identity)) == TargetAction::kSkip) return;
-  session_ = std::make_unique<Session>(dump_config(options, uri, on_ready));
+  session_ = std::make_unique<Session>(dump_config(options, uri, on_ready, kept));
   begin_ = Clock::now();
   scope_.emplace(interrupt, *session_);
 }

@@ -39,8 +39,9 @@ class DumpRun {
 
   // Opens the input and starts decoding, unless the folder holds this very dump. `options` outlives the run. on_ready:
   // called, on any thread, when step(false) may have work again.
+  // kept: textures of other runs, which outlive this one; null: none.
   DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,
-          const std::function<void()>& on_ready = {});
+          const std::function<void()>& on_ready = {}, KeptTextures* kept = nullptr);
   ~DumpRun();
   bool skipped() const { return session_ == nullptr; }  // then finish() is next
   bool ready() const;                                   // begin() would not wait for the source

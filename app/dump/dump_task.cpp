@@ -42,15 +42,24 @@ DumpTask::DumpTask(DumpJob job, RunInterrupt& interrupt) : job_(std::move(job)),
 }
 
 void DumpTask::open(Wakeup& wakeup) {
-  run_ = std::make_unique<DumpRun>(job_.options, job_.uri, job_.directory, interrupt_, [&wakeup] { wakeup.notify(); });
+  run_ = std::make_unique<DumpRun>(
+      job_.options, job_.uri, job_.directory, interrupt_, [&wakeup] { wakeup.notify(); }, job_.kept);
+  const PipelineConfig& pipeline = job_.options.pipeline;
+  if (suits_any_thread(pipeline.backend, pipeline.upload)) begin();
+}
+
+// Makes memory and files: all streams of a launcher would wait for that, so it is an opener's where it can be.
+void DumpTask::begin() {
+  if (begun_ || run_->skipped()) return;
+  run_->begin();
+  begun_ = true;
 }
 
 StreamTask::Step DumpTask::step() {
   if (run_->skipped()) return Step::kEnded;
   if (!begun_) {
     if (!run_->ready()) return Step::kNothing;
-    run_->begin();
-    begun_ = true;
+    begin();
   }
   const DumpRun::Step step = run_->step(false);
   if (step == DumpRun::Step::kNothing) return Step::kNothing;

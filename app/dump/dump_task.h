@@ -26,6 +26,7 @@ struct DumpJob {
   std::string directory;
   std::function<void(std::int64_t frames)> on_frames;  // so many so far; after each frame, on its launcher's thread
   std::function<void(const DumpEnd&)> on_end;          // once; any thread
+  KeptTextures* kept = nullptr;                        // of all jobs; outlives them
 };
 
 // How many streams of this backend run side by side, unless the user says it: on the CPU one a core, on a GPU enough
@@ -46,6 +47,7 @@ class DumpTask final : public StreamTask {
   void fail(std::exception_ptr error) override;
 
  private:
+  void begin();
   DumpJob job_;
   RunInterrupt& interrupt_;
   std::unique_ptr<DumpRun> run_;

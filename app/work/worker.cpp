@@ -127,7 +127,10 @@ Json event_of(const std::string& key, const DumpEnd& end, Backend backend) {
 class Worker {
  public:
   explicit Worker(const Json& first, Options options)
-      : options_(std::move(options)), jobs_(first.at("jobs")), events_(first.at("beat_s").get<double>()) {
+      : options_(std::move(options)),
+        jobs_(first.at("jobs")),
+        kept_(static_cast<std::size_t>(jobs_)),
+        events_(first.at("beat_s").get<double>()) {
     options_.dump.hash_input = false;
     options_.progress = ProgressMode::kNone;
     share_machine(options_, jobs_, first.at("cores"));
@@ -144,7 +147,7 @@ class Worker {
     if (!std::getline(std::cin, line) || line.empty()) return nullptr;
     const Json json = Json::parse(line);
     const WorkItem item = item_of(json.at("item"));
-    DumpJob job{options_, json.at("path"), json.at("dir"), {}, {}};
+    DumpJob job{options_, json.at("path"), json.at("dir"), {}, {}, &kept_};
     SourceConfig& source = job.options.source;
     source.start_s = static_cast<double>(item.start_ns) / 1e9;
     if (item.end_ns) source.duration_s = static_cast<double>(*item.end_ns - item.start_ns) / 1e9;
@@ -158,6 +161,7 @@ class Worker {
 
   Options options_;
   const int jobs_;
+  KeptTextures kept_;
   RunInterrupt interrupt_;
   Events events_;
 };

@@ -54,6 +54,27 @@ const Driver& driver() {
 // The driver's codes are the runtime's, by number.
 void check(CUresult code, const char* call) { cuda_check(static_cast<cudaError_t>(code), call); }
 
+// Asked once for a process: the driver takes milliseconds, and each stream that is opened wants to know.
+cudaError_t describe(int ordinal, CudaDevice& device) {
+  static std::mutex mutex;
+  static auto* const known = new std::map<int, CudaDevice>;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known->try_emplace(ordinal);
+  if (is_new) {
+    cudaDeviceProp properties{};
+    if (const cudaError_t error = cudaGetDeviceProperties(&properties, ordinal); error != cudaSuccess) {
+      known->erase(at);
+      return error;
+    }
+    at->second = {.name = properties.name,
+                  .compute_major = properties.major,
+                  .compute_minor = properties.minor,
+                  .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem)};
+  }
+  device = at->second;
+  return cudaSuccess;
+}
+
 }  // namespace
 
 CudaStatus query_cuda() {
@@ -76,15 +97,12 @@ CudaStatus query_cuda() {
   }
   used_at = forks;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    cudaDeviceProp properties{};
-    if (const cudaError_t error = cudaGetDeviceProperties(&properties, ordinal); error != cudaSuccess) {
+    CudaDevice& device = status.devices.emplace_back();
+    if (const cudaError_t error = describe(ordinal, device); error != cudaSuccess) {
+      status.devices.clear();
       status.error = reason("cudaGetDeviceProperties", error);
       return status;
     }
-    status.devices.push_back({.name = properties.name,
-                              .compute_major = properties.major,
-                              .compute_minor = properties.minor,
-                              .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem)});
   }
   if (status.devices.empty()) status.error = "no device";
   return status;

@@ -36,6 +36,12 @@ void CpuTileDiffer::configure(const DiffConfig& config) {
   config_.noise_floor = std::clamp(config.noise_floor, 0, 256);
 }
 
+void CpuTileDiffer::start_over(const DiffConfig& config) {
+  configure(config);
+  damage_.clear();
+  everything_ = true;
+}
+
 const Damage& CpuTileDiffer::diff(const FrameView& frame) {
   if (begin(frame)) {
     for (int ty = 0; ty < texture_.layout().tiles.rows; ++ty) diff_row(read_row(frame, ty), ty);

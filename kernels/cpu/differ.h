@@ -22,6 +22,7 @@ class CpuTileDiffer {
   const Damage& diff(const FrameView& frame);  // valid until the next diff()
   void damage_everything() { everything_ = true; }
   void configure(const DiffConfig& config);
+  void start_over(const DiffConfig& config);  // as newly made
 
   // diff() in steps, a row of tiles at a time. begin() returns false when every tile is damaged and no row need be
   // compared; read_row() gives the rows of each plane, until the next read_row(). Throws as diff() does.

@@ -4,6 +4,11 @@
 #include <cstring>
 
 namespace saccade {
+namespace {
+
+constexpr Patch kNowhere{.lod = -1};
+
+}  // namespace
 
 CpuTexture::CpuTexture(const PyramidLayout& layout, const DiffConfig& diff, bool staged, const CpuOps& ops)
     : pyramid_(layout, ops), differ_(pyramid_, diff), staged_(staged) {}
@@ -28,6 +33,14 @@ void CpuTexture::update(const FrameView& frame) {
   pyramid_.refresh_coarse();
 }
 
+// The next update writes all of level 0, so what the levels hold meanwhile is never seen.
+bool CpuTexture::start_over(const DiffConfig& config) {
+  differ_.start_over(config);
+  bytes_ = 0;
+  std::fill(places_.begin(), places_.end(), kNowhere);
+  return true;
+}
+
 std::int64_t CpuTexture::upload(const FrameView& frame, const Damage& damage) {
   bytes_ = pyramid_.upload(frame, damage);
   return bytes_;
@@ -39,7 +52,7 @@ void CpuTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::span
   const std::size_t count = plan.count();
   if (last_.count() != count || last_.patch_size() != batch.patch_size() || last_.format() != batch.format()) {
     last_ = PatchBatch(count, batch.patch_size(), batch.format());
-    places_.assign(count, Patch{.lod = -1});  // nowhere
+    places_.assign(count, kNowhere);
     wanted_.resize(count);
   }
   const std::size_t bytes = batch.patch_bytes();

@@ -24,6 +24,7 @@ class CpuTexture final : public Texture, public StagedTexture {
   std::int64_t bytes_written() override { return bytes_; }
   void damage_everything() override { differ_.damage_everything(); }
   void configure(const DiffConfig& config) override { differ_.configure(config); }
+  bool start_over(const DiffConfig& config) override;
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override {
     pyramid_.sample(plan, color, batch);
   }

@@ -76,7 +76,8 @@ CudaState::CudaState(const PyramidLayout& shape, const CudaTextureConfig& config
       damage(shape.tiles),
       slots{InputSlot(device), InputSlot(device)},
       plan_copied(device),
-      batch_read(device) {
+      batch_read(device),
+      batches(std::make_shared<KeptBatches>(config.kept_batches)) {
   const CudaDeviceGuard guard = on_device();
   early_launch = sampler_can_wait(device);
   for (int p = 0; p < layout.plane_count; ++p) {
@@ -100,6 +101,22 @@ CudaState::CudaState(const PyramidLayout& shape, const CudaTextureConfig& config
   packed_bytes = table_bytes + static_cast<std::size_t>(layout.tiles.count()) * tile_bytes;
   diff_tiles = CudaBuffer(device, table_bytes);
   diff_tiles_host = PinnedBuffer(device, table_bytes);
+}
+
+// The next update writes all of level 0, its levels and sums. What only saves work stays: buffers and their sizes.
+void CudaState::start_over(const DiffConfig& config) {
+  diff = config;
+  everything_next = true;
+  diff_everything = false;
+  reads_frame = false;
+  damage_fetched = true;
+  damage.clear();
+  levels_done = false;
+  plan_patches.clear();
+  plan_size = 0;
+  hardware = false;
+  const CudaDeviceGuard guard = on_device();
+  caller.reset();
 }
 
 // Three planes with rows rounded up take most.

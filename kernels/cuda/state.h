@@ -14,6 +14,7 @@
 #include "gpu/cuda/stream.h"
 #include "gpu/cuda/timer.h"
 #include "kernels/cuda/caller_work.h"
+#include "kernels/cuda/kept_batches.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/storage.h"
 #include "kernels/cuda/texture.h"
@@ -60,8 +61,9 @@ struct CudaState {
     CudaState& state_;
     DeviceTime::Work work_;
   };
-  void reserve_input();  // for any host frame of this size
-  void open_texture();   // before work on it is queued: also looks up the handles of its levels
+  void start_over(const DiffConfig& config);  // nothing is queued
+  void reserve_input();                       // for any host frame of this size
+  void open_texture();                        // before work on it is queued: also looks up the handles of its levels
 
   void check_frame(const FrameView& frame) const;         // that it fits, and that this device can read it
   SourceParams source_on_device(const FrameView& frame);  // host frames are copied to the device whole
@@ -128,6 +130,7 @@ struct CudaState {
   std::vector<CudaTimer> timers;  // by DeviceTime::Work; empty: nothing is measured
   bool early_launch = false;
   std::unique_ptr<CallerWork> caller;  // null: nothing went into a caller's memory
+  std::shared_ptr<KeptBatches> batches;
 };
 
 }  // namespace saccade::cuda

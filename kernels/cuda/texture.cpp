@@ -15,26 +15,27 @@ namespace saccade {
 namespace cuda {
 namespace {
 
-// Page-locked memory of a batch of patches, and the mark that says when they have come. Freed only after the device has
-// written what it was told to. wait() sleeps: a writer's thread is in no hurry.
+// Page-locked memory of a batch of patches, and the mark that says when they have come. Freed, or kept, only after the
+// device has written what it was told to. wait() sleeps: a writer's thread is in no hurry.
 class CudaPatchMemory final : public PatchMemory {
  public:
-  CudaPatchMemory(int device, std::size_t size_bytes)
-      : bytes_(device, size_bytes), written_(device, CudaEvent::Kind::kSleep) {}
+  CudaPatchMemory(BatchMemory memory, const std::shared_ptr<KeptBatches>& kept)
+      : memory_(std::move(memory)), kept_(kept) {}
   ~CudaPatchMemory() override {
     try {
-      written_.wait();
+      memory_.written.wait();
+      if (const auto kept = kept_.lock()) kept->give(std::move(memory_));
     } catch (const CudaError&) {  // a lost device writes nothing
     }
   }
 
-  std::byte* data() override { return bytes_.as<std::byte>(); }
-  void wait() const override { written_.wait(); }
-  CudaEvent& written() { return written_; }
+  std::byte* data() override { return memory_.bytes.as<std::byte>(); }
+  void wait() const override { memory_.written.wait(); }
+  CudaEvent& written() { return memory_.written; }
 
  private:
-  PinnedBuffer bytes_;
-  CudaEvent written_;
+  BatchMemory memory_;
+  std::weak_ptr<KeptBatches> kept_;  // the texture's; batches may outlive it
 };
 
 }  // namespace
@@ -94,6 +95,13 @@ const Damage& CudaTexture::damage() {
 std::int64_t CudaTexture::bytes_written() { return bytes_of(damage(), state_->layout); }
 void CudaTexture::damage_everything() { state_->everything_next = true; }
 void CudaTexture::configure(const DiffConfig& config) { state_->diff = config; }
+
+bool CudaTexture::start_over(const DiffConfig& config) {
+  if (!state_->timers.empty()) return false;
+  wait();
+  state_->start_over(config);
+  return true;
+}
 
 StagedTexture* CudaTexture::staged() { return state_->staged ? this : nullptr; }
 
@@ -180,7 +188,8 @@ void CudaTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBat
 PatchBatch CudaTexture::make_batch(std::size_t count, int patch_size, const SampleFormat& format) const {
   const std::size_t bytes = PatchBatch::bytes_of(count, patch_size, format);
   if (bytes == 0) return PatchBatch(count, patch_size, format);
-  return PatchBatch(count, patch_size, format, std::make_unique<cuda::CudaPatchMemory>(state_->device, bytes));
+  auto memory = std::make_unique<cuda::CudaPatchMemory>(state_->batches->take(state_->device, bytes), state_->batches);
+  return PatchBatch(count, patch_size, format, std::move(memory));
 }
 
 void CudaTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t>,

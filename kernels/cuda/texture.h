@@ -19,6 +19,9 @@ struct CudaTextureConfig {
   DiffConfig diff;
   bool staged = false;  // one launch a step: the reference, and for profiling
   int device = 0;       // CUDA's ordinal
+  // So many batches that are gone leave their page-locked memory for the next ones. Making it would stall all others
+  // on the device.
+  std::size_t kept_batches = 0;
 };
 
 // Everything runs in one stream of its own. update() is one launch, and its damage stays on the device, as a word a
@@ -42,6 +45,7 @@ class CudaTexture final : public Texture, public StagedTexture, public DeviceTex
   std::int64_t bytes_written() override;
   void damage_everything() override;
   void configure(const DiffConfig& config) override;
+  bool start_over(const DiffConfig& config) override;  // not where measure_device() was called
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
   PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const override;  // page-locked
   void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,

@@ -77,6 +77,10 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
   throw UsageError(fmt::format("backend {}: it is one of {}", asked, choices(", ")));
 }
 
+bool suits_any_thread(Backend backend, UploadPath upload) {
+  return backend == Backend::kCpu || (backend == Backend::kCuda && upload != UploadPath::kPbo);
+}
+
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout) {
   const BackendRow& row = row_of(config.backend);
   if (row.make == nullptr) {

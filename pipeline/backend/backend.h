@@ -37,13 +37,18 @@ struct BackendConfig {
   MemorySpace frames = MemorySpace::kHost;  // where the first one lies; later ones may come from elsewhere
   bool calibrate = true;                    // gl: by the costs measured here; false: by fixed ones, the same everywhere
   int device = 0;                           // of cuda: its ordinal
+  bool kept = false;                        // one stream after the other will use it: Texture::start_over()
   // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
   // and cuda with UploadPath::kPbo, make an offscreen one, which the texture owns.
   const gl::Context* gl = nullptr;
   Log log;
 };
 
-// On the thread that will use it. Throws DeviceError when the device refuses, UnavailableError for what is not there.
+// Whether such a texture may be made, used and destroyed on several threads, one at a time: OpenGL's belong to one.
+bool suits_any_thread(Backend backend, UploadPath upload);
+
+// On the thread that will use it, unless it suits any. Throws DeviceError when the device refuses, UnavailableError for
+// what is not there.
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout);
 
 // What a backend is made of. Each has one of these, in its own file; backend.cpp lists them.

@@ -12,6 +12,8 @@
 namespace saccade {
 namespace {
 
+constexpr std::size_t kBatchesKept = 16;  // more than a dump has on their way
+
 std::string why_not(int device) {
   const CudaStatus status = query_cuda();
   if (!status.error.empty()) return status.error;
@@ -32,7 +34,8 @@ std::string why_not(int device) {
 
 std::unique_ptr<Texture> make(const BackendConfig& config, const PyramidLayout& layout) {
   if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_texture(config, layout);
-  auto texture = std::make_unique<CudaTexture>(layout, CudaTextureConfig{config.diff, config.staged, config.device});
+  const CudaTextureConfig wanted{config.diff, config.staged, config.device, config.kept ? kBatchesKept : 0};
+  auto texture = std::make_unique<CudaTexture>(layout, wanted);
   if (config.frames == MemorySpace::kHost) texture->reserve_for_host_frames();
   return texture;
 }

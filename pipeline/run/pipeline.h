@@ -13,6 +13,7 @@
 #include "kernels/patch_target.h"
 #include "kernels/texture.h"
 #include "pipeline/backend/backend.h"
+#include "pipeline/backend/kept_textures.h"
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/scanpath.h"
 #include "pipeline/log.h"
@@ -43,6 +44,7 @@ struct PipelineConfig {
   bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
   bool measure_device = false;   // also take the device's own time (device_times)
   int device = 0;                // of backend cuda: its ordinal
+  KeptTextures* kept = nullptr;  // borrowed: the texture is one of these, and goes back there. Null: its own
   Log log;                       // of the backend
 };
 

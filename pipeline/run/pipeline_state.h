@@ -8,6 +8,7 @@
 
 #include "kernels/device_texture.h"
 #include "kernels/texture.h"
+#include "pipeline/backend/kept_textures.h"
 #include "pipeline/run/changed/emitted_bytes.h"
 #include "pipeline/run/changed/emitted_places.h"
 #include "pipeline/run/changed/patch_history.h"
@@ -18,7 +19,7 @@ namespace saccade {
 struct Pipeline::State {
   PyramidLayout layout;
   FrameGeometry geometry_px;
-  std::unique_ptr<Texture> texture;
+  TexturePtr texture;
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
   PatchHistory history;
@@ -45,15 +46,28 @@ struct Pipeline::State {
         MemorySpace frames, const gl::Context* gl)
       : layout(shape),
         geometry_px(frame_geometry),
-        texture(make_texture({config.backend, config.diff, config.staged, config.upload, frames, config.calibrate,
-                              config.device, gl, config.log},
-                             shape)),
+        texture(take_texture(config, shape, frames, gl)),
         lattice(make_lattice(config.lattice, frame_geometry)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)),
         history(shape, lattice->patch_count()),
         emitted_as(config.samples),
         emitted(EmittedBytes::of(*lattice, config.lattice.patch_size, config.samples)) {
     if (config.measure_device) texture->measure_device();
+  }
+
+  static TexturePtr take_texture(const PipelineConfig& config, const PyramidLayout& shape, MemorySpace frames,
+                                 const gl::Context* gl) {
+    const BackendConfig backend{.backend = config.backend,
+                                .diff = config.diff,
+                                .staged = config.staged,
+                                .upload = config.upload,
+                                .frames = frames,
+                                .calibrate = config.calibrate,
+                                .device = config.device,
+                                .gl = gl,
+                                .log = config.log};
+    if (config.kept != nullptr) return config.kept->take(backend, shape);
+    return TexturePtr(make_texture(backend, shape).release());
   }
 
   bool fits(const FrameView& frame) const {

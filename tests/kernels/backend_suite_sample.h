@@ -133,6 +133,49 @@ TEST_P(BackendSuite, BatchesInFlight_HoldTheirOwnFrame) {
   }
 }
 
+// A texture that starts over is a new one: nothing of its last stream, settings or patches is left.
+TEST_P(BackendSuite, StartedOver_EqualsANewOne) {
+  constexpr DiffConfig kBefore{8, 2, 8};
+  constexpr DiffConfig kAfter{1, 0, 0};
+  for (const PixelLayout layout : kLayouts) {
+    for (const int levels : {1, 7, 9}) {
+      const SuiteCase c{layout, 161, 121, levels, 50};
+      SamplePair pair(c, make(c.shape(), kBefore));
+      const PatchPlan plan = random_plan(c.shape(), 30, 16, false, pair.rng);
+      const ColorSpec color = suite_color(layout, c.seed);
+      const std::vector<std::uint8_t> unchanged(plan.count(), 0);
+      {
+        PatchBatch last = pair.texture->make_batch(plan.count(), 16, {});
+        for (int n = 0; n < 3; ++n) {
+          pair.frame.randomize(pair.rng);
+          pair.texture->update(place(pair.frame.view()));
+          pair.texture->submit(plan, color, {}, last);
+        }
+        last.wait();
+      }
+      ASSERT_EQ(pair.texture->start_over(kAfter), GetParam().starts_over);
+      if (!GetParam().starts_over) return;
+      PlainTexture fresh(c.shape(), kAfter);
+      for (int step = 0; step < 3; ++step) {
+        SCOPED_TRACE(fmt::format("{} step {}", c.text(), step));
+        if (step > 0) disturb(pair.frame, pair.rng, 6);
+        pair.texture->update(place(pair.frame.view()));
+        const std::int64_t bytes = fresh.update(pair.frame.view());
+        ASSERT_NO_FATAL_FAILURE(expect_same_damage(fresh.differ.damage(), pair.texture->damage(), c.text()));
+        ASSERT_EQ(pair.texture->bytes_written(), bytes);
+        ASSERT_NO_FATAL_FAILURE(expect_same_levels(fresh.levels, *pair.texture, c.text()));
+        PatchBatch expected(plan.count(), 16, {});
+        PatchBatch actual = pair.texture->make_batch(plan.count(), 16, {});
+        fresh.levels.sample(plan, color, expected);
+        pair.texture->submit(plan, color, step == 0 ? std::span(unchanged) : std::span<const std::uint8_t>{}, actual);
+        actual.wait();
+        expect_close(expected, actual, GetParam().samples.u8, c.text());
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
 // Where the caller vouches that a patch is as before, its samples may be copied: the bytes are those of sampling.
 TEST_P(BackendSuite, UnchangedPatches_KeepTheirBytes) {
   const SuiteCase c{PixelLayout::kNv12, 160, 96, 3, 12};

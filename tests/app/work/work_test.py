@@ -232,7 +232,7 @@ class Work(WorkTest):
 
 class Jobs(WorkTest):
     def dumps(self, out):
-        return {path.relative_to(out): path.read_bytes() for path in out.rglob("*.npy")}
+        return {path.relative_to(out): sha256(path.read_bytes()) for path in out.rglob("*.npy")}
 
     def test_severalAtOnce_theBytesOfOneByOne(self):
         bad = self.folder / "bad.mp4"
@@ -247,6 +247,55 @@ class Jobs(WorkTest):
         self.assertEqual(codes, [3, 3])
         self.assertEqual(self.dumps(self.folder / "one"), self.dumps(self.folder / "three"))
         self.assertEqual(len(self.dumps(self.folder / "one")), 4 * self.count)
+
+    def test_manyKindsInAnyOrder_theBytesOfSingleDumps(self):
+        """What one video leaves in its slot is never seen in the next one's bytes."""
+        kinds = self.kinds()
+        single, options = {}, ["--backend", "cpu", "--every", "frame", "--threads", "1"]  # FFmpeg mends damage by its threads
+        for name, path in kinds.items():
+            done = saccade("dump", path, "-o", self.folder / "single" / name, *options)
+            self.assertEqual(done.returncode, 3 if name == "cut" else 0, done.stderr)
+            single[name] = self.dumps(self.folder / "single" / name)
+        forth = list(kinds)
+        for run, order in enumerate((forth, forth[::-1], forth[::2] + forth[1::2])):
+            out = self.folder / f"order{run}"
+            done = saccade("dump", *(kinds[name] for name in order), "-o", out, "--jobs", "2", *options)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            for name in order:
+                self.assertEqual(self.dumps(out / f"{name}{kinds[name].suffix}"), single[name], name)
+
+    def kinds(self):
+        """Videos of one size that differ in all else, and some of another size."""
+        folder = self.folder / "kinds"
+        folder.mkdir()
+
+        def made(name, *options, size="128x96"):
+            path = folder / name
+            ffmpeg("-f", "lavfi", "-i", f"testsrc2=size={size}:rate=20:duration=1,noise=alls=8:allf=t", *options, path)
+            return path
+
+        x264 = ("-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p")
+        kinds = {
+            "plain": made("plain.mp4", *x264),
+            "b": made("b.mp4", *x264, "-bf", "3", "-x264-params", "open-gop=1:keyint=8"),
+            "fields": made("fields.mp4", *x264, "-flags", "+ildct+ilme", "-x264-params", "tff=1"),
+            "deep": made("deep.mp4", *x264[:4], "-pix_fmt", "yuv420p10le"),
+            "full": made("full.mp4", *x264, "-color_range", "pc", "-colorspace", "bt709"),
+            "small": made("small.mp4", *x264, size="96x64"),
+            "hevc": made("hevc.mp4", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p"),
+            "vp9": made("vp9.webm", "-c:v", "libvpx-vp9", "-deadline", "realtime", "-pix_fmt", "yuv420p"),
+            "rgb": made("rgb.mkv", "-c:v", "ffv1", "-pix_fmt", "gbrp"),
+        }
+        kinds["rotated"] = folder / "rotated.mp4"
+        ffmpeg("-i", kinds["plain"], "-c", "copy", "-metadata:s:v", "rotate=90", kinds["rotated"])
+        transport = folder / "cut.ts"
+        ffmpeg("-i", kinds["b"], "-c", "copy", transport)
+        data = bytearray(transport.read_bytes())
+        for at in range(len(data) // 3, len(data) * 2 // 3, 1000):
+            data[at:at + 40] = bytes(40)
+        transport.write_bytes(data)
+        kinds["cut"] = transport
+        return kinds
 
     def test_oneThatEndsEarly_doesNotEndTheOthers(self):
         out = self.folder / "early"

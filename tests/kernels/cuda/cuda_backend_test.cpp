@@ -67,6 +67,7 @@ SuiteBackend in_gl(const char* name, Frames frames, UploadPath path, GlSharing s
                                            CudaGlTextureConfig{{diff, staged, 0}, path, sharing, false});
   };
   backend.counts_tiles = path != UploadPath::kPbo;
+  backend.starts_over = false;
   return backend;
 }
 

@@ -25,6 +25,7 @@ SuiteBackend on_gl(const char* name, GlWork work, UploadPath path, UploadCost co
     return std::make_unique<GlTexture>(*testing::shared_context(why), layout, GlTextureConfig{work, path, cost, diff});
   };
   backend.counts_tiles = false;
+  backend.starts_over = false;
   // Shaders may fuse and reorder. f16 has an ulp of 2^-10 below 2. A position between 512 and 1024 has one of 2^-14: a
   // sample moves by as much, and by 3.8 times that where it is divided by a deviation.
   if (work == GlWork::kCompute) backend.samples = {1.0, 2.5e-3, 3.8 / 16384};
