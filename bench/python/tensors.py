@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Tensor operations beside torch (eager and compiled) and nvdiffrast. Medians of CUDA events, as a Markdown table.
 
-    PYTHONPATH=python bench/python/tensors.py [--only WORD] [--compile] [--device cpu --small] [--host]
+    PYTHONPATH=python bench/python/tensors.py [--only WORD] [--compile] [--device cpu --small] [--host | --bars]
 
 nvdiffrast and KeOps take part where they can be imported. Each row's ways run one after another in one process.
-`graph`: the same calls in a CUDA graph. `host`: what the host alone spends on a call, while the GPU works on. On the
-CPU times are the clock's. --host: what the parts of a small call cost the host, on tensors too small to matter.
+`graph`: the same calls in a CUDA graph. `gpu`: events around calls that wait for the GPU, so that the host counts
+nothing. `host`: what the host alone spends on a call, while the GPU works on. On the CPU times are the clock's. --host:
+what the parts of a small call cost the host, on tensors too small to matter. --bars: the rows of small calls alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import pysaccade as sc
 from pysaccade import reference
 
 Way = Callable[[], Any]
-COLUMNS = ("ours", "host", "graph", "torch", "compiled", "nvdiffrast", "KeOps")
+COLUMNS = ("ours", "host", "gpu", "graph", "torch", "compiled", "nvdiffrast", "KeOps")
 try:
     import nvdiffrast.torch as dr
 except ImportError:
@@ -38,8 +39,8 @@ except ImportError:
 class Bench:
     """One device; measures ways of doing one thing and prints a row."""
 
-    def __init__(self, device: str, small: bool, with_compile: bool, only: str) -> None:
-        self.device, self.small, self.with_compile, self.only = device, small, with_compile, only
+    def __init__(self, device: str, small: bool, with_compile: bool, only: str, bars: bool) -> None:
+        self.device, self.small, self.with_compile, self.only, self.bars = device, small, with_compile, only, bars
         self.cuda = device.startswith("cuda")
 
     def size(self, pixels: int) -> int:
@@ -56,6 +57,8 @@ class Bench:
             way = ways.get(column)
             if column == "host" and self.cuda:
                 cells.append(f"{self.host_us(ways['ours']):.1f}")
+            elif column == "gpu" and self.cuda:
+                cells.append(f"{self.gpu_us(ways['ours']):.1f}")
             else:
                 cells.append("-" if way is None else self.cell(way))
         print(f"| {name} | {' | '.join(cells)} | {bar} |", flush=True)
@@ -96,6 +99,21 @@ class Bench:
                 way()
             found.append((time.perf_counter() - begin) * 1e6 / calls)
         return min(found)
+
+    def gpu_us(self, way: Way, calls: int = 30) -> float:
+        """Median of events around calls that all were made while the GPU slept."""
+        host_us = self.host_us(way, calls)
+        torch.cuda.synchronize()
+        torch.cuda._sleep(int(host_us * calls * 1.5 * 2000))  # cycles, at 2 GHz
+        pairs = []
+        for _ in range(calls):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            way()
+            end.record()
+            pairs.append((begin, end))
+        torch.cuda.synchronize()
+        return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
 
     def once_us(self, way: Way) -> float:
         if self.cuda:
@@ -152,7 +170,7 @@ def pyramids(bench: Bench) -> None:
         ((8, 40, 1024, 1024), torch.float16, "1.25 of the bytes"),
         ((8, 40, 1024, 1024), torch.uint8, "1.25 of the bytes"),
     ]
-    for (batch, channels, height, width), dtype, bar in cases:
+    for (batch, channels, height, width), dtype, bar in cases[: 1 if bench.bars else None]:
         shape = (bench.batch(batch), channels, bench.size(height), bench.size(width))
         x = (torch.rand(shape, device=bench.device) * 255).to(dtype)
         others: dict[str, Way | None] = {}
@@ -176,7 +194,7 @@ def places(plan: sc.PatchPlan, width: int) -> torch.Tensor:
 
 def patches(bench: Bench) -> None:
     cases = [(1, 3, "25, graph 18", "120"), (32, 3, "190", "800"), (8, 40, "", "2200")]
-    for many, channels, forward_bar, both_bar in cases:
+    for many, channels, forward_bar, both_bar in cases[: 1 if bench.bars else None]:
         batch, size = bench.batch(many), bench.size(1024)
         x = torch.rand(batch, channels, size, size, device=bench.device)
         lattice = sc.Lattice(patches=273, size=(size, size), levels=5)
@@ -222,6 +240,8 @@ def patches(bench: Bench) -> None:
         theirs = both_nvdiffrast if dr is not None and bench.cuda else None
         found = bench.ways(both, graph=False, torch=both_torch, nvdiffrast=theirs)
         bench.row(f"the same, forward + backward to image and uv, {[batch, channels, size, size]}", both_bar, found)
+        if bench.bars:
+            continue
         torch.use_deterministic_algorithms(True)
         bench.row("the same, deterministic", "x 32: 1600", bench.ways(both, graph=False))
         torch.use_deterministic_algorithms(False)
@@ -247,7 +267,8 @@ def iter_for_ever(frames: list[torch.Tensor]) -> Iterator[torch.Tensor]:
 
 
 def fields(bench: Bench) -> None:
-    for points, gaussians, bars in ((500, 1000, ("15", "60")), (100_000, 10_000, ("900", "3900"))):
+    sizes = [(500, 1000, ("15", "60")), (100_000, 10_000, ("900", "3900"))]
+    for points, gaussians, bars in sizes[: 1 if bench.bars else None]:
         if bench.small:
             points, gaussians = min(points, 500), min(gaussians, 1000)  # noqa: PLW2901
         x, mean = (torch.rand(n, 3, device=bench.device) for n in (points, gaussians))
@@ -321,6 +342,12 @@ def parts_of_a_call(bench: Bench) -> None:
     patches = pyramid.sample_patches(plan)
     push = torch.randn_like(patches)
     event = torch.cuda.Event(enable_timing=True) if bench.cuda else None
+    texture = sc.TexturePyramid.create_persistent((32, 32), device=bench.device)
+    frames = iter_for_ever([torch.full((3, 32, 32), n, dtype=torch.uint8, device=bench.device) for n in (3, 4)])
+    points, mean = (torch.rand(n, 3, device=bench.device) for n in (4, 3))
+    field = points, mean, torch.eye(3, device=bench.device).repeat(3, 1, 1), torch.rand(3, 1, device=bench.device)
+    moved = [each.clone().requires_grad_() for each in field]
+    back = torch.ones(4, 1, device=bench.device)
 
     def forward() -> Any:
         made = sc.TexturePyramid(learns, levels=5)
@@ -341,6 +368,9 @@ def parts_of_a_call(bench: Bench) -> None:
         "the library's levels": lambda: pyramid._storage.fill(1),
         "forward": forward,
         "forward + backward": lambda: torch.autograd.grad(forward(), (learns, centers), push),
+        "persistent update": lambda: texture.update(next(frames)),
+        "Gaussian field": lambda: sc.gaussian_field(*field),
+        "Gaussian field, + backward": lambda: torch.autograd.grad(sc.gaussian_field(*moved), moved, back),
         "sum, forward + backward": lambda: torch.autograd.grad(learns.sum(), learns),
     }
     print("| part | host, us |\n|---|---|")
@@ -364,9 +394,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose name holds this")
     parser.add_argument("--small", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--compile", action="store_true", help="torch.compile, too")
+    parser.add_argument("--bars", action="store_true", help="the rows of small calls alone: half a minute on a GPU")
     parser.add_argument("--host", action="store_true", help="what the parts of a small call cost the host, alone")
     arguments = parser.parse_args()
-    bench = Bench(arguments.device, arguments.small, arguments.compile, arguments.only)
+    bench = Bench(arguments.device, arguments.small, arguments.compile, arguments.only, arguments.bars)
     device = torch.cuda.get_device_name() if bench.cuda else f"CPU, {torch.get_num_threads()} threads"
     print(f"{device}, torch {torch.__version__}, nvdiffrast {'yes' if dr else 'no'}; microseconds\n")
     if arguments.host:
@@ -374,7 +405,8 @@ def main() -> None:
         return
     print(f"| work | {' | '.join(COLUMNS)} | bar |\n|---|{'---|' * (len(COLUMNS) + 1)}")
     assert math.isfinite(bench.once_us(lambda: None))
-    for part in (pyramids, patches, filterings, channels, updates, fields):
+    parts = (pyramids, patches, updates, fields)
+    for part in parts if bench.bars else (*parts[:2], filterings, channels, *parts[2:]):
         part(bench)
 
 
