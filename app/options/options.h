@@ -95,6 +95,7 @@ struct ReconstructOptions {
   std::string output;                    // out.mp4 or out.png
   std::string against;                   // --against VIDEO
   std::optional<std::int64_t> emission;  // which one a .png shows; default: the middle one
+  bool memory = false;                   // what earlier emissions showed stays until it changes
   bool overwrite = false;
 };
 

@@ -207,6 +207,8 @@ std::vector<OwnRow> run_rows() {
        .metavar = "VIDEO"}, field([](auto& o) -> auto& { return o.reconstruct.against; })}, {.commands = kForReconstruct}},
     {{{.name = "emission", .group = kRunGroup, .help = "which emission a .png shows, from 0 (default: the middle one)",
        .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = kMany}, field([](auto& o) -> auto& { return o.reconstruct.emission; })}, {.commands = kForReconstruct}},
+    {{{.name = "memory", .group = kRunGroup, .help = "what earlier emissions showed finer stays in the picture until it changes",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.reconstruct.memory; })}, {.commands = kForReconstruct}},
   };
 }
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "app/reconstruct/paint.h"
+#include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/truth.h"
 #include "pipeline/error.h"
 #include "pipeline/source/open.h"
@@ -19,9 +19,9 @@ namespace {
 // Compares emissions with frames, one pair at a time, on the frame's own grid (no marks, no aspect ratio).
 class Comparer {
  public:
-  explicit Comparer(const DumpReader& dump)
+  Comparer(const DumpReader& dump, bool memory)
       : dump_(dump),
-        painter_(dump.facts().width_px, dump.facts().height_px, 1, 1, dump.facts().patch_size),
+        painter_(dump, {.memory = memory}),
         radius_(shared::eccentricity_of_lod(kNativeLod, dump.facts().fovea)) {}
 
   void compare(std::int64_t emission, const FrameView& frame, Comparison& out) {
@@ -32,9 +32,7 @@ class Comparer {
           frame.width_px, frame.height_px, facts.width_px, facts.height_px));
     }
     frame_to_rgb(frame, truth_);
-    dump_.patches(emission, patches_);
-    dump_.samples(emission, samples_);
-    measure(painter_.paint(patches_, samples_), dump_.index(emission), out);
+    measure(painter_.paint(emission), dump_.index(emission), out);
     ++out.matched;
   }
 
@@ -80,15 +78,13 @@ class Comparer {
   }
 
   const DumpReader& dump_;
-  Painter painter_;
+  EmissionPainter painter_;
   float radius_;  // of the fovea, in the unit of e
   RgbImage truth_;
-  std::vector<DumpPatch> patches_;
-  std::vector<float> samples_;
 };
 
 // One pass over the video; emissions are found by their time stamps, or by their frame numbers.
-Comparison run_pass(const DumpReader& dump, const SourceConfig& config, bool by_time,
+Comparison run_pass(const DumpReader& dump, const SourceConfig& config, bool memory, bool by_time,
                     const std::function<bool()>& stopped) {
   std::unordered_map<std::int64_t, std::int64_t> wanted;
   for (std::int64_t e = 0; e < dump.emissions(); ++e) {
@@ -97,7 +93,7 @@ Comparison run_pass(const DumpReader& dump, const SourceConfig& config, bool by_
   }
   Comparison result;
   result.by_time = by_time;
-  Comparer comparer(dump);
+  Comparer comparer(dump, memory);
   result.fovea_radius = comparer.radius();
   const auto source = open_source(config);
   Frame frame;
@@ -129,9 +125,10 @@ double RegionError::psnr_db(double mse) {
   return mse > 0 ? 10.0 * std::log10(255.0 * 255.0 / mse) : std::numeric_limits<double>::infinity();
 }
 
-Comparison compare(const DumpReader& dump, const SourceConfig& config, const std::function<bool()>& stopped) {
-  Comparison result = run_pass(dump, config, true, stopped);
-  if (result.matched == 0 && !stopped()) result = run_pass(dump, config, false, stopped);
+Comparison compare(const DumpReader& dump, const SourceConfig& config, bool memory,
+                   const std::function<bool()>& stopped) {
+  Comparison result = run_pass(dump, config, memory, true, stopped);
+  if (result.matched == 0 && !stopped()) result = run_pass(dump, config, memory, false, stopped);
   if (result.matched == 0 && !stopped()) {
     throw InputError(fmt::format(
         "{}: no frame has the time or the number of an emission; was the dump made from another video?", config.uri));

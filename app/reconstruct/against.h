@@ -29,7 +29,7 @@ class RegionError {
 
 struct Comparison {
   RegionError fovea;   // within the eccentricity where lod(e) < 0.5
-  RegionError native;  // where the patch on top has lod < 0.5
+  RegionError native;  // where what is on top has lod < 0.5
   RegionError frame;   // everywhere, unseen grey included
   std::int64_t matched = 0;
   bool by_time = true;      // emissions and frames were matched by their time stamps; else by frame number
@@ -38,6 +38,8 @@ struct Comparison {
 
 // Decodes the video that `config` names and compares each emission with its frame. Throws InputError: the video can't
 // be decoded, has another size, or has no frame that matches. `stopped` ends early, with what was compared.
-Comparison compare(const DumpReader& dump, const SourceConfig& config, const std::function<bool()>& stopped);
+// memory: as PaintStyle's.
+Comparison compare(const DumpReader& dump, const SourceConfig& config, bool memory,
+                   const std::function<bool()>& stopped);
 
 }  // namespace saccade

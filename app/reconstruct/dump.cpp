@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kIndexDescr =
     "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
 constexpr std::size_t kIndexBytes = 29;
+constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
+constexpr std::size_t kLiveBytes = 20;
 constexpr float kFarPx = 1e7f;  // no patch of a real dump is farther away
 constexpr const char* kMeta = "meta.json";
 
@@ -81,6 +83,7 @@ DumpFacts parse_facts(const nlohmann::json& meta) {
   facts.width_px = stream.at("width_px").get<int>();
   facts.height_px = stream.at("height_px").get<int>();
   facts.sar = stream.at("sar").get<double>();
+  facts.live = stream.value("live", false);
   facts.patch_size = meta.at("patch_size").get<int>();
   facts.patches = meta.at("patches").get<std::int64_t>();
   facts.format = parse_format(meta);
@@ -102,7 +105,8 @@ DumpFacts read_facts(const std::string& directory) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: no {} in it; give a folder that saccade dump wrote", directory, kMeta));
   try {
-    const DumpFacts facts = parse_facts(nlohmann::json::parse(file));
+    DumpFacts facts = parse_facts(nlohmann::json::parse(file));
+    facts.directory = directory;
     const bool sane =
         facts.width_px > 0 && facts.height_px > 0 && facts.patch_size > 0 && facts.patches > 0 && facts.sar > 0;
     if (!sane) throw std::runtime_error("a size in it is not above 0");
@@ -141,6 +145,11 @@ DumpReader::DumpReader(const std::string& directory)
   geometry_.require("'<f4'", 4, std::array<std::int64_t, 3>{-1, facts_.patches, 4});
   index_.require(kIndexDescr, kIndexBytes, std::array<std::int64_t, 1>{-1});
   emissions_ = std::min({patches_.rows(), geometry_.rows(), index_.rows()});
+  if (facts_.live) {
+    live_.emplace(in(directory, "live.npy"));
+    live_->require(kLiveDescr, kLiveBytes, std::array<std::int64_t, 1>{-1});
+    emissions_ = std::min(emissions_, live_->rows());
+  }
   const bool equal = patches_.rows() == emissions_ && geometry_.rows() == emissions_ && index_.rows() == emissions_;
   if (complete_ && !equal) {
     throw InputError(fmt::format("{}: its arrays hold {}, {} and {} emissions; dump the video again", directory,
@@ -150,8 +159,14 @@ DumpReader::DumpReader(const std::string& directory)
 
 DumpIndex DumpReader::index(std::int64_t emission) const {
   const std::byte* const row = index_.row(emission).data();
-  const DumpIndex index{load<std::int64_t>(row), load<std::int64_t>(row + 8), load<float>(row + 16),
-                        load<float>(row + 20),   row[24] != std::byte{0},     load<std::int32_t>(row + 25)};
+  const std::int32_t gaps = live_ ? load<std::int32_t>(live_->row(emission).data() + 16) : 0;
+  const DumpIndex index{load<std::int64_t>(row),
+                        load<std::int64_t>(row + 8),
+                        load<float>(row + 16),
+                        load<float>(row + 20),
+                        row[24] != std::byte{0},
+                        load<std::int32_t>(row + 25),
+                        gaps};
   const bool sane = index.fix_u >= 0 && index.fix_u <= 1 && index.fix_v >= 0 && index.fix_v <= 1;
   if (!sane) throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", index_.path(), emission));
   return index;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace saccade {
 
 // What meta.json says that painting needs.
 struct DumpFacts {
+  std::string directory;
   std::string input;  // the name of what was dumped
   int width_px = 0;   // of the frame, before the sample aspect ratio
   int height_px = 0;
@@ -25,6 +27,7 @@ struct DumpFacts {
   shared::FoveaParams fovea{};
   std::string fovea_unit;  // "deg" or "uv": what fovea.e0 counts
   std::string lattice;     // in a line; empty: meta.json doesn't say
+  bool live = false;
 };
 
 struct DumpPatch {
@@ -39,6 +42,7 @@ struct DumpIndex {
   float fix_u = 0, fix_v = 0;
   bool in_flight = false;
   std::int32_t damaged_tiles = 0;  // of the frame; -1: not known
+  std::int32_t gaps = 0;           // of a live stream, before it
 };
 
 // Is this a folder? Then no video, but a dump, or nothing that is known.
@@ -68,6 +72,7 @@ class DumpReader {
   NpyArray patches_;
   NpyArray geometry_;
   NpyArray index_;
+  std::optional<NpyArray> live_;
 };
 
 }  // namespace saccade

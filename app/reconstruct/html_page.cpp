@@ -15,6 +15,7 @@
 
 #include "app/media/av.h"
 #include "app/media/video_encoder.h"
+#include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/page_text.h"
 #include "app/reconstruct/paint.h"
 #include "pipeline/error.h"
@@ -66,8 +67,8 @@ struct Film {
 
 class Page {
  public:
-  Page(const DumpReader& dump, std::string output, std::function<bool()> stopped)
-      : dump_(dump), output_(std::move(output)), stopped_(std::move(stopped)) {}
+  Page(const DumpReader& dump, std::string output, bool memory, std::function<bool()> stopped)
+      : dump_(dump), output_(std::move(output)), memory_(memory), stopped_(std::move(stopped)) {}
   PageFacts write();
 
  private:
@@ -79,6 +80,7 @@ class Page {
 
   const DumpReader& dump_;
   const std::string output_;
+  const bool memory_;
   const std::function<bool()> stopped_;
   std::vector<std::int64_t> chosen_, times_ns_;  // emissions, and when they are shown from the first on, rising
 };
@@ -96,21 +98,16 @@ Film Page::film_of(const std::string& suffix, double shrink) const {
   const DumpFacts& facts = dump_.facts();
   const DisplayScale shown = display_scale(facts.sar);
   const double scale = shrink * std::min(1.0, kMostWidth / (facts.width_px * shown.x));
-  Painter painter(facts.width_px, facts.height_px, shown.x * scale, shown.y * scale, facts.patch_size);
-  PreviewEncoder encoder(file.path, painter.image().width, painter.image().height, times_ns_, hold_ns(times_ns_));
-  std::vector<DumpPatch> patches;
-  std::vector<float> samples;
+  EmissionPainter painter(dump_, {shown.x * scale, shown.y * scale, memory_});
+  PreviewEncoder encoder(file.path, painter.width(), painter.height(), times_ns_, hold_ns(times_ns_));
   for (const std::int64_t e : chosen_) {
     if (stopped_()) throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted; nothing was written", output_));
-    dump_.patches(e, patches);
-    dump_.samples(e, samples);
-    encoder.add(painter.paint(patches, samples));
+    encoder.add(painter.paint(e));
   }
   encoder.finish();
   return {read_file(file.path),
           suffix == ".mp4" ? "video/mp4" : "video/webm",
-          {static_cast<std::int64_t>(chosen_.size()), painter.image().width, painter.image().height,
-           encoder.encoder_name()}};
+          {static_cast<std::int64_t>(chosen_.size()), painter.width(), painter.height(), encoder.encoder_name()}};
 }
 
 // As large as fits. Browsers play no MPEG-4 but H.264.
@@ -192,8 +189,9 @@ PageFacts Page::write() {
 
 }  // namespace
 
-PageFacts write_html_page(const DumpReader& dump, const std::string& output, const std::function<bool()>& stopped) {
-  return Page(dump, output, stopped).write();
+PageFacts write_html_page(const DumpReader& dump, const std::string& output, bool memory,
+                          const std::function<bool()>& stopped) {
+  return Page(dump, output, memory, stopped).write();
 }
 
 }  // namespace saccade

@@ -18,7 +18,9 @@ struct PageFacts {
 };
 
 // Self-contained, at most kMostPageBytes: of what would be larger the film shrinks, then fewer emissions are shown.
-// Written under a temporary name and renamed. Throws Error; kInterrupted once `stopped` says so.
-PageFacts write_html_page(const DumpReader& dump, const std::string& output, const std::function<bool()>& stopped);
+// Written under a temporary name and renamed. memory: as PaintStyle's.
+// Throws Error; kInterrupted once `stopped` says so.
+PageFacts write_html_page(const DumpReader& dump, const std::string& output, bool memory,
+                          const std::function<bool()>& stopped);
 
 }  // namespace saccade

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "app/reconstruct/memory.h"
 #include "kernels/shared/sampling.h"
 
 namespace saccade {
@@ -48,6 +49,13 @@ Painter::Painter(int width_px, int height_px, double scale_x, double scale_y, in
   // The canvas has whole pixels: what it really scales by.
   scale_x_ = static_cast<double>(image_.width) / width_px;
   scale_y_ = static_cast<double>(image_.height) / height_px;
+  const auto in_frame = [](int pixel, double scale, int extent_px) {
+    const double at = (static_cast<double>(pixel) + 0.5) / scale + 1e-3;
+    return static_cast<std::size_t>(std::min(static_cast<int>(at), extent_px - 1));
+  };
+  for (int x = 0; x < image_.width; ++x) frame_columns_.push_back(in_frame(x, scale_x_, width_px));
+  for (int y = 0; y < image_.height; ++y)
+    frame_rows_.push_back(in_frame(y, scale_y_, height_px) * static_cast<std::size_t>(width_px));
 }
 
 Painter::Span Painter::make_taps(float centre_px, float pitch_px, double scale, int extent,
@@ -72,7 +80,7 @@ Painter::Span Painter::make_taps(float centre_px, float pitch_px, double scale, 
   return span;
 }
 
-void Painter::paint_patch(const DumpPatch& patch, const float* samples) {
+void Painter::paint_patch(const DumpPatch& patch, const float* samples, std::int32_t number) {
   const float pitch_px = shared::exp2(patch.lod);
   const Span across = make_taps(patch.x_px, pitch_px, scale_x_, image_.width, columns_);
   const Span down = make_taps(patch.y_px, pitch_px, scale_y_, image_.height, rows_);
@@ -88,20 +96,41 @@ void Painter::paint_patch(const DumpPatch& patch, const float* samples) {
       for (std::size_t i = 0; i < size; ++i) out[i] = shared::lerp(upper[i], lower[i], row.weight);
     }
     std::uint8_t* out = image_.pixel(across.begin, y);
+    std::uint8_t* mask = native_.data() + std::ptrdiff_t{y} * image_.width + across.begin;
+    int x = across.begin;
     for (const Tap& column : columns_) {
-      for (std::size_t channel = 0; channel < 3; ++channel) {
-        const float* const in = line_.data() + channel * size;
-        *out++ = to_u8(shared::lerp(in[column.sample], in[column.next], column.weight));
+      if (owns(number, x++, y)) {
+        for (std::size_t channel = 0; channel < 3; ++channel) {
+          const float* const in = line_.data() + channel * size;
+          out[channel] = to_u8(shared::lerp(in[column.sample], in[column.next], column.weight));
+        }
+        *mask = native;
       }
+      out += 3;
+      ++mask;
     }
-    const auto mask = native_.begin() + std::ptrdiff_t{y} * image_.width;
-    std::fill(mask + across.begin, mask + across.end, native);
   }
 }
 
-const RgbImage& Painter::paint(std::span<const DumpPatch> patches, std::span<const float> samples) {
-  std::fill(image_.data.begin(), image_.data.end(), kUnseenGrey);
-  std::fill(native_.begin(), native_.end(), std::uint8_t{0});
+void Painter::begin(std::span<const std::int32_t> owner) {
+  owner_ = owner;
+  if (owner.empty()) {
+    std::fill(image_.data.begin(), image_.data.end(), kUnseenGrey);
+    std::fill(native_.begin(), native_.end(), std::uint8_t{0});
+    return;
+  }
+  for (int y = 0; y < image_.height; ++y) {
+    for (int x = 0; x < image_.width; ++x) {
+      if (!owns(PictureMemory::kUncovered, x, y)) continue;
+      std::fill_n(image_.pixel(x, y), 3, kUnseenGrey);
+      native_[static_cast<std::size_t>(std::ptrdiff_t{y} * image_.width + x)] = 0;
+    }
+  }
+}
+
+const RgbImage& Painter::paint(std::span<const DumpPatch> patches, std::span<const float> samples,
+                               std::span<const std::int32_t> owner) {
+  begin(owner);
   order_.resize(patches.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
@@ -109,27 +138,27 @@ const RgbImage& Painter::paint(std::span<const DumpPatch> patches, std::span<con
   });
   const std::size_t stride = 3 * static_cast<std::size_t>(patch_size_) * static_cast<std::size_t>(patch_size_);
   for (const std::size_t n : order_) {
-    if (patches[n].coverage > 0) paint_patch(patches[n], samples.data() + n * stride);
+    if (patches[n].coverage > 0) paint_patch(patches[n], samples.data() + n * stride, static_cast<std::int32_t>(n));
   }
   return image_;
 }
 
-void Painter::mark_fixation(float fix_u, float fix_v, bool in_flight) {
+void mark_fixation(RgbImage& image, float fix_u, float fix_v, bool in_flight) {
   constexpr float kHalfStroke = 1.0f;
   constexpr float kOutline = 1.5f;
-  const float x = fix_u * static_cast<float>(image_.width);
-  const float y = fix_v * static_cast<float>(image_.height);
-  const float radius = std::max(0.02f * static_cast<float>(std::min(image_.width, image_.height)), 7.0f);
+  const float x = fix_u * static_cast<float>(image.width);
+  const float y = fix_v * static_cast<float>(image.height);
+  const float radius = std::max(0.02f * static_cast<float>(std::min(image.width, image.height)), 7.0f);
   const int reach = static_cast<int>(radius * 1.5f + kHalfStroke + kOutline) + 1;
   const auto clip = [](float centre, int offset, int extent) {
     return std::clamp(static_cast<int>(centre) + offset, 0, extent);
   };
-  for (int py = clip(y, -reach, image_.height); py < clip(y, reach + 1, image_.height); ++py) {
-    for (int px = clip(x, -reach, image_.width); px < clip(x, reach + 1, image_.width); ++px) {
+  for (int py = clip(y, -reach, image.height); py < clip(y, reach + 1, image.height); ++py) {
+    for (int px = clip(x, -reach, image.width); px < clip(x, reach + 1, image.width); ++px) {
       const float distance =
           distance_to_mark(static_cast<float>(px) + 0.5f - x, static_cast<float>(py) + 0.5f - y, radius, in_flight);
       if (distance > kHalfStroke + kOutline) continue;
-      std::fill_n(image_.pixel(px, py), 3, static_cast<std::uint8_t>(distance <= kHalfStroke ? 255 : 0));
+      std::fill_n(image.pixel(px, py), 3, static_cast<std::uint8_t>(distance <= kHalfStroke ? 255 : 0));
     }
   }
 }

@@ -22,10 +22,9 @@ class Painter {
   Painter(int width_px, int height_px, double scale_x, double scale_y, int patch_size);
 
   // samples: N x 3 x S x S in 0..255. The returned picture is valid until the next call.
-  const RgbImage& paint(std::span<const DumpPatch> patches, std::span<const float> samples);
-
-  // Marks where the eye points, on the picture painted last: a ring with a cross, or a broken ring in flight.
-  void mark_fixation(float fix_u, float fix_v, bool in_flight);
+  // owner: what PictureMemory::add() says of each pixel of the frame; else all patches over grey.
+  const RgbImage& paint(std::span<const DumpPatch> patches, std::span<const float> samples,
+                        std::span<const std::int32_t> owner = {});
 
   const RgbImage& image() const { return image_; }
   // Per pixel: 1 where the patch on top has lod < kNativeLod.
@@ -41,7 +40,12 @@ class Painter {
     int begin, end;  // canvas pixels
   };
   Span make_taps(float centre_px, float pitch_px, double scale, int extent, std::vector<Tap>& taps) const;
-  void paint_patch(const DumpPatch& patch, const float* samples);
+  void begin(std::span<const std::int32_t> owner);
+  void paint_patch(const DumpPatch& patch, const float* samples, std::int32_t number);
+  bool owns(std::int32_t number, int x, int y) const {
+    return owner_.empty() ||
+           owner_[frame_rows_[static_cast<std::size_t>(y)] + frame_columns_[static_cast<std::size_t>(x)]] == number;
+  }
 
   int patch_size_;
   double scale_x_, scale_y_;
@@ -50,7 +54,12 @@ class Painter {
   std::vector<std::size_t> order_;
   std::vector<Tap> columns_, rows_;
   std::vector<float> line_;  // 3 x S: one row of samples, already interpolated down the patch
+  std::span<const std::int32_t> owner_;
+  std::vector<std::size_t> frame_columns_, frame_rows_;  // of a pixel's column and row: where they lie in `owner`
 };
+
+// Marks where the eye points: a ring with a cross, or a broken ring in flight.
+void mark_fixation(RgbImage& image, float fix_u, float fix_v, bool in_flight);
 
 // The size at which a frame is shown, square pixels: the larger of the two readings of its sample aspect ratio.
 struct DisplayScale {

@@ -17,6 +17,7 @@
 #include "app/options/options.h"
 #include "app/reconstruct/against.h"
 #include "app/reconstruct/dump.h"
+#include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/html_page.h"
 #include "app/reconstruct/paint.h"
 #include "app/stop_signal.h"
@@ -55,32 +56,11 @@ void check_output(const ReconstructOptions& options) {
   }
 }
 
-// Paints emissions at the size they are shown.
-class EmissionPainter {
- public:
-  explicit EmissionPainter(const DumpReader& dump) : dump_(dump), painter_(make_painter(dump.facts())) {}
-
-  const RgbImage& show(std::int64_t emission) {
-    dump_.patches(emission, patches_);
-    dump_.samples(emission, samples_);
-    painter_.paint(patches_, samples_);
-    const DumpIndex index = dump_.index(emission);
-    painter_.mark_fixation(index.fix_u, index.fix_v, index.in_flight);
-    return painter_.image();
-  }
-  int width() const { return painter_.image().width; }
-  int height() const { return painter_.image().height; }
-
- private:
-  static Painter make_painter(const DumpFacts& facts) {
-    const DisplayScale scale = display_scale(facts.sar);
-    return {facts.width_px, facts.height_px, scale.x, scale.y, facts.patch_size};
-  }
-  const DumpReader& dump_;
-  Painter painter_;
-  std::vector<DumpPatch> patches_;
-  std::vector<float> samples_;
-};
+// At the size at which they are shown.
+EmissionPainter shown_painter(const DumpReader& dump, const ReconstructOptions& options) {
+  const DisplayScale scale = display_scale(dump.facts().sar);
+  return {dump, {scale.x, scale.y, options.memory}};
+}
 
 struct Painted {
   std::int64_t emissions = 0;
@@ -94,20 +74,20 @@ Painted paint_png(const DumpReader& dump, const ReconstructOptions& options) {
   if (emission < 0 || emission >= dump.emissions()) {
     throw UsageError(fmt::format("--emission {}: the dump has emissions 0 to {}", emission, dump.emissions() - 1));
   }
-  EmissionPainter painter(dump);
-  write_png(painter.show(emission), options.output);
+  EmissionPainter painter = shown_painter(dump, options);
+  write_png(painter.paint_marked(emission), options.output);
   return {1, emission, painter.width(), painter.height(), "png"};
 }
 
 Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, const StopSignal& stop) {
   std::vector<std::int64_t> pts_ns;
   for (std::int64_t e = 0; e < dump.emissions(); ++e) pts_ns.push_back(dump.index(e).pts_ns);
-  EmissionPainter painter(dump);
+  EmissionPainter painter = shown_painter(dump, options);
   const std::int64_t last_ns = hold_ns(pts_ns);
   PreviewEncoder encoder(options.output, painter.width(), painter.height(), std::move(pts_ns), last_ns);
   Painted painted{0, 0, painter.width(), painter.height(), encoder.encoder_name()};
   for (std::int64_t e = 0; e < dump.emissions() && !stop.requested(); ++e) {
-    encoder.add(painter.show(e));
+    encoder.add(painter.paint_marked(e));
     ++painted.emissions;
   }
   if (painted.emissions < dump.emissions()) {
@@ -119,7 +99,7 @@ Painted paint_video(const DumpReader& dump, const ReconstructOptions& options, c
 }
 
 Painted paint_page(const DumpReader& dump, const ReconstructOptions& options, const StopSignal& stop) {
-  const PageFacts page = write_html_page(dump, options.output, [&stop] { return stop.requested(); });
+  const PageFacts page = write_html_page(dump, options.output, options.memory, [&stop] { return stop.requested(); });
   return {page.emissions, 0, page.width, page.height, page.encoder};
 }
 
@@ -212,7 +192,7 @@ int run_reconstruct(const Options& options) {
   if (!reconstruct.against.empty() && !stop.requested()) {
     SourceConfig config = options.source;
     config.uri = reconstruct.against;
-    compared = compare(dump, config, [&] { return stop.requested(); });
+    compared = compare(dump, config, reconstruct.memory, [&] { return stop.requested(); });
   }
   if (options.json) {
     print_json(dump, reconstruct, painted, compared, stop.requested());

@@ -45,7 +45,8 @@ def rows_of(arguments: argparse.Namespace, kinds: list[str], reader: str | None 
         for sampler in arguments.samplers.split(","):
             for budget in [0] if sampler == "full" else numbers(arguments.budgets):
                 row = {"task": arguments.task, "kind": kind, "seed": seed, "sampler": sampler, "budget": budget}
-                rows.append(row | ({"reader": reader} if reader else {}))
+                kept = {} if arguments.picture == "second" else {"picture": arguments.picture}
+                rows.append(row | kept | ({"reader": reader} if reader else {}))
     return rows
 
 
@@ -59,6 +60,8 @@ def main() -> int:
     parser.add_argument("--budgets", default="140,273")
     parser.add_argument("--reader", choices=("tesseract", "rapidocr"), default="tesseract")
     parser.add_argument("--count", type=int, default=30, help="words of a scene (claim: 6)")
+    words = "what of the patches is put together: those of a second, the last emission's alone, or with memory"
+    parser.add_argument("--picture", choices=("second", "last", "memory"), default="second", help=words)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     if arguments.task == "reading":

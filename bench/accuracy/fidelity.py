@@ -46,8 +46,9 @@ def run(row: dict[str, Any]) -> dict[str, Any]:
     looks = list(SAMPLERS[row["sampler"]](scene, path, row["budget"]))
     looks = [look for look in looks if look.seconds < SECONDS]
     near, whole, whole_ssim, moving, before = [], [], [], [], None
-    for (_, frame), look in zip(frames(path), looks, strict=False):
-        seen = sc.paint(look.patches, look.geometry, look.size)
+    memory = sc.PictureMemory() if row.get("picture") == "memory" else False
+    for (_, frame), look in zip(frames(path, {look.seconds for look in looks}), looks, strict=True):
+        seen = sc.paint(look.patches, look.geometry, look.size, memory=memory)
         height, width = look.size
         x, y = int(look.fixation[0] * width), int(look.fixation[1] * height)
         part = np.s_[max(y - NEAR_PX, 0) : y + NEAR_PX, max(x - NEAR_PX, 0) : x + NEAR_PX]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,26 +36,41 @@ def _upright(picture: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return np.asarray(Image.fromarray(picture).transform((width, height), Image.QUAD, flat, Image.BICUBIC))
 
 
-def pictures(scene: Scene, looks: list[Look], item: Item) -> Iterator[tuple[Look, np.ndarray]]:
-    """What there is to read of an item: of what stands still the patches of its time together, else each look alone."""
-    during = [look for look in looks if item.t0 <= look.seconds + 1e-6 < item.t1]
+def pictures(
+    scene: Scene, looks: list[Look], item: Item, kept: Sequence[np.ndarray] = ()
+) -> Iterator[tuple[Look, np.ndarray]]:
+    """What there is to read of an item: of what stands still the patches of its time together, else each look alone.
+
+    `kept`: of each look the picture to read in place of that; where a thing stands still, the last one.
+    """
+    during = [n for n, look in enumerate(looks) if item.t0 <= look.seconds + 1e-6 < item.t1]
     if not during:
         return
-    if not scene.moves:
-        patches, geometry = np.concatenate([x.patches for x in during]), np.concatenate([x.geometry for x in during])
-        yield during[-1], sc.paint(patches, geometry, during[0].size)
+    if not scene.moves and not kept:
+        own = [looks[n] for n in during]
+        patches, geometry = np.concatenate([x.patches for x in own]), np.concatenate([x.geometry for x in own])
+        yield own[-1], sc.paint(patches, geometry, own[0].size)
         return
-    for look in during:
-        yield look, sc.paint(look.patches, look.geometry, look.size)
+    for n in during if scene.moves else during[-1:]:
+        yield looks[n], kept[n] if kept else sc.paint(looks[n].patches, looks[n].geometry, looks[n].size)
+
+
+def painted(looks: list[Look], picture: str) -> list[np.ndarray]:
+    """Of each look: "last": what it shows alone; "memory": with what earlier ones showed. Else nothing."""
+    if picture == "second":
+        return []
+    memory = sc.PictureMemory() if picture == "memory" else False
+    return [sc.paint(look.patches, look.geometry, look.size, memory=memory) for look in looks]
 
 
 def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     """One scene by one sampler: the tokens inside the frame, and each word's characters right."""
     scene = READING[row["kind"]](row["seed"], count=count)
     looks = list(SAMPLERS[row["sampler"]](scene, clip(scene), row["budget"]))
+    kept = painted(looks, row.get("picture", "second"))
     crops, owners = [], []
     for n, item in enumerate(scene.items):
-        for look, picture in pictures(scene, looks, item):
+        for look, picture in pictures(scene, looks, item, kept):
             crops.append(crop(picture, item, look.seconds))
             owners.append(n)
     scores, exact = [0.0] * len(scene.items), [0] * len(scene.items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,16 +54,22 @@ def stream(path: pathlib.Path, **options: object) -> Iterator[Look]:
                        emission.changed[inside].copy(), emission.fixation, emission.size)  # fmt: skip
 
 
-def frames(path: pathlib.Path) -> Iterator[tuple[float, np.ndarray]]:
-    """The frames at the times of fixations, [H, W, 3] u8, exact: uniform patches at full resolution, put together."""
-    for look in full(None, path, 0):
-        height, width = look.size
-        out = np.zeros((-(-height // 16) * 16, -(-width // 16) * 16, 3), np.uint8)
-        cols = -(-width // 16)
-        for n, patch in enumerate(look.patches):
-            y, x = n // cols * 16, n % cols * 16
-            out[y : y + 16, x : x + 16] = patch.transpose(1, 2, 0)
-        yield look.seconds, out[:height, :width]
+def frames(path: pathlib.Path, at: Collection[float] | None = None) -> Iterator[tuple[float, np.ndarray]]:
+    """The frames at these times, or those of the eye that never moves, [H, W, 3] u8, exact.
+
+    Uniform patches at full resolution, put together; a frame that they don't divide is padded first.
+    """
+    height, width = sc_size(path)
+    rows, cols = -(-height // 16), -(-width // 16)
+    options: dict[str, object] = {"lattice": "uniform", "lod": 0, "patches": rows * cols, "fixation": "center"}
+    if (rows * 16, cols * 16) != (height, width):
+        options["vf"] = f"pad={cols * 16}:{rows * 16}"
+    if at is not None:
+        options["every"] = "frame"
+    for look in stream(path, **options):
+        if at is None or look.seconds in at:
+            tiles = look.patches.reshape(rows, cols, 3, 16, 16).transpose(0, 3, 1, 4, 2)
+            yield look.seconds, tiles.reshape(rows * 16, cols * 16, 3)[:height, :width]
 
 
 def full(scene: Scene | None, path: pathlib.Path, tokens: int) -> Iterator[Look]:

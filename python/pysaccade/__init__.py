@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pysaccade.lattice.plan import PatchPlan as PatchPlan
     from pysaccade.many._shards import open_shards as open_shards
     from pysaccade.picture._gl import GLBuffer as GLBuffer
+    from pysaccade.picture._paint import PictureMemory as PictureMemory
     from pysaccade.picture._paint import paint as paint
     from pysaccade.picture._show import Picture as Picture
     from pysaccade.picture._show import show as show
@@ -70,6 +71,7 @@ _MODULES = {
     "Lattice": "lattice._lattice",
     "PatchPlan": "lattice.plan",
     "Picture": "picture._show",
+    "PictureMemory": "picture._paint",
     "Stream": "stream._stream",
     "TexturePool": "tensors.pool",
     "TexturePyramid": "tensors.pyramid",
@@ -109,6 +111,7 @@ __all__ = [
     "Lattice",
     "PatchPlan",
     "Picture",
+    "PictureMemory",
     "Stream",
     "TexturePool",
     "TexturePyramid",

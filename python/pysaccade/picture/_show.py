@@ -15,7 +15,7 @@ from pysaccade._native._errors import UnavailableError
 from pysaccade.dumps._dump import Dump
 from pysaccade.emission._emission import Emission
 from pysaccade.picture._page import page_frame, write_page
-from pysaccade.picture._paint import Image, fit, paint
+from pysaccade.picture._paint import Image, PictureMemory, fit, paint
 from pysaccade.picture._png import encode_png
 
 _LAST_SHOWN_S = 0.5
@@ -24,8 +24,10 @@ _LAST_SHOWN_S = 0.5
 class Picture:
     """A picture or a film, as a PNG. A notebook displays it when it is a cell's last value; `save()` writes a file."""
 
-    def __init__(self, images: list[Image], seconds: list[float], dump: Dump | None = None) -> None:
-        self._dump = dump
+    def __init__(
+        self, images: list[Image], seconds: list[float], dump: Dump | None = None, memory: bool = False
+    ) -> None:
+        self._dump, self._memory = dump, memory
         self.images = images
         """[H, W, 3] u8 each; one for a picture."""
         self.seconds = seconds
@@ -37,7 +39,7 @@ class Picture:
     def _repr_html_(self) -> str:
         if self._dump is not None:
             with contextlib.suppress(UnavailableError):  # without the program: the film alone
-                return page_frame(self._dump.path)
+                return page_frame(self._dump.path, self._memory)
         return img_tag(self._repr_png_())
 
     def __repr__(self) -> str:
@@ -52,7 +54,7 @@ class Picture:
         """
         name = os.fsdecode(path)
         if self._dump is not None and Path(name).suffix.lower() == ".html":
-            return write_page(self._dump.path, name)
+            return write_page(self._dump.path, name, self._memory)
         if Path(name).suffix.lower() not in (".png", ".apng"):
             raise ValueError(f"save: path {name!r} is no .png or .apng, the only formats that are written")
         Path(name).write_bytes(self._repr_png_())
@@ -65,6 +67,7 @@ def show(
     width: int = 640,
     mark: bool = True,
     most: int = 100,
+    memory: bool = False,
 ) -> Picture:
     """What a model gets, as a picture or a film, to look at in a notebook.
 
@@ -75,10 +78,13 @@ def show(
         width: Of what is painted, in pixels.
         mark: Draw where the eye looks.
         most: A film has at most so many frames; of more emissions some are left out, evenly.
+        memory: Of a film: what earlier emissions showed finer stays, as `paint(memory=True)` has it.
 
     Raises:
         ValueError: There is nothing to show, or `frame` has another number of pictures than there are emissions.
     """
+    if memory and (isinstance(what, Emission) or hasattr(what, "shape")):
+        raise TypeError("show: memory=True needs a Dump or emissions in a row")
     if isinstance(what, Emission):
         return Picture([_beside(frame, paint(what, width=width, mark=mark))], [_LAST_SHOWN_S])
     if hasattr(what, "shape"):
@@ -99,13 +105,16 @@ def show(
     if frames is not None and len(frames) != count:
         raise ValueError(f"show: {len(frames)} frames for {count} emissions")
     shown = [emissions[i] for i in chosen]
-    images = [
-        _beside(frames and frames[i], paint(emission, width=width, mark=mark))
-        for i, emission in zip(chosen, shown, strict=True)
-    ]
+    kept = PictureMemory() if memory else False
+    wanted = set(chosen)
+    images = []
+    for i in range(count) if memory else chosen:
+        image = paint(emissions[i], width=width, mark=mark, memory=kept)
+        if i in wanted:
+            images.append(_beside(frames and frames[i], image))
     times = [emission.pts_seconds for emission in shown]
     whole = what if isinstance(what, Dump) and what.is_whole and frames is None else None
-    return Picture(images, [*np.diff(times).tolist(), _LAST_SHOWN_S], whole)
+    return Picture(images, [*np.diff(times).tolist(), _LAST_SHOWN_S], whole, memory)
 
 
 def img_tag(png: bytes) -> str:
