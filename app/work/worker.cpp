@@ -178,14 +178,18 @@ int run_worker(const Options& options) {
   if (!first.is_object()) throw UsageError("worker: is run by `saccade work`, which feeds it");
   Options run;
   try {
-    run = recorded_options(texts_of(first.at("options")));
+    OptionTexts texts = texts_of(first.at("options"));
+    if (const int device = first.at("device"); device >= 0) {
+      std::erase_if(texts, [](const auto& option) { return option.first == "device"; });
+      texts.emplace_back("device", std::to_string(device));
+    }
+    run = recorded_options(texts);
   } catch (const Error& error) {
     fmt::print("{}", line_of(fatal(error.fault())));
     return static_cast<int>(exit_code(error.kind()));
   }
   run.log_level = options.log_level;
   run.source.log = app_log();
-  if (const int device = first.at("device"); device >= 0) run.source.device = run.pipeline.device = device;
   Worker(first, std::move(run)).run();
   return static_cast<int>(ExitCode::kOk);
 }
