@@ -51,6 +51,14 @@ CALLS = {
     "codes": lambda x, u, lod: sc.sample_patches(
         sc.TexturePyramid((x.detach() * 255).to(torch.uint8), levels=4), sc.PatchPlan(u, lod, patch_size=4)
     ),
+    "codes as fractions": lambda x, u, lod: sc.sample_patches(
+        sc.TexturePyramid((x.detach() * 255).to(torch.uint8), levels=4),
+        sc.PatchPlan(u, lod, patch_size=4),
+        dtype=torch.float32,
+    ),
+    "another type": lambda x, u, lod: sc.TexturePyramid(x, levels=4).sample_patches(
+        sc.PatchPlan(u, lod, patch_size=4), dtype=torch.float64
+    ),
     "dense field": lambda x, u, lod: sc.gaussian_field(u[0], u[1], torch.eye(2).repeat(5, 1, 1), lod[0], cutoff=1.5),
     "dense fields": lambda x, u, lod: sc.gaussian_field(u, u + 0.1, torch.eye(2).repeat(2, 5, 1, 1), lod[:, :, None]),
     "mahalanobis": lambda x, u, lod: sc.mahalanobis(u[0], u[1], torch.eye(2).expand(5, 2, 2)),

@@ -14,6 +14,7 @@ from pysaccade.lattice.plan import PatchPlan, coverage_of
 
 Array = Any
 
+_MOST_WAYS = 64
 SNAPS = (True, False, "straight_through")
 
 
@@ -100,6 +101,7 @@ class Lattice:
         self._facts: Facts | None = None
         self._bound: dict[tuple[tuple[int, int], int], Lattice] = {}
         self._on: dict[Any, tuple[Any, ...]] = {}
+        self._ways: dict[Any, tuple[Any, ...]] = {}  # of plans on a GPU, by the shape of their fixations
         if self.size is not None:
             self._solved()
 
@@ -183,6 +185,10 @@ class Lattice:
 
         Convention: uv = (x, y) in [0, 1], origin at the top left.
         """
+        if device is None and self._ways and (snap is True or snap is False):
+            again = self._plan_again(fixation, snap)
+            if again is not None:
+                return again
         who = "Lattice.plan"
         if snap not in SNAPS or (isinstance(snap, int) and not isinstance(snap, bool)):
             raise ValueError(f"{who}: snap is {snap!r}; it must be True, False or 'straight_through'")
@@ -223,7 +229,24 @@ class Lattice:
         shape = (*fixation.shape[:-1], facts.patches)
         centers = flat.new_empty((*shape, 2))
         _tensor_abi.plan_at(flat, at, self.size, facts.snap_px if snap else 0, centers)
-        return PatchPlan._trusted(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
+        lod = lod.expand(shape)
+        if fixation.device.type == "cuda" and fixation.is_contiguous() and len(self._ways) < _MOST_WAYS:
+            self._ways[fixation.shape, fixation.dtype, fixation.device, snap] = (at, lod, facts.snap_px if snap else 0)
+        return PatchPlan._trusted(centers, lod, self._coverage, self.patch_size, self.size)
+
+    def _plan_again(self, fixation: Any, snap: bool) -> PatchPlan | None:
+        """Plan around fixations on a GPU as those of the same shape before; None: there were none."""
+        recording = _checks.recording()
+        if fixation.__class__ not in recording._PLAIN or recording.is_watched():
+            return None
+        way = self._ways.get((fixation.shape, fixation.dtype, fixation.device, snap))
+        if way is None or not fixation.is_contiguous() or (not snap and recording.needs_gradient(fixation)):
+            return None
+        at, lod, snap_px = way
+        centers = at.new_empty((*lod.shape, 2))
+        assert self.size is not None
+        _tensor_abi.plan_at(fixation.view(-1, 2), at, self.size, snap_px, centers)
+        return PatchPlan._trusted(centers, lod, self._coverage, self.patch_size, self.size)
 
     def _host_plan(self, fixation: Any, snap: bool, device: Any, who: str) -> PatchPlan:
         try:

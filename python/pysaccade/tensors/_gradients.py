@@ -208,7 +208,8 @@ class WayPatches(torch.autograd.Function):
             levels,
             way.known.layout.levels,
             *packed,
-            *_PLAIN_CALL,
+            abi._NOTHING,
+            way.options,
             packed_gradient,
             way.known.odd,
             None if base is None else pack_at(base.data_ptr(), way.base),
@@ -225,7 +226,6 @@ class WayPatches(torch.autograd.Function):
 
 
 _NO_GRADIENTS = (None,) * 3  # of the storage, the way and what is packed
-_PLAIN_CALL = (abi._NOTHING, abi.packed_options(1.0, False, 1, True))  # no direction, no options
 # Past Function.apply(), which looks for transforms: where a way is gone, there is none.
 apply_way: Any = super(torch.autograd.Function, WayPatches).apply
 
@@ -234,7 +234,7 @@ def _way_gradients(gradient: Tensor, saved: Any, way: Way, wanted: list[bool]) -
     """WayPatches.backward() where someone looks on, or saved tensors lie elsewhere by now."""
     image, flat, centers, lod = saved
     batch, many = way.flat[:2]
-    call = Call(way.known.odd, way.known.layout.levels, way.flat[4], image.dtype, 1.0, False, 1, True)
+    call = Call(way.known.odd, way.known.layout.levels, way.flat[4], way.dtype, way.scale, False, 1, True)
     arranged = _arranged(centers, (batch, many, 2)), _arranged(lod, (batch, many))
     layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
     gradient = gradient.reshape(way.flat)

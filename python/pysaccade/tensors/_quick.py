@@ -13,6 +13,7 @@ from pysaccade.tensors import _way
 from pysaccade.tensors._gradients import Call, ImagePatches, apply_way
 from pysaccade.tensors._sample_call import arranged
 from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._values import Values, values_of
 from pysaccade.tensors.pyramid import TexturePyramid
 
 PLAIN = _recording._PLAIN
@@ -21,36 +22,38 @@ _is_watched = _recording.is_watched
 _is_grad_enabled = torch.is_grad_enabled
 
 
-def sample_plain(pyramid: TexturePyramid, plan: PatchPlan) -> Tensor | None:
-    """Patches of a plan, without options; None: someone looks on, or something is wrong, which the long way says."""
+def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) -> Tensor | None:
+    """Patches of a plan, without other options; None: someone looks on, or the long way says what is wrong."""
     storage, centers, lod = pyramid._storage, plan.centers, plan.lod
     if storage is None or lod.__class__ not in PLAIN or centers.__class__ not in PLAIN or _is_watched():
         return None
+    if dtype.__class__ is not torch.dtype and dtype is not None:
+        return None
     known = storage.known
     if known is None:
-        return _sample_first(pyramid, plan, storage, None)
+        return _sample_first(pyramid, plan, storage, None, dtype)
     image: Any = pyramid._image
     key = (
         *(centers.shape, centers.stride(), centers.dtype, centers.device),
         *(lod.shape, lod.stride(), lod.dtype, lod.device),
-        plan.patch_size,
+        *(plan.patch_size, dtype),
     )
     way = known.ways.get(key)
     if way is None:
-        return _sample_first(pyramid, plan, storage, key)
+        return _sample_first(pyramid, plan, storage, key, dtype)
     places = way.places_at(centers.data_ptr(), lod.data_ptr())
     if _is_grad_enabled():
         learns = centers.requires_grad or lod.requires_grad
         if learns or image.requires_grad:
             if pyramid._persistent or (learns and way.repeats):
-                return _sample_first(pyramid, plan, storage, key)
+                return _sample_first(pyramid, plan, storage, key, dtype)
             patches: Tensor = apply_way(image, centers, lod, storage, way, places)
             return patches
     sampled: Tensor = way.sample(image, storage, places)
     return sampled
 
 
-def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, key: Any) -> Tensor | None:
+def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, key: Any, dtype: Any) -> Tensor | None:
     """The same where its way is not known yet, or has to go through more of torch."""
     image: Any = pyramid._image
     centers, lod = plan.centers, plan.lod
@@ -65,23 +68,24 @@ def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, ke
     if learns and pyramid._persistent:
         return None
     flat_centers, flat_lod, shape = arranged(centers, lod, image, pyramid._batched, "sample_patches")
-    size, dtype = plan.patch_size, image.dtype
+    size = plan.patch_size
+    values = values_of(image, dtype, None, None, "sample_patches")
     if learns:
-        call = Call(pyramid._odd, storage.layout.levels, size, dtype, 1.0, False, 1, True)
+        call = Call(pyramid._odd, storage.layout.levels, size, values.dtype, values.scale, False, 1, True)
         patches = ImagePatches.apply(image, flat_centers, flat_lod, None, storage, call)
     else:
-        patches = _sampled(image, flat_centers, flat_lod, storage, size)
+        patches = _sampled(image, flat_centers, flat_lod, storage, size, values)
     whole = (*shape, *patches.shape[2:])
     if key is not None and key not in storage.known.ways:
-        _way.keep(storage, key, (centers, lod), image, (flat_centers, flat_lod), patches, whole)
+        _way.keep(storage, key, (centers, lod), image, (flat_centers, flat_lod), patches, whole, values.scale)
     found: Tensor = patches if patches.shape == whole else patches.reshape(whole)
     return found
 
 
-def _sampled(image: Any, centers: Tensor, lod: Tensor, storage: Storage, size: int) -> Tensor:
+def _sampled(image: Any, centers: Tensor, lod: Tensor, storage: Storage, size: int, values: Values) -> Tensor:
     """Patches [B,M,C,S,S], which nobody looks at."""
     batch, many = lod.shape
-    patches = torch.empty((batch, many, image.shape[1], size, size), dtype=image.dtype, device=image.device)
+    patches = torch.empty((batch, many, image.shape[1], size, size), dtype=values.dtype, device=image.device)
     if not patches.numel():
         return patches
     abi = _tensor_abi
@@ -93,7 +97,7 @@ def _sampled(image: Any, centers: Tensor, lod: Tensor, storage: Storage, size: i
         abi._pack(centers, 3),
         abi._pack(lod, 2),
         abi._NOTHING,
-        _way._OPTIONS,
+        abi.packed_options(values.scale, False, 1, True),
         abi._pack(patches, 5),
     )
     if status != 0:

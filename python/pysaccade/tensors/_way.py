@@ -17,7 +17,6 @@ from pysaccade.tensors._storage import REST, Storage, layout_for, pack_at
 
 DENSE = torch.contiguous_format
 _NOTHING = _tensor_abi._NOTHING
-_OPTIONS = _tensor_abi.packed_options(1.0, False, 1, True)
 _empty_like: Any = torch.empty_like
 
 
@@ -35,30 +34,32 @@ class Way:
     """How the library is told of plans of one shape for images of one shape."""
 
     __slots__ = (
-        *("base", "centers", "flat", "floating", "known", "lod", "out"),
-        *("packed", "patches", "repeats", "stride", "sums"),
+        *("base", "centers", "dtype", "flat", "floating", "known", "lod", "options", "out"),
+        *("packed", "patches", "repeats", "scale", "stride", "sums"),
     )
 
-    def __init__(self, known: Known, image: Tensor, centers: Tensor, lod: Tensor, flat: Any, whole: Any) -> None:
+    def __init__(self, known: Known, image: Tensor, arranged: Any, patches: Tensor, whole: Any, scale: float) -> None:
         """Pack what is common.
 
         Args:
             known: Of the image.
             image: [B,C,H,W].
-            centers: [B,M,2], as arranged() gives it.
-            lod: [B,M].
-            flat: [B,M,C,S,S], how the library writes the patches.
+            arranged: Centers [B,M,2] and lod [B,M], as arranged() gives them.
+            patches: [B,M,C,S,S], how the library writes them.
             whole: Their shape for the caller.
+            scale: What samples are multiplied by.
         """
         abi = _tensor_abi
         code = abi.dtype_code(image)
+        (centers, lod), flat = arranged, patches.shape
+        self.scale, self.dtype = scale, patches.dtype
+        self.options = abi.packed_options(scale, False, 1, True)
         self.known = known
         self.packed: dict[tuple[int, int], tuple[bytes, bytes]] = {}
-        self.patches = model(whole, image)
+        self.patches = model(whole, patches)
         self.flat = tuple(flat)
-        dense = torch.empty(flat, device="meta")
         self.stride = torch.empty(whole, device="meta").stride()
-        self.out = _rest(flat, dense.stride(), code)
+        self.out = _rest(flat, torch.empty(flat, device="meta").stride(), abi.dtype_code(patches))
         self.centers = _rest(centers.shape, centers.stride(), abi.dtype_code(centers))
         self.lod = _rest(lod.shape, lod.stride(), abi.dtype_code(lod))
         self.repeats = not (centers.is_contiguous() and lod.is_contiguous())
@@ -91,7 +92,7 @@ class Way:
             centers,
             lod,
             _NOTHING,
-            _OPTIONS,
+            self.options,
             pack_at(patches.data_ptr(), self.out),
         )
         if status != 0:
@@ -99,7 +100,16 @@ class Way:
         return patches
 
 
-def keep(storage: Storage, key: Any, places: Any, image: Tensor, arranged: Any, patches: Tensor, whole: Any) -> None:
+def keep(
+    storage: Storage,
+    key: Any,
+    places: Any,
+    image: Tensor,
+    arranged: Any,
+    patches: Tensor,
+    whole: Any,
+    scale: float,
+) -> None:
     """Remember the way of a call: `patches` [B,M,C,S,S] came of `places`, the plan's, as they were `arranged`."""
     known = storage.known
     if known is None or not patches.numel() or image.shape[0] != patches.shape[0]:
@@ -109,7 +119,7 @@ def keep(storage: Storage, key: Any, places: Any, image: Tensor, arranged: Any, 
             return
     if len(known.ways) >= 64:
         known.ways.clear()
-    known.ways[key] = Way(known, image, arranged[0], arranged[1], patches.shape, whole)
+    known.ways[key] = Way(known, image, arranged, patches, whole, scale)
 
 
 # ---- Levels, each in memory of its own -------------------------------------------------------------------------------

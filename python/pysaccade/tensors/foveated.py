@@ -75,8 +75,8 @@ def sample_foveated(
             raise ValueError(f"{who}: num_patches, M0 and e0 are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
-    if dtype is None and normalize is None and out is None and padding == "border":
-        patches = plainly(pyramid, plan)
+    if normalize is None and out is None and padding == "border":
+        patches = plainly(pyramid, plan, dtype)
         if patches is not None:
             return patches, plan
     settings = Settings(is_zeros(padding, who), 1, True)
@@ -107,6 +107,25 @@ def _lattice(
         fov_deg=fov_deg,
         sar=sar,
     )
+
+
+def around(pyramid: TexturePyramid, fixation: Any, lattice: Any) -> tuple[Array, PatchPlan] | None:
+    """sample_foveated() without options, by the shortest way; None: the long way says what is wrong, or does it."""
+    image: Any = pyramid._image
+    if (
+        lattice.__class__ is not Lattice
+        or lattice.levels > pyramid._count
+        or pyramid._storage is None
+        or pyramid.filtering != "exact"
+        or not _checks.is_tensor(fixation)
+        or _checks.recording().is_watched()
+        or lattice.size != image.shape[-2:]
+        or fixation.device != image.device
+    ):
+        return None
+    plan = lattice.plan(fixation)
+    patches = plainly(pyramid, plan)
+    return None if patches is None else (patches, plan)
 
 
 _kept_lattice = lru_cache(maxsize=64)(_lattice)

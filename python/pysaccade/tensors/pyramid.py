@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Array = Any
 
 _pyramids = Table()
-_sampling: Any = None  # the module, once it was used
+_sampling: Any = None  # modules, once they were used
+_foveated: Any = None
 
 FILTERING = ("exact", "hybrid", "hardware")
 
@@ -368,10 +369,15 @@ class TexturePyramid:
         self, fixation: Any, lattice: Lattice | None = None, *, return_plan: bool = False, **options: Any
     ) -> Any:
         """As `pysaccade.sample_foveated(self, ...)`, but the patches alone unless return_plan=True."""
-        from pysaccade.tensors.foveated import sample_foveated
+        global _foveated  # noqa: PLW0603
+        if _foveated is None:
+            from pysaccade.tensors import foveated as loaded
 
-        patches, plan = sample_foveated(self, fixation, lattice, **options)
-        return (patches, plan) if return_plan else patches
+            _foveated = loaded
+        found = None if options else _foveated.around(self, fixation, lattice)
+        if found is None:
+            found = _foveated.sample_foveated(self, fixation, lattice, **options)
+        return found if return_plan else found[0]
 
     def sample_anisotropic(
         self, plan: PatchPlan, direction: Array, *, return_plan: bool = False, **options: Any
