@@ -12,7 +12,7 @@ import time
 import unittest
 
 import numpy as np
-from patience import PATIENCE
+from patience import PATIENCE, wait_for
 from required import required
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,17 +24,6 @@ def free_port(kind=socket.SOCK_STREAM):
     with socket.socket(type=kind) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def wait_for(what, seconds=60):
-    """Waits until what() is true; None when it never was."""
-    end = time.monotonic() + seconds * PATIENCE
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.02)
-    return None
 
 
 def listens(port):
@@ -122,7 +111,7 @@ class LiveTest(unittest.TestCase):
             return 0
 
     def wait_for_rows(self, count, process):
-        self.assertIsNotNone(wait_for(lambda: self.rows() >= count or process.poll() is not None), f"{self.rows()} rows")
+        wait_for(lambda: self.rows() >= count or process.poll() is not None, missing=lambda: f"{self.rows()} rows")
         if process.poll() is not None:
             self.fail(f"ended early, exit {process.returncode}: {process.communicate()[1]}")
 

@@ -7,7 +7,8 @@ import unittest
 
 import numpy as np
 
-from live_support import LiveTest, build_shim, free_port, listens, socket, wait_for
+from live_support import LiveTest, build_shim, free_port, listens, socket
+from patience import wait_for
 
 RATE, SECONDS = 25, 4
 GRAPH = f"testsrc2=size=320x240:rate={RATE}:duration={SECONDS}"
@@ -54,7 +55,7 @@ class Network(LiveTest):
     def connect(self, url, *options, env=None):
         """Once the sender listens."""
         port = int(url.rsplit(":", 1)[1].split("/")[0])
-        self.assertTrue(wait_for(lambda: listens(port)), f"nobody listens on {port}")
+        wait_for(lambda: listens(port), missing=f"nobody listens on {port}")
         return self.dump(url, *options, env=env)
 
     def test_http_stream(self):

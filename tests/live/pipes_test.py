@@ -7,8 +7,8 @@ import unittest
 
 import numpy as np
 
-from live_support import LiveTest, wait_for
-from patience import PATIENCE
+from live_support import LiveTest
+from patience import PATIENCE, wait_for
 from signals import catches
 
 RATE, FRAMES = 25, 50
@@ -65,7 +65,7 @@ class Pipes(LiveTest):
         process = self.dump(path)
         writer = os.open(path, os.O_RDWR)
         os.write(writer, b"YUV4MPEG2 W16 H16 F25:1\n" + 2 * (b"FRAME\n" + bytes(384)))
-        self.assertTrue(wait_for(lambda: catches(process.pid, signal.SIGINT)))
+        wait_for(lambda: catches(process.pid, signal.SIGINT))
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30 * PATIENCE)
         os.close(writer)
@@ -77,7 +77,7 @@ class Pipes(LiveTest):
         clip = subprocess.run([*y4m(), "-"], capture_output=True, check=True).stdout
         writer = os.open(path, os.O_RDWR)
         os.write(writer, clip[:60000])
-        self.assertTrue(wait_for(lambda: self.rows() >= 1))
+        wait_for(lambda: self.rows() >= 1)
         moved = self.folder / "moved"
         os.rename(self.out, moved)
         end = os.open(path, os.O_WRONLY)

@@ -5,7 +5,8 @@ import signal
 import time
 import unittest
 
-from work_support import WorkTest, alive, saccade, start, wait_for, workers_of
+from work_support import WorkTest, alive, saccade, start, workers_of
+from patience import wait_for
 
 QUICK = ("--frame-timeout", "1.5", "--video-timeout", "60")
 

@@ -9,13 +9,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import unittest
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from patience import PATIENCE  # noqa: E402
 from dump_support import SACCADE, ffmpeg, saccade  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -48,13 +46,13 @@ class WorkTest(unittest.TestCase):
     def setUp(self):
         self.store = self.folder / f"store-{self.id().rsplit('.', 1)[-1]}"
 
-    def faults(self, text):
-        """The environment of a program with these faults."""
+    def faults(self, text, **more):
+        """The environment of a program with these faults; more: other variables of faults.c."""
         library = self.folder / "faults.so"
         if not library.exists():
             build_faults(self.folder)
         checks = os.environ.get("ASAN_OPTIONS", "")
-        return {**os.environ, "LD_PRELOAD": str(library), "SACCADE_FAULT": text,
+        return {**os.environ, "LD_PRELOAD": str(library), "SACCADE_FAULT": text, **more,
                 "ASAN_OPTIONS": f"{checks}:verify_asan_link_order=0:handle_segv=0:handle_abort=0".lstrip(":")}
 
     def manifest(self, rows, name="list.txt"):
@@ -127,16 +125,6 @@ def alive(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
-
-
-def wait_for(what, seconds=30):
-    end = time.monotonic() + seconds * PATIENCE
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError("it never came")
 
 
 def start(*arguments, env=None, **options):

@@ -8,7 +8,8 @@ import time
 import unittest
 
 import numpy as np
-from work_support import WorkTest, ffmpeg, saccade, sha256, start, wait_for
+from work_support import WorkTest, ffmpeg, saccade, sha256, start
+from patience import wait_for
 
 
 class Work(WorkTest):
