@@ -42,6 +42,7 @@ class Bench:
     def __init__(self, device: str, small: bool, with_compile: bool, only: str, bars: bool) -> None:
         self.device, self.small, self.with_compile, self.only, self.bars = device, small, with_compile, only, bars
         self.cuda = device.startswith("cuda")
+        self.last: tuple[str, Way] | None = None  # a row whose graph is captured when all others are measured
 
     def size(self, pixels: int) -> int:
         return min(pixels, 256) if self.small else pixels
@@ -241,10 +242,18 @@ def patches(bench: Bench) -> None:
         found = bench.ways(both, graph=False, torch=both_torch, nvdiffrast=theirs)
         bench.row(f"the same, forward + backward to image and uv, {[batch, channels, size, size]}", both_bar, found)
         if bench.bars:
+            one_thread = bench.ways(lambda both=both: in_one_thread(both), graph=False)
+            bench.row("the same, autograd on the caller's thread", "", one_thread)
+            bench.last = "the same, forward + backward, in a CUDA graph", both
             continue
         torch.use_deterministic_algorithms(True)
         bench.row("the same, deterministic", "x 32: 1600", bench.ways(both, graph=False))
         torch.use_deterministic_algorithms(False)
+
+
+def in_one_thread(way: Way) -> Any:
+    with torch.autograd.set_multithreading_enabled(False):
+        return way()
 
 
 def updates(bench: Bench) -> None:
@@ -408,6 +417,9 @@ def main() -> None:
     parts = (pyramids, patches, updates, fields)
     for part in parts if bench.bars else (*parts[:2], filterings, channels, *parts[2:]):
         part(bench)
+    if bench.last is not None and bench.cuda:
+        name, way = bench.last
+        bench.row(name, "", {"graph": bench.graph(way), "ours": way})
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Held:
         return owner
 
     def _compare(self, colors: Array, patches: list[_Placed]) -> list[Array | None]:
-        """Forget what has changed in this emission. Of each patch: which samples could be compared, None: none of it."""
+        """Forget what changed in this emission. Of each patch: which samples could be compared, None: none of it."""
         if not patches or (self.lod == _UNSEEN).all():
             return [None] * len(patches)
         levels = _levels(self.colors, self.lod, max(patch.lod for patch in patches))

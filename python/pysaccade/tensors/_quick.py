@@ -13,7 +13,7 @@ from pysaccade.tensors import _way
 from pysaccade.tensors._gradients import Call, ImagePatches, apply_way
 from pysaccade.tensors._sample_call import arranged
 from pysaccade.tensors._storage import Storage
-from pysaccade.tensors._values import Values, values_of
+from pysaccade.tensors._values import Values, normalized, values_of
 from pysaccade.tensors.pyramid import TexturePyramid
 
 PLAIN = _recording._PLAIN
@@ -53,6 +53,30 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
     return sampled
 
 
+def sample_normalized(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any, normalize: Any) -> Tensor | None:
+    """The same, then (x - mean) / std."""
+    image: Any = pyramid._image
+    if image is None or _is_watched():
+        return None
+    word = normalize if normalize.__class__ is str else None
+    key = (image.shape[1], image.dtype, dtype, word) if word is not None and dtype.__class__ in _DTYPES else None
+    values = None if key is None else _values.get(key)
+    if values is None:
+        try:
+            values = values_of(image, dtype, normalize, None, "sample_patches")
+        except (TypeError, ValueError):  # the long way knows who was called
+            return None
+        if key is not None and len(_values) < _MOST_VALUES:
+            _values[key] = values
+    patches = sample_plain(pyramid, plan, values.dtype)
+    return None if patches is None else normalized(patches, values, not patches.requires_grad)
+
+
+_DTYPES = (torch.dtype, type(None))
+_MOST_VALUES = 256
+_values: dict[Any, Values] = {}  # by channels, the image's type, the patches', and the word for mean and std
+
+
 def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, key: Any, dtype: Any) -> Tensor | None:
     """The same where its way is not known yet, or has to go through more of torch."""
     image: Any = pyramid._image
@@ -69,7 +93,10 @@ def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, ke
         return None
     flat_centers, flat_lod, shape = arranged(centers, lod, image, pyramid._batched, "sample_patches")
     size = plan.patch_size
-    values = values_of(image, dtype, None, None, "sample_patches")
+    try:
+        values = values_of(image, dtype, None, None, "sample_patches")
+    except (TypeError, ValueError):  # the long way knows who was called
+        return None
     if learns:
         call = Call(pyramid._odd, storage.layout.levels, size, values.dtype, values.scale, False, 1, True)
         patches = ImagePatches.apply(image, flat_centers, flat_lod, None, storage, call)

@@ -75,8 +75,8 @@ def sample_foveated(
             raise ValueError(f"{who}: num_patches, M0 and e0 are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
-    if normalize is None and out is None and padding == "border":
-        patches = plainly(pyramid, plan, dtype)
+    if out is None and padding == "border":
+        patches = plainly(pyramid, plan, dtype, normalize)
         if patches is not None:
             return patches, plan
     settings = Settings(is_zeros(padding, who), 1, True)

@@ -129,8 +129,8 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
-    if normalize is None and out is None and padding == "border":
-        patches = plainly(pyramid, plan, dtype)
+    if out is None and padding == "border":
+        patches = plainly(pyramid, plan, dtype, normalize)
         if patches is not None:
             return patches
     settings = Settings(is_zeros(padding, who), 1, True)
@@ -140,7 +140,7 @@ def sample_patches(
 _quick: Any = None
 
 
-def plainly(pyramid: Any, plan: Any, dtype: Any = None) -> Array | None:
+def plainly(pyramid: Any, plan: Any, dtype: Any = None, normalize: Any = None) -> Array | None:
     """Patches by the shortest way, where it can be gone."""
     if plan.__class__ is not PatchPlan or not isinstance(pyramid, TexturePyramid) or pyramid.filtering != "exact":
         return None
@@ -151,7 +151,9 @@ def plainly(pyramid: Any, plan: Any, dtype: Any = None) -> Array | None:
         from pysaccade.tensors import _quick as loaded
 
         _quick = loaded
-    return _quick.sample_plain(pyramid, plan, dtype)
+    if normalize is None:
+        return _quick.sample_plain(pyramid, plan, dtype)
+    return _quick.sample_normalized(pyramid, plan, dtype, normalize)
 
 
 def plan_at_level(texture: Texture, level: Any, centers: Any, patch_size: int) -> PatchPlan:
