@@ -10,9 +10,9 @@ Workers are started before: an epoch here takes less than their start.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -109,7 +109,10 @@ def loader(paths: list[Path], workers: int, layout: str, only_changed: bool) -> 
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="saccade-dumps-"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, help="keeps the dumps (default: a temporary one)")
+    kept: Path | None = parser.parse_args().folder
+    folder = kept or Path(tempfile.mkdtemp(prefix="saccade-dumps-"))
     folder.mkdir(parents=True, exist_ok=True)
     paths = make_dumps(folder)
     ways: dict[str, Callable[[], int]] = {
@@ -131,7 +134,7 @@ def main() -> None:
             best[name] = max(best[name], emissions / (time.perf_counter() - begin))
     for name, rate in best.items():
         print(f"{name:34} {rate:9.0f} emissions/s {rate / best['numpy loop']:6.2f} of the NumPy loop")
-    if len(sys.argv) == 1:
+    if kept is None:
         shutil.rmtree(folder)
 
 
