@@ -23,6 +23,7 @@ static_assert(static_cast<int>(Hint::kOffscreen) == SACCADE_HINT_OFFSCREEN);
 static_assert(static_cast<int>(Hint::kCheckRange) == SACCADE_HINT_CHECK_RANGE);
 static_assert(static_cast<int>(Hint::kCheckFilters) == SACCADE_HINT_CHECK_FILTERS);
 static_assert(static_cast<int>(Hint::kAllowNetwork) == SACCADE_HINT_ALLOW_NETWORK);
+static_assert(static_cast<int>(Hint::kCudaBackend) == SACCADE_HINT_CUDA_BACKEND);
 
 // The only thing that outlives a call and belongs to no handle.
 thread_local LastError last_error;

@@ -10,6 +10,22 @@
 
 using namespace saccade;
 using namespace saccade::capi;
+
+namespace {
+
+// While one lives, a call that may ask a fixation function is under way.
+class Inside {
+ public:
+  explicit Inside(bool& inside) : inside_(inside) { inside_ = true; }
+  ~Inside() { inside_ = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  bool& inside_;
+};
+
+}  // namespace
 using Clock = std::chrono::steady_clock;
 
 saccade_stream::saccade_stream(const StreamOptions& settings, const Log& log)
@@ -113,6 +129,7 @@ bool saccade_stream::push(const PushedPicture& picture) {
   require(!session.pipeline().due(), kFunction,
           "the last frame's patches wait: take them by saccade_stream_next() or _next_into() first");
   if (picture.space == MemorySpace::kCuda) session.pipeline().check_device_frame(picture.device, picture.planes);
+  const Inside inside(inside_);
   const FrameView frame = pushing_->frames.take(picture);
   pushing_->source->note_frame();
   return session.push(frame, pushing_->to_device).status == SessionStatus::kEmission;
@@ -120,6 +137,7 @@ bool saccade_stream::push(const PushedPicture& picture) {
 
 void saccade_stream::push_end() {
   constexpr const char* kFunction = "saccade_stream_push_end";
+  refuse_inside(kFunction);
   Session& session = this->session(kFunction);
   require(pushing_.has_value(), kFunction, "the stream has a source; saccade_stream_open_frames() takes frames");
   pushing_->ended = true;
@@ -144,10 +162,15 @@ Session& saccade_stream::session(const char* function) {
   return *session_;
 }
 
+void saccade_stream::refuse_inside(const char* function) const {
+  require(!inside_, function, "the stream is inside of a call, and its fixation function may not make this one");
+}
+
 // SACCADE_OK: `out` was filled.
 saccade_status saccade_stream::advance(std::int64_t timeout_ms, Emission& out, const PatchTarget* into) {
   Session& session = *session_;
   throw_if_interrupted();
+  const Inside inside(inside_);
   if (pushing_) {
     pushing_->to_device = into != nullptr && into->space == MemorySpace::kCuda;
     if (!session.pipeline().due()) return pushing_->ended ? SACCADE_END : SACCADE_LATER;
@@ -181,6 +204,7 @@ saccade_status saccade_stream::advance(std::int64_t timeout_ms, Emission& out, c
 }
 
 EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_status& status) {
+  refuse_inside("saccade_stream_next");
   Session& session = this->session("saccade_stream_next");
   EmissionPool::Handle emission = pool_->take();
   if (!emission) {
@@ -199,6 +223,7 @@ EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_statu
 }
 
 saccade_status saccade_stream::next_into(std::int64_t timeout_ms, const PatchTarget& into) {
+  refuse_inside("saccade_stream_next_into");
   Session& session = this->session("saccade_stream_next_into");
   const saccade_status status = advance(timeout_ms, last_.emission, &into);
   if (status != SACCADE_OK) return status;
@@ -221,6 +246,7 @@ saccade_status saccade_stream_new(const saccade_options* options, saccade_stream
 saccade_status saccade_stream_open(saccade_stream* stream, const char* uri) {
   return with_stream(stream, "saccade_stream_open", [&](saccade_stream& opened) {
     require(uri != nullptr && *uri != '\0', "saccade_stream_open", "uri is NULL or empty");
+    opened.refuse_inside("saccade_stream_open");
     opened.open(uri);
     return SACCADE_OK;
   });
@@ -239,6 +265,7 @@ saccade_status saccade_stream_interrupt(saccade_stream* stream) {
 void saccade_stream_free(saccade_stream* stream) {
   if (stream == nullptr || !stream->mark().usable()) return;
   static_cast<void>(with_stream(stream, "saccade_stream_free", [](saccade_stream& freed) {
+    freed.refuse_inside("saccade_stream_free");
     delete &freed;
     return SACCADE_OK;
   }));

@@ -48,6 +48,7 @@ struct saccade_stream {
   void set_scanpath(std::shared_ptr<const saccade::RecordedScanpath> scanpath) { scanpath_ = std::move(scanpath); }
 
   saccade::Session& session(const char* function);  // throws UsageError when no source is open
+  void refuse_inside(const char* function) const;   // throws UsageError: a fixation function is being asked
   const saccade::StreamOptions& settings() const { return settings_; }
   const saccade::capi::HandleMark& mark() const { return mark_; }
   bool makes_gl_contexts() const;
@@ -74,6 +75,7 @@ struct saccade_stream {
   saccade::Log log_;
   saccade::FixationSource fixation_;
   std::shared_ptr<const saccade::RecordedScanpath> scanpath_;
+  bool inside_ = false;  // of a call that may ask a fixation function
   std::atomic<bool> interrupted_{false};
   std::shared_ptr<saccade::capi::EmissionPool> pool_;
   Last last_;

@@ -1,5 +1,7 @@
 #include "pipeline/error.h"
 
+#include <fmt/format.h>
+
 #include "gpu/device_error.h"
 
 namespace saccade {
@@ -39,6 +41,24 @@ const char* name(ErrorKind kind) {
   return "?";
 }
 
+std::string printable(const std::string& text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '\n') {
+      made += "\\n";
+    } else if (c == '\r') {
+      made += "\\r";
+    } else if (c == '\t') {
+      made += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      made += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      made += c;
+    }
+  }
+  return made;
+}
+
 const char* words(Hint hint) {
   switch (hint) {
     case Hint::kNone:
@@ -61,6 +81,8 @@ const char* words(Hint hint) {
       return "use more patches, larger ones or more levels";
     case Hint::kCpuBackend:
       return "the cpu backend needs no GPU";
+    case Hint::kCudaBackend:
+      return "use the cuda backend";
     case Hint::kOtherBackend:
       return "use the cpu backend, or let one be chosen";
     case Hint::kGlBackend:

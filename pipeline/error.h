@@ -49,6 +49,7 @@ enum class Hint : std::uint8_t {
   kConvertFormat,
   kLongerTimeout,
   kAllowNetwork,
+  kCudaBackend,  // memory of a CUDA device is at hand
 };
 // In the library's words: "use a smaller frame". Empty for kNone.
 const char* words(Hint hint);
@@ -62,11 +63,14 @@ struct Fault {
 // "what; words(hint)", for people.
 std::string one_line(const Fault& fault);
 
-// Thrown by set-up and by calls that can't go on. what() is Fault::what.
+// `text` without line ends and other control characters, which a file's name may hold: "a\\nb".
+std::string printable(const std::string& text);
+
+// Thrown by set-up and by calls that can't go on. what() is Fault::what, printable.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone)
-      : std::runtime_error(what), kind_(kind), hint_(hint) {}
+      : std::runtime_error(printable(what)), kind_(kind), hint_(hint) {}
   explicit Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) {}
   ErrorKind kind() const { return kind_; }
   Hint hint() const { return hint_; }

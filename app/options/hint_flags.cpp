@@ -26,6 +26,8 @@ const char* flags(Hint hint) {
       return "raise that number, --patch-size or --levels";
     case Hint::kCpuBackend:
       return "--backend cpu needs no GPU";
+    case Hint::kCudaBackend:
+      return "use --backend cuda";
     case Hint::kOtherBackend:
       return "use --backend cpu or auto";
     case Hint::kGlBackend:
@@ -33,7 +35,7 @@ const char* flags(Hint hint) {
     case Hint::kDirectUpload:
       return "--upload direct needs no OpenGL";
     case Hint::kCpuDecoding:
-      return "leave out --require-hwdec to decode on the CPU";
+      return "leave out --hwdec and --require-hwdec to decode on the CPU";
     case Hint::kOffscreen:
       return "--serve shows it in a browser, and --offscreen --screenshot T=FILE.png makes pictures";
     case Hint::kCheckRange:

@@ -152,8 +152,8 @@ void print_json(const DumpReader& dump, const ReconstructOptions& options, const
   if (painted) {
     json["output"] = {{"path", options.output},
                       {"encoder", painted->encoder},
-                      {"width", painted->width},
-                      {"height", painted->height},
+                      {"width_px", painted->width},
+                      {"height_px", painted->height},
                       {"emissions", painted->emissions}};
     if (is_png(options.output)) json["output"]["emission"] = painted->first;
   }

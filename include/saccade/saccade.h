@@ -92,7 +92,8 @@ typedef enum saccade_hint {
   SACCADE_HINT_NO_FILTERS = 20,
   SACCADE_HINT_CONVERT_FORMAT = 21,
   SACCADE_HINT_LONGER_TIMEOUT = 22,
-  SACCADE_HINT_ALLOW_NETWORK = 23
+  SACCADE_HINT_ALLOW_NETWORK = 23,
+  SACCADE_HINT_CUDA_BACKEND = 24
 } saccade_hint;
 
 SACCADE_API saccade_hint saccade_last_error_hint_code(void);  // a number that this header lacks: read the text
@@ -310,8 +311,7 @@ typedef struct saccade_target {
 // errors leave that memory as it was, but for a device's failure while it writes. `out` (NULL: not wanted) gets the
 // rest: patches is the target's pointer, geometry is host memory of the stream's, valid until the next call with it.
 //
-// Host memory: all is there on return. `changed` in `out` is the target's pointer, or the stream's memory where that is
-// NULL.
+// Host memory: all is there on return. `changed` in `out` is the target's, or the stream's memory where that is NULL.
 //
 // CUDA memory (backend "cuda"): the host waits for nothing. The work runs after what `cuda_stream` has queued before
 // the call, and what it queues after the call runs after the work: use, free and reuse the memory in its order. `out`

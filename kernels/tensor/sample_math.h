@@ -1,5 +1,5 @@
-// Where the samples of a patch read a pyramid, and how a change of the patch moves them: pure functions for host and
-// device.
+// Where the samples of a patch read a pyramid, and how a change of the patch moves them: pure functions, for the host
+// and for a device.
 //
 // Note [Tensor samples]
 // Positions are continuous level-0 pixels, the centre of pixel i at i + 0.5; a centre's is uv times the size of level

@@ -92,7 +92,7 @@ std::unique_ptr<FixationTargets> make_center_targets(const std::string& argument
   const auto in_range = [](float x) { return x >= 0 && x <= 1; };
   const auto point = parse_pair<float>(argument, ',');
   if (!point || !in_range(point->first) || !in_range(point->second)) {
-    throw UsageError(fmt::format("fixation center:{}: expected center:U,V with both from 0 to 1", argument));
+    throw UsageError(fmt::format("'center:{}': expected center:U,V with both from 0 to 1", argument));
   }
   return std::make_unique<CenterTargets>(GazePoint{.u = point->first, .v = point->second});
 }
@@ -106,7 +106,7 @@ std::unique_ptr<FixationTargets> make_raster_targets(const std::string& argument
   const auto in_range = [](int x) { return x >= 1 && x <= 10000; };
   const auto size = parse_pair<int>(argument, 'x');
   if (!size || !in_range(size->first) || !in_range(size->second)) {
-    throw UsageError(fmt::format("fixation raster:{}: expected raster:COLSxROWS, each from 1 to 10000", argument));
+    throw UsageError(fmt::format("'raster:{}': expected raster:COLSxROWS, each from 1 to 10000", argument));
   }
   return std::make_unique<RasterTargets>(size->first, size->second);
 }

@@ -55,8 +55,8 @@ void settle_decoder(StreamOptions& options) {
   }
   const std::string why_not = why_no_cuda_decoding(options.source.device);
   if (asked && !why_not.empty()) {
-    throw UnavailableError(fmt::format("{}: {}; leave it out to decode on the CPU",
-                                       options.require_hwdec ? "require-hwdec" : "hwdec cuda", why_not));
+    throw UnavailableError(fmt::format("{}: {}", options.require_hwdec ? "require-hwdec" : "hwdec cuda", why_not),
+                           Hint::kCpuDecoding);
   }
   if (!why_not.empty()) {
     options.source.why_no_hwdec = why_not;

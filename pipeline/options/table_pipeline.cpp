@@ -74,6 +74,10 @@ void parse_fixation(const OptionSpec&, StreamOptions& options, const std::string
   if (!argument.empty() && bare) {
     throw UsageError("'" + word + "' takes no argument; leave out ':" + argument + "'");
   }
+  ScanpathConfig asked;
+  asked.policy = *policy;
+  asked.argument = argument;
+  if (policy != FixationPolicy::kFile) static_cast<void>(make_scanpath(asked, FrameGeometry{64, 64}));  // may refuse it
   options.pipeline.scanpath.policy = *policy;
   options.pipeline.scanpath.argument = argument;
 }

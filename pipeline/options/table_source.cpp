@@ -1,4 +1,6 @@
 // Options of what is read, and how it is decoded.
+#include <regex>
+
 #include "pipeline/options/table.h"
 #include "pipeline/options/values.h"
 
@@ -17,6 +19,19 @@ std::optional<std::string> print_loop(const StreamOptions& options) {
   return print_flag(loops != 0);
 }
 
+// Pixels, or one of FFmpeg's names, as hd720.
+void parse_size(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  const std::string size = parse_text(text);
+  static const std::regex known("[1-9][0-9]{0,5}x[1-9][0-9]{0,5}|[a-z][a-z0-9]*");
+  if (!std::regex_match(size, known)) throw UsageError("'" + size + "' is no size such as 640x480");
+  options.source.input.size = size;
+}
+
+std::optional<std::string> print_size(const StreamOptions& options) {
+  const std::string& size = options.source.input.size;
+  return size.empty() ? std::nullopt : std::optional(size);
+}
+
 using K = ValueKind;
 using Scope = OptionScope;
 
@@ -28,7 +43,7 @@ void add_input(std::vector<StreamOption>& rows) {
     {{.name = "input-format", .group = kSourceGroup, .help = "read as this format (ffmpeg's -f): rawvideo, h264 ...; of a device: its -input_format",
       .metavar = "NAME", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.format; })},
     {{.name = "input-size", .group = kSourceGroup, .help = "size of raw video, or asked of a device",
-      .metavar = "WxH", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.size; })},
+      .metavar = "WxH", .shapes_result = true}, {parse_size, print_size}},
     {{.name = "input-rate", .group = kSourceGroup, .help = "frames a second of raw video, pictures or a bare stream, or asked of a device",
       .metavar = "FPS", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.rate; })},
     {{.name = "pixel-format", .group = kSourceGroup, .help = "of raw video, as yuv420p or nv12",

@@ -281,7 +281,7 @@ void Pipeline::check_device_frame(int device, std::span<const PlaneView> planes)
   const DeviceTexture* const texture = state_->texture->device_texture();
   if (texture == nullptr) {
     throw UnavailableError(fmt::format("backend {} can't read frames on a device", name(config_.backend)),
-                           Hint::kOtherBackend);
+                           Hint::kCudaBackend);
   }
   if (texture->device() != device) {
     throw UsageError(fmt::format("the texture is on device {}, the frame on device {}", texture->device(), device));

@@ -20,7 +20,7 @@ void Pipeline::check_target(const PatchTarget& into) const {
   if (!can_emit_to_device()) {
     throw UnavailableError(fmt::format("backend {}{} can't write into a device's memory", name(config_.backend),
                                        state_->texture->staged() != nullptr ? ", staged," : ""),
-                           Hint::kOtherBackend);
+                           Hint::kCudaBackend);
   }
   const DeviceTexture& texture = *state_->texture->device_texture();
   if (texture.device() != into.device) {

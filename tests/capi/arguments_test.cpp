@@ -225,6 +225,15 @@ TEST(Options, ThatAreWrong_SayWhatIsRight) {
   const char* text = nullptr;
   EXPECT_EQ(saccade_options_get(options.get(), "lattice", &text), SACCADE_OK);
   EXPECT_STREQ(text, "nested");
+  for (const char* value : {"center:2,2", "center:0.5", "raster:0x0", "raster:3", "novelty:1", "file"}) {
+    EXPECT_EQ(saccade_options_set(options.get(), "fixation", value), SACCADE_ERROR_USAGE) << value;
+  }
+  for (const char* value : {"64", "0x0", "64x64x3", "64x-1", "64 x 64"}) {
+    EXPECT_EQ(saccade_options_set(options.get(), "input-size", value), SACCADE_ERROR_USAGE) << value;
+  }
+  for (const char* value : {"64x48", "hd720"}) {
+    EXPECT_EQ(saccade_options_set(options.get(), "input-size", value), SACCADE_OK) << saccade_last_error();
+  }
   EXPECT_EQ(saccade_options_set(options.get(), "normalize", "clip"), SACCADE_OK);  // of u8: found when all are there
   saccade_stream* stream = nullptr;
   EXPECT_EQ(saccade_stream_new(options.get(), &stream), SACCADE_ERROR_USAGE);

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/capi/handles.h"
 
 namespace saccade::test {
@@ -47,6 +50,37 @@ saccade_status answer(void* user, const saccade_fixation_request* request, float
   *u = with.u;
   *v = with.v;
   return with.status;
+}
+
+struct Caller {
+  saccade_stream* stream = nullptr;
+  std::vector<std::string> refused;
+};
+
+// Makes the calls that would move the stream, or end it, while it is being moved.
+saccade_status call_again(void* user, const saccade_fixation_request*, float* u, float* v) {
+  auto& with = *static_cast<Caller*>(user);
+  saccade_emission* emission = nullptr;
+  const auto note = [&](saccade_status status) {
+    with.refused.push_back(status == SACCADE_ERROR_USAGE ? saccade_last_error() : "accepted");
+  };
+  note(saccade_stream_next(with.stream, -1, &emission));
+  note(saccade_stream_open(with.stream, kUri));
+  saccade_stream_free(with.stream);  // refused as well: what follows would read freed memory
+  *u = *v = 0.5F;
+  return SACCADE_OK;
+}
+
+TEST(Gaze, FunctionThatCallsItsStream_IsRefused) {
+  const StreamHandle stream = make_stream(kCpu);
+  Caller with{stream.get(), {}};
+  ASSERT_EQ(saccade_stream_set_fixation(stream.get(), call_again, &with), SACCADE_OK);
+  ASSERT_EQ(saccade_stream_open(stream.get(), kUri), SACCADE_OK);
+  EXPECT_EQ(take_next(stream).facts.fixation_u, 0.5F);
+  ASSERT_EQ(with.refused.size(), 2U);
+  EXPECT_THAT(with.refused[0], HasSubstr("saccade_stream_next: the stream is inside of a call"));
+  EXPECT_THAT(with.refused[1], HasSubstr("saccade_stream_open: the stream is inside of a call"));
+  EXPECT_EQ(take_next(stream).facts.fixation_u, 0.5F) << "it goes on";
 }
 
 TEST(Gaze, Function_IsAskedForEachFixation) {

@@ -154,7 +154,7 @@ TEST(NextInto, WrongTargets_AreRefusedAndNothingIsLost) {
   device.memory = SACCADE_CUDA;
   EXPECT_EQ(saccade_stream_next_into(stream.get(), -1, &device, nullptr), SACCADE_ERROR_UNAVAILABLE);
   EXPECT_THAT(saccade_last_error(), HasSubstr("backend cpu can't write into a device's memory"));
-  EXPECT_EQ(saccade_last_error_hint_code(), SACCADE_HINT_OTHER_BACKEND);
+  EXPECT_EQ(saccade_last_error_hint_code(), SACCADE_HINT_CUDA_BACKEND);
   EXPECT_THAT(room.changed, Each(0xaa));
   auto facts = sized<saccade_emission_view>();
   ASSERT_EQ(saccade_stream_next_into(stream.get(), -1, &room.target, &facts), SACCADE_OK) << saccade_last_error();

@@ -16,8 +16,8 @@ bool is_ipt(int profile, int compatibility) {
   return profile == 5 || ((profile == 10 || profile == 20) && compatibility == 0);
 }
 
-// A bare stream has no record. RPU profile 0 with a full-range base layer is profile 5 (as FFmpeg's
-// ff_dovi_guess_profile).
+// A bare stream has no record. RPU profile 0 with a full-range base layer is profile 5, as FFmpeg's own
+// ff_dovi_guess_profile() has it.
 int profile_by_rpu(const AVFrame& frame) {
   const AVFrameSideData* data = av_frame_get_side_data(&frame, AV_FRAME_DATA_DOVI_METADATA);
   if (data == nullptr) return 0;

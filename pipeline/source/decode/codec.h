@@ -21,8 +21,8 @@ namespace saccade {
 // their order. Nor would it save much: to open one takes less than 0.1 ms, and H.264's drops NVDEC's part at a flush.
 
 // FFmpeg's decoder for the stream, on the device where that is asked for and FFmpeg can. Frame threads hold back a
-// frame each, so live streams get them only when threads were asked for. `log` gets its messages. Throws InputError,
-// UnavailableError.
+// frame each, so live streams get them only when threads were asked for. `log` gets its messages.
+// Throws InputError or UnavailableError.
 CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& location, const VideoStream& video,
                            bool live, const FfmpegLog& log);
 

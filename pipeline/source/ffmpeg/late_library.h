@@ -26,8 +26,8 @@ class LateLibrary {
   void* handle_;
 };
 
-// Makes av_find_input_format know the devices: cameras, lavfi. Any thread, any number of times. Throws
-// UnavailableError.
+// Makes av_find_input_format know the devices: cameras, lavfi. Any thread, any number of times.
+// Throws UnavailableError.
 void register_devices(const std::string& user);
 
 }  // namespace saccade

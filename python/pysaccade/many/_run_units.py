@@ -32,9 +32,9 @@ def share_of(units: Sequence[Unit], shard: str | None, environment: Mapping[str,
 
 def _index_and_count(shard: str | None, environment: Mapping[str, str]) -> tuple[int, int]:
     if shard is not None and (found := _SHARD.fullmatch(shard)):
-        return _checked(f"--shard {shard}", int(found[1]), int(found[2]))
+        return _checked(f"share {shard}", int(found[1]), int(found[2]))
     if shard is not None and not _AUTO.fullmatch(shard):
-        raise ValueError(f"--shard {shard}: write I/N, such as 3/64, auto or auto/N")
+        raise ValueError(f"share {shard}: write I/N, such as 3/64, auto or auto/N")
     given = int(shard.partition("/")[2]) if shard is not None and "/" in shard else None
     if (task := _number(environment, "SLURM_ARRAY_TASK_ID")) is not None:
         first = _number(environment, "SLURM_ARRAY_TASK_MIN") or 0  # 10-40:10 are four tasks
@@ -46,9 +46,9 @@ def _index_and_count(shard: str | None, environment: Mapping[str, str]) -> tuple
     elif shard is None:
         return 0, 1
     else:
-        raise ValueError(f"--shard {shard}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; write I/N")
+        raise ValueError(f"share {shard}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; write I/N")
     if count is None:
-        raise ValueError(f"{name} is set, but not how many there are; write --shard auto/N")
+        raise ValueError(f"{name} is set, but not how many there are; write auto/N")
     return _checked(name, index, count)
 
 
@@ -61,7 +61,7 @@ def _checked(source: str, index: int, count: int) -> tuple[int, int]:
 def _number(environment: Mapping[str, str], name: str) -> int | None:
     text = environment.get(name, "")
     if text and not text.isdecimal():
-        raise ValueError(f"{name}={text}: is not a whole number; write --shard I/N")
+        raise ValueError(f"{name}={text}: is not a whole number; write I/N")
     return int(text) if text else None
 
 

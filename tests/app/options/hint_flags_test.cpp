@@ -12,7 +12,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kHints = static_cast<int>(Hint::kAllowNetwork) + 1;
+constexpr int kHints = static_cast<int>(Hint::kCudaBackend) + 1;
 
 TEST(HintFlags, EveryHint_NamesOptionsThatThereAre) {
   EXPECT_STREQ(flags(Hint::kNone), "");

@@ -144,9 +144,8 @@ TEST(Resolve, AnyLattice_ComesBackFromItsOptions) {
 
 TEST(Resolve, Fixation_IsReadBeforeAStreamIsOpened) {
   for (const char* text : {"center:2,0", "center:left", "raster:0x3"}) {
-    StreamOptions options = with({{"fixation", text}});
     try {
-      check_options(options);
+      with({{"fixation", text}});
       ADD_FAILURE() << text;
     } catch (const UsageError& error) {
       EXPECT_THAT(error.what(), HasSubstr(text));

@@ -39,6 +39,13 @@ void expect_word(const std::string& message, const std::string& word) {
   EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks: " << word;
 }
 
+TEST(SourceError, ControlCharactersInAName_AreWrittenOut) {
+  SourceConfig config;
+  config.uri = "a\nb\tc\x1b[31m\x7f.mp4";
+  expect_word(refusal(config, ErrorKind::kInput), "a\\nb\\tc\\x1b[31m\\x7f.mp4");
+  EXPECT_EQ(printable("Zürich – 東京.mp4"), "Zürich – 東京.mp4");
+}
+
 TEST(SourceError, BadFile_SaysWhatIsWrong) {
   const TempDir dir;
   expect_word(refusal(dir.file("missing.mp4")), "No such file");
