@@ -6,9 +6,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/exit_code.h"
@@ -78,6 +81,10 @@ bool is_loopback(const std::string& authority) {
   return authority.starts_with("127.") || authority.starts_with("[::1]") || authority.starts_with("localhost:");
 }
 
+bool is_any(const ui::ServedAt& at) {
+  return at.authority.starts_with("0.0.0.0:") || at.authority.starts_with("[::]:");
+}
+
 std::string this_user() {
   const passwd* entry = getpwuid(geteuid());
   return entry == nullptr ? "USER" : entry->pw_name;
@@ -88,29 +95,53 @@ std::string this_host() {
   return gethostname(name, sizeof name - 1) == 0 && *name != '\0' ? name : "HOST";
 }
 
-// The address that the person's ssh reached: CLIENT PORT SERVER PORT.
-std::string ssh_server() {
-  const std::string connection = environment("SSH_CONNECTION");
-  const std::size_t second = connection.find(' ', connection.find(' ') + 1);
-  if (second == std::string::npos) return {};
-  return connection.substr(second + 1, connection.find(' ', second + 1) - second - 1);
+struct SshServer {
+  std::string address, port;
+};
+
+// What the person's ssh reached: CLIENT PORT SERVER PORT. Empty address: nothing says.
+SshServer ssh_server() {
+  SshServer found;
+  std::string client, client_port;
+  std::istringstream words(environment("SSH_CONNECTION"));
+  words >> client >> client_port >> found.address >> found.port;
+  return found;
+}
+
+// As a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-[]";
+  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string made = "'";
+  for (const char c : word) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return made + "'";
 }
 
 constexpr int kForwardedPort = 7373;  // on the person's machine, to a socket in the file system
 
+// Where the server listens, not "localhost", which may be another address of this machine.
 void print_ssh_line(const ui::ServedAt& at) {
-  const std::string server = ssh_server();
-  if (server.empty()) return;
+  const SshServer server = ssh_server();
+  if (server.address.empty()) {
+    if (at.port == 0) {
+      fmt::print(stderr, "saccade: a browser reaches {} by ssh -N -L {}:{} HOST\n", at.authority, kForwardedPort,
+                 quoted(std::filesystem::absolute(at.authority).string()));
+    }
+    return;
+  }
   const int port = at.port == 0 ? kForwardedPort : at.port;
-  const std::string target = at.port == 0 ? at.authority : fmt::format("localhost:{}", at.port);
-  fmt::print(stderr, "saccade: on your own machine: ssh -N -L {}:{} {}@{}\n", port, target, this_user(), server);
+  const std::string target = at.port == 0 ? std::filesystem::absolute(at.authority).string()
+                             : is_any(at) ? fmt::format("127.0.0.1:{}", at.port)
+                                          : at.authority;
+  const std::string other_port = server.port.empty() || server.port == "22" ? "" : "-p " + server.port + " ";
+  fmt::print(stderr, "saccade: on your own machine: ssh -N -L {} {}{}@{}\n", quoted(fmt::format("{}:{}", port, target)),
+             other_port, this_user(), server.address);
 }
 
 // A page is reached by a name of this machine, not by "any address".
 std::string base_url(const ui::ServedAt& at) {
   if (at.port == 0) return fmt::format("http://localhost:{}/", kForwardedPort);
-  const bool any = at.authority.starts_with("0.0.0.0:") || at.authority.starts_with("[::]:");
-  return any ? fmt::format("http://{}:{}/", this_host(), at.port) : fmt::format("http://{}/", at.authority);
+  return is_any(at) ? fmt::format("http://{}:{}/", this_host(), at.port) : fmt::format("http://{}/", at.authority);
 }
 
 void announce(const Options& options, const ui::ServedAt& at) {

@@ -16,6 +16,7 @@ from pysaccade.dumps._program import exception_of, option_arguments, said_in_pyt
 
 _PATIENCE_S = 5.0
 _KEPT_LINES = 20
+_ELSEWHERE = {"json", "print_config", "help", "version", "offscreen", "screenshot"}  # what shows no page
 
 # In a notebook of Jupyter the page is behind its proxy (jupyter-server-proxy), on the notebook's own origin. On one's
 # own machine it is where it listens. Else the link and how to reach it remain.
@@ -48,7 +49,7 @@ class View:
 
     def __init__(self, process: subprocess.Popen[bytes], url: str, height: int) -> None:
         self.url = url
-        """The page, with the token of who drives: whoever has it can drive."""
+        """The page, with the token of who drives: whoever has it can drive. A notebook that is saved has it, too."""
         self.height = height
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
@@ -102,7 +103,12 @@ def view(source: str | os.PathLike[str], *, height: int = 640, **options: Any) -
     """
     if isinstance(height, bool) or not isinstance(height, int) or not 100 <= height <= 10000:
         raise ValueError(f"view: height is a number of pixels from 100 to 10000, not {height!r}")
-    words = [f"--serve={options.pop('serve', '127.0.0.1:0')}", "--log-level=warn"]
+    for key in _ELSEWHERE & options.keys():
+        raise TypeError(f"view: option {key}: use the command line")
+    where = str(options.pop("serve", "127.0.0.1:0"))
+    if where.startswith("unix:"):
+        raise ValueError(f"view: serve={where!r}: a notebook's page reaches no socket in the file system; use ADDR:PORT")
+    words = [f"--serve={where}", "--log-level=warn"]
     for key, value in options.items():
         words += option_arguments("view", key, value)
     command = [str(program()), "view", *words, "--", os.fspath(source)]

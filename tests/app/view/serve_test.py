@@ -267,8 +267,29 @@ class Places(Served):
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=60 * PATIENCE)
         self.assertEqual((process.returncode, out), (0, ""), errors)
-        self.assertIn(f"ssh -N -L {port}:localhost:{port} ", errors)
+        self.assertIn(f"ssh -N -L {port}:127.0.0.1:{port} ", errors)
         self.assertIn("@203.0.113.9\n", errors)
+
+    def test_the_ssh_line_fits_where_it_listens(self):
+        folder = self.folder / "a folder"
+        folder.mkdir()
+        socket_path = folder / "s.sock"
+        for where, connection, words in (("127.0.0.2:0", "192.0.2.7 50000 203.0.113.9 2222", r"-L (\d+):127\.0\.0\.2:\1 -p 2222 \S+@203\.0\.113\.9"),
+                                         ("0.0.0.0:0", "192.0.2.7 50000 203.0.113.9 22", r"-L (\d+):127\.0\.0\.1:\1 \S+@203\.0\.113\.9"),
+                                         (f"unix:{socket_path}", "192.0.2.7 50000 203.0.113.9 22", f"-L '7373:{socket_path}' "),
+                                         (f"unix:{socket_path}", "", f"ssh -N -L 7373:'{socket_path}' HOST")):
+            with self.subTest(where=where, connection=connection):
+                viewer = self.serve(SOURCE, *PLAIN, where=where, environment={"SSH_CONNECTION": connection})
+                self.end(viewer)
+                self.assertRegex("".join(viewer.errors), words)
+
+    def test_a_socket_that_takes_no_streams_is_left_alone(self):
+        path = self.folder / "datagrams"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.bind(str(path))
+            done = saccade("view", SOURCE, *PLAIN, "--serve", f"unix:{path}")
+            self.assertEqual((done.returncode, done.stdout), (69, ""), done.stderr)
+            self.assertTrue(path.is_socket())
 
     def test_what_can_not_be_served_is_said(self):
         for arguments, code, words in ((("--serve", "clip.mp4:x"), 2, "ADDR:PORT"), (("--serve", "unix:"), 2, "unix:PATH"), (("--serve-origin", "https://a"), 2, "--serve"),

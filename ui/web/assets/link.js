@@ -53,7 +53,7 @@ export class Link {
       this.heardAt = performance.now();
       socket.send(`hello ${VERSION} ${this.token}`);
     };
-    socket.onmessage = (event) => this.take(event.data);
+    socket.onmessage = (event) => socket === this.socket && this.take(event.data);
     socket.onclose = (event) => socket === this.socket && this.closed(event.code);
   }
 
@@ -103,7 +103,11 @@ export class Link {
 
   // A connection over which nothing comes any more, as after a laptop's sleep, is given up.
   beat() {
-    if (!this.socket || document.hidden) return;
+    if (!this.socket) return;
+    if (document.hidden) {
+      this.heardAt = performance.now();  // nothing is sent to a page that nobody sees
+      return;
+    }
     if (this.socket.readyState === WebSocket.OPEN && performance.now() - this.heardAt > DEAD_MS) {
       const socket = this.socket;
       this.socket = null;

@@ -29,6 +29,8 @@ function askToken(why) {
   $("token").focus();
 }
 
+$("ask-token").addEventListener("cancel", (event) => event.preventDefault());  // nothing works without one
+
 function useTyped() {
   const token = tokenIn($("token").value);
   if (!token) return;
@@ -61,7 +63,7 @@ function lost(why) {
   role = { role: "none" };
   input.setRole(false);
   controls.setRole(false);
-  $("take").hidden = true;
+  $("take").hidden = $("watch-link").hidden = true;
   $("role").textContent = why;
   $("numbers").textContent = "";
   notice(why.startsWith("Connection lost") && !opened ? "Connecting" : why);

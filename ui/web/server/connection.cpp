@@ -112,6 +112,17 @@ void Connection::respond(http::status status, std::string_view body, std::string
   }
 }
 
+namespace {
+
+// Of what a stranger sent, for the log.
+std::string shown(std::string_view text) {
+  std::string made(text.substr(0, 200));
+  for (char& c : made) c = c > ' ' && c < 0x7f ? c : '?';
+  return made;
+}
+
+}  // namespace
+
 void Connection::upgrade() {
   const auto& request = parser_->get();
   const auto text = [](beast::string_view view) { return std::string_view(view.data(), view.size()); };
@@ -120,7 +131,7 @@ void Connection::upgrade() {
   const bool twice = request.count(http::field::origin) > 1 || request.count(http::field::host) != 1;
   if (twice || !hub_->config().access.allows(origin, text(request[http::field::host]))) {
     hub_->config().log.warn("view: a page of {} was refused; name its origin to allow it",
-                            origin ? std::string(*origin).substr(0, 200) : "an unknown origin");
+                            origin ? shown(*origin) : "an unknown origin");
     return respond(http::status::forbidden, "Pages of this origin may not connect.\n", "text/plain");
   }
   ws_.emplace(std::move(socket_));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -37,7 +38,10 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   void start() {
     accept();
     beat();
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = std::thread([this] {
+      io_.run();
+      ended_.set_value();
+    });
   }
   void stop();
 
@@ -89,6 +93,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   std::string authority_;
   std::uint16_t port_ = 0;
   std::thread thread_;
+  std::promise<void> ended_;            // the network thread has
   std::list<ConnectionPtr> strangers_;  // oldest first
   std::uint32_t last_id_ = 0;
   bool stopping_ = false;

@@ -60,6 +60,7 @@ void ServerHub::listen_path() {
     error_code error;
     probe.connect(stream_protocol::endpoint(path), error);
     if (!error) refuse("another program listens there; choose another path");
+    if (error != asio::error::connection_refused) refuse("can't be asked who listens there: " + error.message());
     unlink(path.c_str());
   }
   local_.emplace(io_);
@@ -124,7 +125,9 @@ void ServerHub::stop() {
     for (const auto& connection : std::list(strangers_)) connection->close();
     for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, "the viewer ended", kLastFarewell);
   });
-  thread_.join();  // what is left ends within kLastFarewell
+  // What is left ends within kLastFarewell; should something not, the program still ends.
+  if (ended_.get_future().wait_for(3 * kLastFarewell) == std::future_status::timeout) io_.stop();
+  thread_.join();
   if (local_) unlink(config_.address.path.c_str());
 }
 
