@@ -8,6 +8,7 @@ import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +80,14 @@ def test_what_can_not_be_shown_is_said():
         port = taken.getsockname()[1]
         with pytest.raises(sc.UnavailableError, match=f":{port}"):
             sc.view(BOX, serve=f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize("key", ["json", "print_config", "offscreen"])
+def test_what_shows_no_page_is_refused(key: str):
+    with pytest.raises(TypeError, match=f"option {key}: use the command line"):
+        sc.view("test://box", **{key: True})
+
+
+def test_a_socket_in_the_file_system_is_refused(tmp_path: Path):
+    with pytest.raises(ValueError, match="use ADDR:PORT"):
+        sc.view("test://box", serve=f"unix:{tmp_path}/s")

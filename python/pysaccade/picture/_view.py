@@ -107,7 +107,9 @@ def view(source: str | os.PathLike[str], *, height: int = 640, **options: Any) -
         raise TypeError(f"view: option {key}: use the command line")
     where = str(options.pop("serve", "127.0.0.1:0"))
     if where.startswith("unix:"):
-        raise ValueError(f"view: serve={where!r}: a notebook's page reaches no socket in the file system; use ADDR:PORT")
+        raise ValueError(
+            f"view: serve={where!r}: a notebook's page reaches no socket in the file system; use ADDR:PORT"
+        )
     words = [f"--serve={where}", "--log-level=warn"]
     for key, value in options.items():
         words += option_arguments("view", key, value)
