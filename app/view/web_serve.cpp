@@ -108,7 +108,7 @@ SshServer ssh_server() {
   return found;
 }
 
-// As a shell takes it for one word.
+// One word of a command line.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-[]";
   if (word.find_first_not_of(kPlain) == std::string::npos) return word;
