@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/stream.h"
+#include "gpu/memory_use.h"
 #include "tests/kernels/cuda/cuda_fixture.h"
 #include "tests/support/required.h"
 
@@ -81,6 +83,34 @@ TEST_F(CudaDevices, TexturesAndBatches_DieInAnyOrder) {
   for (const PatchBatch& batch : batches) batch.wait();
   textures.front()->update(frame.view());
   EXPECT_EQ(textures.front()->damage().count(), 0);
+}
+
+// One batch's memory is kept for the next one of that size; more of them, and other sizes, are freed.
+TEST_F(CudaDevices, BatchesThatGo_LeaveTheirMemory) {
+  const std::int64_t before = memory_use().pinned_bytes;
+  const SampleFormat format;
+  const auto bytes = static_cast<std::int64_t>(PatchBatch::bytes_of(10, 16, format));
+  CudaTextureConfig keeps_one;
+  keeps_one.kept_batches = 1;
+  std::optional<PatchBatch> last;
+  {
+    CudaTexture texture(make_pyramid_layout(64, 64, TextureFormat::kYuv8), keeps_one);
+    const std::int64_t own = memory_use().pinned_bytes;
+    const std::byte* first = texture.make_batch(10, 16, format).bytes().data();
+    EXPECT_EQ(memory_use().pinned_bytes, own + bytes);
+    {
+      PatchBatch again = texture.make_batch(10, 16, format);
+      EXPECT_EQ(again.bytes().data(), first);
+      static_cast<void>(texture.make_batch(10, 16, format));
+      static_cast<void>(texture.make_batch(11, 16, format));
+      EXPECT_EQ(memory_use().pinned_bytes, own + 2 * bytes);
+    }
+    EXPECT_EQ(memory_use().pinned_bytes, own + bytes);
+    last.emplace(texture.make_batch(10, 16, format));
+  }
+  EXPECT_EQ(memory_use().pinned_bytes, before + bytes);  // it outlives the texture
+  last.reset();
+  EXPECT_EQ(memory_use().pinned_bytes, before);
 }
 
 TEST_F(CudaDevices, AFrameOfAnotherDevice_IsRefused) {
