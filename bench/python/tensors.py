@@ -89,10 +89,10 @@ class Bench:
         torch.cuda.synchronize()
         return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
 
-    def host_us(self, way: Way, calls: int = 100) -> float:
-        """Least time of the host for a call of a few hundred that nobody waits for."""
+    def host_us(self, way: Way, calls: int = 20) -> float:
+        """Least time of the host for a call of a few hundred that nobody waits for; rounds are short, between others'."""
         found = []
-        for _ in range(5):
+        for _ in range(25):
             if self.cuda:
                 torch.cuda.synchronize()
             begin = time.perf_counter()
