@@ -90,7 +90,7 @@ class Bench:
         return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
 
     def host_us(self, way: Way, calls: int = 20) -> float:
-        """Least time of the host for a call of a few hundred that nobody waits for; rounds are short, between others'."""
+        """Least time of the host for a call that nobody waits for; rounds are short, to fit between others' work."""
         found = []
         for _ in range(25):
             if self.cuda:
