@@ -1,6 +1,6 @@
 // saccade worker: what `work` runs, and feeds. Items come as JSON lines on stdin, what becomes of them goes to stdout.
 //
-//   in:  {"options": {...}, "jobs": 2, "cores": 2, "device": 0, "beat_s": 0.5}    first
+//   in:  {"options": {...}, "jobs": 2, "share": 2, "cores": 2, "device": 0, "beat_s": 0.5}    first
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
 //        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
@@ -133,7 +133,7 @@ class Worker {
         events_(first.at("beat_s").get<double>()) {
     options_.dump.hash_input = false;
     options_.progress = ProgressMode::kNone;
-    share_machine(options_, jobs_, first.at("cores"));
+    share_machine(options_, first.at("share"), first.at("cores"));
   }
 
   void run() {

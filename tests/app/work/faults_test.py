@@ -5,7 +5,7 @@ import signal
 import time
 import unittest
 
-from work_support import WorkTest, alive, saccade, start, workers_of
+from work_support import WorkTest, alive, ffmpeg, saccade, start, workers_of
 from patience import wait_for
 
 QUICK = ("--frame-timeout", "1.5", "--video-timeout", "60")
@@ -50,7 +50,6 @@ class Poison(WorkTest):
 
     def test_damagedInput_isDoneAndCounted(self):
         cut = self.folder / "cut.ts"
-        from work_support import ffmpeg
         ffmpeg("-i", self.clip, "-c", "copy", cut)
         data = bytearray(cut.read_bytes())
         data[len(data) // 3:len(data) // 3 + 600] = bytes(600)
@@ -61,6 +60,26 @@ class Poison(WorkTest):
         row = next(row for row in self.lines("index").values() if row["uri"].endswith("cut.ts"))
         self.assertTrue(row["damaged"])
         self.assertTrue(row["damage"])
+
+    def test_damagedSuspect_keepsItsBytes(self):
+        """With several threads FFmpeg mends damage by chance: alone it has as many as beside others, here one."""
+        whole, cut = self.folder / "long.ts", self.folder / "mended.ts"
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=8,noise=alls=8:allf=t", "-c:v", "libx264",
+               "-preset", "ultrafast", "-bf", "2", "-pix_fmt", "yuv420p", whole)
+        data = bytearray(whole.read_bytes())
+        for at in range(len(data) // 3, len(data) * 2 // 3, 3000):
+            data[at:at + 40] = bytes(40)
+        cut.write_bytes(data)
+        hashes = []
+        for name, faults in (("calm", ""), ("suspect", "leave@v01")):
+            store = self.folder / name
+            self.plan("--every", "frame", rows=[cut, self.clips[1]], store=store)
+            self.work("--jobs", "2", "--cores", "2", code=3, store=store, env=self.faults(faults))
+            row = next(row for row in self.lines("index", store).values() if row["uri"].endswith("mended.ts"))
+            self.assertTrue(row["damaged"])
+            hashes.append(row["members"]["patches.npy"]["sha256"])
+        self.assertEqual(self.status(self.folder / "suspect")["classes"], {"crash": 1})
+        self.assertEqual(hashes[0], hashes[1])
 
     def test_io_threeTriesThenItsClass(self):
         self.plan(rows=self.clips[:4])
