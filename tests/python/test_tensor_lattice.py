@@ -177,6 +177,28 @@ def test_plan_by_hand_knows_its_coverage():
         sc.PatchPlan(torch.zeros(2, 2), 0.0).coverage  # noqa: B018
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_plans_of_one_shape_are_each_their_own(device, dtype):
+    lattice = sc.Lattice(size=(90, 160), patches=60)
+    for snap in (True, False):
+        for seed in range(3):
+            fixation = uniform(2, 3, 2, dtype=dtype, seed=seed).to(device)
+            plan, alone = lattice.plan(fixation, snap=snap), sc.Lattice(size=(90, 160), patches=60)
+            wanted = alone.plan(fixation, snap=snap)
+            apart = lattice.plan(fixation.flip(0).flip(0)[:, :2], snap=snap)  # with gaps
+            for found, part in ((plan, slice(None)), (apart, slice(2))):
+                assert torch.equal(found.centers, wanted.centers[:, part])
+                assert torch.equal(found.lod, wanted.lod[:, part])
+                assert torch.equal(found.coverage, wanted.coverage[:, part])
+    learns = uniform(2, 3, 2, dtype=dtype).to(device).requires_grad_()
+    assert lattice.plan(learns, snap=False).centers.requires_grad
+    assert not lattice.plan(learns).centers.requires_grad
+    if device == "cpu":
+        with pytest.raises(ValueError, match="fixation is not finite"):
+            lattice.plan(torch.full((2, 3, 2), float("nan"), dtype=dtype))
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [

@@ -101,7 +101,7 @@ class Lattice:
         self._facts: Facts | None = None
         self._bound: dict[tuple[tuple[int, int], int], Lattice] = {}
         self._on: dict[Any, tuple[Any, ...]] = {}
-        self._ways: dict[Any, tuple[Any, ...]] = {}  # of plans on a GPU, by the shape of their fixations
+        self._ways: dict[Any, tuple[Any, ...]] = {}  # of plans by one call, by the shape of their fixations
         if self.size is not None:
             self._solved()
 
@@ -230,18 +230,19 @@ class Lattice:
         centers = flat.new_empty((*shape, 2))
         _tensor_abi.plan_at(flat, at, self.size, facts.snap_px if snap else 0, centers)
         lod = lod.expand(shape)
-        if fixation.device.type == "cuda" and fixation.is_contiguous() and len(self._ways) < _MOST_WAYS:
+        if fixation.is_contiguous() and len(self._ways) < _MOST_WAYS:
             self._ways[fixation.shape, fixation.dtype, fixation.device, snap] = (at, lod, facts.snap_px if snap else 0)
         return PatchPlan._trusted(centers, lod, self._coverage, self.patch_size, self.size)
 
     def _plan_again(self, fixation: Any, snap: bool) -> PatchPlan | None:
-        """Plan around fixations on a GPU as those of the same shape before; None: there were none."""
+        """Plan by one call as for fixations of the same shape before; None: there were none."""
         recording = _checks.recording()
         if fixation.__class__ not in recording._PLAIN or recording.is_watched():
             return None
         way = self._ways.get((fixation.shape, fixation.dtype, fixation.device, snap))
         if way is None or not fixation.is_contiguous() or (not snap and recording.needs_gradient(fixation)):
             return None
+        _checks.require_finite(fixation, "Lattice.plan", "fixation")
         at, lod, snap_px = way
         centers = at.new_empty((*lod.shape, 2))
         assert self.size is not None
