@@ -78,7 +78,8 @@ void DumpRun::begin() {
                         options_.pipeline.samples.type,
                         layout.width_px,
                         layout.height_px,
-                        info.live};
+                        info.live,
+                        options_.dump.compact};
   emissions_.emplace(make_slots(*session_), on_ready_);  // all memory is there before an old dump goes
   prepare_target(directory_, options_.dump, lock_);
   hash_came_late_ = hash_.now().sha256.empty();

@@ -21,9 +21,23 @@ const char* descr(SampleType type) {
   return type == SampleType::kU8 ? "'|u1'" : type == SampleType::kF16 ? "'<f2'" : "'<f4'";
 }
 
+std::size_t patch_bytes(const DumpShape& shape) {
+  return 3 * static_cast<std::size_t>(shape.patch_size) * static_cast<std::size_t>(shape.patch_size) *
+         size_bytes(shape.type);
+}
+
 std::size_t patches_bytes(const DumpShape& shape) {
-  return static_cast<std::size_t>(shape.patches) * 3 * static_cast<std::size_t>(shape.patch_size) *
-         static_cast<std::size_t>(shape.patch_size) * size_bytes(shape.type);
+  return static_cast<std::size_t>(shape.patches) * patch_bytes(shape);
+}
+
+// Of arrays with a row an emission, or a row a patch.
+std::vector<std::int64_t> row_shape(const DumpShape& shape, std::vector<std::int64_t> of_patch) {
+  if (!shape.compact) of_patch.insert(of_patch.begin(), shape.patches);
+  return of_patch;
+}
+
+std::size_t row_bytes(const DumpShape& shape, std::size_t of_patch) {
+  return shape.compact ? of_patch : static_cast<std::size_t>(shape.patches) * of_patch;
 }
 
 // Packed, little endian.
@@ -50,25 +64,31 @@ std::array<std::byte, kIndexBytes> index_row(const Emission& e) {
 
 DumpFiles::DumpFiles(const std::string& directory, const DumpShape& shape)
     : shape_(shape),
-      patches_(directory + "/patches.npy", descr(shape.type), {shape.patches, 3, shape.patch_size, shape.patch_size},
-               patches_bytes(shape)),
-      geometry_(directory + "/geometry.npy", "'<f4'", {shape.patches, 4},
-                static_cast<std::size_t>(shape.patches) * 4 * sizeof(float)),
-      changed_(directory + "/changed.npy", "'|u1'", {shape.patches}, static_cast<std::size_t>(shape.patches)),
+      patches_(directory + "/patches.npy", descr(shape.type), row_shape(shape, {3, shape.patch_size, shape.patch_size}),
+               row_bytes(shape, patch_bytes(shape))),
+      geometry_(directory + "/geometry.npy", "'<f4'", row_shape(shape, {4}), row_bytes(shape, 4 * sizeof(float))),
+      changed_(directory + "/changed.npy", "'|u1'", row_shape(shape, {}), row_bytes(shape, 1)),
       index_(directory + "/index.npy", kIndexDescr, {}, kIndexBytes),
       live_(shape.live ? std::make_unique<NpyFile>(directory + "/live.npy", kLiveDescr, std::vector<std::int64_t>{},
                                                    kLiveBytes)
                        : nullptr),
+      offsets_(shape.compact ? std::make_unique<NpyFile>(directory + "/offsets.npy", "'<i8'",
+                                                         std::vector<std::int64_t>{}, sizeof(std::int64_t))
+                             : nullptr),
       all_{&patches_, &geometry_, &changed_, &index_},
       geometry_row_(static_cast<std::size_t>(shape.patches) * 4) {
   if (live_) all_.push_back(live_.get());
+  if (!offsets_) return;
+  all_.push_back(offsets_.get());
+  offsets_->append(&entries_);  // 0
+  offsets_->drain();
+  offsets_->commit(1);
 }
 
 void DumpFiles::append(const Emission& e) {
   if (e.batch.bytes().size() != patches_bytes(shape_) || e.plan.count() != static_cast<std::size_t>(shape_.patches)) {
     throw Error(ErrorKind::kOutput, "the number of patches changed within a stream; a dump has one shape");
   }
-  patches_.append(e.batch.bytes().data());
   float* at = geometry_row_.data();
   for (const Patch& patch : e.plan.patches) {
     *at++ = patch.x_px / static_cast<float>(shape_.width_px);
@@ -76,18 +96,44 @@ void DumpFiles::append(const Emission& e) {
     *at++ = patch.lod;
     *at++ = patch.coverage;
   }
-  geometry_.append(geometry_row_.data());
-  changed_.append(e.changed.data());
-  for (const std::uint8_t changed : e.changed) patches_changed_ += changed;
+  if (offsets_) {
+    append_visible(e);
+  } else {
+    append_patches(e);
+  }
   index_.append(index_row(e).data());
   if (live_) live_->append(packed<kLiveBytes>(e.captured_unix_ns, e.age_ns, e.gaps).data());
   ++rows_;
 }
 
+void DumpFiles::append_patches(const Emission& e) {
+  patches_.append(e.batch.bytes().data());
+  geometry_.append(geometry_row_.data());
+  changed_.append(e.changed.data());
+  for (const std::uint8_t changed : e.changed) patches_changed_ += changed;
+  ++entries_;
+}
+
+void DumpFiles::append_visible(const Emission& e) {
+  for (std::size_t n = 0; n < e.plan.count(); ++n) {
+    if (!(e.plan.patches[n].coverage > 0)) continue;
+    patches_.append(e.batch.patch(n).data());
+    geometry_.append(geometry_row_.data() + 4 * n);
+    changed_.append(e.changed.data() + n);
+    patches_changed_ += e.changed[n];
+    ++entries_;
+  }
+  offsets_->append(&entries_);
+}
+
+// The patches first: offsets that are there point to rows that are there.
 void DumpFiles::flush() {
   if (rows_ == rows_flushed_) return;
   for (NpyFile* file : all_) file->drain();
-  for (NpyFile* file : all_) file->commit(rows_);
+  for (NpyFile* file : {&patches_, &geometry_, &changed_}) file->commit(entries_);
+  index_.commit(rows_);
+  if (live_) live_->commit(rows_);
+  if (offsets_) offsets_->commit(rows_ + 1);
   rows_flushed_ = rows_;
 }
 

@@ -27,11 +27,13 @@ struct DumpShape {
   SampleType type = SampleType::kU8;
   int width_px = 0;  // of the displayed frame: geometry.npy is in its units
   int height_px = 0;
-  bool live = false;  // live.npy as well
+  bool live = false;     // live.npy as well
+  bool compact = false;  // without the patches outside the frame, and offsets.npy as well
 };
 
 // patches.npy, geometry.npy, changed.npy, index.npy and, of a live source, live.npy. Rows count once all files hold
-// them: after each flush, at most half a second apart. Throws Error naming the file and the reason.
+// them: after each flush, at most half a second apart. Throws Error naming the file and the reason. A compact dump's
+// first three have a row a patch: those of emission e are rows offsets[e] to offsets[e + 1] of offsets.npy.
 class DumpFiles {
  public:
   DumpFiles(const std::string& directory, const DumpShape& shape);
@@ -49,9 +51,13 @@ class DumpFiles {
   NpyFile geometry_;
   NpyFile changed_;
   NpyFile index_;
-  std::unique_ptr<NpyFile> live_;  // null: not live
+  std::unique_ptr<NpyFile> live_;     // null: not live
+  std::unique_ptr<NpyFile> offsets_;  // null: not compact
   std::vector<NpyFile*> all_;
+  void append_patches(const Emission& emission);
+  void append_visible(const Emission& emission);
   std::vector<float> geometry_row_;
+  std::int64_t entries_ = 0;  // rows of the arrays of patches
   std::int64_t rows_ = 0;
   std::int64_t patches_changed_ = 0;
   std::int64_t rows_flushed_ = 0;

@@ -127,9 +127,9 @@ void NpyArray::require(const std::string& descr, std::size_t item_bytes, std::sp
   item_bytes_ = item_bytes;
 }
 
-std::span<const std::byte> NpyArray::row(std::int64_t index) const {
+std::span<const std::byte> NpyArray::rows(std::int64_t first, std::int64_t count) const {
   const std::size_t bytes = static_cast<std::size_t>(row_items()) * item_bytes_;
-  return file_.subspan(data_offset_ + static_cast<std::size_t>(index) * bytes, bytes);
+  return file_.subspan(data_offset_ + static_cast<std::size_t>(first) * bytes, static_cast<std::size_t>(count) * bytes);
 }
 
 }  // namespace saccade

@@ -27,7 +27,8 @@ class NpyArray {
 
   // Throws InputError unless the array has this dtype and this shape; an extent of -1 accepts any.
   void require(const std::string& descr, std::size_t item_bytes, std::span<const std::int64_t> shape);
-  std::span<const std::byte> row(std::int64_t index) const;  // after require()
+  std::span<const std::byte> row(std::int64_t index) const { return rows(index, 1); }  // after require()
+  std::span<const std::byte> rows(std::int64_t first, std::int64_t count) const;       // the same
 
  private:
   void parse();

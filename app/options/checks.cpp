@@ -66,6 +66,9 @@ void check_manifest(const Options& options) {
   if (of_rows != nullptr) {
     throw UsageError(fmt::format("--{}: conflicts with --manifest: its rows say which part of a video", of_rows));
   }
+  if (options.dump.compact) {
+    throw UsageError("--compact: conflicts with --manifest: a store's shards hold arrays of one shape");
+  }
   if (options.dump.overwrite || options.dump.resume) {
     throw UsageError(fmt::format("--{}: conflicts with --manifest: a store goes on by itself where it was left",
                                  options.dump.overwrite ? "overwrite" : "resume"));

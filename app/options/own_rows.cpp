@@ -31,6 +31,12 @@ void parse_overwrite(const OptionSpec&, Options& o, const std::string& text) {
 }
 std::optional<std::string> print_overwrite(const Options& o) { return print_flag(o.dump.overwrite); }
 
+void parse_compact(const OptionSpec&, Options& o, const std::string& text) { o.dump.compact = parse_flag(text); }
+// Nothing where it is off: the records of other dumps stay what they were.
+std::optional<std::string> print_compact(const Options& o) {
+  return o.dump.compact ? std::optional<std::string>(print_flag(true)) : std::nullopt;
+}
+
 bool is_whole(std::string_view text, std::size_t most_digits) {
   return !text.empty() && text.size() <= most_digits && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -289,6 +295,8 @@ std::vector<OwnRow> result_rows_unset() {
        .metavar = "PATH"}, {parse_output, print_output}}, {.commands = kForDump | kForReconstruct | kForPlan | kForRetry, .short_name = "o"}},
     {{{.name = "overwrite", .group = kOutputGroup, .help = "replace an existing result",
        .kind = K::kFlag}, {parse_overwrite, print_overwrite}}, {.commands = kForDump | kForReconstruct}},
+    {{{.name = "compact", .group = kOutputGroup, .help = "leave out the patches outside the frame: ragged arrays, and offsets.npy says where each emission begins",
+       .kind = K::kFlag, .shapes_result = true}, {parse_compact, print_compact}}, {.commands = kForDump}},
     {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.resume; })}, {.commands = kForDump}},
   };

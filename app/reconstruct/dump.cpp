@@ -84,6 +84,7 @@ DumpFacts parse_facts(const nlohmann::json& meta) {
   facts.height_px = stream.at("height_px").get<int>();
   facts.sar = stream.at("sar").get<double>();
   facts.live = stream.value("live", false);
+  facts.compact = meta.value("compact", false);
   facts.patch_size = meta.at("patch_size").get<int>();
   facts.patches = meta.at("patches").get<std::int64_t>();
   facts.format = parse_format(meta);
@@ -139,22 +140,60 @@ DumpReader::DumpReader(const std::string& directory)
       patches_(in(directory, "patches.npy")),
       geometry_(in(directory, "geometry.npy")),
       index_(in(directory, "index.npy")) {
-  const std::int64_t s = facts_.patch_size;
-  patches_.require(descr(facts_.format.type), size_bytes(facts_.format.type),
-                   std::array<std::int64_t, 5>{-1, facts_.patches, 3, s, s});
-  geometry_.require("'<f4'", 4, std::array<std::int64_t, 3>{-1, facts_.patches, 4});
+  const std::int64_t s = facts_.patch_size, n = facts_.patches;
+  const std::vector<std::int64_t> of_emissions[] = {{-1, n, 3, s, s}, {-1, n, 4}},
+                                  of_patches[] = {{-1, 3, s, s}, {-1, 4}};
+  const auto& shapes = facts_.compact ? of_patches : of_emissions;
+  patches_.require(descr(facts_.format.type), size_bytes(facts_.format.type), shapes[0]);
+  geometry_.require("'<f4'", 4, shapes[1]);
   index_.require(kIndexDescr, kIndexBytes, std::array<std::int64_t, 1>{-1});
-  emissions_ = std::min({patches_.rows(), geometry_.rows(), index_.rows()});
+  emissions_ = facts_.compact ? index_.rows() : std::min({patches_.rows(), geometry_.rows(), index_.rows()});
   if (facts_.live) {
     live_.emplace(in(directory, "live.npy"));
     live_->require(kLiveDescr, kLiveBytes, std::array<std::int64_t, 1>{-1});
     emissions_ = std::min(emissions_, live_->rows());
+  }
+  if (facts_.compact) {
+    open_compact(directory);
+    return;
   }
   const bool equal = patches_.rows() == emissions_ && geometry_.rows() == emissions_ && index_.rows() == emissions_;
   if (complete_ && !equal) {
     throw InputError(fmt::format("{}: its arrays hold {}, {} and {} emissions; dump the video again", directory,
                                  patches_.rows(), geometry_.rows(), index_.rows()));
   }
+}
+
+void DumpReader::open_compact(const std::string& directory) {
+  offsets_.emplace(in(directory, "offsets.npy"));
+  offsets_->require("'<i8'", sizeof(std::int64_t), std::array<std::int64_t, 1>{-1});
+  const bool any = offsets_->rows() > 0;
+  emissions_ = std::max<std::int64_t>(std::min(emissions_, offsets_->rows() - 1), 0);
+  const std::int64_t there = std::min(patches_.rows(), geometry_.rows());
+  std::int64_t whole = 0;  // emissions of which all patches are there
+  bool rising = !any || offset(0) == 0;
+  for (std::int64_t e = 0; rising && e < emissions_; ++e) {
+    const std::int64_t count = offset(e + 1) - offset(e);
+    rising = count >= 0 && count <= facts_.patches;
+    if (rising && offset(e + 1) <= there) whole = e + 1;
+  }
+  if (!rising) throw InputError(fmt::format("{}: damaged; dump the video again", offsets_->path()));
+  const bool equal = any && whole == index_.rows() && whole == offsets_->rows() - 1 && offset(whole) == there &&
+                     patches_.rows() == geometry_.rows();
+  if (complete_ && !equal) {
+    throw InputError(fmt::format("{}: its arrays hold {}, {} and {} emissions; dump the video again", directory, whole,
+                                 index_.rows(), offsets_->rows() - 1));
+  }
+  emissions_ = whole;
+}
+
+std::int64_t DumpReader::offset(std::int64_t emission) const {
+  return load<std::int64_t>(offsets_->row(emission).data());
+}
+
+std::span<const std::byte> DumpReader::of_emission(const NpyArray& array, std::int64_t emission) const {
+  if (!offsets_) return array.row(emission);
+  return array.rows(offset(emission), offset(emission + 1) - offset(emission));
 }
 
 DumpIndex DumpReader::index(std::int64_t emission) const {
@@ -173,8 +212,9 @@ DumpIndex DumpReader::index(std::int64_t emission) const {
 }
 
 void DumpReader::patches(std::int64_t emission, std::vector<DumpPatch>& out) const {
-  const std::byte* row = geometry_.row(emission).data();
-  out.resize(static_cast<std::size_t>(facts_.patches));
+  const std::span<const std::byte> rows = of_emission(geometry_, emission);
+  const std::byte* row = rows.data();
+  out.resize(rows.size() / 16);
   for (DumpPatch& patch : out) {
     patch = {load<float>(row) * static_cast<float>(facts_.width_px),
              load<float>(row + 4) * static_cast<float>(facts_.height_px), load<float>(row + 8), load<float>(row + 12)};
@@ -187,10 +227,10 @@ void DumpReader::patches(std::int64_t emission, std::vector<DumpPatch>& out) con
 }
 
 void DumpReader::samples(std::int64_t emission, std::vector<float>& out) const {
-  const std::span<const std::byte> row = patches_.row(emission);
+  const std::span<const std::byte> row = of_emission(patches_, emission);
   const SampleFormat& format = facts_.format;
   const auto plane = static_cast<std::size_t>(facts_.patch_size) * static_cast<std::size_t>(facts_.patch_size);
-  out.resize(static_cast<std::size_t>(patches_.row_items()));
+  out.resize(row.size() / size_bytes(format.type));
   for (std::size_t i = 0; i < out.size(); ++i) {
     const float value = load_sample(row.data(), i, format.type);
     const std::size_t channel = i / plane % 3;

@@ -28,6 +28,7 @@ struct DumpFacts {
   std::string fovea_unit;  // "deg" or "uv": what fovea.e0 counts
   std::string lattice;     // in a line; empty: meta.json doesn't say
   bool live = false;
+  bool compact = false;  // ragged: at most N patches an emission, those inside the frame
 };
 
 struct DumpPatch {
@@ -62,10 +63,13 @@ class DumpReader {
   bool complete() const { return complete_; }            // the manifest is there
   std::int64_t emissions() const { return emissions_; }  // what every array holds
   DumpIndex index(std::int64_t emission) const;
-  void patches(std::int64_t emission, std::vector<DumpPatch>& out) const;  // N
-  void samples(std::int64_t emission, std::vector<float>& out) const;      // N x 3 x S x S, R'G'B' in 0..255
+  void patches(std::int64_t emission, std::vector<DumpPatch>& out) const;  // N, or as many as there are
+  void samples(std::int64_t emission, std::vector<float>& out) const;      // of each 3 x S x S, R'G'B' in 0..255
 
  private:
+  void open_compact(const std::string& directory);
+  std::span<const std::byte> of_emission(const NpyArray& array, std::int64_t emission) const;
+  std::int64_t offset(std::int64_t emission) const;
   DumpFacts facts_;
   bool complete_ = false;
   std::int64_t emissions_ = 0;
@@ -73,6 +77,7 @@ class DumpReader {
   NpyArray geometry_;
   NpyArray index_;
   std::optional<NpyArray> live_;
+  std::optional<NpyArray> offsets_;  // of a compact dump
 };
 
 }  // namespace saccade

@@ -138,6 +138,9 @@ std::string Page::outlines() const {
       put((patch.y_px / static_cast<float>(dump_.facts().height_px) + 1) / 3 * 65535, 65535);
       put(patch.coverage > 0 ? std::min(patch.lod * 4096, 65534.0f) : 65535, 65535);
     }
+    for (auto n = static_cast<std::int64_t>(patches.size()); n < dump_.facts().patches; ++n) {
+      for (int i = 0; i < 3; ++i) put(65535, 65535);
+    }
   }
   return base64(bytes);
 }

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,18 @@ from pysaccade.dumps._shared import Lease, lend, pads
 
 Item = dict[str, Any]
 Source = str | os.PathLike[str] | Dump
-Plan = tuple[Array, Array]  # of plan_tokens()
 TIMES = ("frame", "emission", "seconds")
 _TORCH = {"|u1": torch.uint8, "<f2": torch.float16, "<f4": torch.float32}
 _SMALL_BYTES = 64  # of a token or an emission, without its patch
 _MOST_OPEN = 1024  # a process may hold some 65,000 maps, and a dump has four
+
+
+class Plan(NamedTuple):
+    """What a clip's item is made of: K tokens."""
+
+    rows: Array  # [K] i64: in the clip's patches, geometry and changed, emissions joined
+    emission: Array  # [K] i64
+    reuse: Array  # [T, N] i64: the token of each patch, -1: none
 
 
 class DumpDataset(Dataset[Item]):
@@ -120,7 +127,7 @@ class DumpDataset(Dataset[Item]):
         them over as they are. Where it padded the last batch, each has the longest one's room.
         """
         clips = [self._clip_of(index) for index in indices]
-        tokens = [len(plan[0]) for _, _, _, plan in clips]
+        tokens = [len(plan.rows) for _, _, _, plan in clips]
         room = max(tokens, default=0) if pads() else 0
         lease = lend(sum(_bytes_of(of[2], max(room, count)) for of, count in zip(clips, tokens, strict=True)), room)
         return [self._finished(*clip, lease) for clip in clips]
@@ -134,7 +141,7 @@ class DumpDataset(Dataset[Item]):
         which = int(np.searchsorted(self._ends, number, side="right"))
         first = (number - (int(self._ends[which - 1]) if which else 0)) * self._stride
         clip = self._dump(which)[first : first + self._clip]
-        return which, first, clip, plan_tokens(clip.geometry, clip.changed, only_changed=self._only_changed)
+        return which, first, clip, _plan_of(clip, only_changed=self._only_changed)
 
     def _finished(self, which: int, first: int, clip: Dump, plan: Plan, lease: Lease | None) -> Any:
         item = _item_of(clip, plan, kind=self._positions, t=self._t, lease=lease)
@@ -164,17 +171,35 @@ def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Ite
     `clip` has `patches`, `geometry`, `changed`, `index` and `size`, as a `Dump`. `kind`: of positions, `t`: what "thw"
     begins with.
     """
-    plan = plan_tokens(clip.geometry, clip.changed, only_changed=only_changed)
-    return _item_of(clip, plan, kind=kind, t=t, lease=None)
+    return _item_of(clip, _plan_of(clip, only_changed=only_changed), kind=kind, t=t, lease=None)
+
+
+def _plan_of(clip: Any, *, only_changed: bool) -> Plan:
+    offsets = getattr(clip, "offsets", None)
+    if offsets is None:
+        tokens, reuse = plan_tokens(clip.geometry, clip.changed, only_changed=only_changed)
+        return Plan(tokens, tokens // clip.changed.shape[1], reuse)
+    most = clip.meta["patches"]  # so many as if the others were there, behind those that are
+    there = np.arange(most) < np.diff(offsets)[:, None]
+    geometry, changed = np.zeros((*there.shape, 4), np.float32), np.zeros(there.shape, bool)
+    geometry[there], changed[there] = clip.geometry, clip.changed
+    tokens, reuse = plan_tokens(geometry, changed, only_changed=only_changed)
+    emission = tokens // most
+    return Plan(offsets[emission] + tokens % most, emission, reuse)
+
+
+def _joined(array: Array, axes: int) -> Array:
+    """[T, N, ...] as [T x N, ...], where `axes` follow; what is joined already as it is."""
+    flat: Array = array.reshape(-1, *array.shape[array.ndim - axes :])
+    return flat
 
 
 def _item_of(clip: Any, plan: Plan, *, kind: str | None, t: str, lease: Lease | None) -> Item:
-    index, count = clip.index, clip.changed.shape[1]
-    tokens, reuse = plan
-    emission = tokens // count
-    geometry = _rows(clip.geometry, tokens)
+    index, (rows, emission, reuse) = clip.index, plan
+    geometry = _rows(_joined(clip.geometry, 1), rows)
+    patches = _joined(clip.patches, 3)
     item = {
-        "patches": _patches(clip.patches, tokens, lease),
+        "patches": _patches(patches, rows, lease),
         "geometry": torch.from_numpy(geometry),
         "emission": torch.from_numpy(emission),
         "reuse": torch.from_numpy(reuse),
@@ -184,14 +209,13 @@ def _item_of(clip: Any, plan: Plan, *, kind: str | None, t: str, lease: Lease | 
     }
     if kind is not None:
         times = {"frame": index["frame"], "emission": np.arange(len(index)), "seconds": index["pts_ns"] / 1e9}
-        where = positions(geometry, kind, size=clip.size, patch_size=clip.patches.shape[-1], t=times[t][emission])
+        where = positions(geometry, kind, size=clip.size, patch_size=patches.shape[-1], t=times[t][emission])
         item["positions"] = torch.from_numpy(where)
     return item
 
 
-def _rows(array: Array, tokens: Array, out: Array | None = None) -> Array:
-    """Rows of [T, N, ...] by T x N indices, in memory of their own."""
-    flat: Array = array.reshape(-1, *array.shape[2:])
+def _rows(flat: Array, tokens: Array, out: Array | None = None) -> Array:
+    """Rows by their indices, in memory of their own."""
     if out is None:
         out = np.empty((len(tokens), *flat.shape[1:]), flat.dtype)
     if len(tokens) == len(flat):  # all, in their order
@@ -203,7 +227,7 @@ def _rows(array: Array, tokens: Array, out: Array | None = None) -> Array:
 
 def _patches(array: Array, tokens: Array, lease: Lease | None) -> torch.Tensor:
     if lease is not None:
-        memory = lease.item((len(tokens), *array.shape[2:]), _TORCH[array.dtype.str])
+        memory = lease.item((len(tokens), *array.shape[1:]), _TORCH[array.dtype.str])
         if memory is not None:
             _rows(array, tokens, memory.numpy())
             return memory
@@ -212,8 +236,10 @@ def _patches(array: Array, tokens: Array, lease: Lease | None) -> torch.Tensor:
 
 def _bytes_of(clip: Dump, tokens: int) -> int:
     """What a clip takes in a batch, more or less."""
-    of_token = math.prod(clip.patches.shape[2:]) * clip.patches.itemsize
-    return int(tokens * (of_token + _SMALL_BYTES) + clip.changed.size * 8 + len(clip) * _SMALL_BYTES)
+    patches = clip.patches
+    of_token = math.prod(patches.shape[-3:]) * patches.itemsize
+    of_emission = clip.meta["patches"] * 8 + _SMALL_BYTES
+    return int(tokens * (of_token + _SMALL_BYTES) + len(clip) * of_emission)
 
 
 def _at_least_one(name: str, value: int) -> int:

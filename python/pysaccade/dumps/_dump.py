@@ -30,11 +30,14 @@ INDEX_DTYPE = np.dtype(
         ("damaged_tiles", "<i4"),
     ]
 )
+_OF_PATCHES = ("patches", "geometry", "changed")
 _LIVE = np.dtype([("captured_unix_ns", "<i8"), ("age_ns", "<i8"), ("gaps", "<i4")])
 
 
 class Dump:
     """A dump on disk: E emissions of N patches each, memory-mapped. Needs NumPy alone.
+
+    A compact dump (`saccade dump --compact`) lacks the patches outside the frame: its emissions have N or fewer.
 
     `d[i]` is an `Emission`, `d[a:b]` a Dump of those emissions, `d.at(seconds)` what a model holds at that time.
     Opening reads two JSON files and the arrays' headers; samples are read from disk when they are used. No file is kept
@@ -59,14 +62,17 @@ class Dump:
     def _open(self) -> None:
         self._meta = _read_meta(self._path)
         facts = self._facts = _Facts(self._path, self._meta)
+        of_row = () if facts.compact else (facts.patches,)  # a row is a patch, or an emission
         files = {
-            "patches": (facts.dtype, (facts.patches, 3, facts.patch_size, facts.patch_size)),
-            "geometry": (np.dtype("<f4"), (facts.patches, 4)),
-            "changed": (np.dtype("|u1"), (facts.patches,)),
+            "patches": (facts.dtype, (*of_row, 3, facts.patch_size, facts.patch_size)),
+            "geometry": (np.dtype("<f4"), (*of_row, 4)),
+            "changed": (np.dtype("|u1"), of_row),
             "index": (INDEX_DTYPE, ()),
         }
         if facts.live:
             files["live"] = (_LIVE, ())
+        if facts.compact:
+            files["offsets"] = (np.dtype("<i8"), ())
         headers = {name: read_header(self._path / f"{name}.npy", *what) for name, what in files.items()}
         self._manifest: dict[str, Any] | None = None
         try:
@@ -76,9 +82,15 @@ class Dump:
             if self._require_complete:
                 raise
             self._manifest = None
-            rows = min(min(header.rows, header.rows_there) for header in headers.values())
-        arrays = {name: header.map(rows) for name, header in headers.items()}
+            rows = _rows_there(headers)
+        arrays = {name: header.map(rows[name]) for name, header in headers.items()}
         arrays["changed"] = arrays["changed"].view(np.bool_)
+        offsets = arrays.pop("offsets", None)
+        self._ragged: dict[str, np.ndarray[Any, Any]] | None = None
+        if offsets is not None:
+            _check_offsets(headers["offsets"].path, offsets, facts.patches)
+            self._ragged = {name: arrays.pop(name) for name in _OF_PATCHES}
+            arrays["bounds"] = np.stack([offsets[:-1], offsets[1:]], axis=1)
         if self._rows is not None:
             arrays = {name: array[self._rows] for name, array in arrays.items()}
         self._arrays = arrays
@@ -111,18 +123,29 @@ class Dump:
 
     @property
     def patches(self) -> np.ndarray[Any, Any]:
-        """[E, N, 3, S, S] u8, f16 or f32: R'G'B' samples."""
-        return self._arrays["patches"]
+        """[E, N, 3, S, S] u8, f16 or f32: R'G'B' samples. Of a compact dump [K, 3, S, S]: see `offsets`."""
+        return self._of_patches("patches")
 
     @property
     def geometry(self) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """[E, N, 4] f32: the centre's u and v, lod, coverage."""
-        return self._arrays["geometry"]
+        """[E, N, 4] f32: the centre's u and v, lod, coverage. Of a compact dump [K, 4]."""
+        return self._of_patches("geometry")
 
     @property
     def changed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """[E, N] bool: False where these are the very bytes that were last emitted at this place."""
-        return self._arrays["changed"]
+        """[E, N] bool: False where these are the very bytes that were last emitted at this place. Compact: [K]."""
+        return self._of_patches("changed")
+
+    @property
+    def offsets(self) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        """[E + 1] i64 of a compact dump: emission e has rows offsets[e] to offsets[e + 1] of the three above.
+
+        None: it is not compact.
+        """
+        if self._ragged is None:
+            return None
+        begins, ends = self._arrays["bounds"].T
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins)])
 
     @property
     def index(self) -> np.ndarray[Any, Any]:
@@ -191,8 +214,9 @@ class Dump:
     def __repr__(self) -> str:
         facts = self._facts
         state = "" if self.complete else ", incomplete"
+        count = f"at most {facts.patches}" if facts.compact else f"{facts.patches}"
         return (
-            f"Dump({str(self._path)!r}: {len(self)} emissions x {facts.patches} patches "
+            f"Dump({str(self._path)!r}: {len(self)} emissions x {count} patches "
             f"[3x{facts.patch_size}x{facts.patch_size}] {facts.dtype} of {self._meta['input']['name']}{state})"
         )
 
@@ -228,15 +252,29 @@ class Dump:
         part._pts_seconds = None
         return part
 
+    def _of_patches(self, name: str) -> np.ndarray[Any, Any]:
+        if self._ragged is None:
+            return self._arrays[name]
+        bounds, rows = self._arrays["bounds"], self._ragged[name]
+        if len(bounds) and (bounds[1:, 0] == bounds[:-1, 1]).all():
+            return rows[bounds[0, 0] : bounds[-1, 1]]
+        parts = [rows[begin:end] for begin, end in bounds]  # of a part with a step: a copy
+        return np.concatenate(parts) if parts else rows[:0]
+
     def _emission(self, i: int) -> Emission:
         arrays, facts = self._arrays, self._facts
+        if self._ragged is None:
+            patches, geometry, changed = (arrays[name][i] for name in _OF_PATCHES)
+        else:
+            begin, end = arrays["bounds"][i]
+            patches, geometry, changed = (self._ragged[name][begin:end] for name in _OF_PATCHES)
         frame, pts_ns, fix_u, fix_v, in_flight, damaged_tiles = arrays["index"][i].item()
         live = arrays.get("live")
         captured_ns, age_ns, gaps = (0, 0, 0) if live is None else live[i].item()
         return Emission(
-            patches=arrays["patches"][i],
-            geometry=arrays["geometry"][i],
-            changed=arrays["changed"][i],
+            patches=patches,
+            geometry=geometry,
+            changed=changed,
             frame=frame,
             pts_ns=pts_ns,
             fixation=(fix_u, fix_v),
@@ -261,6 +299,7 @@ class _Facts:
             self.size = (int(stream["height_px"]), int(stream["width_px"]))
             self.sar = float(stream["sar"])
             self.live = bool(stream["live"])
+            self.compact = bool(meta.get("compact", False))
             self.patches, self.patch_size = int(meta["patches"]), int(meta["patch_size"])
             self.dtype = np.dtype(_DTYPES[meta["dtype"]])
             self.mean, self.std = _triple(meta["mean"]), _triple(meta["std"])
@@ -335,14 +374,45 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _promised_rows(folder: Path, headers: dict[str, NpyFile], manifest: dict[str, Any]) -> int:
-    """E, on which the manifest and all arrays agree."""
-    rows: int = manifest["emissions"]
-    for header in headers.values():
+def _promised_rows(folder: Path, headers: dict[str, NpyFile], manifest: dict[str, Any]) -> dict[str, int]:
+    """Rows of each array, on which the manifest and all arrays agree."""
+    emissions: int = manifest["emissions"]
+    rows = dict.fromkeys(headers, emissions)
+    for name, header in headers.items():
         if header.rows_there < header.rows:
-            there = f"{header.rows_there} of {header.rows} emissions"
+            unit = "patches" if "offsets" in headers and name in _OF_PATCHES else "emissions"
+            there = f"{header.rows_there} of {header.rows} {unit}"
             raise InputError(f"{header.path}: cut short: {there}; dump the video again")
-        if header.rows != rows:
-            promise = f"{folder}/manifest.json promises {rows}"
+    promise = f"{folder}/manifest.json promises {emissions}"
+    if "offsets" in headers:
+        offsets = headers["offsets"]
+        rows["offsets"] = emissions + 1
+        if offsets.rows != emissions + 1:
+            raise InputError(f"{offsets.path}: {offsets.rows - 1} emissions where {promise}; dump the video again")
+        rows.update(dict.fromkeys(_OF_PATCHES, int(offsets.map(emissions + 1)[-1])))
+    for name, header in headers.items():
+        if header.rows != rows[name] and rows[name] == emissions:
             raise InputError(f"{header.path}: {header.rows} emissions where {promise}; dump the video again")
+        if header.rows != rows[name]:
+            promise = f"{folder}/offsets.npy promises {rows[name]}"
+            raise InputError(f"{header.path}: {header.rows} patches where {promise}; dump the video again")
     return rows
+
+
+def _rows_there(headers: dict[str, NpyFile]) -> dict[str, int]:
+    """Rows of each array of a run that was cut short: those that all arrays hold."""
+    there = {name: min(header.rows, header.rows_there) for name, header in headers.items()}
+    if "offsets" not in headers:
+        return dict.fromkeys(headers, min(there.values()))
+    emissions = min(rows - (name == "offsets") for name, rows in there.items() if name not in _OF_PATCHES)
+    offsets = headers["offsets"].map(max(emissions, 0) + 1) if there["offsets"] else np.zeros(1, np.int64)
+    patches = min(there[name] for name in _OF_PATCHES)
+    emissions = max(int(np.searchsorted(offsets, patches, side="right")) - 1, 0)
+    rows = dict.fromkeys(headers, emissions) | dict.fromkeys(_OF_PATCHES, int(offsets[emissions]))
+    return rows | {"offsets": min(emissions + 1, there["offsets"])}
+
+
+def _check_offsets(path: Path, offsets: np.ndarray[Any, Any], most: int) -> None:
+    counts = np.diff(offsets)
+    if offsets[:1].any() or (counts < 0).any() or (counts > most).any():
+        raise InputError(f"{path}: damaged: it doesn't rise from 0 by at most {most}; dump the video again")
