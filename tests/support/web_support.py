@@ -63,7 +63,7 @@ class WebClient:
         self.pictures, self.files, self.texts = [], [], []
         self.state, self.role = {}, {}
         self.number = 0
-        self.close_code = None
+        self.close_code, self.close_reason = None, ""
         self.bytes = 0
         options = {"origin": origin} if origin else {}
         try:
@@ -87,6 +87,7 @@ class WebClient:
         return self.number
 
     def _note_close(self, closed):
+        self.close_reason = closed.rcvd.reason if getattr(closed, "rcvd", None) else getattr(closed, "reason", "")
         self.close_code = getattr(closed, "code", None) or (closed.rcvd.code if getattr(closed, "rcvd", None) else 1006)
 
     def receive(self, seconds=0.2):

@@ -36,6 +36,7 @@ class WebView {
  public:
   WebView(const WebViewConfig& config, const WebHooks& hooks);
   WebViewResult run();
+  void play();  // until it is stopped
 
  private:
   void announce();
@@ -139,7 +140,10 @@ void WebView::apply(const Input& input) {
     }
     void operator()(const SeekInput& seek) const {
       const TimeFacts& time = view.viewer_.facts.time;
-      view.viewer_.requests.seek_pts_ns = time.start_pts_ns + static_cast<std::int64_t>(seek.t_s * 1e9);
+      constexpr double kLongest_s = 1e9;
+      auto t_ns = static_cast<std::int64_t>(std::min(seek.t_s, kLongest_s) * 1e9);
+      if (time.duration_ns > 0) t_ns = std::min(t_ns, time.duration_ns);  // beyond the end: the last frame
+      view.viewer_.requests.seek_pts_ns = time.start_pts_ns + t_ns;
     }
     void operator()(const StepInput& step) const { view.viewer_.requests.step = step.frames; }
     void operator()(const SetInput& change) const { view.set(change); }
@@ -284,6 +288,17 @@ double WebView::wait_s() {
 }
 
 WebViewResult WebView::run() {
+  try {
+    play();
+  } catch (const Error& error) {
+    server_.set_farewell(error.what());
+    throw;
+  }
+  server_.set_farewell(viewer_.facts.error);
+  return {viewer_.facts.error, viewer_.facts.damage};
+}
+
+void WebView::play() {
   const auto stopped = [&] { return hooks_.stopped && hooks_.stopped(); };
   while (!stopped()) {
     next_ns_ = announced_ ? INT64_MAX : begun_ns_ + kPatience_ns;
@@ -305,7 +320,6 @@ WebViewResult WebView::run() {
   }
   playback_.finish();
   if (hooks_.report) hooks_.report("end", viewer_);
-  return {viewer_.facts.error, viewer_.facts.damage};
 }
 
 }  // namespace

@@ -161,6 +161,9 @@ class Page(Browsed):
         tab = self.open(viewer.url + "&view=lod&t=2.0")
         self.state(tab, "s.view === 'lod' && s.t === 2", "as the address says")
         self.assertEqual(tab.value("location.hash"), "#view=lod&t=2.0")
+        other = self.open(self.serve(SOURCE, *PLAIN).url + "&view=nope&speed=fast&t=1e99")  # a typing error costs nothing
+        self.state(other, "s.view === 'frame' && s.t > 0", "the end of the file")
+        self.assertEqual(other.value("saccadeViewer.stats.lost"), 0)
         self.quiet(tab)
 
     def test_a_reload_and_a_restart_of_the_server_go_on(self):

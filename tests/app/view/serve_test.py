@@ -241,6 +241,17 @@ class Places(Served):
         self.assertIn(f"127.0.0.1:{port}", done.stderr)
         self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
 
+    def test_why_it_ended_is_told_to_the_pages(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:  # a port to which nobody sends
+            other.bind(("127.0.0.1", 0))
+            port = other.getsockname()[1]
+        viewer = self.serve(f"udp://user:secret@127.0.0.1:{port}", "--open-timeout", "2")
+        client = self.join(viewer).wait_for(lambda c: c.role, "in")
+        self.assertEqual(client.wait_closed(), 1001)
+        self.assertIn(f"127.0.0.1:{port}", client.close_reason)
+        self.assertNotIn("secret", client.close_reason)
+        self.assertEqual(viewer.finish(), 65, "".join(viewer.errors))
+
     def test_the_token_comes_from_a_file_or_is_random(self):
         for text in ("short", "white space in it 0123456789", ""):
             (self.folder / "token").write_text(text)

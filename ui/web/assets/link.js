@@ -54,7 +54,7 @@ export class Link {
       socket.send(`hello ${VERSION} ${this.token}`);
     };
     socket.onmessage = (event) => socket === this.socket && this.take(event.data);
-    socket.onclose = (event) => socket === this.socket && this.closed(event.code);
+    socket.onclose = (event) => socket === this.socket && this.closed(event.code, event.reason);
   }
 
   take(data) {
@@ -89,8 +89,9 @@ export class Link {
     }, body);
   }
 
-  closed(code) {
+  closed(code, reason = "") {
     const why = CLOSED[code] ?? { text: "Connection lost. Trying again", after: Math.min(500 * 1.6 ** this.tries, 5000) };
+    if (code === 1001) why.text = `The viewer ended${reason && `: ${reason}`}. Trying again`;
     this.tries += 1;
     this.greeted = false;
     if (why.token) {

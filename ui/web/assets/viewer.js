@@ -92,6 +92,8 @@ function takeRole(message) {
   else showFocus(input.isDriving);
 }
 
+let wantedView;  // by the address, until the state says which there are
+
 // What the address asks for, once, and how large the page is.
 function begin() {
   resize();
@@ -100,14 +102,17 @@ function begin() {
   if (innerWidth < NARROW_PX && isFirst("saccade narrow")) controls.set("panel", 0);
   const { view, level, speed, paused, t } = start;
   start = {};
-  for (const [name, value] of Object.entries({ view, level, speed, paused })) {
-    if (/^[a-z0-9.]+$/.test(value ?? "")) controls.set(name, value);
+  wantedView = view;
+  for (const [name, value] of Object.entries({ level, speed, paused })) {
+    if (/^[0-9.]+$/.test(value ?? "")) controls.set(name, value);
   }
   if (t !== undefined && Number.isFinite(Number(t))) link.send("seek", Math.max(Number(t), 0));
 }
 
 function takeState(state) {
   stats.state = state;
+  if (wantedView && state.views.includes(wantedView)) controls.set("view", wantedView);
+  wantedView = undefined;
   controls.show(state);
   input.isTyping = state.typing;
   canvas.style.cursor = role.role === "drive" ? state.cursor : "default";

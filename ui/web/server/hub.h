@@ -43,7 +43,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
       ended_.set_value();
     });
   }
-  void stop();
+  void stop(const std::string& why);  // empty: nothing is known
 
   // Network thread: what connections report.
   void said_hello(const ConnectionPtr& connection, const HelloMessage& hello);

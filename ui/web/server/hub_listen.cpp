@@ -114,8 +114,21 @@ void ServerHub::beat() {
   });
 }
 
-void ServerHub::stop() {
-  asio::post(io_, [this] {
+namespace {
+
+// A reason of closing has room for 123 bytes.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost_bytes = 120;
+  if (text.size() <= kMost_bytes) return text;
+  std::size_t end = kMost_bytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no character is cut
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+void ServerHub::stop(const std::string& why) {
+  asio::post(io_, [this, words = shortened(why)] {
     stopping_ = true;
     error_code ignored;
     if (tcp_) tcp_->close(ignored);
@@ -123,7 +136,7 @@ void ServerHub::stop() {
     beat_.cancel();
     again_.cancel();
     for (const auto& connection : std::list(strangers_)) connection->close();
-    for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, "the viewer ended", kLastFarewell);
+    for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, words.c_str(), kLastFarewell);
   });
   // What is left ends within kLastFarewell; should something not, the program still ends.
   if (ended_.get_future().wait_for(3 * kLastFarewell) == std::future_status::timeout) io_.stop();

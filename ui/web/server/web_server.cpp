@@ -14,7 +14,9 @@ WebServer::WebServer(const ServerConfig& config, std::function<void()> wake)
   hub_->start();
 }
 
-WebServer::~WebServer() { hub_->stop(); }
+WebServer::~WebServer() { hub_->stop(farewell_); }
+
+void WebServer::set_farewell(std::string why) { farewell_ = std::move(why); }
 
 std::string WebServer::authority() const { return hub_->authority_; }
 std::uint16_t WebServer::port() const { return hub_->port_; }

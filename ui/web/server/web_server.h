@@ -45,7 +45,8 @@ class WebServer {
   // Listens, and serves on a thread of its own. wake: called on that thread when inputs or the audience changed.
   // Throws UnavailableError when it can't listen there, naming the place.
   WebServer(const ServerConfig& config, std::function<void()> wake);
-  ~WebServer();  // tells the pages, and closes
+  ~WebServer();                        // tells the pages, and closes
+  void set_farewell(std::string why);  // what they are told then, besides that it ended
   WebServer(const WebServer&) = delete;
   WebServer& operator=(const WebServer&) = delete;
 
@@ -68,6 +69,7 @@ class WebServer {
   double bytes_per_s() const;  // of the driver's link; 0: not known
 
  private:
+  std::string farewell_;
   std::shared_ptr<ServerHub> hub_;
 };
 
