@@ -6,9 +6,9 @@ import time
 import unittest
 
 from work_support import WorkTest, alive, ffmpeg, saccade, start, workers_of
-from patience import wait_for
+from patience import PATIENCE, wait_for
 
-QUICK = ("--frame-timeout", "1.5", "--video-timeout", "60")
+QUICK = ("--frame-timeout", str(1.5 * PATIENCE), "--video-timeout", "60")
 
 
 class Poison(WorkTest):
@@ -196,7 +196,7 @@ class Kills(WorkTest):
 
     def test_workerStopped_itsVideosRunAgain(self):
         self.plan("--unit-seconds", "2", rows=self.clips[:20])
-        run = start("work", self.store, "--frame-timeout", "1")
+        run = start("work", self.store, "--frame-timeout", str(PATIENCE))
         wait_for(self.markers)
         for worker in workers_of(run.pid):
             os.kill(worker, signal.SIGSTOP)
@@ -206,7 +206,7 @@ class Kills(WorkTest):
 
     def test_driverStopped_thatTimeCountsAgainstNobody(self):
         self.plan("--unit-seconds", "2", rows=self.clips[:20])
-        run = start("work", self.store, "--frame-timeout", "3")
+        run = start("work", self.store, "--frame-timeout", str(3 * PATIENCE))
         wait_for(self.markers)
         workers = workers_of(run.pid)
         for process in (run.pid, *workers):

@@ -53,6 +53,7 @@ class WorkTest(unittest.TestCase):
             build_faults(self.folder)
         checks = os.environ.get("ASAN_OPTIONS", "")
         return {**os.environ, "LD_PRELOAD": str(library), "SACCADE_FAULT": text, **more,
+                "TSAN_OPTIONS": f"{os.environ.get('TSAN_OPTIONS', '')}:handle_segv=0:handle_abort=0".lstrip(":"),
                 "ASAN_OPTIONS": f"{checks}:verify_asan_link_order=0:handle_segv=0:handle_abort=0".lstrip(":")}
 
     def manifest(self, rows, name="list.txt"):

@@ -1,6 +1,9 @@
 // FFmpeg has one log for a process: each message goes to the source that it is about, and nobody else's is touched.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -222,28 +225,37 @@ TEST(FfmpegLog, InterruptInsideAPacket_IsNoDamage) {
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
   const std::string pipe = dir.file("pipe.mp4");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  std::promise<void> over;
-  std::thread writer([&, done = over.get_future()]() mutable {
-    std::ofstream out(pipe, std::ios::binary);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size() * 3 / 5)).flush();
-    done.wait();
+  std::promise<void> all_read, over;
+  std::thread writer([&, end = over.get_future()] {
+    const int out = open(pipe.c_str(), O_WRONLY);
+    const std::size_t size = bytes.size() * 3 / 5;
+    for (std::size_t at = 0; at < size;) {
+      const ssize_t written = write(out, bytes.data() + at, size - at);
+      if (written < 0) break;
+      at += static_cast<std::size_t>(written);
+    }
+    for (int left = 1; left > 0; std::this_thread::sleep_for(std::chrono::milliseconds(5))) ioctl(out, FIONREAD, &left);
+    all_read.set_value();
+    end.wait();  // it stays open: the reader waits for the rest
+    close(out);
   });
   Lines lines;
+  int frames = 0;
   {
     const auto source = open_source(config_of(pipe, lines));
     std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // by then the reader waits for the rest
+      all_read.get_future().wait();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
       source->interrupt();
     });
     Frame frame;
-    int frames = 0;
     for (; source->next(frame) == ReadStatus::kOk; ++frames) source->recycle(std::move(frame));
     other.join();
-    EXPECT_GT(frames, 10);
-    EXPECT_LT(frames, 50);
   }
   over.set_value();
   writer.join();
+  EXPECT_GT(frames, 10);
+  EXPECT_LT(frames, 50);
   EXPECT_EQ(lines.lines, std::vector<std::string>());
 }
 
