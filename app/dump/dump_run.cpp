@@ -79,7 +79,7 @@ void DumpRun::begin() {
                         layout.width_px,
                         layout.height_px,
                         info.live,
-                        options_.dump.compact};
+                        options_.dump.compact.value_or(false)};
   emissions_.emplace(make_slots(*session_), on_ready_);  // all memory is there before an old dump goes
   prepare_target(directory_, options_.dump, lock_);
   hash_came_late_ = hash_.now().sha256.empty();

@@ -70,7 +70,7 @@ Json make_meta(const Options& options, const InputIdentity& input, const StreamI
   add_lattice(meta, pipeline.lattice(), config.lattice, config.levels);
   if (const RecordingFacts* recording = pipeline.recording()) meta["gaze"] = gaze_json(*recording);
   meta["dtype"] = name(samples.type);
-  if (options.dump.compact) meta["compact"] = true;
+  if (options.dump.compact.value_or(false)) meta["compact"] = true;
   Json mean = Json::array(), deviation = Json::array();
   for (std::size_t c = 0; c < 3; ++c) {
     mean.push_back(decimal(samples.mean[c]));

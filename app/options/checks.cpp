@@ -66,7 +66,7 @@ void check_manifest(const Options& options) {
   if (of_rows != nullptr) {
     throw UsageError(fmt::format("--{}: conflicts with --manifest: its rows say which part of a video", of_rows));
   }
-  if (options.dump.compact) {
+  if (options.dump.compact.value_or(false)) {
     throw UsageError("--compact: conflicts with --manifest: a store's shards hold arrays of one shape");
   }
   if (options.dump.overwrite || options.dump.resume) {

@@ -45,7 +45,7 @@ struct DumpOptions {
   bool overwrite = false;
   bool resume = false;
   bool hash_input = true;  // its SHA-256 into meta.json
-  bool compact = false;    // without the patches outside the frame
+  std::optional<bool> compact;    // without the patches outside the frame
 };
 
 // How many streams run side by side in a process.

@@ -34,7 +34,7 @@ std::optional<std::string> print_overwrite(const Options& o) { return print_flag
 void parse_compact(const OptionSpec&, Options& o, const std::string& text) { o.dump.compact = parse_flag(text); }
 // Nothing where it is off: the records of other dumps stay what they were.
 std::optional<std::string> print_compact(const Options& o) {
-  return o.dump.compact ? std::optional<std::string>(print_flag(true)) : std::nullopt;
+  return o.dump.compact ? std::optional<std::string>(print_flag(*o.dump.compact)) : std::nullopt;
 }
 
 bool is_whole(std::string_view text, std::size_t most_digits) {

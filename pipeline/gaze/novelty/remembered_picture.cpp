@@ -23,7 +23,8 @@ int step_at(const std::uint8_t* texel, std::size_t pitch) {
 
 RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometry)
     : grid_(grid), width_(grid.cols * kTileTexels), height_(grid.rows * kTileTexels) {
-  const auto texels = static_cast<std::size_t>(width_ + 1) * static_cast<std::size_t>(height_ + 1);
+  const auto side = [](int texels) { return static_cast<std::size_t>(std::max(texels, 0)) + 1; };
+  const std::size_t texels = side(width_) * side(height_);
   for (auto* picture : {&now_, &before_, &seen_}) picture->assign(texels, kGrey);
   const auto tiles = static_cast<std::size_t>(grid.count());
   stale_.assign(tiles, 1);
