@@ -44,8 +44,8 @@ struct DumpOptions {
   std::string output;  // -o
   bool overwrite = false;
   bool resume = false;
-  bool hash_input = true;  // its SHA-256 into meta.json
-  std::optional<bool> compact;    // without the patches outside the frame
+  bool hash_input = true;       // its SHA-256 into meta.json
+  std::optional<bool> compact;  // without the patches outside the frame
 };
 
 // How many streams run side by side in a process.
