@@ -71,7 +71,8 @@ class Verifier {
     if (error) return fault("{}: is missing", path), false;
     if (bytes != file.at("bytes"))
       return fault("{}: has {} bytes, the marker says {}", path, bytes, file.at("bytes").dump()), false;
-    if (file_sha256(path) != file.at("sha256")) return fault("{}: its bytes have changed", path), false;
+    if (file_sha256(path) != file.at("sha256").get<std::string>())
+      return fault("{}: its bytes have changed", path), false;
     return wanted;
   }
 
@@ -100,7 +101,7 @@ class Verifier {
     for (const Json& line : lines(marker.at("index").at("name"), wanted)) {
       for (const auto& [name, member] : line.at("members").items()) {
         ++members_;
-        if (hash_of(shard, member) != member.at("sha256"))
+        if (hash_of(shard, member) != member.at("sha256").get<std::string>())
           fault("{}.{}: differs from the index", line.at("key").get<std::string>(), name);
       }
     }
