@@ -111,7 +111,7 @@ class Installed(unittest.TestCase):
 
     def test_cmake(self):
         flags = " ".join(SANITIZE)
-        run("cmake", "-S", HERE, "-B", self.work / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Release",
+        run("cmake", "-G", "Ninja", "-S", HERE, "-B", self.work / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Release",
             f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
         run("cmake", "--build", self.work / "build", "--parallel", "2")
         for program in ("consumer_c", "consumer_cpp", "consumer_static"):
