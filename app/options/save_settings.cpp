@@ -23,9 +23,7 @@ std::string settings_toml(const PipelineConfig& config) {
   return write_config(options, true);
 }
 
-namespace {
-
-std::string quoted(const std::string& text) {
+std::string command_word(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string out = "'";
@@ -33,12 +31,10 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-}  // namespace
-
 std::string dump_command(const Options& given, const PipelineConfig& config) {
   Options tuned;
   static_cast<StreamOptions&>(tuned) = options_of(config);
-  std::string line = fmt::format("saccade dump {} -o DIR", quoted(masked_uri(given.inputs.front())));
+  std::string line = fmt::format("saccade dump {} -o DIR", command_word(masked_uri(given.inputs.front())));
   for (const ProgramOption& option : option_table()) {
     if (!option.is_of_stream() || !option.is_of(Command::kDump)) continue;
     const auto value = option.print(option.spec().tunable ? tuned : given);
@@ -47,7 +43,7 @@ std::string dump_command(const Options& given, const PipelineConfig& config) {
     if (option.is_flag()) {
       if (*value == "true") line += fmt::format(" --{}", option.spec().name);
     } else {
-      line += fmt::format(" --{} {}", option.spec().name, quoted(*value));
+      line += fmt::format(" --{} {}", option.spec().name, command_word(*value));
     }
   }
   return line;

@@ -11,7 +11,6 @@
 #include <memory>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/exit_code.h"
@@ -108,15 +107,6 @@ SshServer ssh_server() {
   return found;
 }
 
-// One word of a command line.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-[]";
-  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string made = "'";
-  for (const char c : word) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return made + "'";
-}
-
 constexpr int kForwardedPort = 7373;  // on the person's machine, to a socket in the file system
 
 // Where the server listens, not "localhost", which may be another address of this machine.
@@ -125,7 +115,7 @@ void print_ssh_line(const ui::ServedAt& at) {
   if (server.address.empty()) {
     if (at.port == 0) {
       fmt::print(stderr, "saccade: a browser reaches {} by ssh -N -L {}:{} HOST\n", at.authority, kForwardedPort,
-                 quoted(std::filesystem::absolute(at.authority).string()));
+                 command_word(std::filesystem::absolute(at.authority).string()));
     }
     return;
   }
@@ -134,8 +124,8 @@ void print_ssh_line(const ui::ServedAt& at) {
                              : is_any(at) ? fmt::format("127.0.0.1:{}", at.port)
                                           : at.authority;
   const std::string other_port = server.port.empty() || server.port == "22" ? "" : "-p " + server.port + " ";
-  fmt::print(stderr, "saccade: on your own machine: ssh -N -L {} {}{}@{}\n", quoted(fmt::format("{}:{}", port, target)),
-             other_port, this_user(), server.address);
+  fmt::print(stderr, "saccade: on your own machine: ssh -N -L {} {}{}@{}\n",
+             command_word(fmt::format("{}:{}", port, target)), other_port, this_user(), server.address);
 }
 
 // A page is reached by a name of this machine, not by "any address".
