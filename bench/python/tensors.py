@@ -78,9 +78,13 @@ class Bench:
             way()
         if not self.cuda:
             return statistics.median(self.once_us(way) for _ in range(runs))
-        pairs = []
         torch.cuda.synchronize()
-        for _ in range(runs):
+        return self.events_us(way, runs)
+
+    def events_us(self, way: Way, calls: int) -> float:
+        """Median of events around each call."""
+        pairs = []
+        for _ in range(calls):
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
             way()
@@ -106,15 +110,7 @@ class Bench:
         host_us = self.host_us(way, calls)
         torch.cuda.synchronize()
         torch.cuda._sleep(int(host_us * calls * 1.5 * 2000))  # cycles, at 2 GHz
-        pairs = []
-        for _ in range(calls):
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            way()
-            end.record()
-            pairs.append((begin, end))
-        torch.cuda.synchronize()
-        return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
+        return self.events_us(way, calls)
 
     def once_us(self, way: Way) -> float:
         if self.cuda:
