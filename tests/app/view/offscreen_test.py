@@ -189,6 +189,29 @@ class Dumps(Offscreen):
         self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--compare", "uniform")["settings"]["view"], "frame")
         self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--view", "lod")["settings"]["view"], "lod")
 
+    def test_a_compact_dump_looks_as_the_padded_one(self):
+        compact, options = self.path("compact"), ("--size", "320x180", "--overlay", "off", "--show", "outlines,scanpath")
+        made = saccade("dump", BOX, "-o", compact, "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        counts = np.diff(np.load(compact / "offsets.npy"))
+        self.assertGreater(len(set(counts)), 1)  # as ragged as can be
+        for emission in (0, 4, len(self.index) - 1):
+            at_s = (self.index["pts_ns"][emission] - self.index["pts_ns"][0]) / 1e9
+            at = f"{at_s + 1e-4:.6f}={self.path('compact.png')}"
+            pictures = [shoot(self.folder, out, *options, t=at.partition("=")[0]) for out in (self.out, compact)]
+            self.assertEqual(difference(*pictures), (0, 0))
+            state = saccade_json("view", compact, "--offscreen", "--screenshot", at, *options)
+            self.assertEqual((state["frame"], state["patches"]), (emission, counts[emission]))
+
+    def test_a_compact_dump_without_its_offsets_is_named(self):
+        damaged = self.path("compact-damaged")
+        made = saccade("dump", BOX, "-o", damaged, "--patches", "100", "--rate", "6", "--compact", "--overwrite")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        (damaged / "offsets.npy").unlink()
+        result = saccade("view", damaged, "--offscreen", "--screenshot", f"0={self.path('no.png')}")
+        self.assertEqual(result.returncode, 65, result.stderr)
+        self.assertIn("offsets.npy", result.stderr)
+
     def test_folders_that_are_no_dumps_are_named(self):
         empty, damaged = self.path("empty"), self.path("damaged")
         empty.mkdir(exist_ok=True)
