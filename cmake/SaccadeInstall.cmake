@@ -75,6 +75,10 @@ function(saccade_install_library shared static)
   # The prefix as seen from the .pc file: an installed tree can be moved.
   set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
   file(RELATIVE_PATH up ${pc_dir} ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/+$" "" up "${up}")
+  foreach(kind LIB INCLUDE)  # either may be absolute, and then lies there whatever the prefix
+    cmake_path(APPEND pc_${kind} "\${prefix}" ${CMAKE_INSTALL_${kind}DIR})
+  endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/saccade.pc.in ${generated}/saccade.pc @ONLY)
   install(FILES ${generated}/saccade.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()

@@ -3,6 +3,7 @@ against from C11 and C++, and run."""
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -73,11 +74,11 @@ class Installed(unittest.TestCase):
         """Runs where there is no other library of ours to find."""
         self.assertIn(": ok", run(program, cwd=self.work, env={**os.environ, "LD_LIBRARY_PATH": str(self.lib)}))
 
-    def pkg_config(self, *arguments):
+    def pkg_config(self, *arguments, path=None):
         if shutil.which("pkg-config") is None:
             skip_or_fail("pkg-config", "pkg-config is not installed")
-        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.lib / "pkgconfig")}
-        return run("pkg-config", *arguments, "saccade", env=environment).split()
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(path or self.lib / "pkgconfig")}
+        return shlex.split(run("pkg-config", *arguments, "saccade", env=environment))
 
     def test_files(self):
         files = {path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*") if not path.is_dir()}
@@ -128,6 +129,22 @@ class Installed(unittest.TestCase):
                      for part in self.pkg_config("--static", "--cflags", "--libs")]
         run("cc", "-std=c11", *SANITIZE, HERE / "consumer.c", *libraries, "-o", static)
         self.consume(static)
+
+    def test_pkg_config_names_the_prefix_it_lies_in(self):
+        self.assertEqual([os.path.normpath(self.pkg_config(f"--variable={name}")[0]) for name in ("prefix", "libdir", "includedir")],
+                         [str(self.prefix), str(self.lib), str(self.prefix / "include")])
+        for flag in self.pkg_config("--static", "--cflags", "--libs"):
+            self.assertNotIn("//", flag)
+        moved = self.pkg_config("--define-variable=prefix=/opt/there", "--cflags", "--libs")
+        self.assertEqual(moved[:2], ["-I/opt/there/include", f"-L/opt/there/{self.lib.relative_to(self.prefix)}"])
+
+    def test_pkg_config_of_a_prefix_with_a_space(self):
+        there = pathlib.Path(self.folder.name) / "a prefix"
+        lib = there / self.lib.relative_to(self.prefix)
+        shutil.copytree(self.lib / "pkgconfig", lib / "pkgconfig")
+        flags = self.pkg_config("--cflags", "--libs", path=lib / "pkgconfig")
+        self.assertEqual([os.path.normpath(flag) for flag in flags],
+                         [f"-I{there / 'include'}", f"-L{lib}", "-lsaccade"])
 
     def test_examples_of_the_manual(self):
         manual = (HERE.parents[1] / "docs/API.md").read_text(encoding="utf-8")
