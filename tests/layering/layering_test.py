@@ -12,76 +12,80 @@ APART = (("app", "capi"), ("ui", "capi"))  # but these never meet
 MOST_FILES = 25  # of a folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
-KERNEL_TYPES = ("kernels", "kernels/shared")
-FRAMES = (*KERNEL_TYPES, "pipeline", "pipeline/source/frame")
-FFMPEG = (*FRAMES, "pipeline/source/ffmpeg")
-GAZE = (*KERNEL_TYPES, "pipeline", "pipeline/gaze", "pipeline/gaze/recorded")
-BACKENDS = (*KERNEL_TYPES, "pipeline", "pipeline/backend")
-RUN = (*FRAMES, *GAZE, "pipeline/backend", "pipeline/source", "pipeline/source/push", "pipeline/run/changed", "pipeline/run")
-PICTURE = (*RUN, "ui/picture")
-VIEWER = (*PICTURE, "ui/tuning", "ui/compare", "ui/panel", "ui/viewer")
-APP = (*RUN, "pipeline/options", "app")
-OPTIONS = (*APP, "app/options", "ui/picture")  # ui/picture/view.h: the names of the views
-JSON = (*OPTIONS, "app/json")
-
-# Folder -> the folders it may use besides itself. Nothing here may lead back: test_the_rules_have_no_circle.
+# Folder -> the folders it uses besides itself. A new one is a decision and stands here first; one that no file uses any
+# more goes: test_every_arrow_is_used. Nothing here may lead back: test_the_rules_have_no_circle.
 MAY_USE = {
     "gpu": (),
     "gpu/gl": ("gpu",),
     "gpu/cuda": ("gpu",),
-    "gpu/interop": ("gpu", "gpu/gl", "gpu/cuda"),
+    "gpu/interop": ("gpu/gl", "gpu/cuda"),
     "kernels/shared": (),
     "kernels": ("kernels/shared",),
-    "kernels/cpu": KERNEL_TYPES,
-    "kernels/gl": (*KERNEL_TYPES, "kernels/cpu", "gpu", "gpu/gl"),
-    "kernels/cuda": (*KERNEL_TYPES, "gpu", "gpu/cuda"),
-    "kernels/interop": (*KERNEL_TYPES, "kernels/cpu", "kernels/gl", "kernels/cuda", "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
+    "kernels/cpu": ("kernels/shared", "kernels"),
+    "kernels/gl": ("gpu/gl", "kernels/shared", "kernels", "kernels/cpu"),
+    "kernels/cuda": ("gpu/cuda", "kernels/shared", "kernels"),
+    "kernels/interop": ("gpu/gl", "gpu/cuda", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl", "kernels/cuda"),
     "kernels/tensor": (),
     "kernels/tensor/cpu": ("kernels/tensor",),
-    "kernels/tensor/cuda": ("kernels/tensor", "gpu", "gpu/cuda"),
+    "kernels/tensor/cuda": ("gpu/cuda", "kernels/tensor"),
     "pipeline": ("gpu",),
-    "pipeline/source/frame": (*KERNEL_TYPES, "pipeline"),
-    "pipeline/source/ffmpeg": (*FRAMES, "gpu", "gpu/cuda"),
-    "pipeline/source/demux": FFMPEG,
-    "pipeline/source/convert": (*FFMPEG, "gpu", "gpu/cuda", "kernels/cuda"),
-    "pipeline/source/decode": (*FFMPEG, "gpu", "pipeline/source/demux", "pipeline/source/convert"),
-    "pipeline/source/live": FRAMES,
-    "pipeline/source/test": FRAMES,
-    "pipeline/source/push": (*FRAMES, "gpu", "gpu/cuda", "kernels/cuda"),
-    "pipeline/source": (*FRAMES, "pipeline/source/demux", "pipeline/source/decode", "pipeline/source/live", "pipeline/source/test"),
-    "pipeline/gaze": (*KERNEL_TYPES, "pipeline", "pipeline/gaze/recorded"),
-    "pipeline/gaze/novelty": (*KERNEL_TYPES, "pipeline/gaze"),
+    "pipeline/source/frame": ("kernels", "pipeline"),
+    "pipeline/source/ffmpeg": ("gpu", "gpu/cuda", "pipeline", "pipeline/source/frame"),
+    "pipeline/source/demux": ("pipeline", "pipeline/source/frame", "pipeline/source/ffmpeg"),
+    "pipeline/source/convert": ("gpu", "kernels", "kernels/cuda", "pipeline", "pipeline/source/frame",
+                                "pipeline/source/ffmpeg"),
+    "pipeline/source/decode": ("gpu", "pipeline", "pipeline/source/frame", "pipeline/source/ffmpeg",
+                               "pipeline/source/demux", "pipeline/source/convert"),
+    "pipeline/source/live": ("pipeline", "pipeline/source/frame"),
+    "pipeline/source/test": ("kernels", "pipeline", "pipeline/source/frame"),
+    "pipeline/source/push": ("kernels", "kernels/cuda", "pipeline", "pipeline/source/frame"),
+    "pipeline/source": ("pipeline", "pipeline/source/frame", "pipeline/source/demux", "pipeline/source/decode",
+                        "pipeline/source/live", "pipeline/source/test"),
+    "pipeline/gaze": ("kernels/shared", "kernels", "pipeline", "pipeline/gaze/recorded"),
+    "pipeline/gaze/novelty": ("kernels", "pipeline/gaze"),
     "pipeline/gaze/recorded": ("pipeline",),
-    "pipeline/backend": (*KERNEL_TYPES, "pipeline", "kernels/cpu", "kernels/gl", "kernels/cuda", "kernels/interop",
-                         "gpu", "gpu/gl", "gpu/cuda", "gpu/interop"),
-    "pipeline/run/changed": (*GAZE,),
-    "pipeline/run": (*RUN, "gpu"),
+    "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",
+                         "kernels/cuda", "kernels/interop", "pipeline"),
+    "pipeline/run/changed": ("kernels/shared", "kernels", "pipeline/gaze"),
+    "pipeline/run": ("gpu", "kernels", "pipeline", "pipeline/source/frame", "pipeline/source", "pipeline/gaze",
+                     "pipeline/backend", "pipeline/run/changed"),
     "pipeline/run/work": (),
-    "pipeline/options": (*RUN, "pipeline/source/ffmpeg"),
-    "capi": (*RUN, "pipeline/options", "kernels/tensor", "gpu", "gpu/cuda"),
-    "ui/picture": (*RUN, "gpu", "gpu/gl", "kernels/gl"),
-    "ui/tuning": PICTURE,
-    "ui/compare": (*PICTURE, "ui/tuning"),
-    "ui/panel": (*PICTURE, "ui/tuning", "gpu", "gpu/gl"),
-    "ui/viewer": (*VIEWER, "gpu", "gpu/gl", "kernels/gl"),
-    "ui/window": (*VIEWER, "gpu", "gpu/gl"),
-    "ui/web/wire": PICTURE,
-    "ui/web/server": (*PICTURE, "ui/web/wire"),
-    "ui/web": (*VIEWER, "ui/web/wire", "ui/web/server", "gpu", "gpu/gl"),
-    "app": RUN,
-    "app/options": (*OPTIONS, "gpu", "gpu/cuda"),
-    "app/media": (*APP, "pipeline/source/convert"),
-    "app/json": OPTIONS,
-    "app/dump": (*JSON, "gpu", "pipeline/run/work"),
-    "app/work/plan": JSON,
-    "app/work/store": (*JSON, "gpu", "app/dump", "app/work/plan"),
-    "app/work": (*JSON, "gpu", "app/dump", "pipeline/run/work", "app/work/plan", "app/work/store"),
-    "app/info": (*JSON, "app/media", "pipeline/source/live", "pipeline/source/ffmpeg",
-                 "kernels/cpu", "gpu", "gpu/gl", "gpu/cuda"),
-    "app/profile": (*JSON, "app/info"),
-    "app/reconstruct": (*JSON, "app/dump", "app/media"),
-    "app/view": (*JSON, *VIEWER, "ui/window", "ui/web", "ui/web/wire", "app/media", "app/reconstruct"),
-    "app/main": (*OPTIONS, "gpu", "pipeline/source/ffmpeg"),
+    "pipeline/options": ("kernels", "pipeline", "pipeline/source/frame", "pipeline/source/ffmpeg", "pipeline/gaze",
+                         "pipeline/run"),
+    "capi": ("gpu", "gpu/cuda", "kernels", "kernels/tensor", "pipeline", "pipeline/source/push", "pipeline/source",
+             "pipeline/gaze", "pipeline/backend", "pipeline/run", "pipeline/options"),
+    "ui/picture": ("gpu/gl", "kernels/shared", "kernels", "kernels/gl", "pipeline/source/frame", "pipeline/run"),
+    "ui/tuning": ("kernels", "pipeline", "pipeline/gaze", "pipeline/run", "ui/picture"),
+    "ui/compare": ("pipeline", "pipeline/gaze", "pipeline/run", "ui/picture", "ui/tuning"),
+    "ui/panel": ("gpu/gl", "kernels", "ui/picture", "ui/tuning"),
+    "ui/viewer": ("gpu/gl", "pipeline", "pipeline/source/frame", "pipeline/backend", "pipeline/run", "ui/picture",
+                  "ui/tuning", "ui/compare", "ui/panel"),
+    "ui/window": ("pipeline", "pipeline/source/frame", "pipeline/backend", "pipeline/run", "ui/picture", "ui/viewer"),
+    "ui/web/wire": ("pipeline", "ui/picture"),
+    "ui/web/server": ("pipeline", "ui/web/wire"),
+    "ui/web": ("gpu/gl", "pipeline", "pipeline/backend", "pipeline/run", "ui/picture", "ui/viewer", "ui/web/wire",
+               "ui/web/server"),
+    "app": ("pipeline", "pipeline/run"),
+    # ui/picture/view.h has the names of the views.
+    "app/options": ("gpu/cuda", "kernels", "pipeline", "pipeline/run", "pipeline/options", "ui/picture", "app"),
+    "app/media": ("pipeline", "pipeline/source/frame", "pipeline/source/convert"),
+    "app/json": ("pipeline", "pipeline/run", "app/options"),
+    "app/dump": ("gpu", "pipeline", "pipeline/source/frame", "pipeline/run", "pipeline/run/work", "pipeline/options",
+                 "app", "app/options", "app/json"),
+    "app/work/plan": ("pipeline", "pipeline/source", "pipeline/options", "app", "app/options", "app/json"),
+    "app/work/store": ("pipeline", "app", "app/json", "app/dump", "app/work/plan"),
+    "app/work": ("gpu", "pipeline", "pipeline/options", "app", "app/options", "app/json", "app/dump", "app/work/plan",
+                 "app/work/store"),
+    "app/info": ("gpu", "gpu/gl", "gpu/cuda", "kernels", "kernels/cpu", "pipeline", "pipeline/source/frame",
+                 "pipeline/source/ffmpeg", "pipeline/source/live", "pipeline/source", "pipeline/backend",
+                 "pipeline/run", "app", "app/options", "app/media", "app/json"),
+    "app/profile": ("pipeline", "pipeline/source", "pipeline/run", "pipeline/options", "app", "app/options", "app/json",
+                    "app/info"),
+    "app/reconstruct": ("kernels/shared", "kernels", "pipeline", "pipeline/source/frame", "pipeline/source", "app",
+                        "app/options", "app/media", "app/dump"),
+    "app/view": ("pipeline", "pipeline/source/frame", "ui/picture", "ui/viewer", "ui/window", "ui/web/wire", "ui/web",
+                 "app", "app/options", "app/media", "app/json", "app/reconstruct"),
+    "app/main": ("gpu", "pipeline", "pipeline/source/ffmpeg", "app", "app/options"),
 }
 
 # (what is included, the folders where it may be; a folder stands for what is below it, too)
@@ -115,17 +119,20 @@ def resolve(root, source, name):
     return None
 
 
-def include_violations(root, may_use=None):
-    may_use = MAY_USE if may_use is None else may_use
-    found = []
+def includes(root):
+    """(source, its folder, the name as written, the project file that it is or None), for every include of every layer."""
     for path in repository.files(root, LAYERS):
-        source = path.as_posix()
-        folder = folder_of(source)
-        if folder not in may_use:
-            found.append(f"{source}: the folder {folder} is not in MAY_USE")
-            continue
         for bracket, name in INCLUDE.findall((root / path).read_text(encoding="utf-8")):
             target = resolve(root, path, name) if bracket == '"' or name.split("/")[0] in LAYERS else None
+            yield path.as_posix(), folder_of(path.as_posix()), name, target
+
+
+def include_violations(root, may_use=None):
+    may_use = MAY_USE if may_use is None else may_use
+    folders = {folder_of(path.as_posix()) for path in repository.files(root, LAYERS)}
+    found = [f"the folder {folder} is not in MAY_USE" for folder in sorted(folders - set(may_use))]
+    for source, folder, name, target in includes(root):
+        if folder in may_use:
             if target is not None:
                 if folder_of(target) != folder and folder_of(target) not in may_use[folder]:
                     found.append(f"{source} includes {target}: {folder} may not use {folder_of(target)}")
@@ -134,6 +141,13 @@ def include_violations(root, may_use=None):
                 if re.match(outside, name) and not any(folder == a or folder.startswith(a + "/") for a in allowed):
                     found.append(f"{source} includes <{name}>, which belongs in {', '.join(allowed)}")
     return found
+
+
+def unused_arrows(root, may_use=None):
+    """What MAY_USE allows and nobody does."""
+    may_use = MAY_USE if may_use is None else may_use
+    used = {(folder, folder_of(target)) for _, folder, _, target in includes(root) if target is not None}
+    return [f"{folder} -> {target}" for folder, targets in may_use.items() for target in targets if (folder, target) not in used]
 
 
 def circle(may_use):
@@ -187,6 +201,9 @@ def link_violations(root):
 class Layering(unittest.TestCase):
     def test_includes_go_one_way(self):
         self.assertEqual(include_violations(repository.ROOT), [])
+
+    def test_every_arrow_is_used(self):
+        self.assertEqual(unused_arrows(repository.ROOT), [])
 
     def test_the_rules_have_no_circle(self):
         self.assertEqual(circle(MAY_USE), [])
@@ -262,12 +279,18 @@ class PlantedViolations(unittest.TestCase):
 
     def test_allowed_includes(self):
         root = self.plant({
-            "app/a.cpp": '#include "pipeline/run/p.h"\n#include "kernels/k.h"\n', "pipeline/run/p.h": '#include "kernels/k.h"\n',
+            "app/options/a.cpp": '#include "pipeline/run/p.h"\n#include "kernels/k.h"\n', "pipeline/run/p.h": '#include "kernels/k.h"\n',
             "kernels/k.h": '#include "kernels/shared/s.h"\n#include <vector>\n', "kernels/shared/s.h": '#include "t.h"\n',
             "kernels/shared/t.h": "", "pipeline/source/demux/open.cpp": "#include <libavformat/avformat.h>\n",
             "kernels/cuda/d.cu": "#include <cuda_runtime.h>\n", "gpu/cuda/x.h": "#include <cuda_runtime.h>\n",
             "kernels/gl/g.cpp": "#include <glad/glad.h>\n", "ui/panel/u.cpp": "#include <imgui.h>\n"})
         self.assertEqual(include_violations(root), [])
+
+    def test_arrows_that_nobody_uses(self):
+        root = self.plant({"app/a.cpp": '#include "pipeline/p.h"\n#include "b.h"\n', "app/b.h": "", "pipeline/p.h": "", "gpu/g.h": ""})
+        allowed = {"app": ("pipeline", "gpu"), "pipeline": ("gpu",), "gpu": ()}
+        self.assertEqual(unused_arrows(root, allowed), ["app -> gpu", "pipeline -> gpu"])
+        self.assertEqual(unused_arrows(root, {"app": ("pipeline",), "pipeline": (), "gpu": ()}), [])
 
     def test_circles(self):
         self.assertEqual(circle({"a": ("b",), "b": ("c",), "c": ()}), [])
