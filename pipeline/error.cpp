@@ -120,20 +120,26 @@ std::string one_line(const Fault& fault) {
   return hint.empty() ? fault.what : fault.what + "; " + hint;
 }
 
+Error::Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint)
+    : Error(kind, option.name + (option.value.empty() ? "" : " " + option.value) + ": " + fault, hint) {
+  option_ = option.name;
+}
+
 void throw_fault(const Fault& fault, const std::string& context) {
-  const std::string what = context.empty() ? fault.what : context + ": " + fault.what;
-  switch (fault.kind) {
+  const Fault told =
+      context.empty() ? fault : Fault{fault.kind, fmt::format("{}: {}", context, fault.what), fault.hint};
+  switch (told.kind) {
     case ErrorKind::kUsage:
-      throw UsageError(what, fault.hint);
+      throw UsageError(told);
     case ErrorKind::kInput:
-      throw InputError(what, fault.hint);
+      throw InputError(told);
     case ErrorKind::kUnavailable:
-      throw UnavailableError(what, fault.hint);
+      throw UnavailableError(told);
     case ErrorKind::kInterrupted:
     case ErrorKind::kOutput:
       break;
   }
-  throw Error(fault.kind, what, fault.hint);
+  throw Error(told);
 }
 
 Fault fault_of(const DeviceError& error) { return {ErrorKind::kUnavailable, error.what(), hint_of(error.remedy())}; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace saccade {
 
@@ -59,6 +60,7 @@ struct Fault {
   ErrorKind kind = ErrorKind::kInput;
   std::string what;  // one line without the hint: the input's name, what is wrong. Empty: nothing is
   Hint hint = Hint::kNone;
+  std::string option = {};  // the option's name that `what` begins with; empty: it begins with something else
 };
 // "what; words(hint)", for people.
 std::string one_line(const Fault& fault);
@@ -66,38 +68,57 @@ std::string one_line(const Fault& fault);
 // `text` without line ends and other control characters, which a file's name may hold: "a\\nb".
 std::string printable(const std::string& text);
 
+// The option that an error is about, and the part of its value that is wrong. An error's text begins with it.
+struct OfOption {
+  explicit OfOption(std::string_view named, std::string_view its_value = {}) : name(named), value(its_value) {}
+  std::string name;
+  std::string value;  // empty: the name says it
+};
+
 // Thrown by set-up and by calls that can't go on. what() is Fault::what, printable.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone)
       : std::runtime_error(printable(what)), kind_(kind), hint_(hint) {}
-  explicit Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) {}
+  // "NAME VALUE: fault" or "NAME: fault".
+  Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint = Hint::kNone);
+  explicit Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) { option_ = fault.option; }
   ErrorKind kind() const { return kind_; }
   Hint hint() const { return hint_; }
-  Fault fault() const { return {kind_, what(), hint_}; }
+  const std::string& option() const { return option_; }  // what() begins with it; empty: with something else
+  Fault fault() const { return {kind_, what(), hint_, option_}; }
 
  private:
   ErrorKind kind_;
   Hint hint_;
+  std::string option_;
 };
 
 class InputError : public Error {
  public:
+  explicit InputError(const Fault& fault) : Error(fault) {}
   explicit InputError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kInput, what, hint) {}
 };
 
 class UsageError : public Error {
  public:
+  explicit UsageError(const Fault& fault) : Error(fault) {}
+  UsageError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone)
+      : Error(ErrorKind::kUsage, option, fault, hint) {}
   explicit UsageError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kUsage, what, hint) {}
 };
 
 class UnavailableError : public Error {
  public:
+  explicit UnavailableError(const Fault& fault) : Error(fault) {}
+  UnavailableError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone)
+      : Error(ErrorKind::kUnavailable, option, fault, hint) {}
   explicit UnavailableError(const std::string& what, Hint hint = Hint::kNone)
       : Error(ErrorKind::kUnavailable, what, hint) {}
 };
 
-// The fault as an exception of its kind's class, "context: " before it unless `context` is empty.
+// The fault as an exception of its kind's class, "context: " before it unless `context` is empty. Before its option, a
+// context is what the text begins with.
 [[noreturn]] void throw_fault(const Fault& fault, const std::string& context = "");
 
 // A device's call that failed, as kUnavailable.

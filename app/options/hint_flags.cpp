@@ -1,7 +1,5 @@
 #include "app/options/hint_flags.h"
 
-#include "app/options/table.h"
-
 namespace saccade {
 
 const char* flags(Hint hint) {
@@ -62,8 +60,7 @@ const char* flags(Hint hint) {
 
 std::string error_text(const Fault& fault) {
   std::string text = fault.what;
-  // "patches 20: ..." is about the option of that name.
-  if (fault.kind == ErrorKind::kUsage && find_option(text.substr(0, text.find(' '))) != nullptr) text.insert(0, "--");
+  if (!fault.option.empty()) text.insert(0, "--");
   const std::string hint = flags(fault.hint);
   return hint.empty() ? text : text + "; " + hint;
 }

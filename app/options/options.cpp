@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "app/exit_code.h"
 #include "app/options/checks.h"
@@ -191,9 +192,8 @@ void apply_given(Options& options, const GivenValues& given) {
     throw UsageError(name + option->tail("--"), error.hint());
   }
   Fault fault = error.fault();
-  const std::size_t end = std::min(fault.what.find_first_of(" :"), fault.what.size());
-  const auto found = given.find(fault.what.substr(0, end));
-  if (found != given.end()) fault.what.replace(0, end, found->second.origin);
+  const auto found = given.find(fault.option);
+  if (found != given.end()) fault.what.replace(0, std::exchange(fault.option, {}).size(), found->second.origin);
   throw_fault(fault);
 }
 

@@ -62,7 +62,7 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
   if (asked == kAutoBackend) {
     const std::string why_not = why_unavailable(Backend::kCuda, device);
     // Who names a device wants that one: the CPU in its place would be a surprise.
-    if (device != 0 && !why_not.empty()) throw UnavailableError(fmt::format("device {}: {}", device, why_not));
+    if (device != 0 && !why_not.empty()) throw UnavailableError(OfOption("device", fmt::to_string(device)), why_not);
     reason = why_not.empty() ? "a CUDA device can be used" : "no CUDA: " + why_not;
     return why_not.empty() ? Backend::kCuda : Backend::kCpu;
   }
@@ -70,11 +70,11 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
     if (asked != row->name) continue;
     const std::string why_not = row->why_unavailable(device);
     if (!why_not.empty()) {
-      throw UnavailableError(fmt::format("backend {}: {}", asked, why_not), Hint::kOtherBackend);
+      throw UnavailableError(OfOption("backend", asked), why_not, Hint::kOtherBackend);
     }
     return row->backend;
   }
-  throw UsageError(fmt::format("backend {}: it is one of {}", asked, choices(", ")));
+  throw UsageError(OfOption("backend", asked), fmt::format("it is one of {}", choices(", ")));
 }
 
 bool suits_any_thread(Backend backend, UploadPath upload) {

@@ -133,18 +133,18 @@ std::vector<std::uint8_t> ignored_tiles(const IgnoreRegions& regions, TileGrid g
     const double scale_x = box.in_fractions() ? geometry.width_px : 1,
                  scale_y = box.in_fractions() ? geometry.height_px : 1;
     if (box.x * scale_x >= geometry.width_px || box.y * scale_y >= geometry.height_px) {
-      throw UsageError(fmt::format("ignore {},{},{},{}: lies outside the frame of {}x{}", box.x, box.y, box.width,
-                                   box.height, geometry.width_px, geometry.height_px));
+      throw UsageError(OfOption("ignore", fmt::format("{},{},{},{}", box.x, box.y, box.width, box.height)),
+                       fmt::format("lies outside the frame of {}x{}", geometry.width_px, geometry.height_px));
     }
     marks.box(box.x * scale_x, box.y * scale_y, (box.x + box.width) * scale_x, (box.y + box.height) * scale_y);
   }
   if (regions.masks.size() < regions.mask_files.size()) {
-    throw UsageError(fmt::format("ignore {}: the mask was not read", regions.mask_files[regions.masks.size()]));
+    throw UsageError(OfOption("ignore", regions.mask_files[regions.masks.size()]), "the mask was not read");
   }
   for (const auto& mask : regions.masks) marks.mask(*mask);
   if (!all(marks.touched)) return marks.touched;
   if (!all(marks.centred)) return marks.centred;
-  throw UsageError(fmt::format("ignore {}: nothing of the frame is left to look at", print_ignore(regions)));
+  throw UsageError(OfOption("ignore", print_ignore(regions)), "nothing of the frame is left to look at");
 }
 
 }  // namespace saccade

@@ -19,12 +19,13 @@ void check_geometry(const FrameGeometry& geometry) {
   if (geometry.width_px < 1 || geometry.height_px < 1) {
     throw UsageError(fmt::format("a frame of {}x{} pixels has no lattice", geometry.width_px, geometry.height_px));
   }
-  if (geometry.levels < 1) throw UsageError(fmt::format("levels {}: at least 1 is needed", geometry.levels));
+  if (geometry.levels < 1)
+    throw UsageError(OfOption("levels", fmt::to_string(geometry.levels)), "at least 1 is needed");
 }
 
 void check_patches(int patches, const char* name) {
   if (patches >= 1 && patches <= kMaxPatches) return;
-  throw UsageError(fmt::format("{} {}: the range is 1 to {}", name, patches, kMaxPatches));
+  throw UsageError(OfOption(name, fmt::to_string(patches)), fmt::format("the range is 1 to {}", kMaxPatches));
 }
 
 }  // namespace
@@ -57,10 +58,10 @@ std::optional<int> patches_asked(const LatticeConfig& config) {
 
 shared::FoveaParams make_fovea_params(const Acuity& acuity, double fov_deg, const FrameGeometry& geometry) {
   check_geometry(geometry);
-  if (!positive(acuity.m0)) throw UsageError(fmt::format("m0 {}: must be above 0", acuity.m0));
-  if (!positive(acuity.e0)) throw UsageError(fmt::format("e0 {}: must be above 0", acuity.e0));
+  if (!positive(acuity.m0)) throw UsageError(OfOption("m0", fmt::to_string(acuity.m0)), "must be above 0");
+  if (!positive(acuity.e0)) throw UsageError(OfOption("e0", fmt::to_string(acuity.e0)), "must be above 0");
   if (!positive(fov_deg) || fov_deg > 180) {
-    throw UsageError(fmt::format("fov-deg {}: the range is above 0, up to 180", fov_deg));
+    throw UsageError(OfOption("fov-deg", fmt::to_string(fov_deg)), "the range is above 0, up to 180");
   }
   const bool uv = acuity.unit == FoveaUnit::kUv;
   const double sar = positive(geometry.sar) ? geometry.sar : 1.0;
@@ -78,8 +79,8 @@ shared::FoveaParams make_fovea_params(const Acuity& acuity, double fov_deg, cons
 std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
   check_geometry(geometry);
   if (config.patch_size < 2 || config.patch_size > kMaxPatchSize || config.patch_size % 2 != 0) {
-    throw UsageError(
-        fmt::format("patch-size {}: an even number from 2 to {} is needed", config.patch_size, kMaxPatchSize));
+    throw UsageError(OfOption("patch-size", fmt::to_string(config.patch_size)),
+                     fmt::format("an even number from 2 to {} is needed", kMaxPatchSize));
   }
   const bool tokens = std::holds_alternative<TokenBudget>(config.shape);
   if (const auto patches = patches_asked(config)) check_patches(*patches, tokens ? "tokens" : "patches");

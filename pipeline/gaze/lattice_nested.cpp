@@ -145,9 +145,9 @@ Solution from_budget(const PatchBudget& asked, const LatticeConfig& config, cons
                                    mean_unit_per_px(fovea), config.patch_size, geometry);
   if (!budget.found) {
     throw UsageError(
-        fmt::format("patches {}: a nested lattice over {}x{} with {} levels and a patch size of {} needs at least {}",
-                    asked.patches, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
-                    budget.smallest),
+        OfOption("patches", fmt::to_string(asked.patches)),
+        fmt::format("a nested lattice over {}x{} with {} levels and a patch size of {} needs at least {}",
+                    geometry.width_px, geometry.height_px, geometry.levels, config.patch_size, budget.smallest),
         Hint::kMorePatches);
   }
   fovea.m0 = static_cast<float>(budget.m0);
@@ -160,16 +160,16 @@ Solution from_tokens(const TokenBudget& asked, const LatticeConfig& config, cons
   double fovea_px = 0;
   if (asked.fovea) {
     fovea_px = asked.fovea->value / (asked.fovea->degrees ? static_cast<double>(eye.unit_per_px_x) : 1.0);
-    if (!(std::isfinite(fovea_px) && fovea_px > 0)) throw UsageError("fovea: a width above 0 is needed");
+    if (!(std::isfinite(fovea_px) && fovea_px > 0)) throw UsageError(OfOption("fovea"), "a width above 0 is needed");
   }
   TokenPattern spent = spend_tokens(asked.tokens, fovea_px, config.patch_size, geometry);
   if (!spent.found) {
-    throw UsageError(
-        fmt::format("tokens {}: a nested lattice over {}x{} with {} levels, a patch size of {} and a fovea of {} px "
-                    "needs at least {}",
-                    asked.tokens, geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
-                    spent.fovea_px, spent.smallest),
-        Hint::kMorePatches);
+    throw UsageError(OfOption("tokens", fmt::to_string(asked.tokens)),
+                     fmt::format("a nested lattice over {}x{} with {} levels, a patch size of {} and a fovea of {} px "
+                                 "needs at least {}",
+                                 geometry.width_px, geometry.height_px, geometry.levels, config.patch_size,
+                                 spent.fovea_px, spent.smallest),
+                     Hint::kMorePatches);
   }
   return {spent.pattern, fitted_fovea(spent.pattern, config, geometry), std::move(spent)};
 }

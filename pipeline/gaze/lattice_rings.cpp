@@ -147,30 +147,30 @@ RingPattern explicit_rings(std::span<const ExplicitRing> rings, int patch_size, 
     const auto [stride, side] = rings[i];
     if (stride < 1 || !std::has_single_bit(static_cast<unsigned>(stride)) ||
         (i > 0 && stride != 2 * rings[i - 1].stride)) {
-      throw UsageError(
-          fmt::format("strides: {} at place {} must be a power of two, twice the one before", stride, i + 1));
+      throw UsageError(OfOption("strides"),
+                       fmt::format("{} at place {} must be a power of two, twice the one before", stride, i + 1));
     }
     const int level = std::countr_zero(static_cast<unsigned>(stride));
     if (level >= geometry.levels) {
-      throw UsageError(
-          fmt::format("strides: {} needs {} pyramid levels, there are {}", stride, level + 1, geometry.levels),
-          Hint::kMoreLevels);
+      throw UsageError(OfOption("strides"),
+                       fmt::format("{} needs {} pyramid levels, there are {}", stride, level + 1, geometry.levels),
+                       Hint::kMoreLevels);
     }
     if (side < 1 || side > 1024) {
-      throw UsageError(fmt::format("grid-sizes: {} at place {} is outside 1 to 1024", side, i + 1));
+      throw UsageError(OfOption("grid-sizes"), fmt::format("{} at place {} is outside 1 to 1024", side, i + 1));
     }
     if (i > 0 && rings[i - 1].side % 2 != 0) {
-      throw UsageError(
-          fmt::format("grid-sizes: {} at place {} is odd, but the next level's patches are twice as wide, "
-                      "so only the last may be",
-                      rings[i - 1].side, i));
+      throw UsageError(OfOption("grid-sizes"),
+                       fmt::format("{} at place {} is odd, but the next level's patches are twice as wide, "
+                                   "so only the last may be",
+                                   rings[i - 1].side, i));
     }
     const int hole = i == 0 ? 0 : rings[i - 1].side / 2;
     if (i > 0 && (side < hole || (side - hole) % 2 != 0)) {
-      throw UsageError(
-          fmt::format("grid-sizes: {} at place {} cannot be centred around the {} patches the level before "
-                      "fills; it must be {} or more, and {}",
-                      side, i + 1, hole, hole, hole % 2 == 0 ? "even" : "odd"));
+      throw UsageError(OfOption("grid-sizes"),
+                       fmt::format("{} at place {} cannot be centred around the {} patches the level before "
+                                   "fills; it must be {} or more, and {}",
+                                   side, i + 1, hole, hole, hole % 2 == 0 ? "even" : "odd"));
     }
     pattern.rings.push_back(
         {.level = level, .side = side, .hole = hole, .col_begin = 0, .col_end = side, .row_begin = 0, .row_end = side});

@@ -115,9 +115,9 @@ std::unique_ptr<Lattice> make_uniform_lattice(const LatticeConfig& config, const
   const double max_lod = geometry.levels - 1;
   double lod = uniform.lod.value_or(-1);
   if (lod > max_lod) {
-    throw UsageError(
-        fmt::format("lod {}: the pyramid has {} levels, so the largest is {}", lod, geometry.levels, max_lod),
-        Hint::kMoreLevels);
+    throw UsageError(OfOption("lod", fmt::to_string(lod)),
+                     fmt::format("the pyramid has {} levels, so the largest is {}", geometry.levels, max_lod),
+                     Hint::kMoreLevels);
   }
   if (!(lod >= 0)) {
     const double cell_px = std::max(static_cast<double>(geometry.width_px) / cells.cols,

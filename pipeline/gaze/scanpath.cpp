@@ -174,11 +174,12 @@ std::unique_ptr<FixationTargets> make_targets(const ScanpathConfig& config, cons
 
 std::unique_ptr<Scanpath> make_scanpath(const ScanpathConfig& config, const FrameGeometry& geometry) {
   if (!(config.rate_hz >= RateSchedule::kMinHz && config.rate_hz <= RateSchedule::kMaxHz)) {
-    throw UsageError(fmt::format("rate {}: the range is {} to {} fixations per second", config.rate_hz,
-                                 RateSchedule::kMinHz, RateSchedule::kMaxHz));
+    throw UsageError(
+        OfOption("rate", fmt::to_string(config.rate_hz)),
+        fmt::format("the range is {} to {} fixations per second", RateSchedule::kMinHz, RateSchedule::kMaxHz));
   }
   if (!(config.fov_deg > 0 && config.fov_deg <= 180)) {
-    throw UsageError(fmt::format("fov-deg {}: the range is above 0, up to 180", config.fov_deg));
+    throw UsageError(OfOption("fov-deg", fmt::to_string(config.fov_deg)), "the range is above 0, up to 180");
   }
   FrameGeometry sane = geometry;
   if (!(std::isfinite(sane.sar) && sane.sar > 0)) sane.sar = 1.0;

@@ -7,8 +7,8 @@
 namespace saccade {
 namespace {
 
-std::string tail_of(std::string_view value, const std::string& fault, bool names_options, std::string_view prefix) {
-  return fmt::format("{}{}: {}", value.empty() ? "" : " ", value, names_options ? with_names(fault, prefix) : fault);
+std::string spelled(const std::string& fault, bool names_options, std::string_view prefix) {
+  return names_options ? with_names(fault, prefix) : fault;
 }
 
 }  // namespace
@@ -26,12 +26,13 @@ std::string with_names(std::string_view text, std::string_view prefix) {
 }
 
 OptionError::OptionError(std::string_view option, std::string_view value, std::string fault, bool names_options)
-    : UsageError(std::string(option) + tail_of(value, fault, names_options, "")),
-      option_(option),
+    : UsageError(OfOption(option, value), spelled(fault, names_options, "")),
       value_(value),
       fault_(std::move(fault)),
       names_options_(names_options) {}
 
-std::string OptionError::tail(std::string_view prefix) const { return tail_of(value_, fault_, names_options_, prefix); }
+std::string OptionError::tail(std::string_view prefix) const {
+  return fmt::format("{}{}: {}", value_.empty() ? "" : " ", value_, spelled(fault_, names_options_, prefix));
+}
 
 }  // namespace saccade

@@ -19,14 +19,12 @@ class OptionError : public UsageError {
     return {option, value, std::move(fault), true};
   }
 
-  const std::string& option() const { return option_; }
   // "[VALUE]: fault", every option in it as `prefix` and its name.
   std::string tail(std::string_view prefix) const;
 
  private:
   OptionError(std::string_view option, std::string_view value, std::string fault, bool names_options);
 
-  std::string option_;
   std::string value_;
   std::string fault_;
   bool names_options_;

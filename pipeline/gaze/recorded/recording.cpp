@@ -306,7 +306,7 @@ RecordedScanpath recorded_scanpath(std::span<const double> t_u_v) {
 }
 
 RecordedScanpath read_recording(const std::string& path, const RecordingConfig& config) {
-  if (path.empty()) throw UsageError("fixation file: a path is missing; write file:PATH");
+  if (path.empty()) throw UsageError(OfOption("fixation", "file"), "a path is missing; write file:PATH");
   const std::string text = read_text(path);
   RawRecording raw = is_eyelink(text) ? read_eyelink(path, text, config) : read_table(path, text, config);
   return Judge(path, std::move(raw), config).run();

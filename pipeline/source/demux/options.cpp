@@ -37,20 +37,22 @@ bool has_scheme(const InputLocation& location, std::string_view scheme) {
   return location.kind == InputKind::kNetwork && location.url.starts_with(scheme);
 }
 
+std::string quoted(const std::string& value) { return "'" + value + "'"; }
+
 }  // namespace
 
 void check_hints(const InputHints& hints) {
   int width = 0, height = 0;
   AVRational rate = {0, 1};
   if (!hints.size.empty() && av_parse_video_size(&width, &height, hints.size.c_str()) < 0) {
-    throw UsageError(fmt::format("input-size '{}': is not WxH", hints.size));
+    throw UsageError(OfOption("input-size", quoted(hints.size)), "is not WxH");
   }
   if (!hints.rate.empty() && av_parse_video_rate(&rate, hints.rate.c_str()) < 0) {
-    throw UsageError(fmt::format("input-rate '{}': is no frame rate, as 30 or 30000/1001", hints.rate));
+    throw UsageError(OfOption("input-rate", quoted(hints.rate)), "is no frame rate, as 30 or 30000/1001");
   }
   if (!hints.pixel_format.empty() && av_get_pix_fmt(hints.pixel_format.c_str()) == AV_PIX_FMT_NONE) {
-    throw UsageError(
-        fmt::format("pixel-format '{}': FFmpeg has none of that name; see 'ffmpeg -pix_fmts'", hints.pixel_format));
+    throw UsageError(OfOption("pixel-format", quoted(hints.pixel_format)),
+                     "FFmpeg has none of that name; see 'ffmpeg -pix_fmts'");
   }
 }
 
@@ -64,7 +66,8 @@ const AVInputFormat* forced_format(const SourceConfig& config, const InputLocati
     forced = av_find_input_format(name.c_str());
   }
   if (forced == nullptr && by_hint) {
-    throw UsageError(fmt::format("input-format '{}': this FFmpeg has none of that name; see 'ffmpeg -demuxers'", name));
+    throw UsageError(OfOption("input-format", quoted(name)),
+                     "this FFmpeg has none of that name; see 'ffmpeg -demuxers'");
   }
   if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
   if (!by_hint && !location.is_device && !config.input.format.empty()) {

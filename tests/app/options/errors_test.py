@@ -1,4 +1,5 @@
 """Every misuse gets one line that names the thing and what to try, and its exit code."""
+import shutil
 import subprocess
 import unittest
 
@@ -152,6 +153,14 @@ class Usage(DumpTest):
 
     def test_output_is_a_file(self):
         self.usage([str(self.clip)], "dump", self.clip, "-o", self.clip)
+
+    def test_a_file_that_is_named_like_an_option(self):
+        for name in ("levels 1.mp4", "patches", "input-rate: 5"):
+            shutil.copy(self.clip, self.folder / name)
+            done = saccade("dump", name, "-o", "out", "--input-rate", "5", cwd=self.folder)
+            line = done.stderr.decode().splitlines()[-1]
+            self.assertEqual(done.returncode, 2, line)
+            self.assertTrue(line.startswith(f"saccade: {name}: "), line)
 
     def test_a_bad_filter(self):
         done = saccade("dump", self.clip, "-o", self.out, "--vf", "nosuchfilter=1", "--log-level", "off")

@@ -8,6 +8,7 @@
 
 #include "app/options/table.h"
 #include "gpu/device_error.h"
+#include "pipeline/options/option_error.h"
 
 namespace saccade {
 namespace {
@@ -45,10 +46,20 @@ TEST(ErrorText, AHint_FollowsTheFault) {
 }
 
 TEST(ErrorText, AFaultOfASetting_NamesItsOption) {
-  EXPECT_EQ(error_text(UsageError("patch-size 15: is odd")), "--patch-size 15: is odd");
+  EXPECT_EQ(error_text(UsageError(OfOption("patch-size", "15"), "is odd")), "--patch-size 15: is odd");
+  EXPECT_EQ(error_text(UsageError(OfOption("strides"), "3 at place 1")), "--strides: 3 at place 1");
+  EXPECT_EQ(error_text(UnavailableError(OfOption("device", "7"), "is not there")), "--device 7: is not there");
+  EXPECT_EQ(error_text(OptionError("e0", "is text")), "--e0: is text");
   EXPECT_EQ(error_text(UsageError("view: takes one INPUT")), "view: takes one INPUT");
   EXPECT_EQ(error_text(UsageError("--e0: is text")), "--e0: is text");
-  EXPECT_EQ(error_text(InputError("patches 15.mp4: is empty")), "patches 15.mp4: is empty");
+}
+
+TEST(ErrorText, AFileThatIsNamedLikeAnOption_StaysWithoutDashes) {
+  for (const char* text : {"levels 1.mp4: can't be looped", "levels: can't be looped", "patches 15: is empty"}) {
+    for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kInput, ErrorKind::kUnavailable}) {
+      EXPECT_EQ(error_text(Error(kind, text)), text);
+    }
+  }
 }
 
 TEST(Fault, ThrownAndCaught_LosesNothing) {
@@ -63,6 +74,26 @@ TEST(Fault, ThrownAndCaught_LosesNothing) {
       EXPECT_EQ(dynamic_cast<const UsageError*>(&error) != nullptr, kind == ErrorKind::kUsage);
       EXPECT_EQ(dynamic_cast<const InputError*>(&error) != nullptr, kind == ErrorKind::kInput);
       EXPECT_EQ(dynamic_cast<const UnavailableError*>(&error) != nullptr, kind == ErrorKind::kUnavailable);
+    }
+  }
+}
+
+TEST(Fault, OfAnOption_KeepsItsNameUntilAContextStandsBeforeIt) {
+  for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kInput, ErrorKind::kUnavailable, ErrorKind::kOutput}) {
+    const Fault fault = Error(kind, OfOption("levels", "0"), "at least 1 is needed", Hint::kMoreLevels).fault();
+    EXPECT_EQ(fault.what, "levels 0: at least 1 is needed");
+    try {
+      throw_fault(fault);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.option(), "levels");
+      EXPECT_EQ(error.fault().what, fault.what);
+      EXPECT_EQ(error.hint(), Hint::kMoreLevels);
+    }
+    try {
+      throw_fault(fault, "levels 1.mp4");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.option(), "");
+      EXPECT_EQ(error_text(error), "levels 1.mp4: levels 0: at least 1 is needed; raise --levels");
     }
   }
 }
