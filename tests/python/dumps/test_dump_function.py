@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pysaccade as sc
+from patience import wait_for
 
 ARRAYS = ("patches", "geometry", "changed", "index")
 
@@ -170,16 +171,11 @@ def test_stdin_is_a_source(ffmpeg: str, tmp_path: Path):
 LONG = "lavfi:testsrc2=s=320x180:r=100"  # has no end
 
 
-def wait_for(folder: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if len(sc.Dump(folder, require_complete=False)) > 3:
-                return
-        except sc.InputError:
-            pass
-        time.sleep(0.1)
-    pytest.fail("the dump does not begin")
+def emissions_so_far(folder: Path) -> int:
+    try:
+        return len(sc.Dump(folder, require_complete=False))
+    except sc.InputError:
+        return 0
 
 
 @pytest.mark.parametrize("whole_group", [False, True], ids=["python alone", "the terminal's whole group"])
@@ -190,7 +186,7 @@ def test_interrupt_ends_it_promptly_and_keeps_what_came(tmp_path: Path, whole_gr
         except KeyboardInterrupt: print("interrupted", flush=True)"""
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        wait_for(tmp_path / "d")
+        wait_for(lambda: emissions_so_far(tmp_path / "d") > 3, missing="the dump does not begin")
         begin = time.monotonic()
         (os.killpg if whole_group else os.kill)(child.pid, signal.SIGINT)
         assert child.communicate(timeout=30)[0] == "interrupted\n"

@@ -13,7 +13,8 @@ import pytest
 
 from conftest import skip_or_fail
 from many_support import OPTIONS, check_named_files, counts, keys_of, make_clips, markers_of, named_hashes, work
-from ray_support import Rig, kill, processes, programs_of, ray_rig, tasks_of, wait_for
+from patience import wait_for
+from ray_support import Rig, kill, processes, programs_of, ray_rig, tasks_of
 
 CLIPS = 18
 POISON = (4, 11)
@@ -58,7 +59,7 @@ class Job:
         check_named_files(store)
         keys = keys_of(store)
         assert sorted(keys) == sorted(f"clip{i:02}" for i in range(CLIPS) if i not in POISON)
-        wait_for(lambda: not programs_of(store))
+        wait_for(lambda: not programs_of(store), seconds=120, missing="programs still run")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ def done_at_least(store: Path, count: int, driver: subprocess.Popen[str]) -> Non
         assert driver.poll() is None, driver.communicate()
         return len(list((store / "commits").glob("*.json"))) >= count
 
-    wait_for(reached)
+    wait_for(reached, seconds=120)
 
 
 def test_units_are_done_as_in_a_plain_run(rig: Rig, job: Job):
@@ -95,7 +96,7 @@ def test_killed_tasks_are_placed_again(rig: Rig, job: Job, after: int):
     store = job.plan(f"tasks{after}")
     driver = rig.run(store)
     done_at_least(store, after, driver)
-    kill(wait_for(lambda: tasks_of(rig.raylets)))
+    kill(wait_for(lambda: tasks_of(rig.raylets), seconds=120, missing="no unit is begun"))
     ended(driver, 3)
     job.check(store)
 
@@ -104,7 +105,7 @@ def test_killed_programs_are_run_again(rig: Rig, job: Job):
     store = job.plan("programs")
     driver = rig.run(store)
     done_at_least(store, 1, driver)
-    kill(wait_for(lambda: programs_of(store)))
+    kill(wait_for(lambda: programs_of(store), seconds=120, missing="no program runs"))
     ended(driver, 3)
     job.check(store)
 
@@ -116,7 +117,7 @@ def test_killed_driver_and_another_one(rig: Rig, job: Job, after: int):
     done_at_least(store, after, driver)
     driver.send_signal(signal.SIGKILL)
     driver.communicate()
-    wait_for(lambda: not programs_of(store))  # nothing works on for nobody
+    wait_for(lambda: not programs_of(store), seconds=120, missing="programs still run")  # nothing works on for nobody
     ended(rig.run(store), 3)
     job.check(store)
 
@@ -137,7 +138,7 @@ def test_interrupted_driver_leaves_nothing_running(rig: Rig, job: Job):
     done_at_least(store, 1, driver)
     driver.send_signal(signal.SIGINT)
     ended(driver, 4)
-    wait_for(lambda: not programs_of(store), seconds=20)
+    wait_for(lambda: not programs_of(store), seconds=20, missing="programs still run")
     ended(rig.run(store), 3)
     job.check(store)
 
@@ -156,7 +157,7 @@ def test_another_engine_finishes(rig: Rig, job: Job, program: Path):
     done_at_least(store, 2, driver)
     driver.send_signal(signal.SIGKILL)
     driver.communicate()
-    wait_for(lambda: not programs_of(store))
+    wait_for(lambda: not programs_of(store), seconds=120, missing="programs still run")
     subprocess.run([program, "work", store, "--progress", "none"], check=False, stdin=subprocess.DEVNULL)
     job.check(store)
     assert {marker["engine"] for marker in markers_of(store)} == {"ray", "work"}
@@ -224,8 +225,8 @@ def test_patches_go_straight_into_a_model(rig: Rig, job: Job):
 def test_killed_actors_lose_no_video(rig: Rig, job: Job):
     driver = rig.python("-c", COMPOSED, job.manifest)
     for _ in range(2):
-        kill(wait_for(lambda: actors_of(rig.raylets)))
-        wait_for(lambda: not actors_of(rig.raylets))
+        kill(wait_for(lambda: actors_of(rig.raylets), seconds=120, missing="no actor runs"))
+        wait_for(lambda: not actors_of(rig.raylets), seconds=120, missing="actors still run")
     check_rows(job, ended(driver, 0))
 
 

@@ -17,6 +17,7 @@ import pytest
 import pysaccade as sc
 from bucket_support import BUCKET, file_system, markers, put_tree, tree
 from many_support import OPTIONS, counts, environment, make_clips, markers_of, named_hashes, work
+from patience import wait_for
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
@@ -159,11 +160,7 @@ def test_interrupted_driver_ends_with_4(job: Job, tmp_path: Path):
 
 def wait_until_nobody_uses(folder: Path) -> None:
     """Wait for the end of all processes that name this folder; fails when they don't end."""
-    for _ in range(400):
-        if not users_of(folder):
-            return
-        time.sleep(0.05)
-    pytest.fail(f"still running: {users_of(folder)}")
+    wait_for(lambda: not users_of(folder), seconds=20, missing=lambda: f"still running: {users_of(folder)}")
 
 
 def users_of(folder: Path) -> list[str]:

@@ -10,10 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -107,16 +105,6 @@ def tasks_of(raylets: list[int]) -> list[int]:
 def programs_of(store: Path) -> list[int]:
     """The program's processes that work on this store."""
     return [n for n, (_, command) in processes().items() if f"work {store}" in command and "pysaccade" not in command]
-
-
-def wait_for(what: Callable[[], Any], seconds: float = 120) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = what()
-        if found:
-            return found
-        time.sleep(0.02)
-    pytest.fail("waited in vain")
 
 
 def kill(numbers: list[int]) -> None:

@@ -59,7 +59,8 @@ def assert_same_as_dump(emissions: list, folder: Path) -> None:
 def run_python(code: str, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     """Run this code in a process of its own."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests/python")])}
+    folders = [str(ROOT / "python"), str(ROOT / "tests/python"), str(ROOT / "tests/python/support")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment, **{"timeout": 240, **options}
     )
