@@ -11,7 +11,7 @@
 
 namespace saccade::ui {
 
-inline constexpr float kFontPoints = 13.5f;  // the font's height at scale 1: its letters are 7 wide
+inline constexpr float kFontPoints = 13.5f;  // the font's height that is asked for: its letters are 7 wide
 inline const ImVec4 kDim{0.62f, 0.66f, 0.72f, 1.0f};
 inline const ImVec4 kBright{0.95f, 0.96f, 0.98f, 1.0f};
 inline const ImVec4 kAccent{0.98f, 0.82f, 0.35f, 1.0f};
@@ -20,8 +20,12 @@ inline const ImVec4 kAlarm{1.0f, 0.45f, 0.38f, 1.0f};
 // Called after a control with its name, so that its place can be found again.
 using Note = std::function<void(std::string_view)>;
 
-// Pixels a point, as the font was made.
-inline float points(float value) { return value * ImGui::GetFontSize() / kFontPoints; }
+// In pixels, by the scale that the context's UserData points to. The font's height tells less: from Dear ImGui 1.90 on
+// it is a whole number of pixels.
+inline float points(float value) {
+  const auto* scale = static_cast<const float*>(ImGui::GetIO().UserData);
+  return scale != nullptr ? value * *scale : value;
+}
 
 template <typename... Args>
 void text(fmt::format_string<Args...> format, Args&&... args) {

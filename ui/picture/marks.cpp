@@ -18,6 +18,7 @@ constexpr ImU32 kFlight = IM_COL32(255, 130, 30, 255);
 constexpr ImU32 kPast = IM_COL32(120, 220, 255, 255);
 constexpr ImU32 kText = IM_COL32(255, 255, 255, 255);
 constexpr double kTrail_ns = 1e9;
+constexpr float kNumberPoints = 13.5f;  // the height of a fixation's number
 
 ImU32 with_alpha(ImU32 color, float alpha) {
   const auto a = static_cast<ImU32>(std::clamp(alpha, 0.0f, 1.0f) * 255.0f);
@@ -73,7 +74,7 @@ class Marks {
       const ImVec2 at = at_uv(past[i].u, past[i].v);
       const std::string number = fmt::format("{}", past[i].number);
       const ImVec2 size = ImGui::CalcTextSize(number.c_str());
-      const float radius = std::max(size.x, size.y) * 0.5f + 3.0f * scale_;
+      const float radius = std::max(size.x, kNumberPoints * scale_) * 0.5f + 3.0f * scale_;
       list_.AddCircleFilled(at, radius, kShadow, 24);
       list_.AddCircle(at, radius, kPast, 24, 1.5f * scale_);
       list_.AddText({at.x - size.x / 2, at.y - size.y / 2}, kText, number.c_str());

@@ -37,6 +37,7 @@ ImguiLayer::ImguiLayer(const Surface& surface)
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;  // nothing is left behind in the folder it runs in
   io.LogFilename = nullptr;
+  io.UserData = &scale_;  // see points()
   if (window_ != nullptr) ImGui_ImplGlfw_InitForOpenGL(window_, true);
   ImGui_ImplOpenGL3_Init("#version 450 core");
 }

@@ -46,7 +46,7 @@ class ImguiLayer {
   std::int64_t begun_ns_ = 0;
   ImGuiContext* context_;
   PanelText text_;
-  float scale_ = 0;
+  float scale_ = 0;  // pixels a point; 0 before the first begin()
 };
 
 }  // namespace saccade::ui

@@ -174,6 +174,14 @@ def matroska(frames, width, height, video=b"", step_ms=40):
     return head + ebml("18538067", info, ebml("1654ae6b", track), ebml("1f43b675", ebml("e7", 0), blocks))
 
 
+def limited_in_matroska(data):
+    """The only track's Range, from full to limited."""
+    full, limited = bytes.fromhex("55b98102"), bytes.fromhex("55b98101")
+    if data.count(full) != 1:
+        raise ValueError("not one Range that says full")
+    return data.replace(full, limited)
+
+
 def ivf_frames(data):
     at = 32
     while at < len(data):
