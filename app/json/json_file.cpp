@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -23,20 +21,8 @@ Json read_json(const std::string& path) {
 }
 
 void write_json(const std::string& path, const Json& json) {
-  const std::string temporary = path + ".tmp";
-  const std::string text = json_text(json, 2) + "\n";
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
-  bool ok = file != nullptr;
-  if (ok) {
-    ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    ok = std::fflush(file) == 0 && ok;
-    const int fault = errno;
-    ok = std::fclose(file) == 0 && ok;
-    if (!ok && fault != 0) errno = fault;
-  }
-  if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
+  const std::string reason = replace_file(path, {json_text(json, 2), "\n"});
+  if (!reason.empty()) {
     throw Error(ErrorKind::kOutput,
                 fmt::format("{}: could not be written: {}; free some space or choose another -o", path, reason));
   }

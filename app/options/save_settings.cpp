@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "app/options/config.h"
 #include "app/options/options.h"
 #include "app/options/table.h"
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 
@@ -52,15 +49,8 @@ std::string dump_command(const Options& given, const PipelineConfig& config) {
 bool save_settings(const PipelineConfig& config, const std::string& path, bool replace) {
   std::error_code ignored;  // a link that leads nowhere exists, too
   if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return false;
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::trunc);
-  file << settings_toml(config);
-  file.close();
-  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(partial.c_str());
-    throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written: {}", path, reason));
-  }
+  const std::string reason = replace_file(path, {settings_toml(config)});
+  if (!reason.empty()) throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written: {}", path, reason));
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/page_text.h"
 #include "app/reconstruct/paint.h"
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -180,13 +181,13 @@ PageFacts Page::write() {
   choose_emissions();
   const Film made = film();
   const std::string json = script_safe(data().dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  const TemporaryFile partial(preview::partial_name(output_));
-  std::ofstream file(partial.path, std::ios::binary);
-  file << kPageHead << json << kPageMiddle << "data:" << made.type << ";base64," << base64(made.bytes) << kPageEnd;
-  file.close();
-  if (!file)
-    throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written; make room, or choose another -o", output_));
-  preview::publish(partial.path, output_);
+  const std::string film_head = fmt::format("data:{};base64,", made.type);
+  const std::string reason =
+      replace_file(output_, {kPageHead, json, kPageMiddle, film_head, base64(made.bytes), kPageEnd});
+  if (!reason.empty()) {
+    throw Error(ErrorKind::kOutput,
+                fmt::format("{}: could not be written: {}; make room, or choose another -o", output_, reason));
+  }
   return made.facts;
 }
 

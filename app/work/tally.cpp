@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 
 #include "app/json/json_file.h"
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -100,11 +99,10 @@ void Tally::write_metrics() const {
                         metric.name, metric.name, json_text(now.at(metric.member), -1));
   }
   const std::string& path = options_.work.metrics;
-  std::ofstream file(path + ".tmp", std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file || std::rename((path + ".tmp").c_str(), path.c_str()) != 0) {
-    throw Error(ErrorKind::kOutput, fmt::format("--metrics {}: could not be written; give another name", path));
+  const std::string reason = replace_file(path, {text});
+  if (!reason.empty()) {
+    throw Error(ErrorKind::kOutput,
+                fmt::format("--metrics {}: could not be written: {}; give another name", path, reason));
   }
 }
 

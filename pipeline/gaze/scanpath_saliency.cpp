@@ -155,8 +155,7 @@ GazePoint SaliencyTargets::choose(const FixationRequest& request, const SceneVie
 
 std::unique_ptr<FixationTargets> make_saliency_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
                                                        const FrameGeometry& geometry) {
-  const TileGrid grid{(geometry.width_px + kTilePx - 1) / kTilePx, (geometry.height_px + kTilePx - 1) / kTilePx};
-  return std::make_unique<SaliencyTargets>(seed, fov_deg, ignore, geometry, grid);
+  return std::make_unique<SaliencyTargets>(seed, fov_deg, ignore, geometry, tiles_of(geometry));
 }
 
 }  // namespace saccade

@@ -69,7 +69,7 @@ MAY_USE = {
     # ui/picture/view.h has the names of the views.
     "app/options": ("gpu/cuda", "kernels", "pipeline", "pipeline/run", "pipeline/options", "ui/picture", "app"),
     "app/media": ("pipeline", "pipeline/source/frame", "pipeline/source/convert"),
-    "app/json": ("pipeline", "pipeline/run", "app/options"),
+    "app/json": ("pipeline", "pipeline/run", "app", "app/options"),
     "app/dump": ("gpu", "pipeline", "pipeline/source/frame", "pipeline/run", "pipeline/run/work", "pipeline/options",
                  "app", "app/options", "app/json"),
     "app/work/plan": ("pipeline", "pipeline/source", "pipeline/options", "app", "app/options", "app/json"),

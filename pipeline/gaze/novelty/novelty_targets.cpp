@@ -201,8 +201,7 @@ GazePoint NoveltyTargets::choose(const FixationRequest& request, const SceneView
 
 std::unique_ptr<FixationTargets> make_novelty_targets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore,
                                                       const FrameGeometry& geometry) {
-  const TileGrid grid{(geometry.width_px + kTilePx - 1) / kTilePx, (geometry.height_px + kTilePx - 1) / kTilePx};
-  return std::make_unique<NoveltyTargets>(seed, fov_deg, ignore, geometry, grid);
+  return std::make_unique<NoveltyTargets>(seed, fov_deg, ignore, geometry, tiles_of(geometry));
 }
 
 }  // namespace saccade

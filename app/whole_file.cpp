@@ -1,0 +1,34 @@
+#include "app/whole_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace saccade {
+namespace {
+
+// 0, or errno.
+int write_parts(const std::string& path, std::initializer_list<std::string_view> parts) {
+  errno = 0;
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return errno;
+  int fault = 0;
+  for (const std::string_view part : parts) {
+    if (fault == 0 && std::fwrite(part.data(), 1, part.size(), file) != part.size()) fault = errno != 0 ? errno : EIO;
+  }
+  if (std::fclose(file) != 0 && fault == 0) fault = errno;
+  return fault;
+}
+
+}  // namespace
+
+std::string replace_file(const std::string& path, std::initializer_list<std::string_view> parts) {
+  const std::string temporary = path + ".tmp";
+  int fault = write_parts(temporary, parts);
+  if (fault == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) fault = errno;
+  if (fault == 0) return "";
+  std::remove(temporary.c_str());
+  return std::strerror(fault);
+}
+
+}  // namespace saccade

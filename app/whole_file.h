@@ -1,0 +1,14 @@
+// A text file that is there whole or not at all.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace saccade {
+
+// Writes the parts one after the other under a temporary name beside `path`, then renames. What was there before stays
+// until then, and where it fails. Returns why it failed; empty: it is written.
+[[nodiscard]] std::string replace_file(const std::string& path, std::initializer_list<std::string_view> parts);
+
+}  // namespace saccade
