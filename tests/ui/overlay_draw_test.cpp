@@ -285,6 +285,18 @@ TEST_F(OverlayDraw, BoxesAndButtons_DoWhatTheySay) {
   EXPECT_TRUE(settings_.paused);
 }
 
+TEST_F(OverlayDraw, APage_HasNoVsync) {
+  EXPECT_TRUE(overlay_->control("vsync"));
+  facts_.served = true;
+  draw();
+  EXPECT_FALSE(overlay_->control("vsync"));
+  EXPECT_TRUE(overlay_->control("loop"));
+  settings_.loop = true;
+  draw();
+  click("reset-playing");
+  EXPECT_FALSE(settings_.loop);
+}
+
 TEST_F(OverlayDraw, Reset_IsOfAllRows) {
   click("outlines", 0.1f);
   click("loop", 0.1f);

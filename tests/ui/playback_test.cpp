@@ -14,26 +14,12 @@
 #include <utility>
 
 #include "pipeline/source/open.h"
-#include "tests/support/required.h"
+#include "tests/ui/playback_fixture.h"
 #include "ui/tuning/settings_edits.h"
 #include "ui/viewer/view_input.h"
 
 namespace saccade::ui {
 namespace {
-
-constexpr std::int64_t kFrame_ns = 40'000'000;  // of 25 a second
-constexpr auto kBox = "test://box?size=64x48&rate=25&frames=250";
-
-gl::Context* shared_context() {
-  static const std::unique_ptr<gl::Context> context = []() -> std::unique_ptr<gl::Context> {
-    try {
-      return std::make_unique<gl::Context>(gl::Context::offscreen());
-    } catch (const gl::GlError&) {
-      return nullptr;
-    }
-  }();
-  return context.get();
-}
 
 // A live stream: some frames, then it waits for the test, then it is over as the test says.
 class LostSource final : public FrameSource {
@@ -81,69 +67,6 @@ class LostSource final : public FrameSource {
   std::atomic<bool> over_{false}, stop_{false};
   mutable std::mutex mutex_;
   LinkState link_;
-};
-
-class PlaybackTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (shared_context() == nullptr) {
-      testing::skip_or_fail("gl", "no OpenGL context");
-      return;
-    }
-    start(kBox);
-  }
-  void start(const std::string& uri) {
-    playback_.reset();
-    viewer_ = nullptr;  // one at a time
-    viewer_ = std::make_unique<Viewer>(*shared_context(), ViewSettings{}, Surface{}, Log{});
-    PlaybackConfig config;
-    config.source.uri = uri;
-    config.clock_ns = [this] { return now_ns_; };
-    playback_ = std::make_unique<Playback>(*viewer_, config, [] {});
-    playback_->open();
-    ASSERT_TRUE(until([this] { return viewer_->has_frame(); }));
-  }
-  void start(std::unique_ptr<FrameSource> source) {
-    FeedConfig config;
-    auto feed = std::make_unique<Feed>(std::move(source), config);
-    ASSERT_NE(feed->peek(), nullptr);
-    playback_->play({std::move(feed), nullptr});
-    ASSERT_TRUE(until([this] { return facts().stream->live && viewer_->has_frame(); }));
-  }
-
-  // One round of the window's loop.
-  void spin() {
-    if (!playback_->advance()) viewer_->refresh();
-    playback_->refresh_facts();
-    playback_->take(std::exchange(viewer_->requests, ViewRequests{}));
-    playback_->apply_settings();
-    playback_->expire_texts();
-  }
-  // Rounds until it is so; the clock goes on by `step_ns` a round. The threads behind need a moment.
-  bool until(const std::function<bool()>& so, std::int64_t step_ns = 0) {
-    for (int rounds = 0; rounds < 20'000; ++rounds) {
-      spin();
-      if (so()) return true;
-      now_ns_ += step_ns;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
-  }
-  bool play_to_the_end() {
-    return until([this] { return facts().time.ended; }, kFrame_ns);
-  }
-  ViewFacts& facts() { return viewer_->facts; }
-  ViewSettings& settings() { return viewer_->settings; }
-  void seek(double t_s) {
-    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + std::llround(t_s * 1e9);
-    spin();
-    ASSERT_TRUE(until([&] { return shown() == std::llround(t_s * 1e9); })) << shown();
-  }
-  std::int64_t shown() { return facts().time.pts_ns - facts().time.start_pts_ns; }
-
-  std::int64_t now_ns_ = 1'000'000'000'000;
-  std::unique_ptr<Viewer> viewer_;
-  std::unique_ptr<Playback> playback_;
 };
 
 // An eye that was recorded: at frame n of ten it is at (n / 10, 0.25).
@@ -201,17 +124,6 @@ TEST_F(PlaybackTest, RecordedLook_ReplacesThePipelines) {
   settings().view = View::kCompare;
   spin();
   EXPECT_EQ(settings().view, View::kFrame);
-}
-
-TEST_F(PlaybackTest, EachKey_LeavesANote) {
-  ViewInput input(*viewer_);
-  for (const KeyBinding& binding : key_bindings()) {
-    const bool silent = binding.action == Action::kQuit || binding.action == Action::kScreenshot;
-    facts().note.clear();
-    input.key(binding.key, binding.shift, false);
-    EXPECT_EQ(facts().note.empty(), silent) << binding.keys << ": " << binding.what;
-    viewer_->requests = {};
-  }
 }
 
 TEST_F(PlaybackTest, ToTheEnd_ShowsTheLastFrameAndSaysSo) {
@@ -388,72 +300,6 @@ TEST_F(PlaybackTest, Reset_BringsEverythingBack) {
   EXPECT_EQ(settings().split, fresh.split);
   EXPECT_EQ(settings().pipeline.diff, fresh.pipeline.diff);
   EXPECT_EQ(settings().pipeline.scanpath, fresh.pipeline.scanpath);
-}
-
-TEST_F(PlaybackTest, Escape_AnswersThenLeavesFullScreenThenQuits) {
-  ViewInput input(*viewer_);
-  facts().save_exists = "a.toml";
-  settings().fullscreen = true;
-  input.key(kKeyEscape, false, false);
-  EXPECT_TRUE(viewer_->requests.keep_file);
-  EXPECT_TRUE(settings().fullscreen);
-  facts().save_exists.clear();
-  input.key(kKeyEscape, false, false);
-  EXPECT_FALSE(settings().fullscreen);
-  EXPECT_FALSE(viewer_->requests.quit);
-  input.key(kKeyEscape, false, false);
-  EXPECT_TRUE(viewer_->requests.quit);
-}
-
-TEST_F(PlaybackTest, Click_MovesTheEyeAndADragThePicture) {
-  ViewInput input(*viewer_);
-  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
-  const ViewInput::Place at{480, 90, 640, 360};
-  double now_s = 0;
-  input.press(at, now_s += 10);
-  input.release(at);
-  EXPECT_EQ(settings().pipeline.scanpath.policy, FixationPolicy::kCenter);
-  const std::string held = settings().pipeline.scanpath.argument;
-  input.press(at, now_s += 10);
-  input.move({500, 90, 640, 360});
-  input.release({500, 90, 640, 360});
-  EXPECT_NE(settings().pan_x, 0);
-  EXPECT_EQ(settings().pipeline.scanpath.argument, held);
-}
-
-TEST_F(PlaybackTest, DoubleClick_IsFullScreenAndNoFixation) {
-  ViewInput input(*viewer_);
-  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
-  const ScanpathConfig before = settings().pipeline.scanpath;
-  const ViewInput::Place at{480, 90, 640, 360};
-  for (const double now_s : {1.0, 1.2}) {
-    input.press(at, now_s);
-    input.release(at);
-  }
-  EXPECT_TRUE(settings().fullscreen);
-  EXPECT_EQ(settings().pipeline.scanpath, before);
-  input.press(at, 1.3);  // a third is a click of its own
-  input.release(at);
-  EXPECT_TRUE(settings().fullscreen);
-  EXPECT_NE(settings().pipeline.scanpath, before);
-}
-
-TEST_F(PlaybackTest, KeysThatSeek_GoWhereTheySay) {
-  settings().paused = true;
-  ViewInput input(*viewer_);
-  const auto goes_to = [&](Key key, bool shift, std::int64_t frame) {
-    input.key(key, shift, false);
-    spin();
-    return until([&] { return facts().time.frame == frame; });
-  };
-  EXPECT_TRUE(goes_to(kKeyEnd, false, 249));
-  EXPECT_TRUE(goes_to(kKeyHome, false, 0));
-  EXPECT_TRUE(goes_to(kKeyRight, false, 125));
-  EXPECT_TRUE(goes_to(kKeyRight, true, 150));
-  EXPECT_TRUE(goes_to(kKeyLeft, true, 125));
-  EXPECT_TRUE(goes_to(kKeyUp, true, 249));  // 10 s: the last frame
-  EXPECT_TRUE(goes_to(kKeyDown, true, 124));
-  EXPECT_EQ(facts().note, "5 s back");
 }
 
 TEST_F(PlaybackTest, Note_GoesAwayAndComesAgain) {

@@ -37,7 +37,8 @@ bool shows_damage(const ViewSettings& settings, const ViewFacts& facts) {
 
 Scale lod_scale(const ViewSettings& settings, const ViewFacts& facts) {
   const PyramidLayout& layout = facts.pyramid->layout();
-  const float range = lod_range({layout.width_px, layout.height_px, facts.sar}, *facts.look.fovea);
+  const float range =
+      lod_range({layout.width_px, layout.height_px, facts.sar}, *facts.look.fovea, facts.look.coarsest_lod);
   const bool outlines = settings.view != View::kLod;
   Scale scale{outlines ? "outlines: pixels that a patch's sample spans" : "pixels that a sample spans",
               outlines ? "outlines, px" : "px",

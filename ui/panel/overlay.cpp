@@ -91,7 +91,11 @@ class Panel {
   float height_ = 640;
 };
 
-void draw_help(bool& open) {
+bool has_effect(const KeyBinding& binding, const ViewFacts& facts) {
+  return binding.action != Action::kVsync || !facts.served;
+}
+
+void draw_help(bool& open, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({display.x / 2, display.y / 2}, 0, {0.5f, 0.5f});
   ImGui::SetNextWindowSizeConstraints({0, 0}, {display.x, display.y});  // it scrolls in a smaller one
@@ -108,7 +112,7 @@ void draw_help(bool& open) {
       ImGui::TextUnformatted(what);
     };
     for (const KeyBinding& binding : key_bindings()) {
-      if (*binding.keys != '\0') row(binding.keys, binding.what);
+      if (*binding.keys != '\0' && has_effect(binding, facts)) row(binding.keys, binding.what);
     }
     for (const MouseBinding& binding : mouse_bindings()) row(binding.gesture, binding.what);
     ImGui::EndTable();
@@ -243,7 +247,7 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
     state_->legend.draw(settings, facts, state_->legend_area);
     state_->covered.add(state_->legend.area());
   }
-  if (settings.help) draw_help(settings.help);
+  if (settings.help) draw_help(settings.help, facts);
   state_->draw_notices(facts);
 }
 

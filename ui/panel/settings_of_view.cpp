@@ -53,11 +53,11 @@ void SettingsPanel::view_rows(ViewSettings& settings, const ViewFacts& facts, co
   }
   number_row({"speed", "speed", "Of the video's time against the clock. Keys: [ ]"}, settings.speed, 0.1, 16.0,
              "%.2f x", initial_.speed, note, ImGuiSliderFlags_Logarithmic);
-  boxes(settings, note);
+  boxes(settings, facts, note);
 }
 
 // Two lines of three, each with a reset of its own.
-void SettingsPanel::boxes(ViewSettings& settings, const Note& note) const {
+void SettingsPanel::boxes(ViewSettings& settings, const ViewFacts& facts, const Note& note) const {
   struct Box {
     const char* name;
     bool ViewSettings::*value;
@@ -74,7 +74,8 @@ void SettingsPanel::boxes(ViewSettings& settings, const Note& note) const {
   const float left = ImGui::GetCursorPosX();
   for (std::size_t line = 0; line < kBoxes.size(); line += 3) {
     bool differs = false;
-    const auto boxes = std::span(kBoxes).subspan(line, 3);
+    const bool no_screen = line > 0 && facts.served;  // to wait for: vsync, the last box, is a window's
+    const auto boxes = std::span(kBoxes).subspan(line, no_screen ? 2 : 3);
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       if (i > 0) ImGui::SameLine(left + third * static_cast<float>(i));
       box(boxes[i].name, settings.*boxes[i].value, boxes[i].tip);

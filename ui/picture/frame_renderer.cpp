@@ -54,7 +54,7 @@ Params make_params(const Scene& scene, const ViewSettings& settings, const Pictu
   p.level = std::clamp(static_cast<float>(settings.level), 0.0f, max_lod);
   const auto picture_width = static_cast<float>(scene.size.width_px);
   p.seam_px = std::round(mapping.to_window_x(settings.split * picture_width));
-  p.lod_range = lod_range(scene.size, scene.fovea);
+  p.lod_range = lod_range(scene.size, scene.fovea, scene.coarsest_lod);
   return p;
 }
 
@@ -79,10 +79,18 @@ const gl::Program& FrameRenderer::program(View view, bool yuv, bool nearest) con
   return program;
 }
 
-float lod_range(const PictureSize& size, const shared::FoveaParams& fovea) {
+float coarsest_lod(const PatchPlan& plan) {
+  float lod = 0;
+  for (const Patch& patch : plan.patches) {
+    if (patch.coverage > 0) lod = std::max(lod, patch.lod);
+  }
+  return lod;
+}
+
+float lod_range(const PictureSize& size, const shared::FoveaParams& fovea, float coarsest_lod) {
   const float e =
       shared::eccentricity(static_cast<float>(size.width_px), static_cast<float>(size.height_px), 0, 0, fovea);
-  return std::max(std::ceil(shared::level_of_detail(e, fovea)), 1.0f);
+  return std::max(std::ceil(std::max(shared::level_of_detail(e, fovea), coarsest_lod)), 1.0f);
 }
 
 void FrameRenderer::clear(int window_width_px, int window_height_px) const {

@@ -6,6 +6,7 @@
 
 #include "gpu/gl/objects.h"
 #include "kernels/gl/drawable.h"
+#include "kernels/patch_plan.h"
 #include "kernels/shared/fovea.h"
 #include "ui/picture/patch_painter.h"
 #include "ui/picture/picture_mapping.h"
@@ -20,6 +21,7 @@ struct Scene {
   ColorSpec color;
   PictureSize size;
   shared::FoveaParams fovea{};
+  float coarsest_lod = 0;  // of the patches
   float fix_x_px = 0, fix_y_px = 0;
   const TileFreshness* freshness = nullptr;
   const PatchPainter* patches = nullptr;
@@ -32,8 +34,11 @@ inline constexpr std::array<std::array<float, 4>, 5> kHeatStops{{{0.16f, 0.18f, 
                                                                  {0.95f, 0.82f, 0.25f, 1},
                                                                  {0.85f, 0.22f, 0.18f, 1}}};
 
-// A whole lod that no place of the frame exceeds, wherever the fixation is: what the last colour stands for.
-float lod_range(const PictureSize& size, const shared::FoveaParams& fovea);
+float coarsest_lod(const PatchPlan& plan);  // of the patches that show something of the frame
+
+// A whole lod that no place of the frame and no patch exceeds, wherever the fixation is: what the last colour stands
+// for. Patches may be coarser than lod(e) asks for: a budget of tokens may pay for no finer ring.
+float lod_range(const PictureSize& size, const shared::FoveaParams& fovea, float coarsest_lod);
 
 // One thread, the GL context's. A shader is compiled when it is first drawn with; after that drawing allocates nothing.
 class FrameRenderer {

@@ -32,7 +32,7 @@ class Marks {
       : list_(*ImGui::GetBackgroundDrawList()), scene_(scene), mapping_(mapping), scale_(scale) {}
 
   void outlines(const PatchPlan& plan) {
-    const float range = lod_range(scene_.size, scene_.fovea);
+    const float range = lod_range(scene_.size, scene_.fovea, scene_.coarsest_lod);
     for (const Patch& patch : plan.patches) {
       if (patch.coverage <= 0) continue;
       const float half_px = 0.5f * static_cast<float>(plan.patch_size) * std::exp2(patch.lod);

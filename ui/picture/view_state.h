@@ -153,6 +153,7 @@ struct LookFacts {
   std::deque<Fixation> fixations;              // the last 64 landings, oldest first
   const PatchPlan* plan = nullptr;             // around the present gaze
   const shared::FoveaParams* fovea = nullptr;  // with the solved e0
+  float coarsest_lod = 0;                      // of the patches, wherever the eye is
   int patches = 0;                             // N
   double solved_e0 = 0, solved_m0 = 0;
   std::string lattice;    // Lattice::describe()

@@ -175,7 +175,8 @@ std::string note_of(Action action, const Viewer& viewer, bool was_at_end) {
     case Action::kFilter:
       return fmt::format("enlarged {}", s.linear ? "linear" : "nearest");
     case Action::kVsync:
-      return fmt::format("vsync {}", on_off(s.vsync));
+      return viewer.facts.served ? "no vsync in a page: the browser shows a picture when it comes"
+                                 : fmt::format("vsync {}", on_off(s.vsync));
     case Action::kResetZoom:
       return "the whole picture";
     case Action::kFreeGaze:
@@ -224,6 +225,9 @@ void ViewInput::act(Action action, Key key) {
     case Action::kSeekStart:
     case Action::kSeekEnd:
       return seek_to(action == Action::kSeekEnd);
+    case Action::kVsync:
+      if (viewer_.facts.served) return;  // a page has no screen to wait for
+      [[fallthrough]];
     default:
       if (!change_setting(action, viewer_.settings, viewer_.facts.look.recorded))
         raise_request(action, viewer_.requests);

@@ -267,8 +267,12 @@ void Viewer::note_look(const Gaze& gaze) {
   facts.look.patches = static_cast<int>(lattice.patch_count());
   facts.look.solved_e0 = static_cast<double>(lattice.fovea().e0);
   facts.look.solved_m0 = static_cast<double>(lattice.fovea().m0);
-  facts.look.lattice = lattice.describe();
   outline_plan_.patch_size = applied_.lattice.patch_size;
+  if (std::string words = lattice.describe(); words != facts.look.lattice) {
+    facts.look.lattice = std::move(words);
+    lattice.plan(0, 0, outline_plan_);  // the eye in a corner: the frame reaches farthest from it
+    facts.look.coarsest_lod = coarsest_lod(outline_plan_);
+  }
   lattice.plan(gaze.u, gaze.v, outline_plan_);
   facts.look.plan = &outline_plan_;
   note_trail(gaze);
@@ -288,6 +292,7 @@ void Viewer::note_recorded() {
   facts.look.solved_m0 = static_cast<double>(look_->fovea().m0);
   facts.look.lattice = look_->words();
   look_->plan(frame, outline_plan_);
+  facts.look.coarsest_lod = std::max(facts.look.coarsest_lod, coarsest_lod(outline_plan_));  // as far as it was shown
   facts.look.patches = static_cast<int>(outline_plan_.count());
   facts.look.plan = &outline_plan_;
   look_->fixations(frame, kFixations, facts.look.fixations);
@@ -360,6 +365,7 @@ Scene Viewer::scene() const {
   scene.color = facts.color;
   scene.size = picture_size();
   scene.fovea = *facts.look.fovea;
+  scene.coarsest_lod = facts.look.coarsest_lod;
   scene.fix_x_px = facts.look.gaze.u * static_cast<float>(scene.size.width_px);
   scene.fix_y_px = facts.look.gaze.v * static_cast<float>(scene.size.height_px);
   scene.freshness = &freshness_;

@@ -130,8 +130,7 @@ void Connection::upgrade() {
   if (request.count(http::field::origin) > 0) origin = text(request[http::field::origin]);
   const bool twice = request.count(http::field::origin) > 1 || request.count(http::field::host) != 1;
   if (twice || !hub_->config().access.allows(origin, text(request[http::field::host]))) {
-    hub_->config().log.warn("view: a page of {} was refused; name its origin to allow it",
-                            origin ? shown(*origin) : "an unknown origin");
+    hub_->refused_origin(origin ? shown(*origin) : "an unknown origin");
     return respond(http::status::forbidden, "Pages of this origin may not connect.\n", "text/plain");
   }
   ws_.emplace(std::move(socket_));

@@ -9,10 +9,19 @@
 
 namespace saccade::ui {
 
+void ServerHub::warn(const std::string& line) const {
+  if (!line.empty()) config_.log.write(LogLevel::kWarning, line);
+}
+
+void ServerHub::refused_origin(const std::string& origin) {
+  warn(refused_origins_.came(fmt::format("view: a page of {} was refused; name its origin to allow it", origin),
+                             steady_now_ns()));
+}
+
 void ServerHub::said_hello(const ConnectionPtr& connection, const HelloMessage& hello) {
   const Role role = config_.access.role_of(hello.token);
   if (role == Role::kNone) {
-    config_.log.warn("view: somebody came with a wrong token");
+    warn(wrong_tokens_.came("view: somebody came with a wrong token", steady_now_ns()));
     return connection->leave(kCloseToken, "the token is wrong");
   }
   if (hello.version != kPageVersion) return connection->leave(kCloseVersion, "the page is of another version");

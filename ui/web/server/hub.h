@@ -21,6 +21,7 @@
 
 #include "ui/web/server/connection.h"
 #include "ui/web/server/page_files.h"
+#include "ui/web/server/repeated_warning.h"
 #include "ui/web/server/web_server.h"
 #include "ui/web/wire/quality.h"
 
@@ -46,6 +47,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   void stop(const std::string& why);  // empty: nothing is known
 
   // Network thread: what connections report.
+  void refused_origin(const std::string& origin);
   void said_hello(const ConnectionPtr& connection, const HelloMessage& hello);
   void take_control(const ConnectionPtr& connection);
   void add_input(Connection& connection, InputMessage&& message);
@@ -73,6 +75,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   void accept_from(Acceptor& acceptor);
   void add(Socket socket);
   void beat();
+  void warn(const std::string& line) const;  // unless it is empty
   void choose_driver();
   void tell_roles();
   template <typename Work>
@@ -95,6 +98,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   std::thread thread_;
   std::promise<void> ended_;            // the network thread has
   std::list<ConnectionPtr> strangers_;  // oldest first
+  RepeatedWarning wrong_tokens_, refused_origins_;
   std::uint32_t last_id_ = 0;
   bool stopping_ = false;
 

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "ui/web/server/hub.h"
 
@@ -110,6 +111,8 @@ void ServerHub::beat() {
   beat_.async_wait([this](error_code error) {
     if (error || stopping_) return;
     for (const auto& [id, connection] : std::map(clients_)) connection->measure();
+    warn(wrong_tokens_.due(steady_now_ns()));
+    warn(refused_origins_.due(steady_now_ns()));
     beat();
   });
 }
@@ -133,6 +136,8 @@ void ServerHub::stop(const std::string& why) {
     error_code ignored;
     if (tcp_) tcp_->close(ignored);
     if (local_) local_->close(ignored);
+    warn(wrong_tokens_.due(steady_now_ns(), true));
+    warn(refused_origins_.due(steady_now_ns(), true));
     beat_.cancel();
     again_.cancel();
     for (const auto& connection : std::list(strangers_)) connection->close();
