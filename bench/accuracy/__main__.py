@@ -1,6 +1,7 @@
 """Accuracy for each token, measured: python bench/accuracy TASK --out DIR
 
-Tasks: reading, finding, fidelity, plots, seen; `claim` is the short form of reading that examples/read_better.py runs.
+Tasks: reading, looking, finding, fidelity, plots, seen; `claim` is the short form of reading that
+examples/read_better.py runs.
 What was measured stays in DIR/rows.jsonl, and a run goes on where it was stopped. docs/ACCURACY.md has the results.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 import fidelity
 import finding
+import looking
 import ocr
 import plots
 import reading
@@ -52,7 +54,7 @@ def rows_of(arguments: argparse.Namespace, kinds: list[str], reader: str | None 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("reading", "finding", "fidelity", "plots", "seen", "claim"))
+    parser.add_argument("task", choices=("reading", "looking", "finding", "fidelity", "plots", "seen", "claim"))
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/accuracy"))
     parser.add_argument("--kinds", help="of scenes, joined by commas (fidelity: clips)")
     parser.add_argument("--seeds", default="1-3", help="1,2,5-8")
@@ -71,6 +73,8 @@ def main() -> int:
             rows_of(arguments, ["popup"], arguments.reader),
             lambda row: reading.run(row, arguments.count),
         )
+    elif arguments.task == "looking":
+        measure(arguments.out, rows_of(arguments, ["popup"]), lambda row: looking.run(row, arguments.count))
     elif arguments.task == "finding":
         measure(arguments.out, rows_of(arguments, ["faces", "codes"]), lambda row: finding.run(row, arguments.count))
     elif arguments.task == "fidelity":

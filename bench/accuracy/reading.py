@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import ocr
-from clips import clip
+from distract import prepared
 from PIL import Image
 from samplers import SAMPLERS, Look, tokens_of
-from scenes import READING, Item, Scene
+from scenes import Item, Scene
 
 import pysaccade as sc
 
@@ -65,8 +65,8 @@ def painted(looks: list[Look], picture: str) -> list[np.ndarray]:
 
 def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     """One scene by one sampler: the tokens inside the frame, and each word's characters right."""
-    scene = READING[row["kind"]](row["seed"], count=count)
-    looks = list(SAMPLERS[row["sampler"]](scene, clip(scene), row["budget"]))
+    scene, path = prepared(row["kind"], row["seed"], count)
+    looks = list(SAMPLERS[row["sampler"]](scene, path, row["budget"]))
     kept = painted(looks, row.get("picture", "second"))
     crops, owners = [], []
     for n, item in enumerate(scene.items):

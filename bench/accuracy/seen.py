@@ -9,7 +9,7 @@ import reading
 from clips import clip
 from PIL import Image, ImageDraw, ImageFont
 from samplers import SAMPLERS
-from scenes import FONTS
+from scenes import FONTS, READING
 
 SHOWN = (("full", 0), ("nested", 273), ("nested", 140), ("uniform", 1092), ("uniform", 273), ("uniform", 140))
 WIDTH, CLOSE = 400, (200, 80)  # pixels: of a picture, of what is shown close by
@@ -17,7 +17,7 @@ WIDTH, CLOSE = 400, (200, 80)  # pixels: of a picture, of what is shown close by
 
 def draw(out: pathlib.Path, seed: int = 11, word: int = 6) -> None:
     """Six pictures with the tokens of a fixation, three in a row."""
-    scene = reading.READING["popup"](seed)
+    scene = READING["popup"](seed)
     item = scene.items[word]
     font = ImageFont.truetype(FONTS + "DejaVuSans.ttf", 15)
     height, close_height = WIDTH * scene.size[1] // scene.size[0], WIDTH * CLOSE[1] // CLOSE[0]

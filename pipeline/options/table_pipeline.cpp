@@ -228,7 +228,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
 void add_scanpath(std::vector<StreamOption>& rows) {
   rows.insert(rows.end(), {
     {{.name = "fixation", .group = kScanpathGroup, .help = "novelty, saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
-      .more = "Where the eye goes. `novelty`: to detail that was not yet seen finely, first to what has just appeared. `saliency`: to motion and contrast. `file`: lines of `t_s,u,v`, or an eye tracker's file ([GAZE.md](GAZE.md)).",
+      .more = "Where the eye goes. `novelty`: to detail that was not yet seen finely, first to what has just appeared, to letters before textures, and ever less to what never stops changing. `saliency`: to motion and contrast. `file`: lines of `t_s,u,v`, or an eye tracker's file ([GAZE.md](GAZE.md)).",
       .metavar = "POLICY", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_fixation, print_fixation}},
     {{.name = "gaze", .group = kScanpathGroup, .help = "a file's rows as fixations, or raw: followed as they are",
       .more = "`raw`: at each frame the gaze at its time, without saccades of ours; {every} `fixation` then emits {rate} times a second.",

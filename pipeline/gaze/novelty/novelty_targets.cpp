@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pipeline/gaze/fixation_memory.h"
@@ -15,9 +16,12 @@ namespace {
 constexpr double kFreshTauNs = 2e9;    // how long what appeared comes first, unless it is read
 constexpr double kBoredTauNs = 1e9;    // how long a place that was looked at interests less, should it change
 constexpr float kBoredom = 0.7f;       // and how much less
-constexpr float kOldWeight = 0.05f;    // of detail that has long been there
+constexpr float kOldWeight = 0.5f;     // of detail that has long been there
+constexpr double kHabitTauNs = 1e9;    // how soon the eye gets used to what changes all the time
+constexpr float kHabitHalf = 0.7f;     // codes a texel that are replaced at each look and halve a place's interest
+constexpr float kNoStrokes = 0.03f;    // weight of detail that is none of letters
 constexpr float kMiddleWeight = 0.3f;  // of what falls into the fovea's middle, so that it lies there whole
-constexpr float kNothingLeft = 0.02f;  // codes a texel over the fovea: below, there is nothing to be read
+constexpr float kNothingLeft = 0.01f;  // codes a texel over the fovea: below, there is nothing to be read
 constexpr int kDefaultFoveaPx = 64;    // where no lattice says
 constexpr std::size_t kManyPatches = 4096;
 
@@ -52,6 +56,12 @@ class TileSums {
   std::vector<std::int64_t> sums_;
 };
 
+float mean(std::span<const float> values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value);
+  return static_cast<float>(sum / static_cast<double>(values.size()));
+}
+
 class NoveltyTargets final : public FixationTargets {
  public:
   NoveltyTargets(std::uint64_t seed, double fov_deg, const IgnoreRegions& ignore, const FrameGeometry& geometry,
@@ -63,6 +73,7 @@ class NoveltyTargets final : public FixationTargets {
         sums_(grid),
         fresh_(static_cast<std::size_t>(grid.count())),
         bored_(fresh_.size()),
+        habit_(fresh_.size()),
         score_(fresh_.size()),
         saliency_(make_saliency_targets(seed, fov_deg, ignore, geometry)) {
     plan_.patches.reserve(kManyPatches);
@@ -79,11 +90,13 @@ class NoveltyTargets final : public FixationTargets {
     picture_.forget();
     std::fill(fresh_.begin(), fresh_.end(), 0.0f);
     std::fill(bored_.begin(), bored_.end(), 0.0f);
+    std::fill(habit_.begin(), habit_.end(), 0.0f);
     last_ns_ = 0;
   }
 
  private:
   void rate_tiles(std::int64_t elapsed_ns);
+  void get_used(double since_ns);
   void measure_fovea(const SceneView& scene);
   std::optional<GazePoint> best_place() const;
   void look_at(const GazePoint& place, const SceneView& scene);
@@ -95,6 +108,7 @@ class NoveltyTargets final : public FixationTargets {
   TileSums sums_;
   std::vector<float> fresh_;  // detail that appeared of late
   std::vector<float> bored_;  // 0 .. 1: looked at of late
+  std::vector<float> habit_;  // detail replaced at each look, of late
   std::vector<float> score_;
   std::unique_ptr<FixationTargets> saliency_;
   PatchPlan plan_;
@@ -110,17 +124,27 @@ void NoveltyTargets::rate_tiles(std::int64_t elapsed_ns) {
   const auto keep_bored = static_cast<float>(std::exp(-since_ns / kBoredTauNs));
   const auto unread = picture_.unread();
   const auto appeared = picture_.appeared();
-  double sum = 0;
-  for (const float value : appeared) sum += static_cast<double>(value);
-  const auto everywhere = static_cast<float>(sum / static_cast<double>(appeared.size()));  // the camera moves, or a cut
+  const auto strokes = picture_.strokes();
+  const float everywhere = mean(appeared);  // the camera moves, or a cut
+  get_used(since_ns);
+  const float usual = mean(habit_);
   for (std::size_t i = 0; i < score_.size(); ++i) {
     fresh_[i] = std::max(fresh_[i] * keep_fresh, appeared[i] - everywhere);
     bored_[i] *= keep_bored;
-    const float new_detail = std::min(fresh_[i], unread[i]);
-    score_[i] = (new_detail + kOldWeight * unread[i]) * (1 - kBoredom * bored_[i]);
+    const float detail = std::min(fresh_[i], unread[i]) + kOldWeight * unread[i];
+    const float restless = std::max(habit_[i] - usual, 0.0f);
+    const float letters = kNoStrokes + (1 - kNoStrokes) * strokes[i] * strokes[i];
+    score_[i] = detail * letters * (1 - kBoredom * bored_[i]) * (kHabitHalf / (kHabitHalf + restless));
     if (!ignored_.empty() && ignored_[i] != 0) score_[i] = 0;
   }
   sums_.sum_up(score_);
+}
+
+// Habituation: noise, flicker and what moves about at one place replace detail by detail again and again.
+void NoveltyTargets::get_used(double since_ns) {
+  const auto keep = static_cast<float>(std::exp(-since_ns / kHabitTauNs));
+  const auto replaced = picture_.replaced();
+  for (std::size_t i = 0; i < habit_.size(); ++i) habit_[i] = habit_[i] * keep + replaced[i] * (1 - keep);
 }
 
 // The lattice's own square of full resolution, and how finely it can be put.

@@ -22,7 +22,7 @@ int step_at(const std::uint8_t* texel, std::size_t pitch) {
 }  // namespace
 
 RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometry)
-    : grid_(grid), width_(grid.cols * kTileTexels), height_(grid.rows * kTileTexels) {
+    : grid_(grid), width_(grid.cols * kTileTexels), height_(grid.rows * kTileTexels), cue_(grid) {
   const auto side = [](int texels) { return static_cast<std::size_t>(std::max(texels, 0)) + 1; };
   const std::size_t texels = side(width_) * side(height_);
   for (auto* picture : {&now_, &before_, &seen_}) picture->assign(texels, kGrey);
@@ -30,6 +30,7 @@ RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometr
   stale_.assign(tiles, 1);
   unread_.assign(tiles, 0.0f);
   appeared_.assign(tiles, 0.0f);
+  replaced_.assign(tiles, 0.0f);
   // Room for the level that is read, padded, in the largest format.
   const int multiple = std::max(kExtentPx, 1 << (geometry.levels - 1));
   const auto padded = [&](int extent) {
@@ -89,18 +90,22 @@ void RememberedPicture::compare(std::size_t tile) {
   const std::size_t pitch = static_cast<std::size_t>(width_) + 1;
   const auto cols = static_cast<std::size_t>(grid_.cols);
   const std::size_t origin = tile / cols * kTileTexels * pitch + tile % cols * kTileTexels;
-  int unread = 0, appeared = 0;
+  int unread = 0, appeared = 0, vanished = 0;
   for (int y = 0; y < kTileTexels; ++y) {
     const std::size_t row = origin + static_cast<std::size_t>(y) * pitch;
     for (std::size_t i = row; i < row + kTileTexels; ++i) {
       const int there = step_at(now_.data() + i, pitch);
       unread += std::max(there - step_at(seen_.data() + i, pitch), 0);
-      appeared += std::max(there - step_at(before_.data() + i, pitch), 0);
+      const int was = step_at(before_.data() + i, pitch);
+      appeared += std::max(there - was, 0);
+      vanished += std::max(was - there, 0);
     }
   }
   constexpr float kScale = 1.0f / (kTileTexels * kTileTexels);
   unread_[tile] = static_cast<float>(unread) * kScale;
   appeared_[tile] = static_cast<float>(appeared) * kScale;
+  replaced_[tile] = static_cast<float>(std::min(appeared, vanished)) * kScale;
+  cue_.measure(tile, now_, kNoiseStep);
 }
 
 void RememberedPicture::read(const Levels& levels) {
@@ -108,13 +113,14 @@ void RememberedPicture::read(const Levels& levels) {
   if (levels.layout().tiles == grid_) copy_luma(levels);
   for (std::size_t tile = 0; tile < stale_.size(); ++tile) {
     if (stale_[tile] == 0) {
-      appeared_[tile] = 0;
+      appeared_[tile] = replaced_[tile] = 0;
       continue;
     }
     compare(tile);
-    if (first_) appeared_[tile] = 0;
+    if (first_) appeared_[tile] = replaced_[tile] = 0;
     stale_[tile] = 0;
   }
+  cue_.rate();
   first_ = false;
 }
 

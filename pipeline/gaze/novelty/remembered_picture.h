@@ -8,6 +8,7 @@
 #include "kernels/patch_plan.h"
 #include "kernels/texture.h"
 #include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/novelty/stroke_cue.h"
 
 namespace saccade {
 
@@ -15,8 +16,8 @@ namespace saccade {
 // Luma at half resolution (level 1), as it is and as fixations left it. A patch of level 0 or 1 leaves the picture as
 // it is; one of a coarser level leaves what was remembered where its mean is still right, and else that mean alone. Of
 // each tile, `unread` is the detail (steps between neighbours, beyond noise) that is there and not remembered, and
-// `appeared` the detail that was not there when the eye last chose.
-// All in integers: the same on every backend. Allocates in the constructor alone.
+// `appeared` the detail that was not there when the eye last chose; `replaced`, of that, what other detail made room
+// for. All in integers: the same on every backend. Allocates in the constructor alone.
 class RememberedPicture {
  public:
   RememberedPicture(TileGrid grid, const FrameGeometry& geometry);
@@ -27,6 +28,8 @@ class RememberedPicture {
   void see(const PatchPlan& plan);  // what a fixation will show
   std::span<const float> unread() const { return unread_; }      // of each tile: mean codes a texel
   std::span<const float> appeared() const { return appeared_; }  // since the read before; the first time nothing
+  std::span<const float> replaced() const { return replaced_; }  // likewise
+  std::span<const float> strokes() const { return cue_.strokes(); }
 
  private:
   void copy_luma(const Levels& levels);
@@ -39,7 +42,8 @@ class RememberedPicture {
   LevelImage image_;
   std::vector<std::uint8_t> now_, before_, seen_;  // now_: with a row and a column repeated beyond the last
   std::vector<std::uint8_t> stale_;                // of each tile: must be compared
-  std::vector<float> unread_, appeared_;
+  std::vector<float> unread_, appeared_, replaced_;
+  StrokeCue cue_;
 };
 
 }  // namespace saccade

@@ -112,5 +112,36 @@ TEST(RememberedPicture, Change_IsUnreadAndHasAppearedThereAlone) {
   EXPECT_EQ(nonzero(picture.unread()), 1) << "and is unread";
 }
 
+TEST(RememberedPicture, DetailInPlaceOfOther_IsReplacedAndMoreOfItIsNot) {
+  Scene scene(128, 96, TextureFormat::kYuv8);
+  scene.fill(0);
+  scene.upload_all();
+  RememberedPicture picture(scene.damage().grid(), geometry_of(scene));
+  const auto next = [&](const auto& draw) {
+    scene.damage().clear();
+    draw();
+    scene.damage().set(1 * 8 + 3);
+    scene.upload();
+    picture.note(scene.damage());
+    picture.read(scene.pyramid());
+  };
+  const std::size_t tile = 1 * 8 + 3;
+  picture.read(scene.pyramid());
+  next([&] { draw_stripes(scene, 48, 16, 16); });
+  EXPECT_GT(picture.appeared()[tile], 100.0f);
+  EXPECT_EQ(picture.replaced()[tile], 0.0f) << "nothing was there";
+  // One edge in place of many.
+  next([&] {
+    for (int y = 16; y < 32; ++y) {
+      for (int x = 48; x < 64; ++x) scene.plane(0)[static_cast<std::size_t>(y * 128 + x)] = x < 56 ? 0 : 255;
+    }
+  });
+  EXPECT_EQ(picture.replaced()[tile], picture.appeared()[tile]) << "more vanished than appeared";
+  next([&] { draw_stripes(scene, 48, 16, 16); });
+  EXPECT_GT(picture.appeared()[tile], picture.replaced()[tile]) << "more appeared than vanished";
+  picture.read(scene.pyramid());
+  EXPECT_EQ(picture.replaced()[tile], 0.0f) << "it was there at the read before";
+}
+
 }  // namespace
 }  // namespace saccade

@@ -136,6 +136,86 @@ TEST(NoveltyPolicy, WordThatChanges_IsLookedAtAgain) {
   EXPECT_TRUE(holds(reader.next(), 303, 300));
 }
 
+// Squares of 8 pixels at random: as much detail as letters have, and none of their strokes.
+void draw_blocks(Scene& scene, int left, int top, int width, int height, std::mt19937& random) {
+  const auto pitch = static_cast<std::size_t>(scene.width_px());
+  for (int y = top; y < top + height; y += 8) {
+    for (int x = left; x < left + width; x += 8) {
+      const auto code = static_cast<std::uint8_t>(random());
+      for (std::size_t row = 0; row < 8; ++row) {
+        std::fill_n(scene.plane(0).begin() + static_cast<std::ptrdiff_t>((static_cast<std::size_t>(y) + row) * pitch +
+                                                                         static_cast<std::size_t>(x)),
+                    8, code);
+      }
+      scene.damage().set(y / kTilePx * scene.damage().grid().cols + x / kTilePx, 16 * 16 * 20);
+    }
+  }
+}
+
+TEST(NoveltyPolicy, PlaceThatAlwaysChanges_IsLeftForWhatAppears) {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    Scene scene(1280, 720, TextureFormat::kYuv8);
+    draw_texture(scene, seed, 60);
+    Reader reader(scene);
+    std::mt19937 random(seed);
+    const auto flicker = [&] {
+      draw_blocks(scene, 480, 320, 256, 160, random);
+      scene.upload();
+    };
+    for (int n = 0; n < 12; ++n) {
+      flicker();
+      reader.next();
+    }
+    for (int word = 0; word < 8; ++word) {
+      const int x = static_cast<int>(random() % 1200),
+                y = static_cast<int>(word % 2 == 0 ? random() % 240 : 530 + random() % 160);
+      flicker();
+      write_word(scene, x, y, 250);
+      EXPECT_TRUE(holds(reader.next(), x, y)) << "word " << word << " at " << x << "," << y;
+      flicker();
+      reader.next();
+    }
+  }
+}
+
+TEST(NoveltyPolicy, LettersAmongStrongTexture_ComeFirst) {
+  Scene scene(1280, 720, TextureFormat::kYuv8);
+  scene.fill(128);
+  std::mt19937 random(7);
+  draw_blocks(scene, 0, 0, 1280, 400, random);
+  scene.upload_all();
+  const std::vector<std::pair<int, int>> words{{100, 600}, {600, 500}, {1100, 640}};
+  for (const auto& [x, y] : words) write_word(scene, x, y, 250);
+  Reader reader(scene);
+  std::vector<int> times(words.size());
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    const auto place = reader.next();
+    for (std::size_t w = 0; w < words.size(); ++w) times[w] += holds(place, words[w].first, words[w].second);
+  }
+  EXPECT_THAT(times, ::testing::Each(1));
+}
+
+// What moves about appears anew at each look; what stands there and was not yet read must not wait for ever.
+TEST(NoveltyPolicy, WordLeftForAnother_IsReadThoughOthersKeepAppearing) {
+  Scene scene(1280, 720, TextureFormat::kYuv8);
+  scene.fill(128);
+  scene.upload_all();
+  Reader reader(scene);
+  std::mt19937 random(11);
+  reader.next();
+  for (const int x : {100, 500, 900}) write_word(scene, x, 600, 250);
+  std::vector<int> times(3);
+  for (int n = 0; n < 6; ++n) {
+    scene.fill(128);
+    for (const int x : {100, 500, 900}) write_word(scene, x, 600, 250);
+    draw_blocks(scene, 64 * n, 64 * n, 64, 64, random);
+    scene.upload();
+    const auto place = reader.next();
+    for (std::size_t w = 0; w < 3; ++w) times[w] += holds(place, 100 + 400 * static_cast<int>(w), 600);
+  }
+  EXPECT_THAT(times, ::testing::Each(::testing::Ge(1)));
+}
+
 TEST(NoveltyPolicy, IgnoredRegion_IsNeverLookedAt) {
   Scene scene(1280, 720, TextureFormat::kYuv8);
   draw_texture(scene, 9, 40);

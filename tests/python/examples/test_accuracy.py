@@ -60,10 +60,36 @@ def test_published_rings_have_their_number_and_exact_means(bench: ModuleType):
 
 
 def test_a_seed_gives_the_same_scene_and_another_seed_another(bench: ModuleType):
-    first, again, other = (bench.READING["popup"](seed, count=2) for seed in (5, 5, 6))
+    del bench
+    from scenes import READING
+
+    first, again, other = (READING["popup"](seed, count=2) for seed in (5, 5, 6))
     np.testing.assert_array_equal(first.frame(1.2), again.frame(1.2))
     assert [item.text for item in first.items] == [item.text for item in again.items]
     assert (first.frame(1.2) != other.frame(1.2)).any()
+
+
+def test_sharp_is_what_patches_of_full_resolution_cover(bench: ModuleType):
+    import looking
+
+    places = np.array([[24 / 640, 24 / 480, 0, 1], [40 / 640, 24 / 480, 0, 1], [64 / 640, 64 / 480, 2, 1]], np.float32)
+    look = bench.Look(0.0, np.empty((3, 3, 16, 16), np.uint8), places, np.ones(3, bool), (0, 0), (480, 640))
+    seen = looking.sharp(look, (20, 12, 60, 44))  # patches 16 to 48 across, 16 to 32 down
+    assert seen.shape == (32, 40)
+    assert seen.sum() == (48 - 20) * (32 - 16)
+    assert seen[4:20, :28].all()
+
+
+def test_words_are_seen_beside_noise_that_never_ends(bench: ModuleType, ffmpeg: str):
+    del ffmpeg, bench
+    if not Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").exists():
+        skip_or_fail("tesseract", "the DejaVu fonts are not installed")
+    import looking
+
+    row = {"kind": "static", "seed": 3, "budget": 140}
+    seen = {sampler: looking.run(row | {"sampler": sampler}, count=8) for sampler in ("nested", "center")}
+    assert sum(seen["nested"]["scores"][2:]) >= 5, seen["nested"]["until"]  # two seconds to get used to it
+    assert sum(seen["center"]["scores"]) <= 2
 
 
 def test_foveated_patches_read_what_as_many_uniform_ones_do_not(bench: ModuleType, ffmpeg: str):
