@@ -195,7 +195,7 @@ TEST(NoveltyPolicy, LettersAmongStrongTexture_ComeFirst) {
   EXPECT_THAT(times, ::testing::Each(1));
 }
 
-// What moves about appears anew at each look; what stands there and was not yet read must not wait for ever.
+// What moves about appears somewhere else at each look; what stands there unread must not wait for ever.
 TEST(NoveltyPolicy, WordLeftForAnother_IsReadThoughOthersKeepAppearing) {
   Scene scene(1280, 720, TextureFormat::kYuv8);
   scene.fill(128);
