@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/gl/context.h"
 #include "kernels/gl/texture.h"
 #include "pipeline/gaze/lattice.h"
 #include "tests/support/required.h"
+#include "tests/ui/shared_context.h"
 #include "ui/panel/overlay.h"
 #include "ui/panel/overlay_text.h"
 #include "ui/viewer/imgui_layer.h"
@@ -22,17 +22,6 @@ namespace saccade::ui {
 namespace {
 
 constexpr int kWidth = 1280, kHeight = 720;
-
-gl::Context* shared_context() {
-  static const std::unique_ptr<gl::Context> context = []() -> std::unique_ptr<gl::Context> {
-    try {
-      return std::make_unique<gl::Context>(gl::Context::offscreen());
-    } catch (const gl::GlError&) {
-      return nullptr;
-    }
-  }();
-  return context.get();
-}
 
 class OverlayDraw : public ::testing::Test {
  protected:
@@ -161,6 +150,24 @@ TEST_F(OverlayDraw, Panels_LieBesideThePictureOrFold) {
   EXPECT_EQ(overlay_->picture_area(), (PixelRect{0, 0, kWidth, kHeight}));
 }
 
+// Also in a page of 700x500 on a screen of two pixels a point: two panels would leave a slit of the picture.
+TEST_F(OverlayDraw, WhereTwoPanelsLeaveTooLittle_TheyAreOne) {
+  for (const int points_wide : {1280, 1100, 900, 700, 600}) {
+    for (const int scale : {1, 2}) {
+      for (int pass = 0; pass < 3; ++pass) {
+        layer_->begin(points_wide * scale, 500 * scale, static_cast<float>(scale));
+        overlay_->draw(settings_, facts_, requests_);
+        layer_->end();
+      }
+      const PixelRect area = overlay_->picture_area();
+      EXPECT_GE(area.right - area.left, points_wide * scale * 2 / 5) << points_wide << " x " << scale;
+      for (const PixelRect& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, area).empty());
+      EXPECT_EQ(overlay_->control("fold-settings").has_value(), points_wide == 1280) << points_wide;
+      EXPECT_TRUE(overlay_->control("save")) << points_wide;  // in whichever of them
+    }
+  }
+}
+
 // Over the picture, where there is no room beside it, what lies below shows through.
 TEST_F(OverlayDraw, NarrowWindow_HasHalfTransparentPanels) {
   const auto blue_under = [this](int width) {
@@ -179,7 +186,8 @@ TEST_F(OverlayDraw, NarrowWindow_HasHalfTransparentPanels) {
     return static_cast<int>(rgba[2]);
   };
   EXPECT_LT(blue_under(1280), 40);  // beside it
-  const int through = blue_under(800);
+  EXPECT_LT(blue_under(800), 40);   // one panel, beside it
+  const int through = blue_under(500);
   EXPECT_GT(through, 60);
   EXPECT_LT(through, 140);
   for (const PixelRect& covered : overlay_->covered()) EXPECT_GE(covered.top, kHeight - 40);  // the bar alone

@@ -11,25 +11,14 @@
 #include <thread>
 #include <utility>
 
-#include "gpu/gl/context.h"
 #include "tests/support/required.h"
+#include "tests/ui/shared_context.h"
 #include "ui/viewer/playback.h"
 
 namespace saccade::ui {
 
 inline constexpr std::int64_t kFrame_ns = 40'000'000;  // of 25 a second
 inline constexpr auto kBox = "test://box?size=64x48&rate=25&frames=250";
-
-inline gl::Context* shared_context() {
-  static const std::unique_ptr<gl::Context> context = []() -> std::unique_ptr<gl::Context> {
-    try {
-      return std::make_unique<gl::Context>(gl::Context::offscreen());
-    } catch (const gl::GlError&) {
-      return nullptr;
-    }
-  }();
-  return context.get();
-}
 
 class PlaybackTest : public ::testing::Test {
  protected:

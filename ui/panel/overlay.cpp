@@ -142,6 +142,7 @@ struct Overlay::State {
   explicit State(const ViewSettings& initial) : settings_panel(initial) {}
 
   void lay_out(const ViewSettings& settings, const ViewFacts& facts);
+  static float width_of(float panel_points);
   static bool both_fit();
   void draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
   void draw_notices(const ViewFacts& facts);
@@ -169,8 +170,9 @@ struct Overlay::State {
   };
 };
 
-// Open panels lie beside the picture where enough of the window's width is left for it, else over it. The legend lies
-// below the picture, between panels that are beside it.
+// Open panels lie beside the picture where enough of the window's width is left for it. Where two leave too little they
+// are one; where that one does, it lies over the picture. The legend lies below the picture, between panels that are
+// beside it.
 void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
@@ -179,10 +181,9 @@ void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& fact
     const float bar = facts.served ? 0 : std::round(points(kSeekBarPoints));
     area.bottom = std::max(area.bottom - static_cast<int>(bar), 1);
     room = {static_cast<float>(area.bottom), true};
-    const float margins = 2 * std::round(points(kMarginPoints));
-    const float at_left = settings.facts_open ? points(kFactsPoints) + margins : 0;
-    const float at_right = settings.settings_open ? points(kSettingsPoints) + margins : 0;
-    room.docked = both_fit() && display.x - at_left - at_right >= kLeastShare * display.x;
+    const float at_left = settings.facts_open ? width_of(kFactsPoints) : 0;
+    const float at_right = settings.settings_open && both_fit() ? width_of(kSettingsPoints) : 0;
+    room.docked = display.x - at_left - at_right >= kLeastShare * display.x;
     if (room.docked) {
       area.left = static_cast<int>(at_left);
       area.right -= static_cast<int>(at_right);
@@ -197,8 +198,14 @@ void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& fact
   picture_area = area;
 }
 
+// With its margins.
+float Overlay::State::width_of(float panel_points) {
+  return points(panel_points) + 2 * std::round(points(kMarginPoints));
+}
+
 bool Overlay::State::both_fit() {
-  return ImGui::GetIO().DisplaySize.x >= points(kFactsPoints + kSettingsPoints + 4 * kMarginPoints);
+  const float width = ImGui::GetIO().DisplaySize.x;
+  return width - width_of(kFactsPoints) - width_of(kSettingsPoints) >= kLeastShare * width;
 }
 
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
