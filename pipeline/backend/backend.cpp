@@ -14,8 +14,8 @@ namespace saccade {
 
 // What stands in for backends that this build leaves out.
 #if !defined(SACCADE_GL)
-const BackendRow kGlRow{Backend::kGl, "gl", [](int) -> std::string { return "this build has no OpenGL (SACCADE_GL)"; },
-                        nullptr};
+const BackendRow kGlRow{Backend::kGl, "gl", kGlTraits,
+                        [](int) -> std::string { return "this build has no OpenGL (SACCADE_GL)"; }, nullptr};
 namespace gl {
 class EglCurrent {};
 }  // namespace gl
@@ -28,7 +28,7 @@ std::unique_ptr<SharedGlBuffer> share_gl_buffer(unsigned, int) {
 }
 #endif
 #if !defined(SACCADE_CUDA)
-const BackendRow kCudaRow{Backend::kCuda, "cuda",
+const BackendRow kCudaRow{Backend::kCuda, "cuda", kCudaTraits,
                           [](int) -> std::string { return "this build has no CUDA (SACCADE_CUDA)"; }, nullptr};
 #endif
 
@@ -55,6 +55,30 @@ const char* name(Backend backend) { return row_of(backend).name; }
 
 std::string backend_choices() { return choices("|"); }
 
+const BackendTraits& traits(Backend backend) { return row_of(backend).traits; }
+
+const BackendTraits* traits_of(std::string_view asked) {
+  for (const BackendRow* row : kBackends) {
+    if (asked == row->name) return &row->traits;
+  }
+  return nullptr;
+}
+
+std::string backends_that(bool BackendTraits::*can) {
+  std::string list;
+  for (const BackendRow* row : kBackends) {
+    if (row->traits.*can) list.append(list.empty() ? "" : "|").append(row->name);
+  }
+  return list;
+}
+
+Backend first_that(bool BackendTraits::*can) {
+  for (const BackendRow* row : kBackends) {
+    if (row->traits.*can) return row->backend;
+  }
+  throw UsageError("no backend can do that");
+}
+
 std::string why_unavailable(Backend backend, int device) { return row_of(backend).why_unavailable(device); }
 
 Backend choose_backend(const std::string& asked, std::string& reason, int device) {
@@ -78,7 +102,7 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
 }
 
 bool suits_any_thread(Backend backend, UploadPath upload) {
-  return backend == Backend::kCpu || (backend == Backend::kCuda && upload != UploadPath::kPbo);
+  return traits(backend).any_thread && upload != UploadPath::kPbo;
 }
 
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout) {

@@ -51,13 +51,30 @@ bool suits_any_thread(Backend backend, UploadPath upload);
 // what is not there.
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout);
 
+// What a backend can do, built in or not.
+struct BackendTraits {
+  bool draws = false;       // OpenGL can draw its textures: the viewer's
+  bool uploads = false;     // frames reach it by one of several ways: UploadPath
+  bool decodes = false;     // frames can be decoded on the device that has the texture
+  bool any_thread = false;  // its textures belong to no thread, but where they are OpenGL's (UploadPath::kPbo)
+};
+const BackendTraits& traits(Backend backend);
+const BackendTraits* traits_of(std::string_view asked);  // by its name; null: none has it, as "auto"
+// All that can: "gl|cuda". The first of them is what is taken where none is asked for.
+std::string backends_that(bool BackendTraits::*can);
+Backend first_that(bool BackendTraits::*can);
+
 // What a backend is made of. Each has one of these, in its own file; backend.cpp lists them.
 struct BackendRow {
   Backend backend;
   const char* name;
+  BackendTraits traits;
   std::string (*why_unavailable)(int device);
   std::unique_ptr<Texture> (*make)(const BackendConfig& config, const PyramidLayout& layout);
 };
+// The traits of those that a build may leave out.
+inline constexpr BackendTraits kGlTraits{.draws = true, .uploads = true};
+inline constexpr BackendTraits kCudaTraits{.draws = true, .uploads = true, .decodes = true, .any_thread = true};
 extern const BackendRow kCpuRow;
 extern const BackendRow kGlRow;
 extern const BackendRow kCudaRow;

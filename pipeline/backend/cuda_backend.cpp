@@ -48,6 +48,6 @@ std::unique_ptr<Texture> make_cuda_gl_texture(const BackendConfig&, const Pyrami
 }
 #endif
 
-const BackendRow kCudaRow{Backend::kCuda, "cuda", why_not, make};
+const BackendRow kCudaRow{Backend::kCuda, "cuda", kCudaTraits, why_not, make};
 
 }  // namespace saccade

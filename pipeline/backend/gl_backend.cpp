@@ -43,6 +43,6 @@ std::unique_ptr<Texture> make(const BackendConfig& config, const PyramidLayout& 
 
 }  // namespace
 
-const BackendRow kGlRow{Backend::kGl, "gl", why_not, make};
+const BackendRow kGlRow{Backend::kGl, "gl", kGlTraits, why_not, make};
 
 }  // namespace saccade

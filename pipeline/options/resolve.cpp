@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/backend/backend.h"
 #include "pipeline/options/option_error.h"
+#include "pipeline/options/values.h"
 #include "pipeline/run/ignore_mask.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 
@@ -27,17 +29,23 @@ void check_fixation(const StreamOptions& options) {
 
 void settle_backend(StreamOptions& options, StreamUse use) {
   if (use == StreamUse::kInspect) return;
-  if (use == StreamUse::kDraw && options.backend == name(Backend::kCpu)) {
-    throw OptionError::naming("backend", "pictures are drawn from OpenGL's textures; use {backend} gl, cuda or auto",
+  const bool draws = use == StreamUse::kDraw;
+  const BackendTraits* asked = traits_of(options.backend);
+  if (draws && asked != nullptr && !asked->draws) {
+    throw OptionError::naming("backend",
+                              fmt::format("pictures are drawn from OpenGL's textures; use {{backend}} {}",
+                                          or_list(backends_that(&BackendTraits::draws) + "|auto")),
                               options.backend);
   }
-  const bool drawn_by_default = use == StreamUse::kDraw && options.backend == kAutoBackend;
-  options.pipeline.backend = drawn_by_default
-                                 ? Backend::kGl
+  options.pipeline.backend = draws && options.backend == kAutoBackend
+                                 ? first_that(&BackendTraits::draws)
                                  : choose_backend(options.backend, options.backend_reason, options.pipeline.device);
-  if (options.pipeline.backend == Backend::kCpu && options.pipeline.upload != UploadPath::kAuto) {
-    throw OptionError::naming("upload", "backend cpu uploads to no GPU; use {backend} gl or cuda, or leave it out",
-                              name(options.pipeline.upload));
+  if (!traits(options.pipeline.backend).uploads && options.pipeline.upload != UploadPath::kAuto) {
+    throw OptionError::naming(
+        "upload",
+        fmt::format("backend {} uploads to no GPU; use {{backend}} {}, or leave it out", name(options.pipeline.backend),
+                    or_list(backends_that(&BackendTraits::uploads))),
+        name(options.pipeline.upload));
   }
 }
 
@@ -46,7 +54,7 @@ void settle_decoder(StreamOptions& options) {
   options.source.hwdec = HwDecode::kNo;
   options.source.why_no_hwdec.clear();
   options.source.require_hwdec = options.source.keep_on_device = false;
-  const bool on_device = options.pipeline.backend == Backend::kCuda;
+  const bool on_device = traits(options.pipeline.backend).decodes;
   const bool asked = options.hwdec == HwDecode::kCuda || options.require_hwdec;
   if (options.hwdec == HwDecode::kNo || (!asked && !on_device)) return;
   if (!asked && !options.source.filters.empty()) {

@@ -51,7 +51,7 @@ MAY_USE = {
                      "pipeline/backend", "pipeline/run/changed"),
     "pipeline/run/work": (),
     "pipeline/options": ("kernels", "pipeline", "pipeline/source/frame", "pipeline/source/ffmpeg", "pipeline/gaze",
-                         "pipeline/run"),
+                         "pipeline/backend", "pipeline/run"),
     "capi": ("gpu", "gpu/cuda", "kernels", "kernels/tensor", "pipeline", "pipeline/source/push", "pipeline/source",
              "pipeline/gaze", "pipeline/backend", "pipeline/run", "pipeline/options"),
     "ui/picture": ("gpu/gl", "kernels/shared", "kernels", "kernels/gl", "pipeline/source/frame", "pipeline/run"),
