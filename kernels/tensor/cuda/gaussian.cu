@@ -75,6 +75,18 @@ __device__ __forceinline__ void load_gaussians(const GaussianArgs& args, int b, 
   }
 }
 
+// A lane's R points, 32 apart; what lies beyond the last one is the last one again.
+template <class V, int D, int R>
+__device__ __forceinline__ void load_points(const GaussianArgs& args, int b, int first_point, V (&x)[R][D]) {
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const int p = min(first_point + r * 32, args.points - 1);
+#pragma unroll
+    for (int i = 0; i < D; ++i)
+      x[r][i] = static_cast<const V*>(args.x)[(static_cast<long long>(b) * args.points + p) * D + i];
+  }
+}
+
 // Adds the warps' sums in order; then calls write(r, words) in the first warp for each of a lane's R owners.
 template <class V, int R, int kWords, class Write>
 __device__ __forceinline__ void join_warps(V (&sums)[R][kWords], const Write& write) {
@@ -107,13 +119,7 @@ __global__ void __launch_bounds__(kThreads)
   const int first_point = static_cast<int>(blockIdx.x) * 32 * R + static_cast<int>(threadIdx.x) % 32;
   V x[R][D];
   V sums[R][K] = {};
-#pragma unroll
-  for (int r = 0; r < R; ++r) {
-    const int p = min(first_point + r * 32, args.points - 1);
-#pragma unroll
-    for (int i = 0; i < D; ++i)
-      x[r][i] = static_cast<const V*>(args.x)[(static_cast<long long>(b) * args.points + p) * D + i];
-  }
+  load_points<V, D, R>(args, b, first_point, x);
   const Slice slice = slice_of(args.gaussians);
   const V most_q = static_cast<V>(args.most_q);
   for (int first = slice.first; first < slice.last; first += kTile) {
@@ -152,13 +158,7 @@ __global__ void __launch_bounds__(kThreads)
   const int first_point = static_cast<int>(blockIdx.x) * 32 * R + static_cast<int>(threadIdx.x) % 32;
   V x[R][D];
   V sums[R][D] = {};
-#pragma unroll
-  for (int r = 0; r < R; ++r) {
-    const int p = min(first_point + r * 32, args.points - 1);
-#pragma unroll
-    for (int i = 0; i < D; ++i)
-      x[r][i] = static_cast<const V*>(args.x)[(static_cast<long long>(b) * args.points + p) * D + i];
-  }
+  load_points<V, D, R>(args, b, first_point, x);
   const Slice slice = slice_of(args.gaussians);
   const V most_q = static_cast<V>(args.most_q);
   for (int channel = 0; channel < args.channels; channel += K) {

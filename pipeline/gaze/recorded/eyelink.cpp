@@ -73,19 +73,13 @@ class AscReader {
 
   // "t x y pupil ...", or of both eyes "t xl yl pl xr yr pr ...".
   void take_sample() {
-    RawLook look{number(0), 0, 0, number_, LookKind::kMissing};
-    int eyes = 0;
+    const double time = number(0);
+    MeanOfEyes mean;
     for (std::size_t eye = 0; eye < (both_eyes_ ? 2U : 1U); ++eye) {
       const double x = number(1 + 3 * eye), y = number(2 + 3 * eye);
-      if (!std::isfinite(x) || !std::isfinite(y)) continue;
-      look.x += x;
-      look.y += y;
-      ++eyes;
+      mean.add(x, y);
     }
-    look.x = eyes > 0 ? look.x / eyes : kNan;
-    look.y = eyes > 0 ? look.y / eyes : kNan;
-    if (eyes > 0) look.kind = LookKind::kSeen;
-    samples_.push_back(look);
+    samples_.push_back({time, mean.x(), mean.y(), number_, mean.sees() ? LookKind::kSeen : LookKind::kMissing});
   }
 
   // "SAMPLES GAZE LEFT RIGHT RATE 500.00 ..."

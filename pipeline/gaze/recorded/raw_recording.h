@@ -1,7 +1,9 @@
 // A gaze file as it was read, in its own units: before it is judged what of it can be followed.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +21,25 @@ struct RawLook {
   int line = 0;
   LookKind kind = LookKind::kSeen;
   std::int64_t fixation = -1;  // runs of rows with the same number are one fixation; -1: this row stands alone
+};
+
+// The mean of the eyes that see: both coordinates of one are numbers. NaN where none does.
+class MeanOfEyes {
+ public:
+  void add(double x, double y) {
+    if (!std::isfinite(x) || !std::isfinite(y)) return;
+    x_ += x;
+    y_ += y;
+    ++eyes_;
+  }
+  bool sees() const { return eyes_ > 0; }
+  double x() const { return mean(x_); }
+  double y() const { return mean(y_); }
+
+ private:
+  double mean(double sum) const { return sees() ? sum / eyes_ : std::numeric_limits<double>::quiet_NaN(); }
+  double x_ = 0, y_ = 0;
+  int eyes_ = 0;
 };
 
 struct RawRecording {

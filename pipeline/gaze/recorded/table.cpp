@@ -166,18 +166,14 @@ class TableReader {
   }
   double coordinate(int column) const { return is_missing(field(column)) ? kNan : number(column); }
 
-  // The mean of the eyes that see.
   void place(RawLook& look) const {
-    int eyes = 0;
+    MeanOfEyes mean;
     for (std::size_t eye = 0; eye < columns_.x.size(); ++eye) {
       const double x = coordinate(columns_.x[eye]), y = coordinate(columns_.y[eye]);
-      if (!std::isfinite(x) || !std::isfinite(y)) continue;
-      look.x += x;
-      look.y += y;
-      ++eyes;
+      mean.add(x, y);
     }
-    look.x = eyes > 0 ? look.x / eyes : kNan;
-    look.y = eyes > 0 ? look.y / eyes : kNan;
+    look.x = mean.x();
+    look.y = mean.y();
     if (columns_.plain) {  // an error names the value that it was
       look.x = coordinate(columns_.x[0]);
       look.y = coordinate(columns_.y[0]);
