@@ -151,8 +151,8 @@ TEST_F(OverlayDraw, Panels_LieBesideThePictureOrFold) {
 }
 
 // Also in a page of 700x500 on a screen of two pixels a point: two panels would leave a slit of the picture.
-TEST_F(OverlayDraw, WhereTwoPanelsLeaveTooLittle_TheyAreOne) {
-  for (const int points_wide : {1280, 1100, 900, 700, 600}) {
+TEST_F(OverlayDraw, WhereTwoPanelsLeaveASlit_TheyAreOne) {
+  for (const int points_wide : {1280, 760, 700, 600}) {
     for (const int scale : {1, 2}) {
       for (int pass = 0; pass < 3; ++pass) {
         layer_->begin(points_wide * scale, 500 * scale, static_cast<float>(scale));
@@ -186,8 +186,7 @@ TEST_F(OverlayDraw, NarrowWindow_HasHalfTransparentPanels) {
     return static_cast<int>(rgba[2]);
   };
   EXPECT_LT(blue_under(1280), 40);  // beside it
-  EXPECT_LT(blue_under(800), 40);   // one panel, beside it
-  const int through = blue_under(500);
+  const int through = blue_under(800);
   EXPECT_GT(through, 60);
   EXPECT_LT(through, 140);
   for (const PixelRect& covered : overlay_->covered()) EXPECT_GE(covered.top, kHeight - 40);  // the bar alone

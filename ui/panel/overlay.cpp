@@ -20,7 +20,8 @@ namespace {
 
 constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
 constexpr float kMarginPoints = 8;
-constexpr float kLeastShare = 0.4f;  // of the window's width for the picture between panels
+constexpr float kLeastShare = 0.4f;  // of the window's width for the picture beside panels
+constexpr float kLeastSlit = 0.1f;   // between two panels over the picture
 constexpr double kMessage_s = 4;
 constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                               ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
@@ -170,9 +171,8 @@ struct Overlay::State {
   };
 };
 
-// Open panels lie beside the picture where enough of the window's width is left for it. Where two leave too little they
-// are one; where that one does, it lies over the picture. The legend lies below the picture, between panels that are
-// beside it.
+// Open panels lie beside the picture where enough of the window's width is left for it, else over it; two that would
+// cover nearly all of it are one. The legend lies below the picture, between panels that are beside it.
 void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
@@ -205,7 +205,7 @@ float Overlay::State::width_of(float panel_points) {
 
 bool Overlay::State::both_fit() {
   const float width = ImGui::GetIO().DisplaySize.x;
-  return width - width_of(kFactsPoints) - width_of(kSettingsPoints) >= kLeastShare * width;
+  return width - width_of(kFactsPoints) - width_of(kSettingsPoints) >= kLeastSlit * width;
 }
 
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {

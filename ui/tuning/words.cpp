@@ -1,6 +1,6 @@
 #include "ui/tuning/words.h"
 
-#include <cctype>
+#include <string_view>
 #include <utility>
 
 namespace saccade::ui {
@@ -9,8 +9,6 @@ namespace {
 // Options whose rows are called otherwise.
 constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
     {"fov-deg", "view angle"}, {"min-pixels", "min samples"}, {"patch-size", "patch size"}, {"m0", "M0"}};
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; }
 
 }  // namespace
 
@@ -66,19 +64,12 @@ const char* in_words(FixationPolicy policy) {
   return "";
 }
 
-std::string in_panel_words(std::string_view fault) {
-  std::string words;
-  while (!fault.empty()) {
-    std::size_t end = 0;
-    while (end < fault.size() && is_word(fault[end])) ++end;
-    std::string_view word = fault.substr(0, end == 0 ? 1 : end);
-    fault.remove_prefix(word.size());
-    for (const auto& [option, label] : kLabels) {
-      if (word == option) word = label;
-    }
-    words += word;
+std::string in_panel_words(const Fault& fault) {
+  Fault told = fault;
+  for (const auto& [option, label] : kLabels) {
+    if (fault.option == option) told.what.replace(0, option.size(), label);
   }
-  return words;
+  return one_line(told);
 }
 
 }  // namespace saccade::ui

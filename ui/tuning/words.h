@@ -2,8 +2,8 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
+#include "pipeline/error.h"
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/scanpath_policy.h"
 #include "ui/picture/view.h"
@@ -15,7 +15,7 @@ const char* in_words(View view, bool recorded = false);
 const char* in_words(LatticeKind kind);
 const char* in_words(FixationPolicy policy);
 
-// A fault of the pipeline, which calls settings by their options' names, with the panel's labels in their place.
-std::string in_panel_words(std::string_view fault);
+// A fault of the pipeline, in one line. A setting that it is about has the panel's label in place of its option's name.
+std::string in_panel_words(const Fault& fault);
 
 }  // namespace saccade::ui

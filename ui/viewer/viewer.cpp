@@ -138,7 +138,7 @@ bool Viewer::configure() {
     applied_ = wanted;
     return true;
   } catch (const Error& error) {
-    facts.message = in_panel_words(one_line(error.fault()));
+    facts.message = in_panel_words(error.fault());
     settings.pipeline = applied_;
     return false;
   }
@@ -196,7 +196,7 @@ void Viewer::step(Step step) {
       facts.pyramid = nullptr;
       throw;
     }
-    facts.message = in_panel_words(one_line(error.fault()));
+    facts.message = in_panel_words(error.fault());
     settings.pipeline = applied_ = good_;
     forget_frame();
     session_->rebuild(good_);
