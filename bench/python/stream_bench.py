@@ -6,6 +6,8 @@
     bench/python/stream_bench.py ahead CLIP...      a step of --work-ms for each emission, with and without prefetch
     bench/python/stream_bench.py others CLIP...     against PyNvVideoCodec, torchcodec, decord, PyAV, OpenCV: with torch
     bench/python/stream_bench.py others --device cuda CLIP...
+    bench/python/stream_bench.py threads CLIP...    1, 8 and 14 in threads of this process, on the GPU: Streams with
+                                                    patches on every frame against PyNvVideoCodec's bare decoders
 
 The others decode, make a pyramid by avg_pool2d and sample the same patches by grid_sample: of each level those that
 need it.
@@ -22,6 +24,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -286,10 +289,55 @@ def bench_others(clips: list[Path], pairs: int, device: str, most: int) -> None:
                 )
 
 
+# ---- many in one process ---------------------------------------------------------------------------------------------
+
+
+def bare_frames(clip: Path) -> int:
+    """All frames by PyNvVideoCodec's ThreadedDecoder as NVDEC makes them, used for nothing."""
+    import PyNvVideoCodec
+
+    decoder = PyNvVideoCodec.ThreadedDecoder(str(clip), buffer_size=16)
+    count = 0
+    while frames := decoder.get_batch_frames(8):
+        count += len(frames)
+    decoder.end()
+    return count
+
+
+def stream_frames(clip: Path) -> int:
+    """All frames by a Stream, their patches left on the GPU."""
+    return sum(1 for _ in sc.Stream(clip, device="cuda", every="frame"))
+
+
+def threads_rate(work: Callable[[Path], int], clip: Path, count: int) -> float:
+    """Frames a second of so many side by side, opening included."""
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(count) as pool:
+        frames = sum(pool.map(work, [clip] * count))
+    torch.cuda.synchronize()
+    return frames / (time.perf_counter() - begin)
+
+
+def bench_threads(clips: list[Path], pairs: int) -> None:
+    """Streams against bare decoders."""
+    print("| clip | threads | PyNvVideoCodec, frames/s | Stream, frames/s | ratio, median (min .. max) |")
+    print("|---|---|---|---|---|")
+    for clip in clips:
+        for count in (1, 8, 14):
+            works = {
+                name: partial(threads_rate, work, clip, count)
+                for name, work in (("Stream", stream_frames), ("bare", bare_frames))
+            }
+            rates = in_pairs(works, pairs)
+            bare, stream = (statistics.median(rates[name]) for name in ("bare", "Stream"))
+            found = f"| {clip.name} | {count} | {bare:.0f} | {stream:.0f} | {ratio(rates, 'Stream', 'bare')} |"
+            print(found, flush=True)
+
+
 def main() -> None:
-    """Run one of the four."""
+    """Run one of the five."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dump", "cost", "ahead", "others"])
+    parser.add_argument("what", choices=["dump", "cost", "ahead", "others", "threads"])
     parser.add_argument("clips", nargs="*", type=Path)
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--frames", type=int, default=300, help="of `others`: at most so many of a clip")
@@ -302,6 +350,8 @@ def main() -> None:
         parser.error("name a clip")
     elif arguments.what == "ahead":
         bench_ahead(arguments.clips, arguments.pairs, arguments.device, arguments.work_ms)
+    elif arguments.what == "threads":
+        bench_threads(arguments.clips, arguments.pairs)
     elif arguments.what == "dump":
         bench_dump(arguments.clips, arguments.pairs, arguments.device)
     else:

@@ -1,5 +1,5 @@
-// Many streams in one process: few are opened at a time, a fixed number runs, and one thread a device takes what is
-// ready through the pipelines.
+// Many streams in one process: few are opened at a time, a fixed number runs, and few threads take what is ready
+// through the pipelines.
 //
 //   next() --> openers --> slots: each decodes on its own thread --> launchers: step() --> closers: close()
 #pragma once
@@ -36,7 +36,7 @@ class StreamTask {
 struct StreamsConfig {
   int slots = 1;      // streams that run, or are on their way: bounds the memory
   int openers = 3;    // at a time: FFmpeg opens codecs under one lock, and a file system is asked by few
-  int launchers = 1;  // threads that step: one a device; as many as slots where pipelines work on the CPU
+  int launchers = 1;  // threads that step; as many as slots where pipelines work on the CPU
   int closers = 2;    // 0: a launcher closes what it stepped, as pipelines want that belong to a thread (OpenGL)
 };
 
