@@ -1,7 +1,8 @@
-// Many videos in one process, and what each part of the way costs: decoding alone, whole dumps, dumps that keep nothing
-// from one video to the next; by slots, launchers and openers. Starts once, so no process's start is in the rates.
+// Many videos in one process, and what each part of the way costs: decoding alone, with decoders that are kept, whole
+// dumps, dumps that keep nothing from one video to the next; by slots, launchers and openers. Starts once, so no
+// process's start is in the rates.
 //
-//   streams_bench [--backend cuda] [--device N] [--ways decoders,dumps,fresh] [--slots 8,14] [--launchers 1]
+//   streams_bench [--backend cuda] [--device N] [--ways decoders,kept,dumps,fresh] [--slots 8,14] [--launchers 1]
 //                 [--openers 3] [--copies 32] [--folder DIR] CLIP...
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@
 
 #include "app/cores.h"
 #include "app/dump/dump_task.h"
+#include "app/dump/kept.h"
 #include "app/log.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
@@ -29,7 +31,7 @@ namespace {
 
 struct Wanted {
   std::string backend = "cuda", device = "0", folder;
-  std::vector<std::string> ways{"decoders", "dumps", "fresh"}, clips;
+  std::vector<std::string> ways{"decoders", "kept", "dumps", "fresh"}, clips;
   std::vector<int> slots{8, 14}, launchers{1}, openers{3};
   int copies = 32;  // of each clip
 };
@@ -96,19 +98,20 @@ void dump_all(const Options& options, const StreamsConfig& config, bool keep, co
 void measure(const Options& given, const Wanted& wanted, const std::string& way, StreamsConfig config) {
   Options options = given;
   share_machine(options, config.slots, usable_cores());
+  keep_between_inputs(options, way == "kept" || way == "dumps" ? config.slots : 0);
   const std::string folder = wanted.folder + "/streams_bench";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   Inputs inputs(wanted);
   Total total;
   const auto begin = std::chrono::steady_clock::now();
-  if (way == "decoders") {
+  const bool alone = way == "decoders" || way == "kept";
+  if (alone) {
     decode_all(options, config.slots, inputs, total);
   } else {
     dump_all(options, config, way == "dumps", folder, inputs, total);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const bool alone = way == "decoders";
   fmt::print("| {} | {} | {} | {} | {:.0f} | {} |\n", way, config.slots, alone ? "-" : std::to_string(config.launchers),
              alone ? "-" : std::to_string(config.openers), static_cast<double>(total.frames) / seconds,
              total.failed.load());

@@ -11,7 +11,7 @@ function(saccade_sources variable)
       list(APPEND sources ${found})
     endif()
   endforeach()
-  list(FILTER sources EXCLUDE REGEX "/main/[^/]*$")
+  list(FILTER sources EXCLUDE REGEX "/(main|nvcuvid)/[^/]*$")
   if(NOT SACCADE_CUDA)
     list(FILTER sources EXCLUDE REGEX "/cuda/[^/]*$|/interop/[^/]*$|/cuda_[^/]*$")
   endif()
@@ -64,10 +64,10 @@ function(saccade_library target)
   saccade_compile_options(${target})
 endfunction()
 
-# saccade_test(NAME FOLDERS FOLDER... DEPENDS LIB... [SOURCES FILE...]): the *.cpp (and *.cu) of these folders of tests/,
-# and the files named, as one GoogleTest program.
+# saccade_test(NAME FOLDERS FOLDER... DEPENDS LIB... [SOURCES FILE...] [ENVIRONMENT NAME=VALUE]): the *.cpp (and *.cu) of
+# these folders of tests/, and the files named, as one GoogleTest program.
 function(saccade_test target)
-  cmake_parse_arguments(arg "" "" "FOLDERS;DEPENDS;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FOLDERS;DEPENDS;SOURCES;ENVIRONMENT" ${ARGN})
   set(sources)
   foreach(folder ${arg_FOLDERS})
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
@@ -87,5 +87,5 @@ function(saccade_test target)
   saccade_compile_options(${target})
   # Parameters by their short names: their values make lines of hundreds of columns.
   gtest_discover_tests(${target} NO_PRETTY_VALUES NO_PRETTY_TYPES DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${SACCADE_TEST_TIMEOUT})
+                       PROPERTIES TIMEOUT ${SACCADE_TEST_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()

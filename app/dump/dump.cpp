@@ -11,6 +11,7 @@
 #include "app/cores.h"
 #include "app/dump/dump_many.h"
 #include "app/dump/dump_run.h"
+#include "app/dump/kept.h"
 #include "app/exit_code.h"
 #include "app/input_identity.h"
 #include "app/options/hint_flags.h"
@@ -145,6 +146,7 @@ class Ends {
 
 void dump_one_by_one(const Options& options, const std::vector<DumpTarget>& targets, RunInterrupt& interrupt,
                      Ends& ends) {
+  keep_between_inputs(options, 0);
   for (const DumpTarget& target : targets) {
     if (interrupt.requested()) return;
     try {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "app/cores.h"
+#include "app/dump/kept.h"
 
 namespace saccade {
 namespace {
@@ -74,6 +75,7 @@ void dump_many(const Options& options, const std::vector<DumpTarget>& targets, i
                const std::function<bool(const DumpTarget&, const DumpEnd&)>& on_end) {
   Options shared = options;
   share_machine(shared, jobs, usable_cores());
+  keep_between_inputs(shared, jobs);
   ManyLine line(options.progress == ProgressMode::kAuto && isatty(STDERR_FILENO) != 0, targets.size());
   std::size_t at = 0;
   std::atomic<bool> stopped{false};

@@ -1,7 +1,11 @@
 #include "app/dump/dump_task.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "gpu/nvdec/kept_decoders.h"
 
 namespace saccade {
 namespace {
@@ -73,11 +77,25 @@ StreamTask::Step DumpTask::step() {
 
 void DumpTask::fail(std::exception_ptr error) { error_ = std::move(error); }
 
+// All is done again by a new decoder where a used one may have shown another video's pictures.
+DumpOutcome DumpTask::finish() {
+  if (!run_->may_show_another() || interrupt_.requested()) return run_->finish();
+  spdlog::debug("{}: is damaged, and decoded again by a new decoder", job_.uri);
+  run_->give_up();
+  run_.reset();
+  Options again = job_.options;
+  again.dump.overwrite = true;
+  again.dump.resume = false;
+  const NewDecoders fresh;
+  DumpRun run(again, job_.uri, job_.directory, interrupt_, {}, job_.kept);
+  return run.all();
+}
+
 void DumpTask::close() {
   DumpEnd end;
   try {
     if (error_ == nullptr) {
-      end.outcome = run_->finish();
+      end.outcome = finish();
     } else if (run_ != nullptr) {
       run_->give_up();
     }

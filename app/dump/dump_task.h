@@ -48,6 +48,7 @@ class DumpTask final : public StreamTask {
 
  private:
   void begin();
+  DumpOutcome finish();
   DumpJob job_;
   RunInterrupt& interrupt_;
   std::unique_ptr<DumpRun> run_;

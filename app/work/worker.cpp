@@ -19,6 +19,7 @@
 
 #include "app/commands.h"
 #include "app/dump/dump_task.h"
+#include "app/dump/kept.h"
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/options/hint_flags.h"
@@ -134,6 +135,7 @@ class Worker {
     options_.dump.hash_input = false;
     options_.progress = ProgressMode::kNone;
     share_machine(options_, first.at("share"), first.at("cores"));
+    keep_between_inputs(options_, jobs_);
   }
 
   void run() {

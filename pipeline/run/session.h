@@ -83,6 +83,8 @@ struct SessionFacts {
 
   // The input was not whole: what decoded was kept.
   bool damaged() const { return !source.damage().empty() || source.truncated || !fault.what.empty(); }
+  // Where something failed, pixels may be another video's, whose pictures the decoder held: keep_decoders().
+  bool may_show_another() const { return source.decoder_used && (source.decoder_erred || damaged()); }
   DurationHistogram& time(Stage stage) { return times[static_cast<std::size_t>(stage)]; }
   const DurationHistogram& time(Stage stage) const { return times[static_cast<std::size_t>(stage)]; }
 };

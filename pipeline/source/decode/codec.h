@@ -15,10 +15,11 @@ namespace saccade {
 // codecs keep slice threads.
 
 // Note [New decoders]
-// Every stream gets a new decoder, also where many of one kind follow each other. A flushed decoder of FFmpeg's is fit
-// for another place in the same stream, not for another stream: HEVC's keeps the display orientation of an SEI message,
-// and so would rotate the next video; H.264's keeps parameter sets that came between pictures, and what it learned of
-// their order. Nor would it save much: to open one takes less than 0.1 ms, and H.264's drops NVDEC's part at a flush.
+// Every stream gets a new decoder of FFmpeg's, also where many of one kind follow each other. A flushed one is fit for
+// another place in the same stream, not for another stream: HEVC's keeps the display orientation of an SEI message, and
+// so would rotate the next video; H.264's keeps parameter sets that came between pictures, and what it learned of their
+// order. To open one takes less than 0.1 ms. What takes long is NVDEC's part, and that is kept below FFmpeg: Note [Kept
+// decoders] in gpu/nvdec/decoder_cache.h.
 
 // FFmpeg's decoder for the stream, on the device where that is asked for and FFmpeg can. Frame threads hold back a
 // frame each, so live streams get them only when threads were asked for. `log` gets its messages.

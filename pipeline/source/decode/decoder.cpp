@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <optional>
 #include <utility>
 
 #include "gpu/device_error.h"
+#include "gpu/nvdec/kept_decoders.h"
 #include "pipeline/error.h"
 #include "pipeline/source/convert/picture.h"
 #include "pipeline/source/decode/describe.h"
@@ -45,6 +47,7 @@ class Decoder final : public FrameSource {
 
  private:
   ReadStatus produce(Frame& out);
+  void note_decoders();
   void note_off_device(const AVFrame& frame);
   void fail(Fault fault);
   void open_first();
@@ -58,6 +61,7 @@ class Decoder final : public FrameSource {
   std::optional<PictureStage> picture_;  // likewise
   StreamInfo info_;
   Frame first_;
+  void* device_stream_ = nullptr;  // where the GPU decodes; null: it doesn't
   bool failed_ = false;
   Fault fault_;
 };
@@ -78,6 +82,7 @@ ReadStatus Decoder::produce(Frame& out) {
       return status;
     }
     if (info_.codec.empty()) describe_input(*times_, *frame, config_, info_);
+    if (is_on_device(*frame)) device_stream_ = device_place(*frame).stream;
     if (info_.hwdec != HwDecode::kNo && !is_on_device(*frame)) note_off_device(*frame);
     if (!picture_->push(std::move(frame), time, times_->video())) return ReadStatus::kEnd;
   }
@@ -127,6 +132,7 @@ ReadStatus Decoder::next(Frame& out) {
   const FfmpegLog::Scope scope(ffmpeg_log_);
   try {
     const ReadStatus status = produce(out);
+    if (status == ReadStatus::kEnd) note_decoders();
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
     return status;
   } catch (const Error& e) {
@@ -139,9 +145,18 @@ ReadStatus Decoder::next(Frame& out) {
   return ReadStatus::kFailed;
 }
 
+// The GPU conceals what it can't decode, and FFmpeg doesn't ask.
+void Decoder::note_decoders() {
+  const DecodersOfStream decoders = decoders_of(device_stream_);
+  counters_.decoder_used = decoders.used;
+  counters_.decoder_erred = decoders.erred;
+  counters_.frames_corrupt = std::max(counters_.frames_corrupt, decoders.failed_shown);
+}
+
 // In the middle of a stream all but a device's failure is the input's: settings were checked with the first frame.
 void Decoder::fail(Fault fault) {
   failed_ = true;
+  note_decoders();
   fault_ = std::move(fault);
   fault_.what = fmt::format("{}: frame {}: {}", config_.uri, counters_.frames, fault_.what);
   if (fault_.kind != ErrorKind::kUnavailable) fault_.kind = ErrorKind::kInput;

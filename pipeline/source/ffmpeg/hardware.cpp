@@ -16,6 +16,7 @@
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/stream.h"
 #include "gpu/device_error.h"
+#include "gpu/nvdec/kept_decoders.h"
 #endif
 
 extern "C" {
@@ -61,7 +62,9 @@ int make_device(int device, BufferPtr& made) {
   auto* own = new OwnStream(device);
   context.user_opaque = static_cast<DevicePlace*>(own);
   context.free = [](AVHWDeviceContext* gone) {
-    delete static_cast<OwnStream*>(static_cast<DevicePlace*>(gone->user_opaque));
+    auto* place = static_cast<DevicePlace*>(gone->user_opaque);
+    forget_decoders_of(place->stream);
+    delete static_cast<OwnStream*>(place);
   };
   cuda.stream = own->cuda.get();
   return av_hwdevice_ctx_init(made.get());

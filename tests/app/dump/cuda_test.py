@@ -63,6 +63,35 @@ class WithDevice(ClipTest):
         self.assertRegex(machine()["hwdec"][0]["detail"], r"NVDEC: .*h264 8\S* bit up to \d{4,}x\d{4,}.*hevc 8/10")
         self.assertRegex(CUDA["detail"], r"driver .*for CUDA \d+\.\d, .+ \(compute \d+\.\d, ")
 
+    def test_many_at_once_are_as_alone(self):
+        """Decoders go from one input to the next, and no picture with them: also where an input is damaged."""
+        inputs = self.folder / "inputs"
+        inputs.mkdir()
+        whole = [path for path in self.clips if path.stat().st_size < 8 << 20][:2]
+        names = []
+        for number in range(4):
+            for clip in whole:
+                content = bytearray(clip.read_bytes())
+                if number % 2:
+                    places = np.random.default_rng(number).integers(len(content) // 20, len(content) // 8, 40)
+                    for place in places:
+                        content[place] ^= 0x5a
+                names.append(f"{number}-{clip.name}")
+                (inputs / names[-1]).write_bytes(content)
+        options = ("--backend", "cuda", "--require-hwdec", "--lattice", "uniform", "--lod", "1", "--every", "5", "--frames", "90")
+        many = saccade("dump", *(inputs / name for name in names), "-o", self.folder / "many", "--jobs", "2", "--log-level",
+                       "debug", *options, text=True)
+        self.assertIn("decoders are kept, 2 at most", many.stderr)
+        self.assertIn("is damaged, and decoded again by a new decoder", many.stderr)
+        for name in names:
+            with self.subTest(input=name):
+                alone = self.folder / f"alone-{name}"
+                done = saccade("dump", inputs / name, "-o", alone, *options, text=True)
+                self.assertEqual("is damaged" in done.stderr, name[0] in "13", "concealed by the GPU, and said")
+                found = self.folder / "many" / name
+                for array in ("patches", "index", "changed"):
+                    np.testing.assert_array_equal(np.load(found / f"{array}.npy"), np.load(alone / f"{array}.npy"), array)
+
     def test_no_memory_left(self):
         """A device that others have filled: exit 69, naming the call; nothing half made."""
         code = ("import torch, sys\nheld = []\n"

@@ -1,0 +1,86 @@
+// NVDEC's decoders, kept when FFmpeg destroys them and given to the next that wants one like it.
+#pragma once
+
+#include <ffnvcodec/dynlink_cuda.h>
+#include <ffnvcodec/dynlink_cuviddec.h>
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace saccade {
+
+// Note [Kept decoders]
+// To make one of NVDEC's decoders takes 40 ms and to destroy one 235 (H200, driver 580), and others wait meanwhile: of
+// clips of 10 s, 14 decoders side by side give 3,000 frames/s that way and 3,900 when they are kept. FFmpeg has no way
+// to keep one. So FFmpeg is given these calls for the driver's (gpu/nvcuvid): what it destroys goes on to the next
+// decoder of the same codec, format and size.
+// The surfaces of a used decoder hold pictures of another video. A stream that is whole never shows them: each picture
+// is written before it is shown or referred to. A damaged one may, and so may one whose picture NVDEC couldn't decode,
+// which FFmpeg doesn't ask. DecoderUse says so of a stream, and its pixels are then not to be kept. NVDEC tells what
+// failed for H.264 and HEVC; decoders of other codecs are never kept.
+
+// The driver's calls, as the cache makes them.
+struct NvdecCalls {
+  std::function<tcuvidCreateDecoder> create;
+  std::function<tcuvidDestroyDecoder> destroy;
+  std::function<tcuvidDecodePicture> decode;
+  std::function<tcuvidMapVideoFrame64> map;
+  std::function<tcuvidGetDecodeStatus> status;
+  std::function<CUcontext()> context;  // the calling thread's current one
+};
+
+// What came of the decoders that worked for one CUDA stream.
+struct DecoderUse {
+  bool used = false;              // one of them had worked for another before
+  bool erred = false;             // a picture was not decoded whole, or it isn't known that it was
+  std::int64_t failed_shown = 0;  // pictures that were given out and not decoded whole
+};
+
+// Any thread. The calls return what the driver's return.
+class DecoderCache {
+ public:
+  explicit DecoderCache(NvdecCalls calls) : calls_(std::move(calls)) {}
+
+  void keep(int most);     // used and idle together; 0, as at first: none are kept
+  void make_new(bool on);  // calls add up: while one is in force, no decoder is given out again
+  DecoderUse use(CUstream stream) const;
+  void forget(CUstream stream);  // before the handle is used again
+
+  CUresult create(CUvideodecoder* decoder, CUVIDDECODECREATEINFO* wanted);
+  CUresult destroy(CUvideodecoder decoder);
+  CUresult decode(CUvideodecoder decoder, CUVIDPICPARAMS* picture);
+  CUresult map(CUvideodecoder decoder, int picture, unsigned long long* address, unsigned* pitch,
+               CUVIDPROCPARAMS* params);
+
+ private:
+  struct Decoder {
+    CUvideodecoder handle = nullptr;
+    CUVIDDECODECREATEINFO made{};
+    CUcontext context = nullptr;
+    bool used = false;          // has worked for another
+    bool erred = false;         // since it was given out
+    CUstream stream = nullptr;  // of the last picture
+    std::set<int> unseen;       // pictures that were decoded and not yet mapped
+  };
+  using DecoderPtr = std::unique_ptr<Decoder>;
+
+  DecoderPtr take_idle(const CUVIDDECODECREATEINFO& wanted, CUcontext context);
+  DecoderPtr take_surplus();
+  Decoder* find(CUvideodecoder handle);
+  bool check(Decoder& decoder, int picture);
+
+  const NvdecCalls calls_;
+  mutable std::mutex mutex_;  // of all below; never held in a call that makes or destroys
+  int most_ = 0;
+  int make_new_ = 0;
+  std::map<CUvideodecoder, DecoderPtr> busy_;
+  std::list<DecoderPtr> idle_;  // the longest idle first
+  std::map<CUstream, DecoderUse> uses_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,244 @@
+#include "gpu/nvdec/decoder_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace saccade {
+namespace {
+
+CUstream stream_of(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
+
+// A driver that counts: decoders are numbers from 1 on.
+struct FakeDriver {
+  std::mutex mutex;
+  std::vector<bool> alive{false};
+  std::vector<std::uintptr_t> destroyed;
+  cuvidDecodeStatus status = cuvidDecodeStatus_Success;
+  CUcontext context = reinterpret_cast<CUcontext>(std::uintptr_t{7});
+
+  static std::uintptr_t number(CUvideodecoder decoder) { return reinterpret_cast<std::uintptr_t>(decoder); }
+
+  NvdecCalls calls() {
+    return {[this](CUvideodecoder* made, CUVIDDECODECREATEINFO* wanted) {
+              wanted->Reserved1 = wanted->ulMaxWidth = 4096;  // the real one writes there, too
+              const std::lock_guard lock(mutex);
+              *made = reinterpret_cast<CUvideodecoder>(alive.size());
+              alive.push_back(true);
+              return CUDA_SUCCESS;
+            },
+            [this](CUvideodecoder decoder) {
+              const std::lock_guard lock(mutex);
+              EXPECT_TRUE(alive.at(number(decoder)));
+              alive.at(number(decoder)) = false;
+              destroyed.push_back(number(decoder));
+              return CUDA_SUCCESS;
+            },
+            [](CUvideodecoder, CUVIDPICPARAMS*) { return CUDA_SUCCESS; },
+            [](CUvideodecoder, int, unsigned long long*, unsigned*, CUVIDPROCPARAMS*) { return CUDA_SUCCESS; },
+            [this](CUvideodecoder, int, CUVIDGETDECODESTATUS* out) {
+              out->decodeStatus = status;
+              return CUDA_SUCCESS;
+            },
+            [this] { return context; }};
+  }
+  std::size_t made() const { return alive.size() - 1; }
+  std::size_t living() const { return static_cast<std::size_t>(std::count(alive.begin(), alive.end(), true)); }
+};
+
+CUVIDDECODECREATEINFO info_of(unsigned long width = 1920, cudaVideoCodec codec = cudaVideoCodec_H264) {
+  CUVIDDECODECREATEINFO info{};
+  info.CodecType = codec;
+  info.ChromaFormat = cudaVideoChromaFormat_420;
+  info.ulWidth = info.ulTargetWidth = width;
+  info.ulHeight = info.ulTargetHeight = 1088;
+  info.ulNumDecodeSurfaces = info.ulNumOutputSurfaces = 10;
+  return info;
+}
+
+class Kept : public testing::Test {
+ protected:
+  explicit Kept(int most = 4) { cache.keep(most); }
+  CUvideodecoder make(CUVIDDECODECREATEINFO info = info_of()) {
+    CUvideodecoder decoder = nullptr;
+    EXPECT_EQ(cache.create(&decoder, &info), CUDA_SUCCESS);
+    return decoder;
+  }
+  void decode(CUvideodecoder decoder, int picture, bool second_field = false) {
+    CUVIDPICPARAMS params{};
+    params.CurrPicIdx = picture;
+    params.second_field = second_field ? 1 : 0;
+    EXPECT_EQ(cache.decode(decoder, &params), CUDA_SUCCESS);
+  }
+  void map(CUvideodecoder decoder, int picture, CUstream stream) {
+    CUVIDPROCPARAMS params{};
+    params.output_stream = stream;
+    unsigned long long address = 0;
+    unsigned pitch = 0;
+    EXPECT_EQ(cache.map(decoder, picture, &address, &pitch, &params), CUDA_SUCCESS);
+  }
+  void show(CUvideodecoder decoder, CUstream stream) {
+    decode(decoder, 0);
+    map(decoder, 0, stream);
+  }
+
+  FakeDriver driver;
+  DecoderCache cache{driver.calls()};
+};
+
+TEST_F(Kept, Destroyed_GoesToTheNextLikeIt) {
+  const CUvideodecoder first = make();
+  cache.destroy(first);
+  EXPECT_EQ(make(), first);
+  EXPECT_NE(make(), first);  // that one is at work
+  EXPECT_EQ(driver.made(), 2U);
+  EXPECT_TRUE(driver.destroyed.empty());
+}
+
+TEST_F(Kept, AnotherKind_IsMadeNew) {
+  const CUvideodecoder first = make();
+  cache.destroy(first);
+  std::vector<CUVIDDECODECREATEINFO> others(5, info_of());
+  others[0].ulWidth = 1280;
+  others[1].CodecType = cudaVideoCodec_HEVC;
+  others[2].bitDepthMinus8 = 2;
+  others[3].display_area.right = 1912;
+  others[4].ulNumDecodeSurfaces = 11;
+  cache.keep(9);
+  for (const CUVIDDECODECREATEINFO& other : others) EXPECT_NE(make(other), first);
+  driver.context = nullptr;
+  EXPECT_NE(make(), first);
+}
+
+TEST_F(Kept, FewerSurfaces_SuitToo) {
+  const CUvideodecoder first = make();
+  cache.destroy(first);
+  CUVIDDECODECREATEINFO fewer = info_of();
+  fewer.ulNumDecodeSurfaces = fewer.ulNumOutputSurfaces = 6;
+  EXPECT_EQ(make(fewer), first);
+}
+
+TEST_F(Kept, MoreThanAreKept_TheLongestIdleGoes) {
+  std::vector<CUvideodecoder> made;
+  for (unsigned long width = 100; width <= 400; width += 100) made.push_back(make(info_of(width)));
+  for (const CUvideodecoder decoder : made) cache.destroy(decoder);
+  EXPECT_EQ(driver.living(), 4U);
+  make(info_of(500));
+  make(info_of(600));
+  EXPECT_EQ(driver.living(), 4U);
+  EXPECT_EQ(driver.destroyed, (std::vector<std::uintptr_t>{1, 2}));
+  cache.keep(3);
+  EXPECT_EQ(driver.destroyed.back(), 3U);
+}
+
+TEST_F(Kept, MoreAtWorkThanAreKept_AreDestroyedAtTheirEnd) {
+  cache.keep(1);
+  const CUvideodecoder first = make(), second = make();
+  cache.destroy(first);
+  EXPECT_EQ(driver.living(), 1U);
+  cache.destroy(second);
+  EXPECT_EQ(make(), second);
+}
+
+TEST_F(Kept, Nothing_IsKeptByDefault) {
+  DecoderCache none(driver.calls());
+  CUVIDDECODECREATEINFO info = info_of();
+  CUvideodecoder decoder = nullptr;
+  none.create(&decoder, &info);
+  none.destroy(decoder);
+  EXPECT_EQ(driver.living(), 0U);
+}
+
+TEST_F(Kept, CodecThatTellsNoErrors_IsNotKept) {
+  for (const cudaVideoCodec codec : {cudaVideoCodec_VP9, cudaVideoCodec_AV1, cudaVideoCodec_MPEG2})
+    cache.destroy(make(info_of(640, codec)));
+  EXPECT_EQ(driver.living(), 0U);
+}
+
+TEST_F(Kept, Use_IsToldByTheStream) {
+  const CUvideodecoder first = make();
+  show(first, stream_of(1));
+  EXPECT_FALSE(cache.use(stream_of(1)).used);
+  cache.destroy(first);
+  show(make(), stream_of(2));
+  EXPECT_TRUE(cache.use(stream_of(2)).used);
+  EXPECT_FALSE(cache.use(stream_of(2)).erred);
+  EXPECT_FALSE(cache.use(stream_of(1)).used);
+  cache.forget(stream_of(2));
+  EXPECT_FALSE(cache.use(stream_of(2)).used);
+}
+
+TEST_F(Kept, FailedPicture_IsToldAndTheDecoderGoes) {
+  const CUvideodecoder decoder = make();
+  driver.status = cuvidDecodeStatus_Error_Concealed;
+  show(decoder, stream_of(1));
+  show(decoder, stream_of(1));
+  EXPECT_TRUE(cache.use(stream_of(1)).erred);
+  EXPECT_EQ(cache.use(stream_of(1)).failed_shown, 2);
+  cache.destroy(decoder);
+  EXPECT_EQ(driver.living(), 0U);
+}
+
+TEST_F(Kept, FailedPictureThatIsNotShown_IsToldWithTheNext) {
+  const CUvideodecoder decoder = make();
+  decode(decoder, 3);
+  driver.status = cuvidDecodeStatus_Error;
+  decode(decoder, 3);  // its surface is used again
+  driver.status = cuvidDecodeStatus_Success;
+  show(decoder, stream_of(1));
+  EXPECT_TRUE(cache.use(stream_of(1)).erred);
+  EXPECT_EQ(cache.use(stream_of(1)).failed_shown, 0);
+}
+
+TEST_F(Kept, SecondField_IsTheSamePicture) {
+  const CUvideodecoder decoder = make();
+  decode(decoder, 0);
+  driver.status = cuvidDecodeStatus_InProgress;
+  decode(decoder, 0, true);
+  driver.status = cuvidDecodeStatus_Success;
+  map(decoder, 0, stream_of(1));
+  EXPECT_FALSE(cache.use(stream_of(1)).erred);
+}
+
+TEST_F(Kept, MadeNew_WhileAsked) {
+  const CUvideodecoder first = make();
+  cache.destroy(first);
+  cache.make_new(true);
+  cache.make_new(true);
+  EXPECT_NE(make(), first);
+  cache.make_new(false);
+  EXPECT_NE(make(), first);
+  cache.make_new(false);
+  EXPECT_EQ(make(), first);
+}
+
+TEST_F(Kept, FromManyThreads_NoneIsGivenTwiceAndNoneIsLost) {
+  constexpr int kThreads = 8, kRounds = 500, kMost = 6;
+  cache.keep(kMost);
+  std::vector<std::atomic<int>> at_work(kThreads * kRounds + 1);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < kRounds; ++i) {
+        const CUvideodecoder decoder = make(info_of(100 * (1 + random() % 3)));
+        EXPECT_EQ(at_work.at(FakeDriver::number(decoder))++, 0);
+        show(decoder, stream_of(static_cast<std::uintptr_t>(t) + 1));
+        at_work.at(FakeDriver::number(decoder))--;
+        cache.destroy(decoder);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(driver.living(), static_cast<std::size_t>(kMost));
+  EXPECT_LT(driver.made(), static_cast<std::size_t>(kThreads * kRounds));
+  cache.keep(0);
+  EXPECT_EQ(driver.living(), 0U);
+}
+
+}  // namespace
+}  // namespace saccade
