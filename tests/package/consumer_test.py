@@ -87,6 +87,8 @@ class Installed(unittest.TestCase):
         expected = {"bin/saccade", "include/saccade/saccade.h", "include/saccade/saccade.hpp", "include/saccade/tensor.h"}
         expected |= {f"{lib}/{name}" for name in ("libsaccade.a", "libsaccade.so", f"libsaccade.so.{soversion(version)}",
                                                   f"libsaccade.so.{version}", "pkgconfig/saccade.pc")}
+        if (BUILD / "lib/saccade/libnvcuvid.so.1").exists():  # with CUDA
+            expected.add(f"{lib}/saccade/libnvcuvid.so.1")
         package = {name for name in files if name.startswith(f"{lib}/cmake/saccade/saccade-")}
         self.assertEqual(files - package, expected)
         self.assertGreaterEqual(len(package), 6)
