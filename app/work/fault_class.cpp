@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "pipeline/secrets.h"
+
 namespace saccade {
 namespace {
 
@@ -16,11 +18,15 @@ constexpr std::array<std::string_view, 19> kWords = {
 
 }  // namespace
 
-bool is_io(std::string_view what) {
+bool is_io(std::string what, std::string_view input) {
+  for (const std::string& name : {std::string(input), masked_uri(std::string(input))}) {
+    for (std::size_t at = name.empty() ? what.npos : what.find(name); at != what.npos; at = what.find(name, at))
+      what.erase(at, name.size());
+  }
   return std::any_of(kWords.begin(), kWords.end(),
-                     [what](std::string_view word) { return what.find(word) != std::string_view::npos; });
+                     [&what](std::string_view word) { return what.find(word) != std::string::npos; });
 }
 
-const char* class_of(const Fault& fault) { return is_io(fault.what) ? "io" : "input"; }
+const char* class_of(const Fault& fault, std::string_view input) { return is_io(fault.what, input) ? "io" : "input"; }
 
 }  // namespace saccade

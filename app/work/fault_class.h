@@ -1,16 +1,18 @@
 // Which class of the quarantine an error belongs to.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "pipeline/error.h"
 
 namespace saccade {
 
-// Of the network or of a disk, to go by the words of FFmpeg and the system: another try may help.
-bool is_io(std::string_view what);
+// Of the network or of a disk, to go by the words of FFmpeg and the system: another try may help. The input's own name,
+// which `what` may hold, says nothing.
+bool is_io(std::string what, std::string_view input);
 
 // "io" or "input".
-const char* class_of(const Fault& fault);
+const char* class_of(const Fault& fault, std::string_view input);
 
 }  // namespace saccade

@@ -99,26 +99,27 @@ bool concerns_all(const Fault& fault, Backend backend) {
   return fault.kind == ErrorKind::kUnavailable && backend != Backend::kCpu && !too_large;
 }
 
-Json event_of(const std::string& key, const Fault& fault, Backend backend) {
+Json event_of(const std::string& key, const std::string& path, const Fault& fault, Backend backend) {
   if (concerns_all(fault, backend)) return fatal(fault);
-  return failed(key, class_of(fault), error_text(fault), exit_code(fault.kind));
+  return failed(key, class_of(fault, path), error_text(fault), exit_code(fault.kind));
 }
 
-Json event_of(const std::string& key, const DumpEnd& end, Backend backend) {
+Json event_of(const std::string& key, const std::string& path, const DumpEnd& end, Backend backend) {
   if (end.error != nullptr) {
     try {
       std::rethrow_exception(end.error);
     } catch (const Error& error) {
-      return event_of(key, error.fault(), backend);
+      return event_of(key, path, error.fault(), backend);
     } catch (const DeviceError& error) {
-      return event_of(key, fault_of(error), backend);
+      return event_of(key, path, fault_of(error), backend);
     } catch (const std::exception& error) {
       return failed(key, "unexpected", error.what(), ExitCode::kUnexpected);
     }
   }
   const DumpOutcome& outcome = *end.outcome;
   const bool damaged = outcome.kind == DumpOutcome::Kind::kDamaged;
-  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what)) return event_of(key, outcome.fault, backend);
+  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, path))
+    return event_of(key, path, outcome.fault, backend);
   return {{"event", "done"},
           {"key", key},
           {"frames", outcome.result.at("frames")},
@@ -156,7 +157,9 @@ class Worker {
     if (item.stream) source.stream_index = item.stream;
     const std::string key = item.key;
     job.on_frames = [this, key](std::int64_t frames) { events_.frames(key, frames); };
-    job.on_end = [this, key](const DumpEnd& end) { events_.end(key, event_of(key, end, options_.pipeline.backend)); };
+    job.on_end = [this, key, path = job.uri](const DumpEnd& end) {
+      events_.end(key, event_of(key, path, end, options_.pipeline.backend));
+    };
     events_.begin(key);
     return std::make_unique<DumpTask>(std::move(job), interrupt_);
   }

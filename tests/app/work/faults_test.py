@@ -91,6 +91,15 @@ class Poison(WorkTest):
         self.assertEqual((row["class"], row["attempts"]), ("io", 3))
         self.assertEqual(self.status()["classes"], {"io": 1})
 
+    def test_nameThatReadsLikeAFault_saysNothing(self):
+        bad = self.folder / "Broken pipe.mp4"
+        bad.write_bytes(b"no video" * 100)
+        self.plan(rows=[self.clips[0], bad])
+        self.work(code=3)
+        (row,) = self.lines("quarantine").values()
+        self.assertEqual(row["class"], "input")
+        self.assertIn("Broken pipe.mp4", row["line"])
+
     def test_retry_plansTheClassesAgain(self):
         bad = self.folder / "bad2.mp4"
         bad.write_bytes(b"no video" * 100)
