@@ -41,8 +41,9 @@ const char* saccade_nvcuvid_load(const char* path) {
                             driver_call<tcuvidDecodePicture>("cuvidDecodePicture"),
                             driver_call<tcuvidMapVideoFrame64>("cuvidMapVideoFrame64"),
                             driver_call<tcuvidGetDecodeStatus>("cuvidGetDecodeStatus"),
+                            driver_call<tcuvidReconfigureDecoder>("cuvidReconfigureDecoder"),
                             context_of_thread};
-  if (!calls.create || !calls.destroy || !calls.decode || !calls.map || !calls.status)
+  if (!calls.create || !calls.destroy || !calls.decode || !calls.map || !calls.status || !calls.reconfigure)
     return "the driver's video part lacks calls";
   cache = new saccade::DecoderCache(std::move(calls));
   return nullptr;
@@ -62,6 +63,9 @@ CUresult cuvidCreateDecoder(CUvideodecoder* decoder, CUVIDDECODECREATEINFO* want
   return cache->create(decoder, wanted);
 }
 CUresult cuvidDestroyDecoder(CUvideodecoder decoder) { return cache->destroy(decoder); }
+CUresult cuvidReconfigureDecoder(CUvideodecoder decoder, CUVIDRECONFIGUREDECODERINFO* wanted) {
+  return cache->reconfigure(decoder, wanted);
+}
 CUresult cuvidDecodePicture(CUvideodecoder decoder, CUVIDPICPARAMS* picture) { return cache->decode(decoder, picture); }
 CUresult cuvidMapVideoFrame64(CUvideodecoder decoder, int picture, unsigned long long* address, unsigned* pitch,
                               CUVIDPROCPARAMS* params) {
@@ -77,7 +81,6 @@ CUresult cuvidMapVideoFrame64(CUvideodecoder decoder, int picture, unsigned long
 PASS(cuvidGetDecoderCaps, (CUVIDDECODECAPS * caps), (caps))
 PASS(cuvidGetDecodeStatus, (CUvideodecoder decoder, int picture, CUVIDGETDECODESTATUS* status),
      (decoder, picture, status))
-PASS(cuvidReconfigureDecoder, (CUvideodecoder decoder, CUVIDRECONFIGUREDECODERINFO* wanted), (decoder, wanted))
 PASS(cuvidUnmapVideoFrame64, (CUvideodecoder decoder, unsigned long long address), (decoder, address))
 PASS(cuvidCtxLockCreate, (CUvideoctxlock * lock, CUcontext context), (lock, context))
 PASS(cuvidCtxLockDestroy, (CUvideoctxlock lock), (lock))

@@ -113,7 +113,7 @@ CUresult DecoderCache::destroy(CUvideodecoder handle) {
       DecoderPtr decoder = std::move(at->second);
       busy_.erase(at);
       const bool room = static_cast<int>(idle_.size() + busy_.size()) < most_;
-      if (room && !decoder->erred && tells_errors(decoder->made)) {
+      if (room && !decoder->erred && !decoder->changed && tells_errors(decoder->made)) {
         decoder->stream = nullptr;
         decoder->unseen.clear();
         idle_.push_back(std::move(decoder));
@@ -138,6 +138,14 @@ bool DecoderCache::check(Decoder& decoder, int picture) {
   decoder.erred = true;
   if (decoder.stream != nullptr) uses_[decoder.stream].erred = true;
   return false;
+}
+
+CUresult DecoderCache::reconfigure(CUvideodecoder handle, CUVIDRECONFIGUREDECODERINFO* wanted) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (Decoder* const decoder = find(handle)) decoder->changed = true;
+  }
+  return calls_.reconfigure(handle, wanted);
 }
 
 // FFmpeg calls for one decoder from one thread at a time, so that a decoder found outlives its call.

@@ -31,6 +31,7 @@ struct NvdecCalls {
   std::function<tcuvidDecodePicture> decode;
   std::function<tcuvidMapVideoFrame64> map;
   std::function<tcuvidGetDecodeStatus> status;
+  std::function<tcuvidReconfigureDecoder> reconfigure;
   std::function<CUcontext()> context;  // the calling thread's current one
 };
 
@@ -53,6 +54,7 @@ class DecoderCache {
 
   CUresult create(CUvideodecoder* decoder, CUVIDDECODECREATEINFO* wanted);
   CUresult destroy(CUvideodecoder decoder);
+  CUresult reconfigure(CUvideodecoder decoder, CUVIDRECONFIGUREDECODERINFO* wanted);  // it is not kept then
   CUresult decode(CUvideodecoder decoder, CUVIDPICPARAMS* picture);
   CUresult map(CUvideodecoder decoder, int picture, unsigned long long* address, unsigned* pitch,
                CUVIDPROCPARAMS* params);
@@ -62,6 +64,7 @@ class DecoderCache {
     CUvideodecoder handle = nullptr;
     CUVIDDECODECREATEINFO made{};
     CUcontext context = nullptr;
+    bool changed = false;       // is no more as it was made
     bool used = false;          // has worked for another
     bool erred = false;         // since it was given out
     CUstream stream = nullptr;  // of the last picture

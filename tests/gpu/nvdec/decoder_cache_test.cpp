@@ -44,6 +44,7 @@ struct FakeDriver {
               out->decodeStatus = status;
               return CUDA_SUCCESS;
             },
+            [](CUvideodecoder, CUVIDRECONFIGUREDECODERINFO*) { return CUDA_SUCCESS; },
             [this] { return context; }};
   }
   std::size_t made() const { return alive.size() - 1; }
@@ -202,6 +203,14 @@ TEST_F(Kept, SecondField_IsTheSamePicture) {
   driver.status = cuvidDecodeStatus_Success;
   map(decoder, 0, stream_of(1));
   EXPECT_FALSE(cache.use(stream_of(1)).erred);
+}
+
+TEST_F(Kept, Reconfigured_IsNotKept) {
+  const CUvideodecoder decoder = make();
+  CUVIDRECONFIGUREDECODERINFO wanted{};
+  EXPECT_EQ(cache.reconfigure(decoder, &wanted), CUDA_SUCCESS);
+  cache.destroy(decoder);
+  EXPECT_EQ(driver.living(), 0U);
 }
 
 TEST_F(Kept, MadeNew_WhileAsked) {

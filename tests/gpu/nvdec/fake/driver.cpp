@@ -20,6 +20,7 @@ CUresult cuvidCreateDecoder(CUvideodecoder* decoder, CUVIDDECODECREATEINFO*) {
   return CUDA_SUCCESS;
 }
 CUresult cuvidDestroyDecoder(CUvideodecoder) { return CUDA_SUCCESS; }
+CUresult cuvidReconfigureDecoder(CUvideodecoder, CUVIDRECONFIGUREDECODERINFO*) { return CUDA_SUCCESS; }
 CUresult cuvidDecodePicture(CUvideodecoder, CUVIDPICPARAMS*) { return CUDA_SUCCESS; }
 CUresult cuvidMapVideoFrame64(CUvideodecoder, int, unsigned long long*, unsigned*, CUVIDPROCPARAMS*) {
   return CUDA_SUCCESS;
