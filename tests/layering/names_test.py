@@ -1,4 +1,5 @@
-"""Every GoogleTest is named Thing.Condition_Result, and every line of ctest's log stays under 120 columns."""
+"""Every GoogleTest is named Thing.Condition_Result, every line of ctest's log stays under 120 columns, and no part of the C
+interface has the name of something that builds leave out."""
 import os
 import re
 import subprocess
@@ -37,6 +38,14 @@ class Names(unittest.TestCase):
         names = re.findall(r"^ *Test +#\d+: (.*?)(?: \(Disabled\))?$", done.stdout, re.MULTILINE)
         self.assertGreater(len(names), 0, done.stdout)
         self.assertEqual([name for name in names if len(name) > LONGEST], [], f"names of more than {LONGEST} characters")
+
+
+class Sources(unittest.TestCase):
+    def test_the_c_interface_is_whole_in_every_build(self):
+        """saccade_sources() leaves files out by such names, and with them what libsaccade's callers link to."""
+        left_out = re.compile(r"(^|/)(cuda|gl|interop|view|web)[/_]")
+        found = [str(path) for path in repository.files(folders=("capi",)) if left_out.search(str(path))]
+        self.assertEqual(found, [])
 
 
 if __name__ == "__main__":
