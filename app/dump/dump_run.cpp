@@ -125,18 +125,6 @@ DumpOutcome DumpRun::finish() {
   return outcome();
 }
 
-DumpOutcome DumpRun::all() {
-  if (skipped()) return finish();
-  begin();
-  try {
-    while (step(true) != Step::kEnded) continue;
-  } catch (...) {
-    give_up();
-    throw;
-  }
-  return finish();
-}
-
 bool DumpRun::may_show_another() const { return !skipped() && session_->facts().may_show_another(); }
 
 // The arrays first, then the decoder: what was sampled is on disk before anything waits for the source.
@@ -225,7 +213,15 @@ DumpOutcome dump_input(const Options& options, const std::string& uri, const std
   interrupt.set_opening(uri);
   DumpRun run(options, uri, directory, interrupt);
   interrupt.set_opening({});
-  return run.all();
+  if (run.skipped()) return run.finish();
+  run.begin();
+  try {
+    while (run.step(true) != DumpRun::Step::kEnded) continue;
+  } catch (...) {
+    run.give_up();
+    throw;
+  }
+  return run.finish();
 }
 
 }  // namespace saccade

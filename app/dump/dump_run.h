@@ -49,7 +49,6 @@ class DumpRun {
   Step step(bool may_wait);                             // a frame; not waiting: kNothing where none can go on
   void give_up();                                       // what was sampled is written, without a manifest
   DumpOutcome finish();                                 // after kEnded
-  DumpOutcome all();                                    // from begin() to finish()
   bool may_show_another() const;                        // after kEnded; see SessionFacts
   std::int64_t frames() const;
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpu/nvdec/kept_decoders.h"
+#include "app/input_identity.h"
 
 namespace saccade {
 namespace {
@@ -45,15 +45,35 @@ void share_machine(Options& options, int jobs, int cores) {
   if (options.progress == ProgressMode::kAuto) options.progress = ProgressMode::kNone;
 }
 
+// What can't be read twice has new decoders from the start.
 DumpTask::DumpTask(DumpJob job, RunInterrupt& interrupt) : job_(std::move(job)), interrupt_(interrupt) {
+  job_.options.source.new_decoders = regular_file(job_.uri).empty();
   job_.options.source.stop = interrupt.make_stop();
 }
 
 void DumpTask::open(Wakeup& wakeup) {
+  wakeup_ = &wakeup;
+  open_run();
+}
+
+void DumpTask::open_run() {
   run_ = std::make_unique<DumpRun>(
-      job_.options, job_.uri, job_.directory, interrupt_, [&wakeup] { wakeup.notify(); }, job_.kept);
+      job_.options, job_.uri, job_.directory, interrupt_, [this] { wakeup_->notify(); }, job_.kept);
   const PipelineConfig& pipeline = job_.options.pipeline;
   if (suits_any_thread(pipeline.backend, pipeline.upload)) begin();
+}
+
+// By a new decoder: a used one may have shown another video's pictures where this one is damaged.
+void DumpTask::start_over() {
+  spdlog::debug("{}: is damaged, and decoded again by a new decoder", job_.uri);
+  frames_before_ += run_->frames();
+  run_->give_up();
+  run_.reset();
+  begun_ = false;
+  job_.options.dump.overwrite = true;
+  job_.options.dump.resume = false;
+  job_.options.source.new_decoders = true;
+  open_run();
 }
 
 // Makes memory and files: all streams of a launcher would wait for that, so it is an opener's where it can be.
@@ -71,31 +91,20 @@ StreamTask::Step DumpTask::step() {
   }
   const DumpRun::Step step = run_->step(false);
   if (step == DumpRun::Step::kNothing) return Step::kNothing;
-  if (job_.on_frames) job_.on_frames(run_->frames());
-  return step == DumpRun::Step::kEnded ? Step::kEnded : Step::kWorked;
+  if (job_.on_frames) job_.on_frames(frames_before_ + run_->frames());
+  if (step != DumpRun::Step::kEnded) return Step::kWorked;
+  if (!run_->may_show_another() || interrupt_.requested()) return Step::kEnded;
+  start_over();
+  return Step::kWorked;
 }
 
 void DumpTask::fail(std::exception_ptr error) { error_ = std::move(error); }
-
-// All is done again by a new decoder where a used one may have shown another video's pictures.
-DumpOutcome DumpTask::finish() {
-  if (!run_->may_show_another() || interrupt_.requested()) return run_->finish();
-  spdlog::debug("{}: is damaged, and decoded again by a new decoder", job_.uri);
-  run_->give_up();
-  run_.reset();
-  Options again = job_.options;
-  again.dump.overwrite = true;
-  again.dump.resume = false;
-  const NewDecoders fresh;
-  DumpRun run(again, job_.uri, job_.directory, interrupt_, {}, job_.kept);
-  return run.all();
-}
 
 void DumpTask::close() {
   DumpEnd end;
   try {
     if (error_ == nullptr) {
-      end.outcome = finish();
+      end.outcome = run_->finish();
     } else if (run_ != nullptr) {
       run_->give_up();
     }

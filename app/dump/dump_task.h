@@ -48,10 +48,13 @@ class DumpTask final : public StreamTask {
 
  private:
   void begin();
-  DumpOutcome finish();
+  void open_run();
+  void start_over();
   DumpJob job_;
   RunInterrupt& interrupt_;
+  Wakeup* wakeup_ = nullptr;
   std::unique_ptr<DumpRun> run_;
+  std::int64_t frames_before_ = 0;  // of a run that was given up
   bool begun_ = false;
   std::exception_ptr error_;
 };

@@ -50,7 +50,8 @@ const char* saccade_nvcuvid_load(const char* path) {
 }
 
 void saccade_nvcuvid_keep(int most) { cache->keep(most); }
-void saccade_nvcuvid_make_new(int on) { cache->make_new(on != 0); }
+void saccade_nvcuvid_drop_idle() { cache->drop_idle(); }
+void saccade_nvcuvid_announce(void* stream, int fresh) { cache->announce(static_cast<CUstream>(stream), fresh != 0); }
 void saccade_nvcuvid_use(void* stream, int* used, int* erred, long* failed_shown) {
   const saccade::DecoderUse use = cache->use(static_cast<CUstream>(stream));
   *used = use.used ? 1 : 0;

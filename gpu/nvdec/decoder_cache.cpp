@@ -2,6 +2,8 @@
 #include "gpu/nvdec/decoder_cache.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +30,16 @@ bool tells_errors(const CUVIDDECODECREATEINFO& made) {
   return made.CodecType == cudaVideoCodec_H264 || made.CodecType == cudaVideoCodec_HEVC;
 }
 
+constexpr auto kLongestDecoding = std::chrono::milliseconds(500);  // of one picture, others' in the queue before it
+constexpr auto kPoll = std::chrono::microseconds(200);
+
+struct Announced {
+  const DecoderCache* to = nullptr;
+  CUstream stream = nullptr;
+  bool fresh = false;
+};
+thread_local Announced announced;
+
 }  // namespace
 
 void DecoderCache::keep(int most) {
@@ -35,17 +47,32 @@ void DecoderCache::keep(int most) {
   {
     const std::lock_guard lock(mutex_);
     most_ = most;
-    while (DecoderPtr one = take_surplus()) surplus.push_back(std::move(one));
+    while (!idle_.empty() && static_cast<int>(idle_.size() + busy_.size()) > most_)
+      surplus.splice(surplus.end(), idle_, idle_.begin());
   }
   for (const DecoderPtr& decoder : surplus) calls_.destroy(decoder->handle);
 }
 
-void DecoderCache::make_new(bool on) {
-  const std::lock_guard lock(mutex_);
-  make_new_ += on ? 1 : -1;
+void DecoderCache::drop_idle() {
+  std::list<DecoderPtr> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = std::exchange(idle_, {});
+  }
+  for (const DecoderPtr& decoder : all) calls_.destroy(decoder->handle);
 }
 
-DecoderUse DecoderCache::use(CUstream stream) const {
+void DecoderCache::announce(CUstream stream, bool fresh) { announced = {this, stream, fresh}; }
+
+DecoderUse DecoderCache::use(CUstream stream) {
+  std::list<DecoderPtr> mine;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [handle, decoder] : busy_) {
+      if (decoder->stream == stream) mine.push_back(decoder);
+    }
+  }
+  for (const DecoderPtr& decoder : mine) settle(*decoder);
   const std::lock_guard lock(mutex_);
   const auto at = uses_.find(stream);
   return at != uses_.end() ? at->second : DecoderUse{};
@@ -54,13 +81,9 @@ DecoderUse DecoderCache::use(CUstream stream) const {
 void DecoderCache::forget(CUstream stream) {
   const std::lock_guard lock(mutex_);
   uses_.erase(stream);
-  for (auto& [handle, decoder] : busy_) {
-    if (decoder->stream == stream) decoder->stream = nullptr;
-  }
 }
 
 DecoderCache::DecoderPtr DecoderCache::take_idle(const CUVIDDECODECREATEINFO& wanted, CUcontext context) {
-  if (make_new_ > 0) return nullptr;
   const auto at = std::find_if(idle_.begin(), idle_.end(), [&](const DecoderPtr& decoder) {
     return decoder->context == context && suits(decoder->made, wanted);
   });
@@ -70,34 +93,46 @@ DecoderCache::DecoderPtr DecoderCache::take_idle(const CUVIDDECODECREATEINFO& wa
   return found;
 }
 
-// The longest idle, while there are more decoders than are kept.
-DecoderCache::DecoderPtr DecoderCache::take_surplus() {
-  if (idle_.empty() || static_cast<int>(idle_.size() + busy_.size()) <= most_) return nullptr;
-  DecoderPtr oldest = std::move(idle_.front());
-  idle_.pop_front();
-  return oldest;
+// The longest idle of this context, which is the calling thread's. False: there is none.
+bool DecoderCache::destroy_idle(CUcontext context) {
+  DecoderPtr oldest;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::find_if(idle_.begin(), idle_.end(),
+                                 [context](const DecoderPtr& decoder) { return decoder->context == context; });
+    if (at == idle_.end()) return false;
+    oldest = std::move(*at);
+    idle_.erase(at);
+  }
+  calls_.destroy(oldest->handle);
+  return true;
 }
 
 CUresult DecoderCache::create(CUvideodecoder* decoder, CUVIDDECODECREATEINFO* wanted) {
-  auto made = std::make_unique<Decoder>();
+  const Announced given = std::exchange(announced, {});
+  if (given.to != this) return calls_.create(decoder, wanted);
+  auto made = std::make_shared<Decoder>();
   made->made = *wanted;  // as it was asked for: the driver writes there
   made->context = calls_.context();
-  DecoderPtr surplus;
+  made->stream = given.stream;
+  bool full = false;
   {
     const std::lock_guard lock(mutex_);
-    if (DecoderPtr found = take_idle(*wanted, made->context)) {
-      found->used = true;
+    if (DecoderPtr found = given.fresh ? nullptr : take_idle(*wanted, made->context)) {
+      found->used = uses_[given.stream].used = true;
+      found->stream = given.stream;
       *decoder = found->handle;
       busy_[*decoder] = std::move(found);
       return CUDA_SUCCESS;
     }
-    if (!idle_.empty() && static_cast<int>(idle_.size() + busy_.size()) >= most_) {
-      surplus = std::move(idle_.front());  // its place is for the new one
-      idle_.pop_front();
-    }
+    full = static_cast<int>(idle_.size() + busy_.size()) >= most_;
   }
-  if (surplus != nullptr) calls_.destroy(surplus->handle);
-  const CUresult result = calls_.create(decoder, wanted);
+  if (full) destroy_idle(made->context);  // its place is for the new one
+  CUresult result = calls_.create(decoder, wanted);
+  while (result != CUDA_SUCCESS && destroy_idle(made->context)) {  // memory that idle ones hold
+    *wanted = made->made;
+    result = calls_.create(decoder, wanted);
+  }
   if (result != CUDA_SUCCESS) return result;
   made->handle = *decoder;
   const std::lock_guard lock(mutex_);
@@ -106,62 +141,81 @@ CUresult DecoderCache::create(CUvideodecoder* decoder, CUVIDDECODECREATEINFO* wa
 }
 
 CUresult DecoderCache::destroy(CUvideodecoder handle) {
-  {
+  if (const DecoderPtr decoder = find(handle)) {
+    settle(*decoder);
     const std::lock_guard lock(mutex_);
-    const auto at = busy_.find(handle);
-    if (at != busy_.end()) {
-      DecoderPtr decoder = std::move(at->second);
-      busy_.erase(at);
-      const bool room = static_cast<int>(idle_.size() + busy_.size()) < most_;
-      if (room && !decoder->erred && !decoder->changed && tells_errors(decoder->made)) {
-        decoder->stream = nullptr;
-        decoder->unseen.clear();
-        idle_.push_back(std::move(decoder));
-        return CUDA_SUCCESS;
-      }
+    busy_.erase(handle);
+    const bool room = static_cast<int>(idle_.size() + busy_.size()) < most_;
+    if (room && !decoder->erred && !decoder->changed && tells_errors(decoder->made)) {
+      decoder->stream = nullptr;
+      idle_.push_back(decoder);
+      return CUDA_SUCCESS;
     }
   }
   return calls_.destroy(handle);
 }
 
-DecoderCache::Decoder* DecoderCache::find(CUvideodecoder handle) {
+DecoderCache::DecoderPtr DecoderCache::find(CUvideodecoder handle) {
+  const std::lock_guard lock(mutex_);
   const auto at = busy_.find(handle);
-  return at != busy_.end() ? at->second.get() : nullptr;
+  return at != busy_.end() ? at->second : nullptr;
 }
 
-// Whether it was decoded whole. A picture that is still being decoded counts as failed: nobody looks at it again.
-bool DecoderCache::check(Decoder& decoder, int picture) {
-  CUVIDGETDECODESTATUS status{};
-  const CUresult asked = calls_.status(decoder.handle, picture, &status);
-  if (asked == CUDA_SUCCESS && status.decodeStatus == cuvidDecodeStatus_Success) return true;
-  const std::lock_guard lock(mutex_);
-  decoder.erred = true;
-  if (decoder.stream != nullptr) uses_[decoder.stream].erred = true;
-  return false;
+// Waits while the picture is being decoded, which ends by itself.
+DecoderCache::Decoded DecoderCache::ask(const Decoder& decoder, int picture) const {
+  const auto until = std::chrono::steady_clock::now() + kLongestDecoding;
+  for (;;) {
+    CUVIDGETDECODESTATUS status{};
+    if (calls_.status(decoder.handle, picture, &status) != CUDA_SUCCESS) return Decoded::kUnknown;
+    if (status.decodeStatus == cuvidDecodeStatus_Success) return Decoded::kWhole;
+    if (status.decodeStatus >= cuvidDecodeStatus_Error) return Decoded::kFailed;
+    if (status.decodeStatus != cuvidDecodeStatus_InProgress || std::chrono::steady_clock::now() > until)
+      return Decoded::kUnknown;
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+DecoderCache::Decoded DecoderCache::check(Decoder& decoder, int picture) {
+  if (!tells_errors(decoder.made)) return Decoded::kUnknown;  // and not kept
+  const Decoded found = ask(decoder, picture);
+  if (found != Decoded::kWhole) {
+    const std::lock_guard lock(mutex_);
+    decoder.erred = uses_[decoder.stream].erred = true;
+  }
+  return found;
+}
+
+// Pictures that nobody was shown: others that were may refer to them.
+void DecoderCache::settle(Decoder& decoder) {
+  std::set<int> pictures;
+  {
+    const std::lock_guard lock(mutex_);
+    pictures = std::exchange(decoder.unseen, {});
+  }
+  for (const int picture : pictures) check(decoder, picture);
 }
 
 CUresult DecoderCache::reconfigure(CUvideodecoder handle, CUVIDRECONFIGUREDECODERINFO* wanted) {
-  {
+  if (const DecoderPtr decoder = find(handle)) {
     const std::lock_guard lock(mutex_);
-    if (Decoder* const decoder = find(handle)) decoder->changed = true;
+    decoder->changed = true;
   }
   return calls_.reconfigure(handle, wanted);
 }
 
-// FFmpeg calls for one decoder from one thread at a time, so that a decoder found outlives its call.
 CUresult DecoderCache::decode(CUvideodecoder handle, CUVIDPICPARAMS* picture) {
-  Decoder* decoder = nullptr;
+  const DecoderPtr decoder = find(handle);
+  if (decoder == nullptr) return calls_.decode(handle, picture);
   bool unseen = false;
-  {
+  if (picture->second_field == 0) {
     const std::lock_guard lock(mutex_);
-    decoder = find(handle);
-    if (decoder != nullptr && picture->second_field == 0) unseen = !decoder->unseen.insert(picture->CurrPicIdx).second;
+    unseen = !decoder->unseen.insert(picture->CurrPicIdx).second;
   }
-  if (unseen && tells_errors(decoder->made)) check(*decoder, picture->CurrPicIdx);
+  if (unseen) check(*decoder, picture->CurrPicIdx);  // the one before in its place
   const CUresult result = calls_.decode(handle, picture);
-  if (result != CUDA_SUCCESS && decoder != nullptr) {
+  if (result != CUDA_SUCCESS) {
     const std::lock_guard lock(mutex_);
-    decoder->erred = true;
+    decoder->erred = uses_[decoder->stream].erred = true;
   }
   return result;
 }
@@ -170,22 +224,15 @@ CUresult DecoderCache::decode(CUvideodecoder handle, CUVIDPICPARAMS* picture) {
 CUresult DecoderCache::map(CUvideodecoder handle, int picture, unsigned long long* address, unsigned* pitch,
                            CUVIDPROCPARAMS* params) {
   const CUresult result = calls_.map(handle, picture, address, pitch, params);
-  Decoder* decoder = nullptr;
+  const DecoderPtr decoder = find(handle);
+  if (decoder == nullptr) return result;
   {
     const std::lock_guard lock(mutex_);
-    decoder = find(handle);
-    if (decoder == nullptr) return result;
     decoder->unseen.erase(picture);
-    decoder->stream = params->output_stream;
-    if (decoder->stream != nullptr) {
-      DecoderUse& use = uses_[decoder->stream];
-      use.used = use.used || decoder->used;
-      use.erred = use.erred || decoder->erred;
-    }
   }
-  if (tells_errors(decoder->made) && !check(*decoder, picture) && params->output_stream != nullptr) {
+  if (check(*decoder, picture) == Decoded::kFailed) {
     const std::lock_guard lock(mutex_);
-    ++uses_[params->output_stream].failed_shown;
+    ++uses_[decoder->stream].failed_shown;
   }
   return result;
 }

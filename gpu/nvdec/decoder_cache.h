@@ -22,7 +22,8 @@ namespace saccade {
 // The surfaces of a used decoder hold pictures of another video. A stream that is whole never shows them: each picture
 // is written before it is shown or referred to. A damaged one may, and so may one whose picture NVDEC couldn't decode,
 // which FFmpeg doesn't ask. DecoderUse says so of a stream, and its pixels are then not to be kept. NVDEC tells what
-// failed for H.264 and HEVC; decoders of other codecs are never kept.
+// failed for H.264 and HEVC; decoders of other codecs are never kept. A thread announces the stream for which it will
+// create one; decoders that nobody announced pass through.
 
 // The driver's calls, as the cache makes them.
 struct NvdecCalls {
@@ -42,15 +43,18 @@ struct DecoderUse {
   std::int64_t failed_shown = 0;  // pictures that were given out and not decoded whole
 };
 
-// Any thread. The calls return what the driver's return.
+// Any thread. The calls return what the driver's return. Decoders that nobody announced are the driver's alone.
 class DecoderCache {
  public:
   explicit DecoderCache(NvdecCalls calls) : calls_(std::move(calls)) {}
 
-  void keep(int most);     // used and idle together; 0, as at first: none are kept
-  void make_new(bool on);  // calls add up: while one is in force, no decoder is given out again
-  DecoderUse use(CUstream stream) const;
-  void forget(CUstream stream);  // before the handle is used again
+  void keep(int most);  // used and idle together; 0, as at first: none are kept
+  void drop_idle();     // their memory is wanted
+  // The next decoder that this thread creates works for this stream, which isn't null.
+  // fresh: it is one that worked for none before.
+  void announce(CUstream stream, bool fresh);
+  DecoderUse use(CUstream stream);  // waits for pictures that are being decoded
+  void forget(CUstream stream);     // before the handle is used again
 
   CUresult create(CUvideodecoder* decoder, CUVIDDECODECREATEINFO* wanted);
   CUresult destroy(CUvideodecoder decoder);
@@ -60,27 +64,29 @@ class DecoderCache {
                CUVIDPROCPARAMS* params);
 
  private:
+  enum class Decoded : std::uint8_t { kWhole, kFailed, kUnknown };
   struct Decoder {
     CUvideodecoder handle = nullptr;
     CUVIDDECODECREATEINFO made{};
     CUcontext context = nullptr;
+    CUstream stream = nullptr;  // whom it works for
     bool changed = false;       // is no more as it was made
     bool used = false;          // has worked for another
     bool erred = false;         // since it was given out
-    CUstream stream = nullptr;  // of the last picture
     std::set<int> unseen;       // pictures that were decoded and not yet mapped
   };
-  using DecoderPtr = std::unique_ptr<Decoder>;
+  using DecoderPtr = std::shared_ptr<Decoder>;
 
   DecoderPtr take_idle(const CUVIDDECODECREATEINFO& wanted, CUcontext context);
-  DecoderPtr take_surplus();
-  Decoder* find(CUvideodecoder handle);
-  bool check(Decoder& decoder, int picture);
+  bool destroy_idle(CUcontext context);
+  DecoderPtr find(CUvideodecoder handle);
+  Decoded ask(const Decoder& decoder, int picture) const;
+  Decoded check(Decoder& decoder, int picture);
+  void settle(Decoder& decoder);
 
   const NvdecCalls calls_;
-  mutable std::mutex mutex_;  // of all below; never held in a call that makes or destroys
+  std::mutex mutex_;  // of all below, and of what decoders hold; never held in a call of the driver's
   int most_ = 0;
-  int make_new_ = 0;
   std::map<CUvideodecoder, DecoderPtr> busy_;
   std::list<DecoderPtr> idle_;  // the longest idle first
   std::map<CUstream, DecoderUse> uses_;

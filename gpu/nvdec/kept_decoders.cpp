@@ -19,7 +19,8 @@ constexpr const char* kDriver = "libnvcuvid.so.1";
 struct Library {
   decltype(&saccade_nvcuvid_load) load = nullptr;
   decltype(&saccade_nvcuvid_keep) keep = nullptr;
-  decltype(&saccade_nvcuvid_make_new) make_new = nullptr;
+  decltype(&saccade_nvcuvid_drop_idle) drop_idle = nullptr;
+  decltype(&saccade_nvcuvid_announce) announce = nullptr;
   decltype(&saccade_nvcuvid_use) use = nullptr;
   decltype(&saccade_nvcuvid_forget) forget = nullptr;
 };
@@ -61,7 +62,8 @@ std::string open_library(const std::string& path, std::unique_ptr<Library>& made
   auto library = std::make_unique<Library>();
   const bool whole =
       find(ours, "saccade_nvcuvid_load", library->load) && find(ours, "saccade_nvcuvid_keep", library->keep) &&
-      find(ours, "saccade_nvcuvid_make_new", library->make_new) && find(ours, "saccade_nvcuvid_use", library->use) &&
+      find(ours, "saccade_nvcuvid_drop_idle", library->drop_idle) &&
+      find(ours, "saccade_nvcuvid_announce", library->announce) && find(ours, "saccade_nvcuvid_use", library->use) &&
       find(ours, "saccade_nvcuvid_forget", library->forget);
   const char* wrong = whole ? library->load(driver.c_str()) : "not this version's library";
   void* const named = wrong == nullptr ? dlopen(kDriver, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
@@ -101,12 +103,13 @@ void forget_decoders_of(void* stream) {
   if (const Library* library = loaded; library != nullptr && stream != nullptr) library->forget(stream);
 }
 
-NewDecoders::NewDecoders() {
-  if (const Library* library = loaded) library->make_new(1);
+void announce_decoder(void* stream, bool fresh) {
+  if (const Library* library = loaded; library != nullptr && stream != nullptr)
+    library->announce(stream, fresh ? 1 : 0);
 }
 
-NewDecoders::~NewDecoders() {
-  if (const Library* library = loaded) library->make_new(0);
+void drop_idle_decoders() {
+  if (const Library* library = loaded) library->drop_idle();
 }
 
 }  // namespace saccade

@@ -22,13 +22,10 @@ std::string keep_decoders(const std::string& library, int most);
 DecodersOfStream decoders_of(void* stream);
 void forget_decoders_of(void* stream);  // before the stream is destroyed
 
-// While one lives, no decoder is given out again.
-class NewDecoders {
- public:
-  NewDecoders();
-  ~NewDecoders();
-  NewDecoders(const NewDecoders&) = delete;
-  NewDecoders& operator=(const NewDecoders&) = delete;
-};
+// To be called where FFmpeg asks for the format (AVCodecContext::get_format): it makes the decoder next, on this
+// thread. fresh: one that worked for no other stream.
+void announce_decoder(void* stream, bool fresh);
+
+void drop_idle_decoders();  // the device is short of memory
 
 }  // namespace saccade

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/device_error.h"
+#include "gpu/nvdec/kept_decoders.h"
 
 namespace saccade {
 namespace {
@@ -75,7 +76,7 @@ std::unique_ptr<Texture> KeptTextures::make(const BackendConfig& config, const P
       const std::lock_guard lock(mutex_);
       all = std::exchange(kept_, {});
     }
-    if (all.empty()) throw;
+    drop_idle_decoders();
   }
   return make_texture(config, layout);
 }

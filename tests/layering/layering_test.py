@@ -46,7 +46,7 @@ MAY_USE = {
     "pipeline/gaze": ("kernels/shared", "kernels", "pipeline", "pipeline/gaze/recorded"),
     "pipeline/gaze/novelty": ("kernels", "pipeline/gaze"),
     "pipeline/gaze/recorded": ("pipeline",),
-    "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",
+    "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/nvdec", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",
                          "kernels/cuda", "kernels/interop", "pipeline"),
     "pipeline/run/changed": ("kernels/shared", "kernels", "pipeline/gaze"),
     "pipeline/run": ("gpu", "kernels", "pipeline", "pipeline/source/frame", "pipeline/source", "pipeline/gaze",

@@ -65,7 +65,7 @@ CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& loca
   context->thread_type = live && config.threads <= 1 ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   context->flags |= AV_CODEC_FLAG_UNALIGNED;  // the exact crop, for the price of an unaligned pointer
   context->max_pixels = config.max_pixels;
-  if (on_device) decode_on_device(*context, config.device);
+  if (on_device) decode_on_device(*context, config.device, config.new_decoders);
   const ErrorCapture said;
   const int opened = avcodec_open2(context.get(), codec, nullptr);
   if (opened < 0) {

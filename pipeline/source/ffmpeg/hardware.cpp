@@ -46,20 +46,21 @@ struct HwDevice {
 // frames; and in a stream of its own, which goes with FrameView. The context is handed over as it is: where FFmpeg
 // takes the primary one by itself, it insists on flags that hold for the whole process.
 struct OwnStream : DevicePlace {
-  explicit OwnStream(int ordinal) : cuda(ordinal) {
+  OwnStream(int ordinal, bool wants_fresh) : cuda(ordinal), fresh(wants_fresh) {
     device = ordinal;
     stream = cuda.get();
   }
   CudaStream cuda;
+  bool fresh;  // its decoders worked for no other stream
 };
 
-int make_device(int device, BufferPtr& made) {
+int make_device(int device, bool fresh, BufferPtr& made) {
   made.reset(av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA));
   if (!made) return AVERROR(ENOSYS);
   auto& context = *reinterpret_cast<AVHWDeviceContext*>(made->data);
   auto& cuda = *static_cast<AVCUDADeviceContext*>(context.hwctx);
   cuda.cuda_ctx = static_cast<CUcontext>(cuda_primary_context(device));
-  auto* own = new OwnStream(device);
+  auto* own = new OwnStream(device, fresh);
   context.user_opaque = static_cast<DevicePlace*>(own);
   context.free = [](AVHWDeviceContext* gone) {
     auto* place = static_cast<DevicePlace*>(gone->user_opaque);
@@ -70,11 +71,11 @@ int make_device(int device, BufferPtr& made) {
   return av_hwdevice_ctx_init(made.get());
 }
 
-HwDevice open_hw_device(int device) {
+HwDevice open_hw_device(int device, bool fresh) {
   const ErrorCapture log;
   HwDevice hw;
   try {
-    const int code = make_device(device, hw.context);
+    const int code = make_device(device, fresh, hw.context);
     if (code < 0) hw.why_not = log.first().empty() ? av_error_text(code) : log.first();
   } catch (const DeviceError& error) {
     hw.why_not = error.what();
@@ -83,17 +84,25 @@ HwDevice open_hw_device(int device) {
   return hw;
 }
 
-HwDevice hw_device_of(int device) {
+HwDevice hw_device_of(int device, bool fresh) {
   const CudaStatus status = query_cuda();
-  if (status.error.empty()) return open_hw_device(device);
+  if (status.error.empty()) return open_hw_device(device, fresh);
   HwDevice none;
   none.why_not = status.error;
   return none;
 }
+
+void announce(const AVCodecContext& context) {
+  const auto& device = *reinterpret_cast<const AVHWDeviceContext*>(context.hw_device_ctx->data);
+  const auto& own = *static_cast<const OwnStream*>(static_cast<const DevicePlace*>(device.user_opaque));
+  announce_decoder(own.stream, own.fresh);
+}
 #else
+void announce(const AVCodecContext&) {}
+
 // Frames only pass through the device on their way to the host, so FFmpeg's own context will do. One a device for the
 // process, kept to its end: making the context takes longer than opening most files.
-HwDevice hw_device_of(int device) {
+HwDevice hw_device_of(int device, bool) {
   static std::mutex mutex;
   static auto* const known = new std::map<int, HwDevice>;
   const std::lock_guard lock(mutex);
@@ -124,7 +133,9 @@ bool suits_device(const AVCodecContext& context) {
 
 AVPixelFormat choose_format(AVCodecContext* context, const AVPixelFormat* offered) {
   for (const AVPixelFormat* format = offered; *format != AV_PIX_FMT_NONE; ++format) {
-    if (*format == AV_PIX_FMT_CUDA && suits_device(*context)) return *format;
+    if (*format != AV_PIX_FMT_CUDA || !suits_device(*context)) continue;
+    announce(*context);
+    return *format;
   }
   for (const AVPixelFormat* format = offered; *format != AV_PIX_FMT_NONE; ++format) {
     if ((av_pix_fmt_desc_get(*format)->flags & AV_PIX_FMT_FLAG_HWACCEL) == 0) return *format;
@@ -143,7 +154,7 @@ bool decodes_on_device(const AVCodec& codec) {
 
 }  // namespace
 
-std::string why_no_cuda_decoding(int device) { return hw_device_of(device).why_not; }
+std::string why_no_cuda_decoding(int device) { return hw_device_of(device, false).why_not; }
 
 std::vector<std::string> cuda_codecs() {
   std::vector<std::string> names;
@@ -164,8 +175,8 @@ const AVCodec* find_cuda_decoder(AVCodecID id) {
   return nullptr;
 }
 
-void decode_on_device(AVCodecContext& context, int device) {
-  HwDevice hw = hw_device_of(device);
+void decode_on_device(AVCodecContext& context, int device, bool new_decoders) {
+  HwDevice hw = hw_device_of(device, new_decoders);
   if (!hw.context) throw UnavailableError(hw.why_not);
   context.hw_device_ctx = hw.context.release();
   context.get_format = choose_format;

@@ -20,8 +20,9 @@ std::vector<std::string> cuda_codecs();
 const AVCodec* find_cuda_decoder(AVCodecID id);
 
 // Before the codec is opened. Frames the device can't decode come out on the host all the same. In the device's primary
-// context and in a stream of the decoder's own: Note [FFmpeg on a device]. Throws UnavailableError.
-void decode_on_device(AVCodecContext& context, int device = 0);
+// context and in a stream of the decoder's own: Note [FFmpeg on a device]. new_decoders: SourceConfig's.
+// Throws UnavailableError.
+void decode_on_device(AVCodecContext& context, int device = 0, bool new_decoders = false);
 
 // Why the device that decodes for `context` can't go on: what an earlier call left it in. Empty: it works, none
 // decodes, or this build has no CUDA to ask.

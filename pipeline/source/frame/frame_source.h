@@ -66,6 +66,7 @@ struct SourceConfig {
   int device = 0;                                   // of hwdec: CUDA's ordinal
   HwDecode hwdec = HwDecode::kNo;  // tried; where it can't be, the CPU decodes, and StreamInfo says why
   std::string why_no_hwdec;        // with kNo: why the GPU isn't tried, where it would have been; for StreamInfo
+  bool new_decoders = false;       // of the GPU's: none that worked for another stream
   bool require_hwdec = false;      // that is an UnavailableError instead
   bool keep_on_device = false;     // frames decoded there stay there (MemorySpace::kCuda), unless they are converted
   Log log;                         // the source's messages; FFmpeg's among them

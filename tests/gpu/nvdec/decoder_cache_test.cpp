@@ -18,7 +18,10 @@ struct FakeDriver {
   std::mutex mutex;
   std::vector<bool> alive{false};
   std::vector<std::uintptr_t> destroyed;
+  std::size_t room = 100;  // decoders, then there is no memory
   cuvidDecodeStatus status = cuvidDecodeStatus_Success;
+  CUresult asked = CUDA_SUCCESS;    // what the question for it gives
+  std::atomic<int> in_progress{0};  // questions that are still answered so
   CUcontext context = reinterpret_cast<CUcontext>(std::uintptr_t{7});
 
   static std::uintptr_t number(CUvideodecoder decoder) { return reinterpret_cast<std::uintptr_t>(decoder); }
@@ -27,6 +30,7 @@ struct FakeDriver {
     return {[this](CUvideodecoder* made, CUVIDDECODECREATEINFO* wanted) {
               wanted->Reserved1 = wanted->ulMaxWidth = 4096;  // the real one writes there, too
               const std::lock_guard lock(mutex);
+              if (living() >= room) return CUDA_ERROR_UNKNOWN;
               *made = reinterpret_cast<CUvideodecoder>(alive.size());
               alive.push_back(true);
               return CUDA_SUCCESS;
@@ -41,8 +45,8 @@ struct FakeDriver {
             [](CUvideodecoder, CUVIDPICPARAMS*) { return CUDA_SUCCESS; },
             [](CUvideodecoder, int, unsigned long long*, unsigned*, CUVIDPROCPARAMS*) { return CUDA_SUCCESS; },
             [this](CUvideodecoder, int, CUVIDGETDECODESTATUS* out) {
-              out->decodeStatus = status;
-              return CUDA_SUCCESS;
+              out->decodeStatus = in_progress-- > 0 ? cuvidDecodeStatus_InProgress : status;
+              return asked;
             },
             [](CUvideodecoder, CUVIDRECONFIGUREDECODERINFO*) { return CUDA_SUCCESS; },
             [this] { return context; }};
@@ -64,8 +68,9 @@ CUVIDDECODECREATEINFO info_of(unsigned long width = 1920, cudaVideoCodec codec =
 class Kept : public testing::Test {
  protected:
   explicit Kept(int most = 4) { cache.keep(most); }
-  CUvideodecoder make(CUVIDDECODECREATEINFO info = info_of()) {
+  CUvideodecoder make(CUVIDDECODECREATEINFO info = info_of(), CUstream stream = stream_of(1), bool fresh = false) {
     CUvideodecoder decoder = nullptr;
+    cache.announce(stream, fresh);
     EXPECT_EQ(cache.create(&decoder, &info), CUDA_SUCCESS);
     return decoder;
   }
@@ -75,16 +80,15 @@ class Kept : public testing::Test {
     params.second_field = second_field ? 1 : 0;
     EXPECT_EQ(cache.decode(decoder, &params), CUDA_SUCCESS);
   }
-  void map(CUvideodecoder decoder, int picture, CUstream stream) {
+  void map(CUvideodecoder decoder, int picture) {
     CUVIDPROCPARAMS params{};
-    params.output_stream = stream;
     unsigned long long address = 0;
     unsigned pitch = 0;
     EXPECT_EQ(cache.map(decoder, picture, &address, &pitch, &params), CUDA_SUCCESS);
   }
-  void show(CUvideodecoder decoder, CUstream stream) {
+  void show(CUvideodecoder decoder) {
     decode(decoder, 0);
-    map(decoder, 0, stream);
+    map(decoder, 0);
   }
 
   FakeDriver driver;
@@ -149,9 +153,35 @@ TEST_F(Kept, Nothing_IsKeptByDefault) {
   DecoderCache none(driver.calls());
   CUVIDDECODECREATEINFO info = info_of();
   CUvideodecoder decoder = nullptr;
+  none.announce(stream_of(1), false);
   none.create(&decoder, &info);
   none.destroy(decoder);
   EXPECT_EQ(driver.living(), 0U);
+}
+
+TEST_F(Kept, NotAnnounced_IsTheDriversAlone) {
+  CUVIDDECODECREATEINFO info = info_of();
+  CUvideodecoder stranger = nullptr;
+  cache.destroy(make());
+  ASSERT_EQ(cache.create(&stranger, &info), CUDA_SUCCESS);
+  EXPECT_EQ(driver.made(), 2U);
+  cache.destroy(stranger);
+  EXPECT_EQ(driver.living(), 1U);
+}
+
+TEST_F(Kept, NoMemory_IdleOnesGo) {
+  cache.destroy(make(info_of(100)));
+  const CUvideodecoder working = make(info_of(200));
+  driver.room = 2;
+  EXPECT_NE(make(info_of(300)), nullptr);
+  EXPECT_EQ(driver.destroyed, (std::vector<std::uintptr_t>{1}));
+  CUVIDDECODECREATEINFO info = info_of(400);
+  CUvideodecoder decoder = nullptr;
+  cache.announce(stream_of(1), false);
+  EXPECT_EQ(cache.create(&decoder, &info), CUDA_ERROR_UNKNOWN);
+  cache.destroy(working);
+  cache.drop_idle();
+  EXPECT_EQ(driver.living(), 1U);
 }
 
 TEST_F(Kept, CodecThatTellsNoErrors_IsNotKept) {
@@ -161,11 +191,11 @@ TEST_F(Kept, CodecThatTellsNoErrors_IsNotKept) {
 }
 
 TEST_F(Kept, Use_IsToldByTheStream) {
-  const CUvideodecoder first = make();
-  show(first, stream_of(1));
+  const CUvideodecoder first = make(info_of(), stream_of(1));
+  show(first);
   EXPECT_FALSE(cache.use(stream_of(1)).used);
   cache.destroy(first);
-  show(make(), stream_of(2));
+  show(make(info_of(), stream_of(2)));
   EXPECT_TRUE(cache.use(stream_of(2)).used);
   EXPECT_FALSE(cache.use(stream_of(2)).erred);
   EXPECT_FALSE(cache.use(stream_of(1)).used);
@@ -176,32 +206,67 @@ TEST_F(Kept, Use_IsToldByTheStream) {
 TEST_F(Kept, FailedPicture_IsToldAndTheDecoderGoes) {
   const CUvideodecoder decoder = make();
   driver.status = cuvidDecodeStatus_Error_Concealed;
-  show(decoder, stream_of(1));
-  show(decoder, stream_of(1));
+  show(decoder);
+  show(decoder);
   EXPECT_TRUE(cache.use(stream_of(1)).erred);
   EXPECT_EQ(cache.use(stream_of(1)).failed_shown, 2);
   cache.destroy(decoder);
   EXPECT_EQ(driver.living(), 0U);
 }
 
-TEST_F(Kept, FailedPictureThatIsNotShown_IsToldWithTheNext) {
+TEST_F(Kept, FailedPictureThatIsNotShown_IsToldAtItsSurfacesNextUse) {
   const CUvideodecoder decoder = make();
   decode(decoder, 3);
   driver.status = cuvidDecodeStatus_Error;
-  decode(decoder, 3);  // its surface is used again
+  decode(decoder, 3);
   driver.status = cuvidDecodeStatus_Success;
-  show(decoder, stream_of(1));
+  show(decoder);
   EXPECT_TRUE(cache.use(stream_of(1)).erred);
   EXPECT_EQ(cache.use(stream_of(1)).failed_shown, 0);
+}
+
+TEST_F(Kept, FailedPictureThatACutLeavesOut_IsToldAtTheEnd) {
+  const CUvideodecoder decoder = make();
+  decode(decoder, 0);
+  decode(decoder, 4);  // others refer to it, and are shown before it
+  map(decoder, 0);
+  driver.status = cuvidDecodeStatus_Error;
+  EXPECT_TRUE(cache.use(stream_of(1)).erred);
+  driver.status = cuvidDecodeStatus_Success;
+  const CUvideodecoder other = make(info_of(), stream_of(2));
+  decode(other, 4);
+  driver.status = cuvidDecodeStatus_Error;
+  cache.destroy(other);
+  cache.destroy(decoder);
+  EXPECT_EQ(driver.living(), 0U);
+}
+
+TEST_F(Kept, PictureThatIsBeingDecoded_IsWaitedFor) {
+  const CUvideodecoder decoder = make();
+  driver.in_progress = 5;
+  show(decoder);
+  decode(decoder, 3);
+  driver.in_progress = 5;
+  EXPECT_FALSE(cache.use(stream_of(1)).erred);
+}
+
+TEST_F(Kept, DriverThatDoesNotTell_IsNoDamage) {
+  const CUvideodecoder decoder = make();
+  driver.asked = CUDA_ERROR_UNKNOWN;
+  show(decoder);
+  EXPECT_TRUE(cache.use(stream_of(1)).erred);
+  EXPECT_EQ(cache.use(stream_of(1)).failed_shown, 0);
+  cache.destroy(decoder);
+  EXPECT_EQ(driver.living(), 0U);
 }
 
 TEST_F(Kept, SecondField_IsTheSamePicture) {
   const CUvideodecoder decoder = make();
   decode(decoder, 0);
-  driver.status = cuvidDecodeStatus_InProgress;
+  driver.status = cuvidDecodeStatus_Error;
   decode(decoder, 0, true);
   driver.status = cuvidDecodeStatus_Success;
-  map(decoder, 0, stream_of(1));
+  map(decoder, 0);
   EXPECT_FALSE(cache.use(stream_of(1)).erred);
 }
 
@@ -213,16 +278,14 @@ TEST_F(Kept, Reconfigured_IsNotKept) {
   EXPECT_EQ(driver.living(), 0U);
 }
 
-TEST_F(Kept, MadeNew_WhileAsked) {
+TEST_F(Kept, Fresh_WorkedForNobody) {
   const CUvideodecoder first = make();
   cache.destroy(first);
-  cache.make_new(true);
-  cache.make_new(true);
-  EXPECT_NE(make(), first);
-  cache.make_new(false);
-  EXPECT_NE(make(), first);
-  cache.make_new(false);
-  EXPECT_EQ(make(), first);
+  const CUvideodecoder fresh = make(info_of(), stream_of(2), true);
+  EXPECT_NE(fresh, first);
+  show(fresh);
+  EXPECT_FALSE(cache.use(stream_of(2)).used);
+  EXPECT_EQ(make(info_of(), stream_of(3)), first);
 }
 
 TEST_F(Kept, FromManyThreads_NoneIsGivenTwiceAndNoneIsLost) {
@@ -234,9 +297,10 @@ TEST_F(Kept, FromManyThreads_NoneIsGivenTwiceAndNoneIsLost) {
     threads.emplace_back([&, t] {
       std::mt19937 random(static_cast<unsigned>(t));
       for (int i = 0; i < kRounds; ++i) {
-        const CUvideodecoder decoder = make(info_of(100 * (1 + random() % 3)));
+        const CUvideodecoder decoder =
+            make(info_of(100 * (1 + random() % 3)), stream_of(static_cast<std::uintptr_t>(t) + 1));
         EXPECT_EQ(at_work.at(FakeDriver::number(decoder))++, 0);
-        show(decoder, stream_of(static_cast<std::uintptr_t>(t) + 1));
+        show(decoder);
         at_work.at(FakeDriver::number(decoder))--;
         cache.destroy(decoder);
       }

@@ -24,17 +24,19 @@ TEST(KeptDecoders, WhoOpensTheDriverByName_GetsThem) {
   CUVIDDECODECREATEINFO info{};
   info.CodecType = cudaVideoCodec_HEVC;
   CUvideodecoder first = nullptr, second = nullptr;
+  int stream = 0;
+  announce_decoder(&stream, false);
   ASSERT_EQ(calls->cuvidCreateDecoder(&first, &info), CUDA_SUCCESS);
   EXPECT_EQ(made_by_driver(), 1);
   EXPECT_EQ(calls->cuvidDestroyDecoder(first), CUDA_SUCCESS);
+  announce_decoder(&stream, false);
   ASSERT_EQ(calls->cuvidCreateDecoder(&second, &info), CUDA_SUCCESS);
   EXPECT_EQ(second, first);
-  {
-    const NewDecoders fresh;
-    EXPECT_EQ(calls->cuvidDestroyDecoder(second), CUDA_SUCCESS);
-    ASSERT_EQ(calls->cuvidCreateDecoder(&second, &info), CUDA_SUCCESS);
-    EXPECT_EQ(made_by_driver(), 2);
-  }
+  EXPECT_TRUE(decoders_of(&stream).used);
+  EXPECT_EQ(calls->cuvidDestroyDecoder(second), CUDA_SUCCESS);
+  announce_decoder(&stream, true);
+  ASSERT_EQ(calls->cuvidCreateDecoder(&second, &info), CUDA_SUCCESS);
+  EXPECT_EQ(made_by_driver(), 2);
   CUVIDDECODECAPS caps{};
   EXPECT_EQ(calls->cuvidGetDecoderCaps(&caps), CUDA_SUCCESS);
   EXPECT_EQ(caps.nMaxWidth, 4321U) << "passed on";
