@@ -11,6 +11,7 @@ from pysaccade._native import _abi, _library
 from pysaccade._native._errors import InputError, UnavailableError
 
 _Struct = TypeVar("_Struct", bound=ctypes.Structure)
+_C_NAME = re.compile(r"^saccade_\w+: ")  # that of the function which was called
 # What would help, by Python's names of options. A hint that is missing here has the library's words.
 _HINTS = {
     _abi.SACCADE_HINT_SMALLER_FRAME: "scale the video down, for example with vf='scale=4096:-2'",
@@ -110,7 +111,7 @@ def error(status: int, prefix: str = "") -> Exception:
     what = text(lib.saccade_last_error())
     hint = _HINTS.get(lib.saccade_last_error_hint_code()) or text(lib.saccade_last_error_hint())
     if status == _abi.SACCADE_ERROR_USAGE:  # names of options as Python writes them; other texts hold paths
-        what = python_names(what)
+        what = _C_NAME.sub("" if prefix else "libsaccade: ", python_names(what))
     line = f"{prefix}{what}" + (f"; {hint}" if hint else "")
     return _ERRORS.get(status, RuntimeError)(line)
 

@@ -22,6 +22,7 @@ try:
     from torch.utils.data import Dataset
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("DumpDataset needs torch: pip install 'pysaccade[torch]'", name="torch") from error
+from pysaccade.dumps._clip import Clip
 from pysaccade.dumps._shared import Lease, lend, pads
 
 Item = dict[str, Any]
@@ -198,15 +199,17 @@ def _item_of(clip: Any, plan: Plan, *, kind: str | None, t: str, lease: Lease | 
     index, (rows, emission, reuse) = clip.index, plan
     geometry = _rows(_joined(clip.geometry, 1), rows)
     patches = _joined(clip.patches, 3)
-    item = {
-        "patches": _patches(patches, rows, lease),
-        "geometry": torch.from_numpy(geometry),
-        "emission": torch.from_numpy(emission),
-        "reuse": torch.from_numpy(reuse),
-        "frame": torch.from_numpy(index["frame"].copy()),
-        "pts_seconds": torch.from_numpy(index["pts_ns"] / 1e9),
-        "fixation": torch.from_numpy(np.stack([index["fix_u"], index["fix_v"]], axis=-1)),
-    }
+    item = Clip(
+        {
+            "patches": _patches(patches, rows, lease),
+            "geometry": torch.from_numpy(geometry),
+            "emission": torch.from_numpy(emission),
+            "reuse": torch.from_numpy(reuse),
+            "frame": torch.from_numpy(index["frame"].copy()),
+            "pts_seconds": torch.from_numpy(index["pts_ns"] / 1e9),
+            "fixation": torch.from_numpy(np.stack([index["fix_u"], index["fix_v"]], axis=-1)),
+        }
+    )
     if kind is not None:
         times = {"frame": index["frame"], "emission": np.arange(len(index)), "seconds": index["pts_ns"] / 1e9}
         where = positions(geometry, kind, size=clip.size, patch_size=patches.shape[-1], t=times[t][emission])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from pysaccade.emission._emission import Emission
+from pysaccade.emission._emission import Emission, host_array, moved, std_of
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class EmissionBatch:
-    """B emissions, oldest first; `batch[i]` is one of them, without a copy.
+    """B emissions, oldest first; `batch[i]` is one of them, `batch[2:5]` a batch of some, without a copy.
 
     The arrays lie on the stream's device, what is per emission is a tuple of B values.
     """
@@ -53,21 +53,76 @@ class EmissionBatch:
         return self.emissions[0].size
 
     @property
+    def uv(self) -> Any:
+        """[B, N, 2] f32: the patches' centres."""
+        return self.geometry[..., :2]
+
+    @property
+    def lod(self) -> Any:
+        """[B, N] f32: log2 of the distance of samples, in pixels."""
+        return self.geometry[..., 2]
+
+    @property
+    def coverage(self) -> Any:
+        """[B, N] f32: the share of samples inside the frame."""
+        return self.geometry[..., 3]
+
+    @property
+    def visible(self) -> Any:
+        """[B, N] bool: the patch shows some of the frame. The others hold its repeated edge."""
+        return self.coverage > 0
+
+    @property
     def new(self) -> Any:
         """[B, N] bool: visible and changed."""
-        return self.changed & (self.geometry[..., 3] > 0)
+        return self.changed & self.visible
 
     def positions(self, kind: str = "thw") -> Any:
         """[B, N, 3] or [B, N, 2] f32: `Emission.positions` of each."""
         each = [emission.positions(kind) for emission in self.emissions]
         return _stacked(each)
 
+    def to(self, device: Any = None, dtype: Any = None, *, non_blocking: bool = False) -> EmissionBatch:
+        """The same batch as torch tensors on `device`; as `Emission.to`, in one step for all."""
+        patches, geometry, changed = moved(self, "EmissionBatch.to", device, dtype, non_blocking=non_blocking)
+        return self._with(patches, geometry, changed)
+
+    def numpy(self) -> EmissionBatch:
+        """The same batch as NumPy arrays in host memory; waits for a GPU."""
+        return self._with(*(host_array(array) for array in (self.patches, self.geometry, self.changed)))
+
+    def _with(self, patches: Any, geometry: Any, changed: Any) -> EmissionBatch:
+        """The same emissions in these arrays."""
+        emissions = tuple(
+            replace(
+                emission,
+                patches=patches[index],
+                geometry=geometry[index],
+                changed=changed[index],
+                std=std_of(emission, patches) if hasattr(patches, "is_floating_point") else emission.std,
+            )
+            for index, emission in enumerate(self.emissions)
+        )
+        return EmissionBatch(patches=patches, geometry=geometry, changed=changed, emissions=emissions)
+
     def __len__(self) -> int:
         """B."""
         return len(self.emissions)
 
-    def __getitem__(self, index: int) -> Emission:
-        return self.emissions[index]
+    @overload
+    def __getitem__(self, index: int) -> Emission: ...
+    @overload
+    def __getitem__(self, index: slice) -> EmissionBatch: ...
+    def __getitem__(self, index: int | slice) -> Emission | EmissionBatch:
+        if not isinstance(index, slice):
+            return self.emissions[index]
+        emissions = self.emissions[index]
+        if not emissions:
+            raise IndexError(f"EmissionBatch: [{index.start}:{index.stop}] of {len(self)} emissions holds none")
+        if index.step is not None and index.step < 0:  # torch has no such views
+            return joined(emissions)
+        patches, geometry, changed = (array[index] for array in (self.patches, self.geometry, self.changed))
+        return EmissionBatch(patches=patches, geometry=geometry, changed=changed, emissions=emissions)
 
     def __iter__(self) -> Iterator[Emission]:
         return iter(self.emissions)

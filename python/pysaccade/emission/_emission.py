@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._arguments import number
+from pysaccade.emission._device import target_of
 from pysaccade.emission._positions import positions
 
 Triple = tuple[float, float, float]
@@ -121,18 +122,19 @@ class Emission:
         """The same emission as torch tensors on `device`; `dtype` is that of the patches alone.
 
         As torch's: samples keep their values, so that u8 becomes 0.0 to 255.0, which `std` says then. What is there
-        already is not copied, but for arrays of a dump, which torch may not share.
+        already is not copied, but for arrays of a dump, which torch may not share. A dtype may stand first, and be
+        named as a stream's: "f16", "float16", np.float16.
+
+        Raises:
+            TypeError, ValueError: It is no device or no dtype of torch's.
+            UnavailableError: There is no such device.
         """
-        patches = _tensor(self.patches).to(device=device, dtype=dtype, non_blocking=non_blocking)
-        geometry, changed = (
-            _tensor(array).to(device=device, non_blocking=non_blocking) for array in (self.geometry, self.changed)
-        )
-        std = (1 / 255,) * 3 if self.patches.itemsize == 1 and patches.is_floating_point() else self.std
-        return replace(self, patches=patches, geometry=geometry, changed=changed, std=std)
+        patches, geometry, changed = moved(self, "Emission.to", device, dtype, non_blocking=non_blocking)
+        return replace(self, patches=patches, geometry=geometry, changed=changed, std=std_of(self, patches))
 
     def numpy(self) -> Emission:
         """The same emission as NumPy arrays in host memory; waits for a GPU."""
-        arrays = (_array(array) for array in (self.patches, self.geometry, self.changed))
+        arrays = (host_array(array) for array in (self.patches, self.geometry, self.changed))
         return replace(self, **dict(zip(("patches", "geometry", "changed"), arrays, strict=True)))
 
     def _repr_png_(self) -> bytes:
@@ -142,7 +144,21 @@ class Emission:
         return show(self)._repr_png_()
 
 
-def _tensor(array: Any) -> Any:
+def moved(of: Any, who: str, device: Any, dtype: Any, *, non_blocking: bool) -> tuple[Any, Any, Any]:
+    """The patches, geometry and changed of an emission or a batch as tensors there."""
+    where, kind = target_of(device, dtype, who)
+    patches = tensor(of.patches).to(device=where, dtype=kind, non_blocking=non_blocking)
+    geometry, changed = (tensor(each).to(device=where, non_blocking=non_blocking) for each in (of.geometry, of.changed))
+    return patches, geometry, changed
+
+
+def std_of(of: Emission, patches: Any) -> Triple:
+    """What an emission's samples were divided by, once they are these."""
+    return (1 / 255,) * 3 if of.patches.itemsize == 1 and patches.is_floating_point() else of.std
+
+
+def tensor(array: Any) -> Any:
+    """An array as a torch tensor, shared where torch may write to it."""
     if not isinstance(array, np.ndarray):
         return array
     import torch
@@ -150,10 +166,9 @@ def _tensor(array: Any) -> Any:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
-def _array(tensor: Any) -> Any:
-    if isinstance(tensor, np.ndarray):
-        return tensor
-    return tensor.detach().cpu().numpy()
+def host_array(array: Any) -> Any:
+    """A tensor as an array in host memory."""
+    return array if isinstance(array, np.ndarray) else array.detach().cpu().numpy()
 
 
 def _name(dtype: Any) -> str:

@@ -169,7 +169,10 @@ class Core:
         return self._closed
 
     def close(self) -> None:
-        """End decoding and give everything back; emissions stay. Loops over it end, in any thread. Again: nothing."""
+        """End decoding and give everything back; emissions stay. Loops over it end, in any thread. Again: nothing.
+
+        Called inside a callable `fixation`, the emission of that fixation is not given out any more.
+        """
         self._closed = True
         if self._forks != _process.forks():  # a forked child: all that is the parent's
             return
@@ -259,18 +262,18 @@ class Core:
         return None
 
     def _is_emission(self, status: int) -> bool:
-        """Whether the status is that of an emission; raises for errors."""
-        if status == _abi.SACCADE_OK:
+        """Whether the status is that of an emission that is given out; raises for errors."""
+        if status == _abi.SACCADE_OK and not self._was_closed():
             return True
         error = self._fixation.error()
-        if self._closed:  # by a callable of the caller's, or another thread
+        if self._was_closed():  # by a callable of the caller's, or another thread
             self._drop()
         if isinstance(error, StopIteration):  # else it would look like the video's end
             raise RuntimeError("Stream: the fixation callable raised StopIteration") from error
         if error is not None:  # a callable of the caller's
             raise error
         self._over = True
-        failed = None if status == _abi.SACCADE_END else _calls.error(status)
+        failed = _calls.error(status) if status < 0 else None
         if self._handle is not None:
             self._handle.pass_log_on()
         if failed is not None and not self._closed:

@@ -19,6 +19,9 @@ from pysaccade.stream._options import table
 from pysaccade.stream._take import Taker
 
 _DEFAULT_RATE = Fraction(25)
+_MOST_NS = 2**62  # of a frame's time: differences of two are i64, too
+_MOST_PATH_BYTES = 4096
+_CHANNELS = (1, 3, 4)
 
 
 class Source(Protocol):
@@ -127,9 +130,14 @@ class FrameSource:
 
     def _push(self, handle: Handle, item: Any) -> None:
         image, seconds = _frames.split(item)
-        if seconds is not None and not math.isfinite(seconds * 10**9):
-            raise ValueError(f"Stream: frame {self._count}: its time {seconds} is no number of seconds")
-        pts_ns = round(self._count * 10**9 / self._rate) if seconds is None else round(seconds * 10**9)
+        exact = self._count * 10**9 / self._rate if seconds is None else seconds * 10**9
+        if not math.isfinite(exact) or abs(exact) >= _MOST_NS:
+            came = f"at input_rate={float(self._rate):g} " if seconds is None else ""
+            raise ValueError(
+                f"Stream: frame {self._count}: its time {came}is {float(exact) / 1e9:g} s, which can't be counted in "
+                f"nanoseconds; times are seconds below {_MOST_NS / 1e9:.2g}, not milliseconds or nanoseconds"
+            )
+        pts_ns = round(exact)
         if self._last_pts_ns is not None and pts_ns <= self._last_pts_ns:
             raise ValueError(
                 f"Stream: frame {self._count}: its time {pts_ns / 1e9:g} s is not after that of the frame before, "
@@ -157,11 +165,19 @@ def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
     """
     if isinstance(source, (str, bytes, os.PathLike)):
         name = os.fsdecode(os.fspath(source))
+        if isinstance(source, bytes) and ("\0" in name or len(source) > _MOST_PATH_BYTES):
+            raise ValueError("Stream: source is the bytes of a file; write them to a file and pass its path")
         if not name:
             raise ValueError("Stream: source is empty; pass a path, a URL or 'test://box'")
         return NamedSource(source, _calls.c_text(name, "Stream: source"))
     if isinstance(source, int):
         raise TypeError(f"Stream: source takes a name, not {source!r}; a camera is '/dev/video{int(source)}'")
+    if hasattr(source, "read") or isinstance(source, (bytearray, memoryview)):
+        named = getattr(source, "name", None)
+        path = repr(without_secrets(named)) if isinstance(named, str) and named else "of a file that holds them"
+        raise TypeError(f"Stream: source is the bytes of a {type(source).__name__}; pass the path: {path}")
+    if hasattr(source, "shape") and hasattr(source, "dtype"):
+        _refuse_one_image(source)
     if isinstance(source, Mapping) or (not isinstance(source, Iterable) and not hasattr(source, "__getitem__")):
         raise TypeError(
             f"Stream: source takes a path, a URL or an iterable of tensors or arrays, not {type(source).__name__}"
@@ -174,6 +190,17 @@ def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
             continue
         raise ValueError(f"Stream: {name} is for videos that the library opens, not for frames; leave it out")
     return FrameSource(source, _rate(settings.get("input_rate")))
+
+
+def _refuse_one_image(array: Any) -> None:
+    """Raise ValueError for an array or a tensor whose first axis may be rows or channels rather than frames."""
+    shape = tuple(array.shape)
+    flat = len(shape) == 3 and (shape[0] in _CHANNELS or shape[2] in _CHANNELS)
+    if len(shape) == 2 or flat:
+        advice = "" if len(shape) == 2 else ", or list(frames) if its first axis counts gray frames"
+        raise ValueError(
+            f"Stream: source is one array {list(shape)}, which is an image and not a film; pass [image]{advice}"
+        )
 
 
 def _rate(value: Any) -> Fraction:

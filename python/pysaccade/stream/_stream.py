@@ -104,15 +104,25 @@ class Stream(Core, Iterator[Emission]):
     # ---- opening and closing -----------------------------------------------------------------------------------------
 
     def reopen(self, source: Any = None) -> Stream:
-        """Begin again at the start of the source, or of another one, with the same settings. Returns the stream."""
+        """Begin again at the start of the source, or of another one, with the same settings. Returns the stream.
+
+        Where another one can't be opened the stream keeps the one it had, and begins that again when it is next used.
+        """
         self._check_use()
+        following = None if source is None else source_of(source, self._settings)
         self._stop_ahead()
         with self._taking, self._mine():
-            if source is not None:
-                self._source = source_of(source, self._settings)
+            before = self._source, self._closed
+            self._source = following or self._source
             self._drop()
             self._closed = False
-            self._opened()
+            try:
+                self._opened()
+            except BaseException:
+                if following is not None and not self._closed:
+                    self._source, self._closed = before
+                    self._over = False
+                raise
         return self
 
     def __enter__(self) -> Stream:
@@ -210,6 +220,10 @@ class Stream(Core, Iterator[Emission]):
     def attend(self, map: Any, uv_box: Any = None) -> None:  # noqa: A002
         """Let fixations fall on the peak of a model's attention from now on, with inhibition of return. Any thread.
 
+        Weights count from the map's least to its greatest. Around places that were looked at they are lowered for a few
+        seconds, and the highest that is left is next. Where one peak rises from a map that is level elsewhere, nothing
+        else has weight, and the eye stays at that peak; with noise below the peak it goes elsewhere and comes back.
+
         Args:
             map: [h, w] weights, a tensor on either device or an array; leading axes of 1 are dropped. Only their
                 differences count. NaN and -inf are never looked at. It holds until the next one; None gives the eye
@@ -227,6 +241,8 @@ class Stream(Core, Iterator[Emission]):
             weights = weights[0]
         if weights.ndim != 2:
             raise ValueError(f"Stream.attend: map is [h, w], not {list(weights.shape)}")
+        if weights.size == 0:
+            raise ValueError(f"Stream.attend: map is empty, {list(weights.shape)}; pass None to take it back")
         box = None
         if uv_box is not None:
             edges = _arrays.as_host_array(uv_box, "Stream.attend: uv_box").astype(np.float32).reshape(-1)

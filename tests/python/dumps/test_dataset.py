@@ -296,6 +296,19 @@ def test_what_does_not_fit_is_named(dumps: list[Path], run_program, clip: Path, 
         sc.collate([sc.DumpDataset(dumps)[0], sc.DumpDataset(dumps, positions=None)[0]])
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_loader_without_collate_names_the_right_one(dumps: list[Path], workers: int):
+    loader = DataLoader(sc.DumpDataset(dumps, clip=4, only_changed=True), batch_size=3, num_workers=workers)
+    with pytest.raises(ValueError, match=r"pass collate_fn=sc\.collate"):
+        list(loader)
+
+
+def test_loader_without_collate_stacks_clips_of_one_length(dumps: list[Path]):
+    (batch,) = DataLoader(sc.DumpDataset(dumps[2], clip=4, drop_last=True), batch_size=2)
+    items = [sc.DumpDataset(dumps[2], clip=4)[index] for index in range(2)]
+    assert torch.equal(batch["patches"], torch.stack([item["patches"] for item in items]))
+
+
 def test_without_torch_it_says_what_to_install():
     code = """if True:
         import sys; sys.modules["torch"] = None

@@ -100,3 +100,75 @@ def test_to_gives_tensors_with_the_same_values_and_numpy_leads_back():
         np.testing.assert_array_equal(tensors.positions(kind).numpy(), emission.positions(kind))
     np.testing.assert_array_equal(tensors.numpy().geometry, emission.geometry)
     assert tensors.numpy().frame == 7
+
+
+@pytest.mark.torch
+def test_to_takes_a_type_as_torch_and_streams_name_it():
+    import torch
+
+    emission = make_emission(np.random.default_rng(1).random((2, 4)), size=(64, 64))
+    for dtype in (torch.float16, "f16", "float16", "torch.float16", np.float16, np.dtype("float16")):
+        assert emission.to(dtype=dtype).patches.dtype == torch.float16
+        assert emission.to("cpu", dtype).std == (1 / 255,) * 3
+    assert emission.to(torch.bfloat16).patches.dtype == torch.bfloat16
+    assert emission.to(torch.float16).geometry.dtype == torch.float32
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        (("gpu",), ValueError, "device is 'cpu', 'cuda', .* not 'gpu'"),
+        ((1.5,), TypeError, "device takes"),
+        (("cuda:99",), sc.UnavailableError, "there is no device 'cuda:99'; torch finds"),
+        (("cpu", "floaty"), ValueError, "dtype is uint8, .* not 'floaty'"),
+        (("cpu", object()), TypeError, "dtype takes a torch.dtype or its name"),
+    ],
+    ids=str,
+)
+def test_wrong_target_is_refused_in_one_line(arguments: tuple, kind: type, text: str):
+    emission = make_emission(np.zeros((2, 4)), size=(64, 64))
+    for of in (emission, batch_of(2)):
+        with pytest.raises(kind, match=f"^{type(of).__name__}.to: {text}") as caught:
+            of.to(*arguments)
+        assert "\n" not in str(caught.value)
+
+
+def batch_of(count: int) -> sc.EmissionBatch:
+    frames = [np.full((48, 64, 3), 20 * number, np.uint8) for number in range(count)]
+    return next(sc.Stream(frames, every="frame", device="cpu", array="numpy", patches=40).batched(count))
+
+
+def test_slice_of_a_batch_is_a_batch_without_a_copy():
+    batch = batch_of(5)
+    for part in (slice(1, 3), slice(None, None, 2), slice(-2, None), slice(None, None, -1)):
+        some = batch[part]
+        assert isinstance(some, sc.EmissionBatch)
+        assert [emission.frame for emission in some] == list(range(5))[part]
+        np.testing.assert_array_equal(some.patches, batch.patches[part])
+        np.testing.assert_array_equal(some.geometry, np.stack([emission.geometry for emission in some]))
+    assert np.shares_memory(batch[1:3].patches, batch.patches)
+    with pytest.raises(IndexError, match=r"\[3:3\] of 5 emissions holds none"):
+        batch[3:3]
+
+
+def test_batch_has_what_its_emissions_have():
+    batch = batch_of(3)
+    for name in ("uv", "lod", "coverage", "visible", "new"):
+        np.testing.assert_array_equal(getattr(batch, name), np.stack([getattr(one, name) for one in batch]))
+
+
+@pytest.mark.torch
+def test_batch_goes_to_torch_and_back():
+    import torch
+
+    batch = batch_of(3)
+    tensors = batch.to("cpu", torch.float32)
+    assert tensors.patches.dtype == torch.float32
+    assert tensors.lod.shape == batch.lod.shape
+    for one, was in zip(tensors, batch, strict=True):
+        assert one.std == was.to(dtype="f32").std == (1 / 255,) * 3
+        assert torch.equal(one.patches, was.to(dtype="f32").patches)
+        assert one.patches.data_ptr() == tensors.patches[one.frame].data_ptr()
+    assert [one.frame for one in tensors[1:]] == [1, 2]
+    np.testing.assert_array_equal(tensors.numpy().patches, batch.patches.astype(np.float32))

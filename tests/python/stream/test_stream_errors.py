@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import subprocess
 from pathlib import Path
@@ -78,6 +79,9 @@ def test_wrong_option_is_refused_in_one_line(options: dict, kind: type, text: st
         ("a\0b.mp4", ValueError, "source holds a zero character"),
         (0, TypeError, "a camera is '/dev/video0'"),
         (None, TypeError, "source takes a path"),
+        (io.BytesIO(b"\0" * 9), TypeError, "bytes of a BytesIO; pass the path"),
+        (bytearray(b"ftyp"), TypeError, "bytes of a bytearray; pass the path"),
+        (b"\0\0\0\x20ftypisom", ValueError, "the bytes of a file; write them to a file and pass its path"),
         ("test://nothing", ValueError, "no test pattern .nothing."),
         ("rtsp://127.0.0.1:1/x", sc.InputError, "rtsp://127.0.0.1:1/x"),
         (Path(__file__), sc.InputError, "test_stream_errors.py: not a video"),
@@ -117,6 +121,47 @@ def test_failed_reopen_can_be_opened_again(clip: Path):
     with pytest.raises(sc.InputError):
         stream.reopen("nowhere.mp4")
     assert next(stream.reopen(clip)).size == (720, 1280)
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize("wrong", ["/nowhere.mp4", "", 5, [np.zeros(5, np.uint8)]], ids=str)
+def test_failed_reopen_keeps_the_source_it_had(prefetch: int, wrong: object):
+    stream = sc.Stream(BOX, array="numpy", every="frame", prefetch=prefetch)
+    next(stream)
+    with pytest.raises((OSError, ValueError, TypeError)):
+        stream.reopen(wrong)
+    assert (stream.closed, stream.info.size) == (False, (64, 64))
+    assert next(stream).size == (64, 64)
+    assert [emission.frame for emission in stream.reopen()] == [0, 1, 2, 3, 4]
+
+
+def test_failed_reopen_of_a_closed_stream_leaves_it_closed():
+    stream = sc.Stream(BOX, array="numpy")
+    stream.close()
+    with pytest.raises(sc.InputError):
+        stream.reopen("/nowhere.mp4")
+    assert stream.closed
+    assert next(stream.reopen()).frame == 0
+
+
+def test_open_file_is_refused_with_its_path(clip: Path):
+    with clip.open("rb") as file, pytest.raises(TypeError, match=f"pass the path: '{clip}'"):
+        sc.Stream(file, array="numpy")
+
+
+def test_names_of_the_c_library_stay_inside():
+    stream = sc.Stream(BOX, array="numpy", backend="cpu")
+    wrong = [
+        lambda: stream.attend(np.zeros((0, 3))),
+        lambda: stream.attend(np.zeros((2, 2)), (0.5, 0, 0.5, 1)),
+        lambda: stream.texture.level(99),
+        lambda: sc.Stream([np.zeros((10, 0, 3), np.uint8)], array="numpy"),
+        lambda: sc.Stream([np.zeros((0, 10), np.uint8)], array="numpy"),
+    ]
+    for call in wrong:
+        with pytest.raises(ValueError, match=r"^Stream") as caught:
+            call()
+        assert "saccade_" not in str(caught.value)
 
 
 def test_messages_of_the_library_go_to_logging(caplog: pytest.LogCaptureFixture, ffmpeg: str, tmp_path: Path):

@@ -182,6 +182,11 @@ def test_frames_of_any_size_after_reopen():
         (["a.png"], TypeError, "frame 0 is a str; frames are tensors or arrays"),
         ([np.zeros((0, 0, 3), np.uint8)], ValueError, "Stream"),
         ([None], TypeError, "frame 0 is a NoneType"),
+        (np.zeros((48, 64, 3), np.uint8), ValueError, r"\[48, 64, 3\].* is an image .*; pass \[image\]"),
+        (np.zeros((3, 48, 64), np.uint8), ValueError, r"pass \[image\], or list\(frames\)"),
+        (np.zeros((48, 64, 4), np.float32), ValueError, r"pass \[image\]"),
+        (np.zeros((48, 64, 1), np.uint8), ValueError, r"pass \[image\]"),
+        (np.zeros((48, 64), np.uint8), ValueError, r"pass \[image\]$"),
         ({"a": 1}, TypeError, "source takes a path, a URL or an iterable"),
         ([(np.zeros((48, 64, 3), np.uint8), float("nan"))], ValueError, "a frame's time is nan"),
     ],
@@ -191,6 +196,22 @@ def test_wrong_frames_are_refused(frames: Any, kind: type, text: str):
     with pytest.raises(kind, match=text) as caught:
         next(frames_stream(frames))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("shape", [(3, 48, 64), (48, 64, 3), (4, 48, 64), (1, 48, 64), (48, 64)])
+def test_one_image_as_a_tensor_is_no_film(shape: tuple[int, ...]):
+    import torch
+
+    with pytest.raises(ValueError, match=r"pass \[image\]"):
+        frames_stream(torch.zeros(shape, dtype=torch.uint8))
+
+
+def test_one_array_of_frames_is_a_film():
+    frames = np.stack(pictures(5))
+    assert len(list(frames_stream(frames))) == 5
+    assert len(list(frames_stream(frames[..., 0]))) == 5  # gray
+    assert len(list(frames_stream(list(frames[:3, ..., 0])))) == 3
 
 
 def test_frame_unlike_the_first_is_refused_by_its_number():
@@ -204,6 +225,27 @@ def test_frame_unlike_the_first_is_refused_by_its_number():
 def test_options_of_videos_are_refused_with_frames(option: dict):
     with pytest.raises(ValueError, match="is for videos that the library opens, not for frames; leave it out"):
         frames_stream(pictures(1), **option)
+
+
+@pytest.mark.parametrize("begin", [1e10, -1e10, 1.7e12, 1_700_000_000_123_456_789, np.float64(1e18), Fraction(10**10)])
+def test_times_that_no_nanoseconds_hold_are_refused_with_their_unit(begin: Any):
+    frames = [(frame, begin + number) for number, frame in enumerate(pictures(2))]
+    with pytest.raises(
+        ValueError, match=r"frame 0: its time is .* s, .*times are seconds .* not milliseconds"
+    ) as caught:
+        list(frames_stream(frames))
+    assert "\n" not in str(caught.value)
+
+
+def test_times_since_1970_in_seconds_are_kept():
+    frames = [(frame, Fraction(17_000_000_001, 10) + number) for number, frame in enumerate(pictures(3))]
+    wanted = [1_700_000_000_100_000_000 + number * 10**9 for number in range(3)]
+    assert [emission.pts_ns for emission in frames_stream(frames)] == wanted
+
+
+def test_input_rate_that_leaves_the_range_is_refused():
+    with pytest.raises(ValueError, match="frame 1: its time at input_rate=1e-12 is"):
+        list(frames_stream(pictures(2), input_rate=1e-12))
 
 
 def test_what_the_iterable_raises_goes_through():

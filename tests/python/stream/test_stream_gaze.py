@@ -148,6 +148,28 @@ def test_callable_may_close_its_stream():
     assert next(stream.reopen()).fixation == (0.5, 0.5)
 
 
+@pytest.mark.parametrize("every", ["fixation", "frame"])
+@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize("answer", [(0.5, 0.5), None])
+def test_nothing_comes_after_a_callable_closed_its_stream(every: str, prefetch: int, answer: Any):
+    def fixation(stream: sc.Stream) -> Any:
+        stream.close()
+        return answer
+
+    stream = numpy_stream(fixation=fixation, every=every, prefetch=prefetch)
+    assert fixations(stream) == []
+    assert stream.closed
+
+
+def test_batches_end_before_the_fixation_that_closed_their_stream():
+    def fixation(stream: sc.Stream) -> Any:
+        if stream.request.fixation == 3:
+            stream.close()
+        return (0.5, 0.5)
+
+    assert [len(batch) for batch in numpy_stream(fixation=fixation).batched(2)] == [2, 1]
+
+
 def peak(rows: int, cols: int, *places: tuple[int, int, float]) -> np.ndarray:
     weights = np.zeros((rows, cols), np.float32)
     for row, col, weight in places:
@@ -170,6 +192,18 @@ def test_attention_does_not_return_at_once_to_where_it_was():
     stream.attend(peak(6, 8, (0, 0, 1.0), (5, 7, 0.9), (5, 0, 0.8)))
     seen = [next(stream).fixation for _ in range(3)]
     assert seen == [pytest.approx((u, v)) for u, v in [(0.5 / 8, 0.5 / 6), (7.5 / 8, 5.5 / 6), (0.5 / 8, 5.5 / 6)]]
+
+
+def test_attention_stays_at_a_peak_where_nothing_else_has_weight():
+    stream = numpy_stream(fixation="center")
+    next(stream)
+    stream.attend(peak(6, 8, (2, 3, 1.0)))
+    assert len({next(stream).fixation for _ in range(8)}) == 1
+    noise = np.random.default_rng(1).random((6, 8)).astype(np.float32) * 0.5
+    stream = numpy_stream(fixation="center")
+    next(stream)
+    stream.attend(np.maximum(noise, peak(6, 8, (2, 3, 1.0))))
+    assert len({next(stream).fixation for _ in range(8)}) > 1
 
 
 def test_attention_ends_with_none_and_lies_in_its_box():
