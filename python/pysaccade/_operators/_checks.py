@@ -85,7 +85,9 @@ def require_finite(values: Array, who: str, name: str) -> None:
     """Raise ValueError where a number is none. What lies on a GPU, or is traced, passes: nobody waits for it."""
     if is_tensor(values) and (values.device.type != "cpu" or recording().is_traced(values)):
         return
-    numbers = values.detach().numpy() if is_tensor(values) else values  # a third of the time of torch's way
+    numbers = (
+        values.detach().resolve_neg().numpy() if is_tensor(values) else values
+    )  # a third of the time of torch's way
     if not np.isfinite(numbers).all():
         raise ValueError(f"{who}: {name} is not finite: {shown(values)}")
 

@@ -6,22 +6,50 @@ An operator costs 5 to 12 us of Python and dispatch, the call itself one.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from pysaccade._operators import _operator_rules  # noqa: F401  (registers the operators)
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
 # Both are internals of torch, stable since 2.0. Where one is missing, every call goes through the operators.
-_transform = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", lambda: True)
+_unpack_dual: Any = forward_ad.unpack_dual
+_functorch: Any = getattr(torch._C, "_functorch", None)
+_transform = getattr(_functorch, "peek_interpreter_stack", lambda: True)
 _modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
 
 
 def is_watched() -> bool:
-    """Whether a compiler, a functorch transform or a dispatch mode looks on."""
-    return _is_compiling() or _transform() is not None or _modes() > 0
+    """Whether a compiler, a functorch transform, a dispatch mode or forward-mode autograd looks on."""
+    return _is_compiling() or _transform() is not None or _modes() > 0 or forward_ad._current_level >= 0
+
+
+def _has_tangent(tensor: Any) -> bool:
+    """Whether a tensor, or what torch.func wraps in it, carries a forward-mode derivative."""
+    while True:
+        try:
+            if _unpack_dual(tensor).tangent is not None:
+                return True
+        except RuntimeError:  # vmap's tensors have none themselves
+            pass
+        if _functorch is None or not (_functorch.is_batchedtensor(tensor) or _functorch.is_gradtrackingtensor(tensor)):
+            return False
+        tensor = _functorch.get_unwrapped(tensor)
+
+
+def refuse_tangents(what: str, *tensors: Tensor | None) -> None:
+    """Raise RuntimeError for tensors with forward-mode derivatives: torch would take ours for zero."""
+    if _is_compiling() or forward_ad._current_level < 0:
+        return
+    if any(tensor is not None and _has_tangent(tensor) for tensor in tensors):
+        raise RuntimeError(
+            f"pysaccade: {what} has no forward-mode derivative (torch.func.jvp, jacfwd and forward_ad ask for one); "
+            "use autograd's backward, or pysaccade.reference"
+        )
 
 
 def is_traced(*tensors: Tensor | None) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from pysaccade._native._errors import UnavailableError
 from pysaccade._native._library import load
+from pysaccade._operators._gate import readable
 
 Array = Any  # torch.Tensor or numpy.ndarray
 
@@ -154,6 +155,7 @@ def reduce_workspace_bytes(base: Array, count: int) -> int:
 def reduce(levels: Sequence[Array], odd: int, workspace: Array | None = None) -> None:
     """levels[0] [B,C,H,W] is read, the others are written."""
     library = _library or _open()
+    levels = [readable(levels[0]), *levels[1:]]
     packed = b"".join([_pack(level, 4) for level in levels])
     size = 0 if workspace is None else workspace.nbytes
     status = library.saccade_reduce(place_of(levels[0]), packed, len(levels), odd, _address(workspace), size)
@@ -179,6 +181,8 @@ def update(
     mask: uint8 or bool, [B,H,W] of pixels or [B,rows,cols] of tiles. energy: f32 like tiles, or None.
     """
     library = _library or _open()
+    frame = None if frame is None else readable(frame)
+    mask = None if mask is None else readable(mask)
     status = library.saccade_update(
         place_of(levels[0]),
         b"".join([_pack(level, 4) for level in levels]),
@@ -204,6 +208,7 @@ def _pack_bytes(mask: Array) -> bytes:
 def reduce_backward(base: Array, gradients: Sequence[Array | None], odd: int, unit: Array | None = None) -> None:
     """Base [B,C,H,W] is written: what each texel has of the levels' gradients."""
     library = _open()
+    gradients = [None if gradient is None else readable(gradient) for gradient in gradients]
     packed = b"".join([_pack(gradient, 4) if unit is None else _pack_integers(gradient) for gradient in gradients])
     status = library.saccade_reduce_backward(
         place_of(base), _pack(base, 4), packed, len(gradients), odd, _address(unit)
@@ -216,6 +221,11 @@ def _pack_integers(array: Array | None) -> bytes:
     if array is None:
         return _NOTHING
     return _ARRAY.pack(array.data_ptr(), *array.shape, 0, *array.stride(), 0, F64, 0)
+
+
+def readable_places(centers: Array, lod: Array, direction: Array | None) -> tuple[Array, Array, Array | None]:
+    """Centers [B,N,2], lod [B,N] and direction [B,N,2] as C can read them."""
+    return readable(centers, True), readable(lod), None if direction is None else readable(direction, True)
 
 
 @lru_cache(maxsize=256)
@@ -238,6 +248,7 @@ def sample(
 ) -> None:
     """Patches [B,N,C,S,S] is written."""
     library = _library or _open()
+    levels, (centers, lod, direction) = [readable(level) for level in levels], readable_places(centers, lod, direction)
     status = library.saccade_sample(
         place_of(levels[0]),
         b"".join([_pack(level, 4) for level in levels]),
@@ -273,6 +284,8 @@ def sample_backward(
 ) -> None:
     """Level gradients are added to, the three others written."""
     library = _open()
+    levels, (centers, lod, direction) = [readable(level) for level in levels], readable_places(centers, lod, direction)
+    gradient = readable(gradient)
     pack = _pack if unit is None else lambda array, _: _pack_integers(array)
     status = library.saccade_sample_backward(
         place_of(levels[0]),
@@ -298,6 +311,7 @@ def sample_backward(
 def gradient_unit(gradient: Array, unit: Array) -> None:
     """Unit: two f64 on the gradient's device; the first becomes the step of integer gradients."""
     library = _open()
+    gradient = readable(gradient)
     status = library.saccade_gradient_unit(place_of(gradient), _pack(gradient, 5), _address(unit))
     if status != _OK:
         _fail(library, status)
@@ -306,6 +320,7 @@ def gradient_unit(gradient: Array, unit: Array) -> None:
 def plan_at(fixations: Array, at_px: Array, size: tuple[int, int], snap_px: int, centers: Array) -> None:
     """Centers [M,N,2] is written, of fixations [M,2] and at_px [N,2], all tensors without gaps."""
     library = _library or _open()
+    fixations = readable(fixations)
     status = library.saccade_lattice_plan_at(
         place_of(fixations),
         dtype_code(fixations),
@@ -327,11 +342,12 @@ class Gaussians:
 
     def __init__(self, x: Array, mean: Array, scale_tril: Array, weight: Array | None, most_q: float) -> None:
         """`most_q`: pairs of a greater q count 0."""
+        self._read = [None if each is None else readable(each) for each in (x, mean, scale_tril, weight)]
         self.place = place_of(x)
         *leading, points, dimensions = x.shape
         self.packed = _GAUSSIANS.pack(
             _GAUSSIANS.size,
-            *[_address(array) or 0 for array in (x, mean, scale_tril, weight)],
+            *[_address(array) or 0 for array in self._read],
             most_q,
             leading[0] if leading else 1,
             points,
@@ -355,6 +371,7 @@ class Gaussians:
     def backward(self, gradient: Array, workspace: Array | None, results: Sequence[Array | None]) -> None:
         """Write the gradients of x, mean, scale_tril and weight, where they are given."""
         library = _open()
+        gradient = readable(gradient)
         addresses = [_address(result) for result in results]
         status = library.saccade_gaussian_field_backward(
             self.place, self.packed, _address(gradient), _address(workspace), *addresses

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
+from pysaccade._operators._gate import readable
 from pysaccade.lattice._lattice_abi import KINDS, Facts, Key, facts_of, native_of
 from pysaccade.lattice.acuity import PRESETS, UNITS, length, level_of_detail
 from pysaccade.lattice.plan import PatchPlan, coverage_of
@@ -209,7 +210,7 @@ class Lattice:
             and _plain_f32(fixation)
             and not _recording.is_traced(fixation)
         ):
-            geometry = native_of(*self._key).plan(fixation.detach().reshape(-1, 2).numpy())
+            geometry = native_of(*self._key).plan(fixation.detach().resolve_neg().reshape(-1, 2).numpy())
             return self._from_geometry(geometry, tuple(fixation.shape[:-1]), fixation)
         if (
             self.kind == "nested"
@@ -240,7 +241,12 @@ class Lattice:
         if fixation.__class__ not in recording._PLAIN or recording.is_watched():
             return None
         way = self._ways.get((fixation.shape, fixation.dtype, fixation.device, snap))
-        if way is None or not fixation.is_contiguous() or (not snap and recording.needs_gradient(fixation)):
+        if (
+            way is None
+            or fixation.is_neg()
+            or not fixation.is_contiguous()
+            or (not snap and recording.needs_gradient(fixation))
+        ):
             return None
         _checks.require_finite(fixation, "Lattice.plan", "fixation")
         at, lod, snap_px = way
@@ -263,10 +269,10 @@ class Lattice:
         if device is not None or not snap:
             import torch
 
-            tensor = torch.from_numpy(np.ascontiguousarray(array))
+            tensor = torch.from_numpy(np.ascontiguousarray(readable(array)))
             plan = self.plan(tensor, snap=snap)
             return plan.to(device or "cpu") if device is not None else _as_numpy(plan)
-        geometry = native_of(*self._key).plan(array.reshape(-1, 2))
+        geometry = native_of(*self._key).plan(readable(array).reshape(-1, 2))
         return self._from_geometry(geometry, array.shape[:-1], None)
 
     def _from_geometry(self, geometry: np.ndarray[Any, Any], shape: tuple[int, ...], like: Array | None) -> PatchPlan:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._operators import _checks
+from pysaccade._operators._gate import readable
 
 Array = Any
 
@@ -54,7 +55,7 @@ class PatchPlan:
 
         Args:
             centers: [.., N, 2] uv, f32 or f64.
-            lod: [.., N] of the same type; or a number for all.
+            lod: [.., N], taken in the type of centers; or a number for all.
             coverage: [.., N]; left out, it is worked out from `size` when it is read.
             patch_size: S.
             size: (H, W) of the image, for the coverage.
@@ -63,7 +64,7 @@ class PatchPlan:
         if centers.__class__ in _plain and lod.__class__ in _plain and patch_size.__class__ is int and not _watched():
             key = (centers.shape, centers.dtype, centers.device, centers.layout)
             key = (*key, lod.shape, lod.dtype, lod.device, lod.layout, patch_size)
-            if key in _checked:
+            if key in _checked and not (centers.is_neg() or lod.is_neg()):
                 self._set(centers, lod, coverage, patch_size, size)
                 return
         who = "PatchPlan"
@@ -79,6 +80,10 @@ class PatchPlan:
                 f"{who}: lod is {list(lod.shape)}, centers is {list(centers.shape)}; "
                 f"lod must be {list(centers.shape[:-1])}"
             )
+        if lod.dtype != centers.dtype:
+            key, lod = None, lod.to(centers.dtype) if _checks.is_tensor(lod) else lod.astype(centers.dtype)
+        if _checks.is_tensor(lod) and not _checks.recording().is_traced(centers, lod):
+            centers, lod = readable(centers), readable(lod)
         self._set(centers, lod, coverage, _checks.whole(patch_size, who, "patch_size", 1, 1024), size)
         if key is not None:
             if len(_checked) >= _MOST_CHECKED:
@@ -156,7 +161,7 @@ class PatchPlan:
         import torch
 
         def moved(array: Array) -> Array:
-            tensor = array if _checks.is_tensor(array) else torch.from_numpy(np.ascontiguousarray(array))
+            tensor = array if _checks.is_tensor(array) else torch.from_numpy(np.ascontiguousarray(readable(array)))
             return tensor.to(device)
 
         coverage = self.__dict__.get("coverage")

@@ -23,7 +23,8 @@ class Maker:
     """Channels that are computed.
 
     make(frame, **about) gives [B, len(names), h, w] from a frame [B, 3, h + 2 reach, w + 2 reach], f32 in 0..1, its
-    edges repeated. about: uv [2, h, w]; fixations [2, 2], the newest and the one before; changed_at [B, 1, h, w], the
+    edges repeated. about: uv [2, h, w]; fixations [2, 2], the newest and the one before, [2, B, 2] of a stack that was
+    made with batch=B; changed_at [B, 1, h, w], the
     number of the update that changed a texel last; now, the number of this one; size (H, W).
     """
 
@@ -124,9 +125,10 @@ def _position(frame: Tensor, *, uv: Tensor, **_: Any) -> Tensor:
 
 
 def _distance_from(point: Tensor, frame: Tensor, uv: Tensor) -> Tensor:
-    apart = uv - point[:, None, None]
-    distance = torch.sqrt(apart[0] * apart[0] + apart[1] * apart[1])
-    return distance.expand(frame.shape[0], 1, *distance.shape)
+    """Of all texels uv [2, h, w] from a point [2], or from each image's own [B, 2]: [B, 1, h, w]."""
+    x, y = (uv - point[..., None, None]).unbind(-3)
+    distance = torch.sqrt(x * x + y * y)
+    return distance.unsqueeze(-3).expand(frame.shape[0], 1, *distance.shape[-2:])
 
 
 def _eccentricity(frame: Tensor, *, uv: Tensor, fixations: Tensor, **_: Any) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pysaccade._operators import _recording
 from pysaccade._operators import _tensor_abi as abi
+from pysaccade._operators._gate import readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._gradients import is_seen
 from pysaccade.tensors._way import DENSE, model
@@ -58,12 +59,14 @@ def key_of(x: Tensor, mean: Tensor, tril: Tensor, weight: Tensor) -> Any:
     for each in (x, mean, tril, weight):
         if each.__class__ not in _PLAIN:
             return None
-    return (
-        *(x.shape, x.dtype, x.device, x.stride()),
-        *(mean.shape, mean.dtype, mean.device, mean.stride()),
-        *(tril.shape, tril.dtype, tril.device, tril.stride()),
-        *(weight.shape, weight.dtype, weight.device, weight.stride()),
-    )
+    if not (x.is_contiguous() and mean.is_contiguous() and tril.is_contiguous() and weight.is_contiguous()):
+        return None
+    if x.is_neg() or mean.is_neg() or tril.is_neg() or weight.is_neg():
+        return None
+    # fmt: off
+    return (x.shape, x.dtype, x.device, mean.shape, mean.dtype, mean.device,
+            tril.shape, tril.dtype, tril.device, weight.shape, weight.dtype, weight.device)
+    # fmt: on
 
 
 def field_again(x: Tensor, mean: Tensor, tril: Tensor, weight: Tensor, most_q: float) -> tuple[Any, Tensor | None]:
@@ -99,7 +102,10 @@ def keep_field(key: Any, x: Tensor, mean: Tensor, tril: Tensor, weight: Tensor, 
     squeezed = weight.ndim == 1
     leading.add(weight.shape[: -1 if squeezed else -2])
     kind = x.device.type in {"cpu", "cuda"} and x.dtype in {torch.float32, torch.float64}
-    alike = all(each.is_contiguous() and each.dtype == x.dtype and each.device == x.device for each in tensors)
+    alike = all(
+        each.is_contiguous() and readable(each) is each and each.dtype == x.dtype and each.device == x.device
+        for each in tensors
+    )
     if kind and alike and len(leading) == 1 and x.ndim <= 3 and out.numel() and mean.numel():
         way = FieldWay(*tensors, out.shape)
     _ways[key] = way
@@ -126,8 +132,8 @@ class FieldOfWay(torch.autograd.Function):
         needs = ctx.needs_input_grad
         if is_seen(gradient) or not all(map(torch.Tensor.is_contiguous, saved)):
             return (*_by_operator(gradient, saved, most_q, list(needs[:4])), None, None)
-        if not gradient.is_contiguous():
-            gradient = gradient.contiguous()
+        if not gradient.is_contiguous() or gradient.is_neg() or not gradient.data_ptr():
+            gradient = readable(gradient.contiguous())
         x = saved[0]
         found = [_empty_like(each) if want else None for each, want in zip(saved, needs, strict=False)]
         space = way.space(x)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
+from pysaccade._operators._gate import readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._known import Known
 from pysaccade.tensors._storage import Layout, Storage, layout_of, pack_at
@@ -53,6 +54,23 @@ class Mipmaps(torch.autograd.Function):
             return None, None
         shape, dtype, device = ctx.image
         return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None
+
+
+class StoredLevels(torch.autograd.Function):
+    """Levels 1.. of an image as they lie in a Storage, with their way back to the image."""
+
+    @staticmethod
+    def forward(ctx: Any, image: Tensor, storage: Storage, odd: int) -> Any:
+        """Give the levels that are there."""
+        ctx.odd = odd
+        ctx.image = (image.shape, image.dtype, image.device)
+        ctx.set_materialize_grads(False)
+        return tuple(level.detach() for level in storage.levels[1:])
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """As Mipmaps.backward()."""
+        return *Mipmaps.backward(ctx, *gradients), None
 
 
 class Call(NamedTuple):
@@ -111,7 +129,7 @@ class ImagePatches(torch.autograd.Function):
         call = ctx.call
         needs = ctx.needs_input_grad
         wanted = [needs[0] and image.is_floating_point(), needs[1], needs[2], direction is not None and needs[3]]
-        layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
+        layout = _layout(image, flat, call)
         if is_seen(gradient):
             levels = [image, *layout.views(flat)]
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
@@ -120,6 +138,17 @@ class ImagePatches(torch.autograd.Function):
         packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
         shared = _call(packed, call.levels, centers, lod, direction, call)
         return (*_image_gradients(gradient, image, layout, shared, (centers, lod, direction), wanted, call), None, None)
+
+
+def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
+    """Where the levels of a saved image lie in a saved `flat`."""
+    layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
+    if layout.total != flat.numel() or image.dtype != flat.dtype:
+        raise RuntimeError(
+            "pysaccade: the image's memory was replaced between the sampling and its backward, as module.to() and "
+            "image.data = ... do; compute the gradient first"
+        )
+    return layout
 
 
 def _image_gradients(
@@ -146,6 +175,7 @@ def _image_gradients(
         place.new_empty(place.shape) if want and place is not None else None
         for place, want in zip(places, wanted[1:], strict=True)
     ]
+    gradient = readable(gradient)
     library = abi._library or abi._open()
     status = library.saccade_sample_image_backward(
         abi.place_of(image),
@@ -173,7 +203,7 @@ class WayPatches(torch.autograd.Function):
         """Sample patches [..,C,S,S]."""
         ctx.save_for_backward(image, storage.flat, centers, lod)
         places = image.data_ptr(), storage.flat.data_ptr(), centers.data_ptr(), lod.data_ptr()
-        ctx.made = way, storage.packed, packed, places
+        ctx.made = way, storage, packed, places
         return way.sample(image, storage, packed)
 
     @staticmethod
@@ -181,7 +211,7 @@ class WayPatches(torch.autograd.Function):
         """Give the image, centers and lod their gradients."""
         (gradient,) = gradients
         image, flat, centers, lod = ctx.saved_tensors
-        way, levels, packed, places = ctx.made
+        way, storage, packed, places = ctx.made
         needs = ctx.needs_input_grad
         wants_image = needs[0] and way.floating
         now = image.data_ptr(), flat.data_ptr(), centers.data_ptr(), lod.data_ptr()
@@ -189,10 +219,10 @@ class WayPatches(torch.autograd.Function):
         if is_seen(gradient) or now != places or fixed:
             wanted = [wants_image, needs[1], needs[2], False]
             return (*_way_gradients(gradient, (image, flat, centers, lod), way, wanted), *_NO_GRADIENTS)
-        if gradient.stride() == way.stride:
+        if gradient.stride() == way.stride and not gradient.is_neg() and gradient.data_ptr():
             packed_gradient = pack_at(gradient.data_ptr(), way.out)
         else:
-            gradient = gradient.reshape(way.flat)
+            gradient = readable(gradient.reshape(way.flat))
             packed_gradient = abi._pack(gradient, 5)
         base = sums = to_centers = to_lod = None
         if wants_image:
@@ -205,7 +235,7 @@ class WayPatches(torch.autograd.Function):
         library: Any = abi._library
         status = library.saccade_sample_image_backward(
             place_of(image),
-            levels,
+            storage.packed,
             way.known.layout.levels,
             *packed,
             abi._NOTHING,
@@ -236,7 +266,7 @@ def _way_gradients(gradient: Tensor, saved: Any, way: Way, wanted: list[bool]) -
     batch, many = way.flat[:2]
     call = Call(way.known.odd, way.known.layout.levels, way.flat[4], way.dtype, way.scale, False, 1, True)
     arranged = _arranged(centers, (batch, many, 2)), _arranged(lod, (batch, many))
-    layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
+    layout = _layout(image, flat, call)
     gradient = gradient.reshape(way.flat)
     found: list[Tensor | None]
     if is_seen(gradient):

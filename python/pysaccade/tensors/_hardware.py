@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 import weakref
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks, _recording
 from pysaccade._operators import _tensor_abi as abi
+from pysaccade._operators._gate import readable
 
 Array = Any
 
@@ -47,11 +49,16 @@ def texture_for(pyramid: Any, traced: bool, learns: bool) -> Texture | None:
     if pyramid._texture is None:
         try:
             pyramid._texture = Texture(pyramid._levels_now())
-        except UnavailableError:
+        except UnavailableError as why:
             if pyramid.filtering == "hardware":
                 raise
-            pyramid.filtering = "exact"  # too large for the device's textures: as long as the pyramid lives
+            pyramid._texture = False  # too large for the device's textures: as long as it has this image
+            warnings.warn(
+                f"pysaccade: filtering='hybrid' samples exactly, without the texture unit: {why}", stacklevel=5
+            )
             return None
+    if pyramid._texture is False:
+        return None
     texture: Texture = pyramid._texture
     return texture
 
@@ -107,7 +114,7 @@ class Texture:
         weakref.finalize(self, library.saccade_hardware_texture_free, self._handle)
 
     def _pack(self, levels: list[Tensor]) -> list[Tensor]:
-        dense = [level.detach().contiguous() for level in levels]
+        dense = [readable(level.detach().contiguous()) for level in levels]
         self._packed = b"".join([abi._pack(level, 4) for level in dense])
         return dense
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pysaccade._operators import _checks
-from pysaccade.tensors._storage import Layout, Storage
+from pysaccade.tensors._storage import Layout
 
 Array = Any
 
@@ -17,22 +17,23 @@ _watched: Any = None  # _recording's, from then on
 class Known:
     """Of images of one kind: how their levels lie, and all that was packed for them."""
 
-    __slots__ = ("batched", "count", "layout", "likes", "odd", "packed", "ways")
+    __slots__ = ("batched", "count", "element_bytes", "layout", "likes", "odd", "packed", "ways")
 
-    def __init__(self, layout: Layout, count: int, odd: int, batched: bool) -> None:
+    def __init__(self, layout: Layout, count: int, odd: int, batched: bool, element_bytes: int) -> None:
         """Begin without knowing of any call."""
+        self.element_bytes = element_bytes
         self.layout, self.count, self.odd, self.batched = layout, count, odd, batched
         self.likes: Any = None  # models of the levels of generate_mipmaps()
         self.packed: dict[tuple[int, int], bytes] = {}  # the library's struct, by the addresses in it
         self.ways: dict[Any, Any] = {}  # of sampling, by the plan's shapes (_way.py)
 
-    def levels_at(self, base: int, rest: int, element_bytes: int) -> bytes:
+    def levels_at(self, base: int, rest: int) -> bytes:
         """Layout.pack(): allocators give the same addresses again and again."""
         found = self.packed.get((base, rest))
         if found is None:
             if len(self.packed) >= _MOST:
                 self.packed.clear()
-            found = self.packed[base, rest] = self.layout.pack(base, rest, element_bytes)
+            found = self.packed[base, rest] = self.layout.pack(base, rest, self.element_bytes)
         return found
 
 
@@ -42,16 +43,20 @@ class Table:
     def __init__(self) -> None:
         self._known: dict[Any, Known] = {}
 
-    def get(self, image: Any, levels: Any, odd: Any) -> Known | None:
-        """What is known; None: nothing, or somebody looks on."""
+    def get(self, image: Any, levels: Any, odd: Any) -> tuple[Known, int] | None:
+        """What is known, and the image's address; None: nothing, somebody looks on, or C can't read it in place."""
         if image.__class__ not in _plain or _watched():
             return None
         if (levels.__class__ is not int and levels is not None) or odd.__class__ is not str:
             return None
         try:
-            return self._known.get((image.shape, image.stride(), image.layout, image.dtype, image.device, levels, odd))
-        except RuntimeError:  # a sparse or nested tensor has no strides
+            known = self._known.get((image.shape, image.stride(), image.dtype, image.device, levels, odd))
+            if known is None or image.is_neg():
+                return None
+            base = image.data_ptr()
+        except RuntimeError:  # a sparse or nested tensor has no strides, or no address
             return None
+        return (known, base) if base and not base % known.element_bytes else None
 
     def add(self, image: Any, levels: Any, odd: str, known: Known) -> Known | None:
         """Keep it, unless somebody looks on."""
@@ -64,13 +69,5 @@ class Table:
             _plain.extend(recording._PLAIN)
         if len(self._known) >= _MOST:
             self._known.clear()
-        self._known[image.shape, image.stride(), image.layout, image.dtype, image.device, levels, odd] = known
+        self._known[image.shape, image.stride(), image.dtype, image.device, levels, odd] = known
         return known
-
-
-def storage_of(image: Any, known: Known) -> Storage:
-    """Levels of a tensor [B,C,H,W] of which all is known; they need no workspace."""
-    layout = known.layout
-    flat = image.new_empty(layout.total)
-    packed = known.levels_at(image.data_ptr(), flat.data_ptr(), image.element_size())
-    return Storage.of_known(image, flat, packed, known)

@@ -32,16 +32,17 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
     known = storage.known
     if known is None:
         return _sample_first(pyramid, plan, storage, None, dtype)
-    image: Any = pyramid._image
-    key = (
-        *(centers.shape, centers.stride(), centers.dtype, centers.device),
-        *(lod.shape, lod.stride(), lod.dtype, lod.device),
-        *(plan.patch_size, dtype),
-    )
+    # fmt: off
+    key = (centers.shape, centers.stride(), centers.dtype, centers.device,
+           lod.shape, lod.stride(), lod.dtype, lod.device, plan.patch_size, dtype)
+    # fmt: on
     way = known.ways.get(key)
     if way is None:
         return _sample_first(pyramid, plan, storage, key, dtype)
     places = way.places_at(centers.data_ptr(), lod.data_ptr())
+    if places is None or pyramid._source.data_ptr() != pyramid._source_at:
+        return _sample_first(pyramid, plan, storage, None, dtype)
+    image: Any = pyramid._image
     if _is_grad_enabled():
         learns = centers.requires_grad or lod.requires_grad
         if learns or image.requires_grad:
@@ -79,6 +80,7 @@ _values: dict[Any, Values] = {}  # by channels, the image's type, the patches', 
 
 def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, key: Any, dtype: Any) -> Tensor | None:
     """The same where its way is not known yet, or has to go through more of torch."""
+    pyramid._require_unchanged()
     image: Any = pyramid._image
     centers, lod = plan.centers, plan.lod
     if (
@@ -92,6 +94,7 @@ def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, ke
     if learns and pyramid._persistent:
         return None
     flat_centers, flat_lod, shape = arranged(centers, lod, image, pyramid._batched, "sample_patches")
+    flat_centers, flat_lod, _ = _tensor_abi.readable_places(flat_centers, flat_lod, None)
     size = plan.patch_size
     try:
         values = values_of(image, dtype, None, None, "sample_patches")

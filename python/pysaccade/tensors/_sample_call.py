@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
+from pysaccade._operators._gate import readable
 from pysaccade.tensors._values import Values
 from pysaccade.tensors.pyramid import TexturePyramid, checked_levels
 
@@ -75,11 +76,14 @@ def _call_library(
     abi = _tensor_abi
     storage = pyramid._storage if pyramid is not None else None
     if storage is not None:
+        assert pyramid is not None
+        pyramid._require_unchanged()
         packed, count = storage.packed, storage.layout.levels
     else:
         if levels is None:
             assert pyramid is not None
             levels = pyramid._levels_now()
+        levels = [readable(level) for level in levels]
         packed, count = b"".join([abi._pack(level, 4) for level in levels]), len(levels)
     library = abi._library or abi._open()
     status = library.saccade_sample(
@@ -112,6 +116,7 @@ def sampled(
     shape = (batch, count, base.shape[1], size, size)
     if not _checks.is_tensor(base):
         target = np.empty(shape, values.dtype) if out is None else out
+        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
         if target.size:
             _call_library(texture, centers, lod, direction, target, values.scale, settings)
         return target
@@ -121,6 +126,10 @@ def sampled(
 
     seen = (base, centers, lod, direction)
     traced = _recording.is_traced(*seen)
+    if traced:
+        _recording.refuse_tangents("sampling", *seen, *(levels or ()))
+    elif _recording.is_native(base):
+        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
     learns = _recording.needs_gradient(*seen) or (levels is not None and _recording.needs_gradient(*levels))
     if not _recording.is_native(base):
         return _by_reference(texture, centers, lod, direction, size, values, settings)
@@ -149,6 +158,8 @@ def sampled(
         from pysaccade.tensors._gradients import Call, ImagePatches, LevelPatches
 
         if storage is not None:
+            assert pyramid is not None
+            pyramid._require_unchanged()
             call = Call(derived, storage.layout.levels, size, values.dtype, values.scale, *settings)
             return ImagePatches.apply(base, centers, lod, direction, storage, call)
     if levels is None:

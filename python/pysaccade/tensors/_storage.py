@@ -84,10 +84,10 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
 class Storage:
     """Levels 1.. of an image [B,C,H,W], made by the library at once."""
 
-    __slots__ = ("_levels", "flat", "image", "known", "layout", "packed", "workspace")
+    __slots__ = ("_levels", "alive", "flat", "image", "known", "layout", "packed", "workspace")
 
     def __init__(self, image: Array, levels: int, odd: int) -> None:
-        """The image stays level 0 itself: it is not copied."""
+        """The image, which C can read as it lies, stays level 0 itself: it is not copied."""
         abi = _tensor_abi
         code = abi.dtype_code(image)
         if hasattr(image, "data_ptr"):
@@ -106,6 +106,7 @@ class Storage:
 
     def _set(self, image: Array, flat: Array, layout: Layout, packed: bytes) -> None:
         self.image = image
+        self.alive: Any = image.untyped_storage() if hasattr(image, "data_ptr") else image  # `packed` has its address
         self.flat = flat
         self.layout = layout
         self.packed = packed
@@ -114,12 +115,15 @@ class Storage:
         self._levels: list[Array] | None = None
 
     @classmethod
-    def of_known(cls, image: Array, flat: Array, packed: bytes, known: Any) -> Storage:
-        """Of a tensor of which all is known; they need no workspace."""
+    def of_known(cls, image: Array, base: int, known: Any) -> Storage:
+        """Of a tensor [B,C,H,W] at an address, of which all is known; they need no workspace."""
         made = cls.__new__(cls)
         layout: Layout = known.layout
-        made.image, made.flat, made.layout, made.packed, made.known = image, flat, layout, packed, known
+        made.flat = flat = image.new_empty(layout.total)
+        made.packed = packed = known.levels_at(base, flat.data_ptr())
+        made.image, made.layout, made.known = image, layout, known
         made.workspace = made._levels = None
+        made.alive = image.untyped_storage()
         if layout.total:
             abi = _tensor_abi
             count = layout.levels

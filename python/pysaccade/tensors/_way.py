@@ -35,7 +35,7 @@ class Way:
 
     __slots__ = (
         *("base", "centers", "dtype", "flat", "floating", "known", "lod", "options", "out"),
-        *("packed", "patches", "repeats", "scale", "stride", "sums"),
+        *("packed", "patches", "repeats", "scale", "sizes", "stride", "sums"),
     )
 
     def __init__(self, known: Known, image: Tensor, arranged: Any, patches: Tensor, whole: Any, scale: float) -> None:
@@ -62,6 +62,7 @@ class Way:
         self.out = _rest(flat, torch.empty(flat, device="meta").stride(), abi.dtype_code(patches))
         self.centers = _rest(centers.shape, centers.stride(), abi.dtype_code(centers))
         self.lod = _rest(lod.shape, lod.stride(), abi.dtype_code(lod))
+        self.sizes = centers.element_size(), lod.element_size()
         self.repeats = not (centers.is_contiguous() and lod.is_contiguous())
         # of the backward: the image's gradient, and the sums of its levels, in elements of the image
         channels, height, width = image.shape[1:]
@@ -72,10 +73,12 @@ class Way:
         elements = known.layout.dense + (0 if size == wide else image.numel())
         self.sums = elements * (wide // size) if self.floating else 0
 
-    def places_at(self, centers: int, lod: int) -> tuple[bytes, bytes]:
-        """Pack centers and lod at these addresses."""
+    def places_at(self, centers: int, lod: int) -> tuple[bytes, bytes] | None:
+        """Pack centers and lod at these addresses; None: C can't read them there."""
         found = self.packed.get((centers, lod))
         if found is None:
+            if not centers or not lod or centers % self.sizes[0] or lod % self.sizes[1]:
+                return None
             if len(self.packed) >= 64:
                 self.packed.clear()
             found = self.packed[centers, lod] = pack_at(centers, self.centers), pack_at(lod, self.lod)
@@ -128,17 +131,17 @@ def keep(
 def known_of(image: Tensor, levels: int, odd: int, head: Any = None) -> Known:
     """What made_apart() needs of a tensor [B,C,H,W]; `head`: the leading axes of the levels, if not B and C."""
     _tensor_abi._open()
-    known = Known(layout_for(image, levels, odd), levels, odd, head is None)
+    known = Known(layout_for(image, levels, odd), levels, odd, head is None, image.element_size())
     known.likes = [model((*(head or shape[:2]), *shape[2:]), image) for shape in known.layout.shapes]
     return known
 
 
-def made_apart(image: Tensor, known: Known) -> list[Tensor]:
-    """Levels 1.. of a tensor."""
+def made_apart(image: Tensor, known: Known, base: int | None = None) -> list[Tensor]:
+    """Levels 1.. of a tensor that lies at `base`."""
     abi = _tensor_abi
     layout = known.layout
     made: list[Tensor] = [_empty_like(like, memory_format=DENSE) for like in known.likes]
-    packed = layout.pack_apart([image.data_ptr(), *[level.data_ptr() for level in made]])
+    packed = layout.pack_apart([base or image.data_ptr(), *[level.data_ptr() for level in made]])
     if not layout.workspace:
         status = abi.raw_reduce(place_of(image), packed, layout.levels, known.odd, None, abi.NO_BYTES)
     else:

@@ -81,7 +81,8 @@ class ChannelStack:
         self._first = {
             maker.names[0]: sum(len(m.names) for m in self.makers[:k]) for k, maker in enumerate(self.makers)
         }
-        self._fixations = torch.full((2, 2), 0.5, device=self.pyramid.device)
+        points = (2, 2) if batch is None else (2, batch, 2)
+        self._fixations = torch.full(points, 0.5, device=self.pyramid.device)
         where = self._base().shape
         self._changed_at = torch.zeros((where[0], 1, *self.size), dtype=torch.float32, device=self.pyramid.device)
 
@@ -146,14 +147,34 @@ class ChannelStack:
         return damage
 
     def look(self, fixation: Any) -> None:
-        """Take a new fixation (u, v): what depends on it is computed again."""
-        point = torch.as_tensor(fixation, dtype=torch.float32, device=self.pyramid.device).reshape(-1, 2)[-1]
-        self._fixations = torch.stack([point, self._fixations[0]])
-        tiles = torch.ones((self._base().shape[0], *self.pyramid.tile_grid), dtype=torch.bool, device=point.device)
+        """Take a new fixation: what depends on it is computed again.
+
+        Args:
+            fixation: (u, v), from 0 to 1; of a batch [B, 2], or one for all.
+        """
+        self._fixations = torch.stack([self._point(fixation), self._fixations[0]])
+        tiles = torch.ones(
+            (self._base().shape[0], *self.pyramid.tile_grid), dtype=torch.bool, device=self.pyramid.device
+        )
         for maker in self.makers:
             if not isinstance(maker, Slot) and maker.of == "fixation":
                 self._remake(maker, tiles)
         self.pyramid.update_mipmaps_incremental(tiles)
+
+    def _point(self, fixation: Any) -> Tensor:
+        """A fixation [2], of a batch [B, 2]."""
+        who, like = "ChannelStack.look", self._fixations[0]
+        try:
+            point = torch.as_tensor(fixation).detach()
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(f"{who}: fixation takes (u, v), not {_checks.shown(fixation)}") from None
+        if tuple(point.shape) not in {(2,), (1, 2), tuple(like.shape)}:
+            many = f", or {list(like.shape)}" if like.ndim == 2 else ""
+            raise ValueError(f"{who}: fixation is {list(point.shape)}; it must be (u, v){many}")
+        point = point.to(device=like.device, dtype=like.dtype)
+        if point.device.type == "cpu" and not bool(((point >= 0) & (point <= 1)).all()):
+            raise ValueError(f"{who}: fixation is {point.tolist()}; it must be (u, v) from 0 to 1")
+        return point.reshape(2) if like.ndim == 1 else point.expand(like.shape)
 
     def set(self, name: str, values: Tensor) -> None:
         """Fill a slot.

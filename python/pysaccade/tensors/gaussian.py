@@ -105,6 +105,8 @@ def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *nu
     if recording.is_traced(*tensors):
         import torch
 
+        recording.refuse_tangents(name, *tensors)
+
         return getattr(torch.ops.saccade, name)(*_batched(tensors, leading), *numbers)
     tensors = tuple(each.contiguous() for each in tensors) if leading == () else _batched(tensors, leading)
     arguments = (*tensors, *numbers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pysaccade._operators import _checks
+from pysaccade._operators._gate import readable
 from pysaccade.tensors._known import Table
 from pysaccade.tensors._storage import Storage
 
@@ -43,10 +44,11 @@ def generate_mipmaps(image: Array, levels: int | None = 5, *, odd: str = "floor"
     Raises:
         TypeError, ValueError: The image has no such levels.
     """
-    known = _mipmaps.get(image, levels, odd)
-    if known is not None:
-        if not _checks.recording().needs_gradient(image):
-            return [image, *_ways.made_apart(image, known)]
+    found = _mipmaps.get(image, levels, odd)
+    if found is not None:
+        known, base = found
+        if not image.requires_grad or not _checks.recording().needs_gradient(image):
+            return [image, *_ways.made_apart(image, known, base)]
         if known.batched:
             return [image, *_gradients.Mipmaps.apply(image, known)]
     who = "generate_mipmaps"
@@ -64,7 +66,7 @@ def generate_mipmaps(image: Array, levels: int | None = 5, *, odd: str = "floor"
 def levels_above(image: Array, count: int, odd: int) -> list[Array]:
     """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
     if not _checks.is_tensor(image):
-        return Storage(image, count, odd).levels[1:]
+        return Storage(readable(image), count, odd).levels[1:]
     _recording = _checks.recording()
     from pysaccade._operators import _operators
 
@@ -76,10 +78,13 @@ def levels_above(image: Array, count: int, odd: int) -> list[Array]:
     if _recording.is_traced(image):
         import torch
 
+        _recording.refuse_tangents("generate_mipmaps", image)
+
         return list(torch.ops.saccade.mipmaps(image, count, odd))
     if count == 1 or image.numel() == 0:
         return _operators._empty_levels(image, count, odd)
     _load()
+    image = readable(image)
     known = _ways.known_of(image, count, odd)
     if _recording.needs_gradient(image):
         return list(_gradients.Mipmaps.apply(image, known))
@@ -101,7 +106,7 @@ def _remember_mipmaps(image: Array, batched: Array, levels: Any, odd: str, count
     """Keep what was checked of a tensor for the next one of its shape."""
     if _ways is None or not _checks.is_tensor(image) or count == 1 or image.numel() == 0:
         return
-    if _checks.recording().is_traced(image) or image.data_ptr() != batched.data_ptr():
+    if _checks.recording().is_traced(image) or image.data_ptr() != batched.data_ptr() or readable(image) is not image:
         return
     head = None if image.ndim == 4 else image.shape[:-2]
     known = _ways.known_of(batched, count, _checks.ODD[odd], head)

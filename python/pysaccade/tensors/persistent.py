@@ -5,10 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from pysaccade._operators import _checks, _tensor_abi
+from pysaccade._operators._gate import readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._storage import pack_at
 from pysaccade.tensors._way import model
@@ -70,6 +72,7 @@ class PersistentTexture(TexturePyramid):
         self._taken: Any = None  # of the last frame: what _frame() looked at, and the library's struct but the address
         self._options: dict[Any, bytes] = {}
         self._pool: TexturePool | None = None
+        self._settings = self.threshold, self.min_pixels, filtering
         self._persistent = True
 
     @property
@@ -86,8 +89,13 @@ class PersistentTexture(TexturePyramid):
         return self
 
     def clear(self) -> None:
-        """Let the next update() write everything, whatever level 0 holds."""
+        """Let the next update() or update_partial() write everything, whatever level 0 holds."""
         self._is_new = True
+
+    def _reset(self) -> None:
+        """Make it as new: what one who borrowed it set or wrote, the next one does not see."""
+        self.clear()
+        self.threshold, self.min_pixels, self.filtering = self._settings
 
     # ---- Updates -----------------------------------------------------------------------------------------------------
 
@@ -102,14 +110,14 @@ class PersistentTexture(TexturePyramid):
         """
         if self._taken is not None and frame.__class__ in _PLAIN and not self._is_new and not frame.requires_grad:
             rest = self._taken.get((frame.shape, frame.stride(), frame.dtype, frame.device))
-            if rest is not None:
+            if rest is not None and not frame.is_neg() and frame.data_ptr() % frame.element_size() == 0:
                 return self._call(pack_at(frame.data_ptr(), rest), None, _DIFF)
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
         if self._is_new:
             return self._write_all(batched)
         packed = _tensor_abi._pack(batched, 4)
-        if frame.__class__ in _PLAIN:
+        if frame.__class__ in _PLAIN and frame.data_ptr() == batched.data_ptr() and not frame.is_neg():
             self._taken = {(frame.shape, frame.stride(), frame.dtype, frame.device): packed[8:]}
         return self._call(packed, None, _DIFF)
 
@@ -118,18 +126,20 @@ class PersistentTexture(TexturePyramid):
 
         Args:
             frame: [C,H,W] or [B,C,H,W], as the texture was made.
-            changed: bool [H,W] or [B,H,W], pixels; bool [rows, columns] or [B, rows, columns], tiles; a Damage; None:
-                the tiles that differ, as update().
+            changed: bool [H,W] or [B,H,W], pixels; bool [rows, columns] or [B, rows, columns], tiles, tensors or NumPy
+                arrays; a Damage; None: the tiles that differ, as update().
 
         Returns:
-            The tiles that changed.
+            The tiles that changed. The first time, and the first time that it is borrowed from a pool, all: the whole
+            frame is written.
         """
         who = "TexturePyramid.update_partial"
         if changed is None:
             return self.update(frame)
         batched = self._frame(frame, who)
         mask, kind = self._mask(changed, who)
-        self._is_new = False
+        if self._is_new:
+            return self._write_all(batched)
         return self._call(_tensor_abi._pack(batched, 4), mask, kind)
 
     def update_mipmaps_incremental(self, damage: Any = None) -> None:
@@ -163,14 +173,16 @@ class PersistentTexture(TexturePyramid):
             )
         if batched.requires_grad and torch.is_grad_enabled():
             raise ValueError(f"{who}: a persistent texture gives no gradient; pass frame.detach()")
-        return batched
+        return batched if _checks.recording().is_traced(batched) else readable(batched)
 
     def _mask(self, changed: Any, who: str) -> tuple[Tensor, int]:
         """A mask [B, h, w] of bytes, and whether of pixels or tiles."""
         if isinstance(changed, Damage):
             changed = changed.tiles
+        if isinstance(changed, np.ndarray) and changed.dtype in {np.dtype(np.bool_), np.dtype(np.uint8)}:
+            changed = torch.from_numpy(np.ascontiguousarray(changed)).to(self._store.image.device)
         if not _checks.is_tensor(changed) or changed.dtype not in {torch.bool, torch.uint8}:
-            raise TypeError(f"{who}: changed takes a bool tensor or a Damage, not {_checks.shown(changed)}")
+            raise TypeError(f"{who}: changed takes a bool tensor or array, or a Damage, not {_checks.shown(changed)}")
         base = self._store.image
         if changed.device != base.device:
             raise ValueError(
@@ -179,7 +191,7 @@ class PersistentTexture(TexturePyramid):
         batch = self._grid[0]
         for shape, kind in ((self.size, _PIXELS), (self.tile_grid, _TILES)):
             if tuple(changed.shape[-2:]) == tuple(shape) and changed.shape[:-2] in {(), (1,), (batch,)}:
-                return changed.expand(batch, *shape), kind
+                return readable(changed.expand(batch, *shape)), kind
         raise ValueError(
             f"{who}: changed is {list(changed.shape)}; it must be {list(self.size)} of pixels or "
             f"{list(self.tile_grid)} of tiles"
@@ -199,6 +211,8 @@ class PersistentTexture(TexturePyramid):
 
     def _call(self, frame: bytes | None, mask: Tensor | None, kind: int) -> Damage:
         store = self._store
+        if self._source.data_ptr() != self._source_at:
+            self._require_unchanged()
         tiles = torch.empty_like(self._tiles_like, memory_format=torch.contiguous_format)
         energy = torch.empty_like(self._energy_like, memory_format=torch.contiguous_format)
         abi = _tensor_abi

@@ -45,7 +45,7 @@ class TexturePool:
         self._changed = threading.Condition()
 
     def acquire(self, block: bool = False, timeout: float | None = None) -> PersistentTexture:
-        """Borrow a texture; its first update() writes everything.
+        """Borrow a texture as new: its first update() or update_partial() writes everything.
 
         Args:
             block: Wait until one is released.
@@ -63,7 +63,7 @@ class TexturePool:
                     f"TexturePool: pool of {self.count} exhausted; release a texture, pass block=True or a larger count"
                 )
             texture = self._free.pop()
-            texture.clear()
+            texture._reset()
             texture._pool = self
             return texture
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pysaccade._operators import _checks
-from pysaccade.tensors._known import Known, Table, storage_of
+from pysaccade._operators._gate import readable
+from pysaccade._operators._tensor_abi import _address
+from pysaccade.tensors._known import Known, Table
 from pysaccade.tensors._storage import Storage
 from pysaccade.tensors.mipmaps import levels_above
 
@@ -84,21 +86,25 @@ class TexturePyramid:
     _persistent = False
     _given = False  # levels are the caller's
     _image: Array | None = None
+    _source: Any = None  # the image as it was given
+    _source_at: int | None = None  # its address when the levels were made; None: it plays no part
     _batched = True
 
     # ---- Making ------------------------------------------------------------------------------------------------------
 
     def _made_as_before(self, image: Array, levels: Any, odd: Any) -> bool:
         """Make the levels of a tensor as one of the same shape was checked before; False: there was none."""
-        known = _pyramids.get(image, levels, odd)
-        if known is None:
+        found = _pyramids.get(image, levels, odd)
+        if found is None:
             return False
+        known, base = found
+        self._source, self._source_at = image, base
         self._count, self._odd, self._odd_word, self._asked = known.count, known.odd, odd, levels
         if not known.batched:
             self._batched = False
             image = image[None]
         self._image = image
-        self._storage = storage_of(image, known)
+        self._storage = Storage.of_known(image, base, known)
         return True
 
     def _remember(self, image: Any, levels: Any, odd: str) -> None:
@@ -106,7 +112,9 @@ class TexturePyramid:
         storage = self._storage
         if storage is None or not _checks.is_tensor(image) or storage.layout.workspace:
             return
-        known = Known(storage.layout, self._count, self._odd, self._batched)
+        if readable(image) is not image:
+            return
+        known = Known(storage.layout, self._count, self._odd, self._batched, image.element_size())
         storage.known = _pyramids.add(image, levels, odd, known)
 
     def _take(self, image: Array, who: str) -> None:
@@ -120,6 +128,7 @@ class TexturePyramid:
         self._count = _checks.level_count(self._asked, image.shape[-2:], self._odd, who)
         self._batched = image.ndim == 4
         self._image = image if self._batched else image[None]
+        self._source, self._source_at = image, None
         self._storage = self._list = self._graph = self._texture = None
 
     def _make(self) -> None:
@@ -129,11 +138,15 @@ class TexturePyramid:
         if self._texture is not None:
             self._texture.is_stale = True
         if not _checks.is_tensor(image):
+            self._image = image = readable(image)
             self._storage = Storage(image, self._count, self._odd)
+            self._source_at = _address(self._source)
             return
         _recording = _checks.recording()
 
         if _recording.is_native(image) and not _recording.is_traced(image):
+            self._image = image = readable(image)
+            self._source_at = self._source.data_ptr()
             self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
             return
         self._list = [image, *levels_above(image.detach(), self._count, self._odd)]
@@ -152,8 +165,10 @@ class TexturePyramid:
             raise ValueError(f"{who}: the levels were given to from_levels(); make a TexturePyramid of the image")
         if image is not None:
             self._take(image, who)
-        if self._image is None:
+        elif self._image is None:
             raise ValueError(f"{who}: there is no image yet; pass one")
+        elif self._is_copied() or not self._is_unchanged():
+            self._take(self._source, who)
         self._make()
         return self
 
@@ -311,11 +326,35 @@ class TexturePyramid:
     def _levels_now(self) -> list[Array]:
         """[B,C,h,w] each; level 0 is the image, with its gradient, the others are without one."""
         if self._storage is not None:
+            self._require_unchanged()
             return [self._image, *self._storage.levels[1:]]
         if self._list is None:
             self._base()
             raise ValueError("TexturePyramid: its levels are not made yet; call generate_mipmaps()")
         return self._list
+
+    def _is_compiled(self) -> bool:
+        return _checks.is_tensor(self._image) and bool(_checks.recording()._is_compiling())
+
+    def _is_copied(self) -> bool:
+        """Whether level 0 is a copy: C can't read the image as it lies."""
+        return self._storage is not None and not self._is_compiled() and _address(self._image) != self._source_at
+
+    def _is_unchanged(self) -> bool:
+        """Whether the image still has the memory that its levels were made of."""
+        source, image = self._source, self._image
+        if self._source_at is None or image is None or self._is_compiled():
+            return True
+        shape = image.shape if self._batched else image.shape[1:]
+        return source.dtype == image.dtype and source.shape == shape and _address(source) == self._source_at
+
+    def _require_unchanged(self) -> None:
+        """Raise ValueError where the image has other memory than when its levels were made."""
+        if not self._is_unchanged():
+            raise ValueError(
+                "TexturePyramid: the image's memory was replaced or freed since its levels were made, as "
+                "module.to(), image.data = ... and resize_() do; call generate_mipmaps() to make them again"
+            )
 
     def _differentiable(self) -> list[Array]:
         """[B,C,h,w] each, every level with its way back to the image."""
@@ -328,7 +367,12 @@ class TexturePyramid:
             return self._levels_now()
         if self._graph is None:
             self._levels_now()
-            self._graph = [image, *levels_above(image, self._count, self._odd)]
+            if self._storage is not None and not _recording.is_traced(image):
+                from pysaccade.tensors._gradients import StoredLevels
+
+                self._graph = [image, *StoredLevels.apply(image, self._storage, self._odd)]
+            else:
+                self._graph = [image, *levels_above(image, self._count, self._odd)]
         return self._graph
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._operators import _checks
+from pysaccade._operators._gate import readable
 from pysaccade._operators._memory import require_apart
 from pysaccade.lattice.plan import PatchPlan, filled
 from pysaccade.tensors._footprint import footprint
@@ -77,13 +78,13 @@ def patches_of(
     if out is not None:
         levels = texture[0] or ([] if texture[1] is None else texture[1]._memory())
         _direct_out(out, whole, values, base, (base, centers, lod, direction, *levels), who)
-        flat_out = _flat_view(out, lod.shape, who)
+        flat_out = _flat_view(out, lod.shape, who) if is_traced(out) or readable(out) is out else None
     patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
     patches = normalized(patches, values, in_place)
     if out is not None:
         if flat_out is not patches:
-            out.copy_(patches.reshape(whole))
+            out[...] = patches.reshape(whole)
         return out
     return patches if tuple(patches.shape) == whole else patches.reshape(whole)
 

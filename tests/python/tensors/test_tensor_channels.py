@@ -78,6 +78,43 @@ def test_position_and_fixations():
         assert (stack[name] - want).abs().max() < 1e-6
 
 
+def test_each_image_of_a_batch_has_its_own_fixation():
+    stack = stack_of("eccentricity", "previous_fixation", batch=2)
+    stack.update(image(2, 3, 50, 70, dtype=torch.uint8))
+    at = [[[0.1, 0.1], [0.9, 0.9]], [0.3, 0.4], [[0.2, 0.6]]]
+    for fixation in at[:2]:
+        stack.look(torch.tensor(fixation))
+    alone = [stack_of("eccentricity", "previous_fixation") for _ in range(2)]
+    for index, each in enumerate(alone):
+        each.update(image(3, 50, 70, dtype=torch.uint8))
+        each.look(at[0][index])
+        each.look(at[1])
+        assert torch.equal(each["eccentricity"], stack["eccentricity"][index])
+        assert torch.equal(each["previous_fixation"], stack["previous_fixation"][index])
+    assert not torch.equal(stack["previous_fixation"][0], stack["previous_fixation"][1])
+    stack.look(at[2])
+    assert torch.equal(stack["eccentricity"][0], stack["eccentricity"][1])
+
+
+@pytest.mark.parametrize(
+    ("batch", "fixation", "kind", "text"),
+    [
+        (None, (float("nan"), 0.5), ValueError, "fixation is .nan, 0.5.; it must be .u, v. from 0 to 1"),
+        (None, (5, 5), ValueError, "from 0 to 1"),
+        (None, (0.1, 0.2, 0.3), ValueError, r"fixation is \[3\]; it must be \(u, v\)"),
+        (None, [[0.1, 0.1], [0.9, 0.9]], ValueError, r"fixation is \[2, 2\]"),
+        (3, [[0.1, 0.1], [0.9, 0.9]], ValueError, r"it must be \(u, v\), or \[3, 2\]"),
+        (None, "centre", TypeError, "fixation takes .u, v., not str"),
+    ],
+)
+def test_fixation_that_is_none_is_refused_in_words(batch, fixation, kind, text):
+    stack = stack_of("eccentricity", batch=batch)
+    before = stack["eccentricity"].clone()
+    with pytest.raises(kind, match=text):
+        stack.look(fixation)
+    assert torch.equal(stack["eccentricity"], before)
+
+
 def test_time_is_counted_in_updates():
     stack = stack_of("last_change", "age", size=(32, 48))
     frame = torch.zeros(3, 32, 48, dtype=torch.uint8)

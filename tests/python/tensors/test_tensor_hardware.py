@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
+from pysaccade.tensors import _hardware  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
 TOLERANCE = 2 / 255  # of the texels' range
@@ -67,6 +69,29 @@ def test_hybrid_on_the_cpu_is_exact(grad):
     assert torch.equal(hybrid, sc.TexturePyramid(x).sample_patches(plan))
     array = sc.TexturePyramid(x.numpy(), filtering="hybrid").sample(np.full((2, 1, 2), 0.4, np.float32))
     assert np.array_equal(array, sc.TexturePyramid(x.numpy()).sample(np.full((2, 1, 2), 0.4, np.float32)))
+
+
+def test_hybrid_that_gets_no_texture_says_so_once_and_stays_hybrid(monkeypatch):
+    tried = []
+
+    def refuse(levels):
+        tried.append(len(levels))
+        raise sc.UnavailableError("too large for the device")
+
+    monkeypatch.setattr(_hardware, "Texture", refuse)
+    pyramid = sc.TexturePyramid(image(3, 16, 16), levels=3, filtering="hybrid")
+    on_cuda = SimpleNamespace(is_cuda=True, dtype=torch.float32, numel=lambda: 768)
+    monkeypatch.setattr(pyramid, "_image", on_cuda)
+    monkeypatch.setattr(pyramid, "_levels_now", lambda: [on_cuda] * 3)
+    with torch.no_grad():
+        with pytest.warns(UserWarning, match="samples exactly, without the texture unit: too large for the device"):
+            assert _hardware.texture_for(pyramid, False, False) is None
+        assert _hardware.texture_for(pyramid, False, False) is None
+    assert tried == [3]
+    assert pyramid.filtering == "hybrid"
+    monkeypatch.undo()
+    pyramid.generate_mipmaps(image(3, 16, 16))
+    assert pyramid._texture is None  # another image may fit
 
 
 # ---- On a GPU --------------------------------------------------------------------------------------------------------
@@ -169,8 +194,9 @@ def test_more_layers_than_the_device_has():
     with pytest.raises(sc.UnavailableError, match="batch times channels is too large"):
         sc.TexturePyramid(x, levels=2, filtering="hardware").sample_patches(plan)
     hybrid = sc.TexturePyramid(x, levels=2, filtering="hybrid")
-    with torch.no_grad():
+    with torch.no_grad(), pytest.warns(UserWarning, match="samples exactly, without the texture unit: .*too large"):
         assert torch.equal(hybrid.sample_patches(plan), sc.TexturePyramid(x, levels=2).sample_patches(plan))
+    assert hybrid.filtering == "hybrid"
 
 
 @cuda

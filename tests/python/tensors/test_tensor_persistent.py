@@ -259,6 +259,35 @@ def test_pooled_texture_starts_from_the_first_frame():
     assert pool.available == 1
 
 
+def test_pooled_texture_is_lent_as_new():
+    pool = sc.TexturePool(1, size=(32, 32), channels=1, threshold=2, min_pixels=1)
+    frame = image(1, 32, 32, dtype=torch.uint8)
+    with pool.acquire() as texture:
+        texture.threshold, texture.min_pixels, texture.filtering = 50.0, 9, "hybrid"
+        texture.update(255 - frame)
+    with pool.acquire() as texture:
+        assert (texture.threshold, texture.min_pixels, texture.filtering) == (2.0, 1, "exact")
+        mask = torch.zeros(32, 32, dtype=torch.bool)
+        mask[3, 4] = True
+        damage = texture.update_partial(frame, mask)
+        assert bool(damage.tiles.all())
+        assert torch.equal(texture.level(0), frame)
+        assert int(texture.update_partial(255 - frame, mask).count) == 1
+
+
+def test_masks_may_be_numpy_arrays():
+    one, other = (sc.TexturePyramid.create_persistent((40, 40), channels=1) for _ in range(2))
+    frame = image(1, 40, 40, dtype=torch.uint8)
+    for texture, mask in (
+        (one, uniform(40, 40).numpy() > 0.9),
+        (other, torch.from_numpy(uniform(40, 40).numpy() > 0.9)),
+    ):
+        texture.update(frame)
+        texture.update_partial(255 - frame, mask)
+    assert torch.equal(one.level(0), other.level(0))
+    assert not torch.equal(one.level(0), frame)
+
+
 def test_blocking_acquire_waits_for_a_release():
     pool = sc.TexturePool(1, size=(16, 16), channels=1)
     lent = pool.acquire()
