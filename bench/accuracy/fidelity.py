@@ -7,7 +7,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
-from samplers import SAMPLERS, frames, tokens_of
+from samplers import frames, sampler_of, tokens_of
 from scenes import Scene
 
 import pysaccade as sc
@@ -43,7 +43,7 @@ def run(row: dict[str, Any]) -> dict[str, Any]:
     """One clip of $SACCADE_CLIPS by one sampler."""
     path = pathlib.Path(os.environ["SACCADE_CLIPS"], row["kind"])
     scene = Scene(row["kind"], SECONDS, lambda t: np.empty(0))
-    looks = list(SAMPLERS[row["sampler"]](scene, path, row["budget"]))
+    looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
     looks = [look for look in looks if look.seconds < SECONDS]
     near, whole, whole_ssim, moving, before = [], [], [], [], None
     memory = sc.PictureMemory() if row.get("picture") == "memory" else False

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from clips import clip
 from PIL import Image, ImageDraw, ImageFilter
-from samplers import SAMPLERS, tokens_of
+from samplers import sampler_of, tokens_of
 from scenes import SIZE, Box, Item, Scene, blend, texture, word
 
 import pysaccade as sc
@@ -113,7 +113,7 @@ def found(kind: str, picture: np.ndarray, item: Item, t: float) -> bool:
 def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     """One scene by one sampler: which things are found in any one look, and how long after they appear."""
     scene = scene_of(row["kind"], row["seed"], count)
-    looks = list(SAMPLERS[row["sampler"]](scene, clip(scene, sources=("scenes.py", "finding.py")), row["budget"]))
+    looks = list(sampler_of(row["sampler"])(scene, clip(scene, sources=("scenes.py", "finding.py")), row["budget"]))
     scores, until = [0] * len(scene.items), []
     for n, item in enumerate(scene.items):
         for look in looks:

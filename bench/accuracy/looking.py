@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from distract import prepared
-from samplers import SAMPLERS, Look, tokens_of
+from samplers import Look, sampler_of, tokens_of
 from scenes import Box
 
 WHOLE = 0.9  # of the word's box
@@ -28,7 +28,7 @@ def sharp(look: Look, box: Box) -> np.ndarray:
 def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     """One scene by one sampler: words seen whole, and the time until then; those never seen count with all theirs."""
     scene, path = prepared(row["kind"], row["seed"], count)
-    looks = list(SAMPLERS[row["sampler"]](scene, path, row["budget"]))
+    looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
     scores, until = [], []
     for item in scene.items:
         seen, found = None, None

@@ -9,7 +9,7 @@ import numpy as np
 import ocr
 from distract import prepared
 from PIL import Image
-from samplers import SAMPLERS, Look, tokens_of
+from samplers import Look, sampler_of, tokens_of
 from scenes import Item, Scene
 
 import pysaccade as sc
@@ -66,7 +66,7 @@ def painted(looks: list[Look], picture: str) -> list[np.ndarray]:
 def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     """One scene by one sampler: the tokens inside the frame, and each word's characters right."""
     scene, path = prepared(row["kind"], row["seed"], count)
-    looks = list(SAMPLERS[row["sampler"]](scene, path, row["budget"]))
+    looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
     kept = painted(looks, row.get("picture", "second"))
     crops, owners = [], []
     for n, item in enumerate(scene.items):

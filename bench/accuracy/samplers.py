@@ -33,11 +33,12 @@ class Look:
 
 
 def tokens_of(looks: list[Look], seconds: float) -> dict[str, Any]:
-    """Tokens inside the frame: a fixation's mean and most, and those of a second that must be encoded."""
+    """Tokens inside the frame: a look's mean and most, all of a second, and those of it that must be encoded."""
     inside = [look.tokens for look in looks]
     return {
         "tokens": float(np.mean(inside)),
         "tokens_most": max(inside),
+        "inside_s": float(sum(inside) / seconds),
         "tokens_s": float(sum(int(look.new.sum()) for look in looks) / seconds),
     }
 
@@ -177,3 +178,14 @@ SAMPLERS: dict[str, Sampler] = {
     "change": change,
     "full": full,
 }
+
+
+def sampler_of(name: str) -> Sampler:
+    """Of SAMPLERS, or "nested+OPTION=VALUE+...": with options of the stream."""
+    if name in SAMPLERS:
+        return SAMPLERS[name]
+    base, *options = name.split("+")
+    if base != "nested":
+        raise KeyError(name)
+    given: dict[str, object] = dict(option.split("=", 1) for option in options)  # type: ignore[misc]
+    return lambda scene, path, tokens: stream(path, tokens=tokens, **given)
