@@ -16,9 +16,10 @@ namespace {
 constexpr double kFreshTauNs = 2e9;    // how long what appeared comes first, unless it is read
 constexpr double kBoredTauNs = 1e9;    // how long a place that was looked at interests less, should it change
 constexpr float kBoredom = 0.7f;       // and how much less
-constexpr float kOldWeight = 0.5f;     // of detail that has long been there
+constexpr float kOldWeight = 0.2f;     // of detail that has long been there
 constexpr double kHabitTauNs = 1e9;    // how soon the eye gets used to what changes all the time
-constexpr float kHabitHalf = 0.7f;     // codes a texel that are replaced at each look and halve a place's interest
+constexpr float kHabitHalf = 3.0f;     // codes a texel that are replaced at each look and halve a place's interest
+constexpr int kOnsetReach = 4;         // tiles around one in which what vanishes is taken off what appears
 constexpr float kNoStrokes = 0.03f;    // weight of detail that is none of letters
 constexpr float kMiddleWeight = 0.3f;  // of what falls into the fovea's middle, so that it lies there whole
 constexpr float kNothingLeft = 0.01f;  // codes a texel over the fovea: below, there is nothing to be read
@@ -31,7 +32,7 @@ class TileSums {
   explicit TileSums(TileGrid grid)
       : grid_(grid), sums_(static_cast<std::size_t>(grid.cols + 1) * static_cast<std::size_t>(grid.rows + 1)) {}
 
-  void sum_up(const std::vector<float>& tiles) {
+  void sum_up(std::span<const float> tiles) {
     const auto cols = static_cast<std::size_t>(grid_.cols), stride = cols + 1;
     for (std::size_t y = 0; y < static_cast<std::size_t>(grid_.rows); ++y) {
       std::int64_t row = 0;
@@ -71,6 +72,8 @@ class NoveltyTargets final : public FixationTargets {
         ignored_(ignored_tiles(ignore, grid, geometry)),
         picture_(grid, geometry),
         sums_(grid),
+        came_(grid),
+        gone_(grid),
         fresh_(static_cast<std::size_t>(grid.count())),
         bored_(fresh_.size()),
         habit_(fresh_.size()),
@@ -97,6 +100,7 @@ class NoveltyTargets final : public FixationTargets {
  private:
   void rate_tiles(std::int64_t elapsed_ns);
   void get_used(double since_ns);
+  float onset(int x, int y) const;
   void measure_fovea(const SceneView& scene);
   std::optional<GazePoint> best_place() const;
   void look_at(const GazePoint& place, const SceneView& scene);
@@ -105,7 +109,7 @@ class NoveltyTargets final : public FixationTargets {
   TileGrid grid_;
   std::vector<std::uint8_t> ignored_;  // of each tile; empty: none
   RememberedPicture picture_;
-  TileSums sums_;
+  TileSums sums_, came_, gone_;
   std::vector<float> fresh_;  // detail that appeared of late
   std::vector<float> bored_;  // 0 .. 1: looked at of late
   std::vector<float> habit_;  // detail replaced at each look, of late
@@ -128,23 +132,39 @@ void NoveltyTargets::rate_tiles(std::int64_t elapsed_ns) {
   const float everywhere = mean(appeared);  // the camera moves, or a cut
   get_used(since_ns);
   const float usual = mean(habit_);
-  for (std::size_t i = 0; i < score_.size(); ++i) {
-    fresh_[i] = std::max(fresh_[i] * keep_fresh, appeared[i] - everywhere);
-    bored_[i] *= keep_bored;
-    const float detail = std::min(fresh_[i], unread[i]) + kOldWeight * unread[i];
-    const float restless = std::max(habit_[i] - usual, 0.0f);
-    const float letters = kNoStrokes + (1 - kNoStrokes) * strokes[i] * strokes[i];
-    score_[i] = detail * letters * (1 - kBoredom * bored_[i]) * (kHabitHalf / (kHabitHalf + restless));
-    if (!ignored_.empty() && ignored_[i] != 0) score_[i] = 0;
+  came_.sum_up(appeared);
+  gone_.sum_up(picture_.vanished());
+  std::size_t i = 0;
+  for (int y = 0; y < grid_.rows; ++y) {
+    for (int x = 0; x < grid_.cols; ++x, ++i) {
+      fresh_[i] = std::max(fresh_[i] * keep_fresh, (appeared[i] - everywhere) * onset(x, y));
+      bored_[i] *= keep_bored;
+      const float calm = (kHabitHalf + usual) / (kHabitHalf + habit_[i]);
+      const float detail = std::min(fresh_[i], unread[i]) + kOldWeight * unread[i];
+      const float letters = kNoStrokes + (1 - kNoStrokes) * strokes[i] * strokes[i];
+      score_[i] = detail * letters * calm * (1 - kBoredom * bored_[i]);
+      if (!ignored_.empty() && ignored_[i] != 0) score_[i] = 0;
+    }
   }
   sums_.sum_up(score_);
+}
+
+// 1 where more detail appears and none vanishes around the tile, 0 where as much vanishes: what moves is no onset.
+float NoveltyTargets::onset(int x, int y) const {
+  const auto around = [&](const TileSums& sums) {
+    return static_cast<double>(sums.box(x - kOnsetReach, y - kOnsetReach, x + kOnsetReach + 1, y + kOnsetReach + 1));
+  };
+  const double came = around(came_), gone = around(gone_);
+  return came > gone ? static_cast<float>((came - gone) / came) : 0.0f;
 }
 
 // Habituation: noise, flicker and what moves about at one place replace detail by detail again and again.
 void NoveltyTargets::get_used(double since_ns) {
   const auto keep = static_cast<float>(std::exp(-since_ns / kHabitTauNs));
-  const auto replaced = picture_.replaced();
-  for (std::size_t i = 0; i < habit_.size(); ++i) habit_[i] = habit_[i] * keep + replaced[i] * (1 - keep);
+  const auto came = picture_.appeared(), gone = picture_.vanished();
+  for (std::size_t i = 0; i < habit_.size(); ++i) {
+    habit_[i] = habit_[i] * keep + std::min(came[i], gone[i]) * (1 - keep);
+  }
 }
 
 // The lattice's own square of full resolution, and how finely it can be put.

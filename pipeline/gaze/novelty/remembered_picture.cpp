@@ -30,7 +30,7 @@ RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometr
   stale_.assign(tiles, 1);
   unread_.assign(tiles, 0.0f);
   appeared_.assign(tiles, 0.0f);
-  replaced_.assign(tiles, 0.0f);
+  vanished_.assign(tiles, 0.0f);
   // Room for the level that is read, padded, in the largest format.
   const int multiple = std::max(kExtentPx, 1 << (geometry.levels - 1));
   const auto padded = [&](int extent) {
@@ -104,7 +104,7 @@ void RememberedPicture::compare(std::size_t tile) {
   constexpr float kScale = 1.0f / (kTileTexels * kTileTexels);
   unread_[tile] = static_cast<float>(unread) * kScale;
   appeared_[tile] = static_cast<float>(appeared) * kScale;
-  replaced_[tile] = static_cast<float>(std::min(appeared, vanished)) * kScale;
+  vanished_[tile] = static_cast<float>(vanished) * kScale;
   cue_.measure(tile, now_, kNoiseStep);
 }
 
@@ -113,11 +113,11 @@ void RememberedPicture::read(const Levels& levels) {
   if (levels.layout().tiles == grid_) copy_luma(levels);
   for (std::size_t tile = 0; tile < stale_.size(); ++tile) {
     if (stale_[tile] == 0) {
-      appeared_[tile] = replaced_[tile] = 0;
+      appeared_[tile] = vanished_[tile] = 0;
       continue;
     }
     compare(tile);
-    if (first_) appeared_[tile] = replaced_[tile] = 0;
+    if (first_) appeared_[tile] = vanished_[tile] = 0;
     stale_[tile] = 0;
   }
   cue_.rate();

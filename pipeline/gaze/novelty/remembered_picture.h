@@ -16,8 +16,8 @@ namespace saccade {
 // Luma at half resolution (level 1), as it is and as fixations left it. A patch of level 0 or 1 leaves the picture as
 // it is; one of a coarser level leaves what was remembered where its mean is still right, and else that mean alone. Of
 // each tile, `unread` is the detail (steps between neighbours, beyond noise) that is there and not remembered, and
-// `appeared` the detail that was not there when the eye last chose; `replaced`, of that, what other detail made room
-// for. All in integers: the same on every backend. Allocates in the constructor alone.
+// `appeared` the detail that was not there when the eye last chose, and `vanished` the detail that was and is no more.
+// All in integers: the same on every backend. Allocates in the constructor alone.
 class RememberedPicture {
  public:
   RememberedPicture(TileGrid grid, const FrameGeometry& geometry);
@@ -28,7 +28,7 @@ class RememberedPicture {
   void see(const PatchPlan& plan);  // what a fixation will show
   std::span<const float> unread() const { return unread_; }      // of each tile: mean codes a texel
   std::span<const float> appeared() const { return appeared_; }  // since the read before; the first time nothing
-  std::span<const float> replaced() const { return replaced_; }  // likewise
+  std::span<const float> vanished() const { return vanished_; }  // likewise
   std::span<const float> strokes() const { return cue_.strokes(); }
 
  private:
@@ -42,7 +42,7 @@ class RememberedPicture {
   LevelImage image_;
   std::vector<std::uint8_t> now_, before_, seen_;  // now_: with a row and a column repeated beyond the last
   std::vector<std::uint8_t> stale_;                // of each tile: must be compared
-  std::vector<float> unread_, appeared_, replaced_;
+  std::vector<float> unread_, appeared_, vanished_;
   StrokeCue cue_;
 };
 

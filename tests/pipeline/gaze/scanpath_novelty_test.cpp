@@ -195,6 +195,30 @@ TEST(NoveltyPolicy, LettersAmongStrongTexture_ComeFirst) {
   EXPECT_THAT(times, ::testing::Each(1));
 }
 
+// Three words that drift are letters that appear where others vanish; a fourth that is new is an onset.
+TEST(NoveltyPolicy, WordThatAppearsAmongMovingOnes_ComesFirst) {
+  Scene scene(1280, 720, TextureFormat::kYuv8);
+  Reader reader(scene);
+  const auto draw = [&](int look) {
+    scene.fill(128);
+    scene.damage().set_all();
+    for (const int y : {100, 300, 500}) write_word(scene, 100 + 20 * look + y, y, 250);
+  };
+  int look = 0;
+  for (; look < 8; ++look) {
+    draw(look);
+    reader.next();
+  }
+  for (int word = 0; word < 4; ++word) {
+    const int x = 150 + 250 * word, y = 620;
+    draw(look++);
+    write_word(scene, x, y, 250);
+    EXPECT_TRUE(holds(reader.next(), x, y)) << "word " << word;
+    draw(look++);
+    reader.next();
+  }
+}
+
 // What moves about appears somewhere else at each look; what stands there unread must not wait for ever.
 TEST(NoveltyPolicy, WordLeftForAnother_IsReadThoughOthersKeepAppearing) {
   Scene scene(1280, 720, TextureFormat::kYuv8);
