@@ -125,6 +125,10 @@ void check_inputs(Options& options) {
   const bool takes_one = options.command == Command::kProfile || options.command == Command::kReconstruct ||
                          options.command == Command::kView || options.command == Command::kPlan ||
                          reads_store(options.command);
+  if (count > 1 && options.command == Command::kPlan) {
+    throw UsageError(fmt::format("{}: takes one MANIFEST, but got {} names; write them into one: ls ... > list.txt",
+                                 command, count));
+  }
   if (count > 1 && takes_one) {
     throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count,
                                  masked_uri(options.inputs[0]), masked_uri(options.inputs[1])));

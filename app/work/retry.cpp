@@ -52,6 +52,7 @@ int run_retry(const Options& options) {
   const std::string& store = options.work.store;
   const std::string& target = options.dump.output;
   const Plan plan(store);
+  plan.check_content();
   const auto classes = options.work.classes.empty() ? std::vector<std::string>{} : split(options.work.classes, ',');
   const std::vector<WorkItem> items = given_up(plan, store, classes);
   if (items.empty()) {

@@ -29,18 +29,31 @@ std::optional<std::int64_t> from_environment(const char* name) {
 }
 
 Share checked(std::int64_t index, std::int64_t count, const std::string& from) {
-  if (count >= 1 && index < count) return {index, count};
+  if (count >= 1 && index >= 0 && index < count) return {index, count};
   throw UsageError(fmt::format("{}: share {} of {} there is not; they count from 0", from, index, count));
 }
 
-// An array of Slurm's may begin anywhere and skip some: 10-40:10 are four tasks.
+// An array of Slurm's may begin anywhere, and have a step: 10-40:10 are four tasks. Of 3,7 no task can say which one of
+// the two it is.
+std::int64_t slurm_index(std::int64_t task) {
+  const std::int64_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
+  const std::int64_t step = std::max<std::int64_t>(from_environment("SLURM_ARRAY_TASK_STEP").value_or(1), 1);
+  const auto last = from_environment("SLURM_ARRAY_TASK_MAX"), count = from_environment("SLURM_ARRAY_TASK_COUNT");
+  const std::int64_t index = (task - first) / step;
+  const bool whole = task >= first && (task - first) % step == 0;
+  const bool counted = !count || (index < *count && (!last || (*last - first) / step + 1 == *count));
+  if (whole && counted) return index;
+  throw UsageError(fmt::format(
+      "SLURM_ARRAY_TASK_ID={}: the array from {}{} has gaps or other tasks, so that its shares are unknown; submit one "
+      "without gaps, as --array=0-63, or give --shard I/N",
+      task, first, count ? fmt::format(" of {} tasks", *count) : ""));
+}
+
 std::optional<Share> of_engine(std::optional<std::int64_t> count) {
   if (const auto task = from_environment("SLURM_ARRAY_TASK_ID")) {
     const auto all = count ? count : from_environment("SLURM_ARRAY_TASK_COUNT");
-    const std::int64_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
-    const std::int64_t step = std::max<std::int64_t>(from_environment("SLURM_ARRAY_TASK_STEP").value_or(1), 1);
     if (!all) throw UsageError("SLURM_ARRAY_TASK_ID is set, SLURM_ARRAY_TASK_COUNT is not; give --shard auto/N");
-    return checked((*task - first) / step, *all, "SLURM_ARRAY_TASK_ID");
+    return checked(slurm_index(*task), *all, "SLURM_ARRAY_TASK_ID");
   }
   if (const auto index = from_environment("JOB_COMPLETION_INDEX")) {
     if (!count) throw UsageError("JOB_COMPLETION_INDEX is set, but not how many there are; give --shard auto/N");

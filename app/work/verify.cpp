@@ -124,6 +124,7 @@ int run_verify(const Options& options) {
   const StoreCounts all =
       count_markers(plan, store, [&](const PlannedUnit& unit, const Json& marker) { verifier.unit(unit, marker); });
   std::vector<std::string> faults = all.faults;
+  if (const std::string fault = plan.content_fault(); !fault.empty()) faults.insert(faults.begin(), fault);
   faults.insert(faults.end(), verifier.faults().begin(), verifier.faults().end());
   if (options.json) {
     fmt::print("{}\n", json_text({{"units", all.units_done}, {"members", verifier.members()}, {"faults", faults}}, -1));
@@ -131,6 +132,8 @@ int run_verify(const Options& options) {
     fmt::print("{}: {} units, {} members, {} faults\n", store, all.units_done, verifier.members(), faults.size());
   }
   for (const std::string& fault : faults) fmt::print(stderr, "saccade: {}: {}\n", store, fault);
+  if (!verifier.faults().empty())
+    fmt::print(stderr, "saccade: {}: remove commits/UNIT.json of such a unit, and `work` does it again\n", store);
   return static_cast<int>(faults.empty() ? ExitCode::kOk : ExitCode::kUnexpected);
 }
 

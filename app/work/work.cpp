@@ -110,8 +110,17 @@ int report(const Options& options, const std::string& target, const Counts& coun
   return static_cast<int>(counts.damaged + counts.quarantined > 0 ? ExitCode::kPartial : ExitCode::kOk);
 }
 
-int work_on(const Options& options, const Plan& plan, const std::string& target) {
+// A plan for one unit may be a small copy, or so large that whoever places units checks it once for all of them.
+void check(const Options& options, const Plan& plan) {
+  constexpr std::uint64_t kChecked_bytes = std::uint64_t{16} << 20;
   plan.check_version();
+  if (!options.work.staging.empty()) return;
+  const bool large = !plan.units().empty() && plan.units().back().offset > kChecked_bytes;
+  if (options.work.unit.empty() || !large) plan.check_content();
+}
+
+int work_on(const Options& options, const Plan& plan, const std::string& target) {
+  check(options, plan);
   std::vector<const PlannedUnit*> units = units_for(options, plan);
   const Wake wake(options.work.until_eof);
   Tally tally(options, counts_so_far(plan, target, units));

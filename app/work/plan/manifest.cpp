@@ -70,6 +70,7 @@ bool is_unset(const Json& value) {
 }  // namespace
 
 Manifest::Manifest(const std::string& path) : path_(path) {
+  if (path == "-") throw InputError(fmt::format("-: stdin can't be planned, which is read twice; {}", kListAdvice));
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat facts {};
   if (fd < 0 || fstat(fd, &facts) != 0) {
@@ -79,7 +80,8 @@ Manifest::Manifest(const std::string& path) : path_(path) {
   }
   if (!S_ISREG(facts.st_mode)) {
     close(fd);
-    throw InputError(fmt::format("{}: is no regular file; a manifest is a .csv, a .jsonl or a list", path));
+    const char* what = S_ISDIR(facts.st_mode) ? "is a folder" : "is no regular file";
+    throw InputError(fmt::format("{}: {}; a manifest is a .csv, a .jsonl or a list: {}", path, what, kListAdvice));
   }
   if (facts.st_size > 0) {
     mapped_ = mmap(nullptr, static_cast<std::size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
@@ -92,12 +94,12 @@ Manifest::Manifest(const std::string& path) : path_(path) {
   sha256_ = sha256_of(text_);
   folder_ = std::filesystem::current_path().string();
   if (text_.starts_with(kMark)) at_ = kMark.size();
-  if (text_.substr(at_).starts_with("PAR1")) {
-    throw InputError(fmt::format("{}: is Parquet, which the program can't read; plan it with pysaccade", path));
-  }
-  const std::string suffix = std::filesystem::path(path).extension().string();
-  kind_ = suffix == ".csv" ? Kind::kCsv : suffix == ".jsonl" || suffix == ".ndjson" ? Kind::kJsonLines : Kind::kList;
-  if (kind_ != Kind::kCsv) return;
+  kind_ = manifest_kind(path, text_.substr(at_));
+  if (kind_ == ManifestKind::kCsv) read_header();
+}
+
+void Manifest::read_header() {
+  const std::string& path = path_;
   RowSpan header;
   if (!next(header)) throw InputError(fmt::format("{}: is empty; its first line names the columns", path));
   columns_ = csv_fields(header);
@@ -122,7 +124,7 @@ void Manifest::refuse(const RowSpan& span, const std::string& fault) const {
 
 // Of a CSV, a line break within quotes belongs to the record.
 std::uint64_t Manifest::record_end(std::uint64_t at, std::uint32_t& lines) const {
-  if (kind_ != Kind::kCsv) {
+  if (kind_ != ManifestKind::kCsv) {
     const std::size_t end = text_.find('\n', at);
     lines = 1;
     return end == std::string_view::npos ? text_.size() : end;
@@ -148,7 +150,7 @@ bool Manifest::next(RowSpan& span) {
     at_ = end + 1;
     line_ += lines;
     const std::string_view text = trimmed(text_.substr(begin, end - begin));
-    if (!text.empty() && !(kind_ == Kind::kList && text[0] == '#')) return true;
+    if (!text.empty() && !(kind_ == ManifestKind::kList && text[0] == '#')) return true;
   }
   return false;
 }
@@ -242,10 +244,10 @@ ManifestRow Manifest::row(const RowSpan& span) const {
   if (!is_utf8(text_.substr(span.offset, span.bytes))) {
     refuse(span, "is not UTF-8, which a plan is written in; convert the manifest, and rename such files");
   }
-  if (kind_ == Kind::kList) {
+  if (kind_ == ManifestKind::kList) {
     row.uri = absolute(std::string(trimmed(text_.substr(span.offset, span.bytes))));
   } else {
-    row = kind_ == Kind::kCsv ? csv_row(span) : json_row(span);
+    row = kind_ == ManifestKind::kCsv ? csv_row(span) : json_row(span);
   }
   if (row.uri.empty()) refuse(span, "has no uri");
   if (row.uri == "-" || row.uri == folder_ + "/-") refuse(span, "uri '-': stdin can't be planned; give a file");

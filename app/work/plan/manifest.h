@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/json/json_file.h"
+#include "app/work/plan/manifest_kind.h"
 
 namespace saccade {
 
@@ -44,8 +45,8 @@ class Manifest {
   [[noreturn]] void refuse(const RowSpan& span, const std::string& fault) const;
 
  private:
-  enum class Kind : std::uint8_t { kCsv, kJsonLines, kList };
   using Fields = std::vector<std::string>;
+  void read_header();
   std::uint64_t record_end(std::uint64_t at, std::uint32_t& lines) const;
   Fields csv_fields(const RowSpan& span) const;
   ManifestRow csv_row(const RowSpan& span) const;
@@ -54,7 +55,7 @@ class Manifest {
   std::string absolute(std::string uri) const;
 
   std::string path_;
-  Kind kind_ = Kind::kList;
+  ManifestKind kind_ = ManifestKind::kList;
   std::string_view text_;
   void* mapped_ = nullptr;
   std::string sha256_;

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/input_identity.h"
+#include "app/sha256.h"
 #include "app/version.h"
 #include "pipeline/error.h"
 
@@ -18,6 +20,11 @@ namespace {
 }
 
 }  // namespace
+
+std::string plan_hash(const std::string& items_sha256, const std::string& units_sha256, const Json& facts) {
+  return sha256_of("saccade-plan 1\n" + items_sha256 + "\n" + units_sha256 + "\n" + line_of(facts.at("options")) +
+                   line_of(facts.at("settings")));
+}
 
 std::string unit_name(std::int64_t index) { return fmt::format("{:08}", index); }
 
@@ -92,6 +99,18 @@ std::vector<WorkItem> Plan::items(const PlannedUnit& unit) const {
   if (static_cast<std::int64_t>(items.size()) != unit.items)
     refuse(store_, "plan/items.jsonl does not fit units.jsonl; plan again");
   return items;
+}
+
+std::string Plan::content_fault() const {
+  const std::string items = file_sha256(store_ + "/plan/items.jsonl"),
+                    units = file_sha256(store_ + "/plan/units.jsonl");
+  if (plan_hash(items, units, facts_) == hash_) return {};
+  return "plan/items.jsonl, units.jsonl and plan.json do not belong together: their hash is another one than plan.json "
+         "says; they were changed after `plan`: plan again, into another STORE";
+}
+
+void Plan::check_content() const {
+  if (const std::string fault = content_fault(); !fault.empty()) refuse(store_, fault);
 }
 
 void Plan::check_version() const {

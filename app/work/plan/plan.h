@@ -36,6 +36,10 @@ class Plan {
 
   // Throws UsageError that says why this version of the program can't work on it.
   void check_version() const;
+  // Reads all of units.jsonl and items.jsonl: what is wrong with them by `hash`; empty: nothing. Not of a small copy
+  // that holds a unit alone.
+  std::string content_fault() const;
+  void check_content() const;  // throws UsageError that names the fault
 
  private:
   std::string store_;
@@ -44,6 +48,8 @@ class Plan {
   std::vector<PlannedUnit> units_;
 };
 
+// `hash` of plan.json, from the two files' SHA-256. facts: `options` and `settings` are read.
+std::string plan_hash(const std::string& items_sha256, const std::string& units_sha256, const Json& facts);
 std::string unit_name(std::int64_t index);  // "00000042"
 OptionTexts texts_of(const Json& object);
 Json json_of(const OptionTexts& texts);

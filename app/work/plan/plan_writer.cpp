@@ -75,10 +75,7 @@ bool PlanWriter::finish(Json facts) {
   items_.close();
   units_.close();
   if (!items_ || !units_) fail(folder_, std::strerror(errno));
-  Sha256 all;
-  all.add("saccade-plan 1\n" + items_digest_.hexadecimal() + "\n" + units_digest_.hexadecimal() + "\n" +
-          line_of(facts.at("options")) + line_of(facts.at("settings")));
-  facts["hash"] = all.hexadecimal();
+  facts["hash"] = plan_hash(items_digest_.hexadecimal(), units_digest_.hexadecimal(), facts);
   facts["items"] = items_done_;
   facts["units"] = units_done_;
   facts["in"] = items_done_ + facts.at("duplicates").get<std::int64_t>();

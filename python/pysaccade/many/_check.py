@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from pysaccade._native._errors import InputError
 from pysaccade.many._catalog import commits_of, markers_of
 from pysaccade.many._plan import Plan
 from pysaccade.many._store import Store
@@ -26,6 +27,14 @@ def named_files(plan: Plan) -> dict[str, dict[str, Any]]:
             if marker[kind] is not None:
                 found[marker[kind]["name"]] = {**marker[kind], "unit": marker["unit"]}
     return found
+
+
+def plan_faults(plan: Plan) -> Iterator[str]:
+    """A line where the plan's files do not belong together."""
+    try:
+        plan.check_content()
+    except InputError as error:
+        yield str(error)
 
 
 def damages(plan: Plan) -> Iterator[str]:

@@ -6,9 +6,10 @@ import datetime
 import json
 import math
 import os
+import re
 import shutil
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
@@ -18,16 +19,34 @@ _KNOWN = ("uri", "start", "end", "stream", "key", "duration")
 _PARQUET = (".parquet", ".pq")
 
 
-def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> str:
+class LocalManifest(NamedTuple):
+    """A manifest that `saccade plan` reads: the caller's, or a copy."""
+
+    path: str
+    name: str
+    """The caller's, as it may be shown."""
+    rows: bool
+    """Lines of the copy are rows of Parquet."""
+
+    def renamed(self, said: str) -> str:
+        """What the program said of the copy, said of the caller's manifest."""
+        if self.rows:
+            said = re.sub(re.escape(self.path) + r":(\d+):", lambda found: f"{self.path}: row {found[1]} from 1:", said)
+            said = re.sub(r": line (\d+) gives it", r": row \1 gives it", said)
+        return said.replace(self.path, self.name)
+
+
+def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> LocalManifest:
     """A manifest that `saccade plan` reads: this one, or a copy in `folder`.
 
     Raises:
         InputError: It is missing or damaged.
         UnavailableError: pyarrow or fsspec are needed and missing.
     """
+    manifest = manifest.removeprefix("file://")
     parquet = PurePosixPath(manifest).suffix.lower() in _PARQUET or Path(manifest).is_dir()
     if not parquet and not is_remote(manifest):
-        return manifest
+        return LocalManifest(manifest, manifest, False)
     name = PurePosixPath(manifest.rstrip("/")).name
     try:
         if parquet:
@@ -40,7 +59,7 @@ def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> str:
                 shutil.copyfileobj(source, copy)
     except FileNotFoundError:
         raise InputError(f"{shown_url(manifest)}: no such file") from None
-    return os.fspath(target)
+    return LocalManifest(os.fspath(target), shown_url(manifest), parquet)
 
 
 def _file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
@@ -74,7 +93,10 @@ def _convert(manifest: str, target: Path, options: dict[str, Any]) -> None:
                 for row in batch.to_pylist():
                     lines.write(json.dumps(_plain(manifest, row), ensure_ascii=False, separators=(",", ":")) + "\n")
     except pa.ArrowInvalid as error:
-        raise InputError(f"{shown_url(manifest)}: not Parquet, or damaged: {str(error).splitlines()[0]}") from None
+        raise InputError(
+            f"{shown_url(manifest)}: not Parquet, or damaged: {str(error).splitlines()[0]}; of a folder of videos make "
+            "a list: ls FOLDER/*.mp4 > list.txt"
+        ) from None
 
 
 def _plain(manifest: str, row: dict[str, Any]) -> dict[str, Any]:

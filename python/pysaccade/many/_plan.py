@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any, NamedTuple
 
 from pysaccade._native._errors import InputError
 from pysaccade.many._store import Store, facts_of
+
+_CHUNK_BYTES = 16 << 20
 
 
 class Unit(NamedTuple):
@@ -66,6 +69,30 @@ class Plan:
         if len(items) != unit.items:
             raise InputError(f"{where}: {len(items)} of the {unit.items} items of unit {unit.name}; plan again")
         return items
+
+    def check_content(self) -> None:
+        """Read all of units.jsonl and items.jsonl, and compare their hash with plan.json's. Once for a command.
+
+        Raises:
+            InputError: They do not belong together.
+        """
+        files = [self._sha256(f"plan/{name}.jsonl") for name in ("items", "units")]
+        texts = [_line(self.facts[name]) for name in ("options", "settings")]
+        if hashlib.sha256("\n".join(["saccade-plan 1", *files, "".join(texts)]).encode()).hexdigest() != self.hash:
+            raise InputError(
+                f"{self.store}: plan/items.jsonl, units.jsonl and plan.json do not belong together: their hash is "
+                "another one than plan.json says; they were changed after `plan`: plan again, into another STORE"
+            )
+
+    def _sha256(self, name: str) -> str:
+        digest = hashlib.sha256()
+        try:
+            with self.store.open(name) as file:
+                while chunk := file.read(_CHUNK_BYTES):
+                    digest.update(chunk)
+        except FileNotFoundError:
+            raise InputError(f"{self.store}/{name}: no such file; plan again") from None
+        return digest.hexdigest()
 
     def alone(self, unit: Unit, items: list[dict[str, Any]]) -> dict[str, str]:
         """Files of a plan that holds this unit alone, of the same hash: what `saccade work --unit` needs to see."""

@@ -72,6 +72,7 @@ def run(
     path, options = os.fsdecode(store), dict(storage_options or {})
     opened = open_store(path, options)
     plan = Plan(opened)
+    plan.check_content()
     if isinstance(opened, LocalStore):
         path = os.path.abspath(path.removeprefix("file://"))  # noqa: PTH100
     if not ray.is_initialized():

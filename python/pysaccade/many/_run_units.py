@@ -37,10 +37,8 @@ def _index_and_count(shard: str | None, environment: Mapping[str, str]) -> tuple
         raise ValueError(f"share {shard}: write I/N, such as 3/64, auto or auto/N")
     given = int(shard.partition("/")[2]) if shard is not None and "/" in shard else None
     if (task := _number(environment, "SLURM_ARRAY_TASK_ID")) is not None:
-        first = _number(environment, "SLURM_ARRAY_TASK_MIN") or 0  # 10-40:10 are four tasks
-        step = _number(environment, "SLURM_ARRAY_TASK_STEP") or 1
         count = _number(environment, "SLURM_ARRAY_TASK_COUNT") if given is None else given
-        name, index = "SLURM_ARRAY_TASK_ID", (task - first) // step
+        name, index = "SLURM_ARRAY_TASK_ID", _slurm_index(task, environment)
     elif (pod := _number(environment, "JOB_COMPLETION_INDEX")) is not None:
         name, index, count = "JOB_COMPLETION_INDEX", pod, given
     elif shard is None:
@@ -50,6 +48,21 @@ def _index_and_count(shard: str | None, environment: Mapping[str, str]) -> tuple
     if count is None:
         raise ValueError(f"{name} is set, but not how many there are; write auto/N")
     return _checked(name, index, count)
+
+
+def _slurm_index(task: int, environment: Mapping[str, str]) -> int:
+    """Which of an array's tasks this is; it may begin anywhere and have a step: 10-40:10 are four tasks."""
+    first = _number(environment, "SLURM_ARRAY_TASK_MIN") or 0
+    step = _number(environment, "SLURM_ARRAY_TASK_STEP") or 1
+    last, count = (_number(environment, f"SLURM_ARRAY_TASK_{name}") for name in ("MAX", "COUNT"))
+    index, rest = divmod(task - first, step)
+    counted = count is None or (index < count and (last is None or (last - first) // step + 1 == count))
+    if index >= 0 and rest == 0 and counted:
+        return index
+    raise ValueError(
+        f"SLURM_ARRAY_TASK_ID={task}: the array from {first} has gaps or other tasks, so that its shares are unknown; "
+        "submit one without gaps, as --array=0-63, or give --shard I/N"
+    )
 
 
 def _checked(source: str, index: int, count: int) -> tuple[int, int]:

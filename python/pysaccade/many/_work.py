@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from pysaccade._native._library import program
 from pysaccade.many import _check, _folded
 from pysaccade.many._catalog import commits_of, lines_of
 from pysaccade.many._inputs import is_fetched
-from pysaccade.many._manifest import local_manifest
+from pysaccade.many._manifest import LocalManifest, local_manifest
 from pysaccade.many._mirror import mirror
 from pysaccade.many._native_work import DONE, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE
 from pysaccade.many._plan import Plan
@@ -29,6 +30,7 @@ from pysaccade.many._store import LocalStore, Store, open_store
 from pysaccade.many._tally import Tally
 
 _CHUNK_BYTES = 16 << 20
+_CLAIM = "plan/claim.json"
 _SCHEME = re.compile(rb'"uri":"([A-Za-z][A-Za-z0-9+.-]*)://')
 _HELP = """\
 The commands `plan`, `work`, `status`, `verify`, `gc` and `retry` of `saccade`, with the same options, where STORE or
@@ -93,14 +95,36 @@ def _plan(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.output, options.storage_options)
     with Scratch(options.scratch) as folder:
         manifest = local_manifest(options.first, folder, options.storage_options)
-        if isinstance(store, LocalStore):
-            return _program(["plan", manifest, "-o", str(store.path), *rest])
-        local = folder / "store"
-        code, said = _program_says(["plan", manifest, "-o", str(local), *rest])
-        if code == DONE:
-            _put_plan(LocalStore(local), store, "manifest", "name", options.first)
-            sys.stdout.write(said.replace(str(local), str(store)))
+        local = LocalStore(folder / "store")
+        target = store.path if isinstance(store, LocalStore) else local.path
+        if target == local.path and _hash_there(store) is not None:  # the program compares, and says what differs
+            for name in ("units.jsonl", "plan.json"):
+                local.create(f"plan/{name}", store.read(f"plan/{name}"))
+        code, said, fault = _program_says(["plan", manifest.path, "-o", str(target), *rest], faults=True)
+        if code == DONE and isinstance(store, LocalStore):
+            _name_manifest(store, manifest, folder)
+        elif code == DONE:
+            _put_plan(local, store, "manifest", "name", manifest.name)
+        sys.stdout.write(said.replace(str(local), str(store)))
+        sys.stderr.write(manifest.renamed(fault).replace(str(local), str(store)))
         return code
+
+
+def _name_manifest(store: LocalStore, manifest: LocalManifest, folder: Path) -> None:
+    """Have plan.json name the caller's manifest where the program read a copy."""
+    facts = json.loads(store.read("plan/plan.json"))
+    if facts["manifest"]["name"] == manifest.path != manifest.name:
+        facts["manifest"]["name"] = manifest.name
+        draft = folder / "plan.json"
+        draft.write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        store.upload(draft, "plan/plan.json")
+
+
+def _claim(store: Store, mine: str) -> bool:
+    """Whether the plan of this hash is the one that may be uploaded: the first that asked, also when it asks again."""
+    store.create(_CLAIM, (json.dumps({"hash": mine}) + "\n").encode())
+    claimed: str = json.loads(store.read(_CLAIM))["hash"]
+    return claimed == mine
 
 
 def _put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) -> None:
@@ -108,6 +132,12 @@ def _put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) 
     mine = json.loads(local.read("plan/plan.json"))
     mine[of][member] = name
     if (other := _hash_there(store)) is None:
+        if not _claim(store, mine["hash"]):
+            raise _RefusedError(
+                USAGE,
+                f"{store}: another plan was begun there and is not whole yet ({_CLAIM}); take another STORE, or, where "
+                "nobody makes that plan any more, remove STORE/plan/",
+            )
         for file in ("plan/items.jsonl", "plan/units.jsonl"):
             store.upload(local.path / file, file)
         store.create("plan/plan.json", (json.dumps(mine, ensure_ascii=False, indent=1) + "\n").encode())
@@ -130,12 +160,13 @@ def _hash_there(store: Store) -> str | None:
 def _work(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     plan = Plan(store)
-    if isinstance(store, LocalStore) and not _has_remote_inputs(plan):
+    if isinstance(store, LocalStore) and not _has_remote_inputs(plan):  # the program checks it
         named = {"--shard": options.shard, "--progress": options.progress, "--engine": options.engine,
                  "--max-bad": options.max_bad, "--metrics": options.metrics}  # fmt: skip
         given = [text for name, value in named.items() if value is not None for text in (name, value)]
         os.execv(program(), ["saccade", "work", str(store.path), *given, *rest])
     signal.signal(signal.SIGTERM, _interrupt)
+    plan.check_content()
     units = share_of(plan.units, options.shard)
     tally = Tally(plan, units, progress=options.progress or "auto", metrics=options.metrics,
                   max_bad_percent=_number("--max-bad", options.max_bad, 5))  # fmt: skip
@@ -178,7 +209,7 @@ def _mirrored(command: str, *folders: str) -> Callable[[argparse.Namespace, list
         if isinstance(store, LocalStore):
             return _program([command, str(store.path), *output, *rest])
         copy = mirror(Plan(store), *folders)
-        code, said = _program_says([command, str(copy), *output, *rest])
+        code, said, _ = _program_says([command, str(copy), *output, *rest])
         sys.stdout.write(said.replace(str(copy), str(store)))
         return code
 
@@ -196,7 +227,7 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
         return _program(["retry", str(source), "-o", str(target.path), *rest])
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         local = Path(folder, "store")
-        code, said = _program_says(["retry", str(source), "-o", str(local), *rest])
+        code, said, _ = _program_says(["retry", str(source), "-o", str(local), *rest])
         if code == DONE:
             if (local / "plan").exists():  # else there is nothing to try again
                 _put_plan(LocalStore(local), target, "retry_of", "store", str(store))
@@ -210,7 +241,7 @@ def _verify(options: argparse.Namespace, rest: list[str]) -> int:
         return _program(["verify", str(store.path), *rest])
     _nothing_else(rest)
     plan, count = Plan(store), 0
-    for line in _check.damages(plan):
+    for line in itertools.chain(_check.plan_faults(plan), _check.damages(plan)):
         print(line)
         count += 1
     print(f"{store}: {len(_check.named_files(plan))} files, {count} damaged or missing")
@@ -264,10 +295,11 @@ def _program(arguments: list[str]) -> int:
                 continue
 
 
-def _program_says(arguments: list[str]) -> tuple[int, str]:
-    """Its exit code and what it says on stdout."""
-    done = subprocess.run([program(), *arguments], stdout=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stdout
+def _program_says(arguments: list[str], *, faults: bool = False) -> tuple[int, str, str]:
+    """Its exit code and what it says on stdout; with `faults` also what it says on stderr, else that is passed on."""
+    errors = subprocess.PIPE if faults else None
+    done = subprocess.run([program(), *arguments], stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr or ""
 
 
 _COMMANDS = {

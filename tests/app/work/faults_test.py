@@ -291,6 +291,17 @@ class Kills(WorkTest):
             path.write_bytes(whole)
         self.expect(done=3)
 
+    def test_verify_saysTheWayBack(self):
+        self.plan(rows=self.clips[:3])
+        self.work()
+        marker = self.markers()[0]
+        (self.store / marker["shard"]["name"]).write_bytes(b"damaged")
+        done = saccade("verify", self.store)
+        self.assertIn(b"remove commits/UNIT.json of such a unit, and `work` does it again", done.stderr)
+        (self.store / f"commits/{marker['unit']}.json").unlink()
+        self.work()
+        self.expect(done=3)
+
     def test_status_damagedMarkersDoNotAddUp(self):
         self.plan(rows=self.clips[:3])
         self.work()

@@ -1,6 +1,9 @@
 """Plans: manifests of each kind, keys, pieces, units, duplicates, what differs from an older plan."""
+import bz2
+import gzip
 import hashlib
 import json
+import lzma
 import pathlib
 import subprocess
 import unittest
@@ -61,6 +64,42 @@ class Plans(WorkTest):
                 for word in words:
                     self.assertIn(word, message)
                 self.assertFalse((self.store / "plan").exists())
+
+    def test_suffixesOfAnyCase_areTheSame(self):
+        for name, text in (("c.CSV", "uri,start\n/a.mp4,1\n"), ("c.Jsonl", '{"uri": "/a.mp4", "start": 1}\n'),
+                           ("c.NDJSON", '{"uri": "/a.mp4", "start": 1}\n')):
+            self.store = self.folder / f"store-{name}"
+            self.make(name, text)
+            self.assertEqual([(row["uri"], row["start"]) for row in self.items()], [("/a.mp4", 1)])
+
+    def test_otherFormats_areNeverTakenForLists(self):
+        csv, json_lines = "uri,start\n/a.mp4,1\n", '{"uri": "/a.mp4"}\n'
+        array = '[\n  {"uri": "/a.mp4"}\n]\n'
+        for name, text, word in (
+            ("o.tsv", csv.replace(",", "\t"), "as .csv"), ("o.TSV", "/a.mp4\n", "as .csv"), ("o.json", array, "jq -c"),
+            ("o.JSON", json_lines, ".jsonl"), ("o.txt", csv, "call it .csv"), ("o.txt", "uri\n/a.mp4\n", "call it .csv"),
+            ("o.txt", "start;uri\n1;/a.mp4\n", "call it .csv"), ("o", json_lines, "call it .jsonl"), ("o.txt", array, "jq -c"),
+            ("o.csv.gz", gzip.compress(csv.encode()), "gzip"), ("o.jsonl.bz2", bz2.compress(csv.encode()), "bzip2"),
+            ("o.csv.xz", lzma.compress(csv.encode()), "xz"), ("o.xlsx", b"PK\x03\x04rest", "zip"),
+            ("o.csv", csv.encode("utf-16"), "UTF-8"), ("o.txt", self.clip.read_bytes(), "ls FOLDER"),
+        ):
+            with self.subTest(name=name, text=text[:20]):
+                message = self.make(name, text, code=65)
+                self.assertIn(word, message)
+                self.assertEqual(message.count("\n"), 1, message)
+                self.assertFalse((self.store / "plan").exists())
+
+    def test_listsOfOddNames_areLists(self):
+        names = ["[a] b.mp4", "{c}.mp4", "uri.mp4", "curious, too.mp4", "BZh.mp4", "caf\u00e9.mp4"]
+        self.make("n.txt", "".join(f"/{name}\n" for name in names) + "[a] b.mp4\n")
+        self.assertEqual(sorted(row["uri"] for row in self.items()), sorted([f"/{name}" for name in names] + [f"{self.folder}/[a] b.mp4"]))
+
+    def test_foldersVideosAndPipes_areToldOfLists(self):
+        for inputs, code in (([self.folder], 65), (self.clips[:2], 2), (["-"], 65), (["/dev/null"], 65)):
+            done = saccade("plan", *inputs, "-o", self.store, "--backend", "cpu")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(b"> list.txt", done.stderr)
+            self.assertEqual(done.stderr.count(b"\n"), 1)
 
     def test_duplicates_areCountedOnce(self):
         rows = [self.clips[0], self.clips[1], self.clips[0], f"./c/{self.clips[0].name}"]

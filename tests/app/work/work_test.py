@@ -97,6 +97,39 @@ class Work(WorkTest):
             self.assertIn("saccade: ", self.work("--shard", text, code=2))
         self.assertIn("auto/N", self.work(code=2, env={**os.environ, "JOB_COMPLETION_INDEX": "1"}))
 
+    def test_sharesOfSlurmArraysWithGaps_areRefusedByAllTasks(self):
+        self.plan("--unit-seconds", "0.1")
+        array = {"SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_STEP": "1"}
+        for task in ("3", "7"):
+            for shard in ([], ["--shard", "auto"], ["--shard", "auto/8"]):
+                said = self.work(*shard, code=2, env={**os.environ, **array, "SLURM_ARRAY_TASK_ID": task})
+                self.assertIn("without gaps, as --array=0-63", said)
+        older = {name: array[name] for name in array if not name.endswith("MAX")}
+        self.assertIn("without gaps", self.work(code=2, env={**os.environ, **older, "SLURM_ARRAY_TASK_ID": "7"}))
+        for other in ({"SLURM_ARRAY_TASK_ID": "1"}, {"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_MAX": "5"}):
+            self.assertIn("without gaps", self.work(code=2, env={**os.environ, **array, **other}))
+        self.assertEqual(self.status()["pending"], self.count)
+
+    def test_planThatWasChanged_isRefused(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
+        self.work("--shard", "0/3")
+        for name, old, new in (("items.jsonl", '"start":0', '"start":1'), ("units.jsonl", '"media_s":', '"media_s":1'),
+                               ("plan.json", '"rate": "4"', '"rate": "5"')):
+            path = self.store / "plan" / name
+            whole = path.read_text()
+            self.assertIn(old, whole)
+            path.write_text(whole.replace(old, new))
+            for options in ([], ["--shard", "1/3"], ["--unit", "00000001"]):
+                self.assertIn("plan again", self.work(*options, code=2))
+            done = saccade("verify", self.store)
+            self.assertEqual((done.returncode, b"plan again" in done.stderr), (1, True), done.stderr)
+            done = saccade("retry", self.store, "-o", self.folder / "retried")
+            self.assertEqual((done.returncode, b"plan again" in done.stderr), (2, True), done.stderr)
+            self.assertEqual(len(self.markers()), 1)
+            path.write_text(whole)
+        self.work()
+        self.expect(done=3)
+
     def test_cores_boundHowManyRunAtOnce(self):
         self.plan()
         for cores in (1, 3):

@@ -127,7 +127,8 @@ def test_other_options_are_refused(job: Job):
     store = job.plan("twice")
     job.plan("twice")  # the same again is fine
     refused = work("plan", job.manifest, "-o", store, "--patches", "9", *OPTIONS[2:], expect=[2])
-    assert "has another plan" in refused.stderr
+    assert f"{store}: holds another plan (--patches 48 there, 9 here)" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("after", [1, 3])

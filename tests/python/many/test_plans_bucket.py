@@ -1,0 +1,186 @@
+"""Plans of buckets: planners at once, one that died, files that were changed, manifests under any name, shares."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from many_support import OPTIONS, work
+from pysaccade.many import _work
+from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._run_units import share_of
+from pysaccade.many._store import BucketStore, LocalStore, open_store
+
+pytest.importorskip("fsspec")
+
+
+def local_plan(folder: Path, rows: list[str]) -> LocalStore:
+    folder.mkdir()
+    (folder / "list.txt").write_text("".join(f"{row}\n" for row in rows))
+    work("plan", folder / "list.txt", "-o", folder / "store", *OPTIONS)
+    return LocalStore(folder / "store")
+
+
+def bucket(path: Path) -> BucketStore:
+    """A store that is used as a bucket is, and lies in a folder."""
+    store = open_store(f"local://{path}")
+    assert isinstance(store, BucketStore)
+    return store
+
+
+def put(local: LocalStore, store: BucketStore) -> None:
+    _work._put_plan(local, store, "manifest", "name", "list.txt")
+
+
+def lines_of(store: BucketStore) -> list[str]:
+    return [json.loads(line)["uri"] for line in store.read("plan/items.jsonl").splitlines()]
+
+
+class Slow(BucketStore):
+    """Does something else before it creates or uploads a file of this name, once."""
+
+    def between(self, name: str, what: Callable[[], Any]) -> None:
+        self._then = {name: what}
+
+    def upload(self, source: Path, name: str) -> None:
+        self._then.pop(name, lambda: None)()
+        super().upload(source, name)
+
+    def create(self, name: str, content: bytes) -> bool:
+        self._then.pop(name, lambda: None)()
+        return super().create(name, content)
+
+
+@pytest.mark.parametrize("moment", ["plan/claim.json", "plan/items.jsonl", "plan/units.jsonl", "plan/plan.json"])
+def test_two_planners_at_once_make_one_whole_plan(tmp_path: Path, moment: str):
+    mine, other = local_plan(tmp_path / "a", ["/a.mp4"]), local_plan(tmp_path / "b", ["/b.mp4", "/c.mp4"])
+    store = Slow(f"local://{tmp_path}/store", {})
+    ended: list[LocalStore] = []
+    refusals: list[tuple[int, bool]] = []
+
+    def plan(local: LocalStore, where: BucketStore) -> None:
+        try:
+            put(local, where)
+        except _work._RefusedError as refused:
+            refusals.append((refused.code, "another plan" in str(refused)))
+        else:
+            ended.append(local)
+
+    store.between(moment, lambda: plan(other, bucket(tmp_path / "store")))
+    plan(mine, store)
+    assert (len(ended), refusals) == (1, [(2, True)])
+    Plan(store).check_content()
+    assert lines_of(store) == lines_of(ended[0])
+
+
+def test_planner_that_died_goes_on_by_the_same_command_alone(tmp_path: Path):
+    mine, other = local_plan(tmp_path / "a", ["/a.mp4"]), local_plan(tmp_path / "b", ["/b.mp4"])
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    store = Slow(f"local://{tmp_path}/store", {})
+    store.between("plan/plan.json", die)
+    with pytest.raises(KeyboardInterrupt):
+        put(mine, store)
+    with pytest.raises(_work._RefusedError, match=r"another plan was begun there .*claim\.json.*remove STORE/plan/"):
+        put(other, bucket(tmp_path / "store"))
+    put(mine, bucket(tmp_path / "store"))
+    Plan(bucket(tmp_path / "store")).check_content()
+    assert lines_of(bucket(tmp_path / "store")) == ["/a.mp4"]
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "units.jsonl", "plan.json"])
+def test_plan_that_was_changed_is_refused(tmp_path: Path, name: str):
+    (tmp_path / "list.txt").write_text("/a.mp4\n")
+    store = f"local://{tmp_path}/store"
+    work("plan", tmp_path / "list.txt", "-o", store, *OPTIONS)
+    Plan(open_store(store)).check_content()
+    path = tmp_path / "store/plan" / name
+    old, new = {"items.jsonl": ('"start":0', '"start":1'), "units.jsonl": ('"media_s":', '"media_s":1'),
+                "plan.json": ('"rate": "2"', '"rate": "3"')}[name]  # fmt: skip
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert "plan again, into another STORE" in work("work", store, expect=[2]).stderr
+    assert "plan again, into another STORE" in work("verify", store, expect=[1]).stdout
+    assert not (tmp_path / "store/commits").exists()
+
+
+def test_other_options_and_manifests_are_named(tmp_path: Path):
+    (tmp_path / "list.txt").write_text("/a.mp4\n")
+    store = f"local://{tmp_path}/store"
+    work("plan", tmp_path / "list.txt", "-o", store, *OPTIONS)
+    assert f"{store}: already planned" in work("plan", tmp_path / "list.txt", "-o", store, *OPTIONS).stdout
+    for options, word in ((["--patches", "50"], "--patches 48 there, 50 here"), (["--max-pixels", "9"], "--max-pixels"),
+                          (["--unit-seconds", "7"], "--unit-seconds 2.0 there, 7.0 here")):  # fmt: skip
+        said = work("plan", tmp_path / "list.txt", "-o", store, *OPTIONS, *options, expect=[2]).stderr
+        assert word in said
+        assert f"-o {store}: holds another plan" in said
+    (tmp_path / "list.txt").write_text("/b.mp4\n")
+    assert "list.txt of other contents" in work("plan", tmp_path / "list.txt", "-o", store, *OPTIONS, expect=[2]).stderr
+
+
+def test_faults_in_rows_of_parquet_name_the_file_and_the_row(tmp_path: Path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "clips.parquet"
+    for rows, words in (
+        (
+            [{"uri": "/a.mp4", "start": 0.0}, {"uri": "/b.mp4", "start": -1.0}],
+            "clips.parquet: row 2 from 1: start -1.0",
+        ),
+        ([{"uri": "/a.mp4", "key": "k"}, {"uri": "/b.mp4", "key": "k"}], "row 2 from 1: key 'k': row 1 gives it"),
+        ([{"uri": ""}], "clips.parquet: row 1 from 1: has no uri"),
+    ):
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        for store in (tmp_path / "store", f"local://{tmp_path}/store"):
+            said = work("plan", path, "-o", store, *OPTIONS, expect=[65]).stderr
+            assert words in said
+            assert said.startswith(f"saccade: {path}: row ")
+            assert "saccade-attempt" not in said
+    pq.write_table(pa.Table.from_pylist([{"uri": "/a.mp4"}]), path)
+    work("plan", path, "-o", tmp_path / "store", *OPTIONS)
+    assert json.loads((tmp_path / "store/plan/plan.json").read_text())["manifest"]["name"] == str(path)
+
+
+def test_manifests_may_be_urls_of_files(tmp_path: Path):
+    (tmp_path / "videos.CSV").write_text("uri,start\n/a.mp4,1\n")
+    for number, scheme in enumerate(("file://", "local://")):
+        work("plan", f"{scheme}{tmp_path}/videos.CSV", "-o", f"file://{tmp_path}/store{number}", *OPTIONS)
+        item = json.loads((tmp_path / f"store{number}/plan/items.jsonl").read_text())
+        assert (item["uri"], item["start"]) == ("/a.mp4", 1)
+    said = work("plan", f"file://{tmp_path}/none.txt", "-o", tmp_path / "x", *OPTIONS, expect=[65, 2]).stderr
+    assert f"{tmp_path}/none.txt: No such file" in said
+
+
+def test_folder_of_videos_is_told_of_lists(tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.mp4").write_bytes(os.urandom(64))
+    said = work("plan", tmp_path / "in", "-o", tmp_path / "store", *OPTIONS, expect=[2]).stderr
+    assert "ls FOLDER/*.mp4 > list.txt" in said
+
+
+def test_shares_of_slurm_arrays_with_gaps_are_refused():
+    units = [Unit(f"{number:08}", 0, 0, 1, 1.0) for number in range(8)]
+    array = {"SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "7"}
+    older = {name: text for name, text in array.items() if not name.endswith("MAX")}
+    for shard, more in (
+        (None, {**array, "SLURM_ARRAY_TASK_ID": "3"}),
+        ("auto", {**array, "SLURM_ARRAY_TASK_ID": "7"}),
+        ("auto/8", {**array, "SLURM_ARRAY_TASK_ID": "7"}),
+        (None, {**older, "SLURM_ARRAY_TASK_ID": "7"}),
+        (None, {**older, "SLURM_ARRAY_TASK_ID": "2"}),
+        (None, {**older, "SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_STEP": "2"}),
+    ):
+        with pytest.raises(ValueError, match="without gaps, as --array=0-63"):
+            share_of(units, shard, more)
+    whole = {"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_MAX": "40",
+             "SLURM_ARRAY_TASK_STEP": "10", "SLURM_ARRAY_TASK_ID": "30"}  # fmt: skip
+    assert [unit.name for unit in share_of(units, None, whole)] == ["00000002", "00000006"]
