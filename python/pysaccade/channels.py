@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pysaccade.tensors._channel_makers import MAKERS, Maker, Slot, slot
-from pysaccade.tensors.channels import ChannelStack, pca
+from pysaccade.tensors.channels import ChannelStack, Components, components, pca
 
-__all__ = ["MAKERS", "ChannelStack", "Maker", "Slot", "pca", "slot"]
+__all__ = ["MAKERS", "ChannelStack", "Components", "Maker", "Slot", "components", "pca", "slot"]

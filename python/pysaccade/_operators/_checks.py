@@ -21,10 +21,15 @@ DTYPES = ("uint8", "uint16", "float16", "bfloat16", "float32", "float64")
 _COORDINATES = ("float32", "float64")
 
 
+class Most(int):
+    """A default number of levels: an image that has fewer gets those that it has."""
+
+
 is_tensor = _arguments.is_tensor
 dtype_name = _arguments.dtype_name
 shown = _arguments.shown
 whole = _arguments.whole
+number = _arguments.number
 
 
 _recording: Any = None
@@ -142,6 +147,8 @@ def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -
         fits = possible if odd == FLOOR else (max(height, width) - 1).bit_length() + 1
         return min(fits, MOST_LEVELS)
     count = whole(levels, who, "levels", 1, MOST_LEVELS)
+    if isinstance(levels, Most):
+        return min(count, possible)
     if count > possible:
         raise ValueError(
             f"{who}: levels is {count}, but {height}x{width} has {possible} with odd='floor'; "

@@ -75,7 +75,8 @@ def _open() -> ctypes.CDLL:
 
 
 def _fail(library: ctypes.CDLL, status: int) -> NoReturn:
-    text = library.saccade_last_error().decode()
+    function, colon, text = library.saccade_last_error().decode().partition(": ")
+    text = f"pysaccade: {text}" if colon and function.startswith("saccade_") else f"{function}{colon}{text}"
     if status == -1:
         raise ValueError(text)
     if status == -6:

@@ -258,6 +258,8 @@ class Lattice:
     def _host_plan(self, fixation: Any, snap: bool, device: Any, who: str) -> PatchPlan:
         try:
             array = np.asarray(fixation)
+            if array.dtype.kind not in "biuf":
+                raise TypeError
             if not isinstance(fixation, np.ndarray):
                 array = array.astype(np.float32)
         except (TypeError, ValueError):

@@ -62,8 +62,10 @@ class PatchPlan:
         """
         key: Any = None
         if centers.__class__ in _plain and lod.__class__ in _plain and patch_size.__class__ is int and not _watched():
-            key = (centers.shape, centers.dtype, centers.device, centers.layout)
-            key = (*key, lod.shape, lod.dtype, lod.device, lod.layout, patch_size)
+            # fmt: off
+            key = (centers.shape, centers.dtype, centers.device, centers.layout,
+                   lod.shape, lod.dtype, lod.device, lod.layout, patch_size)
+            # fmt: on
             if key in _checked and not (centers.is_neg() or lod.is_neg()):
                 self._set(centers, lod, coverage, patch_size, size)
                 return

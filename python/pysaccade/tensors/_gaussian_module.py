@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pysaccade.tensors.gaussian import MOST_DIMENSIONS, gaussian_field
+from pysaccade._operators import _checks
+from pysaccade.tensors.gaussian import MOST_DIMENSIONS, gaussian_field, require_cutoff
 
 _FIRST_WIDTH = 0.5  # of a Gaussian, in mean distances of neighbours
+
+
+def _volume(size: Any, who: str) -> tuple[float, ...]:
+    """Lengths of a box, of one for a cube."""
+    try:
+        one = isinstance(size, (int, float)) or getattr(size, "ndim", None) == 0
+        lengths = (float(size),) * 3 if one else tuple(float(each) for each in size)
+    except (TypeError, ValueError):
+        lengths = ()
+    known = not isinstance(size, str) and 1 <= len(lengths) <= MOST_DIMENSIONS
+    if not known or not all(math.isfinite(length) and length > 0 for length in lengths):
+        raise ValueError(f"{who}: volume_size is {size!r}; pass 1 to 4 finite lengths above 0")
+    return lengths
 
 
 class GaussianField(nn.Module):
@@ -53,13 +67,11 @@ class GaussianField(nn.Module):
             generator: Of the means.
         """
         super().__init__()
-        size = (float(volume_size),) * 3 if isinstance(volume_size, (int, float)) else tuple(map(float, volume_size))
-        if not 1 <= len(size) <= MOST_DIMENSIONS or min(size) <= 0:
-            raise ValueError(f"GaussianField: volume_size is {volume_size!r}; pass 1 to 4 lengths above 0")
-        if num_gaussians < 1 or channels < 1:
-            raise ValueError(
-                f"GaussianField: {num_gaussians} Gaussians of {channels} channels; pass at least 1 of each"
-            )
+        who = "GaussianField"
+        size = _volume(volume_size, who)
+        num_gaussians = _checks.whole(num_gaussians, who, "num_gaussians", 1, 1 << 40)
+        channels = _checks.whole(channels, who, "channels", 1, 1 << 20)
+        require_cutoff(cutoff, who)
         dimensions = len(size)
         self.volume_size, self.cutoff = size, cutoff
         make: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -93,6 +105,11 @@ class GaussianField(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Values [.., K] at points x [.., D]; [..] of one channel."""
+        _checks.require_array(x, "GaussianField", "x")
+        if x.ndim == 0 or x.shape[-1] != len(self.volume_size):
+            raise ValueError(
+                f"GaussianField: x is {list(x.shape)}; its last axis must have length {len(self.volume_size)}"
+            )
         points = x.reshape(-1, x.shape[-1])
         if points.dtype in {torch.float16, torch.bfloat16}:
             points = points.to(self.means.dtype)
@@ -102,10 +119,15 @@ class GaussianField(nn.Module):
 
     def grid(self, shape: Sequence[int]) -> Tensor:
         """Values at the centres of the cells of a grid over the box: [*shape, K], [*shape] of one channel."""
+        who, many = "GaussianField.grid", len(self.volume_size)
+        cells = tuple(shape) if isinstance(shape, Iterable) else ()
+        if len(cells) != many:
+            raise ValueError(f"{who}: shape is {shape!r}; it must be {many} numbers of cells")
+        cells = tuple(_checks.whole(each, who, f"shape[{axis}]", 1, 1 << 31) for axis, each in enumerate(cells))
         like = self.means
         axes = [
-            (torch.arange(cells, dtype=like.dtype, device=like.device) + 0.5) * (length / cells)
-            for cells, length in zip(shape, self.volume_size, strict=True)
+            (torch.arange(many, dtype=like.dtype, device=like.device) + 0.5) * (length / many)
+            for many, length in zip(cells, self.volume_size, strict=True)
         ]
         values: Tensor = self(torch.stack(torch.meshgrid(*axes, indexing="ij"), -1))
         return values

@@ -10,6 +10,7 @@ from pysaccade.tensors._storage import Layout
 Array = Any
 
 _MOST = 256
+_Most = _checks.Most
 _plain: list[Any] = []  # torch's own classes of tensors, once there was one
 _watched: Any = None  # _recording's, from then on
 
@@ -47,8 +48,12 @@ class Table:
         """What is known, and the image's address; None: nothing, somebody looks on, or C can't read it in place."""
         if image.__class__ not in _plain or _watched():
             return None
-        if (levels.__class__ is not int and levels is not None) or odd.__class__ is not str:
+        if odd.__class__ is not str:
             return None
+        if levels.__class__ is not int and levels is not None:
+            if levels.__class__ is not _Most:
+                return None
+            levels = -levels
         try:
             known = self._known.get((image.shape, image.stride(), image.dtype, image.device, levels, odd))
             if known is None or image.is_neg():
@@ -69,5 +74,7 @@ class Table:
             _plain.extend(recording._PLAIN)
         if len(self._known) >= _MOST:
             self._known.clear()
+        if levels.__class__ is _Most:  # not the same as who asks for so many
+            levels = -levels
         self._known[image.shape, image.stride(), image.dtype, image.device, levels, odd] = known
         return known

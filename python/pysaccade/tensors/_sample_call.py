@@ -224,6 +224,8 @@ def coordinates(values: Any, base: Array, who: str, name: str, axes: int | None,
         return values if dtype is None or values.dtype == dtype else _as_type(values, dtype)
     try:
         array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise TypeError
         if not isinstance(values, np.ndarray):
             array = array.astype(np.float32)
     except (TypeError, ValueError):

@@ -11,7 +11,7 @@ Convention: all channels are numbers of about 0 to 1, but for those whose unit s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,8 +21,9 @@ from pysaccade._operators import _checks
 from pysaccade.tensors._channel_makers import MAKERS, Maker, Slot, slot
 from pysaccade.tensors.damage import TILE_PX, Damage
 from pysaccade.tensors.persistent import PersistentTexture
+from pysaccade.tensors.pyramid import SEVEN
 
-__all__ = ["MAKERS", "ChannelStack", "Maker", "Slot", "pca", "slot"]
+__all__ = ["MAKERS", "ChannelStack", "Components", "Maker", "Slot", "components", "pca", "slot"]
 
 
 class ChannelStack:
@@ -42,7 +43,7 @@ class ChannelStack:
         dtype: torch.dtype = torch.float32,
         frame_dtype: torch.dtype = torch.uint8,
         device: Any = None,
-        levels: int | None = 7,
+        levels: int | None = SEVEN,
         threshold: float = 0.0,
         min_pixels: int = 0,
     ) -> None:
@@ -64,6 +65,8 @@ class ChannelStack:
         who = "ChannelStack"
         if dtype not in {torch.float32, torch.float16, torch.bfloat16, torch.float64}:
             raise TypeError(f"{who}: dtype is {dtype}; pass torch.float32 or torch.float16")
+        if isinstance(channels, (str, Maker, Slot)) or not isinstance(channels, Iterable):
+            raise TypeError(f"{who}: channels takes a list such as ['rgb', 'luma'], not {_checks.shown(channels)}")
         self.makers = [_maker(each) for each in channels]
         self.names: list[str] = [name for maker in self.makers for name in maker.names]
         if not self.names:
@@ -273,30 +276,73 @@ def _dilated(tiles: Tensor, reach_px: int) -> Tensor:
     return F.max_pool2d(tiles[:, None].float(), side, stride=1, padding=reach)[:, 0] > 0
 
 
-def pca(embedding: Tensor, channels: int, *, basis: Tensor | None = None) -> Tensor:
+class Components(NamedTuple):
+    """What pca() found in embeddings, for those of later frames."""
+
+    vectors: Tensor  # [D, k]
+    mean: Tensor  # [D]
+    low: Tensor  # [k], what becomes 0
+    high: Tensor  # [k], what becomes 1
+
+
+def components(embedding: Tensor, channels: int) -> Components:
+    """Find the principal components of embeddings, to reduce those of many frames alike.
+
+    Args:
+        embedding: [B, D, h, w] or [D, h, w].
+        channels: k, at most D. Components beyond the embedding's rank are 0.
+
+    Returns:
+        What pca(..., basis=) takes.
+    """
+    rows = _rows(embedding)
+    depth = rows.shape[1]
+    if not 1 <= channels <= depth:
+        raise ValueError(f"pca: channels is {channels}; the embedding has {depth}")
+    mean = rows.mean(0)
+    rows = rows - mean
+    _, spread, vectors = torch.linalg.svd(rows, full_matrices=False)
+    there = spread[:channels] > 8 * torch.finfo(spread.dtype).eps * spread[0]  # the rest are noise of rounding
+    basis = (vectors[:channels] * there[:, None]).mT
+    # a component has no sign of its own: its greatest part is positive
+    sign = basis.gather(0, basis.abs().argmax(0, keepdim=True)).sign()
+    basis = F.pad(basis * sign, (0, channels - basis.shape[1]))
+    made = rows @ basis
+    return Components(basis, mean, made.amin(0), made.amax(0))
+
+
+def _rows(embedding: Tensor) -> Tensor:
+    """Embeddings [B, D, h, w] or [D, h, w] as [B * h * w, D]."""
+    if not _checks.is_tensor(embedding) or embedding.ndim not in {3, 4} or embedding.numel() == 0:
+        raise ValueError(f"pca: embedding is {_checks.shown(embedding)}; it must be [B, D, h, w] or [D, h, w]")
+    return embedding.detach().float().movedim(-3, -1).reshape(-1, embedding.shape[-3])
+
+
+def pca(embedding: Tensor, channels: int, *, basis: Components | Tensor | None = None) -> Tensor:
     """Reduce embeddings to a few channels by their principal components, for a slot.
 
     Args:
         embedding: [B, D, h, w] or [D, h, w].
-        channels: k, at most D.
-        basis: [D, k] of an earlier call, to keep channels alike from frame to frame; None: of this one.
+        channels: k, at most D. Channels beyond the embedding's rank are 0.
+        basis: Of components(embedding, k) of an earlier frame: its mean and range too are then taken, and channels are
+            alike from frame to frame, clamped to 0..1. Or [D, k] of your own. None: of this embedding.
 
     Returns:
         [B, k, h, w] or [k, h, w], each channel from 0 to 1.
     """
-    batched = embedding if embedding.ndim == 4 else embedding[None]
-    batch, depth, height, width = batched.shape
-    if not 1 <= channels <= depth:
-        raise ValueError(f"pca: channels is {channels}; the embedding has {depth}")
-    rows = batched.detach().float().movedim(1, -1).reshape(-1, depth)
-    rows = rows - rows.mean(0)
+    rows = _rows(embedding)
+    depth = rows.shape[1]
     if basis is None:
-        _, _, vectors = torch.linalg.svd(rows, full_matrices=False)
-        basis = vectors[:channels].mT
-        # a component has no sign of its own: its greatest part is positive
-        sign = basis.gather(0, basis.abs().argmax(0, keepdim=True)).sign()
-        basis = basis * sign
-    made = (rows @ basis).reshape(batch, height, width, -1).movedim(-1, 1)
-    low, high = made.amin((0, 2, 3), keepdim=True), made.amax((0, 2, 3), keepdim=True)
-    made = (made - low) / (high - low).clamp(min=torch.finfo(made.dtype).tiny)
-    return made if embedding.ndim == 4 else made[0]
+        basis = components(embedding, channels)
+    vectors = basis.vectors if isinstance(basis, Components) else basis
+    if not _checks.is_tensor(vectors) or tuple(vectors.shape) != (depth, channels):
+        raise ValueError(f"pca: basis is {_checks.shown(vectors)}; it must be [{depth}, {channels}]")
+    if isinstance(basis, Components):
+        made = (rows - basis.mean) @ vectors
+        low, high = basis.low, basis.high
+    else:
+        made = (rows - rows.mean(0)) @ vectors.to(rows)
+        low, high = made.amin(0), made.amax(0)
+    made = ((made - low) / (high - low).clamp(min=torch.finfo(made.dtype).tiny)).clamp(0, 1)
+    shape = embedding.movedim(-3, -1).shape[:-1]
+    return made.reshape(*shape, channels).movedim(-1, -3)

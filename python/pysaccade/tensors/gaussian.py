@@ -49,6 +49,14 @@ def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tu
     return arrays, shape
 
 
+def require_cutoff(cutoff: Any, who: str) -> None:
+    """Raise unless this is a number of standard deviations, or None."""
+    if cutoff is None:
+        return
+    if not _checks.number(cutoff, who, "cutoff") > 0:
+        raise ValueError(f"{who}: cutoff is {cutoff!r}; it must be above 0, in standard deviations, or None")
+
+
 def _batched(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[Array, ...]:
     """Arrays [B, ..] each, without gaps."""
     return tuple(_flat(array, leading, least) for array, least in zip(arrays, (2, 2, 3, 2), strict=False))
@@ -178,8 +186,7 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
     squeezed = weight.ndim == 1
     if squeezed:
         weight = weight[:, None]
-    if cutoff is not None and not cutoff > 0:
-        raise ValueError(f"{who}: cutoff is {cutoff!r}; it must be above 0, in standard deviations, or None")
+    require_cutoff(cutoff, who)
     arrays, leading = _checked(who, (x, mean, scale_tril, weight))
     most_q = math.inf if cutoff is None else float(cutoff) ** 2
     shape = (*leading, x.shape[-2], weight.shape[-1])

@@ -11,6 +11,8 @@ from pysaccade.tensors._storage import Storage
 
 Array = Any
 
+_FIVE = _checks.Most(5)
+
 _mipmaps = Table()
 _ways: Any = None  # modules that need torch, once they were used
 _gradients: Any = None
@@ -25,12 +27,12 @@ def _flat(image: Array) -> Array:
     return image.reshape(-1, *image.shape[-3:])
 
 
-def generate_mipmaps(image: Array, levels: int | None = 5, *, odd: str = "floor") -> list[Array]:
+def generate_mipmaps(image: Array, levels: int | None = _FIVE, *, odd: str = "floor") -> list[Array]:
     """Make the mip levels of an image: each is the mean of 2 x 2 texels of the one before.
 
     Args:
         image: [.., C, H, W], tensor or NumPy array; u8, u16, f16, bf16, f32 or f64. Any strides.
-        levels: How many, the image included; None: down to the smallest.
+        levels: How many, the image included; None: down to the smallest. Left out: 5, or as many as there are.
         odd: What becomes of an odd row or column: "floor" drops it, as `avg_pool2d` does; "edge" repeats it, so that
             level l has ceil(size / 2^l) texels.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,13 @@ from pysaccade._operators._place import place_of
 from pysaccade.tensors._storage import pack_at
 from pysaccade.tensors._way import model
 from pysaccade.tensors.damage import Damage, tile_grid
-from pysaccade.tensors.pyramid import TexturePyramid
+from pysaccade.tensors.pyramid import SEVEN, TexturePyramid
 
 if TYPE_CHECKING:
     from pysaccade.tensors.pool import TexturePool
 
 _PLAIN = (Tensor, torch.nn.Parameter)
-_UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
+_UPDATE = _tensor_abi._UPDATE
 _DIFF, _PIXELS, _TILES = 0, 1, 2  # saccade_update_mask
 
 
@@ -39,7 +38,7 @@ class PersistentTexture(TexturePyramid):
         batch: int | None = None,
         dtype: torch.dtype = torch.uint8,
         device: Any = None,
-        levels: int | None = 7,
+        levels: int | None = SEVEN,
         odd: str = "edge",
         threshold: float = 0.0,
         min_pixels: int = 0,
@@ -51,6 +50,8 @@ class PersistentTexture(TexturePyramid):
         channels = _checks.whole(channels, who, "channels", 1, 1 << 16)
         if not (isinstance(threshold, (int, float)) and threshold >= 0):
             raise ValueError(f"{who}: threshold is {threshold!r}; it must be 0 or more, in the frames' unit")
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"{who}: dtype takes a torch.dtype, such as torch.uint8, not {_checks.shown(dtype)}")
         shape = (channels, height, width)
         if batch is not None:
             shape = (_checks.whole(batch, who, "batch", 1, 1 << 20), *shape)  # type: ignore[assignment]
@@ -247,6 +248,19 @@ class PersistentTexture(TexturePyramid):
         if self._texture is not None:
             self._texture.is_stale = True
 
+    def __reduce__(self) -> Any:
+        """A copy is of level 0; it is in no pool."""
+        options = {
+            "channels": self.channels,
+            "batch": self._grid[0] if self._batched else None,
+            "levels": self._asked,
+            "odd": "edge" if self._odd == _checks.EDGE else "floor",
+            "threshold": self.threshold,
+            "min_pixels": self.min_pixels,
+            "filtering": self.filtering,
+        }
+        return _again, (type(self), self.size, options, self._store.image, self._is_new)
+
     # ---- The pool ----------------------------------------------------------------------------------------------------
 
     def release(self) -> None:
@@ -261,3 +275,14 @@ class PersistentTexture(TexturePyramid):
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self.release()
+
+
+def _again(
+    kind: type[PersistentTexture], size: tuple[int, int], options: dict[str, Any], image: Tensor, is_new: bool
+) -> PersistentTexture:
+    """Rebuild a texture that holds this level 0 [B,C,H,W]."""
+    made = kind(size, dtype=image.dtype, device=image.device, **options)
+    made._store.image.copy_(image)
+    made._store.fill(made._odd)
+    made._is_new = is_new
+    return made

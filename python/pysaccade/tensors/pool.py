@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
+from inspect import signature
 from typing import Any
 
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
 from pysaccade.tensors.persistent import PersistentTexture
 from pysaccade.tensors.pyramid import persistent_size
+
+_OPTIONS = tuple(
+    name for name in signature(PersistentTexture.__init__).parameters if name not in {"self", "size"}
+)  # of create_persistent()
 
 
 class TexturePool:
@@ -39,6 +44,11 @@ class TexturePool:
         """
         self.count = _checks.whole(count, "TexturePool", "count", 1, 1 << 20)
         self.size = persistent_size(size, resolution, "TexturePool")
+        unknown = sorted(options.keys() - _OPTIONS)
+        if unknown:
+            raise TypeError(f"TexturePool: no option {', '.join(map(repr, unknown))}; there are {', '.join(_OPTIONS)}")
+        if options.get("dtype", ...) is None:
+            del options["dtype"]
         self._options = options
         self._free: list[PersistentTexture] = [PersistentTexture(self.size, **options)]
         self._made = 1

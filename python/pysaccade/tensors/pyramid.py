@@ -25,6 +25,7 @@ _pyramids = Table()
 _sampling: Any = None  # modules, once they were used
 _foveated: Any = None
 
+SEVEN = _checks.Most(7)
 FILTERING = ("exact", "hybrid", "hardware")
 
 
@@ -45,7 +46,7 @@ class TexturePyramid:
         self,
         image: Array | None = None,
         *,
-        levels: int | None = 7,
+        levels: int | None = SEVEN,
         odd: str = "edge",
         filtering: str = "exact",
         mips: bool = True,
@@ -55,7 +56,7 @@ class TexturePyramid:
         Args:
             image: [C,H,W] or [B,C,H,W], tensor or NumPy array; u8, u16, f16, bf16, f32 or f64. None: it comes with
                 `generate_mipmaps(image)`.
-            levels: How many, the image included; None: down to the smallest.
+            levels: How many, the image included; None: down to the smallest. Left out: 7, or as many as there are.
             odd: "edge": ceil(size / 2^l) texels, the last row and column repeated; "floor": as `avg_pool2d`.
             filtering: "exact": the same bits on every device, with and without gradients. "hardware": by the texture
                 unit of a GPU, of u8, u16, f16 and f32 tensors on CUDA, without gradients; within 2/255 of the texels'
@@ -66,8 +67,7 @@ class TexturePyramid:
         if mips and filtering == "exact" and self._made_as_before(image, levels, odd):
             return
         who = "TexturePyramid"
-        self._odd_word = _checks.choice(odd, _checks.ODD, who, "odd")
-        self._odd = _checks.ODD[odd]
+        self._odd = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
         self.filtering = _checks.choice(filtering, FILTERING, who, "filtering")
         if levels is not None:
             _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
@@ -86,7 +86,7 @@ class TexturePyramid:
     _persistent = False
     _given = False  # levels are the caller's
     _image: Array | None = None
-    _source: Any = None  # the image as it was given
+    _source: Any = None  # the image, or the levels, as they were given
     _source_at: int | None = None  # its address when the levels were made; None: it plays no part
     _batched = True
 
@@ -99,7 +99,9 @@ class TexturePyramid:
             return False
         known, base = found
         self._source, self._source_at = image, base
-        self._count, self._odd, self._odd_word, self._asked = known.count, known.odd, odd, levels
+        self._count = known.count
+        self._odd = known.odd
+        self._asked = levels
         if not known.batched:
             self._batched = False
             image = image[None]
@@ -187,9 +189,30 @@ class TexturePyramid:
             from pysaccade.tensors._hardware import refuse_image
 
             refuse_image(batched[0], who)
-        made._list, made._batched, made._given, made._count = batched, is_batched, True, len(batched)
-        made._image = batched[0]
+        made._source, made._given = list(levels), True
+        made._take_levels(batched, is_batched)
         return made
+
+    def _take_levels(self, batched: list[Array], is_batched: bool) -> None:
+        self._list, self._image, self._batched, self._count = batched, batched[0], is_batched, len(batched)
+
+    # ---- Copies: of the image or of the levels given, never of addresses ---------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = self._storage is not None or self._list is not None
+        left = {"_storage", "_list", "_graph", "_texture", "_image", "_source_at"}
+        return {"made": made, **{name: value for name, value in self.__dict__.items() if name not in left}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        made = state["made"]
+        self.__dict__.update({name: value for name, value in state.items() if name != "made"})
+        if self._given:
+            self._take_levels(*checked_levels(self._source, "TexturePyramid"))
+        elif self._source is not None:
+            self._take(self._source, "TexturePyramid")
+            if made:
+                self._make()
+                self._remember(self._source, self._asked, "edge" if self._odd == _checks.EDGE else "floor")
 
     @staticmethod
     def create_persistent(
@@ -200,7 +223,7 @@ class TexturePyramid:
         batch: int | None = None,
         dtype: Any = None,
         device: Any = None,
-        levels: int | None = 7,
+        levels: int | None = SEVEN,
         odd: str = "edge",
         threshold: float = 0.0,
         min_pixels: int = 0,
@@ -215,7 +238,7 @@ class TexturePyramid:
             batch: B, for frames [B,C,H,W]; None: frames are [C,H,W].
             dtype: Of the frames; torch.uint8.
             device: Where it lies; torch's default device.
-            levels: How many; None: down to the smallest.
+            levels: How many; None: down to the smallest. Left out: 7, or as many as there are.
             odd: As for a pyramid of an image.
             threshold: A pixel changed where a channel differs by more than this.
             min_pixels: A tile changed where more than so many of its pixels did.

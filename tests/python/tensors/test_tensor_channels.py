@@ -171,6 +171,42 @@ def test_pca_keeps_the_directions_of_greatest_spread():
     assert min((made - ramp).abs().max(), (made - 1 + ramp).abs().max()) < 0.05
 
 
+def test_pca_of_few_embeddings_has_the_channels_that_were_asked_for():
+    few = image(64, 2, 2)
+    made = sc.channels.pca(few, 10)
+    assert made.shape == (10, 2, 2)
+    rank = int(
+        torch.linalg.matrix_rank(few.reshape(64, 4).double() - few.reshape(64, 4).double().mean(1, keepdim=True))
+    )
+    assert made.flatten(1).any(1).tolist() == [True] * rank + [False] * (10 - rank)
+    stack = stack_of(sc.channels.slot("few", 10))
+    stack.set("few", made)
+
+
+def test_basis_keeps_channels_alike_from_frame_to_frame():
+    first, second = image(8, 16, 16), image(8, 16, 16, seed=2) * 0.5
+    basis = sc.channels.components(first, 3)
+    rows = (first.reshape(8, -1).T - first.reshape(8, -1).T.mean(0)).double().numpy()
+    expected = np.linalg.svd(rows, full_matrices=False)[2][:3]
+    assert np.allclose(np.abs(np.sum(expected * basis.vectors.T.numpy(), 1)), 1, atol=1e-5)
+    assert torch.equal(sc.channels.pca(first, 3, basis=basis), sc.channels.pca(first, 3))
+    both = torch.stack([first, second])
+    together, alone = sc.channels.pca(both, 3, basis=basis), sc.channels.pca(second, 3, basis=basis)
+    assert torch.allclose(together[1], alone, atol=1e-6)
+    assert torch.allclose(together[0], sc.channels.pca(first, 3), atol=1e-6)
+    assert not torch.allclose(alone, sc.channels.pca(second, 3), atol=0.05)
+    assert torch.allclose(sc.channels.pca(first, 3, basis=basis.vectors), sc.channels.pca(first, 3), atol=1e-6)
+    with pytest.raises(ValueError, match=r"basis is float32 \[8, 3\]; it must be \[8, 2\]"):
+        sc.channels.pca(first, 2, basis=basis)
+    with pytest.raises(ValueError, match="embedding is float32"):
+        sc.channels.pca(image(8, 8), 2)
+
+
+def test_one_word_is_no_list_of_channels():
+    with pytest.raises(TypeError, match=r"channels takes a list such as \['rgb', 'luma'\], not str 'rgb'"):
+        sc.channels.ChannelStack((20, 20), "rgb")
+
+
 def test_forty_channels_are_sampled_together():
     stack = stack_of("rgb", sc.channels.slot("features", 37), size=(64, 64), batch=2)
     features = image(2, 37, 64, 64)

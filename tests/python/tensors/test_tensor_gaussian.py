@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from conftest import import_or_skip
@@ -148,3 +149,35 @@ def test_error_names_the_argument(change, kind, text):
 def test_cutoff_below_zero_is_refused():
     with pytest.raises(ValueError, match="cutoff is -1.0; it must be above 0"):
         sc.gaussian_field(*field_of(7, 5, 3, 2), cutoff=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: sc.GaussianField(5.0), TypeError, "num_gaussians takes an integer, not float 5.0"),
+        (lambda: sc.GaussianField("5"), TypeError, "num_gaussians takes an integer, not str '5'"),
+        (lambda: sc.GaussianField(0), ValueError, "num_gaussians is 0"),
+        (lambda: sc.GaussianField(5, channels=0), ValueError, "channels is 0"),
+        (lambda: sc.GaussianField(5, "abc"), ValueError, "volume_size is 'abc'; pass 1 to 4 finite lengths above 0"),
+        (lambda: sc.GaussianField(5, (math.nan, 1, 1)), ValueError, "volume_size is .nan, 1, 1."),
+        (lambda: sc.GaussianField(5, math.inf), ValueError, "volume_size is inf"),
+        (lambda: sc.GaussianField(5, (1, 1, 1, 1, 1)), ValueError, "pass 1 to 4 finite lengths"),
+        (lambda: sc.GaussianField(5, cutoff=-1), ValueError, "cutoff is -1; it must be above 0"),
+        (lambda: sc.GaussianField(5, cutoff="1"), TypeError, "cutoff takes a number, not str '1'"),
+        (lambda: sc.GaussianField(5).grid((4, 5)), ValueError, "shape is .4, 5.; it must be 3 numbers of cells"),
+        (lambda: sc.GaussianField(5).grid((4, 5, 0)), ValueError, r"shape\[2\] is 0"),
+        (lambda: sc.GaussianField(5)(torch.tensor(1.0)), ValueError, r"x is \[\]; its last axis must have length 3"),
+        (lambda: sc.GaussianField(5)(torch.zeros(4, 2)), ValueError, r"x is \[4, 2\]; its last axis"),
+    ],
+)
+def test_field_that_can_not_be_is_refused_in_words(call, kind, text):
+    with pytest.raises(kind, match=f"GaussianField.*{text}"):
+        call()
+
+
+def test_cutoff_that_is_no_number_is_refused_and_sizes_may_be_numpys():
+    field = torch.zeros(2, 2), torch.zeros(2, 2), torch.eye(2).repeat(2, 1, 1), torch.ones(2, 1)
+    with pytest.raises(TypeError, match="gaussian_field: cutoff takes a number, not str '1'"):
+        sc.gaussian_field(*field, cutoff="1")
+    assert sc.GaussianField(5, np.int64(64)).volume_size == (64.0, 64.0, 64.0)
+    assert sc.GaussianField(5, np.array([2, 3])).grid(np.array([4, 5])).shape == (4, 5)

@@ -222,6 +222,12 @@ def test_gradients_are_refused_in_words():
         (lambda t: sc.TexturePyramid.create_persistent(), ValueError, r"pass size=\(H, W\), or resolution=\(W, H\)"),
         (lambda t: sc.TexturePyramid.create_persistent((8, 8), threshold=-1), ValueError, "threshold is -1"),
         (lambda t: sc.TexturePyramid.create_persistent((8, 8), dtype=torch.int32), TypeError, "int32, not one of"),
+        (
+            lambda t: sc.TexturePyramid.create_persistent((8, 8), dtype="float32"),
+            TypeError,
+            "takes a torch.dtype, such",
+        ),
+        (lambda t: sc.TexturePool(size=(8, 8), chanels=2), TypeError, "no option 'chanels'; there are channels, batch"),
     ],
 )
 def test_error_names_what_came(call, kind, text):

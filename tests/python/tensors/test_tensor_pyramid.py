@@ -10,6 +10,7 @@ torch = import_or_skip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 import pysaccade as sc  # noqa: E402
+from pysaccade._operators import _tensor_abi  # noqa: E402
 from tensor_support import CODES, DTYPES, exact, image  # noqa: E402
 
 
@@ -217,6 +218,28 @@ def test_error_names_the_argument_what_came_and_what_to_write(call, kind, text):
     with pytest.raises(kind, match=text) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("size", "many"), [((8, 8), 4), ((1, 1), 1), ((40, 3), 2), ((64, 64), 5)])
+def test_levels_that_nobody_asked_for_are_as_many_as_there_are(size, many):
+    x = image(1, 3, *size)
+    for _ in range(2):  # the second time by what is known of the shape
+        assert len(sc.generate_mipmaps(x)) == many
+        assert len(sc.generate_mipmaps(x.numpy())) == many
+        assert sc.TexturePyramid(x, odd="floor").levels == min(size).bit_length()
+        if many < 5:
+            with pytest.raises(ValueError, match=f"levels is 5, but {size[0]}x{size[1]} has {many}"):
+                sc.generate_mipmaps(x, 5)
+            with pytest.raises(ValueError, match="levels is 7"):
+                sc.TexturePyramid(x, levels=7, odd="floor")
+    pyramid = sc.TexturePyramid(x, odd="floor")
+    assert pyramid.generate_mipmaps(image(1, 3, 256, 256)).levels == 7
+
+
+def test_error_of_the_library_names_no_function_of_c():
+    with pytest.raises(ValueError, match="^pysaccade: ") as caught:
+        _tensor_abi.reduce([image(1, 3, 4, 4), image(1, 3, 3, 3)], _tensor_abi.EDGE)
+    assert "saccade_" not in str(caught.value)
 
 
 def test_second_derivative_is_refused_in_words():

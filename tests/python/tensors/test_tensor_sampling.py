@@ -381,3 +381,26 @@ def test_deterministic_backward_repeats_its_bytes():
     finally:
         torch.use_deterministic_algorithms(False)
     assert all(torch.equal(run, runs[0]) for run in runs)
+
+
+def test_words_are_no_coordinates():
+    levels = [image(3, 8, 8)]
+    with pytest.raises(TypeError, match="sample: lod takes numbers, a tensor or an array, not str '1'"):
+        sc.sample(levels, uniform(4, 2), lod="1")
+    with pytest.raises(TypeError, match="fixation takes numbers"):
+        sc.sample_foveated(levels, ("0.5", "0.5"))
+    with pytest.raises(TypeError, match="Lattice.plan: fixation takes"):
+        sc.Lattice(size=(8, 8)).plan(("0.5", "0.5"))
+
+
+@pytest.mark.parametrize("odd", ["edge", "floor"])
+def test_odd_sizes_read_a_level_at_the_pixel_over_its_scale(odd):
+    x = image(1, 1, 13, 9)
+    level = sc.generate_mipmaps(x, 3, odd=odd)[2]
+    uv = uniform(1, 50, 2, low=0.2, high=0.8)
+    at = uv * torch.tensor([9.0, 13.0]) / 4  # in texels of level 2
+    grid = 2 * at / torch.tensor([float(level.shape[-1]), float(level.shape[-2])]) - 1
+    expected = torch.nn.functional.grid_sample(level, grid[:, None], align_corners=False, padding_mode="border")[
+        :, :, 0
+    ]
+    assert torch.allclose(sc.TexturePyramid(x, levels=3, odd=odd).sample(uv, 2.0), expected, atol=1e-5)
