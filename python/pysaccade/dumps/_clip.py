@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch.utils.data import _utils
@@ -10,6 +10,12 @@ from torch.utils.data import _utils
 
 class Clip(dict[str, Any]):
     """A dict of tensors. Those of a batch differ in their lengths, mostly."""
+
+
+def finished(item: Clip, transform: Callable[[dict[str, Any]], Any] | None) -> Any:
+    """What a data set gives: the item, or what the caller's function makes of it."""
+    made = item if transform is None else transform(item)
+    return Clip(made) if type(made) is dict and "patches" in made else made
 
 
 def _collate(batch: Sequence[Clip], *, collate_fn_map: Any = None) -> Any:

@@ -22,7 +22,7 @@ try:
     from torch.utils.data import Dataset
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("DumpDataset needs torch: pip install 'pysaccade[torch]'", name="torch") from error
-from pysaccade.dumps._clip import Clip
+from pysaccade.dumps._clip import Clip, finished
 from pysaccade.dumps._shared import Lease, lend, pads
 
 Item = dict[str, Any]
@@ -147,7 +147,7 @@ class DumpDataset(Dataset[Item]):
     def _finished(self, which: int, first: int, clip: Dump, plan: Plan, lease: Lease | None) -> Any:
         item = _item_of(clip, plan, kind=self._positions, t=self._t, lease=lease)
         item["dump"], item["first"] = torch.tensor(which), torch.tensor(first)
-        return item if self._transform is None else self._transform(item)
+        return finished(item, self._transform)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the maps: a worker opens its own."""
@@ -166,7 +166,7 @@ class DumpDataset(Dataset[Item]):
         return dump
 
 
-def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Item:
+def clip_item(clip: Any, *, only_changed: bool, kind: str | None, t: str) -> Clip:
     """The item of a clip, which stands at `DumpDataset`.
 
     `clip` has `patches`, `geometry`, `changed`, `index` and `size`, as a `Dump`. `kind`: of positions, `t`: what "thw"
@@ -195,7 +195,7 @@ def _joined(array: Array, axes: int) -> Array:
     return flat
 
 
-def _item_of(clip: Any, plan: Plan, *, kind: str | None, t: str, lease: Lease | None) -> Item:
+def _item_of(clip: Any, plan: Plan, *, kind: str | None, t: str, lease: Lease | None) -> Clip:
     index, (rows, emission, reuse) = clip.index, plan
     geometry = _rows(_joined(clip.geometry, 1), rows)
     patches = _joined(clip.patches, 3)

@@ -37,6 +37,11 @@ def _device(torch: Any, device: Any, who: str) -> Any:
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if (found.index or 0) >= count:
             raise UnavailableError(f"{who}: there is no device {quoted(str(found))}; torch finds {count} GPUs")
+    elif found.type not in ("cpu", "meta"):
+        try:
+            torch.empty(0, device=found)
+        except (RuntimeError, AssertionError, ImportError):
+            raise UnavailableError(f"{who}: this torch has no device {quoted(str(found))}") from None
     return found
 
 

@@ -25,6 +25,7 @@ try:
     from torch.utils.data import IterableDataset, get_worker_info
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("open_shards needs torch: pip install 'pysaccade[torch]'", name="torch") from error
+from pysaccade.dumps._clip import Clip, finished
 
 _DAMAGED = ("keep", "skip")
 _EVEN = (None, "repeat", "drop")
@@ -106,7 +107,7 @@ class ShardDataset(IterableDataset[Item]):
             at = (epoch, self._ranks, workers, slot, given)
             item["at"] = torch.tensor(at)
             self._progress.given(at)
-            yield item if self._transform is None else self._transform(item)
+            yield finished(item, self._transform)
 
     def _videos(self, places: Iterator[Place]) -> Iterator[tuple[Place, Video]]:
         """Each place with its video, which is read once while its clips are near each other, and ahead of need."""
@@ -129,7 +130,7 @@ class ShardDataset(IterableDataset[Item]):
             return
         yield from _read_ahead(places, read, self._counts, self._prefetch)
 
-    def _item(self, place: Place, video: Video) -> Item:
+    def _item(self, place: Place, video: Video) -> Clip:
         first = place.clip * self._stride
         rows = slice(first, first + self._clip)
         arrays = {name: getattr(video, name)[rows] for name in ("patches", "geometry", "changed", "index")}

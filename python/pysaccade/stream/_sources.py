@@ -172,7 +172,8 @@ def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
         return NamedSource(source, _calls.c_text(name, "Stream: source"))
     if isinstance(source, int):
         raise TypeError(f"Stream: source takes a name, not {source!r}; a camera is '/dev/video{int(source)}'")
-    if hasattr(source, "read") or isinstance(source, (bytearray, memoryview)):
+    is_file = hasattr(source, "read") and hasattr(source, "readline")
+    if is_file or isinstance(source, (bytearray, memoryview)):
         named = getattr(source, "name", None)
         path = repr(without_secrets(named)) if isinstance(named, str) and named else "of a file that holds them"
         raise TypeError(f"Stream: source is the bytes of a {type(source).__name__}; pass the path: {path}")

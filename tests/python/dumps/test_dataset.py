@@ -296,9 +296,14 @@ def test_what_does_not_fit_is_named(dumps: list[Path], run_program, clip: Path, 
         sc.collate([sc.DumpDataset(dumps)[0], sc.DumpDataset(dumps, positions=None)[0]])
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-def test_loader_without_collate_names_the_right_one(dumps: list[Path], workers: int):
-    loader = DataLoader(sc.DumpDataset(dumps, clip=4, only_changed=True), batch_size=3, num_workers=workers)
+def _labelled(item: dict[str, Any]) -> dict[str, Any]:
+    return {**item, "label": 1}
+
+
+@pytest.mark.parametrize(("workers", "transform"), [(0, None), (1, None), (0, _labelled)])
+def test_loader_without_collate_names_the_right_one(dumps: list[Path], workers: int, transform: Any):
+    data = sc.DumpDataset(dumps, clip=4, only_changed=True, transform=transform)
+    loader = DataLoader(data, batch_size=3, num_workers=workers)
     with pytest.raises(ValueError, match=r"pass collate_fn=sc\.collate"):
         list(loader)
 

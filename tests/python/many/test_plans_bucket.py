@@ -159,6 +159,15 @@ def test_manifests_may_be_urls_of_files(tmp_path: Path):
     assert f"{tmp_path}/none.txt: No such file" in said
 
 
+def test_faults_in_manifests_of_buckets_name_their_url(tmp_path: Path):
+    (tmp_path / "videos.tsv").write_text("uri\tstart\n/a.mp4\t1\n")
+    (tmp_path / "videos.jsonl").write_text('{"uri": "/a.mp4"}\n{"url": "/b.mp4"}\n')
+    for name, words in (("videos.tsv", ": has tabs"), ("videos.jsonl", ":2: has no uri")):
+        url = f"local://{tmp_path}/{name}"
+        said = work("plan", url, "-o", f"local://{tmp_path}/store", *OPTIONS, expect=[65]).stderr
+        assert f"saccade: {url}{words}" in said
+
+
 def test_folder_of_videos_is_told_of_lists(tmp_path: Path):
     pytest.importorskip("pyarrow")
     (tmp_path / "in").mkdir()

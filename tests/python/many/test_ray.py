@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import pysaccade as sc
 from conftest import skip_or_fail
 from many_support import OPTIONS, check_named_files, counts, keys_of, make_clips, markers_of, named_hashes, work
 from patience import wait_for
@@ -161,6 +162,17 @@ def test_another_engine_finishes(rig: Rig, job: Job, program: Path):
     subprocess.run([program, "work", store, "--progress", "none"], check=False, stdin=subprocess.DEVNULL)
     job.check(store)
     assert {marker["engine"] for marker in markers_of(store)} == {"ray", "work"}
+
+
+def test_plan_that_was_changed_is_refused(rig: Rig, job: Job):
+    import pysaccade.ray
+
+    store = job.plan("changed")
+    items = store / "plan/items.jsonl"
+    items.write_text(items.read_text().replace('"start":0', '"start":1'))
+    with pytest.raises(sc.InputError, match="plan again, into another STORE"):
+        pysaccade.ray.run(store)
+    assert markers_of(store) == []
 
 
 def test_what_is_wrong_with_the_run_stops_it(rig: Rig, job: Job, tmp_path: Path):

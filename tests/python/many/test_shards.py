@@ -157,6 +157,12 @@ def test_damaged_videos_are_kept_or_skipped(made: HandMade):
     assert clips(sc.open_shards(made.path, clip=4, damaged="skip")) == expected(made, leave_out=("k1-2",))
 
 
+def test_loader_without_collate_names_the_right_one(made: HandMade):
+    loader = DataLoader(sc.open_shards(made.path, clip=4, only_changed=True), batch_size=4)
+    with pytest.raises(ValueError, match=r"pass collate_fn=sc\.collate"):
+        list(loader)
+
+
 def test_batches_collate(made: HandMade):
     data = sc.open_shards(made.path, clip=4, only_changed=True)
     for batch in DataLoader(data, batch_size=3, collate_fn=sc.collate, num_workers=1):

@@ -121,6 +121,7 @@ def test_to_takes_a_type_as_torch_and_streams_name_it():
         (("gpu",), ValueError, "device is 'cpu', 'cuda', .* not 'gpu'"),
         ((1.5,), TypeError, "device takes"),
         (("cuda:99",), sc.UnavailableError, "there is no device 'cuda:99'; torch finds"),
+        (("xpu",), sc.UnavailableError, "this torch has no device 'xpu'"),
         (("cpu", "floaty"), ValueError, "dtype is uint8, .* not 'floaty'"),
         (("cpu", object()), TypeError, "dtype takes a torch.dtype or its name"),
     ],
