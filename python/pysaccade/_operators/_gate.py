@@ -14,6 +14,9 @@ def readable(array: Array, pairs: bool = False) -> Array:
 
     Copied are: tensors with torch's negative bit, or that stand for zeros without memory; memory that isn't aligned for
     its type; NumPy strides that are no whole elements (fields of packed records); `pairs`: a last axis with gaps.
+
+    Raises:
+        ValueError: The tensor's memory was freed.
     """
     if isinstance(array, np.ndarray):
         return array if _is_plain(array, pairs) else array.copy(order="C")
@@ -25,7 +28,12 @@ def readable(array: Array, pairs: bool = False) -> Array:
         array = array.new_zeros(array.shape)
     if pairs and array.ndim and array.stride(-1) != 1:
         array = array.contiguous()
-    return array.clone() if array.data_ptr() % array.element_size() else array
+    address = array.data_ptr()
+    if address == 0 and array.numel():
+        raise ValueError(
+            f"pysaccade: the memory of a tensor {list(array.shape)} was freed, as untyped_storage().resize_(0) does"
+        )
+    return array.clone() if address % array.element_size() else array
 
 
 def _is_plain(array: Any, pairs: bool) -> bool:

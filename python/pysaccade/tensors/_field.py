@@ -24,6 +24,12 @@ _is_grad_enabled = torch.is_grad_enabled
 _empty_like: Any = torch.empty_like
 
 
+class _Holding(bytes):
+    """Packed addresses, and the tensors that lie there."""
+
+    held: list[Tensor]
+
+
 class FieldWay:
     """How the library is told of points and Gaussians of one shape, without gaps."""
 
@@ -42,7 +48,14 @@ class FieldWay:
     def pack(self, x: Tensor, mean: Tensor, tril: Tensor, weight: Tensor, most_q: float) -> bytes:
         """saccade_gaussians."""
         addresses = x.data_ptr(), mean.data_ptr(), tril.data_ptr(), weight.data_ptr()
-        return _GAUSSIANS.pack(abi._GAUSSIANS.size, *addresses, most_q, self.rest)
+        if 0 not in addresses:
+            return _GAUSSIANS.pack(abi._GAUSSIANS.size, *addresses, most_q, self.rest)
+        copies = [readable(each) for each in (x, mean, tril, weight)]
+        packed = _Holding(
+            _GAUSSIANS.pack(abi._GAUSSIANS.size, *[each.data_ptr() for each in copies], most_q, self.rest)
+        )
+        packed.held = copies
+        return packed
 
     def space(self, x: Tensor) -> Tensor | None:
         """Memory that the library needs for a call."""

@@ -72,6 +72,8 @@ class GaussianField(nn.Module):
         num_gaussians = _checks.whole(num_gaussians, who, "num_gaussians", 1, 1 << 40)
         channels = _checks.whole(channels, who, "channels", 1, 1 << 20)
         require_cutoff(cutoff, who)
+        if dtype not in {None, torch.float32, torch.float64}:
+            raise TypeError(f"{who}: dtype is {_checks.shown(dtype)}; pass torch.float32 or torch.float64")
         dimensions = len(size)
         self.volume_size, self.cutoff = size, cutoff
         make: dict[str, Any] = {"device": device, "dtype": dtype}

@@ -85,8 +85,7 @@ class PersistentTexture(TexturePyramid):
         """Make all levels again from level 0."""
         if image is not None:
             raise ValueError("TexturePyramid.generate_mipmaps: a persistent texture takes frames by update(frame)")
-        self._store.fill(self._odd)
-        self._texture_is_stale()
+        self._fill()
         return self
 
     def clear(self) -> None:
@@ -111,8 +110,9 @@ class PersistentTexture(TexturePyramid):
         """
         if self._taken is not None and frame.__class__ in _PLAIN and not self._is_new and not frame.requires_grad:
             rest = self._taken.get((frame.shape, frame.stride(), frame.dtype, frame.device))
-            if rest is not None and not frame.is_neg() and frame.data_ptr() % frame.element_size() == 0:
-                return self._call(pack_at(frame.data_ptr(), rest), None, _DIFF)
+            at = frame.data_ptr()
+            if rest is not None and not frame.is_neg() and at and at % frame.element_size() == 0:
+                return self._call(pack_at(at, rest), None, _DIFF)
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
         if self._is_new:
@@ -151,8 +151,7 @@ class PersistentTexture(TexturePyramid):
         """
         who = "TexturePyramid.update_mipmaps_incremental"
         if damage is None:
-            self._store.fill(self._odd)
-            self._texture_is_stale()
+            self._fill()
             return
         mask, kind = self._mask(damage, who)
         self._call(None, mask, kind)
@@ -199,9 +198,9 @@ class PersistentTexture(TexturePyramid):
         )
 
     def _write_all(self, frame: Tensor) -> Damage:
+        self._require_unchanged()
         self._store.image.copy_(frame)
-        self._store.fill(self._odd)
-        self._texture_is_stale()
+        self._fill()
         self._is_new = False
         tiles = torch.ones(self._grid, dtype=torch.bool, device=frame.device)
         energy = torch.zeros(self._grid, dtype=torch.float32, device=frame.device)
@@ -243,6 +242,17 @@ class PersistentTexture(TexturePyramid):
             abi._fail(library, status)
         self._texture_is_stale()
         return Damage(tiles, None, energy)
+
+    def _fill(self) -> None:
+        self._require_unchanged()
+        self._store.fill(self._odd)
+        self._texture_is_stale()
+
+    def _require_unchanged(self) -> None:
+        if not self._is_unchanged():
+            raise ValueError(
+                "TexturePyramid: the texture's memory was replaced or freed; make another by create_persistent()"
+            )
 
     def _texture_is_stale(self) -> None:
         if self._texture is not None:

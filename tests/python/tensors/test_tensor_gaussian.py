@@ -164,6 +164,7 @@ def test_cutoff_below_zero_is_refused():
         (lambda: sc.GaussianField(5, (1, 1, 1, 1, 1)), ValueError, "pass 1 to 4 finite lengths"),
         (lambda: sc.GaussianField(5, cutoff=-1), ValueError, "cutoff is -1; it must be above 0"),
         (lambda: sc.GaussianField(5, cutoff="1"), TypeError, "cutoff takes a number, not str '1'"),
+        (lambda: sc.GaussianField(5, dtype=torch.int32), TypeError, "dtype is .*int32; pass torch.float32"),
         (lambda: sc.GaussianField(5).grid((4, 5)), ValueError, "shape is .4, 5.; it must be 3 numbers of cells"),
         (lambda: sc.GaussianField(5).grid((4, 5, 0)), ValueError, r"shape\[2\] is 0"),
         (lambda: sc.GaussianField(5)(torch.tensor(1.0)), ValueError, r"x is \[\]; its last axis must have length 3"),

@@ -81,6 +81,56 @@ def test_memory_that_was_replaced_before_the_backward_is_refused():
         patches.sum().backward()
 
 
+def test_texture_that_stays_refuses_to_work_in_memory_that_was_freed():
+    frame, mask = image(3, 40, 40, dtype=torch.uint8), torch.ones(40, 40, dtype=torch.bool)
+    for batch in (None, 1):
+        texture = sc.TexturePyramid.create_persistent((40, 40), batch=batch)
+        frames = frame if batch is None else frame[None]
+        for _ in range(3):
+            texture.update(frames)
+        texture.level(0).untyped_storage().resize_(0)
+        for call in (
+            lambda texture=texture, frames=frames: texture.update(frames),
+            lambda texture=texture, frames=frames: texture.update_partial(frames, mask),
+            lambda texture=texture: texture.update_mipmaps_incremental(),
+            lambda texture=texture: texture.update_mipmaps_incremental(mask),
+            lambda texture=texture: texture.generate_mipmaps(),
+            lambda texture=texture: texture.sample(uniform(4, 2) if texture.shape[:1] == (3,) else uniform(1, 4, 2)),
+        ):
+            with pytest.raises(ValueError, match=r"memory was replaced or freed; make another by create_persistent"):
+                call()
+
+
+def test_tensors_whose_memory_was_freed_are_refused():
+    field = [uniform(5, 2), uniform(4, 2), torch.eye(2).repeat(4, 1, 1), uniform(4, 1)]
+    pyramid = sc.TexturePyramid(image(1, 3, 16, 16))
+    texture = sc.TexturePyramid.create_persistent((16, 16), batch=1, dtype=torch.float32)
+
+    def gone(values):
+        values = values.clone()
+        values.untyped_storage().resize_(0)
+        return values
+
+    for _ in range(3):
+        sc.gaussian_field(*field)
+        texture.update(image(1, 3, 16, 16))
+        pyramid.sample_patches(sc.PatchPlan(uniform(1, 4, 2), uniform(1, 4)))
+        plan = sc.PatchPlan(uniform(1, 4, 2), uniform(1, 4))
+        plan.centers.untyped_storage().resize_(0)
+        for call in (
+            lambda: sc.gaussian_field(gone(field[0]), *field[1:]),
+            lambda: sc.gaussian_field(*field[:3], gone(field[3])),
+            lambda: sc.generate_mipmaps(gone(image(1, 3, 16, 16)), 3),
+            lambda: sc.TexturePyramid(gone(image(1, 3, 16, 16))),
+            lambda: sc.sample([gone(image(1, 3, 16, 16))], uniform(1, 4, 2)),
+            lambda: pyramid.sample(gone(uniform(1, 4, 2))),
+            lambda plan=plan: pyramid.sample_patches(plan),
+            lambda: texture.update(gone(image(1, 3, 16, 16))),
+        ):
+            with pytest.raises(ValueError, match="was freed"):
+                call()
+
+
 def test_level_of_an_image_changed_in_place_is_what_samples_read():
     x = image(1, 3, 32, 32).requires_grad_()
     pyramid = sc.TexturePyramid(x, levels=3, odd="floor")
@@ -243,6 +293,10 @@ def test_zeros_without_memory_are_zeros():
         zeros = torch._efficientzerotensor((1, 3, 8, 8), dtype=torch.float32)
         assert not sc.generate_mipmaps(zeros, 2)[1].any()
         assert not sc.TexturePyramid(zeros).sample(uniform(1, 4, 2)).any()
+        field = [uniform(5, 2), uniform(4, 2), torch.eye(2).repeat(4, 1, 1), uniform(4, 1)]
+        assert sc.gaussian_field(*field).any()
+        none = torch._efficientzerotensor((4, 1), dtype=torch.float32)
+        assert not sc.gaussian_field(*field[:3], none).any()
 
 
 # ---- Types -----------------------------------------------------------------------------------------------------------
