@@ -17,8 +17,8 @@ from pysaccade.tensors._way import DENSE, model
 
 _PLAIN = _recording._PLAIN
 _MOST = 256
-_GAUSSIANS = struct.Struct("=Q4Qd24s")  # saccade_gaussians: its size, addresses, the greatest q, the rest
-_REST = struct.Struct("=6i")
+_REST = struct.Struct("=6i")  # of saccade_gaussians, what follows on its size, addresses and the greatest q
+_GAUSSIANS = struct.Struct(abi._GAUSSIANS.format.replace("6i", f"{_REST.size}s"))
 _is_watched = _recording.is_watched
 _is_grad_enabled = torch.is_grad_enabled
 _empty_like: Any = torch.empty_like

@@ -29,12 +29,10 @@ class Known:
         self.ways: dict[Any, Any] = {}  # of sampling, by the plan's shapes (_way.py)
 
     def levels_at(self, base: int, rest: int) -> bytes:
-        """Layout.pack(): allocators give the same addresses again and again."""
-        found = self.packed.get((base, rest))
-        if found is None:
-            if len(self.packed) >= _MOST:
-                self.packed.clear()
-            found = self.packed[base, rest] = self.layout.pack(base, rest, self.element_bytes)
+        """Layout.pack(), kept in `packed`: allocators give the same addresses again and again."""
+        if len(self.packed) >= _MOST:
+            self.packed.clear()
+        found = self.packed[base, rest] = self.layout.pack(base, rest, self.element_bytes)
         return found
 
 

@@ -53,6 +53,7 @@ class Layout(NamedTuple):
 
 REST = struct.Struct("=10q2i")  # saccade_array without its address
 _AT = struct.Struct(f"=Q{REST.size}s")
+_new = object.__new__
 pack_at = _AT.pack  # saccade_array from an address and its rest
 
 
@@ -117,10 +118,11 @@ class Storage:
     @classmethod
     def of_known(cls, image: Array, base: int, known: Any) -> Storage:
         """Of a tensor [B,C,H,W] at an address, of which all is known; they need no workspace."""
-        made = cls.__new__(cls)
+        made = _new(cls)
         layout: Layout = known.layout
         made.flat = flat = image.new_empty(layout.total)
-        made.packed = packed = known.levels_at(base, flat.data_ptr())
+        rest = flat.data_ptr()
+        made.packed = packed = known.packed.get((base, rest)) or known.levels_at(base, rest)
         made.image, made.layout, made.known = image, layout, known
         made.workspace = made._levels = None
         made.alive = image.untyped_storage()
