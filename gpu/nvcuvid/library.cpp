@@ -50,7 +50,7 @@ const char* saccade_nvcuvid_load(const char* path) {
 }
 
 void saccade_nvcuvid_keep(int most) { cache->keep(most); }
-void saccade_nvcuvid_drop_idle() { cache->drop_idle(); }
+int saccade_nvcuvid_drop_idle() { return cache->drop_idle() ? 1 : 0; }
 void saccade_nvcuvid_announce(void* stream, int fresh) { cache->announce(static_cast<CUstream>(stream), fresh != 0); }
 void saccade_nvcuvid_use(void* stream, int* used, int* erred, long* failed_shown) {
   const saccade::DecoderUse use = cache->use(static_cast<CUstream>(stream));

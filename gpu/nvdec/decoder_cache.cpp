@@ -53,13 +53,14 @@ void DecoderCache::keep(int most) {
   for (const DecoderPtr& decoder : surplus) calls_.destroy(decoder->handle);
 }
 
-void DecoderCache::drop_idle() {
+bool DecoderCache::drop_idle() {
   std::list<DecoderPtr> all;
   {
     const std::lock_guard lock(mutex_);
     all = std::exchange(idle_, {});
   }
   for (const DecoderPtr& decoder : all) calls_.destroy(decoder->handle);
+  return !all.empty();
 }
 
 void DecoderCache::announce(CUstream stream, bool fresh) { announced = {this, stream, fresh}; }

@@ -49,7 +49,7 @@ class DecoderCache {
   explicit DecoderCache(NvdecCalls calls) : calls_(std::move(calls)) {}
 
   void keep(int most);  // used and idle together; 0, as at first: none are kept
-  void drop_idle();     // their memory is wanted
+  bool drop_idle();     // their memory is wanted; false: there were none
   // The next decoder that this thread creates works for this stream, which isn't null.
   // fresh: it is one that worked for none before.
   void announce(CUstream stream, bool fresh);

@@ -108,8 +108,9 @@ void announce_decoder(void* stream, bool fresh) {
     library->announce(stream, fresh ? 1 : 0);
 }
 
-void drop_idle_decoders() {
-  if (const Library* library = loaded) library->drop_idle();
+bool drop_idle_decoders() {
+  const Library* library = loaded;
+  return library != nullptr && library->drop_idle() != 0;
 }
 
 }  // namespace saccade

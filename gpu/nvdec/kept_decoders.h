@@ -26,6 +26,6 @@ void forget_decoders_of(void* stream);  // before the stream is destroyed
 // thread. fresh: one that worked for no other stream.
 void announce_decoder(void* stream, bool fresh);
 
-void drop_idle_decoders();  // the device is short of memory
+bool drop_idle_decoders();  // the device is short of memory; false: there were none
 
 }  // namespace saccade

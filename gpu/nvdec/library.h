@@ -8,7 +8,7 @@ extern "C" {
 const char* saccade_nvcuvid_load(const char* path);
 // As DecoderCache's. Streams are a CUstream.
 void saccade_nvcuvid_keep(int most);
-void saccade_nvcuvid_drop_idle();
+int saccade_nvcuvid_drop_idle();
 void saccade_nvcuvid_announce(void* stream, int fresh);
 void saccade_nvcuvid_use(void* stream, int* used, int* erred, long* failed_shown);
 void saccade_nvcuvid_forget(void* stream);

@@ -76,7 +76,7 @@ std::unique_ptr<Texture> KeptTextures::make(const BackendConfig& config, const P
       const std::lock_guard lock(mutex_);
       all = std::exchange(kept_, {});
     }
-    drop_idle_decoders();
+    if (!drop_idle_decoders() && all.empty()) throw;
   }
   return make_texture(config, layout);
 }

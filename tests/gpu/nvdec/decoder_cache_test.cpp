@@ -180,8 +180,9 @@ TEST_F(Kept, NoMemory_IdleOnesGo) {
   cache.announce(stream_of(1), false);
   EXPECT_EQ(cache.create(&decoder, &info), CUDA_ERROR_UNKNOWN);
   cache.destroy(working);
-  cache.drop_idle();
+  EXPECT_TRUE(cache.drop_idle());
   EXPECT_EQ(driver.living(), 1U);
+  EXPECT_FALSE(cache.drop_idle());
 }
 
 TEST_F(Kept, CodecThatTellsNoErrors_IsNotKept) {
