@@ -78,6 +78,16 @@ bool holds(std::pair<double, double> place, int x, int y) {
   return std::abs(place.first - (x + 32)) <= 40 && std::abs(place.second - (y + 12)) <= 56;
 }
 
+// How often each word is looked at, in as many fixations as there are words.
+std::vector<int> times_read(Reader& reader, const std::vector<std::pair<int, int>>& words) {
+  std::vector<int> times(words.size());
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    const auto place = reader.next();
+    for (std::size_t w = 0; w < words.size(); ++w) times[w] += holds(place, words[w].first, words[w].second);
+  }
+  return times;
+}
+
 TEST(NoveltyPolicy, WordThatAppears_IsLookedAtNext) {
   for (const unsigned seed : {1U, 2U, 3U}) {
     Scene scene(1280, 720, TextureFormat::kYuv8);
@@ -116,12 +126,7 @@ TEST(NoveltyPolicy, WordsOfAStillPage_AreAllReadAndNoneTwice) {
   const std::vector<std::pair<int, int>> words{{100, 100}, {600, 90}, {1100, 120}, {110, 600}, {590, 350}, {1080, 610}};
   for (const auto& [x, y] : words) write_word(scene, x, y, 10);
   Reader reader(scene);
-  std::vector<int> times(words.size());
-  for (std::size_t n = 0; n < words.size(); ++n) {
-    const auto place = reader.next();
-    for (std::size_t w = 0; w < words.size(); ++w) times[w] += holds(place, words[w].first, words[w].second);
-  }
-  EXPECT_THAT(times, ::testing::Each(1));
+  EXPECT_THAT(times_read(reader, words), ::testing::Each(1));
 }
 
 TEST(NoveltyPolicy, WordThatChanges_IsLookedAtAgain) {
@@ -187,12 +192,7 @@ TEST(NoveltyPolicy, LettersAmongStrongTexture_ComeFirst) {
   const std::vector<std::pair<int, int>> words{{100, 600}, {600, 500}, {1100, 640}};
   for (const auto& [x, y] : words) write_word(scene, x, y, 250);
   Reader reader(scene);
-  std::vector<int> times(words.size());
-  for (std::size_t n = 0; n < words.size(); ++n) {
-    const auto place = reader.next();
-    for (std::size_t w = 0; w < words.size(); ++w) times[w] += holds(place, words[w].first, words[w].second);
-  }
-  EXPECT_THAT(times, ::testing::Each(1));
+  EXPECT_THAT(times_read(reader, words), ::testing::Each(1));
 }
 
 // Three words that drift are letters that appear where others vanish; a fourth that is new is an onset.
