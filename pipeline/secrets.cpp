@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "pipeline/lower_case.h"
+
 namespace saccade {
 namespace {
 
@@ -23,12 +25,6 @@ constexpr std::array<std::string_view, 12> kSecretNames = {"key", "auth",  "auth
 
 bool is_key_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 
 namespace saccade {
 namespace {
@@ -27,11 +27,6 @@ constexpr const char* kTabAdvice = "write it with commas, as .csv";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& fault) {
   throw InputError(fmt::format("{}: {}", path, fault));
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 void refuse_binary(const std::string& path, std::string_view text) {
@@ -74,7 +69,7 @@ void refuse_other_list(const std::string& path, std::string_view text) {
 
 ManifestKind manifest_kind(const std::string& path, std::string_view text) {
   refuse_binary(path, text);
-  const std::string suffix = lower(std::filesystem::path(path).extension().string());
+  const std::string suffix = lower_case(std::filesystem::path(path).extension().string());
   if (suffix == ".csv") return ManifestKind::kCsv;
   if (suffix == ".jsonl" || suffix == ".ndjson") return ManifestKind::kJsonLines;
   if (suffix == ".json") refuse(path, fmt::format("is a JSON document, not a manifest; {}", kJsonAdvice));

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "pipeline/gaze/recorded/text.h"
+#include "pipeline/lower_case.h"
 
 namespace saccade {
 namespace {
@@ -36,7 +37,7 @@ std::string words_of(std::string_view name) {
     const bool capital = c >= 'A' && c <= 'Z';
     if (capital && was_small) words += ' ';
     was_small = c >= 'a' && c <= 'z';
-    words += lower(std::string_view(&c, 1));
+    words += lower_case(std::string_view(&c, 1));
   }
   if (!words.empty() && words.back() == ' ') words.pop_back();
   return words;
@@ -58,7 +59,7 @@ ColumnName column_name(std::string_view name) {
   const std::size_t open = name.find_first_of("[(");
   if (open != name.npos) {
     const std::size_t close = std::min(name.find_first_of("])", open), name.size());
-    column.unit = lower(name.substr(open + 1, close - open - 1));
+    column.unit = lower_case(name.substr(open + 1, close - open - 1));
     std::string rest(name.substr(0, open));
     if (close < name.size()) rest += name.substr(close + 1);
     column.words = words_of(rest);

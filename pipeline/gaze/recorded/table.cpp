@@ -10,6 +10,7 @@
 #include "pipeline/gaze/recorded/columns.h"
 #include "pipeline/gaze/recorded/raw_recording.h"
 #include "pipeline/gaze/recorded/text.h"
+#include "pipeline/lower_case.h"
 
 namespace saccade {
 namespace {
@@ -181,13 +182,13 @@ class TableReader {
   }
 
   bool is_off(int column) const {
-    const std::string text = lower(field(column));
+    const std::string text = lower_case(field(column));
     const auto value = parse_decimal(text, comma_);
     return text == "false" || text == "invalid" || (value && *value == 0);
   }
 
   LookKind kind(RawLook& look) {
-    const std::string event = lower(field(columns_.event));
+    const std::string event = lower_case(field(columns_.event));
     const bool blink = !is_missing(field(columns_.blink)) || event.find("blink") != event.npos;
     if (blink || !std::isfinite(look.x) || !std::isfinite(look.y) || is_off(columns_.valid)) return LookKind::kMissing;
     if (is_off(columns_.on_surface)) return LookKind::kOffScreen;

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 
 namespace saccade {
 namespace {
@@ -160,19 +161,11 @@ std::optional<double> parse_decimal(std::string_view text, bool comma) {
   return value;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 bool is_missing(std::string_view text) {
   if (text.empty()) return true;
   static constexpr std::string_view kWords[] = {"nan", "-nan", "na",   "n/a",     "null", "none", ".",
                                                 "-",   "--",   "#n/a", "missing", "inf",  "-inf", "<na>"};
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 

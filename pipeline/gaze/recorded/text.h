@@ -38,7 +38,6 @@ void split_fields(std::string_view line, char separator, std::vector<std::string
 std::optional<double> parse_decimal(std::string_view text, bool comma = false);
 // Empty, or a word for "no value": nan, NA, null, ".", "-".
 bool is_missing(std::string_view text);
-std::string lower(std::string_view text);
 // A field for an error: short, printable.
 std::string shown(std::string_view text);
 

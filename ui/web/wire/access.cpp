@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/lower_case.h"
 
 namespace saccade::ui {
 namespace {
@@ -35,13 +36,6 @@ std::string hexadecimal(std::span<const unsigned char> bytes) {
   std::string text;
   for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-  return out;
 }
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
@@ -82,7 +76,7 @@ std::string watch_token_of(std::string_view control_token) {
 }
 
 std::optional<std::string> normal_origin(std::string_view text) {
-  const std::string origin = lower(text);
+  const std::string origin = lower_case(text);
   const std::size_t mark = origin.find("://");
   if (mark == std::string::npos) return std::nullopt;
   const std::string_view scheme = std::string_view(origin).substr(0, mark);
