@@ -7,6 +7,7 @@
     bench/many.py poison [--clips 200]                  `work` where 1 of 100 videos kills its decoder, against none
     bench/many.py ray    [--units 4]                    a store's units of 5 minutes on Ray against `work`; --python as below
     bench/many.py gpu    [--h264 CLIP] [--hevc CLIP]    processes x videos of one process, on one GPU
+    bench/many.py devices [--h264 CLIP] [--hevc CLIP]   all GPUs of --gpus against the first alone, in turn
     bench/many.py slots  [--clip CLIP] [--svg FILE]     frames/s against the videos that run side by side
 
 All take --saccade BIN, --folder DIR (a temporary one) and --repeats N (medians). `gpu` makes clips of 10 s where none are
@@ -241,6 +242,38 @@ def gpu(options, folder):
             fresh(folder / "each")
 
 
+def devices(options, folder):
+    """One worker process a device; the start of `work` is left out as in `gpu`."""
+    lists = [options.gpus.split(",")[0], options.gpus]
+    print("| input | devices | frames/s | started | against one | started |\n|---|---|---|---|---|---|")
+    for codec, size in (("h264", "1920x1080"), ("hevc", "3840x2160")):
+        if codec not in options.codecs.split(","):
+            continue
+        clip = pathlib.Path(getattr(options, codec) or make_clip(folder / f"{codec}.mp4", codec, size)).resolve()
+        mine = folder / f"{codec}-copy{clip.suffix}"
+        shutil.copy(clip, mine)
+        tiny = folder / f"{codec}-tiny{clip.suffix}"
+        ffmpeg("-i", mine, "-c", "copy", "-frames:v", "2", tiny)
+        few = copies(tiny, folder / f"{codec}-few", 2)
+        long = repeated(mine, folder / f"{codec}-long{clip.suffix}", 60 * options.minutes)
+        for length, source, count in (("10 s", mine, options.copies), (f"{options.minutes:g} min", long, options.long_copies)):
+            paths = copies(source, folder / f"{codec}-{count}", count)
+            frames = frames_of(source) * count
+            times = {gpus: [] for gpus in lists}
+            for _ in range(options.repeats):
+                for gpus in lists:
+                    limits = ["--gpus", gpus, "--jobs", "14"]
+                    start = by_work(options, few, folder / "store", SMALL_UNITS, limits)[1]
+                    seconds = by_work(options, paths, folder / "store", SMALL_UNITS, limits)[1]
+                    times[gpus].append((seconds, max(seconds - start, 1e-3)))
+            middle = {gpus: [statistics.median(column) for column in zip(*rows)] for gpus, rows in times.items()}
+            for gpus in lists:
+                whole, started = middle[gpus]
+                print(f"| {codec} {length} | {gpus} | {frames / whole:.0f} | {frames / started:.0f} | {middle[lists[0]][0] / whole:.2f} "
+                      f"| {middle[lists[0]][1] / started:.2f} |", flush=True)
+            fresh(folder / "store")
+
+
 def slots(options, folder):
     clip = options.clip or make_clip(folder / "clip.mp4", "h264", options.size)
     mine = folder / f"copy{pathlib.Path(clip).suffix}"
@@ -271,7 +304,7 @@ def plot(points, title):
             f'<polyline points="{line}" fill="none" stroke="#1f6fb2" stroke-width="2"/>{marks}</svg>\n')
 
 
-MEASURES = {"plan": plan, "status": status, "jobs": jobs, "poison": poison, "ray": ray, "gpu": gpu, "slots": slots}
+MEASURES = {"plan": plan, "status": status, "jobs": jobs, "poison": poison, "ray": ray, "gpu": gpu, "devices": devices, "slots": slots}
 
 
 def main():
@@ -294,6 +327,7 @@ def main():
     parser.add_argument("--codecs", default="h264,hevc")
     parser.add_argument("--grid", default=GRID, help="worker processes x videos of `gpu`, as 1x8,1x14")
     parser.add_argument("--bare", default="4057,2139", help="frames/s of bare decoders: H.264, HEVC")
+    parser.add_argument("--gpus", default="0,1", help="the devices of `devices`")
     parser.add_argument("--slots", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2, 4, 8, 14, 16])
     parser.add_argument("--plan-options", type=str.split, default=[])
     parser.add_argument("--svg", type=pathlib.Path)
