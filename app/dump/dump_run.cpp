@@ -11,6 +11,7 @@
 #include "app/options/hint_flags.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -125,7 +126,11 @@ DumpOutcome DumpRun::finish() {
   return outcome();
 }
 
-bool DumpRun::may_show_another() const { return !skipped() && session_->facts().may_show_another(); }
+bool DumpRun::ends_by_chance() const {
+  if (skipped() || writer_->failed() || interrupt_.requested() || regular_file(uri_).empty()) return false;
+  const SessionFacts facts = session_->facts();
+  return facts.may_show_another() || facts.threads_matter();
+}
 
 // The arrays first, then the decoder: what was sampled is on disk before anything waits for the source.
 void DumpRun::stop_all() {
@@ -208,8 +213,21 @@ std::string interrupted_text(const std::string& directory, std::int64_t emission
   return fmt::format("interrupted; {} holds the first {} emissions, without a manifest", directory, emissions);
 }
 
-DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
-                       RunInterrupt& interrupt) {
+Options over_again(const Options& options, const std::string& uri) {
+  spdlog::debug("{}: is damaged, and decoded over again: by one thread and a new decoder", masked_uri(uri));
+  Options again = options;
+  again.dump.overwrite = true;
+  again.dump.resume = false;
+  again.source.new_decoders = true;
+  again.source.threads = 1;
+  return again;
+}
+
+namespace {
+
+// Empty: it is to be done over again.
+std::optional<DumpOutcome> dump_once(const Options& options, const std::string& uri, const std::string& directory,
+                                     RunInterrupt& interrupt, bool again) {
   interrupt.set_opening(uri);
   DumpRun run(options, uri, directory, interrupt);
   interrupt.set_opening({});
@@ -221,7 +239,17 @@ DumpOutcome dump_input(const Options& options, const std::string& uri, const std
     run.give_up();
     throw;
   }
-  return run.finish();
+  if (again || !run.ends_by_chance()) return run.finish();
+  run.give_up();
+  return std::nullopt;
+}
+
+}  // namespace
+
+DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
+                       RunInterrupt& interrupt) {
+  if (std::optional<DumpOutcome> outcome = dump_once(options, uri, directory, interrupt, false)) return *outcome;
+  return *dump_once(over_again(options, uri), uri, directory, interrupt, true);
 }
 
 }  // namespace saccade

@@ -49,7 +49,7 @@ class DumpRun {
   Step step(bool may_wait);                             // a frame; not waiting: kNothing where none can go on
   void give_up();                                       // what was sampled is written, without a manifest
   DumpOutcome finish();                                 // after kEnded
-  bool may_show_another() const;                        // after kEnded; see SessionFacts
+  bool ends_by_chance() const;                          // after kEnded: over_again() could give other pixels
   std::int64_t frames() const;
 
  private:
@@ -77,7 +77,13 @@ class DumpRun {
   Emission* slot_ = nullptr;
 };
 
-// All steps of one input, on the calling thread.
+// Note [Damage over again]
+// What comes of damage depends on how many threads FFmpeg has, which is a matter of the machine and of what runs beside
+// it, and on what a used decoder of the GPU's decoded before. A damaged input that can be read twice is decoded over
+// again, by one thread and by a new decoder. So its dump has the same bytes on every machine, alone or among many.
+Options over_again(const Options& options, const std::string& uri);
+
+// All steps of one input, on the calling thread; over again where it is damaged.
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
                        RunInterrupt& interrupt);
 

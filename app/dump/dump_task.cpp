@@ -63,16 +63,13 @@ void DumpTask::open_run() {
   if (suits_any_thread(pipeline.backend, pipeline.upload)) begin();
 }
 
-// By a new decoder: a used one may have shown another video's pictures where this one is damaged.
 void DumpTask::start_over() {
-  spdlog::debug("{}: is damaged, and decoded again by a new decoder", job_.uri);
   frames_before_ += run_->frames();
   run_->give_up();
   run_.reset();
   begun_ = false;
-  job_.options.dump.overwrite = true;
-  job_.options.dump.resume = false;
-  job_.options.source.new_decoders = true;
+  started_over_ = true;
+  job_.options = over_again(job_.options, job_.uri);
   open_run();
 }
 
@@ -93,7 +90,7 @@ StreamTask::Step DumpTask::step() {
   if (step == DumpRun::Step::kNothing) return Step::kNothing;
   if (job_.on_frames) job_.on_frames(frames_before_ + run_->frames());
   if (step != DumpRun::Step::kEnded) return Step::kWorked;
-  if (!run_->may_show_another() || interrupt_.requested()) return Step::kEnded;
+  if (started_over_ || !run_->ends_by_chance()) return Step::kEnded;
   start_over();
   return Step::kWorked;
 }

@@ -56,6 +56,7 @@ class DumpTask final : public StreamTask {
   std::unique_ptr<DumpRun> run_;
   std::int64_t frames_before_ = 0;  // of a run that was given up
   bool begun_ = false;
+  bool started_over_ = false;
   std::exception_ptr error_;
 };
 

@@ -140,7 +140,7 @@ void Supervisor::open_units() {
 Json Supervisor::first_line(bool alone, int device) const {
   return {{"options", json_of(plan_.run_options())},
           {"jobs", alone ? 1 : jobs_},
-          {"share", jobs_},  // also alone: with more threads FFmpeg would mend damage in another way
+          {"share", jobs_},  // also alone
           {"cores", cores_},
           {"device", device},
           {"beat_s", std::min(0.5, options_.work.frame_timeout_s / 4)}};

@@ -35,6 +35,8 @@ PacketDecoder::PacketDecoder(const SourceConfig& config, const InputLocation& lo
       packet_(av_packet_alloc()),
       redo_(*codec_, *demuxer_.video().stream, demuxer_.live()) {
   if (!packet_) throw std::bad_alloc();
+  const bool threaded = codec_->active_thread_type != 0 && codec_->thread_count > 1;
+  counters_.several_threads = counters_.several_threads || (threaded && !redo_.watches());
 }
 
 ReadStatus PacketDecoder::decode(AVFrame& frame) {
@@ -44,6 +46,7 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
     if (received == 0) {
       errors_in_a_row_ = 0;
       had_frame_ = true;
+      counters_.complained = counters_.complained || log_.complaints() > complaints_before_;
       if (layers_.hides(frame)) {
         av_frame_unref(&frame);
         continue;
@@ -148,8 +151,8 @@ void PacketDecoder::note_losses() {
 // Errors a decoder logged but flagged nowhere. A stream that was joined midway starts with some that are no damage.
 void PacketDecoder::count_silent_damage() {
   const bool silent = counters_.packets_corrupt == 0 && counters_.frames_corrupt == 0;
-  const bool complained = log_.complaints() > complaints_before_;
-  if (silent && demuxer_.began_with_key() && complained) ++counters_.packets_corrupt;
+  counters_.complained = counters_.complained || log_.complaints() > complaints_before_;
+  if (silent && demuxer_.began_with_key() && counters_.complained) ++counters_.packets_corrupt;
 }
 
 void PacketDecoder::drain(int read_error) {

@@ -82,7 +82,7 @@ class WithDevice(ClipTest):
         many = saccade("dump", *(inputs / name for name in names), "-o", self.folder / "many", "--jobs", "2", "--log-level",
                        "debug", *options, text=True)
         self.assertIn("decoders are kept, 2 at most", many.stderr)
-        self.assertIn("is damaged, and decoded again by a new decoder", many.stderr)
+        self.assertIn("is damaged, and decoded over again", many.stderr)
         for name in names:
             with self.subTest(input=name):
                 alone = self.folder / f"alone-{name}"

@@ -1,0 +1,89 @@
+"""Inputs with errors in them: the same dump whatever the number of threads, alone and among many."""
+import random
+import subprocess
+import unittest
+
+import numpy as np
+
+from dump_support import ARRAYS, DumpTest, load, load_json, make_clip, saccade
+
+CODECS = {  # the container, and how ffmpeg is asked for it
+    "h264": (".mp4", ("-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p")),
+    "hevc": (".mp4", ("-c:v", "libx265", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p")),
+    "mpeg4": (".avi", ("-c:v", "mpeg4", "-g", "12", "-pix_fmt", "yuv420p")),
+    "vp9": (".webm", ("-c:v", "libvpx-vp9", "-deadline", "realtime", "-pix_fmt", "yuv420p")),
+}
+SILENT = ("hevc", "vp9")  # decoded without a word: to FFmpeg any bits are a picture
+OPTIONS = ("--every", "frame", "--lattice", "uniform", "--lod", "0", "--log-level", "error")
+
+
+class BrokenInput(DumpTest):
+    def broken(self, codec):
+        """A clip with every so many bytes inverted, in the middle of the file."""
+        ending, encoder = CODECS[codec]
+        path = make_clip(self.folder / f"{codec}{ending}", 2, codec=encoder)
+        data = bytearray(path.read_bytes())
+        for at in random.Random(5).sample(range(len(data) // 3, 2 * len(data) // 3), 40):
+            data[at] ^= 0xff
+        path.write_bytes(data)
+        return path
+
+    def dumped(self, path, name, *options):
+        out = self.folder / f"{self.id().rsplit('.', 1)[-1]}-{name}"
+        done = saccade("dump", path, "-o", out, *OPTIONS, *options)
+        noticed = path.stem not in SILENT
+        self.assertEqual((done.returncode, b"damaged" in done.stderr), (3 if noticed else 0, noticed), done.stderr.decode())
+        return out
+
+    def assert_same(self, one, other):
+        for array in ARRAYS:
+            np.testing.assert_array_equal(load(one)[array], load(other)[array], array)
+        facts = [load_json(folder, "manifest") for folder in (one, other)]
+        for key in ("frames", "emissions", "decode_errors", "input_damaged"):
+            self.assertEqual(facts[0][key], facts[1][key], key)
+
+    def test_any_number_of_threads_gives_the_same_bytes(self):
+        for codec in CODECS:
+            with self.subTest(codec=codec):
+                path = self.broken(codec)
+                one = self.dumped(path, f"{codec}-one", "--threads", "1")
+                for threads in ("0", "2", "5"):
+                    self.assert_same(self.dumped(path, f"{codec}-{threads}", "--threads", threads), one)
+
+    def test_ffmpeg_alone_depends_on_them(self):
+        """Or there would be nothing to see to: the same clip, decoded by ffmpeg itself."""
+        path = self.broken("h264")
+
+        def decoded(threads):
+            return subprocess.run(["ffmpeg", "-v", "quiet", "-nostdin", "-threads", str(threads), "-i", path, "-f", "rawvideo", "-"],
+                                  stdout=subprocess.PIPE, check=False).stdout
+        self.assertNotEqual(decoded(1), decoded(5))
+
+    def test_many_are_as_alone(self):
+        paths = [self.broken(codec) for codec in ("h264", "mpeg4")]
+        alone = {path.name: self.dumped(path, f"alone-{path.stem}") for path in paths}
+        out = self.folder / "many"
+        done = saccade("dump", *paths, self.clip, "-o", out, *OPTIONS, "--jobs", "2")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertEqual(done.stderr.count(b"is damaged"), 2, done.stderr.decode())
+        for name, folder in alone.items():
+            self.assert_same(out / name, folder)
+
+    def test_a_resumed_one_is_not_decoded_again(self):
+        path = self.broken("h264")
+        out = self.dumped(path, "first")
+        again = saccade("dump", path, "-o", out, *OPTIONS, "--resume")
+        self.assertEqual(again.returncode, 0, again.stderr.decode())
+        self.assertIn(b"already complete", again.stdout)
+
+    def test_a_pipe_is_read_once(self):
+        path = self.broken("mpeg4")
+        out = self.folder / "piped"
+        with path.open("rb") as file:
+            done = saccade("dump", "-", "-o", out, *OPTIONS, stdin=file)
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        self.assertGreater(load_json(out, "manifest")["frames"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
