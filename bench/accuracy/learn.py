@@ -1,11 +1,14 @@
 """Learning: a small ViT, trained from scratch on a sampler's tokens, says what moved, where, and how many there are.
 
-python bench/accuracy/learn.py --out DIR [--clips DIR] [--budgets 64,128,273] [--steps 1500] [--tiny]
+python bench/accuracy/learn.py --out DIR [--clips DIR] [--rows nested:128,uniform:128,nested+reuse:72] [--steps 1500]
+                               [--tiny]
 
 Each example is two frames of 1280 x 720: one to four digits of 28 px over a piece of a natural clip, and one of them
 jumps. The eye looks where most changed, which it sees in tiles of 16 px; its fovea is not told where the digit is. A
-uniform sampler has as many tokens for each frame. Five models with seeds of their own are trained side by side on the
-same tokens, and tested on examples of other backgrounds. Needs torch, NumPy and pysaccade.
+uniform sampler has as many tokens for each frame. A model sees the tokens of the frame after the jump; with `+both`
+those of both frames, from the same places; with `+reuse` of the second frame only the tokens that differ from the
+first one's. Five models with seeds of their own are trained side by side on the same tokens, and tested on examples of
+other backgrounds. Needs torch, NumPy and pysaccade.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import pysaccade as sc
 W, H, S = 1280, 720, 16
 DIGITS, CELLS, MOST = 10, (8, 4), 4  # classes of the digit; cells of the frame across and down; digits in a frame
 SNAP = 16
+ROWS = "nested:72,uniform:72,nested:128,uniform:128,nested:273,uniform:273,nested:512,uniform:512"
 
 
 FONT = {  # five columns of seven rows each, from the top
@@ -133,8 +137,25 @@ def geometries(sampler: str, tokens: int) -> tuple[np.ndarray, tuple[int, int]]:
     return table, (across, down)
 
 
-def tokens_of(scenes: Scenes, sampler: str, tokens: int, count: int, batch: int) -> dict[str, torch.Tensor]:
-    """`count` examples as patches [count, N, 768] u8 with their geometry and mask, and the truth."""
+def compact(examples: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """What is masked in all examples' last places goes: the others' tokens come first."""
+    order = examples["mask"].int().argsort(dim=1, descending=True, stable=True)
+    most = int(examples["mask"].sum(1).max())
+    order = order[:, :most]
+
+    def picked(values: torch.Tensor) -> torch.Tensor:
+        index = order.view(*order.shape, *[1] * (values.dim() - 2)).expand(-1, -1, *values.shape[2:])
+        return values.gather(1, index)
+
+    return {name: picked(v) if name in ("patches", "geometry", "place", "mask") else v for name, v in examples.items()}
+
+
+def tokens_of(scenes: Scenes, way: str, tokens: int, count: int, batch: int) -> dict[str, torch.Tensor]:
+    """`count` examples as patches [count, N, 768] u8 with geometry, place and mask, and the truth.
+
+    place, [count, N, 3]: across and down from the fixation, in patches; 1 for the frame before the jump, else 0.
+    """
+    sampler, _, memory = way.partition("+")
     table, (across, down) = geometries(sampler, tokens)
     plans = torch.from_numpy(table).to(scenes.device)
     fovea = int((table[len(table) // 2, :, 2] < 0.5).sum() ** 0.5)
@@ -145,11 +166,24 @@ def tokens_of(scenes: Scenes, sampler: str, tokens: int, count: int, batch: int)
         place = (uv[:, 1] * down).long().clamp_max(down - 1) * across + (uv[:, 0] * across).long().clamp_max(across - 1)
         geometry = plans[place]
         plan = sc.PatchPlan(geometry[..., :2].contiguous(), geometry[..., 2].contiguous(), patch_size=S)
-        patches = sc.sample_patches(sc.TexturePyramid(after), plan)
-        one = {"patches": patches.flatten(2), "geometry": geometry, "mask": geometry[..., 3] > 0} | truth
+        patches = sc.sample_patches(sc.TexturePyramid(after), plan).flatten(2)
+        mask = geometry[..., 3] > 0
+        eye = torch.stack([(place % across + 0.5) / across, (place // across + 0.5) / down], -1)
+        offset = (geometry[..., :2] - eye[:, None]) * torch.tensor([W / S, H / S], device=uv.device)
+        offset = F.pad(offset, (0, 1))
+        if memory:
+            earlier = sc.sample_patches(sc.TexturePyramid(before), plan).flatten(2)
+            seen = mask & (patches != earlier).any(-1) if memory == "reuse" else mask
+            patches, mask = torch.cat([earlier, patches], 1), torch.cat([mask, seen], 1)
+            geometry = torch.cat([geometry] * 2, 1)
+            was = offset.clone()
+            was[..., 2] = 1
+            offset = torch.cat([was, offset], 1)
+        one = {"patches": patches, "geometry": geometry, "place": offset, "mask": mask} | truth
         for name, value in one.items():
             kept.setdefault(name, []).append(value)
-    return {name: torch.cat(values) for name, values in kept.items()}
+    whole = {name: torch.cat(values) for name, values in kept.items()}
+    return compact(whole) if memory == "reuse" else whole
 
 
 class Models(torch.nn.Module):
@@ -166,7 +200,7 @@ class Models(torch.nn.Module):
                 value[e].normal_(0, scale or shape[0] ** -0.5, generator=generator)
             return torch.nn.Parameter(value)
 
-        self.embed, self.place = weight(3 * S * S, width), weight(36, width)
+        self.embed, self.place = weight(3 * S * S, width), weight(36 + 29, width)
         self.first = weight(1, width, scale=0.02)
         self.blocks = torch.nn.ParameterList()
         for _ in range(depth):
@@ -180,12 +214,17 @@ class Models(torch.nn.Module):
             }
         )
 
-    def forward(self, patches: torch.Tensor, geometry: torch.Tensor, mask: torch.Tensor) -> dict[str, torch.Tensor]:
+    def forward(
+        self, patches: torch.Tensor, geometry: torch.Tensor, place: torch.Tensor, mask: torch.Tensor
+    ) -> dict[str, torch.Tensor]:
         """[E, B, N, ..] to logits [E, B, classes] of each question."""
         u, v, lod = geometry[..., 0], geometry[..., 1], geometry[..., 2]
         waves = [torch.ones_like(u), lod / 6, u, v]
         for k in range(1, 9):
             waves += [f(2 ** (k / 2) * 3.14159 * a) for a in (u, v) for f in (torch.sin, torch.cos)]
+        waves.append(place[..., 2])
+        for k in range(7):
+            waves += [f(2**-k * 1.5708 * a) for a in place[..., :2].unbind(-1) for f in (torch.sin, torch.cos)]
         x = torch.einsum("ebnd,edw->ebnw", patches, self.embed)
         x = x + torch.einsum("ebnd,edw->ebnw", torch.stack(waves, -1).to(x.dtype), self.place)
         models, batch = x.shape[:2]
@@ -205,7 +244,7 @@ class Models(torch.nn.Module):
 def inputs(data: dict[str, torch.Tensor], at: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Rows `at` [E, B] of the examples."""
     patches = data["patches"][at].to(torch.bfloat16) / 127.5 - 1
-    return patches, data["geometry"][at], data["mask"][at]
+    return patches, data["geometry"][at], data["place"][at], data["mask"][at]
 
 
 def train(
@@ -227,13 +266,14 @@ def train(
         torch.nn.utils.clip_grad_norm_(nets.parameters(), 1.0)
         optimizer.step()
         schedule.step()
+    last = float(loss)
     right: dict[str, list[torch.Tensor]] = {q: [] for q in nets.outs}
     with torch.no_grad(), torch.autocast(device.type, torch.bfloat16):
         for start in range(0, len(test["which"]), batch):
             at = torch.arange(start, min(start + batch, len(test["which"])), device=device).expand(models, -1)
             for q, answer in nets(*inputs(test, at)).items():
                 right[q].append((answer.argmax(-1) == test[q][at]).float())
-    return {q: torch.cat(parts, 1).mean(1).tolist() for q, parts in right.items()}
+    return {q: torch.cat(parts, 1).mean(1).tolist() for q, parts in right.items()} | {"loss": last}
 
 
 def main() -> None:
@@ -241,7 +281,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--clips", type=pathlib.Path)
-    parser.add_argument("--budgets", default="128,273,512,96")
+    parser.add_argument("--rows", default=ROWS, help="samplers and budgets, as nested:128,uniform+reuse:72")
     parser.add_argument("--models", type=int, default=5)
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--examples", type=int, default=24576)
@@ -257,24 +297,26 @@ def main() -> None:
     half = max(len(frames) * 3 // 4, 1)
     arguments.out.mkdir(parents=True, exist_ok=True)
     print(f"{len(frames)} backgrounds on {device}, {time.monotonic() - begun:.0f} s", flush=True)
-    for tokens in map(int, arguments.budgets.split(",")):
-        for sampler in ("nested", "uniform"):
-            if time.monotonic() - begun > arguments.seconds:
-                print(f"{sampler} {tokens}: left out, {arguments.seconds:.0f} s are over")
-                continue
-            data = tokens_of(Scenes(frames[:half], 1), sampler, tokens, arguments.examples, made)
-            test = tokens_of(Scenes(frames[half:] if half < len(frames) else frames, 2), sampler, tokens, tested, made)
-            inside = float(test["mask"].sum(1).float().mean())
-            row = {"task": "learning", "sampler": sampler, "budget": tokens, "tokens": inside}
-            row |= train(data, test, arguments.models, arguments.steps, batch)
-            with (arguments.out / "learning.jsonl").open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            shown = ", ".join(
-                f"{q} {np.mean(row[q]):.3f} ({min(row[q]):.3f} to {max(row[q]):.3f})"
-                for q in ("which", "where", "how many")
-            )
-            print(f"{sampler} {tokens}: {inside:.0f} tokens, {shown}, {time.monotonic() - begun:.0f} s", flush=True)
-            del data, test
+    for way, tokens in ((way, int(tokens)) for way, tokens in (row.split(":") for row in arguments.rows.split(","))):
+        if time.monotonic() - begun > arguments.seconds:
+            print(f"{way} {tokens}: left out, {arguments.seconds:.0f} s are over")
+            continue
+        data = tokens_of(Scenes(frames[:half], 1), way, tokens, arguments.examples, made)
+        test = tokens_of(Scenes(frames[half:] if half < len(frames) else frames, 2), way, tokens, tested, made)
+        inside = float(test["mask"].sum(1).float().mean())
+        row = {"task": "learning", "sampler": way, "budget": tokens, "tokens": inside, "steps": arguments.steps}
+        row |= train(data, test, arguments.models, arguments.steps, batch)
+        with (arguments.out / "learning.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        shown = ", ".join(
+            f"{q} {np.mean(row[q]):.3f} ({min(row[q]):.3f} to {max(row[q]):.3f})"
+            for q in ("which", "where", "how many")
+        )
+        print(
+            f"{way} {tokens}: {inside:.0f} tokens, {shown}; loss {row['loss']:.3f}; {time.monotonic() - begun:.0f} s",
+            flush=True,
+        )
+        del data, test
 
 
 if __name__ == "__main__":
