@@ -43,6 +43,28 @@ struct TileMips {
   std::array<std::ptrdiff_t, 4> out_pitch{};
 };
 
+// Neighbouring tiles of a row, 8 x 8 texels each, at the same place of three pictures of 8-bit luma: their first
+// texels. A row and a column beyond the tiles are read. So may be 64 bytes after that, whose values don't matter.
+struct DetailRun {
+  int tiles = 1;
+  const std::uint8_t* now = nullptr;
+  const std::uint8_t* before = nullptr;
+  const std::uint8_t* seen = nullptr;
+  std::ptrdiff_t pitch = 0;
+  int noise = 0;  // codes: of a step between neighbours only what exceeds it counts
+};
+
+// Sums over the texels of one such tile. A texel's step is the larger one of those to its right and below.
+struct TileDetail {
+  std::uint16_t across = 0, down = 0;  // steps to the right, and those below, of now
+  std::uint16_t unread = 0;            // max(step of now - step of seen, 0)
+  std::uint16_t appeared = 0;          // max(step of now - step of before, 0)
+  std::uint16_t vanished = 0;          // max(step of before - step of now, 0)
+  std::array<std::uint16_t, 4> now{};  // the codes of each quarter of 4 x 4 texels, row-major
+  std::array<std::uint16_t, 4> seen{};
+  bool operator==(const TileDetail&) const = default;
+};
+
 // What the sampler reads: the levels of each plane, and how a sample becomes R'G'B'.
 struct SampleSource {
   std::span<const LevelView> luma;    // or RGBA
@@ -83,6 +105,9 @@ struct CpuOps {
   // tiles are 16 x 16 texels, 8 x 8 for two channels.
   using TileMipsFn = void (*)(const TileMips& run, std::uint32_t* sums);
   std::array<TileMipsFn, kTexelKinds> tile_mips{};
+
+  // One TileDetail a tile.
+  void (*tile_detail)(const DetailRun& run, TileDetail* out);
 
   // S x S samples of a patch, written as 3 x S x S values.
   void (*sample_patch)(const SampleSource& source, const Patch& patch, int size, const SampleFormat& format,

@@ -149,6 +149,37 @@ void tile_mips(const TileMips& run, std::uint32_t* sums) {
   }
 }
 
+int step(const std::uint8_t* from, std::ptrdiff_t to, int noise) {
+  return std::max(std::abs(from[0] - from[to]) - noise, 0);
+}
+
+TileDetail one_tile_detail(const DetailRun& run, std::ptrdiff_t left) {
+  TileDetail sums;
+  const auto add = [](std::uint16_t& sum, int value) { sum = static_cast<std::uint16_t>(sum + std::max(value, 0)); };
+  const auto larger = [&](const std::uint8_t* texel) {
+    return std::max(step(texel, 1, run.noise), step(texel, run.pitch, run.noise));
+  };
+  for (std::ptrdiff_t y = 0; y < 8; ++y) {
+    for (std::ptrdiff_t x = 0; x < 8; ++x) {
+      const std::ptrdiff_t at = y * run.pitch + left + x;
+      const int now = larger(run.now + at), before = larger(run.before + at), seen = larger(run.seen + at);
+      add(sums.across, step(run.now + at, 1, run.noise));
+      add(sums.down, step(run.now + at, run.pitch, run.noise));
+      add(sums.unread, now - seen);
+      add(sums.appeared, now - before);
+      add(sums.vanished, before - now);
+      const auto quarter = static_cast<std::size_t>(y / 4 * 2 + x / 4);
+      add(sums.now[quarter], run.now[at]);
+      add(sums.seen[quarter], run.seen[at]);
+    }
+  }
+  return sums;
+}
+
+void tile_detail(const DetailRun& run, TileDetail* out) {
+  for (int tile = 0; tile < run.tiles; ++tile) out[tile] = one_tile_detail(run, std::ptrdiff_t{8} * tile);
+}
+
 }  // namespace
 
 const CpuOps& plain_ops() {
@@ -164,6 +195,7 @@ const CpuOps& plain_ops() {
       .energy8 = energy8,
       .energy16 = energy16,
       .tile_mips = {tile_mips<1, 1, 4>, tile_mips<1, 2, 3>, tile_mips<1, 4, 4>, tile_mips<2, 1, 4>, tile_mips<2, 2, 3>},
+      .tile_detail = tile_detail,
       .sample_patch = plain_sample_patch,
   };
   return kOps;

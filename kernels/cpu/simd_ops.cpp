@@ -10,6 +10,7 @@ CpuOps simd_ops() {
   CpuOps ops = plain_ops();
   use_simd_rows(ops);
   use_simd_mips(ops);
+  use_simd_detail(ops);
   use_simd_sampler(ops);
   return ops;
 }

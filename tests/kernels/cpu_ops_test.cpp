@@ -181,6 +181,34 @@ TEST_P(SimdOps, Energy_EqualsPlain) {
   }
 }
 
+TEST_P(SimdOps, TileDetail_EqualsPlain) {
+  for (const int tiles : {1, 2, 3, 7, 8, 9, 15, 16, 17, 40}) {
+    for (const Fill fill : kFills) {
+      for (const int noise : {0, 1, 8, 254, 255, 256}) {
+        SCOPED_TRACE(fmt::format("{} tiles fill {} noise {}", tiles, static_cast<int>(fill), noise));
+        std::mt19937 rng(static_cast<unsigned>(tiles + noise));
+        const std::size_t pitch = static_cast<std::size_t>(tiles) * 8 + 1, skew = rng() % 16;
+        const std::size_t bytes = skew + 9 * pitch + 64;
+        const auto now = make_bytes(rng, bytes, fill), seen = make_bytes(rng, bytes, Fill::kRandom);
+        auto before = rng() % 2 == 0 ? now : make_bytes(rng, bytes, fill);
+        before[rng() % bytes] ^= 32;
+        const DetailRun run{.tiles = tiles,
+                            .now = now.data() + skew,
+                            .before = before.data() + skew,
+                            .seen = seen.data() + skew,
+                            .pitch = static_cast<std::ptrdiff_t>(pitch),
+                            .noise = noise};
+        std::vector<TileDetail> plain(static_cast<std::size_t>(tiles) + 1, TileDetail{.across = 7});
+        std::vector<TileDetail> simd = plain;  // what lies behind the last tile must stay
+        plain_.tile_detail(run, plain.data());
+        simd_.tile_detail(run, simd.data());
+        ASSERT_TRUE(plain == simd);
+        ASSERT_EQ(plain.back(), TileDetail{.across = 7});
+      }
+    }
+  }
+}
+
 struct MipResult {
   std::array<std::vector<std::uint8_t>, 4> levels;
   std::array<std::uint32_t, 19 * 4> sums{};

@@ -44,7 +44,7 @@ MAY_USE = {
     "pipeline/source": ("pipeline", "pipeline/source/frame", "pipeline/source/demux", "pipeline/source/decode",
                         "pipeline/source/live", "pipeline/source/test"),
     "pipeline/gaze": ("kernels/shared", "kernels", "pipeline", "pipeline/gaze/recorded"),
-    "pipeline/gaze/novelty": ("kernels", "pipeline/gaze"),
+    "pipeline/gaze/novelty": ("kernels", "kernels/cpu", "pipeline/gaze"),
     "pipeline/gaze/recorded": ("pipeline",),
     "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/nvdec", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",
                          "kernels/cuda", "kernels/interop", "pipeline"),

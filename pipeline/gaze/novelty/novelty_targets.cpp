@@ -7,6 +7,7 @@
 
 #include "pipeline/gaze/fixation_memory.h"
 #include "pipeline/gaze/novelty/remembered_picture.h"
+#include "pipeline/gaze/novelty/tile_sums.h"
 #include "pipeline/gaze/saliency.h"
 #include "pipeline/gaze/scanpath_policy.h"
 
@@ -25,37 +26,6 @@ constexpr float kMiddleWeight = 0.3f;  // of what falls into the fovea's middle,
 constexpr float kNothingLeft = 0.01f;  // codes a texel over the fovea: below, there is nothing to be read
 constexpr int kDefaultFoveaPx = 64;    // where no lattice says
 constexpr std::size_t kManyPatches = 4096;
-
-// Sums over boxes of tiles, in whole numbers: the same everywhere.
-class TileSums {
- public:
-  explicit TileSums(TileGrid grid)
-      : grid_(grid), sums_(static_cast<std::size_t>(grid.cols + 1) * static_cast<std::size_t>(grid.rows + 1)) {}
-
-  void sum_up(std::span<const float> tiles) {
-    const auto cols = static_cast<std::size_t>(grid_.cols), stride = cols + 1;
-    for (std::size_t y = 0; y < static_cast<std::size_t>(grid_.rows); ++y) {
-      std::int64_t row = 0;
-      for (std::size_t x = 0; x < cols; ++x) {
-        row += std::llround(tiles[y * cols + x] * 1024.0f);
-        sums_[(y + 1) * stride + x + 1] = sums_[y * stride + x + 1] + row;
-      }
-    }
-  }
-  // Of tiles [left, right) x [top, bottom), as far as they are there.
-  std::int64_t box(int left, int top, int right, int bottom) const {
-    const auto col = [&](int x) { return static_cast<std::size_t>(std::clamp(x, 0, grid_.cols)); };
-    const auto row = [&](int y) {
-      return static_cast<std::size_t>(std::clamp(y, 0, grid_.rows)) * (static_cast<std::size_t>(grid_.cols) + 1);
-    };
-    return sums_[row(bottom) + col(right)] - sums_[row(top) + col(right)] - sums_[row(bottom) + col(left)] +
-           sums_[row(top) + col(left)];
-  }
-
- private:
-  TileGrid grid_;
-  std::vector<std::int64_t> sums_;
-};
 
 float mean(std::span<const float> values) {
   double sum = 0;
@@ -84,7 +54,7 @@ class NoveltyTargets final : public FixationTargets {
 
   void observe(std::int64_t elapsed_ns, const SceneView& scene) override {
     saliency_->observe(elapsed_ns, scene);
-    if (scene.damage != nullptr) picture_.note(*scene.damage);
+    picture_.note(scene.damage);
   }
   GazePoint choose(const FixationRequest& request, const SceneView& scene) override;
   bool needs_scene() const override { return true; }
@@ -100,6 +70,7 @@ class NoveltyTargets final : public FixationTargets {
  private:
   void rate_tiles(std::int64_t elapsed_ns);
   void get_used(double since_ns);
+  void refresh(double since_ns);
   float onset(int x, int y) const;
   void measure_fovea(const SceneView& scene);
   std::optional<GazePoint> best_place() const;
@@ -124,38 +95,52 @@ class NoveltyTargets final : public FixationTargets {
 void NoveltyTargets::rate_tiles(std::int64_t elapsed_ns) {
   const auto since_ns = static_cast<double>(std::max<std::int64_t>(elapsed_ns - last_ns_, 0));
   last_ns_ = elapsed_ns;
-  const auto keep_fresh = static_cast<float>(std::exp(-since_ns / kFreshTauNs));
-  const auto keep_bored = static_cast<float>(std::exp(-since_ns / kBoredTauNs));
-  const auto unread = picture_.unread();
-  const auto appeared = picture_.appeared();
-  const auto strokes = picture_.strokes();
-  const float everywhere = mean(appeared);  // the camera moves, or a cut
   get_used(since_ns);
+  refresh(since_ns);
+  const auto keep_bored = static_cast<float>(std::exp(-since_ns / kBoredTauNs));
   const float usual = mean(habit_);
+  const std::size_t count = score_.size();
+  const float *const unread = picture_.unread().data(), *const strokes = picture_.strokes().data();
+  const float *const fresh = fresh_.data(), *const habit = habit_.data();
+  float *const bored = bored_.data(), *const score = score_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    bored[i] *= keep_bored;
+    const float calm = (kHabitHalf + usual) / (kHabitHalf + habit[i]);
+    const float detail = std::min(fresh[i], unread[i]) + kOldWeight * unread[i];
+    const float letters = kNoStrokes + (1 - kNoStrokes) * strokes[i] * strokes[i];
+    score[i] = detail * letters * calm * (1 - kBoredom * bored[i]);
+  }
+  for (std::size_t i = 0; i < ignored_.size(); ++i) {
+    if (ignored_[i] != 0) score_[i] = 0;
+  }
+  sums_.sum_up(score_);
+}
+
+// What appears beyond what appears everywhere (the camera moves, or a cut) is fresh, as far as it is an onset.
+void NoveltyTargets::refresh(double since_ns) {
+  const auto keep = static_cast<float>(std::exp(-since_ns / kFreshTauNs));
+  for (float& fresh : fresh_) fresh *= keep;
+  const auto appeared = picture_.appeared();
+  const float everywhere = picture_.mean_appeared();
+  if (!(everywhere > 0)) return;  // nothing appears
   came_.sum_up(appeared);
   gone_.sum_up(picture_.vanished());
   std::size_t i = 0;
   for (int y = 0; y < grid_.rows; ++y) {
     for (int x = 0; x < grid_.cols; ++x, ++i) {
-      fresh_[i] = std::max(fresh_[i] * keep_fresh, (appeared[i] - everywhere) * onset(x, y));
-      bored_[i] *= keep_bored;
-      const float calm = (kHabitHalf + usual) / (kHabitHalf + habit_[i]);
-      const float detail = std::min(fresh_[i], unread[i]) + kOldWeight * unread[i];
-      const float letters = kNoStrokes + (1 - kNoStrokes) * strokes[i] * strokes[i];
-      score_[i] = detail * letters * calm * (1 - kBoredom * bored_[i]);
-      if (!ignored_.empty() && ignored_[i] != 0) score_[i] = 0;
+      const float more = appeared[i] - everywhere;
+      if (more > fresh_[i]) fresh_[i] = std::max(fresh_[i], more * onset(x, y));  // an onset is at most 1
     }
   }
-  sums_.sum_up(score_);
 }
 
 // 1 where more detail appears and none vanishes around the tile, 0 where as much vanishes: what moves is no onset.
 float NoveltyTargets::onset(int x, int y) const {
   const auto around = [&](const TileSums& sums) {
-    return static_cast<double>(sums.box(x - kOnsetReach, y - kOnsetReach, x + kOnsetReach + 1, y + kOnsetReach + 1));
+    return sums.box(x - kOnsetReach, y - kOnsetReach, x + kOnsetReach + 1, y + kOnsetReach + 1);
   };
-  const double came = around(came_), gone = around(gone_);
-  return came > gone ? static_cast<float>((came - gone) / came) : 0.0f;
+  const std::int64_t came = around(came_), gone = around(gone_);
+  return came > gone ? static_cast<float>(static_cast<double>(came - gone) / static_cast<double>(came)) : 0.0f;
 }
 
 // Habituation: noise, flicker and what moves about at one place replace detail by detail again and again.

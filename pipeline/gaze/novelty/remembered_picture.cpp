@@ -3,34 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 namespace saccade {
 namespace {
 
 constexpr int kTileTexels = kTilePx / 2;  // along a tile of level 1
-constexpr int kNoiseStep = 8;             // codes: steps up to this are noise, or what no reader needs
-constexpr int kSameMean = 3;              // codes: a mean that is still right
+constexpr int kTexelsOfTile = kTileTexels * kTileTexels;
+constexpr int kNoiseStep = 8;  // codes: steps up to this are noise, or what no reader needs
+constexpr int kSameMean = 3;   // codes: a mean that is still right
 constexpr std::uint8_t kGrey = 128;
-
-// The larger step to the right and below, beyond noise.
-int step_at(const std::uint8_t* texel, std::size_t pitch) {
-  const int right = std::abs(texel[0] - texel[1]);
-  const int below = std::abs(texel[0] - texel[pitch]);
-  return std::max(std::max(right, below) - kNoiseStep, 0);
-}
+constexpr std::size_t kReadBeyond = 64;  // CpuOps::tile_detail
 
 }  // namespace
 
 RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometry)
-    : grid_(grid), width_(grid.cols * kTileTexels), height_(grid.rows * kTileTexels), cue_(grid) {
+    : grid_(grid),
+      width_(grid.cols * kTileTexels),
+      height_(grid.rows * kTileTexels),
+      now_sums_(grid),
+      seen_sums_(grid),
+      stale_(grid),
+      details_(static_cast<std::size_t>(grid.cols)),
+      cue_(grid) {
   const auto side = [](int texels) { return static_cast<std::size_t>(std::max(texels, 0)) + 1; };
-  const std::size_t texels = side(width_) * side(height_);
+  const std::size_t texels = side(width_) * side(height_) + kReadBeyond;
   for (auto* picture : {&now_, &before_, &seen_}) picture->assign(texels, kGrey);
   const auto tiles = static_cast<std::size_t>(grid.count());
-  stale_.assign(tiles, 1);
-  unread_.assign(tiles, 0.0f);
-  appeared_.assign(tiles, 0.0f);
-  vanished_.assign(tiles, 0.0f);
+  for (auto* values : {&unread_, &appeared_, &vanished_}) values->assign(tiles, 0.0f);
+  stale_.set_all();
   // Room for the level that is read, padded, in the largest format.
   const int multiple = std::max(kExtentPx, 1 << (geometry.levels - 1));
   const auto padded = [&](int extent) {
@@ -43,12 +44,19 @@ RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometr
 void RememberedPicture::forget() {
   first_ = true;
   std::fill(seen_.begin(), seen_.end(), kGrey);
-  std::fill(stale_.begin(), stale_.end(), std::uint8_t{1});
+  stale_.set_all();
 }
 
-void RememberedPicture::note(const Damage& damage) {
-  if (damage.grid() != grid_) return;
-  damage.for_each([this](int tile) { stale_[static_cast<std::size_t>(tile)] = 1; });
+void RememberedPicture::note(const Damage* damage) {
+  if (damage == nullptr || damage->grid() != grid_) {
+    unknown_ = true;
+  } else {
+    stale_.add(damage->words());
+  }
+}
+
+float RememberedPicture::mean_appeared() const {
+  return static_cast<float>(static_cast<double>(appeared_sum_) / kTexelsOfTile / static_cast<double>(appeared_.size()));
 }
 
 // Level 1 of luma in 8 bits, or the means of four where there is no level 1.
@@ -86,74 +94,148 @@ void RememberedPicture::copy_luma(const Levels& levels) {
   std::copy_n(now_.data() + (height - 1) * (width + 1), width + 1, now_.data() + height * (width + 1));
 }
 
-void RememberedPicture::compare(std::size_t tile) {
-  const std::size_t pitch = static_cast<std::size_t>(width_) + 1;
-  const auto cols = static_cast<std::size_t>(grid_.cols);
-  const std::size_t origin = tile / cols * kTileTexels * pitch + tile % cols * kTileTexels;
-  int unread = 0, appeared = 0, vanished = 0;
-  for (int y = 0; y < kTileTexels; ++y) {
-    const std::size_t row = origin + static_cast<std::size_t>(y) * pitch;
-    for (std::size_t i = row; i < row + kTileTexels; ++i) {
-      const int there = step_at(now_.data() + i, pitch);
-      unread += std::max(there - step_at(seen_.data() + i, pitch), 0);
-      const int was = step_at(before_.data() + i, pitch);
-      appeared += std::max(there - was, 0);
-      vanished += std::max(was - there, 0);
-    }
+// Of a row of tiles, [begin, end).
+std::span<const TileDetail> RememberedPicture::measure(std::size_t row, std::size_t begin, std::size_t end) {
+  const std::size_t origin = texel(static_cast<int>(begin) * kTileTexels, static_cast<int>(row) * kTileTexels);
+  ops_.tile_detail({.tiles = static_cast<int>(end - begin),
+                    .now = now_.data() + origin,
+                    .before = before_.data() + origin,
+                    .seen = seen_.data() + origin,
+                    .pitch = width_ + 1,
+                    .noise = kNoiseStep},
+                   details_.data());
+  for (std::size_t i = 0; i < end - begin; ++i) {
+    now_sums_.set(begin + i, row, details_[i].now);
+    seen_sums_.set(begin + i, row, details_[i].seen);
   }
-  constexpr float kScale = 1.0f / (kTileTexels * kTileTexels);
-  unread_[tile] = static_cast<float>(unread) * kScale;
-  appeared_[tile] = static_cast<float>(appeared) * kScale;
-  vanished_[tile] = static_cast<float>(vanished) * kScale;
-  cue_.measure(tile, now_, kNoiseStep);
+  return {details_.data(), end - begin};
+}
+
+// The codes of the row below must be up to date.
+void RememberedPicture::compare(std::size_t row, std::size_t begin, std::size_t end) {
+  constexpr float kScale = 1.0f / kTexelsOfTile;
+  std::size_t col = begin, tile = row * static_cast<std::size_t>(grid_.cols) + begin;
+  for (const TileDetail& detail : measure(row, begin, end)) {
+    unread_[tile] = static_cast<float>(detail.unread) * kScale;
+    if (!first_) {
+      appeared_[tile] = static_cast<float>(detail.appeared) * kScale;
+      vanished_[tile] = static_cast<float>(detail.vanished) * kScale;
+      appeared_sum_ += detail.appeared;
+    }
+    cue_.measure(col++, row, detail, now_sums_);
+    ++tile;
+  }
 }
 
 void RememberedPicture::read(const Levels& levels) {
   std::swap(now_, before_);
-  if (levels.layout().tiles == grid_) copy_luma(levels);
-  for (std::size_t tile = 0; tile < stale_.size(); ++tile) {
-    if (stale_[tile] == 0) {
-      appeared_[tile] = vanished_[tile] = 0;
-      continue;
-    }
-    compare(tile);
-    if (first_) appeared_[tile] = vanished_[tile] = 0;
-    stale_[tile] = 0;
+  const bool same_tiles = levels.layout().tiles == grid_;
+  if (same_tiles) copy_luma(levels);
+  const auto rows = static_cast<std::size_t>(grid_.rows), cols = static_cast<std::size_t>(grid_.cols);
+  for (std::size_t row = 0; row < rows && (unknown_ || !same_tiles); ++row) measure(row, 0, cols);
+  std::fill(appeared_.begin(), appeared_.end(), 0.0f);
+  std::fill(vanished_.begin(), vanished_.end(), 0.0f);
+  appeared_sum_ = 0;
+  for (std::size_t row = rows; row-- > 0;) {
+    stale_.for_each_run_in_row(row, [&](std::size_t begin, std::size_t end) { compare(row, begin, end); });
   }
+  stale_.clear();
+  now_sums_.refresh();
+  seen_sums_.refresh();
   cue_.rate();
   first_ = false;
+  unknown_ = !same_tiles;
 }
 
-// What a coarse texel shows of a square: nothing new where its mean is still right.
-void RememberedPicture::see_block(int x, int y, int side) {
-  const int right = std::min(x + side, width_), bottom = std::min(y + side, height_);
-  x = std::max(x, 0);
-  y = std::max(y, 0);
-  if (x >= right || y >= bottom) return;
-  const std::size_t pitch = static_cast<std::size_t>(width_) + 1;
-  int now = 0, seen = 0;
-  for (int row = y; row < bottom; ++row) {
-    const std::size_t begin = static_cast<std::size_t>(row) * pitch;
-    for (int col = x; col < right; ++col) {
-      now += now_[begin + static_cast<std::size_t>(col)];
-      seen += seen_[begin + static_cast<std::size_t>(col)];
+void RememberedPicture::see_finely(const Box& box) {
+  for (int row = box.top; row < box.bottom; ++row) {
+    std::copy_n(now_.data() + texel(box.left, row), box.right - box.left, seen_.data() + texel(box.left, row));
+  }
+  note_seen(box);
+}
+
+// What coarse texels show of squares: nothing new where the mean is still right. As the squares are cut by the frame.
+void RememberedPicture::see_blocks(const Box& box, int side) {
+  for (int y = box.top; y < box.bottom; y += side) {
+    for (int x = box.left; x < box.right; x += side) {
+      const Box block{std::max(x, 0), std::max(y, 0), std::min(x + side, width_), std::min(y + side, height_)};
+      if (block.left >= block.right || block.top >= block.bottom) continue;
+      int now = 0, seen = 0;
+      for (int row = block.top; row < block.bottom; ++row) {
+        for (std::size_t i = texel(block.left, row); i < texel(block.right, row); ++i) {
+          now += now_[i];
+          seen += seen_[i];
+        }
+      }
+      const int count = (block.right - block.left) * (block.bottom - block.top);
+      if (std::abs(now - seen) > kSameMean * count) leave_mean(block, now);
     }
   }
-  const int count = (right - x) * (bottom - y);
-  if (std::abs(now - seen) <= kSameMean * count) return;
-  const auto mean = static_cast<std::uint8_t>((now + count / 2) / count);
-  for (int row = y; row < bottom; ++row) {
-    std::fill_n(seen_.data() + static_cast<std::size_t>(row) * pitch + x, right - x, mean);
+}
+
+// The same for squares of 2 x 2 texels, of a box in the frame whose sides are even.
+void RememberedPicture::see_pairs(const Box& box) {
+  const std::size_t pitch = texel(0, 1);
+  for (int y = box.top; y < box.bottom; y += 2) {
+    for (int x = box.left; x < box.right; x += 2) {
+      const std::size_t at = texel(x, y), under = at + pitch;
+      const int now = now_[at] + now_[at + 1] + now_[under] + now_[under + 1];
+      const int seen = seen_[at] + seen_[at + 1] + seen_[under] + seen_[under + 1];
+      if (std::abs(now - seen) > kSameMean * 4) leave_mean({x, y, x + 2, y + 2}, now);
+    }
   }
-  for (int row = y / kTileTexels; row <= (bottom - 1) / kTileTexels; ++row) {
-    for (int col = x / kTileTexels; col <= (right - 1) / kTileTexels; ++col) {
-      stale_[static_cast<std::size_t>(row) * static_cast<std::size_t>(grid_.cols) + static_cast<std::size_t>(col)] = 1;
+}
+
+// The same for squares aligned to their side, of a box in the frame of which nothing was seen since the last read.
+void RememberedPicture::see_by_sums(const Box& box, int side, int level) {
+  for (int y = box.top; y < box.bottom; y += side) {
+    const int* const now = now_sums_.row(level, static_cast<std::size_t>(y / side));
+    const int* const seen = seen_sums_.row(level, static_cast<std::size_t>(y / side));
+    const int bottom = std::min(y + side, height_);
+    for (int x = box.left; x < box.right; x += side) {
+      const int right = std::min(x + side, width_), i = x / side;
+      if (std::abs(now[i] - seen[i]) > kSameMean * (right - x) * (bottom - y))
+        leave_mean({x, y, right, bottom}, now[i]);
+    }
+  }
+}
+
+bool RememberedPicture::any_stale(const Box& box) const {
+  for (int y = box.top / kTileTexels; y * kTileTexels < box.bottom; ++y) {
+    if (stale_.any_in_row(static_cast<std::size_t>(y), static_cast<std::size_t>(box.left / kTileTexels),
+                          static_cast<std::size_t>((box.right + kTileTexels - 1) / kTileTexels))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// sum: of the box in the picture as it is.
+void RememberedPicture::leave_mean(const Box& box, int sum) {
+  const int count = (box.right - box.left) * (box.bottom - box.top);
+  const auto mean = static_cast<std::uint8_t>((sum + count / 2) / count);
+  const auto width = static_cast<std::size_t>(box.right - box.left);
+  for (int row = box.top; row < box.bottom; ++row) {
+    std::uint8_t* const texels = seen_.data() + texel(box.left, row);
+    if (width == 4) {
+      std::memset(texels, mean, 4);  // without a call: most boxes are such
+    } else {
+      std::memset(texels, mean, width);
+    }
+  }
+  note_seen(box);
+}
+
+void RememberedPicture::note_seen(const Box& box) {
+  const auto cols = static_cast<std::size_t>(grid_.cols);
+  for (int y = box.top / kTileTexels; y * kTileTexels < box.bottom; ++y) {
+    for (int x = box.left / kTileTexels; x * kTileTexels < box.right; ++x) {
+      stale_.set(static_cast<std::size_t>(y) * cols + static_cast<std::size_t>(x));
     }
   }
 }
 
 void RememberedPicture::see(const PatchPlan& plan) {
-  const std::size_t pitch = static_cast<std::size_t>(width_) + 1;
   for (const Patch& patch : plan.patches) {
     if (!(patch.coverage > 0)) continue;
     const float half_px = 0.5f * std::exp2(patch.lod) * static_cast<float>(plan.patch_size);
@@ -162,22 +244,17 @@ void RememberedPicture::see(const PatchPlan& plan) {
     const int right = static_cast<int>(std::ceil((patch.x_px + half_px) / 2));
     const int bottom = static_cast<int>(std::ceil((patch.y_px + half_px) / 2));
     const int side = 1 << std::max(static_cast<int>(patch.lod + 0.5f) - 1, 0);
-    if (side > 1) {
-      for (int y = top; y < bottom; y += side) {
-        for (int x = left; x < right; x += side) see_block(x, y, side);
-      }
-      continue;
-    }
-    const int x0 = std::clamp(left, 0, width_), x1 = std::clamp(right, x0, width_);
-    for (int y = std::max(top, 0); y < std::min(bottom, height_); ++y) {
-      const std::size_t row = static_cast<std::size_t>(y) * pitch + static_cast<std::size_t>(x0);
-      std::copy_n(now_.data() + row, x1 - x0, seen_.data() + row);
-    }
-    for (int row = std::max(top, 0) / kTileTexels; row * kTileTexels < std::min(bottom, height_); ++row) {
-      for (int col = x0 / kTileTexels; col * kTileTexels < x1; ++col) {
-        stale_[static_cast<std::size_t>(row) * static_cast<std::size_t>(grid_.cols) + static_cast<std::size_t>(col)] =
-            1;
-      }
+    const Box inside{std::clamp(left, 0, width_), std::clamp(top, 0, height_), std::clamp(right, 0, width_),
+                     std::clamp(bottom, 0, height_)};
+    const int level = now_sums_.level_of(side);
+    if (side == 1) {
+      if (inside.left < inside.right) see_finely(inside);
+    } else if (side == 2 && (left | top | right | bottom) % 2 == 0) {
+      see_pairs(inside);
+    } else if (level >= 0 && (left | top | right | bottom) % side == 0 && !any_stale(inside)) {
+      see_by_sums(inside, side, level);
+    } else {
+      see_blocks({left, top, right, bottom}, side);
     }
   }
 }

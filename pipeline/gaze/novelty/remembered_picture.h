@@ -5,10 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cpu/ops.h"
 #include "kernels/patch_plan.h"
 #include "kernels/texture.h"
 #include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/novelty/block_sums.h"
 #include "pipeline/gaze/novelty/stroke_cue.h"
+#include "pipeline/gaze/novelty/tile_set.h"
 
 namespace saccade {
 
@@ -23,26 +26,47 @@ class RememberedPicture {
   RememberedPicture(TileGrid grid, const FrameGeometry& geometry);
 
   void forget();
-  void note(const Damage& damage);  // every frame: its tiles are compared again
+  // Every frame: its damaged tiles are compared again. Null: not known.
+  void note(const Damage* damage);
   void read(const Levels& levels);  // the picture as it is now; brings unread() and appeared() up to date
   void see(const PatchPlan& plan);  // what a fixation will show
   std::span<const float> unread() const { return unread_; }      // of each tile: mean codes a texel
   std::span<const float> appeared() const { return appeared_; }  // since the read before; the first time nothing
   std::span<const float> vanished() const { return vanished_; }  // likewise
+  float mean_appeared() const;
   std::span<const float> strokes() const { return cue_.strokes(); }
 
  private:
+  // Texels [left, right) x [top, bottom).
+  struct Box {
+    int left = 0, top = 0, right = 0, bottom = 0;
+  };
   void copy_luma(const Levels& levels);
-  void compare(std::size_t tile);
-  void see_block(int x, int y, int side);
+  std::span<const TileDetail> measure(std::size_t row, std::size_t begin, std::size_t end);
+  void compare(std::size_t row, std::size_t begin, std::size_t end);
+  void see_finely(const Box& box);
+  void see_pairs(const Box& box);
+  void see_blocks(const Box& box, int side);
+  void see_by_sums(const Box& box, int side, int level);
+  bool any_stale(const Box& box) const;
+  void leave_mean(const Box& box, int sum);
+  void note_seen(const Box& box);
+  std::size_t texel(int x, int y) const {
+    return static_cast<std::size_t>(y) * (static_cast<std::size_t>(width_) + 1) + static_cast<std::size_t>(x);
+  }
 
+  CpuOps ops_ = simd_ops();
   TileGrid grid_;
   int width_ = 0, height_ = 0;  // texels of level 1, whole tiles
   bool first_ = true;
+  bool unknown_ = false;  // other tiles than the stale ones may have changed
   LevelImage image_;
   std::vector<std::uint8_t> now_, before_, seen_;  // now_: with a row and a column repeated beyond the last
-  std::vector<std::uint8_t> stale_;                // of each tile: must be compared
+  BlockSums now_sums_, seen_sums_;                 // of tiles that are not stale
+  TileSet stale_;                                  // must be compared
+  std::vector<TileDetail> details_;
   std::vector<float> unread_, appeared_, vanished_;
+  std::int64_t appeared_sum_ = 0;
   StrokeCue cue_;
 };
 

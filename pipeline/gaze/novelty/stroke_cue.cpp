@@ -1,88 +1,64 @@
 #include "pipeline/gaze/novelty/stroke_cue.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
 
 namespace saccade {
 namespace {
 
-constexpr int kTexels = kTilePx / 2;  // along a tile of level 1
-constexpr int kBlock = kTexels / 2;   // half of that
-
-int block_sum(const std::uint8_t* texel, std::size_t pitch) {
-  int sum = 0;
-  for (int y = 0; y < kBlock; ++y, texel += pitch) {
-    for (int x = 0; x < kBlock; ++x) sum += texel[x];
-  }
-  return sum;
-}
-
-float share(int fine, int coarse) {
-  return fine > 0 ? static_cast<float>(fine) / static_cast<float>(fine + coarse) : 0.0f;
-}
+// 0 where there are no fine steps.
+float share(int fine, int coarse) { return static_cast<float>(fine) / static_cast<float>(std::max(fine + coarse, 1)); }
 
 }  // namespace
 
 StrokeCue::StrokeCue(TileGrid grid)
-    : grid_(grid),
-      across_(static_cast<std::size_t>(grid.count())),
-      down_(across_.size()),
-      strokes_(across_.size(), 0.0f) {}
-
-void StrokeCue::measure(std::size_t tile, std::span<const std::uint8_t> luma, int noise) {
-  const auto cols = static_cast<std::size_t>(grid_.cols);
-  const std::size_t pitch = cols * kTexels + 1;
-  const std::size_t col = tile % cols, row = tile / cols;
-  const std::uint8_t* const origin = luma.data() + row * kTexels * pitch + col * kTexels;
-  Steps across, down;
-  for (int y = 0; y < kTexels; ++y) {
-    const std::uint8_t* const line = origin + static_cast<std::size_t>(y) * pitch;
-    for (int x = 0; x < kTexels; ++x) {
-      across.fine += std::max(std::abs(line[x] - line[x + 1]) - noise, 0);
-      down.fine += std::max(std::abs(line[x] - line[static_cast<std::size_t>(x) + pitch]) - noise, 0);
-    }
-  }
-  // Beyond the frame the last half is repeated.
-  std::array<std::array<int, 3>, 3> sums{};
-  const int past_x = col + 1 < cols ? 2 : 1, past_y = row + 1 < static_cast<std::size_t>(grid_.rows) ? 2 : 1;
-  for (int y = 0; y < 3; ++y) {
-    for (int x = 0; x < 3; ++x) {
-      const auto at = static_cast<std::size_t>(std::min(y, past_y) * kBlock) * pitch +
-                      static_cast<std::size_t>(std::min(x, past_x) * kBlock);
-      sums[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] = block_sum(origin + at, pitch);
-    }
-  }
-  for (std::size_t i = 0; i < 2; ++i) {
-    across.coarse += std::abs(sums[0][i] + sums[1][i] - sums[0][i + 1] - sums[1][i + 1]);
-    down.coarse += std::abs(sums[i][0] + sums[i][1] - sums[i + 1][0] - sums[i + 1][1]);
-  }
-  across_[tile] = across;
-  down_[tile] = down;
+    : grid_(grid), measured_(static_cast<std::size_t>(grid.rows)), strokes_(static_cast<std::size_t>(grid.count())) {
+  for (auto& steps : steps_) steps.resize(strokes_.size() + static_cast<std::size_t>(grid.cols));
+  for (auto& sums : around_) sums.resize(static_cast<std::size_t>(grid.cols) + 2);
 }
 
-StrokeCue::Steps StrokeCue::around(const std::vector<Steps>& axis, int x, int y) const {
-  Steps sum;
-  for (int row = std::max(y - 1, 0); row <= std::min(y + 1, grid_.rows - 1); ++row) {
-    for (int col = std::max(x - 1, 0); col <= std::min(x + 1, grid_.cols - 1); ++col) {
-      const Steps& one =
-          axis[static_cast<std::size_t>(row) * static_cast<std::size_t>(grid_.cols) + static_cast<std::size_t>(col)];
-      sum.fine += one.fine;
-      sum.coarse += one.coarse;
-    }
+void StrokeCue::measure(std::size_t x, std::size_t y, const TileDetail& detail, const BlockSums& codes) {
+  const auto cols = static_cast<std::size_t>(grid_.cols), rows = static_cast<std::size_t>(grid_.rows);
+  // Beyond the frame the last half is repeated.
+  const std::size_t right = x + 1 < cols ? 2 : 1, below = y + 1 < rows ? 2 : 1;
+  const int* const upper = codes.row(0, 2 * y) + 2 * x;
+  const int* const lower = codes.row(0, 2 * y + 1) + 2 * x;
+  const int* const next = codes.row(0, 2 * y + below) + 2 * x;
+  const std::size_t at = (y + 1) * cols + x;
+  const int left_half = upper[0] + lower[0], right_half = upper[1] + lower[1];
+  const int upper_half = upper[0] + upper[1], lower_half = lower[0] + lower[1];
+  steps_[kAcross][at] = detail.across;
+  steps_[kAcrossHalves][at] = std::abs(left_half - right_half) + std::abs(right_half - upper[right] - lower[right]);
+  steps_[kDown][at] = detail.down;
+  steps_[kDownHalves][at] = std::abs(upper_half - lower_half) + std::abs(lower_half - next[0] - next[1]);
+  measured_[y] = 1;
+}
+
+void StrokeCue::rate_row(int y) {
+  const auto cols = static_cast<std::size_t>(grid_.cols);
+  const std::size_t here = static_cast<std::size_t>(y + 1) * cols, above = here - cols;
+  const std::size_t below = y + 1 < grid_.rows ? here + cols : 0;  // none
+  for (std::size_t axis = 0; axis < kSteps; ++axis) {
+    const int* const steps = steps_[axis].data();
+    int* const sums = around_[axis].data() + 1;
+    for (std::size_t x = 0; x < cols; ++x) sums[x] = steps[above + x] + steps[here + x] + steps[below + x];
   }
-  return sum;
+  const int *const across = around_[kAcross].data(), *const across_halves = around_[kAcrossHalves].data();
+  const int *const down = around_[kDown].data(), *const down_halves = around_[kDownHalves].data();
+  float* const out = strokes_.data() + static_cast<std::size_t>(y) * cols;
+  const auto three = [](const int* sums) { return sums[0] + sums[1] + sums[2]; };
+  for (std::size_t x = 0; x < cols; ++x) {
+    out[x] =
+        std::max(share(three(across + x), three(across_halves + x)), share(three(down + x), three(down_halves + x)));
+  }
 }
 
 void StrokeCue::rate() {
-  std::size_t tile = 0;
+  const auto measured = [&](int y) { return y >= 0 && y < grid_.rows && measured_[static_cast<std::size_t>(y)] != 0; };
   for (int y = 0; y < grid_.rows; ++y) {
-    for (int x = 0; x < grid_.cols; ++x, ++tile) {
-      const Steps across = around(across_, x, y), down = around(down_, x, y);
-      strokes_[tile] = std::max(share(across.fine, across.coarse), share(down.fine, down.coarse));
-    }
+    if (measured(y - 1) || measured(y) || measured(y + 1)) rate_row(y);
   }
+  std::fill(measured_.begin(), measured_.end(), std::uint8_t{0});
 }
 
 }  // namespace saccade

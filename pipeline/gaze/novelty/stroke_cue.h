@@ -1,11 +1,15 @@
 // A cheap cue for text and drawings: detail of strokes, whose surround is even, against that of textures and edges.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "kernels/damage.h"
+#include "kernels/cpu/ops.h"
+#include "kernels/pyramid_layout.h"
+#include "pipeline/gaze/novelty/block_sums.h"
 
 namespace saccade {
 
@@ -18,20 +22,19 @@ class StrokeCue {
  public:
   explicit StrokeCue(TileGrid grid);
 
-  // luma: level 1 with 8 x 8 texels a tile, and a row and a column beyond the last; rows are 8 * cols + 1 long.
-  // Steps up to `noise` count for nothing.
-  void measure(std::size_t tile, std::span<const std::uint8_t> luma, int noise);
+  // A tile's steps between texels, and the codes of its quarters and of those of its neighbours to the right and below.
+  void measure(std::size_t x, std::size_t y, const TileDetail& detail, const BlockSums& codes);
   void rate();                                                 // after measure() of what changed
   std::span<const float> strokes() const { return strokes_; }  // 0 .. 1 per tile
 
  private:
-  struct Steps {
-    int fine = 0, coarse = 0;
-  };
-  Steps around(const std::vector<Steps>& axis, int x, int y) const;
+  enum Steps : std::size_t { kAcross, kAcrossHalves, kDown, kDownHalves, kSteps };
+  void rate_row(int y);
 
   TileGrid grid_;
-  std::vector<Steps> across_, down_;
+  std::array<std::vector<int>, kSteps> steps_;   // of each tile, and before them a row of none
+  std::array<std::vector<int>, kSteps> around_;  // of a row: sums over it and its neighbours; a tile more at each end
+  std::vector<std::uint8_t> measured_;           // of each row: a tile of it
   std::vector<float> strokes_;
 };
 

@@ -53,7 +53,7 @@ TEST(RememberedPicture, Detail_IsUnreadUntilItIsSeenFinely) {
   draw_stripes(scene, 32, 32, 16);  // tile (2, 2)
   scene.upload_all();
   RememberedPicture picture(scene.damage().grid(), geometry_of(scene));
-  picture.note(scene.damage());
+  picture.note(&scene.damage());
   picture.read(scene.pyramid());
   // Steps of 255 between the columns, 127 at the last one; less 8, which may be noise.
   EXPECT_FLOAT_EQ(picture.unread()[2 * 8 + 2], (7 * 247 + 119) / 8.0f);
@@ -102,7 +102,7 @@ TEST(RememberedPicture, Change_IsUnreadAndHasAppearedThereAlone) {
   draw_stripes(scene, 48, 16, 16);  // tile (3, 1)
   scene.damage().set(1 * 8 + 3);
   scene.upload();
-  picture.note(scene.damage());
+  picture.note(&scene.damage());
   picture.read(scene.pyramid());
   EXPECT_EQ(nonzero(picture.unread()), 1);
   EXPECT_GT(picture.unread()[1 * 8 + 3], 200.0f);
@@ -122,7 +122,7 @@ TEST(RememberedPicture, DetailThatGoes_HasVanished) {
     draw();
     scene.damage().set(1 * 8 + 3);
     scene.upload();
-    picture.note(scene.damage());
+    picture.note(&scene.damage());
     picture.read(scene.pyramid());
   };
   const std::size_t tile = 1 * 8 + 3;
