@@ -51,7 +51,10 @@ class Scene {
     elapsed_ns_ += kFrameNs;
   }
   void observe() { targets_->observe(elapsed_ns_, view()); }
-  void look() { benchmark::DoNotOptimize(targets_->choose({.index = looks_++, .elapsed_ns = elapsed_ns_}, view())); }
+  void look() {
+    benchmark::DoNotOptimize(
+        targets_->choose({.index = looks_++, .elapsed_ns = elapsed_ns_, .from = {}, .first = false}, view()));
+  }
 
  private:
   FrameGeometry geometry() const { return {.width_px = width_, .height_px = height_}; }
@@ -61,7 +64,7 @@ class Scene {
   // Every third tile is even, the others have strokes of some width and contrast.
   void draw(int tile) {
     const int cols = texture_.layout().tiles.cols;
-    const unsigned look = random_();
+    const auto look = static_cast<unsigned>(random_());
     const unsigned code = look >> 24, width = 1 + (look >> 8) % 5;
     for (int y = tile / cols * kTilePx; y < std::min((tile / cols + 1) * kTilePx, height_); ++y) {
       for (int x = tile % cols * kTilePx; x < std::min((tile % cols + 1) * kTilePx, width_); ++x) {
