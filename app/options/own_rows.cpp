@@ -239,7 +239,7 @@ std::vector<OwnRow> work_rows() {
        .more = "`auto`: on the CPU one a core, with backend `cuda` 16.",
        .metavar = "N|auto", .kind = K::kWordOrInteger, .choices = "auto", .lo = 1, .hi = 256}, {parse_jobs, print_jobs}}, {.commands = kForDump | kForWork}},
     {{{.name = "shard", .group = kManyGroup, .help = "the I-th of N shares of the units, from 0",
-       .more = "`auto` reads Slurm's SLURM_ARRAY_TASK_ID and Kubernetes' JOB_COMPLETION_INDEX, `auto/N` where nothing says how many there are. Without it, `work` takes a share where these are set, else everything.",
+       .more = "`auto` reads Slurm's SLURM_ARRAY_TASK_ID and Kubernetes' JOB_COMPLETION_INDEX, `auto/N` where nothing says how many there are, as for a single task or a pod. Without it, `work` takes a share where these are set, else everything.",
        .metavar = "I/N"}, field([](auto& o) -> auto& { return o.work.shard; })}, {.commands = kForDump | kForWork}},
     {{{.name = "unit", .group = kManyGroup, .help = "only this unit",
        .metavar = "U"}, field([](auto& o) -> auto& { return o.work.unit; })}, {.commands = kForWork, .in_config = false}},

@@ -33,31 +33,53 @@ Share checked(std::int64_t index, std::int64_t count, const std::string& from) {
   throw UsageError(fmt::format("{}: share {} of {} there is not; they count from 0", from, index, count));
 }
 
-// An array of Slurm's may begin anywhere, and have a step: 10-40:10 are four tasks. Of 3,7 no task can say which one of
-// the two it is.
-std::int64_t slurm_index(std::int64_t task) {
+// An array of Slurm's may begin anywhere, and have a step: 10-40:10 are four tasks.
+struct SlurmArray {
+  std::int64_t task = 0;
+  std::int64_t place = 0;             // of the task in the array
+  std::optional<std::int64_t> tasks;  // none: Slurm doesn't say
+};
+
+// Of 3,7 no task can say which one of the two it is.
+SlurmArray slurm_array(std::int64_t task) {
   const std::int64_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
   const std::int64_t step = std::max<std::int64_t>(from_environment("SLURM_ARRAY_TASK_STEP").value_or(1), 1);
   const auto last = from_environment("SLURM_ARRAY_TASK_MAX"), count = from_environment("SLURM_ARRAY_TASK_COUNT");
-  const std::int64_t index = (task - first) / step;
+  const std::int64_t place = (task - first) / step;
   const bool whole = task >= first && (task - first) % step == 0;
-  const bool counted = !count || (index < *count && (!last || (*last - first) / step + 1 == *count));
-  if (whole && counted) return index;
+  const bool counted = !count || (place < *count && (!last || (*last - first) / step + 1 == *count));
+  if (whole && counted) return {task, place, count};
   throw UsageError(fmt::format(
       "SLURM_ARRAY_TASK_ID={}: the array from {}{} has gaps or other tasks, so that its shares are unknown; submit one "
-      "without gaps, as --array=0-63, or give --shard I/N",
-      task, first, count ? fmt::format(" of {} tasks", *count) : ""));
+      "without gaps, as --array=0-63, or give --shard {}/N",
+      task, first, count ? fmt::format(" of {} tasks", *count) : "", task));
+}
+
+// A task that stands alone is most likely one of an earlier array that is tried again: its number is the share's, but
+// nothing says of how many. So it is with a part of an array whose number of shares was given.
+Share slurm_share(const SlurmArray& array, std::optional<std::int64_t> given) {
+  if (given && given != array.tasks) return checked(array.task, *given, "SLURM_ARRAY_TASK_ID");
+  if (given) return checked(array.place, *given, "SLURM_ARRAY_TASK_ID");
+  if (!array.tasks) {
+    throw UsageError("SLURM_ARRAY_TASK_ID is set, SLURM_ARRAY_TASK_COUNT is not; give --shard auto/N");
+  }
+  if (array.tasks == 1 && array.task != 0) {
+    throw UsageError(
+        fmt::format("SLURM_ARRAY_TASK_ID={0}: is the only task of its array, so that the number of shares is unknown; "
+                    "give --shard {0}/N for one of N shares, or --shard 0/1 for all that is left",
+                    array.task));
+  }
+  return checked(array.place, *array.tasks, "SLURM_ARRAY_TASK_ID");
 }
 
 std::optional<Share> of_engine(std::optional<std::int64_t> count) {
-  if (const auto task = from_environment("SLURM_ARRAY_TASK_ID")) {
-    const auto all = count ? count : from_environment("SLURM_ARRAY_TASK_COUNT");
-    if (!all) throw UsageError("SLURM_ARRAY_TASK_ID is set, SLURM_ARRAY_TASK_COUNT is not; give --shard auto/N");
-    return checked(slurm_index(*task), *all, "SLURM_ARRAY_TASK_ID");
-  }
+  if (const auto task = from_environment("SLURM_ARRAY_TASK_ID")) return slurm_share(slurm_array(*task), count);
   if (const auto index = from_environment("JOB_COMPLETION_INDEX")) {
-    if (!count) throw UsageError("JOB_COMPLETION_INDEX is set, but not how many there are; give --shard auto/N");
-    return checked(*index, *count, "JOB_COMPLETION_INDEX");
+    if (count) return checked(*index, *count, "JOB_COMPLETION_INDEX");
+    throw UsageError(fmt::format(
+        "JOB_COMPLETION_INDEX={0} is set, but not how many there are; give --shard auto/N for one of N shares, or "
+        "--shard 0/1 for all that is left",
+        *index));
   }
   return std::nullopt;
 }

@@ -37,32 +37,46 @@ def _index_and_count(shard: str | None, environment: Mapping[str, str]) -> tuple
         raise ValueError(f"share {shard}: write I/N, such as 3/64, auto or auto/N")
     given = int(shard.partition("/")[2]) if shard is not None and "/" in shard else None
     if (task := _number(environment, "SLURM_ARRAY_TASK_ID")) is not None:
-        count = _number(environment, "SLURM_ARRAY_TASK_COUNT") if given is None else given
-        name, index = "SLURM_ARRAY_TASK_ID", _slurm_index(task, environment)
-    elif (pod := _number(environment, "JOB_COMPLETION_INDEX")) is not None:
-        name, index, count = "JOB_COMPLETION_INDEX", pod, given
-    elif shard is None:
+        return _slurm_share(task, given, environment)
+    if (pod := _number(environment, "JOB_COMPLETION_INDEX")) is not None:
+        if given is None:
+            raise ValueError(
+                f"JOB_COMPLETION_INDEX={pod} is set, but not how many there are; give --shard auto/N for one of N "
+                "shares, or --shard 0/1 for all that is left"
+            )
+        return _checked("JOB_COMPLETION_INDEX", pod, given)
+    if shard is None:
         return 0, 1
-    else:
-        raise ValueError(f"share {shard}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; write I/N")
-    if count is None:
-        raise ValueError(f"{name} is set, but not how many there are; write auto/N")
-    return _checked(name, index, count)
+    raise ValueError(f"share {shard}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; write I/N")
 
 
-def _slurm_index(task: int, environment: Mapping[str, str]) -> int:
-    """Which of an array's tasks this is; it may begin anywhere and have a step: 10-40:10 are four tasks."""
+def _slurm_share(task: int, given: int | None, environment: Mapping[str, str]) -> tuple[int, int]:
+    """Which share a task of an array does; it may begin anywhere and have a step: 10-40:10 are four tasks.
+
+    A task that stands alone is most likely one of an earlier array that is tried again: its number is the share's, but
+    nothing says of how many. So it is with a part of an array whose number of shares was given.
+    """
+    name = "SLURM_ARRAY_TASK_ID"
     first = _number(environment, "SLURM_ARRAY_TASK_MIN") or 0
     step = _number(environment, "SLURM_ARRAY_TASK_STEP") or 1
-    last, count = (_number(environment, f"SLURM_ARRAY_TASK_{name}") for name in ("MAX", "COUNT"))
-    index, rest = divmod(task - first, step)
-    counted = count is None or (index < count and (last is None or (last - first) // step + 1 == count))
-    if index >= 0 and rest == 0 and counted:
-        return index
-    raise ValueError(
-        f"SLURM_ARRAY_TASK_ID={task}: the array from {first} has gaps or other tasks, so that its shares are unknown; "
-        "submit one without gaps, as --array=0-63, or give --shard I/N"
-    )
+    last, count = (_number(environment, f"SLURM_ARRAY_TASK_{part}") for part in ("MAX", "COUNT"))
+    place, rest = divmod(task - first, step)
+    counted = count is None or (place < count and (last is None or (last - first) // step + 1 == count))
+    if place < 0 or rest or not counted:
+        raise ValueError(
+            f"{name}={task}: the array from {first} has gaps or other tasks, so that its shares are unknown; submit "
+            f"one without gaps, as --array=0-63, or give --shard {task}/N"
+        )
+    if given is not None:
+        return _checked(name, place if given == count else task, given)
+    if count is None:
+        raise ValueError(f"{name} is set, SLURM_ARRAY_TASK_COUNT is not; give --shard auto/N")
+    if count == 1 and task:
+        raise ValueError(
+            f"{name}={task}: is the only task of its array, so that the number of shares is unknown; give --shard "
+            f"{task}/N for one of N shares, or --shard 0/1 for all that is left"
+        )
+    return _checked(name, place, count)
 
 
 def _checked(source: str, index: int, count: int) -> tuple[int, int]:

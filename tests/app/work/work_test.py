@@ -110,6 +110,54 @@ class Work(WorkTest):
             self.assertIn("without gaps", self.work(code=2, env={**os.environ, **array, **other}))
         self.assertEqual(self.status()["pending"], self.count)
 
+    def single(self, task, **more):
+        """As Slurm sets it for `--array=TASK`."""
+        one = {"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_MIN": str(task), "SLURM_ARRAY_TASK_MAX": str(task),
+               "SLURM_ARRAY_TASK_COUNT": "1", "SLURM_ARRAY_TASK_STEP": "1"}
+        return {**os.environ, **one, **more}
+
+    def done_units(self):
+        return [marker["unit"] for marker in self.markers()]
+
+    def test_singleTaskOfAnArray_isRefusedUnlessItsSharesAreNamed(self):
+        self.plan("--unit-seconds", "0.1")
+        for shard in ([], ["--shard", "auto"]):
+            said = self.work(*shard, code=2, env=self.single(7))
+            self.assertIn("--shard 7/N", said)
+            self.assertIn("--shard 0/1", said)
+        self.assertEqual(self.done_units(), [])
+        self.work("--shard", "auto/8", env=self.single(7))
+        self.assertEqual(self.done_units(), ["00000007"])
+        self.work("--shard", "6/8", env=self.single(7))
+        self.assertEqual(self.done_units(), ["00000006", "00000007"])
+        self.assertIn("share 9 of 8", self.work("--shard", "auto/8", code=2, env=self.single(9)))
+        self.work("--shard", "0/1", env=self.single(7))
+        self.expect(done=self.count)
+
+    def test_arrayOfOneFromZero_doesWhatIsLeft(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
+        self.work(env=self.single(0))
+        self.expect(done=3)
+
+    def test_partOfAnArray_keepsItsShares(self):
+        """`--array=6-7` of an earlier `--array=0-7`; `--array=10-13` with four shares begins anywhere."""
+        part = {"SLURM_ARRAY_TASK_MIN": "6", "SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"}
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:8])
+        self.work("--shard", "auto/8", env={**os.environ, **part, "SLURM_ARRAY_TASK_ID": "7"})
+        self.assertEqual(self.done_units(), ["00000007"])
+        whole = {"SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_MAX": "13", "SLURM_ARRAY_TASK_COUNT": "4"}
+        self.work("--shard", "auto/4", env={**os.environ, **whole, "SLURM_ARRAY_TASK_ID": "11"})
+        self.assertEqual(self.done_units(), ["00000001", "00000005", "00000007"])
+
+    def test_podWithoutACount_isToldWhatToGive(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
+        for shard in ([], ["--shard", "auto"]):
+            said = self.work(*shard, code=2, env={**os.environ, "JOB_COMPLETION_INDEX": "0"})
+            self.assertIn("--shard auto/N", said)
+            self.assertIn("--shard 0/1", said)
+        self.work("--shard", "0/1", env={**os.environ, "JOB_COMPLETION_INDEX": "2"})
+        self.expect(done=3)
+
     def test_planThatWasChanged_isRefused(self):
         self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
         self.work("--shard", "0/3")

@@ -61,15 +61,15 @@ def job(tmp_path_factory: pytest.TempPathFactory, ffmpeg: str, program: Path) ->
     return Job(tmp_path_factory.mktemp("cluster"), ffmpeg, program)
 
 
-def slurm(job: Job, store: Path | str, task: int, *options: str, array: range) -> subprocess.Popen[str]:
-    """A task of `sbatch --array=FIRST-LAST:STEP slurm.sbatch STORE OPTIONS`."""
+def slurm(job: Job, store: Path | str, task: int, *options: str, array: range, **more: str) -> subprocess.Popen[str]:
+    """A task of `sbatch --array=FIRST-LAST:STEP slurm.sbatch STORE OPTIONS`; more: of the environment."""
     variables = {
         "SLURM_JOB_ID": str(1000 + task), "SLURM_ARRAY_JOB_ID": "1000", "SLURM_ARRAY_TASK_ID": str(task),
         "SLURM_ARRAY_TASK_COUNT": str(len(array)), "SLURM_ARRAY_TASK_MIN": str(array[0]),
         "SLURM_ARRAY_TASK_MAX": str(array[-1]), "SLURM_ARRAY_TASK_STEP": str(array.step),
     }  # fmt: skip
     return subprocess.Popen(
-        ["bash", CLUSTER / "slurm.sbatch", str(store), *options], env=job.environment(**variables),
+        ["bash", CLUSTER / "slurm.sbatch", str(store), *options], env=job.environment(**variables, **more),
         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -113,6 +113,16 @@ def test_slurm_task_ends_at_a_notice_and_goes_on(job: Job, notice: signal.Signal
     assert (job.folder / "scontrol").read_text() == requeued
     assert len(markers_of(store)) < 6
     ended(slurm(job, store, 0, array=range(1)), 0)
+    job.check(store)
+
+
+def test_slurm_task_alone_does_its_share_of_those_that_are_named(job: Job):
+    store = job.plan("alone")
+    assert "--shard 2/N" in ended(slurm(job, store, 2, array=range(2, 3)), 2)
+    ended(slurm(job, store, 2, array=range(2, 3), SHARES="3"), 0)
+    assert [marker["unit"] for marker in markers_of(store)] == ["00000002", "00000005"]
+    for task in (0, 1):  # of --array=0,1,5, say: its numbers are the shares'
+        ended(slurm(job, store, task, array=range(0, 6, 5), SHARES="3"), 0)
     job.check(store)
 
 
