@@ -1,14 +1,19 @@
 #include "app/work/committer.h"
 
 #include <exception>
+#include <filesystem>
 #include <utility>
 
 namespace saccade {
 
-Committer::Committer(UnitTarget target, std::function<void()> on_done)
-    : target_(std::move(target)), on_done_(std::move(on_done)), thread_([this](const std::stop_token& s) { run(s); }) {}
+Committer::Committer(UnitTarget target, int threads, std::function<void()> on_done)
+    : target_(std::move(target)), on_done_(std::move(on_done)) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this](const std::stop_token& stop) { run(stop); });
+}
 
-Committer::~Committer() = default;
+Committer::~Committer() {
+  for (std::jthread& thread : threads_) thread.request_stop();  // all at once; then each is waited for
+}
 
 void Committer::add(UnitResult result) {
   {
@@ -23,22 +28,32 @@ std::vector<Committed> Committer::take() {
   return std::exchange(done_, {});
 }
 
+Committed Committer::commit(UnitResult result) const {
+  Committed unit{std::move(result), false, std::nullopt};
+  try {
+    unit.won = commit_unit(target_, unit.result);
+  } catch (const Error& error) {
+    unit.fault = error.fault();
+  } catch (const std::exception& error) {
+    unit.fault = Fault{ErrorKind::kOutput, error.what(), Hint::kNone};
+  }
+  for (const ItemResult& item : unit.result.items) {  // to give back large files takes long
+    std::error_code ignored;
+    if (!item.directory.empty()) std::filesystem::remove_all(item.directory, ignored);
+  }
+  return unit;
+}
+
 void Committer::run(const std::stop_token& stop) {
   for (;;) {
-    Committed unit;
+    UnitResult result;
     {
       std::unique_lock lock(mutex_);
       if (!changed_.wait(lock, stop, [this] { return !waiting_.empty(); }) || stop.stop_requested()) return;
-      unit.result = std::move(waiting_.front());
+      result = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    try {
-      unit.won = commit_unit(target_, unit.result);
-    } catch (const Error& error) {
-      unit.fault = error.fault();
-    } catch (const std::exception& error) {
-      unit.fault = Fault{ErrorKind::kOutput, error.what(), Hint::kNone};
-    }
+    Committed unit = commit(std::move(result));
     {
       const std::lock_guard lock(mutex_);
       done_.push_back(std::move(unit));

@@ -1,4 +1,5 @@
-// Puts finished units into the store on a thread of its own, while others are worked on.
+// Puts finished units into the store on threads of its own, while others are worked on. Each unit is one thread's: it
+// is copied, hashed twice and waits for the disk, which one thread can't do at the rate of several devices.
 #pragma once
 
 #include <condition_variable>
@@ -22,9 +23,9 @@ struct Committed {
 
 class Committer {
  public:
-  // on_done: called on its thread after each unit; then take() has it.
-  Committer(UnitTarget target, std::function<void()> on_done);
-  ~Committer();  // what waits is not committed
+  // on_done: called on one of `threads` threads after each unit, in any order; then take() has it.
+  Committer(UnitTarget target, int threads, std::function<void()> on_done);
+  ~Committer();  // what waits is not committed; the folders of what is are gone
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
   void add(UnitResult result);
@@ -32,13 +33,14 @@ class Committer {
 
  private:
   void run(const std::stop_token& stop);
+  Committed commit(UnitResult result) const;
   const UnitTarget target_;
   const std::function<void()> on_done_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<UnitResult> waiting_;
   std::vector<Committed> done_;
-  std::jthread thread_;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace saccade

@@ -16,17 +16,27 @@ constexpr std::array<std::string_view, 19> kWords = {
     "Operation timed out",    "Network is down",    "Host is down",        "nothing came for",
     "Too many open files",    "Transport endpoint", "no video came within"};
 
-}  // namespace
-
-bool is_io(std::string what, std::string_view input) {
+std::string without_name(std::string what, std::string_view input) {
   for (const std::string& name : {std::string(input), masked_uri(std::string(input))}) {
     for (std::size_t at = name.empty() ? what.npos : what.find(name); at != what.npos; at = what.find(name, at))
       what.erase(at, name.size());
   }
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&what](std::string_view word) { return what.find(word) != std::string::npos; });
+  return what;
 }
 
-const char* class_of(const Fault& fault, std::string_view input) { return is_io(fault.what, input) ? "io" : "input"; }
+}  // namespace
+
+bool is_io(const std::string& what, std::string_view input) {
+  const std::string text = without_name(what, input);
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&text](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze) {
+  if (fault.kind == ErrorKind::kUsage) return "options";
+  if (is_io(fault.what, input)) return "io";
+  const bool of_gaze = !gaze.empty() && without_name(fault.what, input).find(gaze) != std::string::npos;
+  return of_gaze || fault.hint == Hint::kCheckFilters ? "options" : "input";
+}
 
 }  // namespace saccade

@@ -10,9 +10,10 @@ namespace saccade {
 
 // Of the network or of a disk, to go by the words of FFmpeg and the system: another try may help. The input's own name,
 // which `what` may hold, says nothing.
-bool is_io(std::string what, std::string_view input);
+bool is_io(const std::string& what, std::string_view input);
 
-// "io" or "input".
-const char* class_of(const Fault& fault, std::string_view input);
+// "io", "input" or "options": where no video takes them, the options are wrong and no video is. `gaze`: the file that
+// the fixations are read from; empty: none.
+const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze);
 
 }  // namespace saccade

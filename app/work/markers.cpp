@@ -30,6 +30,16 @@ std::vector<std::string> committed_units(const std::string& store) {
   return units;
 }
 
+bool any_done(const Plan& plan) {
+  const std::string& store = plan.store();
+  const std::vector<std::string> units = committed_units(store);
+  return std::any_of(units.begin(), units.end(), [&](const std::string& unit) {
+    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit));
+    return marker.is_object() && marker.value("plan", "") == plan.hash() &&
+           count_of(marker, "done") + count_of(marker, "damaged") > 0;
+  });
+}
+
 std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
   if (!marker.is_object() || marker.value("format", "") != "saccade-commit") return "is no marker";
   if (unit == nullptr) return "is of no unit of the plan";

@@ -13,6 +13,9 @@ namespace saccade {
 // The units that have markers, sorted: one listing.
 std::vector<std::string> committed_units(const std::string& store);
 
+// Whether a video of the plan is done: its options suit.
+bool any_done(const Plan& plan);
+
 // What is wrong with a marker, given its unit; empty: nothing.
 std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker);
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "app/cores.h"
 #include "app/dump/dump_task.h"
@@ -22,7 +21,8 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr auto kTouch = std::chrono::seconds(60);
-constexpr int kAhead = 2;  // items that a worker has beside those that it runs
+constexpr int kFewestCommitters = 2, kMostCommitters = 8;
+constexpr int kCoresACommitter = 4;
 
 Backend backend_of(const Plan& plan) {
   const std::string text = plan.facts().at("backend");
@@ -32,7 +32,8 @@ Backend backend_of(const Plan& plan) {
   return Backend::kCpu;
 }
 
-// A worker knows only what it opened.
+}  // namespace
+
 std::string with_uri(const WorkItem& item, std::string text) {
   const std::string uri = masked_uri(item.uri);
   for (std::size_t at = 0; !item.local.empty() && (at = text.find(item.local, at)) != std::string::npos;) {
@@ -41,8 +42,6 @@ std::string with_uri(const WorkItem& item, std::string text) {
   }
   return text;
 }
-
-}  // namespace
 
 Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<const PlannedUnit*> units,
                        const std::string& store, const Attempt& attempt, Tally& tally, int wake_fd)
@@ -65,6 +64,7 @@ Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<con
   jobs_ = options.jobs.count.value_or(std::max(default_jobs(backend, cores) / options.work.workers_per_gpu, 1));
   cores_ = std::max(cores / options.work.workers_per_gpu / static_cast<int>(devices_.size()), 1);
   committer_ = std::make_unique<Committer>(UnitTarget{plan, store, attempt.path(), options.work.engine},
+                                           std::clamp(cores / kCoresACommitter, kFewestCommitters, kMostCommitters),
                                            [fd = committed_fd_] { eventfd_write(fd, 1); });
 }
 
@@ -92,17 +92,17 @@ std::optional<WorkStop> Supervisor::run() {
     listen();
     watch_times();
     take_committed();
+    decide_refused();
     check_bad();
+    let_idle_go();
     tally_.report_if_due();
     if (Clock::now() >= touch_at_) {
       attempt_.touch();
       touch_at_ = Clock::now() + kTouch;
     }
   }
-  if (!stop_) {
-    for (auto& worker : workers_) worker->process->close_input();
-  }
-  workers_.clear();  // what still runs is killed
+  for (auto& worker : workers_) worker->process->kill_now();  // to end takes a device's process long: all at once
+  workers_.clear();
   return stop_;
 }
 
@@ -135,98 +135,6 @@ void Supervisor::open_units() {
                             std::nullopt, std::nullopt, 1});
     }
   }
-}
-
-Json Supervisor::first_line(bool alone, int device) const {
-  return {{"options", json_of(plan_.run_options())},
-          {"jobs", alone ? 1 : jobs_},
-          {"share", jobs_},  // also alone
-          {"cores", cores_},
-          {"device", device},
-          {"beat_s", std::min(0.5, options_.work.frame_timeout_s / 4)}};
-}
-
-void Supervisor::start_worker(bool alone, int device) {
-  auto worker = std::make_unique<Worker>();
-  worker->process = std::make_unique<WorkerProcess>(options_.log_level == "info" ? "warn" : options_.log_level);
-  worker->alone = alone;
-  worker->device = device;
-  worker->heard_at = Clock::now();
-  worker->process->send(first_line(alone, device));
-  workers_.push_back(std::move(worker));
-}
-
-// A folder that no other attempt of any item had.
-std::string Supervisor::directory_for(Item& item) {
-  return fmt::format("{}/{}.{}", attempt_.path(), item.item.key, directories_++);
-}
-
-void Supervisor::give(Worker& worker, Item& item) {
-  ++item.attempts;
-  ++worker.given;
-  item.started = false;
-  item.frames = 0;
-  item.result.directory = directory_for(item);
-  worker.items.push_back(&item);
-  worker.process->send({{"item", item_json(item.item)},
-                        {"path", item.item.local.empty() ? item.item.uri : item.item.local},
-                        {"dir", item.result.directory}});
-}
-
-void Supervisor::feed() {
-  const auto now = Clock::now();
-  std::erase_if(later_, [&](Item* item) {
-    if (item->not_before > now) return false;
-    waiting_.push_front(item);
-    return true;
-  });
-  if (waiting_.empty()) return;
-  for (const int device : devices_) {
-    const auto there = std::count_if(workers_.begin(), workers_.end(), [device](const auto& worker) {
-      return !worker->alone && !worker->retiring && worker->device == device;
-    });
-    for (auto i = there; i < options_.work.workers_per_gpu; ++i) start_worker(false, device);
-  }
-  for (bool any = true; any && !waiting_.empty();) {  // evenly
-    any = false;
-    for (auto& worker : workers_) {
-      if (worker->alone || worker->retiring || waiting_.empty()) continue;
-      if (static_cast<int>(worker->items.size()) >= jobs_ + kAhead) continue;
-      Item* item = waiting_.front();
-      waiting_.pop_front();
-      give(*worker, *item);
-      any = true;
-      renew(*worker);
-    }
-  }
-}
-
-void Supervisor::feed_alone() {
-  if (alone_.empty()) return;
-  Worker* free = nullptr;
-  bool any = false;
-  for (auto& worker : workers_) {
-    if (!worker->alone || worker->retiring) continue;
-    any = true;
-    if (worker->items.empty()) free = worker.get();
-  }
-  if (!any) {
-    start_worker(true, devices_.front());
-    free = workers_.back().get();
-  }
-  if (free == nullptr) return;
-  Item* item = alone_.front();
-  alone_.pop_front();
-  give(*free, *item);
-}
-
-// A worker that has had enough gets no more, ends, and another one takes its place.
-void Supervisor::renew(Worker& worker) {
-  const double limit = options_.work.max_rss_mb.value_or(0) * 1e6;
-  const bool fat = limit > 0 && static_cast<double>(worker.process->rss_bytes()) > limit;
-  if (worker.retiring || (worker.given < options_.work.renew_after && !fat)) return;
-  worker.retiring = true;
-  worker.process->close_input();
 }
 
 void Supervisor::listen() {
@@ -277,6 +185,7 @@ void Supervisor::hear(Worker& worker, const Json& event) {
       if (item == nullptr || frames == item->frames) continue;
       item->frames = frames;
       item->moved_at = now;
+      if (item->frames > 0) options_suit();
     }
     return;
   }
@@ -294,6 +203,7 @@ void Supervisor::hear(Worker& worker, const Json& event) {
 void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
   if (event.at("event") == "done") {
     crashes_ = 0;
+    options_suit();
     done_media_s_ += item.item.media_s;
     done_wall_s_ += std::chrono::duration<double>(Clock::now() - item.started_at).count();
     ++done_items_;
@@ -302,6 +212,8 @@ void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
     finish(item, std::nullopt);
   } else if (event.at("class") == "io") {
     try_again(item, event);
+  } else if (event.at("class") == "options") {
+    refuse(item, event);
   } else {
     crashes_ = 0;
     finish(item, GivenUp{event.at("class"), with_uri(item.item, event.at("line")), event.at("exit").get<int>(),

@@ -60,7 +60,13 @@ class Supervisor {
   void finish(Item& item, std::optional<GivenUp> why);
   void close_unit(Unit& unit);
   void take_committed();
+  void refuse(Item& item, const Json& event);
+  void options_suit();
+  void decide_refused();
+  void let_idle_go();
   void check_bad();
+  bool anything_left() const;
+  int most_given() const;
   void stop(int exit, std::string line);
   bool all_done() const;
   int slots() const;
@@ -79,7 +85,9 @@ class Supervisor {
   std::list<std::unique_ptr<Unit>> open_;
   std::deque<Item*> waiting_;
   std::deque<Item*> alone_;
-  std::vector<Item*> later_;  // another try, when its time has come
+  std::vector<Item*> later_;    // another try, when its time has come
+  std::vector<Item*> refused_;  // that don't take the plan's options, while nobody has taken them
+  bool options_suit_ = false;
   std::list<std::unique_ptr<Worker>> workers_;
   std::vector<int> devices_;
   int jobs_ = 1;

@@ -11,6 +11,11 @@
 
 namespace saccade {
 
+constexpr int kMostRefused = 20;  // that don't take the plan's options, before one has
+
+// What a worker said of an item: it knows only what it opened.
+std::string with_uri(const WorkItem& item, std::string text);
+
 struct Supervisor::Item {
   WorkItem item;
   Unit* unit = nullptr;
@@ -18,7 +23,7 @@ struct Supervisor::Item {
   int attempts = 0;
   int io_tries = 0;
   int kills_alone = 0;
-  std::optional<GivenUp> suspicion;  // why it runs alone
+  std::optional<GivenUp> suspicion;  // why it runs alone, or was refused
   Clock::time_point not_before;
   Clock::time_point started_at;
   Clock::time_point moved_at;  // the last frame

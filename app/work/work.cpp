@@ -98,8 +98,10 @@ int report(const Options& options, const std::string& target, const Counts& coun
            const std::optional<WorkStop>& stop) {
   if (stop) {
     const bool interrupted = stop->exit == static_cast<int>(ExitCode::kInterrupted);
-    fmt::print(stderr, "saccade: {}: {}; the same command goes on where it was left\n", target,
-               interrupted ? "interrupted" : "stopped: " + stop->line);
+    const bool again = stop->exit == static_cast<int>(ExitCode::kUsage);
+    fmt::print(
+        stderr, "saccade: {}: {}; {}\n", target, interrupted ? "interrupted" : "stopped: " + stop->line,
+        again ? "plan again with other options, into another store" : "the same command goes on where it was left");
     return stop->exit;
   }
   if (options.json) {

@@ -4,6 +4,7 @@
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
 //        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
+//        class "options": a video doesn't take the plan's options; `work` finds out whose fault it is
 //        {"event": "fatal", "exit", "line"}  this process can do nothing more
 #include <fmt/format.h>
 #include <unistd.h>
@@ -99,29 +100,39 @@ bool concerns_all(const Fault& fault, Backend backend) {
   return fault.kind == ErrorKind::kUnavailable && backend != Backend::kCpu && !too_large;
 }
 
-Json event_of(const std::string& key, const std::string& path, const Fault& fault, Backend backend) {
-  if (concerns_all(fault, backend)) return fatal(fault);
-  return failed(key, class_of(fault, path), error_text(fault), exit_code(fault.kind));
+// What is run: an item's key, what is opened for it, and how.
+struct Running {
+  std::string key;
+  std::string path;
+  const Options* options;
+};
+
+Json event_of(const Running& running, const Fault& fault) {
+  const PipelineConfig& pipeline = running.options->pipeline;
+  if (concerns_all(fault, pipeline.backend)) return fatal(fault);
+  const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
+  const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
+  return failed(running.key, kind, error_text(fault), exit_code(fault.kind));
 }
 
-Json event_of(const std::string& key, const std::string& path, const DumpEnd& end, Backend backend) {
+Json event_of(const Running& running, const DumpEnd& end) {
   if (end.error != nullptr) {
     try {
       std::rethrow_exception(end.error);
     } catch (const Error& error) {
-      return event_of(key, path, error.fault(), backend);
+      return event_of(running, error.fault());
     } catch (const DeviceError& error) {
-      return event_of(key, path, fault_of(error), backend);
+      return event_of(running, fault_of(error));
     } catch (const std::exception& error) {
-      return failed(key, "unexpected", error.what(), ExitCode::kUnexpected);
+      return failed(running.key, "unexpected", error.what(), ExitCode::kUnexpected);
     }
   }
   const DumpOutcome& outcome = *end.outcome;
   const bool damaged = outcome.kind == DumpOutcome::Kind::kDamaged;
-  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, path))
-    return event_of(key, path, outcome.fault, backend);
+  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, running.path))
+    return event_of(running, outcome.fault);
   return {{"event", "done"},
-          {"key", key},
+          {"key", running.key},
           {"frames", outcome.result.at("frames")},
           {"damage", damaged ? outcome.damage : ""}};
 }
@@ -157,8 +168,8 @@ class Worker {
     if (item.stream) source.stream_index = item.stream;
     const std::string key = item.key;
     job.on_frames = [this, key](std::int64_t frames) { events_.frames(key, frames); };
-    job.on_end = [this, key, path = job.uri](const DumpEnd& end) {
-      events_.end(key, event_of(key, path, end, options_.pipeline.backend));
+    job.on_end = [this, running = Running{key, job.uri, &options_}](const DumpEnd& end) {
+      events_.end(running.key, event_of(running, end));
     };
     events_.begin(key);
     return std::make_unique<DumpTask>(std::move(job), interrupt_);
@@ -190,8 +201,10 @@ int run_worker(const Options& options) {
     }
     run = recorded_options(texts);
   } catch (const Error& error) {
-    fmt::print("{}", line_of(fatal(error.fault())));
-    return static_cast<int>(exit_code(error.kind()));
+    Fault fault = error.fault();
+    if (fault.kind == ErrorKind::kInput) fault.kind = ErrorKind::kUsage;  // a file that an option names: no video's
+    fmt::print("{}", line_of(fatal(fault)));
+    return static_cast<int>(exit_code(fault.kind));
   }
   run.log_level = options.log_level;
   run.source.log = app_log();

@@ -61,7 +61,7 @@ WorkerProcess::WorkerProcess(const std::string& log_level) {
 
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
-    kill(pid_, SIGKILL);
+    kill_now();
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (waitpid(pid_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -133,7 +133,11 @@ void WorkerProcess::terminate() {
 }
 
 void WorkerProcess::kill_if_due() {
-  if (kill_at_ && pid_ > 0 && std::chrono::steady_clock::now() >= *kill_at_) kill(pid_, SIGKILL);
+  if (kill_at_ && std::chrono::steady_clock::now() >= *kill_at_) kill_now();
+}
+
+void WorkerProcess::kill_now() {
+  if (pid_ > 0) kill(pid_, SIGKILL);
 }
 
 bool WorkerProcess::survives_kill() const {

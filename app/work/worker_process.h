@@ -37,6 +37,7 @@ class WorkerProcess {
   ProcessEnd reap();                            // waits; after closed()
   void terminate();  // SIGTERM, and SIGKILL five seconds later: call kill_if_due() now and then
   void kill_if_due();
+  void kill_now();             // SIGKILL; of several, send it to all before the first one is destroyed
   bool survives_kill() const;  // it was killed long ago, and is still there
   bool terminating() const { return kill_at_.has_value(); }
   int read_fd() const { return read_fd_; }

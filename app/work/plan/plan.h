@@ -28,6 +28,7 @@ class Plan {
 
   const Json& facts() const { return facts_; }
   const std::string& hash() const { return hash_; }
+  const std::string& store() const { return store_; }
   OptionTexts run_options() const;  // `options` and `settings` together
   std::int64_t count(const char* name) const { return facts_.at(name); }
   const std::vector<PlannedUnit>& units() const { return units_; }

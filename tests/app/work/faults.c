@@ -3,6 +3,7 @@
  *   leave               the process dies while it opens it     stuck  opening never returns
  *   eio                 opening fails with EIO                 eio2   likewise, the first two times in a process
  *   enospc              writing to a file whose path holds TEXT fails, as on a full disk
+ *   block               writing to a file whose path holds TEXT never returns
  * SACCADE_PROCESS_FAULT is a list of faults of whole processes:
  *   mute                a worker says nothing after its start
  *   unkillable          no signal that the program sends arrives
@@ -28,14 +29,14 @@ static struct {
 
 extern void avformat_free_context(void* format);
 
-/* The kind of fault that an input's name asks for, or NULL. */
-static const char* fault_of(const char* name, const char* only) {
+/* The kind of fault that a name asks for, or NULL: of an input that is read, or of a file that is written. */
+static const char* fault_of(const char* name, int written) {
   static __thread char kind[16];
   const char* at = getenv("SACCADE_FAULT");
   while (at != NULL && *at != 0) {
     char text[256];
     if (sscanf(at, "%15[^@]@%255[^,]", kind, text) == 2 && strstr(name, text) != NULL &&
-        (only == NULL) == (strcmp(kind, "enospc") != 0))
+        written == (strcmp(kind, "enospc") == 0 || strcmp(kind, "block") == 0))
       return kind;
     at = strchr(at, ',');
     if (at != NULL) ++at;
@@ -55,7 +56,7 @@ int avformat_open_input(void** format, const char* url, const void* input, void*
   static int (*real)(void**, const char*, const void*, void*) = NULL;
   static int failed = 0;
   if (real == NULL) real = (int (*)(void**, const char*, const void*, void*))dlsym(RTLD_NEXT, "avformat_open_input");
-  const char* kind = url != NULL ? fault_of(url, NULL) : NULL;
+  const char* kind = url != NULL ? fault_of(url, 0) : NULL;
   if (kind != NULL && (strcmp(kind, "eio") == 0 || (strcmp(kind, "eio2") == 0 && failed++ < 2))) {
     avformat_free_context(*format);
     *format = NULL;
@@ -91,7 +92,9 @@ ssize_t write(int fd, const void* data, size_t size) {
   const ssize_t got = getenv("SACCADE_FAULT") != NULL ? readlink(link, path, sizeof path - 1) : 0;
   if (got > 0) {
     path[got] = 0;
-    if (fault_of(path, "enospc") != NULL) {
+    const char* kind = fault_of(path, 1);
+    while (kind != NULL && strcmp(kind, "block") == 0) pause();
+    if (kind != NULL) {
       errno = ENOSPC;
       return -1;
     }

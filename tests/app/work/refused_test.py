@@ -1,0 +1,98 @@
+"""Options that videos refuse when they are opened: the plan's fault where all do, a video's own where it is alone."""
+import json
+import shutil
+import unittest
+
+from work_support import WorkTest, ffmpeg, saccade
+
+INSIDE = ("--ignore", "100,50,8,8")  # of the clips' frames; it lies outside of a small one
+
+
+class Refused(WorkTest):
+    count = 4
+
+    def small(self, count):
+        """Longer videos of 32x24: they are planned first."""
+        folder = self.folder / f"{self.store.name}-in"
+        folder.mkdir()
+        paths = [folder / f"s{i:02}.mp4" for i in range(count)]
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=size=32x24:rate=20:duration=2,noise=alls=40:allf=t", "-c:v", "libx264", "-qp", "1",
+               "-pix_fmt", "yuv420p", paths[0])
+        self.assertGreater(paths[0].stat().st_size, self.clip.stat().st_size)
+        for path in paths[1:]:
+            shutil.copy(paths[0], path)
+        return paths
+
+    def refused(self, *options, says="", **more):
+        """Work stops with one line and code 2, and nothing is given up."""
+        error = self.work(*options, code=2, **more)
+        (line,) = [text for text in error.splitlines() if "stopped" in text]
+        self.assertIn(says, line)
+        self.assertIn("plan again with other options", line)
+        self.assertNotIn("given up", error)
+
+    def test_optionsThatNoVideoTakes_stopTheWork(self):
+        for i, (options, says) in enumerate((
+                (["--vf", "nosuch"], "No such filter"),
+                (["--vf", "crop=4000:4000"], "--vf"),
+                (["--vf", "select=0"], "let no frame through"),
+                (["--input-size", "64x64"], "says its size itself"),
+                (["--input-format", "nosuch"], "--input-format 'nosuch'"),
+                (["--pixel-format", "nosuch"], "--pixel-format 'nosuch'"),
+                (["--fixation", "file:/no/such/gaze.csv"], "cannot read the scanpath"),
+                (["--ignore", "/no/such/mask.png"], "mask.png"),
+                (["--ignore", "1000,1000,5,5"], "outside the frame"),
+                (["--lattice", "uniform", "--lod", "9"], "raise --levels"),
+                (["--tokens", "1"], "tokens 1"))):
+            with self.subTest(options=options):
+                store = self.folder / f"wrong{i}"
+                self.plan(*options, rows=self.clips[:3], store=store)
+                self.refused(store=store, says=says)
+                self.expect(store, pending=3)
+
+    def test_strangeVideos_areGivenUpAlone(self):
+        self.plan(*INSIDE, rows=[*self.small(3), *self.clips])
+        for line in self.work("--jobs", "1", code=3).splitlines():
+            self.assertNotIn("stopped", line)
+        self.expect(done=4, quarantined=3)
+        for row in self.lines("quarantine").values():
+            self.assertEqual((row["class"], row["exit"], row["attempts"]), ("input", 2, 1))
+            self.assertIn("outside the frame of 32x24", row["line"])
+
+    def test_twentyInARow_stopBeforeTheRestIsTried(self):
+        self.plan(*INSIDE, rows=[*self.small(25), *self.clips])
+        self.refused("--jobs", "1", says=" 22 tried")  # two more stood in the worker's queue
+        self.expect(pending=29)
+
+    def test_whatIsDoneInTheStore_tellsThatOptionsSuit(self):
+        self.plan(*INSIDE, "--unit-seconds", "0.01", rows=[*self.small(1), *self.clips[:2]])
+        self.refused("--unit", "00000000")
+        self.work("--unit", "00000001")
+        self.work("--unit", "00000000", code=3)
+        self.work(code=3)
+        self.expect(done=2, quarantined=1)
+
+    def test_stagedUnit_isToldByMarkersBesideItsPlan(self):
+        self.plan(*INSIDE, "--unit-seconds", "0.01", rows=[*self.small(1), *self.clips[:2]])
+        local, stage = self.folder / "staged-local", self.folder / "staged"
+        shutil.copytree(self.store / "plan", local / "plan")
+        lines = (local / "plan/units.jsonl").read_text().splitlines(keepends=True)
+        (local / "plan/units.jsonl").write_text(lines[0])
+        facts = json.loads((local / "plan/plan.json").read_text())
+        (local / "plan/plan.json").write_text(json.dumps({**facts, "units": 1, "items": 1, "in": 1}))
+        self.refused("--unit", "00000000", "--staging", stage, store=local)
+        self.work("--unit", "00000001")
+        shutil.copytree(self.store / "commits", local / "commits")
+        self.work("--unit", "00000000", "--staging", stage, store=local, code=3)
+        marker = json.loads((stage / "commits/00000000.json").read_text())
+        self.assertEqual(marker["classes"], {"input": 1})
+
+    def test_dumpOfAManifest_stopsLikewise(self):
+        done = saccade("dump", "--manifest", self.manifest(self.clips), "-o", self.store, "--backend", "cpu", "--vf", "nosuch")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"No such filter", done.stderr)
+        self.expect(pending=4)
+
+
+if __name__ == "__main__":
+    unittest.main()
