@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -20,8 +21,8 @@ from pysaccade._native._library import program
 from pysaccade.many import _check, _folded
 from pysaccade.many._catalog import commits_of, lines_of
 from pysaccade.many._inputs import is_fetched
-from pysaccade.many._manifest import LocalManifest, local_manifest
-from pysaccade.many._mirror import mirror
+from pysaccade.many._manifest import local_manifest
+from pysaccade.many._mirror import forget, mirror
 from pysaccade.many._native_work import DONE, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE
 from pysaccade.many._plan import Plan
 from pysaccade.many._run_units import pending_of, run_units, share_of
@@ -102,7 +103,7 @@ def _plan(options: argparse.Namespace, rest: list[str]) -> int:
                 local.create(f"plan/{name}", store.read(f"plan/{name}"))
         code, said, fault = _program_says(["plan", manifest.path, "-o", str(target), *rest], faults=True)
         if code == DONE and isinstance(store, LocalStore):
-            _name_manifest(store, manifest, folder)
+            _name_source(store, "manifest", "name", manifest.path, manifest.name, folder)
         elif code == DONE:
             _put_plan(local, store, "manifest", "name", manifest.name)
         sys.stdout.write(said.replace(str(local), str(store)))
@@ -110,11 +111,11 @@ def _plan(options: argparse.Namespace, rest: list[str]) -> int:
         return code
 
 
-def _name_manifest(store: LocalStore, manifest: LocalManifest, folder: Path) -> None:
-    """Have plan.json name the caller's manifest where the program read a copy."""
+def _name_source(store: LocalStore, of: str, member: str, copy: str, name: str, folder: Path) -> None:
+    """Have plan.json name what the caller named, where the program read a copy."""
     facts = json.loads(store.read("plan/plan.json"))
-    if facts["manifest"]["name"] == manifest.path != manifest.name:
-        facts["manifest"]["name"] = manifest.name
+    if facts.get(of, {}).get(member) == copy != name:
+        facts[of][member] = name
         draft = folder / "plan.json"
         draft.write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         store.upload(draft, "plan/plan.json")
@@ -135,8 +136,8 @@ def _put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) 
         if not _claim(store, mine["hash"]):
             raise _RefusedError(
                 USAGE,
-                f"{store}: another plan was begun there and is not whole yet ({_CLAIM}); take another STORE, or, where "
-                "nobody makes that plan any more, remove STORE/plan/",
+                f"-o {store}: another plan was begun there and is not whole yet ({_CLAIM}); choose another -o, or, "
+                "where nobody makes that plan any more, remove STORE/plan/",
             )
         for file in ("plan/items.jsonl", "plan/units.jsonl"):
             store.upload(local.path / file, file)
@@ -145,7 +146,7 @@ def _put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) 
     if other != mine["hash"]:
         raise _RefusedError(
             USAGE,
-            f"{store}: has another plan (its options or manifest differ); take another STORE, or the same options",
+            f"-o {store}: holds another plan; choose another -o",
         )
 
 
@@ -208,9 +209,10 @@ def _mirrored(command: str, *folders: str) -> Callable[[argparse.Namespace, list
         output = [] if options.output is None else ["-o", options.output]
         if isinstance(store, LocalStore):
             return _program([command, str(store.path), *output, *rest])
-        copy = mirror(Plan(store), *folders)
-        code, said, _ = _program_says([command, str(copy), *output, *rest])
+        with mirror(Plan(store), *folders) as copy:
+            code, said, fault = _program_says([command, str(copy), *output, *rest], faults=True)
         sys.stdout.write(said.replace(str(copy), str(store)))
+        sys.stderr.write(fault.replace(str(copy), str(store)))
         return code
 
     return run
@@ -222,16 +224,22 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
     if options.output is None:
         raise _RefusedError(USAGE, "retry: no STORE for what is to be tried again; write -o STORE2")
     target = open_store(options.output, options.storage_options)
-    source = store.path if isinstance(store, LocalStore) else mirror(Plan(store), "commits", "quarantine", items=True)
     if isinstance(target, LocalStore) and isinstance(store, LocalStore):
-        return _program(["retry", str(source), "-o", str(target.path), *rest])
-    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        local = Path(folder, "store")
-        code, said, _ = _program_says(["retry", str(source), "-o", str(local), *rest])
-        if code == DONE:
-            if (local / "plan").exists():  # else there is nothing to try again
-                _put_plan(LocalStore(local), target, "retry_of", "store", str(store))
-            sys.stdout.write(said.replace(str(local), str(target)).replace(str(source), str(store)))
+        return _program(["retry", str(store.path), "-o", str(target.path), *rest])
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.scratch)))
+        source = store.path if isinstance(store, LocalStore) else stack.enter_context(
+            mirror(Plan(store), "commits", "quarantine", items=True)
+        )  # fmt: skip
+        local = target if isinstance(target, LocalStore) else LocalStore(folder / "store")
+        code, said, fault = _program_says(["retry", str(source), "-o", str(local), *rest], faults=True)
+        if code == DONE and (local.path / "plan").exists():  # else there is nothing to try again
+            if isinstance(target, LocalStore):
+                _name_source(local, "retry_of", "store", str(source), str(store), folder)
+            else:
+                _put_plan(local, target, "retry_of", "store", str(store))
+        for stream, text in ((sys.stdout, said), (sys.stderr, fault)):
+            stream.write(text.replace(str(local), str(target)).replace(str(source), str(store)))
         return code
 
 
@@ -256,7 +264,7 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
     _nothing_else(rest)
     names = _check.orphans(Plan(store), _number("--older-than", options.older_than, 86400))
     store.remove(names)
-    print(f"{store}: {len(names)} orphans removed")
+    print(f"{store}: {len(names)} orphans removed{', and its copy on this machine' if forget(store) else ''}")
     return DONE
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from many_support import OPTIONS, work
+from many_support import OPTIONS, counts, make_clips, markers_of, work
 from pysaccade.many import _work
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import share_of
@@ -193,3 +194,68 @@ def test_shares_of_slurm_arrays_with_gaps_are_refused():
     whole = {"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_MAX": "40",
              "SLURM_ARRAY_TASK_STEP": "10", "SLURM_ARRAY_TASK_ID": "30"}  # fmt: skip
     assert [unit.name for unit in share_of(units, None, whole)] == ["00000002", "00000006"]
+
+
+def test_single_task_of_a_slurm_array_names_what_to_give():
+    units = [Unit(f"{number:08}", 0, 0, 1, 1.0) for number in range(8)]
+    alone = {"SLURM_ARRAY_TASK_COUNT": "1", "SLURM_ARRAY_TASK_MIN": "7", "SLURM_ARRAY_TASK_MAX": "7",
+             "SLURM_ARRAY_TASK_ID": "7"}  # fmt: skip
+    for shard in (None, "auto"):
+        with pytest.raises(ValueError, match=r"only task of its array.*--shard 7/N .*--shard 0/1 "):
+            share_of(units, shard, alone)
+    assert [unit.name for unit in share_of(units, "auto/8", alone)] == ["00000007"]
+    assert share_of(units, "0/1", alone) == units
+    with pytest.raises(ValueError, match="no share 7 of 4"):
+        share_of(units, "auto/4", alone)
+    part = {**alone, "SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "6"}
+    assert [unit.name for unit in share_of(units, "auto/8", part)] == ["00000007"]
+    first = {name: text.replace("7", "0") for name, text in alone.items()}
+    assert share_of(units, None, first) == units
+
+
+def test_pod_without_a_count_names_what_to_give():
+    for shard in (None, "auto"):
+        with pytest.raises(ValueError, match=r"JOB_COMPLETION_INDEX=0 .*--shard auto/N .*--shard 0/1 "):
+            share_of([], shard, {"JOB_COMPLETION_INDEX": "0"})
+
+
+def test_video_that_alone_refuses_the_options_ends_no_job(tmp_path: Path, ffmpeg: str):
+    clips = make_clips(ffmpeg, tmp_path / "in", 2)
+    small = tmp_path / "in/small.mp4"
+    subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=32x24:r=10:d=1", small], check=True)
+    rows = [{"uri": f"local://{path}", "duration": 9 - n, "key": path.stem} for n, path in enumerate([small, *clips])]
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    store = f"local://{tmp_path}/store"
+    work("plan", tmp_path / "m.jsonl", "-o", store, *OPTIONS, "--ignore", "140,80,8,8")
+    said = work("work", store, "--shard", "0/3", expect=[2]).stderr
+    assert "no video takes the plan's options" in said
+    assert "outside the frame of 32x24" in said
+    assert markers_of(tmp_path / "store") == []
+    work("work", store, "--shard", "1/3")
+    work("work", store, expect=[3])
+    assert counts(markers_of(tmp_path / "store")) == {"items": 3, "done": 2, "damaged": 0, "quarantined": 1}
+
+
+def test_retry_into_a_store_of_another_plan_names_the_option(tmp_path: Path):
+    (tmp_path / "none.mp4").write_text("no video\n" * 100)
+    (tmp_path / "list.txt").write_text(f"{tmp_path}/none.mp4\n")
+    (tmp_path / "other.txt").write_text("/other.mp4\n")
+    store, other = f"local://{tmp_path}/store", f"local://{tmp_path}/other"
+    work("plan", tmp_path / "list.txt", "-o", store, *OPTIONS)
+    work("work", store, expect=[3])
+    work("plan", tmp_path / "other.txt", "-o", other, *OPTIONS)
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    said = work("retry", store, "-o", other, expect=[2], **cache).stderr
+    assert said == f"saccade: -o {other}: holds another plan; choose another -o\n"
+    work("plan", tmp_path / "other.txt", "-o", tmp_path / "folder", *OPTIONS)
+    said = work("retry", store, "-o", tmp_path / "folder", expect=[2], **cache).stderr
+    assert said.endswith("choose another -o\n")
+    assert f"-o {tmp_path}/folder: holds" in said
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/letter.txt").write_text("dear")
+    said = work("retry", store, "-o", tmp_path / "mine", expect=[2], **cache).stderr
+    assert f"-o {tmp_path}/mine: the folder holds other things than a store" in said
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+    work("retry", store, "-o", tmp_path / "again", **cache)
+    assert json.loads((tmp_path / "again/plan/plan.json").read_text())["retry_of"]["store"] == store
+    assert lines_of(bucket(tmp_path / "again")) == [f"{tmp_path}/none.mp4"]
