@@ -129,7 +129,9 @@ DumpOutcome DumpRun::finish() {
 bool DumpRun::ends_by_chance() const {
   if (skipped() || writer_->failed() || interrupt_.requested() || regular_file(uri_).empty()) return false;
   const SessionFacts facts = session_->facts();
-  return facts.may_show_another() || facts.threads_matter();
+  const bool on_device = facts.info.hwdec != HwDecode::kNo;
+  if (on_device && options_.source.require_hwdec) return facts.may_show_another();
+  return facts.mended() && (on_device || facts.source.several_threads);
 }
 
 // The arrays first, then the decoder: what was sampled is on disk before anything waits for the source.
@@ -214,12 +216,17 @@ std::string interrupted_text(const std::string& directory, std::int64_t emission
 }
 
 Options over_again(const Options& options, const std::string& uri) {
-  spdlog::debug("{}: is damaged, and decoded over again: by one thread and a new decoder", masked_uri(uri));
+  spdlog::debug("{}: is damaged, and decoded over again", masked_uri(uri));
   Options again = options;
   again.dump.overwrite = true;
   again.dump.resume = false;
   again.source.new_decoders = true;
+  const bool tried = again.source.hwdec != HwDecode::kNo;
+  if (tried && again.source.require_hwdec) return again;
   again.source.threads = 1;
+  again.source.hwdec = HwDecode::kNo;
+  if (!tried) return again;
+  again.source.why_no_hwdec = "it is damaged, and what a GPU makes of damage depends on what its memory held before";
   return again;
 }
 

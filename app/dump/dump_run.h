@@ -78,9 +78,11 @@ class DumpRun {
 };
 
 // Note [Damage over again]
-// What comes of damage depends on how many threads FFmpeg has, which is a matter of the machine and of what runs beside
-// it, and on what a used decoder of the GPU's decoded before. A damaged input that can be read twice is decoded over
-// again, by one thread and by a new decoder. So its dump has the same bytes on every machine, alone or among many.
+// What FFmpeg makes of damage depends on how many threads it has, which is a matter of the machine and of what runs
+// beside it. What NVDEC makes of it depends on what its surfaces held before: also a new decoder's memory holds what
+// the process freed. So a damaged input that can be read twice is decoded over again, on the CPU by one thread, and its
+// dump has the same bytes on every machine, alone or among many. Where the GPU is required, a new decoder sees to it
+// that no whole picture of another video shows; more can't be done there.
 Options over_again(const Options& options, const std::string& uri);
 
 // All steps of one input, on the calling thread; over again where it is damaged.

@@ -78,7 +78,7 @@ class WithDevice(ClipTest):
                         content[place] ^= 0x5a
                 names.append(f"{number}-{clip.name}")
                 (inputs / names[-1]).write_bytes(content)
-        options = ("--backend", "cuda", "--require-hwdec", "--lattice", "uniform", "--lod", "1", "--every", "5", "--frames", "90")
+        options = ("--backend", "cuda", "--lattice", "uniform", "--lod", "1", "--every", "5", "--frames", "90")
         many = saccade("dump", *(inputs / name for name in names), "-o", self.folder / "many", "--jobs", "2", "--log-level",
                        "debug", *options, text=True)
         self.assertIn("decoders are kept, 2 at most", many.stderr)
@@ -87,10 +87,32 @@ class WithDevice(ClipTest):
             with self.subTest(input=name):
                 alone = self.folder / f"alone-{name}"
                 done = saccade("dump", inputs / name, "-o", alone, *options, text=True)
-                self.assertEqual("is damaged" in done.stderr, name[0] in "13", "concealed by the GPU, and said")
+                damaged = name[0] in "13"
+                self.assertEqual("is damaged" in done.stderr, damaged, "concealed by the GPU, and said")
                 found = self.folder / "many" / name
+                for folder in (alone, found):
+                    meta = load_json(folder, "meta")
+                    self.assertEqual((meta["hwdec"], "damaged" in meta.get("hwdec_reason", "")), ("no" if damaged else "cuda", damaged))
                 for array in ("patches", "index", "changed"):
                     np.testing.assert_array_equal(np.load(found / f"{array}.npy"), np.load(alone / f"{array}.npy"), array)
+
+    def test_damage_on_a_gpu_that_is_required(self):
+        """Decoded over again where its decoder had a past; there all frames are, and it is said."""
+        clip = min(self.clips, key=lambda path: path.stat().st_size)
+        content = bytearray(clip.read_bytes())
+        for place in np.random.default_rng(3).integers(len(content) // 20, len(content) // 8, 40):
+            content[place] ^= 0x5a
+        paths = [self.folder / f"required-{number}.mp4" for number in range(4)]
+        for path in paths[:3]:
+            path.write_bytes(clip.read_bytes())
+        paths[3].write_bytes(content)
+        options = ("--backend", "cuda", "--require-hwdec", "--frames", "90")
+        done = saccade("dump", *paths, "-o", self.folder / "required", "--jobs", "2", "--log-level", "debug", *options, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("required-3.mp4: is damaged, and decoded over again", done.stderr)
+        for path in paths:
+            out = self.folder / "required" / path.name
+            self.assertEqual((load_json(out, "manifest")["frames"], load_json(out, "meta")["hwdec"]), (90, "cuda"))
 
     def test_no_memory_left(self):
         """A device that others have filled: exit 69, naming the call; nothing half made."""
