@@ -85,20 +85,25 @@ def commits_of(store: Store) -> dict[str, str]:
 
 
 def lines_of(store: Store, plan: str, commits: list[str]) -> Iterator[dict[str, Any]]:
-    """The lines of the index parts that these markers name, in the markers' order."""
+    """The lines of the index parts that these markers name, in the markers' order.
+
+    They have two members more, from their marker: "shard_bytes" and "shard_sha256".
+    """
     for at in range(0, len(commits), _PARTS_AT_ONCE):
         markers = markers_of(store, plan, commits[at : at + _PARTS_AT_ONCE])
-        parts = [marker["index"] for marker in markers if marker["index"] is not None]
+        done = [marker for marker in markers if marker["index"] is not None]
+        parts = [marker["index"] for marker in done]
         try:
             contents = store.read_many(part["name"] for part in parts)
         except FileNotFoundError as error:
             raise InputError(f"{store}: {error}: a marker names this file; run `saccade verify`") from None
-        for part in parts:
+        for part, marker in zip(parts, done, strict=True):
+            shard = {f"shard_{name}": marker["shard"][name] for name in ("bytes", "sha256")}
             where, content = f"{store}/{part['name']}", contents[part["name"]]
             if len(content) != part["bytes"]:
                 raise InputError(f"{where}: {len(content)} bytes where its marker has {part['bytes']}; it is damaged")
             for line in content.splitlines():
-                yield _object(where, line)
+                yield _object(where, line) | shard
 
 
 def markers_of(store: Store, plan: str, commits: Iterable[str]) -> list[dict[str, Any]]:

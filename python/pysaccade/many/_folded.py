@@ -49,10 +49,9 @@ def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any
 
 
 def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: Path) -> int:
-    """Write the lines of index parts as a Parquet file and give their number.
+    """Write the lines of index parts as a Parquet file and give their number. docs/SCALE.md has the columns.
 
-    `members` become columns: offset and bytes of all of a video's members together, and of each one. Checksums stay in
-    the parts.
+    `members` become columns: offset and bytes of all of a video's members together; offset, bytes and SHA-256 of each.
     """
     try:
         import pyarrow as pa
@@ -61,7 +60,8 @@ def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: P
         raise UnavailableError("the folded index needs pyarrow: pip install 'pysaccade[buckets]'") from None
     schema = _schema(pa).with_metadata({_PLAN: plan, _UNITS: json.dumps(units)})
     count = 0
-    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+    alike = [name for name in schema.names if not name.endswith("_sha256") or name == "shard_sha256"]
+    with pq.ParquetWriter(target, schema, compression="zstd", use_dictionary=alike) as writer:
         rows: list[dict[str, Any]] = []
         for line in lines:
             rows.append(_row(line))
@@ -76,11 +76,12 @@ def _schema(pa: Any) -> Any:
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     fields = {"key": text, "uri": text, "start": real, "end": real, "stream": whole, "row": whole, "piece": whole,
               "pieces": whole, "media_s": real, "extra": text, "unit": text, "shard": text, "damaged": pa.bool_(),
-              "damage": text, "emissions": pa.int32(), "frames": whole, "patches": pa.int32(), "patch_size": pa.int32(),
-              "dtype": text, "width_px": pa.int32(), "height_px": pa.int32(), "offset": whole,
-              "bytes": whole}  # fmt: skip
+              "damage": text, "emissions": pa.int32(), "frames": whole, "seconds": real, "patches": pa.int32(),
+              "patch_size": pa.int32(), "dtype": text, "width_px": pa.int32(), "height_px": pa.int32(),
+              "shard_bytes": whole, "shard_sha256": text, "offset": whole, "bytes": whole}  # fmt: skip
     for member in MEMBERS:
-        fields |= {f"{_column(member)}_offset": whole, f"{_column(member)}_bytes": whole}
+        name = _column(member)
+        fields |= {f"{name}_offset": whole, f"{name}_bytes": whole, f"{name}_sha256": text}
     return pa.schema(list(fields.items()))
 
 
@@ -93,5 +94,5 @@ def _row(line: dict[str, Any]) -> dict[str, Any]:
     row["extra"] = json.dumps(line["extra"], ensure_ascii=False)
     row["offset"], row["bytes"] = extent(line)
     for member, where in line["members"].items():
-        row[f"{_column(member)}_offset"], row[f"{_column(member)}_bytes"] = where["offset"], where["bytes"]
+        row |= {f"{_column(member)}_{name}": value for name, value in where.items()}
     return row

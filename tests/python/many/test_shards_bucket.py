@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,31 @@ def test_folded_index_says_what_the_parts_say(tmp_path: Path, monkeypatch: pytes
     after = _catalog.read_catalog(store, require_complete=True)
     for name, value in vars(before).items():
         assert str(getattr(after, name)) == str(value)
+
+
+def test_folded_index_has_all_that_the_lines_have(tmp_path: Path):
+    pq = import_or_skip("pyarrow.parquet")
+    made = small_store(tmp_path / "s")
+    fold(open_store(made.path), made.path / _folded.NAME)
+    rows = {row["key"]: row for row in pq.read_table(made.path / _folded.NAME).to_pylist()}
+    for part in (made.path / "index").iterdir():
+        for text in part.read_text().splitlines():
+            line = json.loads(text)
+            row = rows.pop(line["key"])
+            members = line.pop("members")
+            assert json.loads(row.pop("extra")) == line.pop("extra")
+            assert {name: row.pop(name) for name in line} == line
+            shard = (made.path / line["shard"]).read_bytes()
+            assert (row.pop("shard_bytes"), row.pop("shard_sha256")) == (len(shard), sha256(shard).hexdigest())
+            whole = shard[row["offset"] : row.pop("offset") + row.pop("bytes")]
+            for kind, member in members.items():
+                name = kind.removesuffix(".npy")
+                assert {fact: row.pop(f"{name}_{fact}") for fact in ("offset", "bytes", "sha256")} == member
+                content = shard[member["offset"] : member["offset"] + member["bytes"]]
+                assert content in whole
+                assert sha256(content).hexdigest() == member["sha256"]
+            assert row == {}
+    assert rows == {}
 
 
 def test_units_that_came_later_are_read_from_their_parts(tmp_path: Path):

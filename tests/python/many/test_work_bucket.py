@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import signal
 import subprocess
@@ -105,6 +106,10 @@ def test_plan_and_work_in_a_bucket_make_what_a_plain_run_makes(job: Job, tmp_pat
     rows = pq.read_table(f"{BUCKET}/whole/index.parquet", filesystem=file_system(job.s3)).to_pylist()
     assert sorted(row["key"] for row in rows) == [f"clip{i:02}" for i in range(CLIPS)]
     assert json.loads(rows[0]["extra"]) == {"caption": f"of {rows[0]['key']}.mp4"}
+    assert {row["seconds"] for row in rows} == {0.9}  # from the first frame to the last
+    assert {row["shard_sha256"] for row in rows} == {
+        hashlib.sha256(data).hexdigest() for name, data in content.items() if name.startswith("shards/")
+    }
 
 
 def test_shares_and_another_engine_finish_one_job(job: Job):

@@ -94,7 +94,7 @@ class HandMade:
             {"key": key, "uri": f"/videos/{key}.mp4", "start": 0, "end": None, "stream": None, "row": number,
              "piece": 0, "pieces": 1, "media_s": 1.5, "extra": {"caption": f"of {key}"}, "unit": unit,
              "shard": shard["name"],
-             "damaged": key in damaged, "damage": "", "emissions": len(arrays["index"]), "frames": 9,
+             "damaged": key in damaged, "damage": "", "emissions": len(arrays["index"]), "frames": 9, "seconds": 1.25,
              "patches": arrays["patches"].shape[1], "patch_size": 4, "dtype": "u8", "width_px": SIZE[1],
              "height_px": SIZE[0], "members": where[key]}
             for key, arrays in videos.items()
