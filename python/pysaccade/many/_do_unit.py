@@ -22,6 +22,7 @@ from pysaccade.many._store import LocalStore, Store
 _TRIES = 4
 _PAUSE_S = 1.0
 _MARKERS_AT_ONCE = 256
+_REFUSED = "no video takes the plan's options"  # as the program says it
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Outcome:
     marker: dict[str, Any] | None
     code: int = DONE
     line: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """No video of it took the plan's options: they are wrong, or it is strange, which other units tell."""
+        return self.marker is None and self.code == USAGE and _REFUSED in self.line
 
 
 class UnitWork:
@@ -84,11 +90,11 @@ class UnitWork:
                 return
             local, staged = (os.fspath(self._place / name) for name in ("local", "staged"))
             command = ["work", local, "--staging", staged, *self._arguments]
-            code, line = run(command)
-            if code == USAGE and self._options_suit():
-                code, line = run(command)
-            if code not in (DONE, PARTIAL):
-                self._outcome = Outcome(self._unit.name, None, code, line)
+            ended = Outcome(self._unit.name, None, *run(command))
+            if ended.refused and self._options_suit():
+                ended = Outcome(self._unit.name, None, *run(command))
+            if ended.code not in (DONE, PARTIAL):
+                self._outcome = ended
 
     def _options_suit(self) -> bool:
         """Whether a video of the plan is done; then the program is told so by its unit's marker."""

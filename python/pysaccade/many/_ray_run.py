@@ -27,6 +27,7 @@ except ModuleNotFoundError as error:
 
 _LOOK_S = 2.0
 _GRACE_S = 30.0
+_MOST_REFUSED = 20  # units; most are in flight already when the first one ends
 _PLACES_EACH_S = 10.0
 
 
@@ -156,6 +157,8 @@ class _Runner:
         self._placed: collections.Counter[str] = collections.Counter()
         self._in_flight: dict[Any, tuple[Unit, str | None]] = {}
         self._left: list[str] = []
+        self._refused: list[tuple[Unit, Outcome]] = []  # left for the end, when others tell whether options suit
+        self._most_refused = _MOST_REFUSED
         self._slots: dict[str, int] = {}
         self._looked_s = -_PLACES_EACH_S
         self._told = False
@@ -170,8 +173,10 @@ class _Runner:
             raise
 
     def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
-        while self._waiting or self._in_flight:
+        while self._waiting or self._in_flight or self._refused:
             interrupts.check()
+            if not self._waiting and not self._in_flight and (stop := self._decide_refused()) is not None:
+                return stop
             self._look()
             if self._nodes.all_left_out():
                 return self._stop(UNAVAILABLE, "no node is left that has not lost its device")
@@ -230,6 +235,9 @@ class _Runner:
             why = self._tally.why_stop()
             return None if why is None else (STOPPED, why)
         why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
+        if outcome.refused and len(self._refused) < self._most_refused:
+            self._refused.append((unit, outcome))
+            return None
         if outcome.code == UNAVAILABLE:
             self._placed[unit.name] -= 1  # it was not the unit's
             if self._nodes.lost_a_device(node):
@@ -241,6 +249,15 @@ class _Runner:
             self._again(unit, why)
             return None
         return outcome.code, why
+
+    def _decide_refused(self) -> tuple[int, str] | None:
+        """Place units again that refused the plan's options, once others have taken them; where none has, stop."""
+        unit, outcome = self._refused[0]
+        if not self._tally.done + self._tally.damaged:
+            return outcome.code, f"unit {unit.name}: {outcome.line}"
+        self._waiting.extend(unit for unit, _ in self._refused)
+        self._refused, self._most_refused = [], 0
+        return None
 
     def _again(self, unit: Unit, why: str) -> None:
         if self._placed[unit.name] < self._attempts:

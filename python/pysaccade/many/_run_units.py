@@ -6,7 +6,7 @@ import collections
 import concurrent.futures
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pysaccade.many._tally import Tally
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _AUTO = re.compile(r"auto(/\d+)?")
+_MOST_REFUSED = 2  # units that are left for the end: the inputs of each are fetched
 
 
 def share_of(units: Sequence[Unit], shard: str | None, environment: Mapping[str, str] = os.environ) -> list[Unit]:
@@ -106,10 +107,30 @@ def run_units(
     plan: Plan, units: Sequence[Unit], folder: Path, tally: Tally, *, engine: str, arguments: Sequence[str],
     input_options: Any = None,
 ) -> tuple[int, str]:  # fmt: skip
-    """Do units in their order; gives an exit code of docs/SCALE.md, and why it stopped early, else ""."""
-    works = (
-        UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options) for unit in units
-    )
+    """Do units in their order; gives an exit code of docs/SCALE.md, and why it stopped early, else "".
+
+    Units that refuse the plan's options are left for the end: once a video has taken them it is their videos' fault.
+    """
+
+    def do(some: Sequence[Unit], most_refused: int) -> tuple[int, str] | list[Outcome]:
+        works = (UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
+                 for unit in some)  # fmt: skip
+        return _in_order(works, tally, most_refused)
+
+    ended = do(units, _MOST_REFUSED)
+    if isinstance(ended, list) and ended:
+        if not tally.done + tally.damaged:
+            return ended[0].code, f"unit {ended[0].unit}: {ended[0].line}"
+        names = {outcome.unit for outcome in ended}
+        ended = do([unit for unit in units if unit.name in names], 0)
+    if not isinstance(ended, list):
+        return ended
+    return (PARTIAL if tally.damaged or tally.quarantined else DONE), ""
+
+
+def _in_order(works: Iterator[UnitWork], tally: Tally, most_refused: int) -> tuple[int, str] | list[Outcome]:
+    """Do all; gives code and line where it stopped early, else what was refused."""
+    refused: list[Outcome] = []
     finishing: collections.deque[concurrent.futures.Future[Outcome]] = collections.deque()
     with concurrent.futures.ThreadPoolExecutor(1) as before, concurrent.futures.ThreadPoolExecutor(1) as behind:
         following = _prepared(before, works)
@@ -119,12 +140,16 @@ def run_units(
             work.compute()
             finishing.append(behind.submit(work.finish))
             while finishing and (len(finishing) > 1 or finishing[0].done() or following is None):
-                stop = _count(finishing.popleft().result(), tally)
+                outcome = finishing.popleft().result()
+                if outcome.refused and len(refused) < most_refused:
+                    refused.append(outcome)
+                    continue
+                stop = _count(outcome, tally)
                 if stop is not None:
                     if following is not None:
                         following.cancel()
                     return stop
-    return (PARTIAL if tally.damaged or tally.quarantined else DONE), ""
+    return refused
 
 
 def _prepared(threads: concurrent.futures.Executor, works: Any) -> concurrent.futures.Future[UnitWork] | None:

@@ -226,7 +226,8 @@ def test_video_that_alone_refuses_the_options_ends_no_job(tmp_path: Path, ffmpeg
     rows = [{"uri": f"local://{path}", "duration": 9 - n, "key": path.stem} for n, path in enumerate([small, *clips])]
     (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     store = f"local://{tmp_path}/store"
-    work("plan", tmp_path / "m.jsonl", "-o", store, *OPTIONS, "--ignore", "140,80,8,8")
+    options = [*OPTIONS, "--ignore", "140,80,8,8"]
+    work("plan", tmp_path / "m.jsonl", "-o", store, *options)
     said = work("work", store, "--shard", "0/3", expect=[2]).stderr
     assert "no video takes the plan's options" in said
     assert "outside the frame of 32x24" in said
@@ -234,6 +235,19 @@ def test_video_that_alone_refuses_the_options_ends_no_job(tmp_path: Path, ffmpeg
     work("work", store, "--shard", "1/3")
     work("work", store, expect=[3])
     assert counts(markers_of(tmp_path / "store")) == {"items": 3, "done": 2, "damaged": 0, "quarantined": 1}
+    work("plan", tmp_path / "m.jsonl", "-o", f"local://{tmp_path}/whole", *options)
+    work("work", f"local://{tmp_path}/whole", expect=[3])
+    assert counts(markers_of(tmp_path / "whole")) == {"items": 3, "done": 2, "damaged": 0, "quarantined": 1}
+
+
+def test_options_that_no_video_takes_end_the_job_with_one_line(tmp_path: Path, ffmpeg: str):
+    clips = make_clips(ffmpeg, tmp_path / "in", 4)
+    (tmp_path / "list.txt").write_text("".join(f"local://{path}\n" for path in clips))
+    store = f"local://{tmp_path}/store"
+    work("plan", tmp_path / "list.txt", "-o", store, "--unit-seconds", "0.1", "--backend", "cpu", "--vf", "x")
+    (line,) = work("work", store, "--progress", "none", expect=[2]).stderr.splitlines()
+    assert "No such filter: 'x'" in line
+    assert markers_of(tmp_path / "store") == []
 
 
 def test_retry_into_a_store_of_another_plan_names_the_option(tmp_path: Path):

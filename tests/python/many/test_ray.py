@@ -180,6 +180,20 @@ def test_what_is_wrong_with_the_run_stops_it(rig: Rig, job: Job, tmp_path: Path)
     assert "unknown option" in ended(rig.run(job.plan("wrong"), "--no-such-option", "3"), 2)
 
 
+def test_options_that_some_or_all_videos_refuse(rig: Rig, job: Job, ffmpeg: str, tmp_path: Path):
+    small = tmp_path / "small.mp4"
+    subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=32x24:r=10:d=1", small], check=True)
+    rows = [json.loads(line) for line in job.manifest.read_text().splitlines()[:4]]
+    rows.append({"uri": str(small), "duration": 9, "key": "small"})  # planned first, alone in its unit
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name, ignored in (("some", "140,80,8,8"), ("all", "1000,1000,8,8")):
+        work("plan", tmp_path / "m.jsonl", "-o", tmp_path / name, *OPTIONS, "--ignore", ignored)
+    ended(rig.run(tmp_path / "some"), 3)
+    assert counts(markers_of(tmp_path / "some")) == {"items": 5, "done": 4, "damaged": 0, "quarantined": 1}
+    assert "no video takes the plan's options" in ended(rig.run(tmp_path / "all"), 2)
+    assert markers_of(tmp_path / "all") == []
+
+
 COMPOSED = """if True:
     import json, sys
     import numpy as np, ray
