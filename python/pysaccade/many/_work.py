@@ -25,13 +25,13 @@ from pysaccade.many._manifest import local_manifest
 from pysaccade.many._mirror import forget, mirror
 from pysaccade.many._native_work import DONE, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE
 from pysaccade.many._plan import Plan
+from pysaccade.many._put_plan import RefusedError, hash_there, name_source, put_plan
 from pysaccade.many._run_units import pending_of, run_units, share_of
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import LocalStore, Store, open_store
+from pysaccade.many._store import LocalStore, open_store
 from pysaccade.many._tally import Tally
 
 _CHUNK_BYTES = 16 << 20
-_CLAIM = "plan/claim.json"
 _SCHEME = re.compile(rb'"uri":"([A-Za-z][A-Za-z0-9+.-]*)://')
 _HELP = """\
 The commands `plan`, `work`, `status`, `verify`, `gc` and `retry` of `saccade`, with the same options, where STORE or
@@ -46,14 +46,6 @@ inputs lie in a bucket ("s3://bucket/prefix", by fsspec), or the manifest is Par
 --storage-options JSON of fsspec's file system, such as '{"endpoint_url": "http://..."}'; the environment is heeded, too
 Other options are the program's (docs/OPTIONS.md). docs/SCALE.md has the rest.
 """
-
-
-class _RefusedError(Exception):
-    """Ends the command with a code and a line."""
-
-    def __init__(self, code: int, line: str) -> None:
-        super().__init__(line)
-        self.code = code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, rest = parser.parse_known_args(given)
     try:
         return _COMMANDS[options.command](options, rest)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         code, line = refused.code, str(refused)
     except InputError as error:
         code, line = USAGE, str(error)
@@ -92,70 +84,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _plan(options: argparse.Namespace, rest: list[str]) -> int:
     if options.output is None:
-        raise _RefusedError(USAGE, "plan: no STORE; write -o STORE")
+        raise RefusedError(USAGE, "plan: no STORE; write -o STORE")
     store = open_store(options.output, options.storage_options)
     with Scratch(options.scratch) as folder:
         manifest = local_manifest(options.first, folder, options.storage_options)
         local = LocalStore(folder / "store")
         target = store.path if isinstance(store, LocalStore) else local.path
-        if target == local.path and _hash_there(store) is not None:  # the program compares, and says what differs
+        if target == local.path and hash_there(store) is not None:  # the program compares, and says what differs
             for name in ("units.jsonl", "plan.json"):
                 local.create(f"plan/{name}", store.read(f"plan/{name}"))
         code, said, fault = _program_says(["plan", manifest.path, "-o", str(target), *rest], faults=True)
         if code == DONE and isinstance(store, LocalStore):
-            _name_source(store, "manifest", "name", manifest.path, manifest.name, folder)
+            name_source(store, "manifest", "name", manifest.path, manifest.name, folder)
         elif code == DONE:
-            _put_plan(local, store, "manifest", "name", manifest.name)
+            put_plan(local, store, "manifest", "name", manifest.name)
         sys.stdout.write(said.replace(str(local), str(store)))
         sys.stderr.write(manifest.renamed(fault).replace(str(local), str(store)))
         return code
-
-
-def _name_source(store: LocalStore, of: str, member: str, copy: str, name: str, folder: Path) -> None:
-    """Have plan.json name what the caller named, where the program read a copy."""
-    facts = json.loads(store.read("plan/plan.json"))
-    if facts.get(of, {}).get(member) == copy != name:
-        facts[of][member] = name
-        draft = folder / "plan.json"
-        draft.write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        store.upload(draft, "plan/plan.json")
-
-
-def _claim(store: Store, mine: str) -> bool:
-    """Whether the plan of this hash is the one that may be uploaded: the first that asked, also when it asks again."""
-    store.create(_CLAIM, (json.dumps({"hash": mine}) + "\n").encode())
-    claimed: str = json.loads(store.read(_CLAIM))["hash"]
-    return claimed == mine
-
-
-def _put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) -> None:
-    """Upload a plan; plan.json last, since it alone says that the plan is whole. `name`: instead of a local copy's."""
-    mine = json.loads(local.read("plan/plan.json"))
-    mine[of][member] = name
-    if (other := _hash_there(store)) is None:
-        if not _claim(store, mine["hash"]):
-            raise _RefusedError(
-                USAGE,
-                f"-o {store}: another plan was begun there and is not whole yet ({_CLAIM}); choose another -o, or, "
-                "where nobody makes that plan any more, remove STORE/plan/",
-            )
-        for file in ("plan/items.jsonl", "plan/units.jsonl"):
-            store.upload(local.path / file, file)
-        store.create("plan/plan.json", (json.dumps(mine, ensure_ascii=False, indent=1) + "\n").encode())
-        other = _hash_there(store)
-    if other != mine["hash"]:
-        raise _RefusedError(
-            USAGE,
-            f"-o {store}: holds another plan; choose another -o",
-        )
-
-
-def _hash_there(store: Store) -> str | None:
-    try:
-        found: str = json.loads(store.read("plan/plan.json"))["hash"]
-    except FileNotFoundError:
-        return None
-    return found
 
 
 def _work(options: argparse.Namespace, rest: list[str]) -> int:
@@ -180,7 +125,7 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
     if code != USAGE:
         tally.say(last=True)
     if why:
-        raise _RefusedError(code, f"{store}: {why}")
+        raise RefusedError(code, f"{store}: {why}")
     return code
 
 
@@ -222,7 +167,7 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
     """Quarantine becomes a plan in another store, which may be a bucket, too."""
     store = open_store(options.first, options.storage_options)
     if options.output is None:
-        raise _RefusedError(USAGE, "retry: no STORE for what is to be tried again; write -o STORE2")
+        raise RefusedError(USAGE, "retry: no STORE for what is to be tried again; write -o STORE2")
     target = open_store(options.output, options.storage_options)
     if isinstance(target, LocalStore) and isinstance(store, LocalStore):
         return _program(["retry", str(store.path), "-o", str(target.path), *rest])
@@ -235,9 +180,9 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
         code, said, fault = _program_says(["retry", str(source), "-o", str(local), *rest], faults=True)
         if code == DONE and (local.path / "plan").exists():  # else there is nothing to try again
             if isinstance(target, LocalStore):
-                _name_source(local, "retry_of", "store", str(source), str(store), folder)
+                name_source(local, "retry_of", "store", str(source), str(store), folder)
             else:
-                _put_plan(local, target, "retry_of", "store", str(store))
+                put_plan(local, target, "retry_of", "store", str(store))
         for stream, text in ((sys.stdout, said), (sys.stderr, fault)):
             stream.write(text.replace(str(local), str(target)).replace(str(source), str(store)))
         return code
@@ -285,12 +230,12 @@ def _number(option: str, text: str | None, default: float) -> float:
     try:
         return default if text is None else float(text)
     except ValueError:
-        raise _RefusedError(USAGE, f"{option} {text}: is not a number") from None
+        raise RefusedError(USAGE, f"{option} {text}: is not a number") from None
 
 
 def _nothing_else(rest: list[str]) -> None:
     if rest:
-        raise _RefusedError(USAGE, f"{rest[0]}: unknown option here; see python -m pysaccade.work --help")
+        raise RefusedError(USAGE, f"{rest[0]}: unknown option here; see python -m pysaccade.work --help")
 
 
 def _program(arguments: list[str]) -> int:

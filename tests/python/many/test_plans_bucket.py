@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from many_support import OPTIONS, counts, make_clips, markers_of, work
-from pysaccade.many import _work
+from pysaccade.many import _put_plan
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import share_of
 from pysaccade.many._store import BucketStore, LocalStore, open_store
@@ -35,7 +35,7 @@ def bucket(path: Path) -> BucketStore:
 
 
 def put(local: LocalStore, store: BucketStore) -> None:
-    _work._put_plan(local, store, "manifest", "name", "list.txt")
+    _put_plan.put_plan(local, store, "manifest", "name", "list.txt")
 
 
 def lines_of(store: BucketStore) -> list[str]:
@@ -67,7 +67,7 @@ def test_two_planners_at_once_make_one_whole_plan(tmp_path: Path, moment: str):
     def plan(local: LocalStore, where: BucketStore) -> None:
         try:
             put(local, where)
-        except _work._RefusedError as refused:
+        except _put_plan.RefusedError as refused:
             refusals.append((refused.code, "another plan" in str(refused)))
         else:
             ended.append(local)
@@ -89,7 +89,7 @@ def test_planner_that_died_goes_on_by_the_same_command_alone(tmp_path: Path):
     store.between("plan/plan.json", die)
     with pytest.raises(KeyboardInterrupt):
         put(mine, store)
-    with pytest.raises(_work._RefusedError, match=r"another plan was begun there .*claim\.json.*remove STORE/plan/"):
+    with pytest.raises(_put_plan.RefusedError, match=r"another plan was begun there .*claim\.json.*remove STORE/plan/"):
         put(other, bucket(tmp_path / "store"))
     put(mine, bucket(tmp_path / "store"))
     Plan(bucket(tmp_path / "store")).check_content()
