@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "gpu/nvdec_caps.h"
+#include "gpu/nvdec/nvdec_caps.h"
 #include "kernels/cpu/simd_ops.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/source/ffmpeg/hardware.h"

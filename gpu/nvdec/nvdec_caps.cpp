@@ -1,4 +1,4 @@
-#include "gpu/nvdec_caps.h"
+#include "gpu/nvdec/nvdec_caps.h"
 
 #if __has_include(<ffnvcodec/dynlink_loader.h>)
 #include <ffnvcodec/dynlink_loader.h>
