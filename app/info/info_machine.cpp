@@ -112,7 +112,7 @@ std::vector<Availability> backends() {
 }
 
 std::vector<Availability> hardware_decoders() {
-  const std::string why_not = why_no_cuda_decoding();
+  const std::string why_not = why_no_decoding(HwDecode::kCuda);
   if (!why_not.empty()) return {{"cuda", false, why_not}};
   const NvdecStatus nvdec = query_nvdec();
   if (!nvdec.error.empty()) {

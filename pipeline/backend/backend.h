@@ -9,6 +9,7 @@
 #include "kernels/texture.h"
 #include "kernels/upload_planner.h"
 #include "pipeline/log.h"
+#include "pipeline/source/frame/stream_info.h"
 
 namespace saccade {
 
@@ -53,10 +54,10 @@ std::unique_ptr<Texture> make_texture(const BackendConfig& config, const Pyramid
 
 // What a backend can do, built in or not.
 struct BackendTraits {
-  bool draws = false;       // OpenGL can draw its textures: the viewer's
-  bool uploads = false;     // frames reach it by one of several ways: UploadPath
-  bool decodes = false;     // frames can be decoded on the device that has the texture
-  bool any_thread = false;  // its textures belong to no thread, but where they are OpenGL's (UploadPath::kPbo)
+  bool draws = false;                // OpenGL can draw its textures: the viewer's
+  bool uploads = false;              // frames reach it by one of several ways: UploadPath
+  bool any_thread = false;           // its textures belong to no thread, but where they are OpenGL's (UploadPath::kPbo)
+  HwDecode decoder = HwDecode::kNo;  // what decodes frames on the device that has the texture
 };
 const BackendTraits& traits(Backend backend);
 const BackendTraits* traits_of(std::string_view asked);  // by its name; null: none has it, as "auto"
@@ -74,7 +75,8 @@ struct BackendRow {
 };
 // The traits of those that a build may leave out.
 inline constexpr BackendTraits kGlTraits{.draws = true, .uploads = true};
-inline constexpr BackendTraits kCudaTraits{.draws = true, .uploads = true, .decodes = true, .any_thread = true};
+inline constexpr BackendTraits kCudaTraits{
+    .draws = true, .uploads = true, .any_thread = true, .decoder = HwDecode::kCuda};
 extern const BackendRow kCpuRow;
 extern const BackendRow kGlRow;
 extern const BackendRow kCudaRow;

@@ -54,25 +54,27 @@ void settle_decoder(StreamOptions& options) {
   options.source.hwdec = HwDecode::kNo;
   options.source.why_no_hwdec.clear();
   options.source.require_hwdec = options.source.keep_on_device = false;
-  const bool on_device = traits(options.pipeline.backend).decodes;
-  const bool asked = options.hwdec == HwDecode::kCuda || options.require_hwdec;
-  if (options.hwdec == HwDecode::kNo || (!asked && !on_device)) return;
+  const HwDecode of_backend = traits(options.pipeline.backend).decoder;
+  const bool named = options.hwdec && options.hwdec != HwDecode::kNo;
+  const bool asked = named || options.require_hwdec;
+  if (options.hwdec == HwDecode::kNo || (!asked && of_backend == HwDecode::kNo)) return;
   if (!asked && !options.source.filters.empty()) {
     options.source.why_no_hwdec = "filters need the frames on the host";
     return;
   }
-  const std::string why_not = why_no_cuda_decoding(options.source.device);
+  const HwDecode wanted = named ? *options.hwdec : of_backend != HwDecode::kNo ? of_backend : kAnyHwDecode;
+  const std::string why_not = why_no_decoding(wanted, options.source.device);
   if (asked && !why_not.empty()) {
-    throw UnavailableError(fmt::format("{}: {}", options.require_hwdec ? "require-hwdec" : "hwdec cuda", why_not),
-                           Hint::kCpuDecoding);
+    const OfOption option = options.require_hwdec ? OfOption("require-hwdec") : OfOption("hwdec", name(wanted));
+    throw UnavailableError(option, why_not, Hint::kCpuDecoding);
   }
   if (!why_not.empty()) {
     options.source.why_no_hwdec = why_not;
     return;
   }
-  options.source.hwdec = HwDecode::kCuda;
+  options.source.hwdec = wanted;
   options.source.require_hwdec = options.require_hwdec;
-  options.source.keep_on_device = on_device;
+  options.source.keep_on_device = wanted == of_backend;
 }
 
 }  // namespace

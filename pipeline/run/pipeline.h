@@ -31,7 +31,7 @@ struct EmitPolicy {
 };
 
 struct PipelineConfig {
-  Backend backend = Backend::kCpu;
+  Backend backend{};  // the plain one
   int levels = kDefaultLevels;
   DiffConfig diff;
   LatticeConfig lattice;

@@ -71,7 +71,7 @@ struct SessionFacts {
   QueuePolicy policy = QueuePolicy::kBlock;
   std::size_t queue_capacity = 0;
   QueueCounters queue;
-  Backend backend = Backend::kCpu;
+  Backend backend{};
   PipelineCounters pipeline;
   std::size_t patches = 0;                             // N; 0 before start()
   std::vector<Stage> stages;                           // that ran: decode, wait, then the pipeline's, in order

@@ -47,7 +47,7 @@ MAY_USE = {
     "pipeline/gaze/novelty": ("kernels", "kernels/cpu", "pipeline/gaze"),
     "pipeline/gaze/recorded": ("pipeline",),
     "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/nvdec", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",
-                         "kernels/cuda", "kernels/interop", "pipeline"),
+                         "kernels/cuda", "kernels/interop", "pipeline", "pipeline/source/frame"),
     "pipeline/run/changed": ("kernels/shared", "kernels", "pipeline/gaze"),
     "pipeline/run": ("gpu", "kernels", "pipeline", "pipeline/source/frame", "pipeline/source", "pipeline/gaze",
                      "pipeline/backend", "pipeline/run/changed"),
@@ -232,6 +232,14 @@ class Layering(unittest.TestCase):
         for path in paths:
             for _, name in INCLUDE.findall((repository.ROOT / path).read_text(encoding="utf-8")):
                 self.assertRegex(name, r"^(saccade/saccade\.h|[a-z_]+(\.h)?)$", path)
+
+    def test_the_pipeline_knows_no_backend_by_name(self):
+        """A backend and the decoder that goes with it are named where they are made: in their own rooms, and by sources."""
+        named = re.compile(r"\bBackend::k\w+|\bHwDecode::k(?!No\b)\w+|\w*[a-z]_cuda_\w+\(")
+        found = [f"{path}: {hit}" for path in repository.files(repository.ROOT, ("pipeline",))
+                 if not path.as_posix().startswith(("pipeline/backend/", "pipeline/source/"))
+                 for hit in named.findall((repository.ROOT / path).read_text(encoding="utf-8"))]
+        self.assertEqual(found, [])
 
     def test_every_layer_is_seen(self):
         seen = {path.parts[0] for path in repository.files(repository.ROOT, LAYERS)}

@@ -17,11 +17,12 @@ OptionTexts pinned(const Options& options) {
   const bool named = options.backend != kAutoBackend;
   if (!named) resolve(resolved, StreamUse::kRun);
   const std::string backend = named ? options.backend : name(resolved.pipeline.backend);
-  const bool on_device = backend == name(Backend::kCuda) && options.source.filters.empty();
+  const BackendTraits* traits = traits_of(backend);
+  const HwDecode decoder = traits != nullptr && options.source.filters.empty() ? traits->decoder : HwDecode::kNo;
   OptionTexts texts;
   for (auto [key, text] : options.in_force) {
     if (key == "backend") text = backend;
-    if (key == "hwdec" && text == "auto") text = name(on_device ? HwDecode::kCuda : HwDecode::kNo);
+    if (key == "hwdec" && text == "auto") text = name(decoder);
     texts.emplace_back(key, text);
   }
   return texts;

@@ -154,7 +154,9 @@ bool decodes_on_device(const AVCodec& codec) {
 
 }  // namespace
 
-std::string why_no_cuda_decoding(int device) { return hw_device_of(device, false).why_not; }
+std::string why_no_decoding(HwDecode by, int device) {
+  return by == HwDecode::kCuda ? hw_device_of(device, false).why_not : "";
+}
 
 std::vector<std::string> cuda_codecs() {
   std::vector<std::string> names;

@@ -4,14 +4,19 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/source/frame/stream_info.h"
+
 extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
 namespace saccade {
 
-// Why nothing can be decoded on this device; empty when it can. device: CUDA's ordinal.
-std::string why_no_cuda_decoding(int device = 0);
+// What decodes for those who ask for hardware and name none.
+inline constexpr HwDecode kAnyHwDecode = HwDecode::kCuda;
+
+// Why nothing can be decoded by it on this device; empty when it can. device: CUDA's ordinal.
+std::string why_no_decoding(HwDecode by, int device = 0);
 
 // The codecs for which this FFmpeg has such a path, by name. Which of them a device takes depends on the device.
 std::vector<std::string> cuda_codecs();
