@@ -120,14 +120,26 @@ std::string one_line(const Fault& fault) {
   return hint.empty() ? fault.what : fault.what + "; " + hint;
 }
 
+Fault in_context(const Fault& fault, const std::string& context) {
+  const std::string before = printable(context) + ": ";
+  Fault told = fault;
+  told.what.insert(0, before);
+  if (!told.option.empty()) told.option_at += before.size();
+  return told;
+}
+
+Error::Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) {
+  option_ = fault.option;
+  option_at_ = printable(fault.what.substr(0, fault.option_at)).size();
+}
+
 Error::Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint)
     : Error(kind, option.name + (option.value.empty() ? "" : " " + option.value) + ": " + fault, hint) {
   option_ = option.name;
 }
 
 void throw_fault(const Fault& fault, const std::string& context) {
-  const Fault told =
-      context.empty() ? fault : Fault{fault.kind, fmt::format("{}: {}", context, fault.what), fault.hint};
+  const Fault told = context.empty() ? fault : in_context(fault, context);
   switch (told.kind) {
     case ErrorKind::kUsage:
       throw UsageError(told);

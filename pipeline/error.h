@@ -2,6 +2,7 @@
 // program on top maps kinds to its exit codes and hints to its options (app/exit_code.h, app/options/hint_flags.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -60,15 +61,18 @@ struct Fault {
   ErrorKind kind = ErrorKind::kInput;
   std::string what;  // one line without the hint: the input's name, what is wrong. Empty: nothing is
   Hint hint = Hint::kNone;
-  std::string option = {};  // the option's name that `what` begins with; empty: it begins with something else
+  std::string option = {};  // the option's name that `what` holds, which a caller spells as its people do; empty: none
+  std::size_t option_at = 0;  // where it begins in `what`
 };
 // "what; words(hint)", for people.
 std::string one_line(const Fault& fault);
+// The same fault with "context: " before its words.
+Fault in_context(const Fault& fault, const std::string& context);
 
 // `text` without line ends and other control characters, which a file's name may hold: "a\\nb".
 std::string printable(const std::string& text);
 
-// The option that an error is about, and the part of its value that is wrong. An error's text begins with it.
+// The option that an error is about, and the part of its value that is wrong. The fault's words begin with it.
 struct OfOption {
   explicit OfOption(std::string_view named, std::string_view its_value = {}) : name(named), value(its_value) {}
   std::string name;
@@ -82,21 +86,24 @@ class Error : public std::runtime_error {
       : std::runtime_error(printable(what)), kind_(kind), hint_(hint) {}
   // "NAME VALUE: fault" or "NAME: fault".
   Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint = Hint::kNone);
-  explicit Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) { option_ = fault.option; }
+  explicit Error(const Fault& fault);
   ErrorKind kind() const { return kind_; }
   Hint hint() const { return hint_; }
-  const std::string& option() const { return option_; }  // what() begins with it; empty: with something else
-  Fault fault() const { return {kind_, what(), hint_, option_}; }
+  const std::string& option() const { return option_; }  // as Fault's
+  Fault fault() const { return {kind_, what(), hint_, option_, option_at_}; }
 
  private:
   ErrorKind kind_;
   Hint hint_;
   std::string option_;
+  std::size_t option_at_ = 0;
 };
 
 class InputError : public Error {
  public:
   explicit InputError(const Fault& fault) : Error(fault) {}
+  InputError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone)
+      : Error(ErrorKind::kInput, option, fault, hint) {}
   explicit InputError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kInput, what, hint) {}
 };
 
@@ -117,8 +124,7 @@ class UnavailableError : public Error {
       : Error(ErrorKind::kUnavailable, what, hint) {}
 };
 
-// The fault as an exception of its kind's class, "context: " before it unless `context` is empty. Before its option, a
-// context is what the text begins with.
+// The fault as an exception of its kind's class, in that context unless it is empty.
 [[noreturn]] void throw_fault(const Fault& fault, const std::string& context = "");
 
 // A device's call that failed, as kUnavailable.

@@ -55,15 +55,15 @@ Content look(const std::string& directory, Json& meta) {
   if (status.type() == fs::file_type::not_found) return Content::kNothing;
   if (status.type() == fs::file_type::none) fail(directory, "can't be looked at", error);
   if (status.type() != fs::file_type::directory) {
-    throw UsageError(fmt::format("-o {}: is a file; a dump needs a folder", directory));
+    throw UsageError(OfOption("output", directory), "is a file; a dump needs a folder");
   }
   meta = read_json(directory + "/meta.json");
   if (is_ours(meta)) {
     return fs::exists(directory + "/manifest.json", error) ? Content::kComplete : Content::kIncomplete;
   }
   if (holds_only_temporaries(directory)) return Content::kNothing;
-  throw UsageError(
-      fmt::format("-o {}: the folder holds other things than a dump and is left alone; choose another -o", directory));
+  throw UsageError(OfOption("output", directory),
+                   "the folder holds other things than a dump and is left alone; choose another -o");
 }
 
 std::string show(const Json& value) { return value.is_null() ? "unset" : json_text(value, -1); }
@@ -109,22 +109,23 @@ TargetAction decide_target(const std::string& directory, const DumpOptions& opti
   if (content == Content::kNothing || options.overwrite) return TargetAction::kWrite;
   const bool complete = content == Content::kComplete;
   if (!options.resume) {
-    throw UsageError(fmt::format(
-        "-o {}: holds {} dump; add --overwrite to replace it, or --resume to {}", directory,
-        complete ? "a complete" : "an incomplete",
-        complete ? "keep it if it is of the same input and options" : "redo it with the same input and options"));
+    throw UsageError(OfOption("output", directory),
+                     fmt::format("holds {} dump; add --overwrite to replace it, or --resume to {}",
+                                 complete ? "a complete" : "an incomplete",
+                                 complete ? "keep it if it is of the same input and options"
+                                          : "redo it with the same input and options"));
   }
   // As JSON text and back: the way the old one went.
   const std::string differs = difference(meta, Json::parse(json_text(wanted, -1)));
   if (!differs.empty()) {
-    throw UsageError(fmt::format("--resume: {} is a dump of something else ({}); choose another -o, or --overwrite it",
-                                 directory, differs));
+    throw UsageError(
+        OfOption("resume"),
+        fmt::format("{} is a dump of something else ({}); choose another -o, or --overwrite it", directory, differs));
   }
   if (complete && wanted["input"]["sha256"] == kStreamHash) {
-    throw UsageError(
-        fmt::format("--resume: {} is complete, but whether {} still gives the same can't be told; choose "
-                    "another -o, or --overwrite it",
-                    directory, wanted["input"]["name"].get<std::string>()));
+    throw UsageError(OfOption("resume"), fmt::format("{} is complete, but whether {} still gives the same can't be "
+                                                     "told; choose another -o, or --overwrite it",
+                                                     directory, wanted["input"]["name"].get<std::string>()));
   }
   return complete ? TargetAction::kSkip : TargetAction::kWrite;
 }

@@ -114,12 +114,14 @@ FileReport inspect(const SourceConfig& source_config, const PipelineConfig& pipe
   const StreamInfo& stream = report.stream;
   try {
     report.layout = texture_layout(stream.width_px, stream.height_px, stream.layout, pipeline.levels);
+    report.lattice = make_lattice(pipeline.lattice, {stream.width_px, stream.height_px, report.sar, pipeline.levels});
   } catch (const InputError& error) {
+    throw_fault(error.fault(), source_config.uri);
+  } catch (const UsageError& error) {
     throw_fault(error.fault(), source_config.uri);
   }
   report.pyramid_bytes = all_level_bytes(report.layout);
   report.pipeline = pipeline;
-  report.lattice = make_lattice(pipeline.lattice, {stream.width_px, stream.height_px, report.sar, pipeline.levels});
   return report;
 }
 

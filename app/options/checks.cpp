@@ -53,8 +53,9 @@ void check_many(const Options& options) {
 void check_manifest(const Options& options) {
   if (options.plan.manifest.empty()) return;
   if (!options.inputs.empty()) {
-    throw UsageError(fmt::format("--manifest {}: conflicts with the INPUT '{}': the manifest names the inputs",
-                                 options.plan.manifest, masked_uri(options.inputs[0])));
+    throw UsageError(
+        OfOption("manifest", options.plan.manifest),
+        fmt::format("conflicts with the INPUT '{}': the manifest names the inputs", masked_uri(options.inputs[0])));
   }
   const SourceConfig fresh;
   const SourceConfig& source = options.source;
@@ -64,14 +65,14 @@ void check_manifest(const Options& options) {
                         : source.loops != 0             ? "loop"
                                                         : nullptr;
   if (of_rows != nullptr) {
-    throw UsageError(fmt::format("--{}: conflicts with --manifest: its rows say which part of a video", of_rows));
+    throw OptionError::naming(of_rows, "conflicts with {manifest}: its rows say which part of a video");
   }
   if (options.dump.compact.value_or(false)) {
-    throw UsageError("--compact: conflicts with --manifest: a store's shards hold arrays of one shape");
+    throw OptionError::naming("compact", "conflicts with {manifest}: a store's shards hold arrays of one shape");
   }
   if (options.dump.overwrite || options.dump.resume) {
-    throw UsageError(fmt::format("--{}: conflicts with --manifest: a store goes on by itself where it was left",
-                                 options.dump.overwrite ? "overwrite" : "resume"));
+    throw OptionError::naming(options.dump.overwrite ? "overwrite" : "resume",
+                              "conflicts with {manifest}: a store goes on by itself where it was left");
   }
 }
 
@@ -104,7 +105,7 @@ void refuse_input_as_output(const char* option, const std::string& output, const
   const std::string path = regular_file(input);
   std::error_code ignored;
   if (path.empty() || output.empty() || !std::filesystem::equivalent(path, output, ignored)) return;
-  throw UsageError(fmt::format("{} {}: is the input itself; give another name", option, output));
+  throw UsageError(OfOption(option, output), "is the input itself; give another name");
 }
 
 void check_inputs(Options& options) {
@@ -139,13 +140,13 @@ void check_inputs(Options& options) {
     throw UsageError(fmt::format("{}: no output was given; add -o {}", command, example_output(options.command)));
   }
   if (output.find("://") != output.npos) {
-    throw UsageError(fmt::format("{}: -o {}: a URL can't be written to; give a path", command, masked_uri(output)));
+    throw UsageError(OfOption("output", masked_uri(output)), "a URL can't be written to; give a path");
   }
   for (const std::string& input : options.inputs) {
-    refuse_input_as_output("--trace", options.profile.trace, input);
-    for (const auto& shot : options.view.screenshots) refuse_input_as_output("--screenshot", shot.path, input);
+    refuse_input_as_output("trace", options.profile.trace, input);
+    for (const auto& shot : options.view.screenshots) refuse_input_as_output("screenshot", shot.path, input);
   }
-  refuse_input_as_output("-o", options.reconstruct.output, options.reconstruct.against);
+  refuse_input_as_output("output", options.reconstruct.output, options.reconstruct.against);
   if (options.command == Command::kPlan) options.plan.manifest = options.inputs[0];
   if (reads_store(options.command)) options.work.store = options.inputs[0];
   if (options.command == Command::kReconstruct) {

@@ -87,7 +87,7 @@ struct Reader {
     const auto text = value_text(option->spec(), node);
     if (!text) fail(node, key, fmt::format("wants {}", wanted_type(option->spec().kind)));
     if ((commands & command_bit(command)) == 0 || !option->is_of(command)) return;
-    values[std::string(key)] = {*text, fmt::format("{}:{}: {}", path, node.source().begin.line, key)};
+    values[std::string(key)] = {.text = *text, .origin = fmt::format("{}:{}: {}", path, node.source().begin.line, key)};
   }
 
   void read(const toml::table& file) {

@@ -1,5 +1,7 @@
 #include "app/options/hint_flags.h"
 
+#include "app/options/origins.h"
+
 namespace saccade {
 
 const char* flags(Hint hint) {
@@ -60,7 +62,7 @@ const char* flags(Hint hint) {
 
 std::string error_text(const Fault& fault) {
   std::string text = fault.what;
-  if (!fault.option.empty()) text.insert(0, "--");
+  if (!fault.option.empty()) text.replace(fault.option_at, fault.option.size(), origin_of(fault.option));
   const std::string hint = flags(fault.hint);
   return hint.empty() ? text : text + "; " + hint;
 }

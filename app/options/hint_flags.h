@@ -10,7 +10,8 @@ namespace saccade {
 // "lower --levels". Empty for kNone.
 const char* flags(Hint hint);
 
-// "what; flags(hint)": one line, without the program's name. All that the program prints of an error is made here.
+// "what; flags(hint)", the option in it as the user gave it: one line, without the program's name. All that the program
+// prints of an error is made here.
 std::string error_text(const Fault& fault);
 std::string error_text(const Error& error);
 

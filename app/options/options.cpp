@@ -14,6 +14,7 @@
 #include "app/options/config.h"
 #include "app/options/hint_flags.h"
 #include "app/options/manual.h"
+#include "app/options/origins.h"
 #include "app/options/overrides.h"
 #include "app/options/table.h"
 #include "app/version.h"
@@ -158,15 +159,14 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
     std::string text =
         row.place().repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
     if (!row.place().bare.empty()) text = optional_value(text, row, line.inputs);
-    line.given[std::string(row.spec().name)] = {text, dashed};
+    line.given[std::string(row.spec().name)] = {.text = text, .typed = true, .origin = {}};
   }
   return line;
 }
 
-// Was it typed, rather than read from a file?
 bool is_typed(const GivenValues& given, std::string_view name) {
   const auto found = given.find(name);
-  return found != given.end() && found->second.origin.starts_with("--");
+  return found != given.end() && found->second.typed;
 }
 
 void apply_given(Options& options, const GivenValues& given) {
@@ -176,7 +176,7 @@ void apply_given(Options& options, const GivenValues& given) {
     try {
       row.parse(options, found->second.text);
     } catch (const UsageError& error) {
-      throw_fault(error.fault(), found->second.origin);
+      throw UsageError(OfOption(row.spec().name), error.what(), error.hint());
     }
   }
   // Settings files hold everything, also what another setting leaves without effect.
@@ -184,25 +184,13 @@ void apply_given(Options& options, const GivenValues& given) {
   options.gaze_is_stored = !is_typed(given, "gaze") && !is_typed(given, "gaze-units");
 }
 
-// Says an option's error by the name the user knows: its place in a file, or --name.
-[[noreturn]] void rethrow(const Error& error, const GivenValues& given) {
-  if (const auto* option = dynamic_cast<const OptionError*>(&error)) {
-    const auto found = given.find(option->option());
-    const std::string name = found != given.end() ? found->second.origin : fmt::format("--{}", option->option());
-    throw UsageError(name + option->tail("--"), error.hint());
-  }
-  Fault fault = error.fault();
-  const auto found = given.find(fault.option);
-  if (found != given.end()) fault.what.replace(0, std::exchange(fault.option, {}).size(), found->second.origin);
-  throw_fault(fault);
-}
-
+// What an option conflicts with is told as it is typed.
 template <typename Work>
-void with_names_of(const GivenValues& given, Work&& work) {
+void with_dashes(Work&& work) {
   try {
     work();
-  } catch (const Error& error) {
-    rethrow(error, given);
+  } catch (const OptionError& error) {
+    throw UsageError(Fault{error.kind(), error.option() + error.tail("--"), error.hint(), error.option()});
   }
 }
 
@@ -245,11 +233,12 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
     drop_overridden(given, line.given);
   }
   for (auto& [key, value] : line.given) given[key] = std::move(value);
+  remember_origins(given);
 
   Options options;
   options.command = command.command;
   apply_given(options, given);
-  with_names_of(given, [&] {
+  with_dashes([&] {
     check_conflicts(options);
     check_options(options);
   });
@@ -259,9 +248,9 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   }
   options.in_force = record(options);
   options.inputs = std::move(line.inputs);
-  check_inputs(options);
+  with_dashes([&] { check_inputs(options); });
   prepare_cuda(options);
-  with_names_of(given, [&] { resolve(options, use_of(command.command)); });
+  with_dashes([&] { resolve(options, use_of(command.command)); });
   return options;
 }
 
@@ -271,18 +260,18 @@ Options recorded_options(const std::vector<std::pair<std::string, std::string>>&
   GivenValues given;
   for (const auto& [key, text] : texts) {
     if (find_option(key) == nullptr) throw UsageError(fmt::format("{}: unknown option", key));
-    given[key] = {text, key};
+    given[key] = {.text = text, .origin = {}};
   }
   Options options;
   options.command = Command::kDump;
   apply_given(options, given);
-  with_names_of(given, [&] {
+  with_dashes([&] {
     check_conflicts(options);
     check_options(options);
   });
   options.in_force = record(options);
   prepare_cuda(options);
-  with_names_of(given, [&] { resolve(options, StreamUse::kRun); });
+  with_dashes([&] { resolve(options, StreamUse::kRun); });
   return options;
 }
 

@@ -57,10 +57,11 @@ class ProgramOption {
   OptionPlace place_;
 };
 
-// A value as the user gave it, and where: "--e0" or "saccade.toml:3: e0".
+// A value as the user gave it, and where.
 struct GivenValue {
   std::string text;
-  std::string origin;
+  bool typed = false;  // on the command line
+  std::string origin;  // of what was not: "saccade.toml:3: e0"
 };
 using GivenValues = std::map<std::string, GivenValue, std::less<>>;
 

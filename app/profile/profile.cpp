@@ -31,7 +31,7 @@ constexpr std::size_t kFramesAhead = 8;
 void check_options(const Options& options) {
   if (options.inputs.size() != 1) throw UsageError("profile takes one INPUT; run it once for each");
   if (!(options.profile.budget_ms > 0) || !std::isfinite(options.profile.budget_ms)) {
-    throw UsageError(fmt::format("--budget-ms {}: the budget must be above 0", options.profile.budget_ms));
+    throw UsageError(OfOption("budget-ms", fmt::to_string(options.profile.budget_ms)), "the budget must be above 0");
   }
 }
 

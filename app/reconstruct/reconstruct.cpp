@@ -34,14 +34,14 @@ void check_output(const ReconstructOptions& options) {
   if (options.output.empty()) {
     if (options.against.empty())
       throw UsageError("reconstruct: nothing to do; give -o FILE.mp4, -o FILE.html, -o FILE.png or --against VIDEO");
-    if (options.emission) throw UsageError("--emission: says which one to paint; add -o FILE.png");
+    if (options.emission) throw UsageError(OfOption("emission"), "says which one to paint; add -o FILE.png");
     return;
   }
   if (!is_png(options.output) && !is_html(options.output) && !PreviewEncoder::knows_suffix(options.output)) {
     throw UsageError(fmt::format("{}: unknown kind of picture; use .png, .mp4, .mkv, .webm or .html", options.output));
   }
   if (options.emission && !is_png(options.output)) {
-    throw UsageError("--emission: a film shows all emissions; give -o FILE.png for one of them");
+    throw UsageError(OfOption("emission"), "a film shows all emissions; give -o FILE.png for one of them");
   }
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(options.output, error);
@@ -72,7 +72,8 @@ struct Painted {
 Painted paint_png(const DumpReader& dump, const ReconstructOptions& options) {
   const std::int64_t emission = options.emission.value_or(dump.emissions() / 2);
   if (emission < 0 || emission >= dump.emissions()) {
-    throw UsageError(fmt::format("--emission {}: the dump has emissions 0 to {}", emission, dump.emissions() - 1));
+    throw UsageError(OfOption("emission", fmt::to_string(emission)),
+                     fmt::format("the dump has emissions 0 to {}", dump.emissions() - 1));
   }
   EmissionPainter painter = shown_painter(dump, options);
   write_png(painter.paint_marked(emission), options.output);

@@ -33,26 +33,21 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void check_token(const std::string& token, const std::string& origin) {
-  if (ui::is_good_token(token)) return;
-  throw UsageError(
-      fmt::format("{}: a token has 16 to 128 letters, digits or -._~; `openssl rand -hex 16` makes one", origin));
-}
+constexpr const char* kGoodTokens = "a token has 16 to 128 letters, digits or -._~; `openssl rand -hex 16` makes one";
 
 // Never from the command line, which everybody on this machine can read. Empty: a random one.
 std::string token_of(const ViewOptions& view) {
   if (view.serve_token_file.empty()) {
     const std::string token = environment("SACCADE_TOKEN");
-    if (!token.empty()) check_token(token, "SACCADE_TOKEN");
+    if (!token.empty() && !ui::is_good_token(token)) throw UsageError(fmt::format("SACCADE_TOKEN: {}", kGoodTokens));
     return token;
   }
   std::ifstream file(view.serve_token_file);
   std::string token;
-  if (!std::getline(file, token)) {
-    throw UsageError(fmt::format("--serve-token-file {}: can't be read, or is empty", view.serve_token_file));
-  }
+  const OfOption option("serve-token-file", view.serve_token_file);
+  if (!std::getline(file, token)) throw UsageError(option, "can't be read, or is empty");
   if (token.ends_with('\r')) token.pop_back();
-  check_token(token, fmt::format("--serve-token-file {}", view.serve_token_file));
+  if (!ui::is_good_token(token)) throw UsageError(option, kGoodTokens);
   return token;
 }
 
@@ -60,8 +55,9 @@ std::vector<std::string> origins_of(const ViewOptions& view) {
   std::vector<std::string> origins;
   for (const std::string& text : view.serve_origins) {
     const auto origin = ui::normal_origin(text);
-    if (!origin)
-      throw UsageError(fmt::format("--serve-origin '{}': is not an origin, as https://hub.example:8443", text));
+    if (!origin) {
+      throw UsageError(OfOption("serve-origin", "'" + text + "'"), "is not an origin, as https://hub.example:8443");
+    }
     origins.push_back(*origin);
   }
   return origins;
@@ -72,7 +68,7 @@ ui::ListenAddress address_of(const ViewOptions& view) {
   try {
     return ui::parse_listen_address(text == "auto" ? "" : text);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--serve {}", error.what()));
+    throw UsageError(Fault{error.kind(), fmt::format("serve {}", error.what()), error.hint(), "serve"});
   }
 }
 

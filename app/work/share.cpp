@@ -28,9 +28,15 @@ std::optional<std::int64_t> from_environment(const char* name) {
   return value;
 }
 
-Share checked(std::int64_t index, std::int64_t count, const std::string& from) {
-  if (count >= 1 && index >= 0 && index < count) return {index, count};
-  throw UsageError(fmt::format("{}: share {} of {} there is not; they count from 0", from, index, count));
+bool is_share(const Share& share) { return share.count >= 1 && share.index >= 0 && share.index < share.count; }
+
+std::string no_share(const Share& share) {
+  return fmt::format("share {} of {} there is not; they count from 0", share.index, share.count);
+}
+
+Share checked(const Share& share, const char* variable) {
+  if (!is_share(share)) throw UsageError(fmt::format("{}: {}", variable, no_share(share)));
+  return share;
 }
 
 // An array of Slurm's may begin anywhere, and have a step: 10-40:10 are four tasks.
@@ -58,8 +64,8 @@ SlurmArray slurm_array(std::int64_t task) {
 // A task that stands alone is most likely one of an earlier array that is tried again: its number is the share's, but
 // nothing says of how many. So it is with a part of an array whose number of shares was given.
 Share slurm_share(const SlurmArray& array, std::optional<std::int64_t> given) {
-  if (given && given != array.tasks) return checked(array.task, *given, "SLURM_ARRAY_TASK_ID");
-  if (given) return checked(array.place, *given, "SLURM_ARRAY_TASK_ID");
+  if (given && given != array.tasks) return checked({array.task, *given}, "SLURM_ARRAY_TASK_ID");
+  if (given) return checked({array.place, *given}, "SLURM_ARRAY_TASK_ID");
   if (!array.tasks) {
     throw UsageError("SLURM_ARRAY_TASK_ID is set, SLURM_ARRAY_TASK_COUNT is not; give --shard auto/N");
   }
@@ -69,13 +75,13 @@ Share slurm_share(const SlurmArray& array, std::optional<std::int64_t> given) {
                     "give --shard {0}/N for one of N shares, or --shard 0/1 for all that is left",
                     array.task));
   }
-  return checked(array.place, *array.tasks, "SLURM_ARRAY_TASK_ID");
+  return checked({array.place, *array.tasks}, "SLURM_ARRAY_TASK_ID");
 }
 
 std::optional<Share> of_engine(std::optional<std::int64_t> count) {
   if (const auto task = from_environment("SLURM_ARRAY_TASK_ID")) return slurm_share(slurm_array(*task), count);
   if (const auto index = from_environment("JOB_COMPLETION_INDEX")) {
-    if (count) return checked(*index, *count, "JOB_COMPLETION_INDEX");
+    if (count) return checked({*index, *count}, "JOB_COMPLETION_INDEX");
     throw UsageError(fmt::format(
         "JOB_COMPLETION_INDEX={0} is set, but not how many there are; give --shard auto/N for one of N shares, or "
         "--shard 0/1 for all that is left",
@@ -96,12 +102,13 @@ Share share_of(const std::string& text) {
   if (first == "auto" && !bad_count) {
     const auto share = of_engine(count);
     if (share) return *share;
-    throw UsageError(
-        fmt::format("--shard {}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; give I/N", text));
+    throw UsageError(OfOption("shard", text), "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; give I/N");
   }
   const auto index = whole(first);
-  if (!index || !count) throw UsageError(fmt::format("--shard {}: is not I/N, auto or auto/N, as 3/64", text));
-  return checked(index.value_or(0), count.value_or(0), fmt::format("--shard {}", text));
+  if (!index || !count) throw UsageError(OfOption("shard", text), "is not I/N, auto or auto/N, as 3/64");
+  const Share share{*index, *count};
+  if (!is_share(share)) throw UsageError(OfOption("shard", text), no_share(share));
+  return share;
 }
 
 }  // namespace saccade

@@ -57,7 +57,7 @@ Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<con
       touch_at_(Clock::now() + kTouch) {
   const Backend backend = backend_of(plan);
   if (!devices_.empty() && backend != Backend::kCuda) {
-    throw UsageError(fmt::format("--gpus: the plan's backend is {}; leave it out", name(backend)));
+    throw UsageError(OfOption("gpus"), fmt::format("the plan's backend is {}; leave it out", name(backend)));
   }
   if (devices_.empty()) devices_ = {-1};
   const int cores = options.work.cores.value_or(usable_cores());

@@ -101,8 +101,8 @@ void Tally::write_metrics() const {
   const std::string& path = options_.work.metrics;
   const std::string reason = replace_file(path, {text});
   if (!reason.empty()) {
-    throw Error(ErrorKind::kOutput,
-                fmt::format("--metrics {}: could not be written: {}; give another name", path, reason));
+    throw Error(ErrorKind::kOutput, OfOption("metrics", path),
+                fmt::format("could not be written: {}; give another name", reason));
   }
 }
 

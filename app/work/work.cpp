@@ -53,8 +53,9 @@ std::vector<const PlannedUnit*> units_for(const Options& options, const Plan& pl
   if (!options.work.unit.empty()) {
     const PlannedUnit* unit = plan.find(options.work.unit);
     if (unit == nullptr) {
-      throw UsageError(fmt::format("--unit {}: the plan has no such unit; they are {} to {}", options.work.unit,
-                                   unit_name(0), unit_name(static_cast<std::int64_t>(plan.units().size()) - 1)));
+      throw UsageError(OfOption("unit", options.work.unit),
+                       fmt::format("the plan has no such unit; they are {} to {}", unit_name(0),
+                                   unit_name(static_cast<std::int64_t>(plan.units().size()) - 1)));
     }
     return {unit};
   }

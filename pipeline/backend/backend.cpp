@@ -108,8 +108,7 @@ bool suits_any_thread(Backend backend, UploadPath upload) {
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout) {
   const BackendRow& row = row_of(config.backend);
   if (row.make == nullptr) {
-    throw UnavailableError(fmt::format("backend {}: {}", row.name, row.why_unavailable(config.device)),
-                           Hint::kOtherBackend);
+    throw UnavailableError(OfOption("backend", row.name), row.why_unavailable(config.device), Hint::kOtherBackend);
   }
   return row.make(config, layout);
 }

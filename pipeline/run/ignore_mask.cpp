@@ -32,9 +32,9 @@ bool is_bright(const FrameView& view, const std::uint8_t* row, int x) {
 }  // namespace
 
 std::shared_ptr<const IgnoreMask> read_ignore_mask(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    throw InputError(fmt::format("ignore {}: neither a region X,Y,W,H nor a picture's file", masked_uri(path)));
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw InputError(OfOption("ignore", masked_uri(path)), "neither a region X,Y,W,H nor a picture's file");
   }
   Frame frame;
   try {
@@ -54,8 +54,8 @@ std::shared_ptr<const IgnoreMask> read_ignore_mask(const std::string& path) {
       for (int x = 0; x < view.width_px; ++x) mask->ignored.push_back(is_bright(view, row, x) ? 1 : 0);
     }
     return mask;
-  } catch (const InputError& fault) {
-    throw InputError(fmt::format("ignore {}", fault.what()), fault.hint());
+  } catch (const InputError& error) {  // its words begin with the file's name
+    throw InputError(Fault{error.kind(), fmt::format("ignore {}", error.what()), error.hint(), "ignore"});
   }
 }
 

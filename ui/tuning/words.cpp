@@ -67,7 +67,7 @@ const char* in_words(FixationPolicy policy) {
 std::string in_panel_words(const Fault& fault) {
   Fault told = fault;
   for (const auto& [option, label] : kLabels) {
-    if (fault.option == option) told.what.replace(0, option.size(), label);
+    if (fault.option == option) told.what.replace(fault.option_at, option.size(), label);
   }
   return one_line(told);
 }

@@ -214,8 +214,8 @@ Plan same_plan(const std::string& store, const Json& wanted) {
   Plan plan(store);
   const std::string differs = plan_difference(plan.facts(), wanted);
   if (differs.empty()) return plan;
-  throw UsageError(
-      fmt::format("-o {}: holds another plan ({}); choose another -o, or the options of that plan", store, differs));
+  throw UsageError(OfOption("output", store),
+                   fmt::format("holds another plan ({}); choose another -o, or the options of that plan", differs));
 }
 
 }  // namespace
@@ -224,12 +224,12 @@ void refuse_other_folder(const std::string& store) {
   std::error_code error;
   namespace fs = std::filesystem;
   if (!fs::exists(store, error)) return;
-  if (!fs::is_directory(store, error)) throw UsageError(fmt::format("-o {}: is a file; a store needs a folder", store));
+  if (!fs::is_directory(store, error)) throw UsageError(OfOption("output", store), "is a file; a store needs a folder");
   for (const auto& entry : fs::directory_iterator(store, error)) {
     if (entry.path().filename().string().starts_with("plan")) continue;
     if (Plan::exists(store)) return;  // another run has planned, and works already
-    throw UsageError(
-        fmt::format("-o {}: the folder holds other things than a store and is left alone; choose another -o", store));
+    throw UsageError(OfOption("output", store),
+                     "the folder holds other things than a store and is left alone; choose another -o");
   }
 }
 

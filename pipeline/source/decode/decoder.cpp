@@ -157,8 +157,7 @@ void Decoder::note_decoders() {
 void Decoder::fail(Fault fault) {
   failed_ = true;
   note_decoders();
-  fault_ = std::move(fault);
-  fault_.what = fmt::format("{}: frame {}: {}", config_.uri, counters_.frames, fault_.what);
+  fault_ = in_context(fault, fmt::format("{}: frame {}", config_.uri, counters_.frames));
   if (fault_.kind != ErrorKind::kUnavailable) fault_.kind = ErrorKind::kInput;
 }
 

@@ -147,7 +147,7 @@ class Usage(DumpTest):
     def test_what_this_machine_lacks(self):
         if auto_backend() == "cuda":
             self.skipTest("this machine has a GPU")
-        for words, options in ((["--hwdec"], ("--hwdec", "cuda")), (["--require-hwdec"], ("--require-hwdec",))):
+        for words, options in ((["saccade: --hwdec cuda: "], ("--hwdec", "cuda")), (["saccade: --require-hwdec: "], ("--require-hwdec",))):
             self.refuse(69, words, "dump", self.clip, "-o", self.out, *options)
         self.assertFalse(self.out.exists())
 
@@ -161,6 +161,31 @@ class Usage(DumpTest):
             line = done.stderr.decode().splitlines()[-1]
             self.assertEqual(done.returncode, 2, line)
             self.assertTrue(line.startswith(f"saccade: {name}: "), line)
+
+    def test_an_option_is_named_as_it_was_given(self):
+        config = self.folder / "named.toml"
+        for name, value, command, words in (
+                ("patches", "2", "dump", "patches 2: a nested lattice"), ("tokens", "2", "dump", "tokens 2: "), ("patches", "2", "info", "patches 2: "),
+                ("patches", "2", "profile", "patches 2: "), ("strides", "[3]", "dump", "strides: 3 at place 1"),
+                ("ignore", '"900,900,5,5"', "dump", "ignore 900,900,5,5: lies outside")):
+            rings = ("--grid-sizes", "4") if name == "strides" else ()
+            output = ("-o", self.out) if command == "dump" else ()
+            config.write_text(f"{name} = {value}\n")
+            with self.subTest(name=name, command=command):
+                self.usage([f"saccade: {self.clip}: --{words}"], command, self.clip, *output, *rings, f"--{name}", value.strip('"[]'))
+                self.usage([f"saccade: {self.clip}: {config}:1: {words}"], command, self.clip, *output, *rings, "--config", config)
+
+    def test_an_output_from_a_file_is_named_by_its_place(self):
+        config = self.folder / "output.toml"
+        config.write_text(f'output = "{self.clip}"\n[reconstruct]\nemission = 2\noutput = "x.mp4"\n')
+        self.usage([f"saccade: {config}:1: output {self.clip}: is a file"], "dump", self.clip, "--config", config)
+        self.usage([f"saccade: {config}:3: emission: "], "reconstruct", self.folder, "--config", config)
+        self.usage(["saccade: --emission: "], "reconstruct", self.folder, "-o", "x.mp4", "--emission", "2")
+
+    def test_a_mask_that_is_no_picture_is_named(self):
+        for path in (self.folder / "no mask.png", self.folder / "text.png"):
+            (self.folder / "text.png").write_text("no picture\n" * 99)
+            self.refuse(65, [f"saccade: --ignore {path}: "], "dump", self.clip, "-o", self.out, "--ignore", path)
 
     def test_a_bad_filter(self):
         done = saccade("dump", self.clip, "-o", self.out, "--vf", "nosuchfilter=1", "--log-level", "off")

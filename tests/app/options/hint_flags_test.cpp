@@ -6,6 +6,7 @@
 #include <regex>
 #include <string>
 
+#include "app/options/origins.h"
 #include "app/options/table.h"
 #include "gpu/device_error.h"
 #include "pipeline/options/option_error.h"
@@ -54,6 +55,17 @@ TEST(ErrorText, AFaultOfASetting_NamesItsOption) {
   EXPECT_EQ(error_text(UsageError("--e0: is text")), "--e0: is text");
 }
 
+TEST(ErrorText, AnOptionFromAFile_IsNamedByItsPlaceThere) {
+  remember_origins(
+      {{"levels", {.text = "0", .origin = "a.toml:3: levels"}}, {"e0", {.text = "0", .typed = true, .origin = {}}}});
+  const Fault fault = UsageError(OfOption("levels", "0"), "at least 1 is needed", Hint::kMoreLevels).fault();
+  EXPECT_EQ(error_text(in_context(fault, "b.mp4")), "b.mp4: a.toml:3: levels 0: at least 1 is needed; raise --levels");
+  EXPECT_EQ(error_text(UsageError(OfOption("e0", "0"), "is odd")), "--e0 0: is odd");
+  EXPECT_EQ(error_text(UsageError(OfOption("output", "x"), "is a file")), "-o x: is a file");
+  remember_origins({});
+  EXPECT_EQ(error_text(in_context(fault, "b.mp4")), "b.mp4: --levels 0: at least 1 is needed; raise --levels");
+}
+
 TEST(ErrorText, AFileThatIsNamedLikeAnOption_StaysWithoutDashes) {
   for (const char* text : {"levels 1.mp4: can't be looped", "levels: can't be looped", "patches 15: is empty"}) {
     for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kInput, ErrorKind::kUnavailable}) {
@@ -78,7 +90,7 @@ TEST(Fault, ThrownAndCaught_LosesNothing) {
   }
 }
 
-TEST(Fault, OfAnOption_KeepsItsNameUntilAContextStandsBeforeIt) {
+TEST(Fault, OfAnOption_KeepsItsNameInAnyContext) {
   for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kInput, ErrorKind::kUnavailable, ErrorKind::kOutput}) {
     const Fault fault = Error(kind, OfOption("levels", "0"), "at least 1 is needed", Hint::kMoreLevels).fault();
     EXPECT_EQ(fault.what, "levels 0: at least 1 is needed");
@@ -90,10 +102,11 @@ TEST(Fault, OfAnOption_KeepsItsNameUntilAContextStandsBeforeIt) {
       EXPECT_EQ(error.hint(), Hint::kMoreLevels);
     }
     try {
-      throw_fault(fault, "levels 1.mp4");
+      throw_fault(in_context(fault, "frame 3"), "levels\n1.mp4");
     } catch (const Error& error) {
-      EXPECT_EQ(error.option(), "");
-      EXPECT_EQ(error_text(error), "levels 1.mp4: levels 0: at least 1 is needed; raise --levels");
+      EXPECT_EQ(error.option(), "levels");
+      EXPECT_STREQ(error.what(), "levels\\n1.mp4: frame 3: levels 0: at least 1 is needed");
+      EXPECT_EQ(error_text(error), "levels\\n1.mp4: frame 3: --levels 0: at least 1 is needed; raise --levels");
     }
   }
 }
