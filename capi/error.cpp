@@ -13,6 +13,8 @@ struct LastError {
   saccade_status status = SACCADE_OK;
   std::string message;
   Hint hint = Hint::kNone;
+  std::string option;
+  std::size_t option_at = 0;
 };
 
 static_assert(static_cast<int>(Hint::kNone) == SACCADE_HINT_NONE);
@@ -46,13 +48,27 @@ saccade_status status_of(ErrorKind kind) {
   return SACCADE_ERROR_INTERNAL;
 }
 
-saccade_status fail(saccade_status status, std::string_view message, Hint hint) noexcept {
+saccade_status fail(saccade_status status, std::string_view message) noexcept {
   last_error.status = status;
-  last_error.hint = hint;
+  last_error.hint = Hint::kNone;
+  last_error.option.clear();
+  last_error.option_at = 0;
   try {
     last_error.message = message;
   } catch (const std::bad_alloc&) {
     last_error.message.clear();
+  }
+  return status;
+}
+
+saccade_status fail(const Fault& fault) noexcept {
+  const saccade_status status = fail(status_of(fault.kind), fault.what);
+  last_error.hint = fault.hint;
+  try {
+    last_error.option = fault.option;
+    last_error.option_at = fault.option_at;
+  } catch (const std::bad_alloc&) {
+    last_error.option.clear();
   }
   return status;
 }
@@ -65,7 +81,7 @@ saccade_status fail_with_exception() noexcept {
       throw_fault(fault_of(error));
     }
   } catch (const Error& error) {
-    return fail(status_of(error.kind()), error.what(), error.hint());
+    return fail(error.fault());
   } catch (const CallerError& error) {
     return fail(error.status(), error.what());
   } catch (const std::bad_alloc&) {
@@ -89,6 +105,10 @@ saccade_status saccade_last_error_status(void) { return last_error.status; }
 const char* saccade_last_error(void) { return last_error.message.c_str(); }
 const char* saccade_last_error_hint(void) { return saccade::words(last_error.hint); }
 saccade_hint saccade_last_error_hint_code(void) { return static_cast<saccade_hint>(last_error.hint); }
+const char* saccade_last_error_option(size_t* at) {
+  if (at != nullptr) *at = last_error.option_at;
+  return last_error.option.c_str();
+}
 
 const char* saccade_status_name(saccade_status status) {
   switch (status) {

@@ -15,7 +15,8 @@ namespace saccade::capi {
 saccade_status status_of(ErrorKind kind);
 
 // Records the thread's last error and returns `status`. Never throws: without memory the message is lost.
-saccade_status fail(saccade_status status, std::string_view message, Hint hint = Hint::kNone) noexcept;
+saccade_status fail(saccade_status status, std::string_view message) noexcept;
+saccade_status fail(const Fault& fault) noexcept;
 
 // A status that the caller's own function has returned.
 class CallerError : public std::runtime_error {

@@ -64,8 +64,9 @@ SACCADE_API const char* saccade_status_name(saccade_status status);  // "ok", "l
 
 // Of the last call that failed on this thread; valid until the next one that fails. Empty and SACCADE_OK: none has.
 SACCADE_API saccade_status saccade_last_error_status(void);
-SACCADE_API const char* saccade_last_error(void);       // one line: the input's or option's name, the fault
-SACCADE_API const char* saccade_last_error_hint(void);  // what to try, in a few words; often empty
+SACCADE_API const char* saccade_last_error(void);               // one line: the input's or option's name, the fault
+SACCADE_API const char* saccade_last_error_hint(void);          // what to try, in a few words; often empty
+SACCADE_API const char* saccade_last_error_option(size_t* at);  // "patch-size"; *at: its byte in the line; "": none
 
 // The hint as a number, for callers that name settings of their own in its place.
 typedef enum saccade_hint {
@@ -95,7 +96,6 @@ typedef enum saccade_hint {
   SACCADE_HINT_ALLOW_NETWORK = 23,
   SACCADE_HINT_CUDA_BACKEND = 24
 } saccade_hint;
-
 SACCADE_API saccade_hint saccade_last_error_hint_code(void);  // a number that this header lacks: read the text
 
 // ---- Options -------------------------------------------------------------------------------------------------------

@@ -23,25 +23,29 @@
 namespace saccade {
 inline namespace v0 {
 
-// what() is the message alone; hint() is what to try, often empty.
+// what() is the message alone; hint() is what to try, option() the name of the option that it is about: often empty.
 class Error : public std::runtime_error {
  public:
-  Error(saccade_status status, const std::string& message, std::string hint, saccade_hint code = SACCADE_HINT_NONE)
-      : std::runtime_error(message), status_(status), hint_(std::move(hint)), code_(code) {}
+  Error(saccade_status status, const std::string& message, std::string hint, saccade_hint code = SACCADE_HINT_NONE,
+        std::string option = {})
+      : std::runtime_error(message), status_(status), hint_(std::move(hint)), code_(code), option_(std::move(option)) {}
   saccade_status status() const { return status_; }
   const std::string& hint() const { return hint_; }
   saccade_hint hint_code() const { return code_; }
+  const std::string& option() const { return option_; }
 
  private:
   saccade_status status_;
   std::string hint_;
   saccade_hint code_;
+  std::string option_;
 };
 
 // Throws Error for an error, which must be this thread's last.
 inline saccade_status check(saccade_status status) {
   if (status < 0) {
-    throw Error(status, saccade_last_error(), saccade_last_error_hint(), saccade_last_error_hint_code());
+    throw Error(status, saccade_last_error(), saccade_last_error_hint(), saccade_last_error_hint_code(),
+                saccade_last_error_option(nullptr));
   }
   return status;
 }

@@ -260,6 +260,24 @@ TEST(Options, RandomTexts_AreTakenOrRefused) {
   }
 }
 
+TEST(LastError, OfAnOption_SaysWhichAndWhere) {
+  EXPECT_EQ(saccade_backend_check("abacus", 0), SACCADE_ERROR_USAGE);
+  size_t at = 99;
+  EXPECT_STREQ(saccade_last_error_option(&at), "backend");
+  EXPECT_EQ(at, std::string(saccade_last_error()).find("backend abacus"));
+  const Options options = cpu_options();
+  ASSERT_EQ(saccade_options_set(options.get(), "patches", "2"), SACCADE_OK);
+  const Stream stream = new_stream(options);
+  EXPECT_EQ(saccade_stream_open(stream.get(), "test://box?size=64x64"), SACCADE_ERROR_USAGE);
+  EXPECT_STREQ(saccade_last_error_option(&at), "patches");
+  EXPECT_EQ(at, std::string("test://box?size=64x64: ").size()) << saccade_last_error();
+  EXPECT_EQ(std::string(saccade_last_error()).substr(at, 11), "patches 2: ");
+  EXPECT_STREQ(saccade_last_error_option(nullptr), "patches");
+  EXPECT_LT(saccade_stream_open(stream.get(), "no/such.mp4"), 0);  // of an input
+  EXPECT_STREQ(saccade_last_error_option(&at), "");
+  EXPECT_EQ(at, 0U);
+}
+
 TEST(LastError, OtherThread_HasItsOwn) {
   EXPECT_EQ(saccade_backend_check("abacus", 0), SACCADE_ERROR_USAGE);
   std::thread([] {

@@ -462,6 +462,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_last_error_status": (ctypes.c_int, []),
     "saccade_last_error": (ctypes.c_char_p, []),
     "saccade_last_error_hint": (ctypes.c_char_p, []),
+    "saccade_last_error_option": (ctypes.c_char_p, [ctypes.c_void_p]),
     "saccade_last_error_hint_code": (ctypes.c_int, []),
     "saccade_options_new": (ctypes.c_void_p, []),
     "saccade_options_free": (None, [ctypes.c_void_p]),

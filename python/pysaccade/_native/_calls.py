@@ -108,12 +108,28 @@ def new(struct: type[_Struct]) -> _Struct:
 def error(status: int, prefix: str = "") -> Exception:
     """Make the exception for a call that failed on this thread: the library's text and what it advises."""
     lib = library()
-    what = text(lib.saccade_last_error())
+    what, names_all = _last_error(lib)
     hint = _HINTS.get(lib.saccade_last_error_hint_code()) or text(lib.saccade_last_error_hint())
     if status == _abi.SACCADE_ERROR_USAGE:  # names of options as Python writes them; other texts hold paths
-        what = _C_NAME.sub("" if prefix else "libsaccade: ", python_names(what))
+        what = _C_NAME.sub("" if prefix else "libsaccade: ", what if names_all else python_names(what))
     line = f"{prefix}{what}" + (f"; {hint}" if hint else "")
     return _ERRORS.get(status, RuntimeError)(line)
+
+
+def _last_error(lib: Any) -> tuple[str, bool]:
+    """The line with the option that it is about as a caller writes it, patch_size=15; whether there is one.
+
+    What stands before it is an input's name, which stays.
+    """
+    line = lib.saccade_last_error()
+    at = ctypes.c_size_t()
+    option = lib.saccade_last_error_option(ctypes.byref(at))
+    if not option:
+        return text(line), False
+    rest = python_names(text(line[at.value + len(option) :]))
+    if rest.startswith(" "):  # its value
+        rest = "=" + rest[1:]
+    return text(line[: at.value]) + text(option).replace("-", "_") + rest, True
 
 
 def python_names(line: str) -> str:

@@ -218,6 +218,9 @@ def said_in_python(said: str) -> str:
         else:
             lines.append(line.removeprefix("saccade: "))
     text = "\n".join(lines)
+    text = re.sub(
+        r"(?m)(^|: )--([a-z][a-z0-9-]*) (.+?): ", lambda found: f"{found[1]}{_python_name(found[2])}={found[3]}: ", text
+    )
     text = re.sub(rf"(?<![\w/.-])--({_FLAGS})(?![\w:-])", lambda found: f"{_python_name(found[1])}=True", text)
     text = re.sub(r"(?<![\w/.-])--([a-z][a-z0-9-]*)", lambda found: _python_name(found[1]), text)
     return re.sub(r"(?<![\w/.-])-o(?![\w-])", "path", text)

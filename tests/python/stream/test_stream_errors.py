@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import subprocess
 from pathlib import Path
 
@@ -105,6 +106,40 @@ def test_advice_names_options_as_python_has_them(clip: Path):
     with pytest.raises(sc.InputError, match=r"max_pixels|raise the limit") as caught:
         sc.Stream(clip, array="numpy", max_pixels=1000)
     assert "max-pixels" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"patches": 2}, "{clip}: patches=2: a nested lattice over"),
+        ({"patches": 2, "patch_size": 8}, "{clip}: patches=2: "),
+        ({"tokens": 1}, "{clip}: tokens=1: a nested lattice over"),
+        ({"ignore": "9000,9000,2,2"}, "{clip}: ignore=9000,9000,2,2: lies outside the frame"),
+        ({"strides": [3], "grid_sizes": [4]}, "{clip}: strides: 3 at place 1 must be"),
+        ({"strides": [1, 2], "grid_sizes": [4, 3]}, "{clip}: grid_sizes: 3 at place 2"),
+        ({"lattice": "uniform", "lod": 12, "levels": 3}, "{clip}: lod=12: the pyramid has 3 levels"),
+    ],
+    ids=str,
+)
+def test_option_is_named_as_it_was_passed_when_the_input_shows_that_it_is_wrong(
+    clip: Path, tmp_path: Path, options: dict, said: str
+):
+    line = said.format(clip=clip)
+    with pytest.raises(ValueError, match=re.escape(line)) as caught:
+        sc.Stream(clip, array="numpy", device="cpu", **options)
+    assert "--" not in str(caught.value)
+    with pytest.raises(ValueError, match=re.escape(line)) as caught:
+        sc.dump(clip, tmp_path / "d", device="cpu", **options)
+    assert "--" not in str(caught.value)
+
+
+def test_a_file_that_is_named_like_an_option_keeps_its_name(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("patch-size 3").symlink_to(clip)
+    with pytest.raises(ValueError, match=r"patch-size 3: patches=2: a nested"):
+        sc.Stream("patch-size 3", array="numpy", patches=2)
 
 
 def test_video_that_breaks_says_so_after_what_it_had(clip: Path, tmp_path: Path):
