@@ -12,6 +12,7 @@
 #include "app/exit_code.h"
 #include "app/options/checks.h"
 #include "app/options/config.h"
+#include "app/options/effects.h"
 #include "app/options/hint_flags.h"
 #include "app/options/manual.h"
 #include "app/options/origins.h"
@@ -248,7 +249,10 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   }
   options.in_force = record(options);
   options.inputs = std::move(line.inputs);
-  with_dashes([&] { check_inputs(options); });
+  with_dashes([&] {
+    check_effects(options, given);
+    check_inputs(options);
+  });
   prepare_cuda(options);
   with_dashes([&] { resolve(options, use_of(command.command)); });
   return options;

@@ -279,7 +279,7 @@ std::vector<OwnRow> everyones_rows() {
     {{{.name = "log-level", .group = kRunGroup, .help = "trace, debug, info, warn, error or off",
        .metavar = "LEVEL", .kind = K::kChoice, .choices = "trace|debug|info|warn|error|off"}, field([](auto& o) -> auto& { return o.log_level; })}, {}},
     {{{.name = "progress", .group = kRunGroup, .help = "on stderr: auto (a line, on a terminal), none or json",
-       .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<ProgressMode>()}, field([](auto& o) -> auto& { return o.progress; })}, {}},
+       .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<ProgressMode>()}, field([](auto& o) -> auto& { return o.progress; })}, {.commands = kForDump | kForWork}},
     {{{.name = "json", .group = kRunGroup, .help = "the result on stdout as JSON",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.json; })}, {}},
     {{{.name = "config", .group = kRunGroup, .help = "read options from a TOML file; the command line wins",

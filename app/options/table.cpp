@@ -1,7 +1,6 @@
 #include "app/options/table.h"
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "app/options/own_rows.h"
@@ -27,10 +26,14 @@ unsigned commands_for(OptionScope scope) {
 
 // Of a plan, each row of the manifest says these itself.
 constexpr std::string_view kOfRows[] = {"start", "duration", "stream", "loop"};
+// `info` reads one frame.
+constexpr std::string_view kOfMoreFrames[] = {"duration", "frames", "loop"};
 
 unsigned commands_for(const OptionSpec& spec) {
-  const bool of_rows = std::find(std::begin(kOfRows), std::end(kOfRows), spec.name) != std::end(kOfRows);
-  return commands_for(spec.scope) & ~(of_rows ? kForPlan : 0U);
+  const auto is_of = [&spec](std::span<const std::string_view> names) {
+    return std::find(names.begin(), names.end(), spec.name) != names.end();
+  };
+  return commands_for(spec.scope) & ~(is_of(kOfRows) ? kForPlan : 0U) & ~(is_of(kOfMoreFrames) ? kForInfo : 0U);
 }
 
 std::vector<ProgramOption> make_table() {

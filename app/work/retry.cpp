@@ -56,11 +56,15 @@ int run_retry(const Options& options) {
   const auto classes = options.work.classes.empty() ? std::vector<std::string>{} : split(options.work.classes, ',');
   const std::vector<WorkItem> items = given_up(plan, store, classes);
   if (items.empty()) {
-    fmt::print("{}: nothing was given up{}; no plan was made\n", store,
-               classes.empty() ? "" : " of class " + options.work.classes);
+    if (options.json) {
+      fmt::print("{}\n", json_text({{"made", false}, {"items", 0}, {"units", 0}}, -1));
+    } else {
+      fmt::print("{}: nothing was given up{}; no plan was made\n", store,
+                 classes.empty() ? "" : " of class " + options.work.classes);
+    }
     return static_cast<int>(ExitCode::kOk);
   }
-  if (Plan::exists(target)) throw UsageError(fmt::format("-o {}: holds a plan already; choose another -o", target));
+  if (Plan::exists(target)) throw UsageError(OfOption("output", target), "holds a plan already; choose another -o");
   refuse_other_folder(target);
   Json facts = plan.facts();
   PlanWriter writer(target, facts.at("unit_s"), facts.at("unit_bytes"), 0);
@@ -68,9 +72,16 @@ int run_retry(const Options& options) {
   facts["duplicates"] = 0;
   facts["retry_of"] = {{"plan", plan.hash()}, {"store", store}};
   if (!writer.finish(facts))
-    throw UsageError(fmt::format("-o {}: another run planned there meanwhile; choose another -o", target));
+    throw UsageError(OfOption("output", target), "another run planned there meanwhile; choose another -o");
   const Plan made(target);
-  fmt::print("{}: {} items in {} units, to try again\n", target, made.count("items"), made.count("units"));
+  if (options.json) {
+    Json result = made.facts();
+    result["path"] = target;
+    result["made"] = true;
+    fmt::print("{}\n", json_text(result, -1));
+  } else {
+    fmt::print("{}: {} items in {} units, to try again\n", target, made.count("items"), made.count("units"));
+  }
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -210,10 +210,35 @@ Damage expected_damage(const TestSpec& spec, std::int64_t index) {
   return damage;
 }
 
-std::unique_ptr<FrameSource> open_test_source(const SourceConfig& config) {
-  const TestSpec spec = parse_test_uri(config.uri);
+namespace {
+
+// What only a decoder follows.
+void check_settings(const SourceConfig& config) {
+  const InputHints& input = config.input;
   if (!config.filters.empty())
     throw UsageError(fmt::format("{}: filters have no effect on test sources", config.uri), Hint::kNoFilters);
+  if (!input.format.empty() || !input.size.empty() || !input.rate.empty() || !input.pixel_format.empty()) {
+    throw UsageError(fmt::format("{}: a test source's name says its size and rate", config.uri),
+                     Hint::kNoInputParameters);
+  }
+  if (config.stream_index.value_or(0) > 0) {
+    throw InputError(
+        fmt::format("{}: has no video stream {}; it has 1, counted from 0", config.uri, *config.stream_index));
+  }
+  if (config.deinterlace == Deinterlace::kYes) {
+    throw UsageError(OfOption("deinterlace", name(config.deinterlace)), "a test source has no fields; leave it out");
+  }
+  if (config.require_hwdec) {
+    throw UnavailableError(fmt::format("{}: no hardware decoding: a test source is painted", config.uri),
+                           Hint::kCpuDecoding);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_test_source(const SourceConfig& config) {
+  const TestSpec spec = parse_test_uri(config.uri);
+  check_settings(config);
   if (std::int64_t{spec.width_px} * spec.height_px > config.max_pixels) {
     throw InputError(fmt::format("{}: more than the limit of {} pixels", config.uri, config.max_pixels),
                      Hint::kRaisePixelLimit);

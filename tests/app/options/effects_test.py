@@ -1,0 +1,104 @@
+"""Nothing is read and ignored: an option that the others leave without effect is refused by its name, with the reason."""
+import json
+import unittest
+
+from dump_support import DumpTest, saccade
+
+SHOT = ("--offscreen", "--screenshot", "0=shot.png")
+
+
+class Effects(DumpTest):
+    seconds, size = 1, "64x64"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.made = cls.folder / "made"
+        done = saccade("dump", cls.clip, "-o", cls.made, "--frames", "5", "--patches", "64", "--backend", "cpu")
+        assert done.returncode == 0, done.stderr
+
+    def idle(self, option, words, *arguments):
+        with self.subTest(arguments=arguments):
+            self.refuse(2, [f"saccade: {option}: ", *words], *arguments, cwd=self.folder)
+
+    def test_of_the_viewer(self):
+        for value in ("on", "off"):
+            self.idle("--vsync", ["page"], "view", self.clip, "--serve", "--vsync", value)
+        self.idle("--live-policy", ["--offscreen"], "view", self.clip, *SHOT, "--live-policy", "block")
+        for options in (("--speed", "2"), ("--pause",), ("--vsync", "on")):
+            self.idle(options[0], ["--json"], "view", self.clip, *SHOT, "--overlay", "off", *options)
+        self.idle("--view", ["--compare"], "view", self.clip, "--view", "lod", "--compare", "grid")
+        self.idle("--progress", ["view"], "view", self.clip, "--progress", "json")
+        self.idle("--device", ["--backend cuda"], "view", self.clip, "--device", "1")
+
+    def test_of_a_dump_in_the_viewer(self):
+        for options in (("--patches", "9"), ("--lattice", "grid"), ("--fixation", "center"), ("--start", "1"), ("--vf", "hflip"),
+                        ("--seed", "3"), ("--noise-floor", "3")):
+            self.idle(options[0], ["dump"], "view", self.made, *SHOT, *options)
+
+    def test_of_dumps_and_profiles(self):
+        for command in (("dump", self.clip, "-o", self.out), ("profile", self.clip)):
+            for options in (("--ignore", "1,1,9,9"), ("--noise-floor", "8")):
+                self.idle(options[0], ["--fixation", "novelty"], *command, "--fixation", "center", *options)
+            self.idle("--device", ["--backend cuda"], *command, "--backend", "cpu", "--device", "1")
+            self.idle("--reconnect-delay-max", ["--reconnect 0"], *command, "--reconnect", "0", "--reconnect-delay-max", "3")
+        for options in (("--unit-seconds", "300"), ("--unit-bytes", "1000000000")):
+            self.idle(options[0], ["--manifest"], "dump", self.clip, "-o", self.out, *options)
+        self.idle("--progress", ["profile"], "profile", self.clip, "--progress", "none")
+        self.assertFalse(self.out.exists())
+
+    def test_of_info(self):
+        for options in (("--patches", "9"), ("--vf", "hflip"), ("--levels", "3"), ("--threads", "2")):
+            self.idle(options[0], ["INPUT"], "info", *options)
+            self.idle(options[0], ["INPUT"], "info", "--devices", *options)
+        for options in (("--frames", "2"), ("--duration", "2"), ("--loop",)):
+            self.idle(options[0], ["info"], "info", self.clip, *options)
+        self.idle("--device", ["--hwdec cuda"], "info", self.clip, "--device", "1")
+
+    def test_of_reconstruct(self):
+        self.idle("--threads", ["--against"], "reconstruct", self.made, "-o", "made.png", "--threads", "2")
+        self.idle("--overwrite", ["-o"], "reconstruct", self.made, "--against", self.clip, "--overwrite")
+        self.assertFalse((self.folder / "made.png").exists())
+
+    def test_of_a_test_source(self):
+        for options, word in ((("--input-size", "8x8"), "--input-size"), (("--input-rate", "5"), "--input-rate"),
+                              (("--pixel-format", "nv12"), "--pixel-format"), (("--input-format", "h264"), "--input-format"),
+                              (("--deinterlace", "yes"), "--deinterlace yes"), (("--vf", "hflip"), "--vf")):
+            with self.subTest(options=options):
+                self.refuse(2, [word], "dump", "test://box?size=64x64", "-o", self.out, *options)
+        self.refuse(65, ["no video stream 2"], "dump", "test://box?size=64x64", "-o", self.out, "--stream", "2")
+
+    def test_what_has_an_effect_is_taken(self):
+        for arguments in (("view", self.clip, "--vsync", "off", *SHOT, "--print-config"),
+                          ("reconstruct", self.made, "-o", "true.png", "--against", self.clip, "--threads", "1", "--overwrite"),
+                          ("info", self.clip, "--levels", "3"),
+                          ("dump", self.clip, "-o", self.out, "--ignore", "1,1,9,9", "--fixation", "saliency")):
+            with self.subTest(arguments=arguments):
+                done = saccade(*arguments, cwd=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_settings_file_may_hold_what_has_none(self):
+        config = self.folder / "all.toml"
+        config.write_text('noise-floor = 5\nignore = "1,1,9,9"\nfixation = "center"\nprogress = "none"\nframes = 2\n')
+        self.dump("--config", config)
+        self.assertEqual(saccade("info", self.clip, "--config", config).returncode, 0)
+
+
+class Retry(DumpTest):
+    seconds, size = 1, "64x64"
+
+    def test_json_is_what_was_planned(self):
+        manifest, store = self.folder / "list.txt", self.folder / "store"
+        manifest.write_text(f"{self.clip}\n{self.folder}/missing.mp4\n")
+        self.assertEqual(saccade("plan", manifest, "-o", store, "--patches", "64", "--backend", "cpu").returncode, 0)
+        self.assertEqual(saccade("work", store, "--progress", "none").returncode, 3)
+        done = saccade("retry", store, "-o", self.folder / "again", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = json.loads(done.stdout)
+        self.assertEqual((said["made"], said["items"], said["units"], said["path"]), (True, 1, 1, str(self.folder / "again")))
+        none = saccade("retry", store, "-o", self.folder / "none", "--class", "crash", "--json")
+        self.assertEqual(json.loads(none.stdout), {"made": False, "items": 0, "units": 0})
+
+
+if __name__ == "__main__":
+    unittest.main()
