@@ -33,6 +33,11 @@ struct LevelImage {
   std::vector<std::uint8_t> data;
 };
 
+// Texels [x, x + width) x [y, y + height) of a level.
+struct TexelRect {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+
 // By events around the work in the device's own queue, read frames later so that nobody waits for them.
 struct DeviceTime {
   enum class Work : std::uint8_t { kDiff, kUpload, kMips, kUpdate, kSample } work = Work::kUpdate;
@@ -48,8 +53,16 @@ class Levels {
  public:
   virtual ~Levels() = default;
   virtual const PyramidLayout& layout() const = 0;
-  // Copies a level out; waits for the device. plane: 0 luma or RGBA, 1 chroma. Throws std::out_of_range.
-  virtual void read_level(int plane, int level, LevelImage& out) const = 0;
+  // Copies a part of a level out, to rows that begin a positive `pitch_bytes` apart, a multiple of a texel; waits for
+  // the device. plane: 0 luma or RGBA, 1 chroma. Throws std::out_of_range where the level has no such texels.
+  virtual void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                           std::ptrdiff_t pitch_bytes) const = 0;
+  void read_level(int plane, int level, LevelImage& out) const;  // all of it
+
+ protected:
+  // Throws std::out_of_range.
+  const PlaneLayout& check_level(int plane, int level) const;
+  const PlaneLayout& check_texels(int plane, int level, const TexelRect& part) const;
 };
 
 // The steps of an update one by one, in this order, once a frame: the reference of a backend that fuses them.

@@ -51,7 +51,8 @@ struct DetailRun {
   const std::uint8_t* before = nullptr;
   const std::uint8_t* seen = nullptr;
   std::ptrdiff_t pitch = 0;
-  int noise = 0;  // codes: of a step between neighbours only what exceeds it counts
+  std::ptrdiff_t next = 0;  // from these tiles to those that are asked for next, so that they are fetched meanwhile
+  int noise = 0;            // codes: of a step between neighbours only what exceeds it counts
 };
 
 // Sums over the texels of one such tile. A texel's step is the larger one of those to its right and below.

@@ -306,24 +306,17 @@ void CpuPyramid::sample_wanted(const PatchPlan& plan, const ColorSpec& color, st
 }
 
 LevelView CpuPyramid::level_view(int plane, int level) const {
-  if (plane < 0 || plane >= layout_.plane_count || level < 0 ||
-      level >= layout_.planes[static_cast<std::size_t>(plane)].levels) {
-    throw std::out_of_range(fmt::format("the texture has no level {} of plane {}", level, plane));
-  }
+  check_level(plane, level);
   return planes_[static_cast<std::size_t>(plane)].views[static_cast<std::size_t>(level)];
 }
 
-void CpuPyramid::read_level(int plane, int level, LevelImage& out) const {
+void CpuPyramid::read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                             std::ptrdiff_t pitch_bytes) const {
+  const auto texel_bytes = static_cast<std::size_t>(check_texels(plane, level, part).texel_bytes());
   const LevelView view = level_view(plane, level);
-  const PlaneLayout& shape = layout_.planes[static_cast<std::size_t>(plane)];
-  out.width = view.width;
-  out.height = view.height;
-  out.channels = shape.channels;
-  out.bytes_per_channel = shape.bytes_per_channel;
-  const std::size_t row_bytes = static_cast<std::size_t>(view.width) * static_cast<std::size_t>(shape.texel_bytes());
-  out.data.resize(row_bytes * static_cast<std::size_t>(view.height));
-  for (int y = 0; y < view.height; ++y) {
-    std::memcpy(out.data.data() + static_cast<std::size_t>(y) * row_bytes, view.row(y), row_bytes);
+  for (int y = 0; y < part.height; ++y) {
+    std::memcpy(out + y * pitch_bytes, view.row(part.y + y) + static_cast<std::size_t>(part.x) * texel_bytes,
+                static_cast<std::size_t>(part.width) * texel_bytes);
   }
 }
 

@@ -33,7 +33,8 @@ class CpuPyramid final : public Levels {
   // For a batch that already holds the right samples wherever wanted[n] is 0; an empty `wanted` means all.
   void sample_wanted(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> wanted,
                      PatchBatch& batch);
-  void read_level(int plane, int level, LevelImage& out) const override;
+  void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                   std::ptrdiff_t pitch_bytes) const override;
 
   // upload() and refresh_mips() in steps, for tiles [tx_begin, tx_end) of a row of tiles at a time: level 0 from the
   // image rows of each plane (returns bytes), the levels that tiles make by themselves, and at the

@@ -30,8 +30,6 @@ using Sums = hn::Repartition<std::uint64_t, Bytes>;  // one lane a tile
 using Codes = hn::Vec<Bytes>;
 using TileSums = hn::Vec<Sums>;
 constexpr std::size_t kMostTiles = 8;  // of one vector
-// Bytes: eight rows of three pictures are more streams than a core prefetches.
-constexpr std::ptrdiff_t kAhead = 256;
 
 HWY_INLINE Codes step(Codes a, Codes b, Codes noise) {
   return hn::SaturatedSub(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)), noise);
@@ -67,7 +65,8 @@ HWY_INLINE void sum_tiles(const DetailRun& run, std::ptrdiff_t left, std::uint64
     TileSums now_left = hn::Zero(sums), now_all = now_left, seen_left = now_left, seen_all = now_left;
     for (std::ptrdiff_t row = 0; row < 4; ++row) {
       const std::ptrdiff_t at = (4 * static_cast<std::ptrdiff_t>(half) + row) * run.pitch + left;
-      for (const std::uint8_t* picture : {run.now, run.before, run.seen}) hwy::Prefetch(picture + at + kAhead);
+      // Eight rows of three pictures are more streams than a core prefetches by itself.
+      for (const std::uint8_t* picture : {run.now, run.before, run.seen}) hwy::Prefetch(picture + at + run.next);
       add(now_left, left_half(now));
       add(now_all, now);
       add(seen_left, left_half(seen));

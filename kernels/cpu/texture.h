@@ -32,7 +32,10 @@ class CpuTexture final : public Texture, public StagedTexture {
   // Allocates when N, S or the format change.
   void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,
               PatchBatch& batch) override;
-  void read_level(int plane, int level, LevelImage& out) const override { pyramid_.read_level(plane, level, out); }
+  void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                   std::ptrdiff_t pitch_bytes) const override {
+    pyramid_.read_texels(plane, level, part, out, pitch_bytes);
+  }
 
   StagedTexture* staged() override { return staged_ ? this : nullptr; }
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }

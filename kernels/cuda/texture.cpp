@@ -229,25 +229,18 @@ bool CudaTexture::poll_device_time(DeviceTime& time) {
 
 const void* CudaTexture::device_patches() const { return state_->batch.data(); }
 
-void CudaTexture::read_level(int plane, int level, LevelImage& out) const {
-  const PyramidLayout& layout = state_->layout;
-  if (plane < 0 || plane >= layout.plane_count || level < 0 ||
-      level >= layout.planes[static_cast<std::size_t>(plane)].levels) {
-    throw std::out_of_range(fmt::format("the texture has no level {} of plane {}", level, plane));
-  }
-  const PlaneLayout& shape = layout.planes[static_cast<std::size_t>(plane)];
-  out.width = shape.width >> level;
-  out.height = shape.height >> level;
-  out.channels = shape.channels;
-  out.bytes_per_channel = shape.bytes_per_channel;
-  const std::size_t row_bytes = static_cast<std::size_t>(out.width) * static_cast<std::size_t>(shape.texel_bytes());
-  out.data.resize(row_bytes * static_cast<std::size_t>(out.height));
+void CudaTexture::read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                              std::ptrdiff_t pitch_bytes) const {
+  const auto texel_bytes = static_cast<std::size_t>(check_texels(plane, level, part).texel_bytes());
+  if (part.width == 0 || part.height == 0) return;
   const CudaDeviceGuard guard = state_->on_device();
   state_->open_texture();
-  cuda_check(cudaMemcpy2DFromArrayAsync(out.data.data(), row_bytes, state_->storage->plane(plane).level(level), 0, 0,
-                                        row_bytes, static_cast<std::size_t>(out.height), cudaMemcpyDeviceToHost,
-                                        state_->stream.get()),
-             "cudaMemcpy2DFromArrayAsync");
+  cuda_check(
+      cudaMemcpy2DFromArrayAsync(out, static_cast<std::size_t>(pitch_bytes), state_->storage->plane(plane).level(level),
+                                 static_cast<std::size_t>(part.x) * texel_bytes, static_cast<std::size_t>(part.y),
+                                 static_cast<std::size_t>(part.width) * texel_bytes,
+                                 static_cast<std::size_t>(part.height), cudaMemcpyDeviceToHost, state_->stream.get()),
+      "cudaMemcpy2DFromArrayAsync");
   wait();
 }
 

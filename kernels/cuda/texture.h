@@ -52,7 +52,8 @@ class CudaTexture final : public Texture, public StagedTexture, public DeviceTex
               PatchBatch& batch) override;
   void measure_device() override;
   bool poll_device_time(DeviceTime& time) override;
-  void read_level(int plane, int level, LevelImage& out) const override;
+  void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                   std::ptrdiff_t pitch_bytes) const override;
 
   StagedTexture* staged() override;
   const Damage& diff(const FrameView& frame) override;

@@ -6,6 +6,7 @@
 #include "gpu/gl/context.h"
 #include "kernels/damage.h"
 #include "kernels/pyramid_layout.h"
+#include "kernels/texture.h"
 
 namespace saccade {
 
@@ -26,12 +27,7 @@ struct GlPlane {
   gl::Texture codes;
 };
 
-// A rectangle of tiles as texels of a plane's level.
-struct TexelRect {
-  int x, y, width, height;
-};
-
-// Rounded outwards where a tile is less than a texel.
+// A rectangle of tiles as texels of a plane's level, rounded outwards where a tile is less than a texel.
 inline TexelRect texel_rect(const TileRect& rect, const PlaneLayout& plane, int level) {
   const int tile = plane.tile_size();
   const int round = (1 << level) - 1;

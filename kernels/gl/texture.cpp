@@ -122,28 +122,22 @@ void GlTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch
   collect_samples(batch, true);
 }
 
-void GlTexture::read_level(int plane_index, int level, LevelImage& out) const {
-  if (plane_index < 0 || plane_index >= layout_.plane_count) {
-    throw std::out_of_range(fmt::format("plane {}: this texture has {}", plane_index, layout_.plane_count));
-  }
+void GlTexture::read_texels(int plane_index, int level, const TexelRect& part, std::uint8_t* out,
+                            std::ptrdiff_t pitch_bytes) const {
+  const std::ptrdiff_t texel_bytes = check_texels(plane_index, level, part).texel_bytes();
+  if (part.width == 0 || part.height == 0) return;
   const GlPlane& plane = planes_[static_cast<std::size_t>(plane_index)];
-  if (level < 0 || level >= plane.layout.levels) {
-    throw std::out_of_range(fmt::format("level {}: plane {} has {}", level, plane_index, plane.layout.levels));
-  }
-  out.width = plane.layout.width >> level;
-  out.height = plane.layout.height >> level;
-  out.channels = plane.layout.channels;
-  out.bytes_per_channel = plane.layout.bytes_per_channel;
-  out.data.resize(static_cast<std::size_t>(out.width) *
-                  static_cast<std::size_t>(out.height * plane.layout.texel_bytes()));
   make_current();
-  gl::Sync::fence().finish("reading a level");
+  gl::Sync::fence().finish("reading texels");
   gl::forget_errors();
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glGetTextureImage(plane.codes.name(), level, plane.format.transfer_codes, plane.format.type,
-                    static_cast<GLsizei>(out.data.size()), out.data.data());
+  glPixelStorei(GL_PACK_ROW_LENGTH, static_cast<GLint>(pitch_bytes / texel_bytes));
+  glGetTextureSubImage(plane.codes.name(), level, part.x, part.y, 0, part.width, part.height, 1,
+                       plane.format.transfer_codes, plane.format.type,
+                       static_cast<GLsizei>((part.height - 1) * pitch_bytes + part.width * texel_bytes), out);
+  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  gl::check("glGetTextureImage");
+  gl::check("glGetTextureSubImage");
 }
 
 }  // namespace saccade

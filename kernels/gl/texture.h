@@ -57,7 +57,8 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   void damage_everything() override { differ_.damage_everything(); }
   void configure(const DiffConfig& config) override { differ_.configure(config); }
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
-  void read_level(int plane, int level, LevelImage& out) const override;
+  void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                   std::ptrdiff_t pitch_bytes) const override;
 
   StagedTexture* staged() override { return this; }
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }

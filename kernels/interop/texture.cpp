@@ -170,9 +170,10 @@ void CudaGlTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::s
   cuda_->submit(plan, color, changed, batch);
 }
 
-void CudaGlTexture::read_level(int plane, int level, LevelImage& out) const {
+void CudaGlTexture::read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                                std::ptrdiff_t pitch_bytes) const {
   make_current();
-  cuda_->read_level(plane, level, out);
+  cuda_->read_texels(plane, level, part, out, pitch_bytes);
 }
 
 }  // namespace saccade

@@ -59,7 +59,8 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
               PatchBatch& batch) override;
   void measure_device() override { cuda_->measure_device(); }
   bool poll_device_time(DeviceTime& time) override;
-  void read_level(int plane, int level, LevelImage& out) const override;
+  void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
+                   std::ptrdiff_t pitch_bytes) const override;
 
   StagedTexture* staged() override { return path_ == UploadPath::kPbo || cuda_->staged() != nullptr ? this : nullptr; }
   // kPbo: host frames against the shadow on the CPU, device frames against the texture on the device; a change of place

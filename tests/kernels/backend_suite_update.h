@@ -267,6 +267,46 @@ TEST_P(BackendSuite, WhatDoesNotFit_IsRefused) {
   expect_true_pyramid(*texture, frame);
 }
 
+TEST_P(BackendSuite, TexelsOfAPart_AreThoseOfTheLevel) {
+  for (const PixelLayout layout : {PixelLayout::kI420, PixelLayout::kP016, PixelLayout::kRgba8}) {
+    const SuiteCase c{layout, 203, 131, 7, 5};
+    std::mt19937 rng(c.seed);
+    TestFrame frame = c.frame();
+    disturb(frame, rng, 1);
+    const auto texture = make(c.shape());
+    texture->update(place(frame.view()));
+    for (int p = 0; p < c.shape().plane_count; ++p) {
+      for (int l = 0; l < c.shape().planes[static_cast<std::size_t>(p)].levels; ++l) {
+        LevelImage whole;
+        texture->read_level(p, l, whole);
+        for (int i = 0; i < 4; ++i) {
+          TexelRect part{static_cast<int>(rng() % static_cast<unsigned>(whole.width)),
+                         static_cast<int>(rng() % static_cast<unsigned>(whole.height))};
+          part.width = static_cast<int>(rng() % static_cast<unsigned>(whole.width - part.x + 1));
+          part.height = static_cast<int>(rng() % static_cast<unsigned>(whole.height - part.y + 1));
+          SCOPED_TRACE(c.text() + " plane " + std::to_string(p) + " level " + std::to_string(l));
+          const auto texel = static_cast<std::size_t>(whole.channels * whole.bytes_per_channel);
+          const std::size_t row = static_cast<std::size_t>(part.width) * texel, pitch = row + 3 * texel;
+          std::vector<std::uint8_t> out(pitch * static_cast<std::size_t>(part.height) + 1, 99);
+          texture->read_texels(p, l, part, out.data(), static_cast<std::ptrdiff_t>(pitch));
+          for (std::size_t at = 0; at < out.size(); ++at) {
+            const std::size_t x = at % pitch, y = at / pitch;
+            const std::size_t from = (static_cast<std::size_t>(part.y) + y) * static_cast<std::size_t>(whole.width);
+            const bool copied = x < row && y < static_cast<std::size_t>(part.height);
+            const int expected = copied ? whole.data[(from + static_cast<std::size_t>(part.x)) * texel + x] : 99;
+            ASSERT_EQ(out[at], expected) << part.width << "x" << part.height << " byte " << at;
+          }
+        }
+        std::uint8_t none = 0;
+        for (const TexelRect& part : {TexelRect{-1, 0, 1, 1}, TexelRect{0, whole.height, 1, 1},
+                                      TexelRect{0, 0, whole.width + 1, 1}, TexelRect{0, 0, 1, -1}}) {
+          EXPECT_THROW(texture->read_texels(p, l, part, &none, 1 << 20), std::out_of_range);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(BackendSuite, NewTexture_IsZeros) {
   const auto texture = make(make_pyramid_layout(100, 50, TextureFormat::kYuv16, 8));
   LevelImage image;

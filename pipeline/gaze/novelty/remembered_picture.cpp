@@ -13,6 +13,7 @@ constexpr int kTexelsOfTile = kTileTexels * kTileTexels;
 constexpr int kNoiseStep = 8;  // codes: steps up to this are noise, or what no reader needs
 constexpr int kSameMean = 3;   // codes: a mean that is still right
 constexpr std::uint8_t kGrey = 128;
+constexpr float kScale = 1.0f / kTexelsOfTile;
 constexpr std::size_t kReadBeyond = 64;  // CpuOps::tile_detail
 
 }  // namespace
@@ -24,6 +25,9 @@ RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometr
       now_sums_(grid),
       seen_sums_(grid),
       stale_(grid),
+      outdated_(grid),
+      changed_(grid),
+      changed_before_(grid),
       details_(static_cast<std::size_t>(grid.cols)),
       cue_(grid) {
   const auto side = [](int texels) { return static_cast<std::size_t>(std::max(texels, 0)) + 1; };
@@ -32,26 +36,28 @@ RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometr
   const auto tiles = static_cast<std::size_t>(grid.count());
   for (auto* values : {&unread_, &appeared_, &vanished_}) values->assign(tiles, 0.0f);
   stale_.set_all();
+  changed_.set_all();
   // Room for the level that is read, padded, in the largest format.
   const int multiple = std::max(kExtentPx, 1 << (geometry.levels - 1));
   const auto padded = [&](int extent) {
     return static_cast<std::size_t>((extent + multiple - 1) / multiple * multiple);
   };
   const std::size_t shrink = geometry.levels > 1 ? 4 : 1;
-  image_.data.reserve(padded(geometry.width_px) * padded(geometry.height_px) / shrink * 4);
+  image_.reserve(padded(geometry.width_px) * padded(geometry.height_px) / shrink * 4);
 }
 
 void RememberedPicture::forget() {
   first_ = true;
   std::fill(seen_.begin(), seen_.end(), kGrey);
   stale_.set_all();
+  changed_.set_all();
 }
 
 void RememberedPicture::note(const Damage* damage) {
   if (damage == nullptr || damage->grid() != grid_) {
     unknown_ = true;
   } else {
-    stale_.add(damage->words());
+    changed_.add(damage->words());
   }
 }
 
@@ -59,87 +65,165 @@ float RememberedPicture::mean_appeared() const {
   return static_cast<float>(static_cast<double>(appeared_sum_) / kTexelsOfTile / static_cast<double>(appeared_.size()));
 }
 
-// Level 1 of luma in 8 bits, or the means of four where there is no level 1.
+// The tiles that changed, in bands of rows: few and large pieces, as a device may take long over each.
 void RememberedPicture::copy_luma(const Levels& levels) {
+  constexpr int kGap = 4;  // rows of tiles: bands that are nearer are one
+  Box band;                // of tiles
+  const auto copy = [&] {
+    if (band.bottom == 0) return;
+    copy_luma(levels,
+              {band.left * kTileTexels, band.top * kTileTexels, band.right * kTileTexels, band.bottom * kTileTexels});
+  };
+  for (int row = 0; row < grid_.rows; ++row) {
+    int left = grid_.cols, right = 0;
+    for (const TileSet* tiles : {&changed_, &changed_before_}) {
+      tiles->for_each_run_in_row(static_cast<std::size_t>(row), [&](std::size_t begin, std::size_t end) {
+        left = std::min(left, static_cast<int>(begin));
+        right = std::max(right, static_cast<int>(end));
+      });
+    }
+    if (left >= right) continue;
+    if (row > band.bottom + kGap) {
+      copy();
+      band.bottom = 0;
+    }
+    const bool begins = band.bottom == 0;
+    band = {begins ? left : std::min(band.left, left), begins ? row : band.top,
+            begins ? right : std::max(band.right, right), row + 1};
+  }
+  copy();
+}
+
+// Level 1 of luma in 8 bits. A row and a column are repeated.
+void RememberedPicture::copy_luma(const Levels& levels, const Box& box) {
+  const PlaneLayout& plane = levels.layout().planes[0];
+  if (plane.levels > 1 && plane.texel_bytes() == 1) {
+    levels.read_texels(0, 1, {box.left, box.top, box.right - box.left, box.bottom - box.top},
+                       now_.data() + texel(box.left, box.top), width_ + 1);
+  } else {
+    convert_luma(levels, box);
+  }
+  if (box.right == width_) {
+    for (int y = box.top; y < box.bottom; ++y) now_[texel(width_, y)] = now_[texel(width_ - 1, y)];
+  }
+  if (box.bottom == height_) {
+    std::copy_n(now_.data() + texel(0, height_ - 1), width_ + 1, now_.data() + texel(0, height_));
+  }
+}
+
+// From RGB or 16 bits, or the means of four where there is no level 1.
+void RememberedPicture::convert_luma(const Levels& levels, const Box& box) {
   const PyramidLayout& layout = levels.layout();
   const PlaneLayout& plane = layout.planes[0];
-  const int level = std::min(1, plane.levels - 1);
-  levels.read_level(0, level, image_);
-  const auto texel = static_cast<std::size_t>(plane.texel_bytes());
+  const int level = std::min(1, plane.levels - 1), scale = 2 - level;
+  const auto bytes = static_cast<std::size_t>(plane.texel_bytes());
+  const TexelRect part{scale * box.left, scale * box.top, scale * (box.right - box.left),
+                       scale * (box.bottom - box.top)};
+  const std::size_t pitch = static_cast<std::size_t>(part.width) * bytes;
+  image_.resize(pitch * static_cast<std::size_t>(part.height));
+  levels.read_texels(0, level, part, image_.data(), static_cast<std::ptrdiff_t>(pitch));
   const bool rgba = layout.format == TextureFormat::kRgba8, wide = plane.bytes_per_channel == 2;
   const auto luma = [&](std::size_t x, std::size_t y) -> int {
-    const std::uint8_t* at = image_.data.data() + (y * static_cast<std::size_t>(image_.width) + x) * texel;
+    const std::uint8_t* at = image_.data() + y * pitch + x * bytes;
     if (rgba) return (at[0] + 2 * at[1] + at[2] + 2) / 4;
     if (!wide) return *at;
     std::uint16_t code = 0;
-    std::copy_n(at, 2, reinterpret_cast<std::uint8_t*>(&code));
+    std::memcpy(&code, at, 2);
     return code >> 8;
   };
-  const auto width = static_cast<std::size_t>(width_), height = static_cast<std::size_t>(height_);
-  for (std::size_t y = 0; y < height; ++y) {
-    std::uint8_t* const row = now_.data() + y * (width + 1);
-    if (level == 1 && !rgba && !wide) {
-      std::copy_n(image_.data.data() + y * static_cast<std::size_t>(image_.width), width, row);
-    } else {
-      for (std::size_t x = 0; x < width; ++x) {
-        const int code = level == 1 ? luma(x, y)
-                                    : (luma(2 * x, 2 * y) + luma(2 * x + 1, 2 * y) + luma(2 * x, 2 * y + 1) +
-                                       luma(2 * x + 1, 2 * y + 1) + 2) /
-                                          4;
-        row[x] = static_cast<std::uint8_t>(code);
-      }
+  for (std::size_t y = 0; y < static_cast<std::size_t>(box.bottom - box.top); ++y) {
+    std::uint8_t* const row = now_.data() + texel(box.left, box.top + static_cast<int>(y));
+    for (std::size_t x = 0; x < static_cast<std::size_t>(box.right - box.left); ++x) {
+      const int code = level == 1 ? luma(x, y)
+                                  : (luma(2 * x, 2 * y) + luma(2 * x + 1, 2 * y) + luma(2 * x, 2 * y + 1) +
+                                     luma(2 * x + 1, 2 * y + 1) + 2) /
+                                        4;
+      row[x] = static_cast<std::uint8_t>(code);
     }
-    row[width] = row[width - 1];
   }
-  std::copy_n(now_.data() + (height - 1) * (width + 1), width + 1, now_.data() + height * (width + 1));
 }
 
 // Of a row of tiles, [begin, end).
-std::span<const TileDetail> RememberedPicture::measure(std::size_t row, std::size_t begin, std::size_t end) {
+std::span<const TileDetail> RememberedPicture::measure(std::size_t row, std::size_t begin, std::size_t end,
+                                                       const std::vector<std::uint8_t>& before) {
   const std::size_t origin = texel(static_cast<int>(begin) * kTileTexels, static_cast<int>(row) * kTileTexels);
   ops_.tile_detail({.tiles = static_cast<int>(end - begin),
                     .now = now_.data() + origin,
-                    .before = before_.data() + origin,
+                    .before = before.data() + origin,
                     .seen = seen_.data() + origin,
                     .pitch = width_ + 1,
+                    .next = row > 0 ? -std::ptrdiff_t{kTileTexels} * (width_ + 1) : 0,
                     .noise = kNoiseStep},
                    details_.data());
-  for (std::size_t i = 0; i < end - begin; ++i) {
-    now_sums_.set(begin + i, row, details_[i].now);
-    seen_sums_.set(begin + i, row, details_[i].seen);
-  }
+  for (std::size_t i = 0; i < end - begin; ++i) seen_sums_.set(begin + i, row, details_[i].seen);
   return {details_.data(), end - begin};
 }
 
 // The codes of the row below must be up to date.
 void RememberedPicture::compare(std::size_t row, std::size_t begin, std::size_t end) {
-  constexpr float kScale = 1.0f / kTexelsOfTile;
-  std::size_t col = begin, tile = row * static_cast<std::size_t>(grid_.cols) + begin;
-  for (const TileDetail& detail : measure(row, begin, end)) {
-    unread_[tile] = static_cast<float>(detail.unread) * kScale;
+  const std::size_t first = row * static_cast<std::size_t>(grid_.cols) + begin;
+  const auto details = measure(row, begin, end, before_);
+  for (std::size_t i = 0; i < details.size(); ++i) now_sums_.set(begin + i, row, details[i].now);
+  for (std::size_t i = 0; i < details.size(); ++i) {
+    const TileDetail& detail = details[i];
+    unread_[first + i] = static_cast<float>(detail.unread) * kScale;
     if (!first_) {
-      appeared_[tile] = static_cast<float>(detail.appeared) * kScale;
-      vanished_[tile] = static_cast<float>(detail.vanished) * kScale;
+      appeared_[first + i] = static_cast<float>(detail.appeared) * kScale;
+      vanished_[first + i] = static_cast<float>(detail.vanished) * kScale;
       appeared_sum_ += detail.appeared;
     }
-    cue_.measure(col++, row, detail, now_sums_);
-    ++tile;
+    cue_.measure(begin + i, row, detail, now_sums_);
+  }
+  outdated_.clear_run(row, begin, end);
+}
+
+// Where the picture is as it was, only what is remembered of it.
+void RememberedPicture::compare_seen(std::size_t row, std::size_t begin, std::size_t end) {
+  float* unread = unread_.data() + row * static_cast<std::size_t>(grid_.cols) + begin;
+  for (const TileDetail& detail : measure(row, begin, end, now_))
+    *unread++ = static_cast<float>(detail.unread) * kScale;
+}
+
+// A tile's steps reach the first texels of its neighbours to the right and below.
+void RememberedPicture::note_changes() {
+  stale_.add(changed_.words());
+  if (unknown_) changed_.set_all();
+  for (std::size_t row = 0; row < static_cast<std::size_t>(grid_.rows); ++row) {
+    changed_.for_each_run_in_row(row, [&](std::size_t begin, std::size_t end) {
+      outdated_.set_run(row, std::max<std::size_t>(begin, 1) - 1, end);
+      if (row > 0) outdated_.set_run(row - 1, begin, end);
+    });
   }
 }
 
 void RememberedPicture::read(const Levels& levels) {
   std::swap(now_, before_);
   const bool same_tiles = levels.layout().tiles == grid_;
+  unknown_ = unknown_ || !same_tiles;
+  note_changes();
   if (same_tiles) copy_luma(levels);
   const auto rows = static_cast<std::size_t>(grid_.rows), cols = static_cast<std::size_t>(grid_.cols);
-  for (std::size_t row = 0; row < rows && (unknown_ || !same_tiles); ++row) measure(row, 0, cols);
+  for (std::size_t row = 0; row < rows && unknown_; ++row) {
+    std::size_t col = 0;
+    for (const TileDetail& detail : measure(row, 0, cols, before_)) now_sums_.set(col++, row, detail.now);
+  }
   std::fill(appeared_.begin(), appeared_.end(), 0.0f);
   std::fill(vanished_.begin(), vanished_.end(), 0.0f);
   appeared_sum_ = 0;
   for (std::size_t row = rows; row-- > 0;) {
-    stale_.for_each_run_in_row(row, [&](std::size_t begin, std::size_t end) { compare(row, begin, end); });
+    stale_.for_each_run_in_row(row, [&](std::size_t begin, std::size_t end) {
+      outdated_.split(row, begin, end, [&](std::size_t from, std::size_t to, bool outdated) {
+        if (outdated) {
+          compare(row, from, to);
+        } else {
+          compare_seen(row, from, to);
+        }
+      });
+    });
   }
   stale_.clear();
+  std::swap(changed_, changed_before_);
+  changed_.clear();
   now_sums_.refresh();
   seen_sums_.refresh();
   cue_.rate();

@@ -42,8 +42,13 @@ class RememberedPicture {
     int left = 0, top = 0, right = 0, bottom = 0;
   };
   void copy_luma(const Levels& levels);
-  std::span<const TileDetail> measure(std::size_t row, std::size_t begin, std::size_t end);
+  void copy_luma(const Levels& levels, const Box& box);
+  void convert_luma(const Levels& levels, const Box& box);
+  void note_changes();
+  std::span<const TileDetail> measure(std::size_t row, std::size_t begin, std::size_t end,
+                                      const std::vector<std::uint8_t>& before);
   void compare(std::size_t row, std::size_t begin, std::size_t end);
+  void compare_seen(std::size_t row, std::size_t begin, std::size_t end);
   void see_finely(const Box& box);
   void see_pairs(const Box& box);
   void see_blocks(const Box& box, int side);
@@ -59,11 +64,13 @@ class RememberedPicture {
   TileGrid grid_;
   int width_ = 0, height_ = 0;  // texels of level 1, whole tiles
   bool first_ = true;
-  bool unknown_ = false;  // other tiles than the stale ones may have changed
-  LevelImage image_;
+  bool unknown_ = false;                           // tiles may have changed that are not noted
+  std::vector<std::uint8_t> image_;                // what was read, where it isn't luma of 8 bits at level 1
   std::vector<std::uint8_t> now_, before_, seen_;  // now_: with a row and a column repeated beyond the last
   BlockSums now_sums_, seen_sums_;                 // of tiles that are not stale
   TileSet stale_;                                  // must be compared
+  TileSet outdated_;                               // texels that its steps reach have changed since it was compared
+  TileSet changed_, changed_before_;  // since the last read, and between the last two: before_ becomes now_
   std::vector<TileDetail> details_;
   std::vector<float> unread_, appeared_, vanished_;
   std::int64_t appeared_sum_ = 0;

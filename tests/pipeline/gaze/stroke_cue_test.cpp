@@ -31,7 +31,7 @@ std::vector<float> strokes_of(int cols, int rows, const std::function<int(int x,
   std::vector<TileDetail> details(wide * high);
   for (std::size_t y = 0; y < high; ++y) {
     const std::uint8_t* const row = picture.data() + y * kTexels * static_cast<std::size_t>(width + 1);
-    plain_ops().tile_detail({cols, row, row, row, width + 1, kNoise}, details.data() + y * wide);
+    plain_ops().tile_detail({cols, row, row, row, width + 1, 0, kNoise}, details.data() + y * wide);
     for (std::size_t x = 0; x < wide; ++x) codes.set(x, y, details[y * wide + x].now);
   }
   StrokeCue cue({cols, rows});

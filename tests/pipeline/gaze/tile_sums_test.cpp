@@ -118,7 +118,32 @@ TEST(TileSet, Runs_EndWithTheirRow) {
           for (past = begin; past < end; ++past) found[row * static_cast<std::size_t>(cols) + past] = true;
         });
       }
+      const auto begin = static_cast<std::size_t>(random() % static_cast<unsigned>(cols));
+      const auto end = begin + random() % (static_cast<std::size_t>(cols) - begin + 1);
+      std::vector<bool> split(end - begin, !expected[static_cast<std::size_t>(cols) + begin]);
+      set.split(1, begin, end, [&](std::size_t from, std::size_t to, bool inside) {
+        for (; from < to; ++from) split[from - begin] = inside;
+      });
+      const auto row = expected.begin() + cols;
+      EXPECT_EQ(split,
+                std::vector<bool>(row + static_cast<std::ptrdiff_t>(begin), row + static_cast<std::ptrdiff_t>(end)));
       EXPECT_EQ(found, expected) << cols << " columns, " << share << " of 4";
+    }
+  }
+}
+
+TEST(TileSet, ChangedRun_LeavesTheOthers) {
+  const TileGrid grid{150, 3};
+  std::mt19937 random(6);
+  TileSet set(grid);
+  std::vector<bool> expected(static_cast<std::size_t>(grid.count()));
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t row = random() % 3, begin = random() % 151, end = begin + random() % (151 - begin);
+    const bool into = random() % 2 != 0;
+    into ? set.set_run(row, begin, end) : set.clear_run(row, begin, end);
+    for (std::size_t x = begin; x < end; ++x) expected[150 * row + x] = into;
+    for (std::size_t tile = 0; tile < expected.size(); ++tile) {
+      ASSERT_EQ(set.any_in_row(tile / 150, tile % 150, tile % 150 + 1), expected[tile]) << tile << " of run " << i;
     }
   }
 }
