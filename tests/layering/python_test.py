@@ -57,6 +57,20 @@ def violations(package):
     return found
 
 
+def callers(function):
+    """Where the library's function of this name is called in the package."""
+    package = repository.ROOT / "python" / "pysaccade"
+    call = re.compile(rf"\b(?:saccade|raw)_{function}\(")
+    return [path.relative_to(package).as_posix() for path in sorted(package.rglob("*.py"))
+            for _ in call.findall(path.read_text(encoding="utf-8"))]
+
+
+class Calls(unittest.TestCase):
+    def test_a_sampling_is_called_in_one_place(self):
+        for function in ("sample", "sample_backward", "sample_image_backward"):
+            self.assertEqual(callers(function), ["_operators/_tensor_abi.py"], function)
+
+
 class Rooms(unittest.TestCase):
     package = repository.ROOT / "python" / "pysaccade"
 

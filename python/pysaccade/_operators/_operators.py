@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pysaccade._operators import _tensor_abi as abi
+from pysaccade._operators._gate import readable
 
 _library: Any = cast(Any, torch.library).Library("saccade", "DEF")
 _DEVICES = ("CPU", "CUDA")
@@ -117,9 +118,11 @@ def sample_now(
     """Patches [B,N,C,S,S], without an operator around it."""
     batch, count = lod.shape
     out = torch.empty((batch, count, levels[0].shape[1], size, size), dtype=dtype, device=levels[0].device)
-    abi.sample(
-        levels, centers, lod, direction, out, scale=scale, zeros=zeros, max_anisotropy=max_anisotropy, rotate=rotate
-    )
+    levels = [readable(level) for level in levels]
+    centers, lod, direction = abi.readable_places(centers, lod, direction)
+    places = abi.packed_places(centers, lod, direction)
+    options = abi.packed_options(scale, zeros, max_anisotropy, rotate)
+    abi.sample(levels[0], abi.packed_levels(levels), len(levels), places, options, out)
     return out
 
 

@@ -17,6 +17,7 @@ from pysaccade._native._library import load
 from pysaccade._operators._gate import readable
 
 Array = Any  # torch.Tensor or numpy.ndarray
+Places = tuple[bytes, bytes, bytes]  # centers, lod and direction
 
 U8, F16, F32, U16, BF16, F64 = 0, 1, 2, 3, 4, 5
 FLOOR, EDGE = 0, 1
@@ -157,7 +158,7 @@ def reduce(levels: Sequence[Array], odd: int, workspace: Array | None = None) ->
     """levels[0] [B,C,H,W] is read, the others are written."""
     library = _library or _open()
     levels = [readable(levels[0]), *levels[1:]]
-    packed = b"".join([_pack(level, 4) for level in levels])
+    packed = packed_levels(levels)
     size = 0 if workspace is None else workspace.nbytes
     status = library.saccade_reduce(place_of(levels[0]), packed, len(levels), odd, _address(workspace), size)
     if status != _OK:
@@ -186,7 +187,7 @@ def update(
     mask = None if mask is None else readable(mask)
     status = library.saccade_update(
         place_of(levels[0]),
-        b"".join([_pack(level, 4) for level in levels]),
+        packed_levels(levels),
         len(levels),
         _address(workspace),
         0 if workspace is None else workspace.nbytes,
@@ -235,30 +236,59 @@ def packed_options(scale: float, zeros: bool, max_anisotropy: int, rotate: bool)
     return _OPTIONS.pack(_OPTIONS.size, scale, zeros, max_anisotropy, rotate)
 
 
-def sample(
-    levels: Sequence[Array],
-    centers: Array,
-    lod: Array,
-    direction: Array | None,
-    patches: Array,
-    *,
-    scale: float = 1.0,
-    zeros: bool = False,
-    max_anisotropy: int = 1,
-    rotate: bool = True,
+def packed_levels(levels: Sequence[Array]) -> bytes:
+    """Levels [B,C,h,w], which C can read as they lie."""
+    return b"".join([_pack(level, 4) for level in levels])
+
+
+def packed_places(centers: Array, lod: Array, direction: Array | None) -> Places:
+    """readable_places(), which the caller keeps until the call, as every one of a sampling takes them."""
+    return _pack(centers, 3), _pack(lod, 2), _NOTHING if direction is None else _pack(direction, 3)
+
+
+def call_sample(place: bytes, levels: bytes, count: int, places: Places, options: bytes, patches: bytes) -> None:
+    """Write patches, of what is packed; once the library is open."""
+    centers, lod, direction = places
+    status = raw_sample(place, levels, count, centers, lod, direction, options, patches)
+    if status != _OK:
+        _fail(_open(), status)
+
+
+def sample(base: Array, levels: bytes, count: int, places: Places, options: bytes, patches: Array) -> None:
+    """Patches [B,N,C,S,S] is written, on the place of `base`."""
+    if _library is None:
+        _open()
+    call_sample(place_of(base), levels, count, places, options, _pack(patches, 5))
+
+
+def sample_image_backward(
+    place: bytes,
+    levels: bytes,
+    count: int,
+    places: Places,
+    options: bytes,
+    gradient: bytes,
+    odd: int,
+    base: bytes | None,
+    sums: Array | None,
+    unit: Array | None,
+    found: Sequence[Array | None],
 ) -> None:
-    """Patches [B,N,C,S,S] is written."""
+    """The gradients of an image [B,C,H,W], which is packed, and of centers, lod and direction: those that are given."""
     library = _library or _open()
-    levels, (centers, lod, direction) = [readable(level) for level in levels], readable_places(centers, lod, direction)
-    status = library.saccade_sample(
-        place_of(levels[0]),
-        b"".join([_pack(level, 4) for level in levels]),
-        len(levels),
-        _pack(centers, 3),
-        _pack(lod, 2),
-        _pack(direction, 3),
-        packed_options(scale, zeros, max_anisotropy, rotate),
-        _pack(patches, 5),
+    status = library.saccade_sample_image_backward(
+        place,
+        levels,
+        count,
+        *places,
+        options,
+        gradient,
+        odd,
+        base,
+        None if sums is None else sums.data_ptr(),
+        0 if sums is None else sums.nbytes,
+        None if unit is None else unit.data_ptr(),
+        *[None if each is None else each.data_ptr() for each in found],
     )
     if status != _OK:
         _fail(library, status)
@@ -290,11 +320,9 @@ def sample_backward(
     pack = _pack if unit is None else lambda array, _: _pack_integers(array)
     status = library.saccade_sample_backward(
         place_of(levels[0]),
-        b"".join([_pack(level, 4) for level in levels]),
+        packed_levels(levels),
         len(levels),
-        _pack(centers, 3),
-        _pack(lod, 2),
-        _pack(direction, 3),
+        *packed_places(centers, lod, direction),
         packed_options(scale, zeros, max_anisotropy, rotate),
         _pack(gradient, 5),
         b"".join([pack(level, 4) for level in level_gradients]),

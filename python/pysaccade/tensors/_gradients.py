@@ -86,17 +86,8 @@ class Call(NamedTuple):
     rotate: bool
 
 
-def _call(levels: bytes, count: int, centers: Tensor, lod: Tensor, direction: Tensor | None, call: Call) -> Any:
-    """The arguments that the library's calls of a sampling share."""
-    pack = abi._pack
-    return (
-        levels,
-        count,
-        pack(centers, 3),
-        pack(lod, 2),
-        abi._NOTHING if direction is None else pack(direction, 3),
-        abi.packed_options(call.scale, call.zeros, call.max_anisotropy, call.rotate),
-    )
+def _options(call: Call) -> bytes:
+    return abi.packed_options(call.scale, call.zeros, call.max_anisotropy, call.rotate)
 
 
 class ImagePatches(torch.autograd.Function):
@@ -114,11 +105,8 @@ class ImagePatches(torch.autograd.Function):
         ctx.call = call
         ctx.save_for_backward(image, storage.flat, centers, lod, direction)
         if patches.numel():
-            library = abi._library or abi._open()
-            shared = _call(storage.packed, call.levels, centers, lod, direction, call)
-            status = library.saccade_sample(abi.place_of(image), *shared, abi._pack(patches, 5))
-            if status != 0:
-                abi._fail(library, status)
+            places = abi.packed_places(centers, lod, direction)
+            abi.sample(image, storage.packed, call.levels, places, _options(call), patches)
         return patches
 
     @staticmethod
@@ -136,8 +124,7 @@ class ImagePatches(torch.autograd.Function):
             found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
         packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
-        shared = _call(packed, call.levels, centers, lod, direction, call)
-        return (*_image_gradients(gradient, image, layout, shared, (centers, lod, direction), wanted, call), None, None)
+        return (*_image_gradients(gradient, image, layout, packed, (centers, lod, direction), wanted, call), None, None)
 
 
 def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
@@ -155,12 +142,12 @@ def _image_gradients(
     gradient: Tensor,
     image: Tensor,
     layout: Layout,
-    shared: Any,
+    packed: bytes,
     places: tuple[Tensor, Tensor, Tensor | None],
     wanted: list[bool],
     call: Call,
 ) -> list[Tensor | None]:
-    """The library's gradients of the image, centers, lod and direction, those that are wanted."""
+    """The library's gradients of the image, centers, lod and direction, those that are wanted; packed: the levels."""
     unit = base = sums = None
     device = image.device
     if wanted[0]:
@@ -176,20 +163,19 @@ def _image_gradients(
         for place, want in zip(places, wanted[1:], strict=True)
     ]
     gradient = readable(gradient)
-    library = abi._library or abi._open()
-    status = library.saccade_sample_image_backward(
+    abi.sample_image_backward(
         abi.place_of(image),
-        *shared,
+        packed,
+        call.levels,
+        abi.packed_places(*places),
+        _options(call),
         abi._pack(gradient, 5),
         call.derived,
         None if base is None else abi._pack(base, 4),
-        None if sums is None else sums.data_ptr(),
-        0 if sums is None else sums.nbytes,
-        None if unit is None else unit.data_ptr(),
-        *[None if each is None else each.data_ptr() for each in found],
+        sums,
+        unit,
+        found,
     )
-    if status != 0:
-        abi._fail(library, status)
     return [base, *found]
 
 
@@ -198,7 +184,7 @@ class WayPatches(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, image: Tensor, centers: Tensor, lod: Tensor, storage: Storage, way: Way, packed: tuple[bytes, bytes]
+        ctx: Any, image: Tensor, centers: Tensor, lod: Tensor, storage: Storage, way: Way, packed: abi.Places
     ) -> Tensor:
         """Sample patches [..,C,S,S]."""
         ctx.save_for_backward(image, storage.flat, centers, lod)
@@ -232,26 +218,19 @@ class WayPatches(torch.autograd.Function):
             to_centers = torch.empty_like(centers)
         if needs[2]:
             to_lod = torch.empty_like(lod)
-        library: Any = abi._library
-        status = library.saccade_sample_image_backward(
+        abi.sample_image_backward(
             place_of(image),
             storage.packed,
-            way.known.layout.levels,
-            *packed,
-            abi._NOTHING,
+            way.count,
+            packed,
             way.options,
             packed_gradient,
             way.known.odd,
             None if base is None else pack_at(base.data_ptr(), way.base),
-            None if sums is None else sums.data_ptr(),
-            0 if sums is None else sums.nbytes,
+            sums,
             None,
-            None if to_centers is None else to_centers.data_ptr(),
-            None if to_lod is None else to_lod.data_ptr(),
-            None,
+            (to_centers, to_lod, None),
         )
-        if status != 0:
-            abi._fail(library, status)
         return (base, to_centers, to_lod, *_NO_GRADIENTS)
 
 
@@ -275,8 +254,7 @@ def _way_gradients(gradient: Tensor, saved: Any, way: Way, wanted: list[bool]) -
         found = list(torch.ops.saccade.sample_backward(gradient, levels, *arranged, None, *settings))
     else:
         packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
-        shared = _call(packed, call.levels, *arranged, None, call)
-        found = _image_gradients(gradient, image, layout, shared, (*arranged, None), wanted, call)
+        found = _image_gradients(gradient, image, layout, packed, (*arranged, None), wanted, call)
     found = [each if want else None for each, want in zip(found, wanted, strict=True)][:3]
     shapes = (image.shape, centers.shape, lod.shape)
     return [None if each is None else each.reshape(shape) for each, shape in zip(found, shapes, strict=True)]

@@ -115,7 +115,7 @@ class Texture:
 
     def _pack(self, levels: list[Tensor]) -> list[Tensor]:
         dense = [readable(level.detach().contiguous()) for level in levels]
-        self._packed = b"".join([abi._pack(level, 4) for level in dense])
+        self._packed = abi.packed_levels(dense)
         return dense
 
     def refresh(self, levels: list[Tensor]) -> None:
@@ -140,9 +140,7 @@ class Texture:
             abi.place_of(patches),
             self._packed,
             self._count,
-            abi._pack(centers, 3),
-            abi._pack(lod, 2),
-            abi._pack(direction, 3),
+            *abi.packed_places(centers, lod, direction),
             abi.packed_options(scale, *settings),
             abi._pack(patches, 5),
         )

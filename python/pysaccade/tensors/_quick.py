@@ -118,18 +118,7 @@ def _sampled(image: Any, centers: Tensor, lod: Tensor, storage: Storage, size: i
     patches = torch.empty((batch, many, image.shape[1], size, size), dtype=values.dtype, device=image.device)
     if not patches.numel():
         return patches
-    abi = _tensor_abi
-    library = abi._library or abi._open()
-    status = library.saccade_sample(
-        abi.place_of(image),
-        storage.packed,
-        storage.layout.levels,
-        abi._pack(centers, 3),
-        abi._pack(lod, 2),
-        abi._NOTHING,
-        abi.packed_options(values.scale, False, 1, True),
-        abi._pack(patches, 5),
-    )
-    if status != 0:
-        abi._fail(library, status)
+    places = _tensor_abi.packed_places(centers, lod, None)
+    options = _tensor_abi.packed_options(values.scale, False, 1, True)
+    _tensor_abi.sample(image, storage.packed, storage.layout.levels, places, options, patches)
     return patches

@@ -84,20 +84,9 @@ def _call_library(
             assert pyramid is not None
             levels = pyramid._levels_now()
         levels = [readable(level) for level in levels]
-        packed, count = b"".join([abi._pack(level, 4) for level in levels]), len(levels)
-    library = abi._library or abi._open()
-    status = library.saccade_sample(
-        abi.place_of(base),
-        packed,
-        count,
-        abi._pack(centers, 3),
-        abi._pack(lod, 2),
-        abi._NOTHING if direction is None else abi._pack(direction, 3),
-        abi.packed_options(scale, *settings),
-        abi._pack(patches, 5),
-    )
-    if status != 0:
-        abi._fail(library, status)
+        packed, count = abi.packed_levels(levels), len(levels)
+    places = abi.packed_places(centers, lod, direction)
+    abi.sample(base, packed, count, places, abi.packed_options(scale, *settings), patches)
 
 
 def sampled(

@@ -17,6 +17,7 @@ from pysaccade.tensors._storage import REST, Storage, layout_for, pack_at
 
 DENSE = torch.contiguous_format
 _NOTHING = _tensor_abi._NOTHING
+_call_sample = _tensor_abi.call_sample
 _empty_like: Any = torch.empty_like
 
 
@@ -34,7 +35,7 @@ class Way:
     """How the library is told of plans of one shape for images of one shape."""
 
     __slots__ = (
-        *("base", "centers", "dtype", "flat", "floating", "known", "lod", "options", "out"),
+        *("base", "centers", "count", "dtype", "flat", "floating", "known", "lod", "options", "out"),
         *("packed", "patches", "repeats", "scale", "sizes", "stride", "sums"),
     )
 
@@ -54,8 +55,8 @@ class Way:
         (centers, lod), flat = arranged, patches.shape
         self.scale, self.dtype = scale, patches.dtype
         self.options = abi.packed_options(scale, False, 1, True)
-        self.known = known
-        self.packed: dict[tuple[int, int], tuple[bytes, bytes]] = {}
+        self.known, self.count = known, known.layout.levels
+        self.packed: dict[tuple[int, int], _tensor_abi.Places] = {}
         self.patches = model(whole, patches)
         self.flat = tuple(flat)
         self.stride = torch.empty(whole, device="meta").stride()
@@ -73,7 +74,7 @@ class Way:
         elements = known.layout.dense + (0 if size == wide else image.numel())
         self.sums = elements * (wide // size) if self.floating else 0
 
-    def places_at(self, centers: int, lod: int) -> tuple[bytes, bytes] | None:
+    def places_at(self, centers: int, lod: int) -> _tensor_abi.Places | None:
         """Pack centers and lod at these addresses; None: C can't read them there."""
         found = self.packed.get((centers, lod))
         if found is None:
@@ -81,25 +82,14 @@ class Way:
                 return None
             if len(self.packed) >= 64:
                 self.packed.clear()
-            found = self.packed[centers, lod] = pack_at(centers, self.centers), pack_at(lod, self.lod)
+            found = self.packed[centers, lod] = pack_at(centers, self.centers), pack_at(lod, self.lod), _NOTHING
         return found
 
-    def sample(self, image: Tensor, storage: Storage, places: tuple[bytes, bytes]) -> Tensor:
+    def sample(self, image: Tensor, storage: Storage, places: _tensor_abi.Places) -> Tensor:
         """Patches, in the caller's shape."""
         patches: Tensor = _empty_like(self.patches, memory_format=DENSE)
-        centers, lod = places
-        status = _tensor_abi.raw_sample(
-            place_of(image),
-            storage.packed,
-            self.known.layout.levels,
-            centers,
-            lod,
-            _NOTHING,
-            self.options,
-            pack_at(patches.data_ptr(), self.out),
-        )
-        if status != 0:
-            _tensor_abi._fail(_tensor_abi._open(), status)
+        target = pack_at(patches.data_ptr(), self.out)
+        _call_sample(place_of(image), storage.packed, self.count, places, self.options, target)
         return patches
 
 
