@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from inspect import signature
-from typing import Any
+from typing import Any, NoReturn
 
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
@@ -89,6 +89,13 @@ class TexturePool:
             texture._pool = None
             self._free.append(texture)
             self._changed.notify()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Raise TypeError: a texture is lent out by one pool, whose copy would lend it again."""
+        raise TypeError(
+            "TexturePool can't be copied or pickled: its textures are lent out one by one, to any thread; make another "
+            f"in its place, TexturePool({self.count}, size={self.size}, ...), or copy a texture, which is in no pool"
+        )
 
     @property
     def available(self) -> int:

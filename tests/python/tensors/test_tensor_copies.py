@@ -77,6 +77,16 @@ def test_persistent_texture_goes_on_from_its_last_frame(copied):
     assert torch.equal(made.level(3), sc.TexturePyramid(frame, levels=4, odd="floor").level(3))
 
 
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_pool_says_that_it_can_not_be_copied(duplicate):
+    pool = sc.TexturePool(2, size=(16, 16))
+    with pytest.raises(TypeError, match=r"TexturePool can't be copied or pickled: .*make another.*TexturePool\(2, "):
+        duplicate(pool)
+    with pool.acquire() as texture:
+        made = copy.deepcopy(texture)
+    assert (made.size, pool.available) == ((16, 16), 2)
+
+
 def test_texture_of_a_pool_is_copied_out_of_it():
     pool = sc.TexturePool(1, size=(16, 16))
     with pool.acquire() as texture, pytest.raises(ValueError, match="is from no pool"):
