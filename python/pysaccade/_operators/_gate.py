@@ -22,18 +22,36 @@ def readable(array: Array, pairs: bool = False) -> Array:
         return array if _is_plain(array, pairs) else array.copy(order="C")
     if array.is_meta:
         return array
-    if array.is_neg():
-        array = array.resolve_neg()
     if array._is_zerotensor():
         array = array.new_zeros(array.shape)
+    address = array.data_ptr()
+    if address < _HIGH and is_freed(array, address):
+        raise ValueError(f"pysaccade: the memory of a tensor {list(array.shape)} {FREED}")
+    if array.is_neg():
+        array = array.resolve_neg()
     if pairs and array.ndim and array.stride(-1) != 1:
         array = array.contiguous()
-    address = array.data_ptr()
-    if address == 0 and array.numel():
-        raise ValueError(
-            f"pysaccade: the memory of a tensor {list(array.shape)} was freed, as untyped_storage().resize_(0) does"
-        )
-    return array.clone() if address % array.element_size() else array
+    return array.clone() if array.data_ptr() % array.element_size() else array
+
+
+FREED = "was freed, as untyped_storage().resize_(0) does"
+
+
+_HIGH = 1 << 40  # no tensor begins so far behind the beginning of its storage
+
+
+def is_freed(tensor: Array, address: int) -> bool:
+    """Whether the elements of a tensor at this address have no memory: it is what they lie behind address 0 then."""
+    return address < _HIGH and bool(tensor.untyped_storage().data_ptr() == 0 and tensor.numel())
+
+
+def is_held(tensor: Array) -> bool:
+    """Whether all elements of a tensor still have memory: the storage may also have become smaller."""
+    if not tensor.numel():
+        return True
+    last = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+    end = (tensor.storage_offset() + last + 1) * tensor.element_size()
+    return bool(tensor.untyped_storage().nbytes() >= end)
 
 
 def _is_plain(array: Any, pairs: bool) -> bool:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
-from pysaccade._operators._gate import readable
+from pysaccade._operators._gate import FREED, is_held, readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._known import Known
 from pysaccade.tensors._storage import Layout, Storage, layout_of, pack_at
@@ -123,8 +123,9 @@ class ImagePatches(torch.autograd.Function):
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
             found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
-        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
-        return (*_image_gradients(gradient, image, layout, packed, (centers, lod, direction), wanted, call), None, None)
+        packed = _packed(image, flat, layout)
+        places = abi.readable_places(centers, lod, direction)
+        return (*_image_gradients(gradient, image, layout, packed, places, wanted, call), None, None)
 
 
 def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
@@ -136,6 +137,15 @@ def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
             "image.data = ... do; compute the gradient first"
         )
     return layout
+
+
+def _packed(image: Tensor, flat: Tensor, layout: Layout) -> bytes:
+    """The levels of a saved image, in the memory that they have by now."""
+    if not is_held(image) or not is_held(flat):
+        raise ValueError(
+            f"pysaccade: the memory of an image or of its levels {FREED}, between the sampling and its backward"
+        )
+    return layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
 
 
 def _image_gradients(
@@ -253,8 +263,9 @@ def _way_gradients(gradient: Tensor, saved: Any, way: Way, wanted: list[bool]) -
         settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
         found = list(torch.ops.saccade.sample_backward(gradient, levels, *arranged, None, *settings))
     else:
-        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
-        found = _image_gradients(gradient, image, layout, packed, (*arranged, None), wanted, call)
+        packed = _packed(image, flat, layout)
+        places = abi.readable_places(*arranged, None)
+        found = _image_gradients(gradient, image, layout, packed, places, wanted, call)
     found = [each if want else None for each, want in zip(found, wanted, strict=True)][:3]
     shapes = (image.shape, centers.shape, lod.shape)
     return [None if each is None else each.reshape(shape) for each, shape in zip(found, shapes, strict=True)]

@@ -114,7 +114,7 @@ class Texture:
         weakref.finalize(self, library.saccade_hardware_texture_free, self._handle)
 
     def _pack(self, levels: list[Tensor]) -> list[Tensor]:
-        dense = [readable(level.detach().contiguous()) for level in levels]
+        dense = [readable(readable(level.detach()).contiguous()) for level in levels]
         self._packed = abi.packed_levels(dense)
         return dense
 

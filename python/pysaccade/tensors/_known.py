@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pysaccade._operators import _checks
+from pysaccade._operators._gate import is_freed
 from pysaccade.tensors._storage import Layout
 
 Array = Any
@@ -59,7 +60,9 @@ class Table:
             base = image.data_ptr()
         except RuntimeError:  # a sparse or nested tensor has no strides, or no address
             return None
-        return (known, base) if base and not base % known.element_bytes else None
+        if not base or base % known.element_bytes or is_freed(image, base):
+            return None
+        return known, base
 
     def add(self, image: Any, levels: Any, odd: str, known: Known) -> Known | None:
         """Keep it, unless somebody looks on."""

@@ -39,9 +39,13 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
     way = known.ways.get(key)
     if way is None:
         return _sample_first(pyramid, plan, storage, key, dtype)
-    places = way.places_at(centers.data_ptr(), lod.data_ptr())
-    if places is None or pyramid._source.data_ptr() != pyramid._source_at:
+    places = way.places_of(centers, lod)
+    # fmt: off
+    if (places is None
+            or pyramid._source.data_ptr() != pyramid._source_at
+            or storage.flat.data_ptr() != storage.flat_at):
         return _sample_first(pyramid, plan, storage, None, dtype)
+    # fmt: on
     image: Any = pyramid._image
     if _is_grad_enabled():
         learns = centers.requires_grad or lod.requires_grad

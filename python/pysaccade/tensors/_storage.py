@@ -85,7 +85,7 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
 class Storage:
     """Levels 1.. of an image [B,C,H,W], made by the library at once."""
 
-    __slots__ = ("_levels", "alive", "flat", "image", "known", "layout", "packed", "workspace")
+    __slots__ = ("_levels", "alive", "flat", "flat_at", "image", "known", "layout", "packed", "workspace")
 
     def __init__(self, image: Array, levels: int, odd: int) -> None:
         """The image, which C can read as it lies, stays level 0 itself: it is not copied."""
@@ -101,14 +101,15 @@ class Storage:
             layout = layout_of(image.shape, strides, code, levels, odd)
             flat = np.empty(layout.total, image.dtype)
             base, rest = image.ctypes.data, flat.ctypes.data
-        self._set(image, flat, layout, layout.pack(base, rest, size))
+        self._set(image, flat, rest, layout, layout.pack(base, rest, size))
         if levels > 1 and layout.total:
             self.fill(odd)
 
-    def _set(self, image: Array, flat: Array, layout: Layout, packed: bytes) -> None:
+    def _set(self, image: Array, flat: Array, flat_at: int, layout: Layout, packed: bytes) -> None:
         self.image = image
         self.alive: Any = image.untyped_storage() if hasattr(image, "data_ptr") else image  # `packed` has its address
         self.flat = flat
+        self.flat_at = flat_at  # whose memory can be freed through a view of a level
         self.layout = layout
         self.packed = packed
         self.workspace: Array | None = None  # kept between calls by keep_workspace()
@@ -121,7 +122,7 @@ class Storage:
         made = _new(cls)
         layout: Layout = known.layout
         made.flat = flat = image.new_empty(layout.total)
-        rest = flat.data_ptr()
+        made.flat_at = rest = flat.data_ptr()
         made.packed = packed = known.packed.get((base, rest)) or known.levels_at(base, rest)
         made.image, made.layout, made.known = image, layout, known
         made.workspace = made._levels = None

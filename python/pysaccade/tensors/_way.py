@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pysaccade._operators import _tensor_abi
+from pysaccade._operators._gate import is_freed
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._known import Known
 from pysaccade.tensors._storage import REST, Storage, layout_for, pack_at
@@ -74,15 +75,17 @@ class Way:
         elements = known.layout.dense + (0 if size == wide else image.numel())
         self.sums = elements * (wide // size) if self.floating else 0
 
-    def places_at(self, centers: int, lod: int) -> _tensor_abi.Places | None:
-        """Pack centers and lod at these addresses; None: C can't read them there."""
-        found = self.packed.get((centers, lod))
+    def places_of(self, centers: Tensor, lod: Tensor) -> _tensor_abi.Places | None:
+        """Pack centers and lod where they lie; None: C can't read them there."""
+        at = centers.data_ptr(), lod.data_ptr()
+        found = self.packed.get(at)
         if found is None:
-            if not centers or not lod or centers % self.sizes[0] or lod % self.sizes[1]:
-                return None
+            for place, address, size in zip((centers, lod), at, self.sizes, strict=True):
+                if not address or address % size or is_freed(place, address):
+                    return None
             if len(self.packed) >= 64:
                 self.packed.clear()
-            found = self.packed[centers, lod] = pack_at(centers, self.centers), pack_at(lod, self.lod), _NOTHING
+            found = self.packed[at] = pack_at(at[0], self.centers), pack_at(at[1], self.lod), _NOTHING
         return found
 
     def sample(self, image: Tensor, storage: Storage, places: _tensor_abi.Places) -> Tensor:

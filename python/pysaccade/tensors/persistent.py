@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pysaccade._operators import _checks, _tensor_abi
-from pysaccade._operators._gate import readable
+from pysaccade._operators._gate import is_freed, readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._storage import pack_at
 from pysaccade.tensors._way import model
@@ -97,6 +97,8 @@ class PersistentTexture(TexturePyramid):
         self.clear()
         self.threshold, self.min_pixels, self.filtering = self._settings
 
+    _remedy = "make another by create_persistent()"
+
     # ---- Updates -----------------------------------------------------------------------------------------------------
 
     def update(self, frame: Tensor) -> Damage:
@@ -111,7 +113,8 @@ class PersistentTexture(TexturePyramid):
         if self._taken is not None and frame.__class__ in _PLAIN and not self._is_new and not frame.requires_grad:
             rest = self._taken.get((frame.shape, frame.stride(), frame.dtype, frame.device))
             at = frame.data_ptr()
-            if rest is not None and not frame.is_neg() and at and at % frame.element_size() == 0:
+            plain = rest is not None and not frame.is_neg() and at % frame.element_size() == 0
+            if plain and at and not is_freed(frame, at):
                 return self._call(pack_at(at, rest), None, _DIFF)
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
@@ -211,7 +214,7 @@ class PersistentTexture(TexturePyramid):
 
     def _call(self, frame: bytes | None, mask: Tensor | None, kind: int) -> Damage:
         store = self._store
-        if self._source.data_ptr() != self._source_at:
+        if self._source.data_ptr() != self._source_at or store.flat.data_ptr() != store.flat_at:
             self._require_unchanged()
         tiles = torch.empty_like(self._tiles_like, memory_format=torch.contiguous_format)
         energy = torch.empty_like(self._energy_like, memory_format=torch.contiguous_format)
@@ -253,6 +256,7 @@ class PersistentTexture(TexturePyramid):
             raise ValueError(
                 "TexturePyramid: the texture's memory was replaced or freed; make another by create_persistent()"
             )
+        self._require_levels()
 
     def _texture_is_stale(self) -> None:
         if self._texture is not None:
@@ -260,6 +264,7 @@ class PersistentTexture(TexturePyramid):
 
     def __reduce__(self) -> Any:
         """A copy is of level 0; it is in no pool."""
+        self._require_unchanged()
         options = {
             "channels": self.channels,
             "batch": self._grid[0] if self._batched else None,

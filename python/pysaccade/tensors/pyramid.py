@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pysaccade._operators import _checks
-from pysaccade._operators._gate import readable
+from pysaccade._operators._gate import FREED, readable
 from pysaccade._operators._tensor_abi import _address
 from pysaccade.tensors._known import Known, Table
 from pysaccade.tensors._storage import Storage
@@ -84,6 +84,7 @@ class TexturePyramid:
     _graph: list[Array] | None = None
     _texture: Any = None  # of the texture unit, once it was sampled by
     _persistent = False
+    _remedy = "call generate_mipmaps() to make them again"
     _given = False  # levels are the caller's
     _image: Array | None = None
     _source: Any = None  # the image, or the levels, as they were given
@@ -371,6 +372,14 @@ class TexturePyramid:
         shape = image.shape if self._batched else image.shape[1:]
         return source.dtype == image.dtype and source.shape == shape and _address(source) == self._source_at
 
+    def _require_levels(self) -> None:
+        """Raise ValueError where the memory of levels 1.. was freed, through a view that level() gave."""
+        storage = self._storage
+        if storage is None or self._is_compiled():
+            return
+        if _address(storage.flat) != storage.flat_at or storage.flat.shape != (storage.layout.total,):
+            raise ValueError(f"TexturePyramid: the memory of its levels {FREED}; {self._remedy}")
+
     def _require_unchanged(self) -> None:
         """Raise ValueError where the image has other memory than when its levels were made."""
         if not self._is_unchanged():
@@ -378,6 +387,7 @@ class TexturePyramid:
                 "TexturePyramid: the image's memory was replaced or freed since its levels were made, as "
                 "module.to(), image.data = ... and resize_() do; call generate_mipmaps() to make them again"
             )
+        self._require_levels()
 
     def _differentiable(self) -> list[Array]:
         """[B,C,h,w] each, every level with its way back to the image."""
