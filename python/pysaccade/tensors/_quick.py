@@ -41,8 +41,8 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
         return _sample_first(pyramid, plan, storage, key, dtype)
     places = way.places_of(centers, lod)
     # fmt: off
-    if (places is None
-            or pyramid._source.data_ptr() != pyramid._source_at
+    if (places is None or centers.is_neg() or lod.is_neg()
+            or pyramid._source.data_ptr() != pyramid._source_at or pyramid._source.is_neg()
             or storage.flat.data_ptr() != storage.flat_at):
         return _sample_first(pyramid, plan, storage, None, dtype)
     # fmt: on

@@ -370,7 +370,10 @@ class TexturePyramid:
         if self._source_at is None or image is None or self._is_compiled():
             return True
         shape = image.shape if self._batched else image.shape[1:]
-        return source.dtype == image.dtype and source.shape == shape and _address(source) == self._source_at
+        if source.dtype != image.dtype or source.shape != shape or _address(source) != self._source_at:
+            return False
+        # a copy of it was resolved, if it was negative from the beginning
+        return not _checks.is_tensor(source) or not source.is_neg() or _address(image) != self._source_at
 
     def _require_levels(self) -> None:
         """Raise ValueError where the memory of levels 1.. was freed, through a view that level() gave."""

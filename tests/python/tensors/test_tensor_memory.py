@@ -331,6 +331,44 @@ def test_negative_bit_of_places_is_read(which):
 
 
 @pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("learns", [True, False])
+def test_negative_bit_of_places_that_a_plan_is_given_later_is_read(which, learns):
+    pyramid = sc.TexturePyramid(image(1, 3, 64, 64).requires_grad_(learns))
+    centers, lod = uniform(1, 4, 2), uniform(1, 4) * 3
+    patches = pyramid.sample_patches(sc.PatchPlan(centers, lod)).detach()
+    plan, swapped = sc.PatchPlan(1 - centers, lod / 2), sc.PatchPlan(centers.clone(), lod)
+    for _ in TWICE:
+        pyramid.sample_patches(plan)
+        plan.centers = negative_views(centers)[which]
+        plan.lod = negative_views(lod)[which]
+        for _ in TWICE:
+            assert torch.equal(pyramid.sample_patches(plan), patches)
+            assert torch.equal(
+                pyramid.sample_patches(plan, normalize="clip"),
+                sc.sample_patches(pyramid, sc.PatchPlan(centers, lod), normalize="clip"),
+            )
+        assert torch.equal(plan.geometry[..., :2] if plan.size else plan.centers, centers)
+        swapped.centers.data = negative_views(centers)[which]
+        assert torch.equal(pyramid.sample_patches(swapped), patches)
+        plan.centers, plan.lod = centers.clone(), lod.clone()
+        swapped.centers = centers.clone()
+
+
+def test_image_that_becomes_a_negative_view_of_its_own_memory_is_refused():
+    whole = torch.complex(image(1, 3, 16, 16), image(1, 3, 16, 16, seed=2))
+    for learns in (True, False):
+        parameter = torch.nn.Parameter(whole.imag, requires_grad=learns)
+        pyramid, plan = sc.TexturePyramid(parameter), sc.PatchPlan(uniform(1, 4, 2), uniform(1, 4))
+        for _ in TWICE:
+            pyramid.sample_patches(plan)
+        parameter.data = whole.conj().imag  # the same address, and is_neg()
+        with pytest.raises(ValueError, match="replaced or freed"):
+            pyramid.sample_patches(plan)
+        expected = sc.TexturePyramid(-whole.imag).sample_patches(plan)
+        assert torch.equal(pyramid.generate_mipmaps().sample_patches(plan), expected)
+
+
+@pytest.mark.parametrize("which", [0, 1])
 def test_negative_bit_of_frames_and_fields_is_read(which):
     texture = sc.TexturePyramid.create_persistent((40, 40), dtype=torch.float32)
     for seed in range(4):
