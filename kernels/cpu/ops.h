@@ -55,15 +55,16 @@ struct DetailRun {
   int noise = 0;            // codes: of a step between neighbours only what exceeds it counts
 };
 
-// Sums over the texels of one such tile. A texel's step is the larger one of those to its right and below.
-struct TileDetail {
-  std::uint16_t across = 0, down = 0;  // steps to the right, and those below, of now
-  std::uint16_t unread = 0;            // max(step of now - step of seen, 0)
-  std::uint16_t appeared = 0;          // max(step of now - step of before, 0)
-  std::uint16_t vanished = 0;          // max(step of before - step of now, 0)
-  std::array<std::uint16_t, 4> now{};  // the codes of each quarter of 4 x 4 texels, row-major
-  std::array<std::uint16_t, 4> seen{};
-  bool operator==(const TileDetail&) const = default;
+// Where sums over the texels of such tiles go, one a tile. The step of a texel is the larger one of those to its right
+// and below.
+struct DetailSums {
+  int* across = nullptr;    // steps to the right, of now
+  int* down = nullptr;      // steps below, of now
+  int* unread = nullptr;    // max(step of now - step of seen, 0)
+  int* appeared = nullptr;  // max(step of now - step of before, 0)
+  int* vanished = nullptr;  // max(step of before - step of now, 0)
+  // The codes of quarters of 4 x 4 texels, two a tile: of its upper half, and of its lower.
+  std::array<int*, 2> now{}, seen{};
 };
 
 // What the sampler reads: the levels of each plane, and how a sample becomes R'G'B'.
@@ -107,8 +108,7 @@ struct CpuOps {
   using TileMipsFn = void (*)(const TileMips& run, std::uint32_t* sums);
   std::array<TileMipsFn, kTexelKinds> tile_mips{};
 
-  // One TileDetail a tile.
-  void (*tile_detail)(const DetailRun& run, TileDetail* out);
+  void (*tile_detail)(const DetailRun& run, const DetailSums& out);
 
   // S x S samples of a patch, written as 3 x S x S values.
   void (*sample_patch)(const SampleSource& source, const Patch& patch, int size, const SampleFormat& format,

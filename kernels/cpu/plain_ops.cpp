@@ -153,31 +153,37 @@ int step(const std::uint8_t* from, std::ptrdiff_t to, int noise) {
   return std::max(std::abs(from[0] - from[to]) - noise, 0);
 }
 
-TileDetail one_tile_detail(const DetailRun& run, std::ptrdiff_t left) {
-  TileDetail sums;
-  const auto add = [](std::uint16_t& sum, int value) { sum = static_cast<std::uint16_t>(sum + std::max(value, 0)); };
+void one_tile_detail(const DetailRun& run, int tile, const DetailSums& out) {
   const auto larger = [&](const std::uint8_t* texel) {
     return std::max(step(texel, 1, run.noise), step(texel, run.pitch, run.noise));
   };
+  int across = 0, down = 0, unread = 0, appeared = 0, vanished = 0, now[4]{}, seen[4]{};
   for (std::ptrdiff_t y = 0; y < 8; ++y) {
     for (std::ptrdiff_t x = 0; x < 8; ++x) {
-      const std::ptrdiff_t at = y * run.pitch + left + x;
-      const int now = larger(run.now + at), before = larger(run.before + at), seen = larger(run.seen + at);
-      add(sums.across, step(run.now + at, 1, run.noise));
-      add(sums.down, step(run.now + at, run.pitch, run.noise));
-      add(sums.unread, now - seen);
-      add(sums.appeared, now - before);
-      add(sums.vanished, before - now);
-      const auto quarter = static_cast<std::size_t>(y / 4 * 2 + x / 4);
-      add(sums.now[quarter], run.now[at]);
-      add(sums.seen[quarter], run.seen[at]);
+      const std::ptrdiff_t at = y * run.pitch + std::ptrdiff_t{8} * tile + x, quarter = y / 4 * 2 + x / 4;
+      const int step_now = larger(run.now + at), step_before = larger(run.before + at);
+      across += step(run.now + at, 1, run.noise);
+      down += step(run.now + at, run.pitch, run.noise);
+      unread += std::max(step_now - larger(run.seen + at), 0);
+      appeared += std::max(step_now - step_before, 0);
+      vanished += std::max(step_before - step_now, 0);
+      now[quarter] += run.now[at];
+      seen[quarter] += run.seen[at];
     }
   }
-  return sums;
+  out.across[tile] = across;
+  out.down[tile] = down;
+  out.unread[tile] = unread;
+  out.appeared[tile] = appeared;
+  out.vanished[tile] = vanished;
+  for (std::size_t i = 0; i < 4; ++i) {
+    out.now[i / 2][2 * static_cast<std::size_t>(tile) + i % 2] = now[i];
+    out.seen[i / 2][2 * static_cast<std::size_t>(tile) + i % 2] = seen[i];
+  }
 }
 
-void tile_detail(const DetailRun& run, TileDetail* out) {
-  for (int tile = 0; tile < run.tiles; ++tile) out[tile] = one_tile_detail(run, std::ptrdiff_t{8} * tile);
+void tile_detail(const DetailRun& run, const DetailSums& out) {
+  for (int tile = 0; tile < run.tiles; ++tile) one_tile_detail(run, tile, out);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
 
 #include "kernels/cpu/simd_ops.h"
 
@@ -51,10 +50,23 @@ HWY_INLINE void add(TileSums& sums, Codes row) { sums = hn::Add(sums, hn::SumsOf
 // The first four bytes of each eight.
 HWY_INLINE Codes left_half(Codes row) { return hn::And(row, hn::BitCast(Bytes(), hn::Set(Sums(), 0xFFFFFFFFULL))); }
 
-enum Sum : std::size_t { kAcross, kDown, kUnread, kAppeared, kVanished, kNow, kSeen = kNow + 4, kSums = kSeen + 4 };
+// A sum a tile.
+HWY_INLINE void store(TileSums sums, int* to) {
+  const hn::Repartition<std::uint32_t, Sums> d;
+  const hn::Half<decltype(d)> half;
+  const auto words = hn::BitCast(d, sums);
+  hn::StoreU(hn::LowerHalf(half, hn::ConcatEven(d, words, words)), half, reinterpret_cast<std::uint32_t*>(to));
+}
+
+// Those of the left half of a tile and of its right half, one after the other.
+HWY_INLINE void store_halves(TileSums left, TileSums all, int* to) {
+  const hn::Repartition<std::uint32_t, Sums> d;
+  const TileSums both = hn::Or(left, hn::ShiftLeft<32>(hn::Sub(all, left)));
+  hn::StoreU(hn::BitCast(d, both), d, reinterpret_cast<std::uint32_t*>(to));
+}
 
 // One vector of texels wide.
-HWY_INLINE void sum_tiles(const DetailRun& run, std::ptrdiff_t left, std::uint64_t (*out)[kMostTiles]) {
+HWY_INLINE void sum_tiles(const DetailRun& run, std::ptrdiff_t left, const DetailSums& out) {
   const Bytes d;
   const Sums sums;
   const Codes noise = hn::Set(d, static_cast<std::uint8_t>(std::min(run.noise, 255)));
@@ -81,34 +93,43 @@ HWY_INLINE void sum_tiles(const DetailRun& run, std::ptrdiff_t left, std::uint64
       add(appeared, hn::SaturatedSub(there, was));
       add(vanished, hn::SaturatedSub(was, there));
     }
-    hn::Store(now_left, sums, out[kNow + 2 * half]);
-    hn::Store(hn::Sub(now_all, now_left), sums, out[kNow + 2 * half + 1]);
-    hn::Store(seen_left, sums, out[kSeen + 2 * half]);
-    hn::Store(hn::Sub(seen_all, seen_left), sums, out[kSeen + 2 * half + 1]);
+    store_halves(now_left, now_all, out.now[half]);
+    store_halves(seen_left, seen_all, out.seen[half]);
   }
-  hn::Store(across, sums, out[kAcross]);
-  hn::Store(down, sums, out[kDown]);
-  hn::Store(unread, sums, out[kUnread]);
-  hn::Store(appeared, sums, out[kAppeared]);
-  hn::Store(vanished, sums, out[kVanished]);
+  store(across, out.across);
+  store(down, out.down);
+  store(unread, out.unread);
+  store(appeared, out.appeared);
+  store(vanished, out.vanished);
 }
 
-void tile_detail(const DetailRun& run, TileDetail* out) {
+DetailSums from(const DetailSums& out, int tile) {
+  return {out.across + tile,
+          out.down + tile,
+          out.unread + tile,
+          out.appeared + tile,
+          out.vanished + tile,
+          {out.now[0] + 2 * tile, out.now[1] + 2 * tile},
+          {out.seen[0] + 2 * tile, out.seen[1] + 2 * tile}};
+}
+
+// The first tiles of a vector.
+void sum_last_tiles(const DetailRun& run, int first, const DetailSums& out) {
+  int single[5][kMostTiles], pairs[4][2 * kMostTiles];
+  sum_tiles(run, std::ptrdiff_t{8} * first,
+            {single[0], single[1], single[2], single[3], single[4], {pairs[0], pairs[1]}, {pairs[2], pairs[3]}});
+  const int tiles = run.tiles - first;
+  int* const to[] = {out.across, out.down, out.unread, out.appeared, out.vanished};
+  for (int i = 0; i < 5; ++i) std::copy_n(single[i], tiles, to[i]);
+  int* const halves[] = {out.now[0], out.now[1], out.seen[0], out.seen[1]};
+  for (int i = 0; i < 4; ++i) std::copy_n(pairs[i], 2 * tiles, halves[i]);
+}
+
+void tile_detail(const DetailRun& run, const DetailSums& out) {
   const int tiles = static_cast<int>(hn::Lanes(Sums()));
-  HWY_ALIGN std::uint64_t sums[kSums][kMostTiles];
-  for (int first = 0; first < run.tiles; first += tiles) {
-    sum_tiles(run, std::ptrdiff_t{8} * first, sums);
-    for (int tile = 0; tile < std::min(tiles, run.tiles - first); ++tile) {
-      const auto of = [&](std::size_t sum) { return static_cast<std::uint16_t>(sums[sum][tile]); };
-      out[first + tile] = {.across = of(kAcross),
-                           .down = of(kDown),
-                           .unread = of(kUnread),
-                           .appeared = of(kAppeared),
-                           .vanished = of(kVanished),
-                           .now = {of(kNow), of(kNow + 1), of(kNow + 2), of(kNow + 3)},
-                           .seen = {of(kSeen), of(kSeen + 1), of(kSeen + 2), of(kSeen + 3)}};
-    }
-  }
+  int first = 0;
+  for (; first + tiles <= run.tiles; first += tiles) sum_tiles(run, std::ptrdiff_t{8} * first, from(out, first));
+  if (first < run.tiles) sum_last_tiles(run, first, from(out, first));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "pipeline/gaze/saliency.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace saccade {
@@ -9,6 +10,7 @@ namespace {
 constexpr double kMotionTauNs = 0.25e9;
 constexpr double kRebaseTau = 20;                        // exp(20) leaves a float ample room
 constexpr float kNegligibleEnergy = 1e-3f;               // keeps decayed tiles out of the slow denormal range
+constexpr int kFewTiles = 12;                            // of 64: sooner one by one than all
 constexpr float kHalfEnergy = 8.0f * kTilePx * kTilePx;  // 8 code values above the noise floor all over a tile
 
 constexpr int kTileLevel = 4;  // a luma texel is a tile
@@ -43,11 +45,24 @@ void MotionTrace::note(std::int64_t elapsed_ns, const Damage& damage) {
   }
   const auto weight = static_cast<float>(std::exp(age_tau(elapsed_ns)));
   const auto measured = damage.energy();
-  damage.for_each([&](int tile) {
-    const auto i = static_cast<std::size_t>(tile);
-    if (!ignored_.empty() && ignored_[i] != 0) return;
-    energy_[i] += static_cast<float>(measured[i]) * weight;
-  });
+  const auto words = damage.words();
+  float* const energy = energy_.data();
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    const int count = std::popcount(words[word]);
+    if (count == 0) continue;
+    if (count < kFewTiles || !ignored_.empty()) {
+      for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
+        const std::size_t i = 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
+        if (ignored_.empty() || ignored_[i] == 0) energy[i] += static_cast<float>(measured[i]) * weight;
+      }
+      continue;
+    }
+    // Where a tile is not damaged there is nothing to be added. Energies are far below 2^31.
+    const std::size_t end = std::min(64 * word + 64, energy_.size());
+    for (std::size_t i = 64 * word; i < end; ++i) {
+      energy[i] += static_cast<float>(static_cast<std::int32_t>(measured[i])) * weight;
+    }
+  }
 }
 
 void MotionTrace::conspicuity(std::int64_t elapsed_ns, std::vector<float>& out) const {
@@ -151,22 +166,40 @@ void CenterSurround::add_contrast(const std::vector<float>& channel, float weigh
   const auto stride = static_cast<std::size_t>(grid_.cols) + 1;
   sum_up(channel);
   for (const int radius : kSurroundRadii) {
-    std::size_t tile = 0;
     for (int y = 0; y < grid_.rows; ++y) {
       const auto top = static_cast<std::size_t>(std::max(y - radius, 0)) * stride;
       const auto bottom = static_cast<std::size_t>(std::min(y + radius + 1, grid_.rows)) * stride;
       const int height = std::min(y + radius + 1, grid_.rows) - std::max(y - radius, 0);
-      for (int x = 0; x < grid_.cols; ++x, ++tile) {
+      const auto add = [&](int x) {
+        const std::size_t tile = static_cast<std::size_t>(y) * (stride - 1) + static_cast<std::size_t>(x);
         const auto left = static_cast<std::size_t>(std::max(x - radius, 0));
         const auto right = static_cast<std::size_t>(std::min(x + radius + 1, grid_.cols));
-        if (!ignored_.empty() && ignored_[tile] != 0) continue;
+        if (!ignored_.empty() && ignored_[tile] != 0) return;
         const auto area = [&](const auto& table) {
           return table[bottom + right] - table[bottom + left] - table[top + right] + table[top + left];
         };
         const double count = counts_.empty() ? static_cast<double>(right - left) * height : area(counts_);
         const auto mean = static_cast<float>(area(sums_) / count);
         out[tile] += weight * std::abs(channel[tile] - mean);
+      };
+      // Away from the sides a tile's surround is as wide as that of its neighbour: vectors.
+      const int first = std::min(radius, grid_.cols), past = std::max(grid_.cols - radius, first);
+      for (int x = 0; x < first; ++x) add(x);
+      if (ignored_.empty()) {
+        const double* const upper = sums_.data() + top;
+        const double* const lower = sums_.data() + bottom;
+        const auto count = static_cast<double>((2 * radius + 1) * height);
+        const float* const values = channel.data() + static_cast<std::size_t>(y) * (stride - 1);
+        float* const rated = out.data() + static_cast<std::size_t>(y) * (stride - 1);
+        for (int x = first; x < past; ++x) {
+          const int left = x - radius, right = x + radius + 1;
+          const auto mean = static_cast<float>((lower[right] - lower[left] - upper[right] + upper[left]) / count);
+          rated[x] += weight * std::abs(values[x] - mean);
+        }
+      } else {
+        for (int x = first; x < past; ++x) add(x);
       }
+      for (int x = past; x < grid_.cols; ++x) add(x);
     }
   }
 }

@@ -15,17 +15,6 @@ BlockSums::BlockSums(TileGrid grid) {
   }
 }
 
-void BlockSums::set(std::size_t x, std::size_t y, std::span<const std::uint16_t, 4> quarters) {
-  Level& level = levels_[0];
-  int* const upper = level.sums.data() + 2 * y * level.cols + 2 * x;
-  int* const lower = upper + level.cols;
-  upper[0] = quarters[0];
-  upper[1] = quarters[1];
-  lower[0] = quarters[2];
-  lower[1] = quarters[3];
-  level.changed[2 * y] = 1;
-}
-
 void BlockSums::refresh() {
   for (std::size_t l = 1; l < levels_.size(); ++l) {
     Level& fine = levels_[l - 1];

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "kernels/pyramid_layout.h"
@@ -19,9 +18,10 @@ class BlockSums {
 
   explicit BlockSums(TileGrid grid);
 
-  // Quarters of a tile, row-major.
-  void set(std::size_t x, std::size_t y, std::span<const std::uint16_t, 4> quarters);
-  void refresh();  // levels from 1 on, after set()
+  // Row y of level 0, two quarters a tile, to be written.
+  int* quarters(std::size_t y) { return levels_[0].sums.data() + y * levels_[0].cols; }
+  void note(std::size_t y) { levels_[0].changed[y] = 1; }  // that row y of level 0 was written
+  void refresh();                                          // levels from 1 on, after note()
 
   // -1: there is none of such squares.
   int level_of(int side) const;

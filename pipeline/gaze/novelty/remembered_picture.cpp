@@ -28,13 +28,13 @@ RememberedPicture::RememberedPicture(TileGrid grid, const FrameGeometry& geometr
       outdated_(grid),
       changed_(grid),
       changed_before_(grid),
-      details_(static_cast<std::size_t>(grid.cols)),
       cue_(grid) {
   const auto side = [](int texels) { return static_cast<std::size_t>(std::max(texels, 0)) + 1; };
   const std::size_t texels = side(width_) * side(height_) + kReadBeyond;
   for (auto* picture : {&now_, &before_, &seen_}) picture->assign(texels, kGrey);
   const auto tiles = static_cast<std::size_t>(grid.count());
   for (auto* values : {&unread_, &appeared_, &vanished_}) values->assign(tiles, 0.0f);
+  for (auto& sums : sums_) sums.resize(static_cast<std::size_t>(grid.cols));
   stale_.set_all();
   changed_.set_all();
   // Room for the level that is read, padded, in the largest format.
@@ -143,45 +143,47 @@ void RememberedPicture::convert_luma(const Levels& levels, const Box& box) {
   }
 }
 
-// Of a row of tiles, [begin, end).
-std::span<const TileDetail> RememberedPicture::measure(std::size_t row, std::size_t begin, std::size_t end,
-                                                       const std::vector<std::uint8_t>& before) {
+// Of a row of tiles, [begin, end): into `across` and `down`, the other sums_, now_sums_ and seen_sums_.
+void RememberedPicture::measure(std::size_t row, std::size_t begin, std::size_t end,
+                                const std::vector<std::uint8_t>& before, int* across, int* down) {
   const std::size_t origin = texel(static_cast<int>(begin) * kTileTexels, static_cast<int>(row) * kTileTexels);
-  ops_.tile_detail({.tiles = static_cast<int>(end - begin),
-                    .now = now_.data() + origin,
-                    .before = before.data() + origin,
-                    .seen = seen_.data() + origin,
-                    .pitch = width_ + 1,
-                    .next = row > 0 ? -std::ptrdiff_t{kTileTexels} * (width_ + 1) : 0,
-                    .noise = kNoiseStep},
-                   details_.data());
-  for (std::size_t i = 0; i < end - begin; ++i) seen_sums_.set(begin + i, row, details_[i].seen);
-  return {details_.data(), end - begin};
+  const DetailRun run{.tiles = static_cast<int>(end - begin),
+                      .now = now_.data() + origin,
+                      .before = before.data() + origin,
+                      .seen = seen_.data() + origin,
+                      .pitch = width_ + 1,
+                      .next = row > 0 ? -std::ptrdiff_t{kTileTexels} * (width_ + 1) : 0,
+                      .noise = kNoiseStep};
+  const auto quarters = [&](BlockSums& sums) {
+    return std::array{sums.quarters(2 * row) + 2 * begin, sums.quarters(2 * row + 1) + 2 * begin};
+  };
+  ops_.tile_detail(run, {.across = across,
+                         .down = down,
+                         .unread = sums_[2].data(),
+                         .appeared = sums_[3].data(),
+                         .vanished = sums_[4].data(),
+                         .now = quarters(now_sums_),
+                         .seen = quarters(seen_sums_)});
+  seen_sums_.note(2 * row);
 }
 
 // The codes of the row below must be up to date.
 void RememberedPicture::compare(std::size_t row, std::size_t begin, std::size_t end) {
-  const std::size_t first = row * static_cast<std::size_t>(grid_.cols) + begin;
-  const auto details = measure(row, begin, end, before_);
-  for (std::size_t i = 0; i < details.size(); ++i) now_sums_.set(begin + i, row, details[i].now);
-  for (std::size_t i = 0; i < details.size(); ++i) {
-    const TileDetail& detail = details[i];
-    unread_[first + i] = static_cast<float>(detail.unread) * kScale;
-    if (!first_) {
-      appeared_[first + i] = static_cast<float>(detail.appeared) * kScale;
-      vanished_[first + i] = static_cast<float>(detail.vanished) * kScale;
-      appeared_sum_ += detail.appeared;
-    }
-    cue_.measure(begin + i, row, detail, now_sums_);
-  }
+  measure(row, begin, end, before_, cue_.across(row) + begin, cue_.down(row) + begin);
+  now_sums_.note(2 * row);
+  cue_.measure(row, begin, end, now_sums_);
   outdated_.clear_run(row, begin, end);
-}
-
-// Where the picture is as it was, only what is remembered of it.
-void RememberedPicture::compare_seen(std::size_t row, std::size_t begin, std::size_t end) {
-  float* unread = unread_.data() + row * static_cast<std::size_t>(grid_.cols) + begin;
-  for (const TileDetail& detail : measure(row, begin, end, now_))
-    *unread++ = static_cast<float>(detail.unread) * kScale;
+  if (first_) return;
+  const std::size_t first = row * static_cast<std::size_t>(grid_.cols) + begin;
+  float *const appeared = appeared_.data() + first, *const vanished = vanished_.data() + first;
+  const int *const came = sums_[3].data(), *const gone = sums_[4].data();
+  int sum = 0;
+  for (std::size_t i = 0; i < end - begin; ++i) {
+    appeared[i] = static_cast<float>(came[i]) * kScale;
+    vanished[i] = static_cast<float>(gone[i]) * kScale;
+    sum += came[i];
+  }
+  appeared_sum_ += sum;
 }
 
 // A tile's steps reach the first texels of its neighbours to the right and below.
@@ -203,9 +205,10 @@ void RememberedPicture::read(const Levels& levels) {
   note_changes();
   if (same_tiles) copy_luma(levels);
   const auto rows = static_cast<std::size_t>(grid_.rows), cols = static_cast<std::size_t>(grid_.cols);
+  int *const across = sums_[0].data(), *const down = sums_[1].data();  // where they are not needed
   for (std::size_t row = 0; row < rows && unknown_; ++row) {
-    std::size_t col = 0;
-    for (const TileDetail& detail : measure(row, 0, cols, before_)) now_sums_.set(col++, row, detail.now);
+    measure(row, 0, cols, before_, across, down);
+    now_sums_.note(2 * row);
   }
   std::fill(appeared_.begin(), appeared_.end(), 0.0f);
   std::fill(vanished_.begin(), vanished_.end(), 0.0f);
@@ -216,8 +219,11 @@ void RememberedPicture::read(const Levels& levels) {
         if (outdated) {
           compare(row, from, to);
         } else {
-          compare_seen(row, from, to);
+          measure(row, from, to, now_, across, down);  // only what is remembered has changed
         }
+        const int* const codes = sums_[2].data();
+        float* const unread = unread_.data() + row * cols + from;
+        for (std::size_t i = 0; i < to - from; ++i) unread[i] = static_cast<float>(codes[i]) * kScale;
       });
     });
   }

@@ -1,6 +1,7 @@
 // What the eye has seen of the picture, and how fine: the detail that is there and was not seen is what is new.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,10 +46,9 @@ class RememberedPicture {
   void copy_luma(const Levels& levels, const Box& box);
   void convert_luma(const Levels& levels, const Box& box);
   void note_changes();
-  std::span<const TileDetail> measure(std::size_t row, std::size_t begin, std::size_t end,
-                                      const std::vector<std::uint8_t>& before);
+  void measure(std::size_t row, std::size_t begin, std::size_t end, const std::vector<std::uint8_t>& before,
+               int* across, int* down);
   void compare(std::size_t row, std::size_t begin, std::size_t end);
-  void compare_seen(std::size_t row, std::size_t begin, std::size_t end);
   void see_finely(const Box& box);
   void see_pairs(const Box& box);
   void see_blocks(const Box& box, int side);
@@ -70,8 +70,8 @@ class RememberedPicture {
   BlockSums now_sums_, seen_sums_;                 // of tiles that are not stale
   TileSet stale_;                                  // must be compared
   TileSet outdated_;                               // texels that its steps reach have changed since it was compared
-  TileSet changed_, changed_before_;  // since the last read, and between the last two: before_ becomes now_
-  std::vector<TileDetail> details_;
+  TileSet changed_, changed_before_;      // since the last read, and between the last two: before_ becomes now_
+  std::array<std::vector<int>, 5> sums_;  // of a row: across, down, unread, appeared, vanished
   std::vector<float> unread_, appeared_, vanished_;
   std::int64_t appeared_sum_ = 0;
   StrokeCue cue_;

@@ -17,20 +17,22 @@ StrokeCue::StrokeCue(TileGrid grid)
   for (auto& sums : around_) sums.resize(static_cast<std::size_t>(grid.cols) + 2);
 }
 
-void StrokeCue::measure(std::size_t x, std::size_t y, const TileDetail& detail, const BlockSums& codes) {
+void StrokeCue::measure(std::size_t y, std::size_t begin, std::size_t end, const BlockSums& codes) {
   const auto cols = static_cast<std::size_t>(grid_.cols), rows = static_cast<std::size_t>(grid_.rows);
-  // Beyond the frame the last half is repeated.
-  const std::size_t right = x + 1 < cols ? 2 : 1, below = y + 1 < rows ? 2 : 1;
-  const int* const upper = codes.row(0, 2 * y) + 2 * x;
-  const int* const lower = codes.row(0, 2 * y + 1) + 2 * x;
-  const int* const next = codes.row(0, 2 * y + below) + 2 * x;
-  const std::size_t at = (y + 1) * cols + x;
-  const int left_half = upper[0] + lower[0], right_half = upper[1] + lower[1];
-  const int upper_half = upper[0] + upper[1], lower_half = lower[0] + lower[1];
-  steps_[kAcross][at] = detail.across;
-  steps_[kAcrossHalves][at] = std::abs(left_half - right_half) + std::abs(right_half - upper[right] - lower[right]);
-  steps_[kDown][at] = detail.down;
-  steps_[kDownHalves][at] = std::abs(upper_half - lower_half) + std::abs(lower_half - next[0] - next[1]);
+  const int* const upper = codes.row(0, 2 * y);
+  const int* const lower = codes.row(0, 2 * y + 1);
+  const int* const next = y + 1 < rows ? codes.row(0, 2 * y + 2) : lower;  // beyond the frame the last half again
+  int* const down = row_of(kDownHalves, y);
+  for (std::size_t x = begin; x < end; ++x) {
+    const int upper_half = upper[2 * x] + upper[2 * x + 1], lower_half = lower[2 * x] + lower[2 * x + 1];
+    down[x] = std::abs(upper_half - lower_half) + std::abs(lower_half - next[2 * x] - next[2 * x + 1]);
+  }
+  int* const across = row_of(kAcrossHalves, y);
+  const auto half = [&](std::size_t col) { return upper[col] + lower[col]; };
+  for (std::size_t x = begin; x < std::min(end, cols - 1); ++x) {
+    across[x] = std::abs(half(2 * x) - half(2 * x + 1)) + std::abs(half(2 * x + 1) - half(2 * x + 2));
+  }
+  if (end == cols) across[cols - 1] = std::abs(half(2 * cols - 2) - half(2 * cols - 1));
   measured_[y] = 1;
 }
 

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/ops.h"
 #include "kernels/pyramid_layout.h"
 #include "pipeline/gaze/novelty/block_sums.h"
 
@@ -22,13 +21,19 @@ class StrokeCue {
  public:
   explicit StrokeCue(TileGrid grid);
 
-  // A tile's steps between texels, and the codes of its quarters and of those of its neighbours to the right and below.
-  void measure(std::size_t x, std::size_t y, const TileDetail& detail, const BlockSums& codes);
+  // Where the steps between texels of a row of tiles are written.
+  int* across(std::size_t y) { return row_of(kAcross, y); }
+  int* down(std::size_t y) { return row_of(kDown, y); }
+  // After that, of tiles [begin, end) of a row. codes: of them and of their neighbours to the right and below.
+  void measure(std::size_t y, std::size_t begin, std::size_t end, const BlockSums& codes);
   void rate();                                                 // after measure() of what changed
   std::span<const float> strokes() const { return strokes_; }  // 0 .. 1 per tile
 
  private:
   enum Steps : std::size_t { kAcross, kAcrossHalves, kDown, kDownHalves, kSteps };
+  int* row_of(Steps steps, std::size_t y) {
+    return steps_[steps].data() + (y + 1) * static_cast<std::size_t>(grid_.cols);
+  }
   void rate_row(int y);
 
   TileGrid grid_;

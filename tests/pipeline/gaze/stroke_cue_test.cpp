@@ -9,6 +9,8 @@
 #include <functional>
 #include <vector>
 
+#include "kernels/cpu/ops.h"
+
 namespace saccade {
 namespace {
 
@@ -24,18 +26,23 @@ std::vector<float> strokes_of(int cols, int rows, const std::function<int(int x,
       picture.push_back(static_cast<std::uint8_t>(luma(std::min(x, width - 1), std::min(y, height - 1))));
     }
   }
-  // Steps of each tile, and codes of its quarters.
-  const auto wide = static_cast<std::size_t>(cols), high = static_cast<std::size_t>(rows);
   picture.resize(picture.size() + 64);
+  StrokeCue cue({cols, rows});
   BlockSums codes({cols, rows});
-  std::vector<TileDetail> details(wide * high);
+  std::vector<int> unused(2 * static_cast<std::size_t>(cols));
+  const auto high = static_cast<std::size_t>(rows);
   for (std::size_t y = 0; y < high; ++y) {
     const std::uint8_t* const row = picture.data() + y * kTexels * static_cast<std::size_t>(width + 1);
-    plain_ops().tile_detail({cols, row, row, row, width + 1, 0, kNoise}, details.data() + y * wide);
-    for (std::size_t x = 0; x < wide; ++x) codes.set(x, y, details[y * wide + x].now);
+    plain_ops().tile_detail({cols, row, row, row, width + 1, 0, kNoise},
+                            {cue.across(y),
+                             cue.down(y),
+                             unused.data(),
+                             unused.data(),
+                             unused.data(),
+                             {codes.quarters(2 * y), codes.quarters(2 * y + 1)},
+                             {unused.data(), unused.data()}});
   }
-  StrokeCue cue({cols, rows});
-  for (std::size_t i = 0; i < details.size(); ++i) cue.measure(i % wide, i / wide, details[i], codes);
+  for (std::size_t y = 0; y < high; ++y) cue.measure(y, 0, static_cast<std::size_t>(cols), codes);
   cue.rate();
   return {cue.strokes().begin(), cue.strokes().end()};
 }

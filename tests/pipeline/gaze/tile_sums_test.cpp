@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -68,12 +67,12 @@ TEST(BlockSums, Squares_HoldTheirQuarters) {
       for (int tile = 0; tile < grid.count(); ++tile) {
         if (round > 0 && random() % 5 != 0) continue;
         const auto x = static_cast<std::size_t>(tile % grid.cols), y = static_cast<std::size_t>(tile / grid.cols);
-        std::array<std::uint16_t, 4> codes{};
         for (std::size_t i = 0; i < 4; ++i) {
-          codes[i] = static_cast<std::uint16_t>(random() % 4081);
-          quarters[(2 * y + i / 2) * 2 * static_cast<std::size_t>(grid.cols) + 2 * x + i % 2] = codes[i];
+          const int code = static_cast<int>(random() % 4081);
+          quarters[(2 * y + i / 2) * 2 * static_cast<std::size_t>(grid.cols) + 2 * x + i % 2] = code;
+          sums.quarters(2 * y + i / 2)[2 * x + i % 2] = code;
         }
-        sums.set(x, y, codes);
+        sums.note(2 * y + random() % 2);
       }
       sums.refresh();
       for (int side = 4; sums.level_of(side) >= 0; side *= 2) {
