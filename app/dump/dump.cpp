@@ -81,8 +81,11 @@ ExitCode report(const DumpTarget& target, const DumpOutcome& outcome) {
     case DumpOutcome::Kind::kStopped:
       fmt::print(stderr, "saccade: stopped; {} is complete up to here\n", outcome.directory);
       return ExitCode::kInterrupted;
-    case DumpOutcome::Kind::kComplete:
     case DumpOutcome::Kind::kSkipped:
+      if (!outcome.result.value("input_damaged", false)) break;
+      fmt::print(stderr, "saccade: {}: the input is damaged; what decodes was kept\n", masked_uri(target.uri));
+      return ExitCode::kPartial;
+    case DumpOutcome::Kind::kComplete:
       break;
   }
   return ExitCode::kOk;

@@ -126,9 +126,18 @@ DumpOutcome DumpRun::finish() {
   return outcome();
 }
 
+namespace {
+
+bool can_be_read_again(const std::string& uri) {
+  return !regular_file(uri).empty() || uri.starts_with("http://") || uri.starts_with("https://");
+}
+
+}  // namespace
+
 bool DumpRun::ends_by_chance() const {
-  if (skipped() || writer_->failed() || interrupt_.requested() || regular_file(uri_).empty()) return false;
+  if (skipped() || writer_->failed() || interrupt_.requested() || !can_be_read_again(uri_)) return false;
   const SessionFacts facts = session_->facts();
+  if (facts.info.live) return false;
   const bool on_device = facts.info.hwdec != HwDecode::kNo;
   if (on_device && options_.source.require_hwdec) return facts.may_show_another();
   return facts.mended() && (on_device || facts.source.several_threads);

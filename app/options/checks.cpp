@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "app/input_identity.h"
 #include "pipeline/error.h"
@@ -31,17 +33,6 @@ const char* example_output(Command command) {
 bool reads_store(Command command) { return (command_bit(command) & kForStores) != 0; }
 
 void check_many(const Options& options) {
-  if (options.command == Command::kDump && options.plan.manifest.empty()) {
-    if (!options.work.shard.empty())
-      throw OptionError::naming("shard", "is a share of a manifest; add {manifest} FILE");
-    if (options.plan.segment_s)
-      throw OptionError::naming("segment", "cuts the videos of a manifest; add {manifest} FILE");
-    const PlanOptions fresh;
-    if (options.plan.unit_s != fresh.unit_s || options.plan.unit_bytes != fresh.unit_bytes) {
-      throw OptionError::naming(options.plan.unit_s != fresh.unit_s ? "unit-seconds" : "unit-bytes",
-                                "is the size of a manifest's units; add {manifest} FILE");
-    }
-  }
   if (!options.work.staging.empty() && options.work.unit.empty()) {
     throw OptionError::naming("staging", "is for one unit; add {unit} U");
   }
@@ -108,6 +99,15 @@ void refuse_input_as_output(const char* option, const std::string& output, const
   throw UsageError(OfOption(option, output), "is the input itself; give another name");
 }
 
+// `--loop 3` would be a second input, and the first one for ever.
+void refuse_number_after_loop(const Options& options, const std::string& input) {
+  const bool number = std::all_of(input.begin(), input.end(), [](char c) { return c >= '0' && c <= '9'; });
+  std::error_code ignored;
+  if (options.source.loops >= 0 || !number || std::filesystem::exists(input, ignored)) return;
+  throw OptionError::naming("loop",
+                            fmt::format("there is no file '{0}'; for {0} more times write {{loop}}={0}", input));
+}
+
 void check_inputs(Options& options) {
   const std::string command = name(options.command);
   const std::size_t count = options.inputs.size();
@@ -122,6 +122,7 @@ void check_inputs(Options& options) {
   }
   for (const auto& input : options.inputs) {
     if (input.empty()) throw UsageError(fmt::format("{}: an INPUT is an empty name", command));
+    refuse_number_after_loop(options, input);
   }
   const bool takes_one = options.command == Command::kProfile || options.command == Command::kReconstruct ||
                          options.command == Command::kView || options.command == Command::kPlan ||

@@ -29,10 +29,10 @@ bool looks_at_the_picture(const Options& o) {
   return policy == FixationPolicy::kNovelty || policy == FixationPolicy::kSaliency;
 }
 
-// A folder is a dump, which is shown as it was recorded.
+// A dump is shown as it was recorded.
 bool shows_dump(const Options& o) {
   std::error_code ignored;
-  return !o.inputs.empty() && std::filesystem::is_directory(o.inputs.front(), ignored);
+  return !o.inputs.empty() && std::filesystem::exists(o.inputs.front() + "/meta.json", ignored);
 }
 
 // What the texture and its drawing still follow.
@@ -66,9 +66,14 @@ constexpr IdleRule kRules[] = {
    "conflicts with {compare}, which is a view of its own; leave one out"},
   {kForView, is_moot_for_dump, shows_dump,
    "a dump is shown as it was recorded; leave it out, or give the video"},
-  {kForDump, [](const ProgramOption& option) { return is_one_of(option, {"unit-seconds", "unit-bytes"}); },
+  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"view"}); },
+   [](const Options& o) { return shows_dump(o) && ui::needs_video(o.view.view); },
+   "of a dump there are frame, level:N and lod; give the video for the others"},
+  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"compare"}); }, shows_dump,
+   "compares a video's patches; give the video"},
+  {kForDump, [](const ProgramOption& option) { return is_one_of(option, {"unit-seconds", "unit-bytes", "segment", "shard"}); },
    [](const Options& o) { return o.plan.manifest.empty(); },
-   "is the size of a manifest's units; add {manifest} FILE"},
+   "is about the videos of a manifest; add {manifest} FILE"},
   {kForInfo, [](const ProgramOption& option) { return option.is_of_stream() && !is_one_of(option, {"hwdec", "require-hwdec", "device"}); },
    [](const Options& o) { return o.inputs.empty(); },
    "says how an INPUT is read; add one"},
@@ -80,7 +85,7 @@ constexpr IdleRule kRules[] = {
    "nothing is written; add {output} FILE"},
   {kForVideos, [](const ProgramOption& option) { return is_one_of(option, {"device"}); },
    [](const Options& o) { return o.pipeline.device != 0 && !decodes_on_device(o) && !has_texture_on_device(o); },
-   "nothing here is on a CUDA device; add {backend} cuda or {hwdec} cuda"},
+   "nothing here is on a CUDA device; leave it out"},
   {kForRuns, [](const ProgramOption& option) { return is_one_of(option, {"reconnect-delay-max"}); },
    [](const Options& o) { return o.source.live.reconnect == 0; },
    "nothing waits for a connection with {reconnect} 0"},
@@ -96,7 +101,7 @@ constexpr IdleRule kRules[] = {
 void check_effects(const Options& options, const GivenValues& given) {
   for (const ProgramOption& option : option_table()) {
     const auto found = given.find(option.spec().name);
-    if (found == given.end() || !found->second.typed) continue;
+    if (found == given.end() || !found->second.typed || option.print(options) == option.print(Options{})) continue;
     for (const IdleRule& rule : kRules) {
       if ((rule.commands & command_bit(options.command)) == 0 || !rule.covers(option) || !rule.is_idle(options))
         continue;

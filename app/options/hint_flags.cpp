@@ -29,7 +29,7 @@ const char* flags(Hint hint) {
     case Hint::kCudaBackend:
       return "use --backend cuda";
     case Hint::kOtherBackend:
-      return "use --backend cpu or auto";
+      return "use --backend auto, or cpu where there is no window";
     case Hint::kGlBackend:
       return "use --backend gl, or --upload direct for a dump";
     case Hint::kDirectUpload:
@@ -62,7 +62,7 @@ const char* flags(Hint hint) {
 
 std::string error_text(const Fault& fault) {
   std::string text = fault.what;
-  if (!fault.option.empty()) text.replace(fault.option_at, fault.option.size(), origin_of(fault.option));
+  if (!fault.option.empty()) text.replace(fault.option_at, fault.option.size(), printable(origin_of(fault.option)));
   const std::string hint = flags(fault.hint);
   return hint.empty() ? text : text + "; " + hint;
 }

@@ -1,5 +1,7 @@
 #include "app/work/fault_class.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -35,7 +37,8 @@ bool is_io(const std::string& what, std::string_view input) {
 const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze) {
   if (fault.kind == ErrorKind::kUsage) return "options";
   if (is_io(fault.what, input)) return "io";
-  const bool of_gaze = !gaze.empty() && without_name(fault.what, input).find(gaze) != std::string::npos;
+  const bool of_gaze =
+      !gaze.empty() && without_name(fault.what, input).find(fmt::format("{}: ", gaze)) != std::string::npos;
   return of_gaze || fault.hint == Hint::kCheckFilters ? "options" : "input";
 }
 

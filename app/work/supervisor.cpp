@@ -26,10 +26,10 @@ constexpr int kCoresACommitter = 4;
 
 Backend backend_of(const Plan& plan) {
   const std::string text = plan.facts().at("backend");
-  for (const Backend backend : {Backend::kGl, Backend::kCuda}) {
+  for (const Backend backend : {Backend::kCpu, Backend::kGl, Backend::kCuda}) {
     if (text == name(backend)) return backend;
   }
-  return Backend::kCpu;
+  throw UsageError(fmt::format("the plan's backend is {}, which this program doesn't know", text));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/exit_code.h"
+#include "app/input_identity.h"
 #include "app/options/hint_flags.h"
 #include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
@@ -24,6 +25,7 @@ constexpr int kMostCrashes = 20;
 constexpr int kMostKills = 3;  // by SIGKILL, of a worker that has the item alone
 constexpr std::int64_t kLeastForBad = 100;
 constexpr double kTimesExpected = 20;
+constexpr double kFramesASecond = 30;
 constexpr std::int64_t kLeastForSpeed = 3;
 
 std::string death(const ProcessEnd& end, std::int64_t frames) {
@@ -96,7 +98,11 @@ void Supervisor::blame(Worker& worker, Item& item, const ProcessEnd& end) {
 
 double Supervisor::timeout_s(const Item& item) const {
   const double speed = done_items_ >= kLeastForSpeed && done_wall_s_ > 0 ? done_media_s_ / done_wall_s_ : 1;
-  return std::max(options_.work.video_timeout_s, kTimesExpected * item.item.media_s / std::max(speed, 1e-6));
+  const std::string& path = item.item.local.empty() ? item.item.uri : item.item.local;
+  // A file's length may be guessed from its bytes; that of what never ends isn't what it gave so far.
+  const double given_s = regular_file(path).empty() ? 0 : static_cast<double>(item.frames) / kFramesASecond;
+  const double media_s = std::max(item.item.media_s, given_s);
+  return std::max(options_.work.video_timeout_s, kTimesExpected * media_s / std::max(speed, 1e-6));
 }
 
 // This process was stopped, or its machine slept: that time counts against nobody.

@@ -66,7 +66,7 @@ SACCADE_API const char* saccade_status_name(saccade_status status);  // "ok", "l
 SACCADE_API saccade_status saccade_last_error_status(void);
 SACCADE_API const char* saccade_last_error(void);               // one line: the input's or option's name, the fault
 SACCADE_API const char* saccade_last_error_hint(void);          // what to try, in a few words; often empty
-SACCADE_API const char* saccade_last_error_option(size_t* at);  // "patch-size"; *at: its byte in the line; "": none
+SACCADE_API const char* saccade_last_error_option(size_t* at);  // "patch-size"; *at (or NULL): its byte in the line
 
 // The hint as a number, for callers that name settings of their own in its place.
 typedef enum saccade_hint {

@@ -83,10 +83,10 @@ struct SessionFacts {
 
   // The input was not whole: what decoded was kept.
   bool damaged() const { return !source.damage().empty() || source.truncated || !fault.what.empty(); }
-  // A decoder had to mend something, or may have.
-  bool mended() const { return source.complained || source.decoder_erred || !source.damage().empty(); }
+  // A decoder made something up.
+  bool mended() const { return !source.damage().empty(); }
   // Where it was the GPU's and had a past, pixels may be another video's: keep_decoders().
-  bool may_show_another() const { return source.decoder_used && (mended() || damaged()); }
+  bool may_show_another() const { return source.decoder_used && (source.decoder_erred || damaged()); }
   DurationHistogram& time(Stage stage) { return times[static_cast<std::size_t>(stage)]; }
   const DurationHistogram& time(Stage stage) const { return times[static_cast<std::size_t>(stage)]; }
 };

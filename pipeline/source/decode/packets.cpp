@@ -46,7 +46,6 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
     if (received == 0) {
       errors_in_a_row_ = 0;
       had_frame_ = true;
-      counters_.complained = counters_.complained || log_.complaints() > complaints_before_;
       if (layers_.hides(frame)) {
         av_frame_unref(&frame);
         continue;
@@ -151,8 +150,8 @@ void PacketDecoder::note_losses() {
 // Errors a decoder logged but flagged nowhere. A stream that was joined midway starts with some that are no damage.
 void PacketDecoder::count_silent_damage() {
   const bool silent = counters_.packets_corrupt == 0 && counters_.frames_corrupt == 0;
-  counters_.complained = counters_.complained || log_.complaints() > complaints_before_;
-  if (silent && demuxer_.began_with_key() && counters_.complained) ++counters_.packets_corrupt;
+  const bool complained = log_.complaints() > complaints_before_;
+  if (silent && demuxer_.began_with_key() && complained) ++counters_.packets_corrupt;
 }
 
 void PacketDecoder::drain(int read_error) {

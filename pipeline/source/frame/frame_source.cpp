@@ -30,7 +30,6 @@ SourceCounters& SourceCounters::operator+=(const SourceCounters& other) {
   decoder_used = decoder_used || other.decoder_used;
   decoder_erred = decoder_erred || other.decoder_erred;
   several_threads = several_threads || other.several_threads;
-  complained = complained || other.complained;
   truncated = truncated || other.truncated;
   packets_late += other.packets_late;
   late_ns += other.late_ns;

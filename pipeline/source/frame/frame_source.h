@@ -86,7 +86,6 @@ struct SourceCounters {
   bool decoder_used = false;           // the GPU's decoder had decoded another video before: keep_decoders()
   bool decoder_erred = false;          // and one of its pictures failed, or may have
   bool several_threads = false;        // FFmpeg decoded on them: how it mends damage depends on their number
-  bool complained = false;             // FFmpeg's decoder, of the input
   bool truncated = false;              // the container ended before its promise, or with an I/O error
   std::int64_t packets_late = 0;       // left out because decoding was behind a live stream
   std::int64_t late_ns = 0;            // the time that these spanned

@@ -26,7 +26,7 @@ _HINTS = {
     _abi.SACCADE_HINT_OTHER_BACKEND: "pass device='cpu' or 'auto'",
     _abi.SACCADE_HINT_GL_BACKEND: "pass backend='gl', or upload='direct'",
     _abi.SACCADE_HINT_DIRECT_UPLOAD: "upload='direct' needs no OpenGL",
-    _abi.SACCADE_HINT_CPU_DECODING: "leave out require_hwdec to decode on the CPU",
+    _abi.SACCADE_HINT_CPU_DECODING: "leave out hwdec and require_hwdec to decode on the CPU",
     _abi.SACCADE_HINT_CHECK_RANGE: "check start and duration",
     _abi.SACCADE_HINT_NO_LOOP: "leave out loop",
     _abi.SACCADE_HINT_RAW_PARAMETERS: "give input_format='rawvideo', input_size, pixel_format and input_rate",

@@ -1,6 +1,10 @@
 """Inputs with errors in them: the same dump whatever the number of threads, alone and among many."""
+import functools
+import http.server
+import pathlib
 import random
 import subprocess
+import threading
 import unittest
 
 import numpy as np
@@ -8,13 +12,18 @@ import numpy as np
 from dump_support import ARRAYS, DumpTest, load, load_json, make_clip, saccade
 
 CODECS = {  # the container, and how ffmpeg is asked for it
-    "h264": (".mp4", ("-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p")),
+    "h264": (".mp4", ("-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p", "-movflags", "+faststart")),
     "hevc": (".mp4", ("-c:v", "libx265", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p")),
     "mpeg4": (".avi", ("-c:v", "mpeg4", "-g", "12", "-pix_fmt", "yuv420p")),
     "vp9": (".webm", ("-c:v", "libvpx-vp9", "-deadline", "realtime", "-pix_fmt", "yuv420p")),
 }
 SILENT = ("hevc", "vp9")  # decoded without a word: to FFmpeg any bits are a picture
 OPTIONS = ("--every", "frame", "--lattice", "uniform", "--lod", "0", "--log-level", "error")
+
+
+class QuietFiles(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 class BrokenInput(DumpTest):
@@ -31,7 +40,7 @@ class BrokenInput(DumpTest):
     def dumped(self, path, name, *options):
         out = self.folder / f"{self.id().rsplit('.', 1)[-1]}-{name}"
         done = saccade("dump", path, "-o", out, *OPTIONS, *options)
-        noticed = path.stem not in SILENT
+        noticed = pathlib.PurePath(path).stem not in SILENT
         self.assertEqual((done.returncode, b"damaged" in done.stderr), (3 if noticed else 0, noticed), done.stderr.decode())
         return out
 
@@ -73,8 +82,30 @@ class BrokenInput(DumpTest):
         path = self.broken("h264")
         out = self.dumped(path, "first")
         again = saccade("dump", path, "-o", out, *OPTIONS, "--resume")
-        self.assertEqual(again.returncode, 0, again.stderr.decode())
+        self.assertEqual(again.returncode, 3, "it is damaged still")
+        self.assertIn(b"is damaged", again.stderr)
         self.assertIn(b"already complete", again.stdout)
+
+    def test_frames_before_the_first_shown_are_no_damage(self):
+        """An open GOP, entered midway: its leading pictures refer to what was not decoded, and are not shown."""
+        path = make_clip(self.folder / "open.mp4", 4, codec=("-c:v", "libx264", "-x264-params",
+                                                             "open-gop=1:keyint=30:bframes=3:ref=4", "-pix_fmt", "yuv420p"))
+        for start in ("0", "1.3", "1.7", "2.5"):
+            out = self.folder / f"open-{start}"
+            done = saccade("dump", path, "-o", out, "--start", start, "--log-level", "debug")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.assertNotIn(b"over again", done.stderr)
+
+    def test_over_http_as_from_disk(self):
+        path = self.broken("h264")
+        disk = self.dumped(path, "disk")
+        handler = functools.partial(QuietFiles, directory=str(self.folder))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            for threads in ("1", "3"):
+                out = self.dumped(f"http://127.0.0.1:{server.server_port}/{path.name}", f"http-{threads}", "--threads", threads)
+                self.assert_same(out, disk)
+            server.shutdown()
 
     def test_a_pipe_is_read_once(self):
         path = self.broken("mpeg4")

@@ -22,27 +22,29 @@ class Effects(DumpTest):
             self.refuse(2, [f"saccade: {option}: ", *words], *arguments, cwd=self.folder)
 
     def test_of_the_viewer(self):
-        for value in ("on", "off"):
-            self.idle("--vsync", ["page"], "view", self.clip, "--serve", "--vsync", value)
+        self.idle("--vsync", ["page"], "view", self.clip, "--serve", "--vsync", "off")
         self.idle("--live-policy", ["--offscreen"], "view", self.clip, *SHOT, "--live-policy", "block")
-        for options in (("--speed", "2"), ("--pause",), ("--vsync", "on")):
+        for options in (("--speed", "2"), ("--pause",), ("--vsync", "off")):
             self.idle(options[0], ["--json"], "view", self.clip, *SHOT, "--overlay", "off", *options)
         self.idle("--view", ["--compare"], "view", self.clip, "--view", "lod", "--compare", "grid")
         self.idle("--progress", ["view"], "view", self.clip, "--progress", "json")
-        self.idle("--device", ["--backend cuda"], "view", self.clip, "--device", "1")
+        self.idle("--device", ["leave it out"], "view", self.clip, "--device", "1")
 
     def test_of_a_dump_in_the_viewer(self):
         for options in (("--patches", "9"), ("--lattice", "grid"), ("--fixation", "center"), ("--start", "1"), ("--vf", "hflip"),
                         ("--seed", "3"), ("--noise-floor", "3")):
             self.idle(options[0], ["dump"], "view", self.made, *SHOT, *options)
+        for options in (("--view", "split"), ("--view", "damage"), ("--view", "compare"), ("--compare", "uniform")):
+            self.idle(options[0], ["video"], "view", self.made, *SHOT, *options)
+        self.refuse(65, ["meta.json"], "view", self.folder, *SHOT, "--rate", "3")
 
     def test_of_dumps_and_profiles(self):
         for command in (("dump", self.clip, "-o", self.out), ("profile", self.clip)):
-            for options in (("--ignore", "1,1,9,9"), ("--noise-floor", "8")):
+            for options in (("--ignore", "1,1,9,9"), ("--noise-floor", "7")):
                 self.idle(options[0], ["--fixation", "novelty"], *command, "--fixation", "center", *options)
-            self.idle("--device", ["--backend cuda"], *command, "--backend", "cpu", "--device", "1")
+            self.idle("--device", ["leave it out"], *command, "--backend", "cpu", "--device", "1")
             self.idle("--reconnect-delay-max", ["--reconnect 0"], *command, "--reconnect", "0", "--reconnect-delay-max", "3")
-        for options in (("--unit-seconds", "300"), ("--unit-bytes", "1000000000")):
+        for options in (("--unit-seconds", "30"), ("--unit-bytes", "1000000"), ("--segment", "3"), ("--shard", "0/2")):
             self.idle(options[0], ["--manifest"], "dump", self.clip, "-o", self.out, *options)
         self.idle("--progress", ["profile"], "profile", self.clip, "--progress", "none")
         self.assertFalse(self.out.exists())
@@ -53,7 +55,7 @@ class Effects(DumpTest):
             self.idle(options[0], ["INPUT"], "info", "--devices", *options)
         for options in (("--frames", "2"), ("--duration", "2"), ("--loop",)):
             self.idle(options[0], ["info"], "info", self.clip, *options)
-        self.idle("--device", ["--hwdec cuda"], "info", self.clip, "--device", "1")
+        self.idle("--device", ["leave it out"], "info", self.clip, "--device", "1")
 
     def test_of_reconstruct(self):
         self.idle("--threads", ["--against"], "reconstruct", self.made, "-o", "made.png", "--threads", "2")
@@ -77,9 +79,19 @@ class Effects(DumpTest):
                 done = saccade(*arguments, cwd=self.folder)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_a_default_may_be_typed(self):
+        self.dump("--frames", "2", "--noise-floor", "8", "--fixation", "center", "--unit-seconds", "300", "--device", "0")
+
+    def test_a_number_after_loop_is_no_input(self):
+        for command in (("dump", self.clip, "-o", self.out, "--loop", "3"), ("dump", "--loop", "3", self.clip, "-o", self.out)):
+            self.idle("--loop", ["'3'", "--loop=3"], *command)
+        self.assertFalse(self.out.exists())
+        self.dump("--loop=1", "--frames", "30")
+
     def test_a_settings_file_may_hold_what_has_none(self):
         config = self.folder / "all.toml"
-        config.write_text('noise-floor = 5\nignore = "1,1,9,9"\nfixation = "center"\nprogress = "none"\nframes = 2\n')
+        config.write_text('noise-floor = 5\nignore = "1,1,9,9"\nfixation = "center"\nprogress = "none"\nframes = 2\n'
+                          'unit-seconds = 3\nsegment = 3\n')
         self.dump("--config", config)
         self.assertEqual(saccade("info", self.clip, "--config", config).returncode, 0)
 

@@ -185,8 +185,11 @@ class Dumps(Offscreen):
             self.assertEqual(state["patches"], np.load(self.out / "geometry.npy").shape[1])
             self.assertEqual(state["fixations"], min(emission + 1, 64))  # one a landing
 
-    def test_a_view_that_needs_the_video_becomes_the_plain_one(self):
-        self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--compare", "uniform")["settings"]["view"], "frame")
+    def test_a_view_that_needs_the_video_is_refused(self):
+        done = saccade("view", self.out, "--offscreen", "--screenshot", f"0={self.path('v.png')}", "--compare", "uniform")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--compare: ", done.stderr if isinstance(done.stderr, str) else done.stderr.decode())
+        self.assertFalse(self.path("v.png").exists())
         self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--view", "lod")["settings"]["view"], "lod")
 
     def test_a_compact_dump_looks_as_the_padded_one(self):
