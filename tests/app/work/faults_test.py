@@ -37,6 +37,15 @@ class Poison(WorkTest):
         self.assertEqual({os.path.basename(row["uri"]) for row in rows.values()}, {"v02.mp4", "v03.mp4"})
         self.assertEqual({(row["class"], row["attempts"]) for row in rows.values()}, {("timeout", 2)})
 
+    def test_fileThatGivesFrames_isNotGivenUpByItsBytes(self):
+        """40 s of one colour in a few bytes, planned as less than a tenth of a second, and slow to be done."""
+        small = self.folder / "small.mp4"
+        ffmpeg("-f", "lavfi", "-i", "color=gray:size=160x90:rate=25:duration=40", "-c:v", "libx264", "-preset", "ultrafast",
+               "-g", "5000", "-pix_fmt", "yuv420p", small)
+        self.plan("--vf", "scale=3840:2160:flags=lanczos,scale=320:180", rows=[small])
+        self.work("--video-timeout", "1")
+        self.expect(done=1)
+
     def test_badInput_isGivenUpAtOnce(self):
         bad = self.folder / "bad.mp4"
         bad.write_bytes(b"no video" * 100)
