@@ -209,6 +209,7 @@ void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
     ++done_items_;
     item.result.damage = with_uri(item.item, event.at("damage"));
     item.frames = event.at("frames");
+    item.shown_s = event.at("media_s");
     finish(item, std::nullopt);
   } else if (event.at("class") == "io") {
     try_again(item, event);

@@ -169,7 +169,7 @@ void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
   } else {
     ++(item.result.damage.empty() ? counts.done : counts.damaged);
     counts.frames += item.frames;
-    counts.media_s += item.item.media_s;
+    counts.media_s += item.shown_s;
   }
   item.result.given_up = std::move(why);
   if (--item.unit->left == 0) close_unit(*item.unit);

@@ -28,6 +28,7 @@ struct Supervisor::Item {
   Clock::time_point started_at;
   Clock::time_point moved_at;  // the last frame
   std::int64_t frames = 0;
+  double shown_s = 0;  // of what is done: the media time from its first frame to its last
   ItemResult result;
 };
 

@@ -134,6 +134,7 @@ Json event_of(const Running& running, const DumpEnd& end) {
   return {{"event", "done"},
           {"key", running.key},
           {"frames", outcome.result.at("frames")},
+          {"media_s", outcome.result.at("media_s")},
           {"damage", damaged ? outcome.damage : ""}};
 }
 

@@ -13,6 +13,16 @@ from patience import wait_for
 
 
 class Work(WorkTest):
+    def test_endOfWork_countsWhatWasShown(self):
+        """Not what the plan supposed: with --json as `status` has it afterwards."""
+        self.plan(rows=self.clips[:3])
+        done = saccade("work", self.store, "--json", "--progress", "none")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        told, status = json.loads(done.stdout), self.status()
+        self.assertGreater(told["media_s"], 0)
+        for name in ("media_s", "frames", "done"):
+            self.assertAlmostEqual(told[name], status[name], places=6, msg=name)
+
     def test_members_areTheBytesOfSingleDumps(self):
         self.plan("--rate", "8", rows=[self.clips[0]])
         self.work()
