@@ -136,7 +136,8 @@ std::string without_secrets(std::string_view text) {
   std::string masked;
   std::size_t copied = 0;
   for (std::size_t at = text.find(kSlashes); at != kNowhere; at = text.find(kSlashes, at)) {
-    const std::size_t end = std::min(text.find_first_of(" \t\r\n'\"<>`", at), text.size());
+    std::size_t end = std::min(text.find_first_of(" \t\r\n'\"<>`", at), text.size());
+    if (text[end - 1] == ':') --end;  // "URL: what is wrong with it"
     masked += text.substr(copied, at - copied);
     masked += mask_url(text.substr(at, end - at), kSlashes.size());
     copied = at = end;

@@ -48,7 +48,8 @@ class Secrets(LiveTest):
         with mjpeg_camera(make_jpegs(), 25, "somebody:else") as (host, _):
             for url in (f"http://{USER}:{PASSWORD}@{host}/a?token={TOKEN}", f"rtsp://{USER}:{PASSWORD}@127.0.0.1:{nobody}/a", f"tcp://{USER}:{PASSWORD}@127.0.0.1:{nobody}",
                         f"srt://127.0.0.1:{nobody}?passphrase={PASSWORD}", f"rtmp://{USER}:{PASSWORD}@127.0.0.1:{nobody}/app/{'x' * 9}?key={TOKEN}",
-                        f"http://{USER}:{PASSWORD}/x@{host}/", f"rtsp:{USER}:{PASSWORD}@127.0.0.1:{nobody}/a", f"foo://{USER}:{PASSWORD}@host/a"):
+                        f"http://{USER}:{PASSWORD}/x@{host}/", f"rtsp:{USER}:{PASSWORD}@127.0.0.1:{nobody}/a", f"foo://{USER}:{PASSWORD}@host/a",
+                        f"foo://127.0.0.1:{nobody}?passphrase={PASSWORD}"):
                 for arguments in (("dump", url, "-o", self.folder / "failed"), ("info", url), ("info", url, "test://box?size=64x64&frames=2", "--json"),
                                   ("view", url, "--offscreen", "--screenshot", f"0={self.folder}/shot.png")):
                     code, text = self.run_all(*arguments, "--open-timeout", 2)

@@ -82,15 +82,15 @@ InputLocation locate_input(const std::string& uri) {
   const int fault = errno;
   const std::string_view scheme = scheme_of(uri);
   if (scheme != "file" && is_known_protocol(scheme)) return {uri, "", scheme == "pipe", false, kind_of(scheme)};
+  if (uri.find("://") != std::string::npos && scheme != "file") {
+    throw InputError(fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp",
+                                 masked_uri(uri), scheme));
+  }
   if (std::optional<ImageSequence> sequence = find_sequence(path)) {
     location.url = sequence->pattern;
     location.format = "image2";
     location.sequence = std::move(sequence);
     return location;
-  }
-  if (uri.find("://") != std::string::npos && scheme != "file") {
-    throw InputError(fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp",
-                                 masked_uri(uri), scheme));
   }
   throw InputError(fmt::format("{}: {}; check the name", masked_uri(uri), std::strerror(fault)));
 }

@@ -36,7 +36,9 @@ class Effects(DumpTest):
             self.idle(options[0], ["dump"], "view", self.made, *SHOT, *options)
         for options in (("--view", "split"), ("--view", "damage"), ("--view", "compare"), ("--compare", "uniform")):
             self.idle(options[0], ["video"], "view", self.made, *SHOT, *options)
-        self.refuse(65, ["meta.json"], "view", self.folder, *SHOT, "--rate", "3")
+        done = saccade("view", self.folder, *SHOT, "--rate", "3")
+        if b"this build has no viewer" not in done.stderr:
+            self.assertEqual((done.returncode, b"meta.json" in done.stderr), (65, True), done.stderr)
 
     def test_of_dumps_and_profiles(self):
         for command in (("dump", self.clip, "-o", self.out), ("profile", self.clip)):

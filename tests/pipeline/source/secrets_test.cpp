@@ -73,6 +73,7 @@ TEST(Secrets, TextsWithUrls_AreMasked) {
   EXPECT_EQ(without_secrets("Opening 'http://u:p@h/s.ts?token=t' for reading, then rtsp://a:b@c: 401"),
             "Opening 'http://***@h/s.ts?token=***' for reading, then rtsp://***@c: 401");
   EXPECT_EQ(without_secrets("no URL: mail me@work"), "no URL: mail me@work");
+  EXPECT_EQ(without_secrets("srt://h:1?passphrase=p: no such protocol"), "srt://h:1?passphrase=***: no such protocol");
 }
 
 }  // namespace
