@@ -210,9 +210,8 @@ def by_grid(options, paths, folder, processes, videos):
     return statistics.median(by_work(options, paths, folder / "store", SMALL_UNITS, limits)[1] for _ in range(options.repeats))
 
 
-def gpu(options, folder):
-    bare = dict(zip(("h264", "hevc"), map(float, options.bare.split(","))))
-    print("| input | processes x videos | frames/s | of bare decoders | against a process each | started | of bare decoders |\n|---|---|---|---|---|---|---|")
+def clips_of(options, folder):
+    """Of each codec: its name, the clip, two frames of it, and it over and over for --minutes."""
     for codec, size in (("h264", "1920x1080"), ("hevc", "3840x2160")):
         if codec not in options.codecs.split(","):
             continue
@@ -221,7 +220,13 @@ def gpu(options, folder):
         shutil.copy(clip, mine)
         tiny = folder / f"{codec}-tiny{clip.suffix}"
         ffmpeg("-i", mine, "-c", "copy", "-frames:v", "2", tiny)
-        long = repeated(mine, folder / f"{codec}-long{clip.suffix}", 60 * options.minutes)
+        yield codec, mine, tiny, repeated(mine, folder / f"{codec}-long{clip.suffix}", 60 * options.minutes)
+
+
+def gpu(options, folder):
+    bare = dict(zip(("h264", "hevc"), map(float, options.bare.split(","))))
+    print("| input | processes x videos | frames/s | of bare decoders | against a process each | started | of bare decoders |\n|---|---|---|---|---|---|---|")
+    for codec, mine, tiny, long in clips_of(options, folder):
         starts = {}
         for length, source, count in (("10 s", mine, options.copies), (f"{options.minutes:g} min", long, options.long_copies)):
             paths = copies(source, folder / f"{codec}-{count}", count)
@@ -246,16 +251,8 @@ def devices(options, folder):
     """One worker process a device; the start of `work` is left out as in `gpu`."""
     lists = [options.gpus.split(",")[0], options.gpus]
     print("| input | devices | frames/s | started | against one | started |\n|---|---|---|---|---|---|")
-    for codec, size in (("h264", "1920x1080"), ("hevc", "3840x2160")):
-        if codec not in options.codecs.split(","):
-            continue
-        clip = pathlib.Path(getattr(options, codec) or make_clip(folder / f"{codec}.mp4", codec, size)).resolve()
-        mine = folder / f"{codec}-copy{clip.suffix}"
-        shutil.copy(clip, mine)
-        tiny = folder / f"{codec}-tiny{clip.suffix}"
-        ffmpeg("-i", mine, "-c", "copy", "-frames:v", "2", tiny)
+    for codec, mine, tiny, long in clips_of(options, folder):
         few = copies(tiny, folder / f"{codec}-few", 2)
-        long = repeated(mine, folder / f"{codec}-long{clip.suffix}", 60 * options.minutes)
         for length, source, count in (("10 s", mine, options.copies), (f"{options.minutes:g} min", long, options.long_copies)):
             paths = copies(source, folder / f"{codec}-{count}", count)
             frames = frames_of(source) * count
