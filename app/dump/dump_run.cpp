@@ -38,6 +38,10 @@ SessionConfig dump_config(const Options& options, const std::string& uri, const 
   return config;
 }
 
+bool can_be_read_again(const std::string& uri) {
+  return !regular_file(uri).empty() || uri.starts_with("http://") || uri.starts_with("https://");
+}
+
 }  // namespace
 
 DumpRun::DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,
@@ -125,14 +129,6 @@ DumpOutcome DumpRun::finish() {
   stop_all();
   return outcome();
 }
-
-namespace {
-
-bool can_be_read_again(const std::string& uri) {
-  return !regular_file(uri).empty() || uri.starts_with("http://") || uri.starts_with("https://");
-}
-
-}  // namespace
 
 bool DumpRun::ends_by_chance() const {
   if (skipped() || writer_->failed() || interrupt_.requested() || !can_be_read_again(uri_)) return false;
@@ -230,12 +226,13 @@ Options over_again(const Options& options, const std::string& uri) {
   again.dump.overwrite = true;
   again.dump.resume = false;
   again.source.new_decoders = true;
-  const bool tried = again.source.hwdec != HwDecode::kNo;
-  if (tried && again.source.require_hwdec) return again;
+  const bool by_device = again.source.hwdec != HwDecode::kNo;
+  if (by_device && again.source.require_hwdec) return again;
   again.source.threads = 1;
-  again.source.hwdec = HwDecode::kNo;
-  if (!tried) return again;
-  again.source.why_no_hwdec = "it is damaged, and what a GPU makes of damage depends on what its memory held before";
+  if (by_device) {
+    again.source.hwdec = HwDecode::kNo;
+    again.source.why_no_hwdec = "it is damaged, and what a GPU makes of damage depends on what its memory held before";
+  }
   return again;
 }
 

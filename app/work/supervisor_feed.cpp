@@ -15,7 +15,7 @@ constexpr int kAhead = 2;  // items that a worker has beside those that it runs
 Json Supervisor::first_line(bool alone, int device) const {
   return {{"options", json_of(plan_.run_options())},
           {"jobs", alone ? 1 : jobs_},
-          {"share", jobs_},  // also alone
+          {"share", jobs_},  // also alone: its threads are those of a run beside others
           {"cores", cores_},
           {"device", device},
           {"beat_s", std::min(0.5, options_.work.frame_timeout_s / 4)}};
