@@ -1,6 +1,6 @@
 """Learning: a small ViT, trained from scratch on a sampler's tokens, says what moved, where, and how many there are.
 
-python bench/accuracy/learn.py --out DIR [--clips DIR] [--rows nested:128,uniform:128,nested+reuse:72] [--steps 1500]
+python bench/accuracy/learn.py --out DIR [--clips DIR] [--rows nested:128,uniform:128,nested+reuse:72] [--steps 2000]
                                [--tiny]
 
 Each example is two frames of 1280 x 720: one to four digits of 28 px over a piece of a natural clip, and one of them
@@ -8,7 +8,7 @@ jumps. The eye looks where most changed, which it sees in tiles of 16 px; its fo
 uniform sampler has as many tokens for each frame. A model sees the tokens of the frame after the jump; with `+both`
 those of both frames, from the same places; with `+reuse` of the second frame only the tokens that differ from the
 first one's. Five models with seeds of their own are trained side by side on the same tokens, and tested on examples of
-other backgrounds. Needs torch, NumPy and pysaccade.
+other backgrounds. On a GPU they are compiled. Needs torch, NumPy and pysaccade.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ import pysaccade as sc
 W, H, S = 1280, 720, 16
 DIGITS, CELLS, MOST = 10, (8, 4), 4  # classes of the digit; cells of the frame across and down; digits in a frame
 SNAP = 16
-ROWS = "nested:72,uniform:72,nested:128,uniform:128,nested:273,uniform:273,nested:512,uniform:512"
+BUDGETS = (64, 128, 216, 273, 512)
+ROWS = ",".join(f"nested:{budget},uniform:{budget}" for budget in BUDGETS)
 
 
 FONT = {  # five columns of seven rows each, from the top
@@ -150,6 +151,14 @@ def compact(examples: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return {name: picked(v) if name in ("patches", "geometry", "place", "mask") else v for name, v in examples.items()}
 
 
+def padded(examples: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """With tokens that are masked, so that a model's whole sequence is a multiple of 16: attention is faster there."""
+    missing = -(examples["mask"].shape[1] + 1) % 16
+    for name in ("patches", "geometry", "place"):
+        examples[name] = F.pad(examples[name], (0, 0, 0, missing))
+    return examples | {"mask": F.pad(examples["mask"], (0, missing))}
+
+
 def tokens_of(scenes: Scenes, way: str, tokens: int, count: int, batch: int) -> dict[str, torch.Tensor]:
     """`count` examples as patches [count, N, 768] u8 with geometry, place and mask, and the truth.
 
@@ -183,13 +192,13 @@ def tokens_of(scenes: Scenes, way: str, tokens: int, count: int, batch: int) -> 
         for name, value in one.items():
             kept.setdefault(name, []).append(value)
     whole = {name: torch.cat(values) for name, values in kept.items()}
-    return compact(whole) if memory == "reuse" else whole
+    return padded(compact(whole) if memory == "reuse" else whole)
 
 
 class Models(torch.nn.Module):
     """Small ViTs, one a seed, trained side by side: each weight has a leading axis of models."""
 
-    def __init__(self, models: int, width: int = 192, depth: int = 4, heads: int = 6) -> None:
+    def __init__(self, models: int, width: int = 192, depth: int = 4, heads: int = 6, stem: int = 384) -> None:
         super().__init__()
         self.heads, self.width = heads, width
 
@@ -200,7 +209,8 @@ class Models(torch.nn.Module):
                 value[e].normal_(0, scale or shape[0] ** -0.5, generator=generator)
             return torch.nn.Parameter(value)
 
-        self.embed, self.place = weight(3 * S * S, width), weight(36 + 29, width)
+        self.stem, self.embed = weight(3 * S * S, stem), weight(stem, width)
+        self.place = weight(36 + 29, width)
         self.first = weight(1, width, scale=0.02)
         self.blocks = torch.nn.ParameterList()
         for _ in range(depth):
@@ -225,7 +235,8 @@ class Models(torch.nn.Module):
         waves.append(place[..., 2])
         for k in range(7):
             waves += [f(2**-k * 1.5708 * a) for a in place[..., :2].unbind(-1) for f in (torch.sin, torch.cos)]
-        x = torch.einsum("ebnd,edw->ebnw", patches, self.embed)
+        x = F.gelu(torch.einsum("ebnd,eds->ebns", patches, self.stem))
+        x = torch.einsum("ebns,esw->ebnw", x, self.embed)
         x = x + torch.einsum("ebnd,edw->ebnw", torch.stack(waves, -1).to(x.dtype), self.place)
         models, batch = x.shape[:2]
         x = torch.cat([self.first[:, None].expand(-1, batch, -1, -1).to(x.dtype), x], 2)
@@ -253,25 +264,26 @@ def train(
     """Train all models; of each question each model's share of right answers on the test examples."""
     device = data["patches"].device
     nets = Models(models).to(device)
+    run = torch.compile(nets) if device.type == "cuda" else nets
     optimizer = torch.optim.AdamW(nets.parameters(), lr=1e-3, weight_decay=0.02, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, total_steps=steps, pct_start=0.1)
     random = torch.Generator(device=device).manual_seed(7)
     for _ in range(steps):
         at = torch.randint(0, len(data["which"]), (models, batch), generator=random, device=device)
         with torch.autocast(device.type, torch.bfloat16):
-            answers = nets(*inputs(data, at))
+            answers = run(*inputs(data, at))
         loss = sum(F.cross_entropy(a.float().flatten(0, 1), data[q][at].flatten()) for q, a in answers.items())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(nets.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-    last = float(loss)
+    last = float(loss.detach())
     right: dict[str, list[torch.Tensor]] = {q: [] for q in nets.outs}
     with torch.no_grad(), torch.autocast(device.type, torch.bfloat16):
         for start in range(0, len(test["which"]), batch):
             at = torch.arange(start, min(start + batch, len(test["which"])), device=device).expand(models, -1)
-            for q, answer in nets(*inputs(test, at)).items():
+            for q, answer in run(*inputs(test, at)).items():
                 right[q].append((answer.argmax(-1) == test[q][at]).float())
     return {q: torch.cat(parts, 1).mean(1).tolist() for q, parts in right.items()} | {"loss": last}
 
@@ -283,9 +295,9 @@ def main() -> None:
     parser.add_argument("--clips", type=pathlib.Path)
     parser.add_argument("--rows", default=ROWS, help="samplers and budgets, as nested:128,uniform+reuse:72")
     parser.add_argument("--models", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=1500)
-    parser.add_argument("--examples", type=int, default=24576)
-    parser.add_argument("--seconds", type=float, default=450, help="no further budget begins after so many")
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--examples", type=int, default=40960)
+    parser.add_argument("--seconds", type=float, default=1500, help="no further budget begins after so many")
     parser.add_argument("--tiny", action="store_true", help="a few steps, to see that it runs")
     arguments = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
