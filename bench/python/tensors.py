@@ -6,7 +6,8 @@
 nvdiffrast and KeOps take part where they can be imported. Each row's ways run one after another in one process.
 `graph`: the same calls in a CUDA graph. `gpu`: events around calls that wait for the GPU, so that the host counts
 nothing. `host`: what the host alone spends on a call, while the GPU works on. On the CPU times are the clock's. --host:
-what the parts of a small call cost the host, on tensors too small to matter. --bars: the rows of small calls alone.
+what the parts of a small call cost the host, on tensors too small to matter. --bars: the rows of small calls alone, and
+gradients in alternation with nvdiffrast and with a torch.autograd.Function that does no work: what torch itself asks.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Bench:
         self.device, self.small, self.with_compile, self.only, self.bars = device, small, with_compile, only, bars
         self.cuda = device.startswith("cuda")
         self.last: list[tuple[str, str, Way]] = []  # rows whose graph is captured when all others are measured
+        self.alternate: list[tuple[str, dict[str, Way]]] = []  # rows that are measured in alternation
 
     def size(self, pixels: int) -> int:
         return min(pixels, 256) if self.small else pixels
@@ -111,6 +113,19 @@ class Bench:
         torch.cuda.synchronize()
         torch.cuda._sleep(int(host_us * calls * 1.5 * 2000))  # cycles, at 2 GHz
         return self.events_us(way, calls)
+
+    def in_alternation(self, name: str, ways: dict[str, Way], rounds: int = 60, calls: int = 20) -> None:
+        """A line for each way: median, quarters of rounds, and the ratio to the first one's in the same round."""
+        found: dict[str, list[float]] = {way: [] for way in ways}
+        for _ in range(rounds):
+            for way, call in ways.items():
+                call()
+                found[way].append(self.events_us(call, calls) if self.cuda else self.once_us(call))
+        first = next(iter(found.values()))
+        for way, times in found.items():
+            low, median, high = statistics.quantiles(times)
+            ratio = statistics.median(mine / other for mine, other in zip(times, first, strict=True))
+            print(f"| {name} | {way} | {median:.1f} ({low:.1f} to {high:.1f}) | {ratio:.2f} |", flush=True)
 
     def once_us(self, way: Way) -> float:
         if self.cuda:
@@ -242,10 +257,36 @@ def patches(bench: Bench) -> None:
         if bench.bars:
             one_thread = bench.ways(lambda both=both: in_one_thread(both), graph=False)
             bench.row("the same, autograd on the caller's thread", "", one_thread)
+            no_work = no_work_ways((learns["x"], at["centers"]), push)
+            beside = {"nvdiffrast": theirs} if theirs else {}
+            caller = {"ours, on the caller's thread": lambda both=both: in_one_thread(both)}
+            bench.alternate.append(("image, forward + backward", {"ours": both, **caller, **beside, **no_work}))
             continue
         torch.use_deterministic_algorithms(True)
         bench.row("the same, deterministic", "x 32: 1600", bench.ways(both, graph=False))
         torch.use_deterministic_algorithms(False)
+
+
+class NoWork(torch.autograd.Function):
+    """Takes tensors, gives one, and allocates gradients that nobody writes."""
+
+    @staticmethod
+    def forward(ctx: Any, given: torch.Tensor, *learns: torch.Tensor) -> torch.Tensor:
+        """Give memory of the size of `given`."""
+        ctx.save_for_backward(*learns)
+        return torch.empty_like(given)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Give memory of the size of each gradient."""
+        return (None, *[torch.empty_like(each) for each in ctx.saved_tensors])
+
+
+def no_work_ways(learns: tuple[torch.Tensor, ...], push: torch.Tensor) -> dict[str, Way]:
+    def call() -> Any:
+        return torch.autograd.grad(NoWork.apply(push, *learns), learns, push)
+
+    return {"no work": call, "no work, on the caller's thread": lambda: in_one_thread(call)}
 
 
 def in_one_thread(way: Way) -> Any:
@@ -299,6 +340,12 @@ def fields(bench: Bench) -> None:
         bench.row(
             f"{name}, + backward", bars[1], bench.ways(lambda f=both: f(sc.gaussian_field), graph=False, **backward)
         )
+        if bench.bars:
+            learns = [each.clone().requires_grad_() for each in (x, mean, tril, weight)]
+            push = torch.ones_like(sc.gaussian_field(*learns)).detach()
+            ours = {"ours": lambda f=both: f(sc.gaussian_field)}
+            ours["ours, on the caller's thread"] = lambda f=both: in_one_thread(lambda: f(sc.gaussian_field))
+            bench.alternate.append(("Gaussian field, forward + backward", ours | no_work_ways(tuple(learns), push)))
         if fits:
             bench.last.append((f"{name}, + backward, in a CUDA graph", bars[1], lambda f=both: f(sc.gaussian_field)))
 
@@ -416,6 +463,12 @@ def main() -> None:
     parts = (pyramids, patches, updates, fields)
     for part in parts if bench.bars else (*parts[:2], filterings, channels, *parts[2:]):
         part(bench)
+    if bench.alternate:
+        print("\n| in alternation | way | us | to the first |\n|---|---|---|---|")
+    for name, ways in bench.alternate:
+        bench.in_alternation(name, ways)
+    if bench.last and bench.cuda:
+        print("\n| work | " + " | ".join(COLUMNS) + " | bar |\n|---|" + "---|" * (len(COLUMNS) + 1))
     for name, bar, way in bench.last if bench.cuda else []:
         graph = bench.graph(way)
         bench.row(name, bar, {"ours": way} if graph is None else {"ours": way, "graph": graph})
