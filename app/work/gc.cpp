@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/commands.h"
+#include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/options/options.h"
 #include "app/work/markers.h"
@@ -79,8 +80,8 @@ int run_gc(const Options& options) {
   if (options.json) {
     fmt::print("{}\n", json_text({{"attempts", attempts}, {"files", removed.files}, {"bytes", removed.bytes}}, -1));
   } else {
-    fmt::print("{}: removed {} attempts and {} files ({:.1f} MB)\n", store, attempts, removed.files,
-               static_cast<double>(removed.bytes) / 1e6);
+    fmt::print("{}: removed {} and {} ({:.1f} MB)\n", store, counted(attempts, "attempt"),
+               counted(removed.files, "file"), static_cast<double>(removed.bytes) / 1e6);
   }
   return static_cast<int>(ExitCode::kOk);
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/commands.h"
+#include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/options/options.h"
 #include "app/work/markers.h"
@@ -80,7 +81,8 @@ int run_retry(const Options& options) {
     result["made"] = true;
     fmt::print("{}\n", json_text(result, -1));
   } else {
-    fmt::print("{}: {} items in {} units, to try again\n", target, made.count("items"), made.count("units"));
+    fmt::print("{}: {} in {}, to try again\n", target, counted(made.count("items"), "item"),
+               counted(made.count("units"), "unit"));
   }
   return static_cast<int>(ExitCode::kOk);
 }

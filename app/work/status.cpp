@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
+#include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/options/options.h"
 #include "app/work/markers.h"
@@ -20,8 +21,9 @@ int run_status(const Options& options) {
     json["faults"] = all.faults;
     fmt::print("{}\n", json_text(json, -1));
   } else {
-    fmt::print("{}: {}\n{} of {} units, {:.2f} hours of video, {} frames\n", store, counts_line(all.counts),
-               all.units_done, plan.units().size(), all.counts.media_s / 3600, all.counts.frames);
+    fmt::print("{}: {}\n{} of {}, {:.2f} hours of video, {}\n", store, counts_line(all.counts), all.units_done,
+               counted(static_cast<std::int64_t>(plan.units().size()), "unit"), all.counts.media_s / 3600,
+               counted(all.counts.frames, "frame"));
   }
   for (const std::string& fault : all.faults) fmt::print(stderr, "saccade: {}: {}\n", store, fault);
   return static_cast<int>(all.faults.empty() ? ExitCode::kOk : ExitCode::kUnexpected);

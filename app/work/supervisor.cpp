@@ -116,24 +116,28 @@ void Supervisor::open_units() {
       add_marker(tally_.counts(), *planned, read_json(fmt::format("{}/commits/{}.json", store_, planned->name)));
       continue;
     }
-    std::deque<Item*> unfetched;
-    auto unit = std::make_unique<Unit>();
-    unit->planned = planned;
-    unit->begin = Clock::now();
-    for (WorkItem& item : plan_.items(*planned)) {
-      auto state = std::make_unique<Item>();
-      state->item = std::move(item);
-      state->unit = unit.get();
-      (state->item.fault.is_object() ? unfetched : waiting_).push_back(state.get());
-      unit->items.push_back(std::move(state));
-    }
-    unit->left = unit->items.size();
-    open_.push_back(std::move(unit));
-    for (Item* item : unfetched) {
-      const Json& fault = item->item.fault;
-      finish(*item, GivenUp{fault.value("class", "io"), without_secrets(fault.value("line", "could not be fetched")),
-                            std::nullopt, std::nullopt, 1});
-    }
+    open_unit(*planned);
+  }
+}
+
+void Supervisor::open_unit(const PlannedUnit& planned) {
+  std::deque<Item*> unfetched;
+  auto unit = std::make_unique<Unit>();
+  unit->planned = &planned;
+  unit->begin = Clock::now();
+  for (WorkItem& item : plan_.items(planned)) {
+    auto state = std::make_unique<Item>();
+    state->item = std::move(item);
+    state->unit = unit.get();
+    (state->item.fault.is_object() ? unfetched : waiting_).push_back(state.get());
+    unit->items.push_back(std::move(state));
+  }
+  unit->left = unit->items.size();
+  open_.push_back(std::move(unit));
+  for (Item* item : unfetched) {
+    const Json& fault = item->item.fault;
+    finish(*item, GivenUp{fault.value("class", "io"), without_secrets(fault.value("line", "could not be fetched")),
+                          std::nullopt, std::nullopt, 1});
   }
 }
 

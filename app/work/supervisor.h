@@ -42,6 +42,7 @@ class Supervisor {
   struct Worker;
 
   void open_units();
+  void open_unit(const PlannedUnit& planned);
   void feed();
   void feed_alone();
   void start_worker(bool alone, int device);
@@ -62,6 +63,8 @@ class Supervisor {
   void take_committed();
   void refuse(Item& item, const Json& event);
   void options_suit();
+  bool on_trial() const;
+  void draw_sample();
   void decide_refused();
   void let_idle_go();
   void check_bad();
@@ -87,6 +90,7 @@ class Supervisor {
   std::deque<Item*> alone_;
   std::vector<Item*> later_;    // another try, when its time has come
   std::vector<Item*> refused_;  // that don't take the plan's options, while nobody has taken them
+  std::deque<Item*> sample_;    // that are tried while all others are held
   bool options_suit_ = false;
   std::list<std::unique_ptr<Worker>> workers_;
   std::vector<int> devices_;

@@ -11,7 +11,6 @@
 #include "app/exit_code.h"
 #include "app/input_identity.h"
 #include "app/options/hint_flags.h"
-#include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
 
 namespace saccade {
@@ -196,31 +195,6 @@ void Supervisor::take_committed() {
       fmt::print(stderr, "saccade: unit {}: another run has committed it meanwhile\n", unit.result.unit->name);
     }
   }
-}
-
-// A video that doesn't take the plan's options may be a strange one, or the options are wrong: the others tell. Until
-// one of them has taken them it is kept, and of several in a row no more are begun.
-void Supervisor::refuse(Item& item, const Json& event) {
-  crashes_ = 0;
-  item.suspicion =
-      GivenUp{"input", with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt, item.attempts};
-  if (options_suit_) return finish(item, std::move(item.suspicion));
-  refused_.push_back(&item);
-}
-
-void Supervisor::options_suit() {
-  options_suit_ = true;
-  for (Item* item : std::exchange(refused_, {})) finish(*item, std::move(item->suspicion));
-}
-
-void Supervisor::decide_refused() {
-  if (refused_.empty() || stop_) return;
-  const bool all_tell =
-      std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->items.empty(); });
-  if (!all_tell || (anything_left() && static_cast<int>(refused_.size()) < kMostRefused)) return;
-  if (any_done(plan_)) return options_suit();
-  stop(static_cast<int>(ExitCode::kUsage), fmt::format("no video takes the plan's options, {} tried: {}",
-                                                       refused_.size(), refused_.front()->suspicion->line));
 }
 
 void Supervisor::check_bad() {

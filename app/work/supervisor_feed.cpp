@@ -50,13 +50,13 @@ void Supervisor::give(Worker& worker, Item& item) {
 
 // Whether there are items that no worker has.
 bool Supervisor::anything_left() const {
-  return !units_.empty() || !waiting_.empty() || !later_.empty() || !alone_.empty();
+  return !units_.empty() || !waiting_.empty() || !sample_.empty() || !later_.empty() || !alone_.empty();
 }
 
 // At the end no worker keeps an item waiting that another one could begin.
 int Supervisor::most_given() const {
   const bool last = units_.empty() && waiting_.size() <= static_cast<std::size_t>(slots());
-  return last ? jobs_ : jobs_ + kAhead;
+  return last || on_trial() ? jobs_ : jobs_ + kAhead;
 }
 
 void Supervisor::feed() {
@@ -66,20 +66,21 @@ void Supervisor::feed() {
     waiting_.push_front(item);
     return true;
   });
-  if (waiting_.empty() || static_cast<int>(refused_.size()) >= kMostRefused) return;
+  std::deque<Item*>& next = on_trial() ? sample_ : waiting_;
+  if (next.empty()) return;
   for (const int device : devices_) {
     const auto there = std::count_if(workers_.begin(), workers_.end(), [device](const auto& worker) {
       return !worker->alone && !worker->retiring && worker->device == device;
     });
     for (auto i = there; i < options_.work.workers_per_gpu; ++i) start_worker(false, device);
   }
-  for (bool any = true; any && !waiting_.empty();) {  // evenly
+  for (bool any = true; any && !next.empty();) {  // evenly
     any = false;
     for (auto& worker : workers_) {
-      if (worker->alone || worker->retiring || waiting_.empty()) continue;
+      if (worker->alone || worker->retiring || next.empty()) continue;
       if (static_cast<int>(worker->items.size()) >= most_given()) continue;
-      Item* item = waiting_.front();
-      waiting_.pop_front();
+      Item* item = next.front();
+      next.pop_front();
       give(*worker, *item);
       any = true;
       renew(*worker);

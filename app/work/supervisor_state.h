@@ -11,8 +11,6 @@
 
 namespace saccade {
 
-constexpr int kMostRefused = 20;  // that don't take the plan's options, before one has
-
 // What a worker said of an item: it knows only what it opened.
 std::string with_uri(const WorkItem& item, std::string text);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/counted.h"
 #include "app/json/json_file.h"
 #include "app/whole_file.h"
 #include "pipeline/error.h"
@@ -84,9 +85,10 @@ void Tally::report(bool last) {
     fmt::print(stderr, "{}\n", json_text(now, -1));
   } else if (options_.progress == ProgressMode::kAuto && !last) {
     const Json& eta = now.at("eta_s");
-    fmt::print(stderr, "saccade: {} of {} videos, {:.2f} hours of video, {:.0f} frames/s, {} bad{}\n",
-               counts_.in - counts_.pending, counts_.in, counts_.media_s / 3600, now.at("frames_per_s").get<double>(),
-               counts_.quarantined, eta.is_null() ? "" : fmt::format(", {:.0f} s left", eta.get<double>()));
+    fmt::print(stderr, "saccade: {} of {}, {:.2f} hours of video, {:.0f} frames/s, {} bad{}\n",
+               counts_.in - counts_.pending, counted(counts_.in, "video"), counts_.media_s / 3600,
+               now.at("frames_per_s").get<double>(), counts_.quarantined,
+               eta.is_null() ? "" : fmt::format(", {:.0f} s left", eta.get<double>()));
   }
   if (!options_.work.metrics.empty()) write_metrics();
 }

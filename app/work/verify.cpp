@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/commands.h"
+#include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/input_identity.h"
 #include "app/options/options.h"
@@ -91,13 +92,15 @@ class Verifier {
       all.push_back(std::move(json));
     }
     if (static_cast<std::int64_t>(all.size()) != wanted)
-      fault("{}: has {} lines, the marker says {}", name, all.size(), wanted);
+      fault("{}: has {}, the marker says {}", name, counted(static_cast<std::int64_t>(all.size()), "line"), wanted);
     return all;
   }
 
   // Each member where the index says, with its hash.
   void index(const Json& marker, std::int64_t wanted) {
-    std::ifstream shard(store_ + "/" + marker.at("shard").at("name").get<std::string>(), std::ios::binary);
+    std::ifstream shard;
+    if (const Json& file = marker.at("shard"); !file.is_null())
+      shard.open(store_ + "/" + file.at("name").get<std::string>(), std::ios::binary);
     for (const Json& line : lines(marker.at("index").at("name"), wanted)) {
       for (const auto& [name, member] : line.at("members").items()) {
         ++members_;
@@ -129,7 +132,8 @@ int run_verify(const Options& options) {
   if (options.json) {
     fmt::print("{}\n", json_text({{"units", all.units_done}, {"members", verifier.members()}, {"faults", faults}}, -1));
   } else {
-    fmt::print("{}: {} units, {} members, {} faults\n", store, all.units_done, verifier.members(), faults.size());
+    fmt::print("{}: {}, {}, {}\n", store, counted(all.units_done, "unit"), counted(verifier.members(), "member"),
+               counted(static_cast<std::int64_t>(faults.size()), "fault"));
   }
   for (const std::string& fault : faults) fmt::print(stderr, "saccade: {}: {}\n", store, fault);
   if (!verifier.faults().empty())

@@ -102,7 +102,10 @@ int report(const Options& options, const std::string& target, const Counts& coun
     const bool again = stop->exit == static_cast<int>(ExitCode::kUsage);
     fmt::print(
         stderr, "saccade: {}: {}; {}\n", target, interrupted ? "interrupted" : "stopped: " + stop->line,
-        again ? "plan again with other options, into another store" : "the same command goes on where it was left");
+        again
+            ? "plan again with other options, into another store, or, where some videos take them, do a unit of these "
+              "first: --unit U"
+            : "the same command goes on where it was left");
     return stop->exit;
   }
   if (options.json) {

@@ -12,9 +12,11 @@ import sys
 from collections.abc import Sequence
 
 from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade.many._native_work import GOES_ON, stop_line
 from pysaccade.many._ray_map import map_patches
 from pysaccade.many._ray_patches import Patches
 from pysaccade.many._ray_run import run
+from pysaccade.many._tally import counts_line, json_line, only_counts
 
 __all__ = ["Patches", "map_patches", "run"]
 
@@ -38,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--storage-options", type=json.loads, default={}, metavar="JSON")
     parser.add_argument("--max-bad", type=float, default=5.0, metavar="PERCENT")
     parser.add_argument("--progress", choices=("auto", "json", "none"), default="auto")
+    parser.add_argument("--json", action="store_true", help="the counts at the end as JSON")
     options, rest = parser.parse_known_args(arguments)
     try:
         result = run(
@@ -49,11 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"saccade: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 69
     except KeyboardInterrupt:
-        print("saccade: interrupted; the same command goes on", file=sys.stderr)
+        print(f"saccade: {options.store}: interrupted; {GOES_ON}", file=sys.stderr)
         return 4
+    code = int(result["code"])
     if result["line"]:
-        print(f"saccade: {options.store}: {result['line']}", file=sys.stderr)
-    return int(result["code"])
+        print(f"saccade: {options.store}: {stop_line(code, result['line'])}", file=sys.stderr)
+    elif options.json:
+        print(json_line(only_counts(result)))
+    else:
+        print(f"{options.store}: {counts_line(result)}")
+    return code
 
 
 if __name__ == "__main__":

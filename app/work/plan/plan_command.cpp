@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
+#include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/options/options.h"
 #include "app/work/plan/make_plan.h"
@@ -19,10 +20,12 @@ int run_plan(const Options& options) {
     fmt::print("{}\n", json_text(result, -1));
     return static_cast<int>(ExitCode::kOk);
   }
-  const auto count = [&](const char* name) { return facts.at(name).get<std::int64_t>(); };
-  fmt::print("{}: {}{} items in {} units from {} rows ({} duplicates), {:.1f} hours of video, backend {}\n", store,
-             outcome.made ? "" : "already planned: ", count("items"), count("units"),
-             facts.at("manifest").at("rows").get<std::int64_t>(), count("duplicates"),
+  const auto of = [](const Json& counts, const char* name, const char* what) {
+    return counted(counts.at(name).get<std::int64_t>(), what);
+  };
+  fmt::print("{}: {}{} in {} from {} ({}), {:.1f} hours of video, backend {}\n", store,
+             outcome.made ? "" : "already planned: ", of(facts, "items", "item"), of(facts, "units", "unit"),
+             of(facts.at("manifest"), "rows", "row"), of(facts, "duplicates", "duplicate"),
              facts.at("media_s").get<double>() / 3600, facts.at("backend").get<std::string>());
   return static_cast<int>(ExitCode::kOk);
 }

@@ -15,14 +15,13 @@ from typing import Any
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of
 from pysaccade.many._inputs import fetch_inputs, is_fetched
-from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE, USAGE, run
+from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._store import LocalStore, Store
 
 _TRIES = 4
 _PAUSE_S = 1.0
 _MARKERS_AT_ONCE = 256
-_REFUSED = "no video takes the plan's options"  # as the program says it
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Outcome:
     @property
     def refused(self) -> bool:
         """No video of it took the plan's options: they are wrong, or it is strange, which other units tell."""
-        return self.marker is None and self.code == USAGE and _REFUSED in self.line
+        return self.marker is None and self.code == USAGE and REFUSED in self.line
 
 
 class UnitWork:
@@ -64,9 +63,7 @@ class UnitWork:
     def prepare(self) -> None:
         """Fetch what lies in buckets. Nothing to do where the unit is done already."""
         with self._caught():
-            done = _marker(self._plan.store, self._name)
-            if done is not None:
-                self._outcome = Outcome(self._unit.name, done)
+            if self._is_done():
                 return
             items = self._plan.items(self._unit)
             self._in_place = self._plan.store.local and not any(is_fetched(item["uri"]) for item in items)
@@ -84,6 +81,8 @@ class UnitWork:
         if self._outcome is not None:
             return
         with self._caught():
+            if self._is_done():
+                return
             if isinstance(self._plan.store, LocalStore) and self._in_place:
                 code, line = run(["work", self._plan.store.path, *self._arguments])
                 self._outcome = Outcome(self._unit.name, _marker(self._plan.store, self._name), code, line)
@@ -95,6 +94,13 @@ class UnitWork:
                 ended = Outcome(self._unit.name, None, *run(command))
             if ended.code not in (DONE, PARTIAL):
                 self._outcome = ended
+
+    def _is_done(self) -> bool:
+        """Whether it has a marker, perhaps another run's."""
+        done = _marker(self._plan.store, self._name)
+        if done is not None:
+            self._outcome = Outcome(self._unit.name, done)
+        return done is not None
 
     def _options_suit(self) -> bool:
         """Whether a video of the plan is done; then the program is told so by its unit's marker."""
@@ -152,14 +158,21 @@ def commit(store: Store, staged: Path, unit: str) -> dict[str, Any]:
         OSError: The store refuses, also after some tries.
     """
     name = f"commits/{unit}.json"
+    if (found := _marker(store, name)) is not None:
+        return found
     content = (staged / name).read_bytes()
-    for part in (json.loads(content)[kind] for kind in ("shard", "index", "quarantine")):
-        if part is not None:
-            _insist(lambda part=part: store.upload(staged / part["name"], part["name"]))
+    mine = json.loads(content)
+    parts = [mine[part]["name"] for part in ("shard", "index", "quarantine") if mine[part] is not None]
+    for part in parts:
+        _insist(lambda part=part: store.upload(staged / part, part))
     _insist(lambda: store.create(name, content))
     found = _marker(store, name)
     if found is None:
         raise OSError(f"{store}/{name}: was made and can't be read")
+    if found == mine:
+        for part in parts:
+            if not store.exists(part):
+                _insist(lambda part=part: store.upload(staged / part, part))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -16,12 +17,28 @@ _PATIENCE_S = 20.0  # to end its workers after a signal
 # Exit codes, as docs/SCALE.md lists them.
 DONE, STOPPED, USAGE, PARTIAL, INTERRUPTED, UNAVAILABLE = 0, 1, 2, 3, 4, 69
 
+# As the program says it of what it stopped.
+GOES_ON = "the same command goes on where it was left"
+REFUSED = "no video takes the plan's options"
+_OTHER_OPTIONS = (
+    "plan again with other options, into another store, or, where some videos take them, do a unit of these first: "
+    "--unit U"
+)
+_STOPPED = re.compile(r"(?s).*?: stopped: (.*); (?:the same command|plan again) [^;]*")
+
 
 class Ended(NamedTuple):
     """How the program ended: its exit code, below 0 a signal, and what it said last."""
 
     code: int
     line: str
+
+
+def stop_line(code: int, why: str) -> str:
+    """Why a run over units ended early, as the program says it."""
+    if code == USAGE and REFUSED not in why:  # of options of this very call
+        return why
+    return f"stopped: {why}; {_OTHER_OPTIONS if code == USAGE else GOES_ON}"
 
 
 def run(arguments: Sequence[str | os.PathLike[str]]) -> Ended:
@@ -42,7 +59,13 @@ def run(arguments: Sequence[str | os.PathLike[str]]) -> Ended:
             _stop(process)
             raise
     lines = [line.removeprefix("saccade: ") for line in said.splitlines() if line.strip()]
-    return Ended(process.returncode, lines[-1] if lines else "")
+    return Ended(process.returncode, _reason(lines[-1]) if lines else "")
+
+
+def _reason(line: str) -> str:
+    """Why it stopped, without the folder that it was given and what to do."""
+    found = _STOPPED.fullmatch(line)
+    return line if found is None else found[1]
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -15,10 +15,10 @@ from pysaccade.many._cluster import Nodes
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._run_units import pending_of
+from pysaccade.many._run_units import Trial, pending_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore, open_store
-from pysaccade.many._tally import Tally
+from pysaccade.many._tally import Tally, counted
 
 try:
     import ray
@@ -27,7 +27,7 @@ except ModuleNotFoundError as error:
 
 _LOOK_S = 2.0
 _GRACE_S = 30.0
-_MOST_REFUSED = 20  # units; most are in flight already when the first one ends
+_MOST_REFUSED, _SAMPLE = 20, 20  # units; most are in flight already when the first one ends
 _PLACES_EACH_S = 10.0
 
 
@@ -94,7 +94,7 @@ def run(
 
     code, line = runner.run(submit)
     tally.say(last=True)
-    return {**tally.facts(), "code": code, "line": line}
+    return {**tally.facts(), "units": tally.units, "units_done": tally.units_done, "code": code, "line": line}
 
 
 def _places(on_gpu: bool, cpus: float, gpus: float, arguments: Sequence[str]) -> list[str]:
@@ -153,12 +153,10 @@ class _Runner:
 
     def __init__(self, plan: Plan, todo: Sequence[Unit], tally: Tally, nodes: Nodes, attempts: int) -> None:
         self._plan, self._tally, self._nodes, self._attempts = plan, tally, nodes, attempts
-        self._waiting = collections.deque(todo)
+        self._trial = Trial(todo, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
         self._placed: collections.Counter[str] = collections.Counter()
         self._in_flight: dict[Any, tuple[Unit, str | None]] = {}
         self._left: list[str] = []
-        self._refused: list[tuple[Unit, Outcome]] = []  # left for the end, when others tell whether options suit
-        self._most_refused = _MOST_REFUSED
         self._slots: dict[str, int] = {}
         self._looked_s = -_PLACES_EACH_S
         self._told = False
@@ -173,20 +171,20 @@ class _Runner:
             raise
 
     def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
-        while self._waiting or self._in_flight or self._refused:
+        while self._in_flight or not self._trial.over():
             interrupts.check()
-            if not self._waiting and not self._in_flight and (stop := self._decide_refused()) is not None:
-                return stop
+            if not self._in_flight and (refused := self._trial.decide()) is not None:
+                return refused.code, f"unit {refused.unit}: {refused.line}"
             self._look()
             if self._nodes.all_left_out():
                 return self._stop(UNAVAILABLE, "no node is left that has not lost its device")
-            while self._waiting and len(self._in_flight) < self._most():
+            while self._trial.waiting() and len(self._in_flight) < self._most():
                 self._place(submit)
             stop = self._collect()
             if stop is not None:
                 return self._stop(*stop)
         if self._left:
-            return STOPPED, f"{len(self._left)} units are pending: {self._left[0]}; the same call goes on"
+            return STOPPED, f"{counted(len(self._left), 'unit')} pending: {self._left[0]}"
         return (PARTIAL if self._tally.damaged or self._tally.quarantined else DONE), ""
 
     def _most(self) -> int:
@@ -205,7 +203,8 @@ class _Runner:
             print(f"{self._plan.store}: no node of the cluster has room for a unit; waiting for one", file=sys.stderr)
 
     def _place(self, submit: Any) -> None:
-        unit = self._waiting.popleft()
+        unit = self._trial.next()
+        assert unit is not None
         self._placed[unit.name] += 1
         busy = collections.Counter(node for _, node in self._in_flight.values() if node is not None)
         where = self._nodes.placement(busy, self._slots)
@@ -232,36 +231,28 @@ class _Runner:
     def _count(self, unit: Unit, outcome: Outcome, node: str) -> tuple[int, str] | None:
         if outcome.marker is not None:
             self._tally.add(outcome.marker)
+            if self._tally.options_suit:
+                self._trial.suit()
             why = self._tally.why_stop()
             return None if why is None else (STOPPED, why)
         why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
-        if outcome.refused and len(self._refused) < self._most_refused:
-            self._refused.append((unit, outcome))
+        if outcome.refused and self._trial.refuse(unit, outcome):
             return None
         if outcome.code == UNAVAILABLE:
             self._placed[unit.name] -= 1  # it was not the unit's
             if self._nodes.lost_a_device(node):
                 print(f"{self._plan.store}: node {node} is left out: {outcome.line}", file=sys.stderr)
             self._looked_s = -_PLACES_EACH_S
-            self._waiting.append(unit)
+            self._trial.again(unit)
             return None
         if outcome.code < 0 or outcome.code == 4:  # a signal that was not ours
             self._again(unit, why)
             return None
         return outcome.code, why
 
-    def _decide_refused(self) -> tuple[int, str] | None:
-        """Place units again that refused the plan's options, once others have taken them; where none has, stop."""
-        unit, outcome = self._refused[0]
-        if not self._tally.done + self._tally.damaged:
-            return outcome.code, f"unit {unit.name}: {outcome.line}"
-        self._waiting.extend(unit for unit, _ in self._refused)
-        self._refused, self._most_refused = [], 0
-        return None
-
     def _again(self, unit: Unit, why: str) -> None:
         if self._placed[unit.name] < self._attempts:
-            self._waiting.append(unit)
+            self._trial.again(unit)
         else:
             self._left.append(f"unit {unit.name} was placed {self._attempts} times; {why}")
 

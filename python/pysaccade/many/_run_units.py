@@ -6,7 +6,7 @@ import collections
 import concurrent.futures
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pysaccade.many._tally import Tally
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _AUTO = re.compile(r"auto(/\d+)?")
-_MOST_REFUSED = 2  # units that are left for the end: the inputs of each are fetched
+_MOST_REFUSED, _SAMPLE = 2, 8  # units: the inputs of each are fetched
 
 
 def share_of(units: Sequence[Unit], shard: str | None, environment: Mapping[str, str] = os.environ) -> list[Unit]:
@@ -103,72 +103,147 @@ def pending_of(plan: Plan, units: Sequence[Unit], tally: Tally) -> list[Unit]:
     return [unit for unit in units if unit.name not in commits]
 
 
+class Trial:
+    """The units that are to be done, in the plan's order, as long as videos take its options.
+
+    A unit that refuses them, with all of its videos, is put aside until a video of another one has taken them; then it
+    is done again, and its videos are given up. After `most` such units only some that are spread over all others are
+    tried, `sample` of them. Where these refuse, too, the options are wrong, and nothing is given up.
+    """
+
+    def __init__(self, units: Sequence[Unit], most: int, sample: int, *, options_suit: bool) -> None:
+        self._waiting = collections.deque(units)
+        self._held: list[Unit] = []
+        self._refused: list[tuple[Unit, Outcome]] = []
+        self._most, self._enough = most, most + sample
+        self._options_suit = options_suit
+
+    def over(self) -> bool:
+        """No unit is left here."""
+        return not (self._waiting or self._held or self._refused)
+
+    def waiting(self) -> bool:
+        """Whether `next` has a unit now."""
+        return bool(self._waiting)
+
+    def next(self) -> Unit | None:
+        """The unit to be done next; None: none, until more is known of those that were given out."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def again(self, unit: Unit) -> None:
+        """A unit is to be done again."""
+        self._waiting.append(unit)
+
+    def suit(self) -> None:
+        """A video has taken the options."""
+        self._options_suit = True
+        self._waiting.extend(self._held)
+        self._waiting.extend(unit for unit, _ in self._refused)
+        self._held, self._refused = [], []
+
+    def refuse(self, unit: Unit, outcome: Outcome) -> bool:
+        """Put a unit aside that refused the options; False: others have taken them, and yet it can't be done."""
+        if self._options_suit:
+            return False
+        self._refused.append((unit, outcome))
+        if len(self._refused) == self._most:
+            self._held, self._waiting = [*self._waiting], collections.deque()
+            self._draw()
+        return True
+
+    def decide(self) -> Outcome | None:
+        """Where nothing waits, and nothing is being done: the outcome for which all stops; None: it goes on."""
+        if self._waiting or self.over():
+            return None
+        self._draw()
+        return None if self._waiting else self._refused[0][1]
+
+    def _draw(self) -> None:
+        """Take as many units as are to be tried yet, from all over those that are held."""
+        count = min(max(self._enough - len(self._refused), 0), len(self._held))
+        chosen = {(k + 1) * len(self._held) // count - 1 for k in range(count)}
+        self._waiting.extend(unit for at, unit in enumerate(self._held) if at in chosen)
+        self._held = [unit for at, unit in enumerate(self._held) if at not in chosen]
+
+
 def run_units(
     plan: Plan, units: Sequence[Unit], folder: Path, tally: Tally, *, engine: str, arguments: Sequence[str],
     input_options: Any = None,
 ) -> tuple[int, str]:  # fmt: skip
-    """Do units in their order; gives an exit code of docs/SCALE.md, and why it stopped early, else "".
+    """Do units; gives an exit code of docs/SCALE.md, and why it stopped early, else ""."""
 
-    Units that refuse the plan's options are left for the end: once a video has taken them it is their videos' fault.
-    """
+    def work_of(unit: Unit) -> UnitWork:
+        return UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
 
-    def do(some: Sequence[Unit], most_refused: int) -> tuple[int, str] | list[Outcome]:
-        works = (UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
-                 for unit in some)  # fmt: skip
-        return _in_order(works, tally, most_refused)
-
-    ended = do(units, _MOST_REFUSED)
-    if isinstance(ended, list) and ended:
-        if not tally.done + tally.damaged:
-            return ended[0].code, f"unit {ended[0].unit}: {ended[0].line}"
-        names = {outcome.unit for outcome in ended}
-        ended = do([unit for unit in units if unit.name in names], 0)
-    if not isinstance(ended, list):
-        return ended
-    return (PARTIAL if tally.damaged or tally.quarantined else DONE), ""
+    trial = Trial(units, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
+    stop = _do_all(trial, tally, work_of)
+    return stop or ((PARTIAL if tally.damaged or tally.quarantined else DONE), "")
 
 
-def _in_order(works: Iterator[UnitWork], tally: Tally, most_refused: int) -> tuple[int, str] | list[Outcome]:
-    """Do all; gives code and line where it stopped early, else what was refused."""
-    refused: list[Outcome] = []
-    finishing: collections.deque[concurrent.futures.Future[Outcome]] = collections.deque()
+# Note [Done twice, never lost]
+# Between the look for a unit's marker and its own there is all of the work. Who commits the unit meanwhile is not seen:
+# then both have worked, and one marker counts, since a store creates it once. So that this stays rare the look is taken
+# three times: before inputs are fetched, before the program runs, and before files are uploaded. Nothing is lost by it:
+# a file's name holds its hash, so that two attempts write the same bytes under one name, or two names, of which the
+# marker has the winner's and `gc` removes the other. A marker is made last, and the files that it names are looked for
+# once more: a `gc --older-than 0` beside it may have taken them for orphans; they are then uploaded again.
+def _do_all(trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork]) -> tuple[int, str] | None:
+    """Do all: one is prepared and one is finished while another is worked on. Gives code and line of an early stop."""
+    finishing: collections.deque[tuple[Unit, concurrent.futures.Future[Outcome]]] = collections.deque()
     with concurrent.futures.ThreadPoolExecutor(1) as before, concurrent.futures.ThreadPoolExecutor(1) as behind:
-        following = _prepared(before, works)
-        while following is not None:
-            work = following.result()
-            following = _prepared(before, works)
-            work.compute()
-            finishing.append(behind.submit(work.finish))
-            while finishing and (len(finishing) > 1 or finishing[0].done() or following is None):
-                outcome = finishing.popleft().result()
-                if outcome.refused and len(refused) < most_refused:
-                    refused.append(outcome)
-                    continue
-                stop = _count(outcome, tally)
+        following = _prepared(before, trial, work_of)
+        while following is not None or not trial.over():
+            if following is not None:
+                unit, work = following[0], following[1].result()
+                following = _prepared(before, trial, work_of)
+                work.compute()
+                finishing.append((unit, behind.submit(work.finish)))
+            while finishing and (len(finishing) > 1 or finishing[0][1].done() or following is None):
+                ended, outcome = finishing.popleft()
+                stop = _count(ended, outcome.result(), trial, tally)
                 if stop is not None:
                     if following is not None:
-                        following.cancel()
+                        following[1].cancel()
+                    _count_rest(finishing, tally)
                     return stop
-    return refused
+            if following is None:
+                if (refused := trial.decide()) is not None:
+                    return refused.code, f"unit {refused.unit}: {refused.line}"
+                following = _prepared(before, trial, work_of)
+    return None
 
 
-def _prepared(threads: concurrent.futures.Executor, works: Any) -> concurrent.futures.Future[UnitWork] | None:
-    work = next(works, None)
-    if work is None:
+def _prepared(
+    threads: concurrent.futures.Executor, trial: Trial, work_of: Callable[[Unit], UnitWork]
+) -> tuple[Unit, concurrent.futures.Future[UnitWork]] | None:
+    unit = trial.next()
+    if unit is None:
         return None
+    work = work_of(unit)
 
     def prepare() -> UnitWork:
         work.prepare()
-        return work  # type: ignore[no-any-return]
+        return work
 
-    return threads.submit(prepare)
+    return unit, threads.submit(prepare)
 
 
-def _count(outcome: Outcome, tally: Tally) -> tuple[int, str] | None:
+def _count(unit: Unit, outcome: Outcome, trial: Trial, tally: Tally) -> tuple[int, str] | None:
     """Count a unit; gives code and line where the run must stop."""
-    if outcome.marker is None:
-        code = outcome.code if outcome.code > 0 else STOPPED
-        return code, f"unit {outcome.unit}: {outcome.line or f'saccade ended with {outcome.code}'}"
-    tally.add(outcome.marker)
-    why = tally.why_stop()
-    return None if why is None else (STOPPED, why)
+    if outcome.marker is not None:
+        tally.add(outcome.marker)
+        if tally.options_suit:
+            trial.suit()
+        why = tally.why_stop()
+        return None if why is None else (STOPPED, why)
+    if outcome.refused and trial.refuse(unit, outcome):
+        return None
+    code = outcome.code if outcome.code > 0 else STOPPED
+    return code, f"unit {outcome.unit}: {outcome.line or f'saccade ended with {outcome.code}'}"
+
+
+def _count_rest(finishing: Iterable[tuple[Unit, concurrent.futures.Future[Outcome]]], tally: Tally) -> None:
+    """What was on its way into the store when the run stopped is there, and counts."""
+    for _, future in finishing:
+        if (marker := future.result().marker) is not None:
+            tally.add(marker)

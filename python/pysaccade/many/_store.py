@@ -56,6 +56,10 @@ class LocalStore:
                     found[path.relative_to(self.path).as_posix()] = path.stat().st_size
         return dict(sorted(found.items()))
 
+    def exists(self, name: str) -> bool:
+        """Whether a file is there."""
+        return (self.path / name).is_file()
+
     def create(self, name: str, content: bytes) -> bool:
         """Make a file that must not exist yet. False: it was there. Never seen half-written."""
         target = self.path / name
@@ -172,6 +176,11 @@ class BucketStore:
             return {}
         top = self._root.lstrip("/")
         return {path.lstrip("/")[len(top) + 1 :]: int(facts["size"]) for path, facts in sorted(found.items())}
+
+    def exists(self, name: str) -> bool:
+        """Whether a file is there."""
+        with self._asked(name):
+            return bool(self._fs.exists(self._at(name)))
 
     def create(self, name: str, content: bytes) -> bool:
         """Make a file that must not exist yet. False: it was there, with other bytes or by another hand.

@@ -24,18 +24,22 @@ _METRICS = (
     ("frames", "frames", "frames done"),
     ("frames_per_second", "frames_per_s", "of this run"),
 )
+# What `saccade work --json` prints.
+_COUNTS = (
+    "in", "done", "damaged", "quarantined", "duplicate", "pending", "classes", "media_s", "media_hours", "frames",
+)  # fmt: skip
 _EACH_S = 10.0
 _MOST_CRASHES = 20
 _ENOUGH = 100  # items, before a share means something
 
 
 class Tally:
-    """Counts of the units that this run is to do.
+    """Counts of the units that this run is to do, as `saccade work` has them.
 
     Args:
         plan: The store's.
         units: How many units, items and seconds of media the run has, done ones included.
-        progress: "auto" (a line), "json" or "none": what is said on stderr, each 10 s and at the end.
+        progress: "auto" (a line), "json" or "none": what is said on stderr, each 10 s; as JSON also at the end.
         max_bad_percent: More items given up than this stop the run.
         metrics: A text file for Prometheus, written as often.
     """
@@ -47,12 +51,13 @@ class Tally:
         self._plan, self._progress, self._max_bad, self._metrics = plan, progress, max_bad_percent, metrics
         self._begin, self._said = time.monotonic(), time.monotonic()
         self._total = sum(unit.items for unit in units)
-        self._total_s = sum(unit.media_s for unit in units)
-        self._media = {unit.name: unit.media_s for unit in units}
+        self._planned_s = sum(unit.media_s for unit in units)
+        self._planned = {unit.name: unit.media_s for unit in units}
         self.units, self.units_done = len(units), 0
         self.done = self.damaged = self.quarantined = self.frames = 0
-        self._media_s = self._here_s = 0.0
-        self._here_items = self._here_bad = self._crashes = 0
+        self._media_s = 0.0  # shown, of what is done; the plan's are a guess, and count for how much is left alone
+        self._ended_s = self._here_s = 0.0
+        self._here_items = self._here_bad = self._here_frames = self._crashes = 0
         self._classes: collections.Counter[str] = collections.Counter()
 
     def add(self, marker: dict[str, Any], *, here: bool = True) -> None:
@@ -62,17 +67,24 @@ class Tally:
         self.damaged += marker["damaged"]
         self.quarantined += marker["quarantined"]
         self._classes.update(marker.get("classes", {}))
-        media_s = self._media.get(marker["unit"], 0.0)
-        self._media_s += media_s
+        frames, planned_s = marker.get("frames", 0), self._planned.get(marker["unit"], 0.0)
+        self.frames += frames
+        self._media_s += marker.get("media_s", 0.0)
+        self._ended_s += planned_s
         if here:
-            self.frames += marker.get("frames", 0)
-            self._here_s += media_s
+            self._here_frames += frames
+            self._here_s += planned_s
             self._here_items += marker["items"]
             self._here_bad += marker["quarantined"]
             crashes = marker.get("classes", {}).get("crash", 0)
             self._crashes = self._crashes + crashes if crashes == marker["items"] else 0
         if time.monotonic() - self._said >= _EACH_S:
             self.say()
+
+    @property
+    def options_suit(self) -> bool:
+        """Whether a video has taken the plan's options."""
+        return self.done + self.damaged > 0
 
     def why_stop(self) -> str | None:
         """Why it makes no sense to go on; None: it does."""
@@ -81,50 +93,78 @@ class Tally:
         bad = 100.0 * self._here_bad / max(self._here_items, 1)
         if self._here_items >= _ENOUGH and bad > self._max_bad:
             share = f"{self._here_bad} of {self._here_items} videos were given up"
-            return (
-                f"{share}, more than {self._max_bad:g} %; is the installation broken? `status` and quarantine/ say why"
-            )
+            return f"{share}, more than --max-bad {self._max_bad:g} %: is the installation broken?"
         return None
 
-    def facts(self) -> dict[str, Any]:
-        """The counts; in = done + damaged + quarantined + pending."""
-        elapsed = time.monotonic() - self._begin
-        counted = self.done + self.damaged + self.quarantined
-        left = max(self._total_s - self._media_s, 0.0)
-        eta = left * elapsed / self._here_s if self._here_s > 0 else None
+    def counts(self) -> dict[str, Any]:
+        """What `saccade work --json` prints; in = done + damaged + quarantined + pending."""
+        ended = self.done + self.damaged + self.quarantined
         return {
             "in": self._total, "done": self.done, "damaged": self.damaged, "quarantined": self.quarantined,
-            "duplicate": 0, "pending": self._total - counted, "classes": dict(self._classes),
-            "units": self.units, "units_done": self.units_done,
-            "media_s": round(self._media_s, 3), "media_hours": round(self._media_s / 3600, 4), "frames": self.frames,
-            "frames_per_s": round(self.frames / elapsed, 1) if elapsed > 0 else 0.0,
-            "eta_s": None if eta is None else round(eta, 1), "elapsed_s": round(elapsed, 3),
+            "duplicate": 0, "pending": self._total - ended, "classes": dict(sorted(self._classes.items())),
+            "media_s": self._media_s, "media_hours": self._media_s / 3600, "frames": self.frames,
         }  # fmt: skip
 
+    def facts(self) -> dict[str, Any]:
+        """The counts, and how fast it goes: what `--progress json` reports."""
+        elapsed = max(time.monotonic() - self._begin, 1e-6)
+        counts, left_s = self.counts(), max(self._planned_s - self._ended_s, 0.0)
+        eta = left_s * elapsed / self._here_s if self._here_s > 0 else None
+        return {
+            **counts, "frames_per_s": self._here_frames / elapsed, "eta_s": eta if counts["pending"] else 0,
+            "elapsed_s": elapsed,
+        }  # fmt: skip
+
+    def line(self) -> str:
+        """The counts, as `saccade work` ends with them."""
+        return counts_line(self.counts())
+
     def say(self, *, last: bool = False) -> None:
-        """Write a line on stderr."""
+        """Report on stderr, and into the metrics."""
         self._said = time.monotonic()
         facts = self.facts()
         if self._metrics is not None:
             _write_metrics(Path(self._metrics), facts)
-        if self._progress == "none":
-            return
         if self._progress == "json":
-            print(json.dumps({**facts, "last": last}), file=sys.stderr, flush=True)
-            return
-        eta = "" if facts["eta_s"] is None or last else f", {facts['eta_s']:.0f} s left"
-        print(
-            f"{self._plan.store}: {self.units_done} of {self.units} units, {self.done} done, {self.damaged} damaged, "
-            f"{self.quarantined} quarantined, {facts['pending']} pending, {facts['media_hours']:.2f} hours of video, "
-            f"{facts['frames_per_s']:.0f} frames/s{eta}",
-            file=sys.stderr,
-            flush=True,
-        )
+            print(json_line({**facts, "last": last}), file=sys.stderr, flush=True)
+        elif self._progress == "auto" and not last:
+            eta = "" if facts["eta_s"] is None else f", {facts['eta_s']:.0f} s left"
+            print(
+                f"saccade: {facts['in'] - facts['pending']} of {counted(facts['in'], 'video')}, "
+                f"{facts['media_hours']:.2f} hours of video, {facts['frames_per_s']:.0f} frames/s, "
+                f"{self.quarantined} bad{eta}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def counts_line(counts: Mapping[str, Any]) -> str:
+    """Counts that add up, as the program says them."""
+    classes = ", ".join(f"{count} {kind}" for kind, count in counts["classes"].items())
+    return (
+        f"{counts['in']} in = {counts['done']} done + {counts['damaged']} damaged + {counts['quarantined']} quarantined"
+        f"{f' ({classes})' if classes else ''} + {counts['duplicate']} duplicate + {counts['pending']} pending"
+    )
+
+
+def only_counts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What `saccade work --json` prints, from facts that hold more."""
+    return {name: facts[name] for name in _COUNTS}
+
+
+def counted(count: int, what: str) -> str:
+    """So many: 1 unit, 2 units."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def json_line(value: Any) -> str:
+    """JSON as the program prints it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _write_metrics(path: Path, facts: Mapping[str, Any]) -> None:
     text = "".join(
-        f"# HELP saccade_{name} {what}\n# TYPE saccade_{name} gauge\nsaccade_{name} {facts[member]}\n"
+        f"# HELP saccade_{name} {what}\n# TYPE saccade_{name} gauge\nsaccade_{name} {json_line(facts[member])}\n"
         for name, member, what in _METRICS
     )
     draft = path.with_name(path.name + ".tmp")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import json
 import os
 import re
@@ -23,13 +22,13 @@ from pysaccade.many._catalog import commits_of, lines_of
 from pysaccade.many._inputs import is_fetched
 from pysaccade.many._manifest import local_manifest
 from pysaccade.many._mirror import forget, mirror
-from pysaccade.many._native_work import DONE, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE
-from pysaccade.many._plan import Plan
+from pysaccade.many._native_work import DONE, GOES_ON, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE, stop_line
+from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._put_plan import RefusedError, hash_there, name_source, put_plan
 from pysaccade.many._run_units import pending_of, run_units, share_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore, open_store
-from pysaccade.many._tally import Tally
+from pysaccade.many._tally import Tally, counted, json_line
 
 _CHUNK_BYTES = 16 << 20
 _SCHEME = re.compile(rb'"uri":"([A-Za-z][A-Za-z0-9+.-]*)://')
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scratch")
     parser.add_argument("--storage-options", type=json.loads, default={})
     parser.add_argument("--progress", choices=("auto", "json", "none"))
-    for name in ("--shard", "--engine", "--max-bad", "--metrics", "--older-than"):
+    for name in ("--shard", "--unit", "--engine", "--max-bad", "--metrics", "--older-than"):
         parser.add_argument(name)
     options, rest = parser.parse_known_args(given)
     try:
@@ -77,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         code, line = STOPPED, (str(error) or type(error).__name__).splitlines()[0]
     except KeyboardInterrupt:
-        code, line = INTERRUPTED, "interrupted; the same command goes on"
+        code, line = INTERRUPTED, f"interrupted; {GOES_ON}"
     print(f"saccade: {line}", file=sys.stderr)
     return code
 
@@ -107,26 +106,40 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     plan = Plan(store)
     if isinstance(store, LocalStore) and not _has_remote_inputs(plan):  # the program checks it
-        named = {"--shard": options.shard, "--progress": options.progress, "--engine": options.engine,
-                 "--max-bad": options.max_bad, "--metrics": options.metrics}  # fmt: skip
+        names = ("shard", "unit", "progress", "engine", "max_bad", "metrics")
+        named = {f"--{name.replace('_', '-')}": getattr(options, name) for name in names}
         given = [text for name, value in named.items() if value is not None for text in (name, value)]
         os.execv(program(), ["saccade", "work", str(store.path), *given, *rest])
     signal.signal(signal.SIGTERM, _interrupt)
     plan.check_content()
-    units = share_of(plan.units, options.shard)
+    units = share_of(plan.units, options.shard) if options.unit is None else [_unit(plan, options.unit)]
+    as_json, rest = _json_asked(rest)
     tally = Tally(plan, units, progress=options.progress or "auto", metrics=options.metrics,
                   max_bad_percent=_number("--max-bad", options.max_bad, 5))  # fmt: skip
     todo = pending_of(plan, units, tally)
-    with Scratch(options.scratch) as folder:
-        code, why = run_units(
-            plan, todo, folder, tally, engine=options.engine or "work", arguments=rest,
-            input_options=options.storage_options,
-        )  # fmt: skip
-    if code != USAGE:
-        tally.say(last=True)
+    try:
+        with Scratch(options.scratch) as folder:
+            code, why = run_units(
+                plan, todo, folder, tally, engine=options.engine or "work", arguments=rest,
+                input_options=options.storage_options,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        code, why = INTERRUPTED, f"{store}: interrupted; {GOES_ON}"
+    else:
+        why = why and f"{store}: {stop_line(code, why)}"
+    tally.say(last=True)
     if why:
-        raise RefusedError(code, f"{store}: {why}")
+        raise RefusedError(code, why)
+    print(json_line(tally.counts()) if as_json else f"{store}: {tally.line()}")
     return code
+
+
+def _unit(plan: Plan, name: str) -> Unit:
+    for unit in plan.units:
+        if unit.name == name:
+            return unit
+    what = f"they are {plan.units[0].name} to {plan.units[-1].name}" if plan.units else "it is empty"
+    raise RefusedError(USAGE, f"--unit {name}: the plan has no such unit; {what}")
 
 
 def _interrupt(*_: Any) -> NoReturn:
@@ -192,13 +205,20 @@ def _verify(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     if isinstance(store, LocalStore):
         return _program(["verify", str(store.path), *rest])
+    as_json, rest = _json_asked(rest)
     _nothing_else(rest)
-    plan, count = Plan(store), 0
-    for line in itertools.chain(_check.plan_faults(plan), _check.damages(plan)):
-        print(line)
-        count += 1
-    print(f"{store}: {len(_check.named_files(plan))} files, {count} damaged or missing")
-    return STOPPED if count else DONE
+    done = _check.verify(Plan(store))
+    if as_json:
+        print(json_line({"units": done.units, "members": done.members, "faults": done.faults}))
+    else:
+        counts = (done.units, "unit"), (done.members, "member"), (len(done.faults), "fault")
+        print(f"{store}: {', '.join(counted(*count) for count in counts)}")
+    for fault in done.faults:
+        print(f"saccade: {store}: {fault}", file=sys.stderr)
+    if done.of_units:
+        again = "remove commits/UNIT.json of such a unit, and `work` does it again"
+        print(f"saccade: {store}: {again}", file=sys.stderr)
+    return STOPPED if done.faults else DONE
 
 
 def _gc(options: argparse.Namespace, rest: list[str]) -> int:
@@ -206,10 +226,16 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
     if isinstance(store, LocalStore):
         age = [] if options.older_than is None else ["--older-than", options.older_than]
         return _program(["gc", str(store.path), *age, *rest])
+    as_json, rest = _json_asked(rest)
     _nothing_else(rest)
-    names = _check.orphans(Plan(store), _number("--older-than", options.older_than, 86400))
-    store.remove(names)
-    print(f"{store}: {len(names)} orphans removed{', and its copy on this machine' if forget(store) else ''}")
+    found = _check.orphans(Plan(store), _number("--older-than", options.older_than, 86400))
+    store.remove(orphan.name for orphan in found)
+    copies, nbytes = forget(store), sum(orphan.nbytes for orphan in found)
+    if as_json:  # attempts are folders of the machines that work, not of a bucket
+        print(json_line({"attempts": 0, "files": len(found), "bytes": nbytes}))
+    else:
+        removed = f"removed {counted(0, 'attempt')} and {counted(len(found), 'file')} ({nbytes / 1e6:.1f} MB)"
+        print(f"{store}: {removed}{', and its copy on this machine' if copies else ''}")
     return DONE
 
 
@@ -222,7 +248,8 @@ def _index(options: argparse.Namespace, rest: list[str]) -> int:
         lines = lines_of(store, plan.hash, [commits[unit] for unit in units])
         count = _folded.fold(lines, units, plan.hash, folder / _folded.NAME)
         store.upload(folder / _folded.NAME, _folded.NAME)
-    print(f"{store}/{_folded.NAME}: {count} videos of {len(units)} of {len(plan.units)} units")
+    of_units = f"{len(units)} of {counted(len(plan.units), 'unit')}"
+    print(f"{store}/{_folded.NAME}: {counted(count, 'video')} of {of_units}")
     return DONE
 
 
@@ -231,6 +258,11 @@ def _number(option: str, text: str | None, default: float) -> float:
         return default if text is None else float(text)
     except ValueError:
         raise RefusedError(USAGE, f"{option} {text}: is not a number") from None
+
+
+def _json_asked(rest: list[str]) -> tuple[bool, list[str]]:
+    """Whether --json is among the options, and the others."""
+    return "--json" in rest, [option for option in rest if option != "--json"]
 
 
 def _nothing_else(rest: list[str]) -> None:

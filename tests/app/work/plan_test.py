@@ -107,6 +107,14 @@ class Plans(WorkTest):
         facts = self.facts()
         self.assertEqual((facts["in"], facts["items"], facts["duplicates"], facts["manifest"]["rows"]), (4, 2, 2, 4))
 
+    def test_counts_areOneOrMany(self):
+        for rows, says in ((self.clips[:1], b"1 item in 1 unit from 1 row (0 duplicates), "),
+                           ([self.clips[0]] * 2, b"1 item in 1 unit from 2 rows (1 duplicate), "),
+                           ([self.clips[0]] * 3 + self.clips[1:], b"3 items in 3 units from 5 rows (2 duplicates), ")):
+            store = self.folder / f"counts{len(rows)}"
+            done = saccade("plan", self.manifest(rows), "-o", store, "--backend", "cpu", "--unit-seconds", "0.01")
+            self.assertIn(says, done.stdout)
+
     def test_segments_coverTheVideoOnce(self):
         self.make("s.csv", "uri,start,end,key\n/x.mp4,1,11.5,k\n/y.mp4,0,4,\n", "--segment", "4")
         pieces = sorted((row["row"], row["piece"], row["start"], row["end"], row["pieces"]) for row in self.items())

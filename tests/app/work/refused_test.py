@@ -30,6 +30,7 @@ class Refused(WorkTest):
         self.assertIn(says, line)
         self.assertIn("plan again with other options", line)
         self.assertNotIn("given up", error)
+        return error
 
     def test_optionsThatNoVideoTakes_stopTheWork(self):
         for i, (options, says) in enumerate((
@@ -59,10 +60,39 @@ class Refused(WorkTest):
             self.assertEqual((row["class"], row["exit"], row["attempts"]), ("input", 2, 1))
             self.assertIn("outside the frame of 32x24", row["line"])
 
-    def test_twentyInARow_stopBeforeTheRestIsTried(self):
-        self.plan(*INSIDE, rows=[*self.small(25), *self.clips])
-        self.refused("--jobs", "1", says=" 22 tried")  # two more stood in the worker's queue
-        self.expect(pending=29)
+    def test_twentyInARow_othersTellThatOptionsSuit(self):
+        for name, units in (("one", []), ("many", ["--unit-seconds", "0.01"])):
+            with self.subTest(units=name):
+                self.store = self.folder / f"row-{name}"
+                self.plan(*INSIDE, *units, rows=[*self.small(45), *self.clips])
+                self.assertNotIn("stopped", self.work("--jobs", "1", code=3))
+                self.expect(done=4, quarantined=45)
+                self.assertEqual({row["class"] for row in self.lines("quarantine").values()}, {"input"})
+
+    def test_brokenVideosBetween_tellNothing(self):
+        broken = [self.folder / f"broken{i:02}.mp4" for i in range(30)]
+        for path in broken:
+            path.write_bytes(self.clip.read_bytes()[:3000])  # shorter than the strange ones, longer than what is good
+        good = self.folder / "short.mp4"
+        ffmpeg("-i", self.clip, "-frames:v", "1", "-s", "128x96", "-preset", "ultrafast", "-crf", "50", good)
+        self.plan(*INSIDE, "--unit-seconds", "0.01", rows=[*self.small(22), *broken, good])
+        self.work("--jobs", "1", code=3)
+        self.expect(done=1, quarantined=52)
+
+    def test_fromAllOverThePlan_noneTakesThem_nothingIsGivenUp(self):
+        self.plan(*INSIDE, rows=self.small(70))
+        error = self.refused("--jobs", "1", says="no video takes the plan's options, ")
+        self.assertIn(" 40 tried: ", error)
+        self.expect(pending=70)
+
+    def test_unitOfAVideoThatTakesThem_isTheWayOut(self):
+        rows = [f"{path},{200 - i}" for i, path in enumerate(self.small(100))]
+        rows.insert(22, f"{self.clips[0]},178.5")  # behind the first ones, and none of those that are drawn
+        self.plan(*INSIDE, "--unit-seconds", "1", rows=["uri,duration", *rows], name="list.csv")
+        self.assertIn("--unit U", self.refused("--jobs", "1"))
+        self.work("--unit", "00000022")
+        self.work("--jobs", "1", "--max-bad", "100", code=3)
+        self.expect(done=1, quarantined=100)
 
     def test_whatIsDoneInTheStore_tellsThatOptionsSuit(self):
         self.plan(*INSIDE, "--unit-seconds", "0.01", rows=[*self.small(1), *self.clips[:2]])

@@ -61,8 +61,8 @@ class WorkTest(unittest.TestCase):
         path.write_text("".join(f"{row}\n" for row in rows))
         return path
 
-    def plan(self, *options, rows=None, store=None):
-        done = saccade("plan", self.manifest(rows or self.clips), "-o", store or self.store, "--backend", "cpu", *options)
+    def plan(self, *options, rows=None, store=None, name="list.txt"):
+        done = saccade("plan", self.manifest(rows or self.clips, name), "-o", store or self.store, "--backend", "cpu", *options)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
 
     def work(self, *options, code=0, store=None, env=None):

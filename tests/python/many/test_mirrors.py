@@ -88,6 +88,7 @@ def test_another_plan_of_a_store_replaces_its_copy(tmp_path: Path, cache: Path):
 def test_gc_removes_the_copies_of_its_store(tmp_path: Path, cache: Path):
     copy, other = use(tmp_path / "store"), use(tmp_path / "other")
     said = work("gc", f"local://{tmp_path}/store", XDG_CACHE_HOME=str(cache.parents[1])).stdout
-    assert said == f"local://{tmp_path}/store: 0 orphans removed, and its copy on this machine\n"
+    removed = "removed 0 attempts and 0 files (0.0 MB), and its copy on this machine"
+    assert said == f"local://{tmp_path}/store: {removed}\n"
     assert (copy.exists(), other.exists()) == (False, True)
     assert (tmp_path / "store/commits/00000000.json").exists()

@@ -85,11 +85,14 @@ def done_at_least(store: Path, count: int, driver: subprocess.Popen[str]) -> Non
 def test_units_are_done_as_in_a_plain_run(rig: Rig, job: Job):
     store = job.plan("plain-ray")
     said = ended(rig.run(store), 3)
-    assert f"{CLIPS - len(POISON)} done, 0 damaged, {len(POISON)} quarantined, 0 pending" in said
+    counts_line = f"{CLIPS} in = {CLIPS - len(POISON)} done + 0 damaged + {len(POISON)} quarantined (2 input)"
+    assert f"{store}: {counts_line} + 0 duplicate + 0 pending\n" in said
     job.check(store)
     assert {marker["engine"] for marker in markers_of(store)} == {"ray"}
-    again = ended(rig.run(store, "--progress", "json"), 3)
-    assert json.loads(again.splitlines()[-1])["pending"] == 0
+    said = ended(rig.run(store, "--progress", "json", "--json"), 3)
+    again = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert [line["pending"] for line in again] == [0, 0]
+    assert sorted(again[1].keys() - again[0].keys()) == ["elapsed_s", "eta_s", "frames_per_s", "last"]
 
 
 @pytest.mark.parametrize("after", [2, 5])

@@ -19,11 +19,13 @@ import pysaccade as sc
 from bucket_support import BUCKET, file_system, markers, put_tree, tree
 from many_support import OPTIONS, counts, environment, make_clips, markers_of, named_hashes, work
 from patience import wait_for
+from pysaccade.work import main
 
 pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 CLIPS = 7
+ALL_DONE = "8 in = 7 done + 0 damaged + 1 quarantined (1 input) + 0 duplicate + 0 pending"
 
 
 class Job:
@@ -91,17 +93,17 @@ def job(tmp_path_factory: pytest.TempPathFactory, s3: str, ffmpeg: str, program:
 def test_plan_and_work_in_a_bucket_make_what_a_plain_run_makes(job: Job, tmp_path: Path):
     store = job.plan("whole")
     done = work("work", store, "--scratch", tmp_path, "--jobs", 1, expect=[3])
-    assert "7 done" in done.stderr
+    assert done.stdout == f"{store}: {ALL_DONE}\n"
     content = job.check("whole")
     assert not [path for path in tmp_path.iterdir() if "attempt" in path.name]
     again = work("work", store, expect=[3])
-    assert "0 pending" in again.stderr
+    assert again.stdout == f"{store}: {ALL_DONE}\n"
     assert tree(job.s3, "whole") == content
     status = json.loads(work("status", store, "--json").stdout)
     assert {name: status[name] for name in ("in", "done", "damaged", "quarantined", "duplicate", "pending")} == {
         "in": 8, "done": 7, "damaged": 0, "quarantined": 1, "duplicate": 0, "pending": 0,
     }  # fmt: skip
-    assert "0 damaged or missing" in work("verify", store).stdout
+    assert work("verify", store).stdout == f"{store}: 4 units, 42 members, 0 faults\n"
     assert "7 videos of 4 of 4 units" in work("index", store).stdout
     rows = pq.read_table(f"{BUCKET}/whole/index.parquet", filesystem=file_system(job.s3)).to_pylist()
     assert sorted(row["key"] for row in rows) == [f"clip{i:02}" for i in range(CLIPS)]
@@ -204,18 +206,144 @@ def test_verify_names_damage_and_gc_removes_orphans(job: Job):
     work("work", store, expect=[3])
     files = file_system(job.s3)
     files.pipe_file(f"{BUCKET}/checked/shards/00000000.0123456789ab.tar", b"left by an attempt that lost")
-    assert "0 orphans" in work("gc", store).stdout
-    assert "1 orphans" in work("gc", store, "--older-than", 0).stdout
+    assert "removed 0 attempts and 0 files (0.0 MB)" in work("gc", store).stdout
+    assert "removed 0 attempts and 1 file (0.0 MB)" in work("gc", store, "--older-than", 0).stdout
     content = job.check("checked")
     shard = next(name for name in content if name.startswith("shards/"))
     files.pipe_file(f"{BUCKET}/checked/{shard}", content[shard][:-1] + b"x")
-    said = work("verify", store, expect=[1]).stdout
-    assert f"{shard}: other bytes than its marker has" in said
+    said = work("verify", store, expect=[1]).stderr
+    assert f"{shard}: its bytes have changed" in said
     unit = shard.removeprefix("shards/").partition(".")[0]
     files.rm_file(f"{BUCKET}/checked/commits/{unit}.json")
     work("work", store, expect=[0, 3])
     job.check("checked")
-    assert "0 damaged or missing" in work("verify", store).stdout
+    assert ", 0 faults" in work("verify", store).stdout
+
+
+class Twins:
+    """A store in the bucket, and the same files in a folder: both commands are to say the same of them."""
+
+    def __init__(self, job: Job, folder: Path, program: Path, said: pytest.CaptureFixture[str]) -> None:
+        self._s3, self._program, self._said = job.s3, program, said
+        self.folder, self.bucket = folder, job.plan("twins")
+        work("work", self.bucket, expect=[3])
+        for name, content in tree(job.s3, "twins").items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+
+    def write(self, name: str, content: bytes) -> None:
+        file_system(self._s3).pipe_file(f"{BUCKET}/twins/{name}", content)
+        (self.folder / name).write_bytes(content)
+
+    def remove(self, name: str) -> None:
+        file_system(self._s3).rm_file(f"{BUCKET}/twins/{name}")
+        (self.folder / name).unlink()
+
+    def ask(self, *arguments: object) -> tuple[int, str, str]:
+        """What both say; fails where they differ."""
+        command = [self._program, arguments[0], self.folder, *map(str, arguments[1:])]
+        there = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        self._said.readouterr()
+        code = main([str(arguments[0]), self.bucket, *map(str, arguments[1:])])
+        here = [text.replace(self.bucket, "STORE") for text in self._said.readouterr()]
+        assert here == [text.replace(str(self.folder), "STORE") for text in (there.stdout, there.stderr)]
+        assert code == there.returncode
+        return code, here[0], here[1]
+
+
+def test_counts_faults_and_orphans_are_said_as_the_program_says_them(
+    job: Job, program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    twins = Twins(job, tmp_path, program, capsys)
+    assert twins.ask("work")[1] == f"STORE: {ALL_DONE}\n"
+    counts = json.loads(twins.ask("work", "--json")[1])
+    assert (counts["done"], counts["frames"]) == (7, 70)
+    assert counts["media_s"] == pytest.approx(7 * 0.9)  # what was shown; planned was a second of each
+    assert twins.ask("verify", "--json")[1] == '{"units":4,"members":42,"faults":[]}\n'
+    marker = json.loads((tmp_path / "commits/00000000.json").read_text())
+    shard, index = ((tmp_path / marker[kind]["name"]).read_bytes() for kind in ("shard", "index"))
+    lines = index.splitlines(keepends=True)
+    offset = json.loads(lines[1])["members"]["changed.npy"]["offset"]
+    for number, damage in enumerate((
+        {marker["shard"]["name"]: shard[:offset] + b"!" + shard[offset + 1 :]},
+        {marker["shard"]["name"]: shard[: offset + 5]},
+        {marker["shard"]["name"]: None},
+        {marker["index"]["name"]: index[:-2] + b" \n"},
+        {marker["index"]["name"]: None},
+        {"commits/00000000.json": json.dumps({**marker, "done": 1}).encode()},
+        {"commits/00000000.json": json.dumps({**marker, "plan": "0" * 64}).encode()},
+        {"commits/00000000.json": json.dumps({**marker, "shard": None}).encode()},
+        {"commits/00000000.json": b"{"},
+        {"commits/00000009.json": json.dumps(marker).encode()},
+        changed_index(marker, lines[0] * 2),
+        changed_index(marker, lines[0] + lines[1].replace(b'"clip', b'"klip')),
+        changed_index(marker, lines[0]),
+        changed_index(marker, lines[0] + b"no line\n"),
+        {"plan/items.jsonl": (tmp_path / "plan/items.jsonl").read_bytes().replace(b'"start":0', b'"start":1')},
+    )):  # fmt: skip
+        before = {name: (tmp_path / name).read_bytes() for name in damage if (tmp_path / name).exists()}
+        for name, content in damage.items():
+            twins.remove(name) if content is None else twins.write(name, content)
+        code, said, _ = twins.ask("verify", "--json")
+        assert code == 1
+        assert json.loads(said)["faults"]
+        assert number or twins.ask("verify")[0] == 1
+        for name in damage:
+            twins.write(name, before[name]) if name in before else twins.remove(name)
+    twins.write("quarantine/00000002.0123456789ab.jsonl", b"of an attempt that lost")
+    assert twins.ask("gc", "--json")[1] == '{"attempts":0,"files":0,"bytes":0}\n'
+    assert twins.ask("gc", "--json", "--older-than", 0)[1] == '{"attempts":0,"files":1,"bytes":23}\n'
+    assert twins.ask("verify")[0] == 0
+
+
+def changed_index(marker: dict[str, Any], content: bytes) -> dict[str, bytes]:
+    """An index of other lines, and a marker that has its hash."""
+    part = {**marker["index"], "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return {marker["index"]["name"]: content, "commits/00000000.json": json.dumps({**marker, "index": part}).encode()}
+
+
+def test_progress_has_the_members_of_the_programs(job: Job, program: Path):
+    command = [program, "work", job.plain, "--progress", "json"]
+    local = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    (there,) = [json.loads(line) for line in local.stderr.splitlines() if line.startswith("{")]
+    store = job.plan("progress")
+    (here,) = [json.loads(line) for line in work("work", store, "--progress", "json", expect=[3]).stderr.splitlines()]
+    assert list(here) == list(there)
+    times = {"frames_per_s", "elapsed_s"}
+    assert {name: here[name] for name in here if name not in times} == {
+        name: there[name] for name in there if name not in times
+    }
+    assert here["frames_per_s"] == pytest.approx(70 / here["elapsed_s"])
+
+
+def strange(job: Job, ffmpeg: str, folder: Path, name: str, *, units: int, good: int) -> str:
+    """A store whose first units hold a video each that is too small for its options."""
+    small = folder / "small.mp4"
+    subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=32x24:r=10:d=1", small], check=True)
+    rows = [{"uri": str(small), "duration": 90 - i, "key": f"small{i:02}"} for i in range(units)]
+    rows += [{"uri": str(path), "duration": 3, "key": path.stem} for path in job.clips[:good]]
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    store = f"s3://{BUCKET}/{name}"
+    work("plan", folder / f"{name}.jsonl", "-o", store, *OPTIONS, "--ignore", "140,80,8,8")
+    return store
+
+
+def test_strange_units_are_the_first_and_others_tell(job: Job, ffmpeg: str, tmp_path: Path):
+    store = strange(job, ffmpeg, tmp_path, "strange", units=4, good=2)
+    done = work("work", store, "--scratch", tmp_path, expect=[3])
+    assert "6 in = 2 done + 0 damaged + 4 quarantined (4 input)" in done.stdout
+    assert work("verify", store).stdout == f"{store}: 6 units, 12 members, 0 faults\n"
+
+
+def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path: Path):
+    store = strange(job, ffmpeg, tmp_path, "hopeless", units=12, good=0)
+    refused = work("work", store, "--scratch", tmp_path, expect=[2])
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith(f"saccade: {store}: stopped: unit 00000000: no video takes the plan's options, 1 tried: ")
+    assert "plan again with other options" in line
+    assert refused.stdout == ""
+    assert markers(tree(job.s3, "hopeless")) == []
+    assert "no such unit; they are 00000000 to 00000011" in work("work", store, "--unit", "x", expect=[2]).stderr
 
 
 def test_store_that_refuses_stops_the_run(job: Job, tmp_path: Path):

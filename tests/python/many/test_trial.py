@@ -1,0 +1,80 @@
+"""Which units are tried when some refuse the plan's options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pysaccade.many._do_unit import Outcome
+from pysaccade.many._native_work import REFUSED, USAGE
+from pysaccade.many._plan import Unit
+from pysaccade.many._run_units import Trial
+
+SUITS, REFUSES, NEITHER = "suits", "refuses", "neither"
+
+
+def run(count: int, kind_of: Callable[[int], str], *, in_flight: int = 1, suit: bool = False) -> tuple[list[int], bool]:
+    """The units in the order in which they were done, and whether all were."""
+    trial = Trial([Unit(f"{n:08}", 0, 1, 1, 1.0) for n in range(count)], 2, 8, options_suit=suit)
+    order: list[int] = []
+    flying: list[Unit] = []
+    suits = suit
+    while flying or not trial.over():
+        while trial.waiting() and len(flying) < in_flight:
+            unit = trial.next()
+            assert unit is not None
+            flying.append(unit)
+        if not flying:
+            if trial.decide() is not None:
+                return order, False
+            continue
+        unit = flying.pop(0)
+        kind = kind_of(int(unit.name))
+        if kind == REFUSES and not suits:
+            assert trial.refuse(unit, Outcome(unit.name, None, USAGE, REFUSED))
+            continue
+        order.append(int(unit.name))
+        if kind == SUITS:
+            suits = True
+            trial.suit()
+    return order, True
+
+
+@pytest.mark.parametrize("in_flight", [1, 3, 40])
+@pytest.mark.parametrize("good", [0, 1, 7, 30, 99])
+def test_all_are_done_once_where_all_from_some_unit_on_suit(good: int, in_flight: int):
+    order, whole = run(100, lambda n: SUITS if n >= good else REFUSES, in_flight=in_flight)
+    assert whole
+    assert sorted(order) == list(range(100))
+
+
+@pytest.mark.parametrize("in_flight", [1, 3])
+def test_few_are_tried_where_all_refuse(in_flight: int):
+    tried: list[int] = []
+
+    def kind_of(n: int) -> str:
+        tried.append(n)
+        return REFUSES
+
+    assert run(1000, kind_of, in_flight=in_flight) == ([], False)
+    assert len(tried) <= 10 + in_flight
+    assert max(tried) == 999
+    assert len(set(tried)) == len(tried)
+
+
+def test_units_that_tell_nothing_are_no_answer():
+    order, whole = run(60, lambda n: REFUSES if n < 3 else SUITS if n == 40 else NEITHER)
+    assert whole
+    assert sorted(order) == list(range(60))
+
+
+def test_few_units_are_all_tried():
+    assert run(2, lambda _: REFUSES) == ([], False)
+    assert run(1, lambda _: REFUSES) == ([], False)
+    assert run(0, lambda _: REFUSES) == ([], True)
+
+
+def test_where_others_have_taken_them_nothing_is_put_aside():
+    trial = Trial([], 2, 8, options_suit=True)
+    assert not trial.refuse(Unit("00000000", 0, 1, 1, 1.0), Outcome("00000000", None, USAGE, REFUSED))
