@@ -28,7 +28,7 @@ import pysaccade as sc
 W, H, S = 1280, 720, 16
 DIGITS, CELLS, MOST = 10, (8, 4), 4  # classes of the digit; cells of the frame across and down; digits in a frame
 SNAP = 16
-BUDGETS = (64, 128, 216, 273, 512)
+BUDGETS = (72, 128, 216, 273, 512)  # a nested lattice takes 68 at least
 ROWS = ",".join(f"nested:{budget},uniform:{budget}" for budget in BUDGETS)
 
 
