@@ -23,9 +23,12 @@ RunInterrupt::Scope::~Scope() {
   std::erase(owner_.sessions_, &session_);
 }
 
-void RunInterrupt::set_opening(const std::string& input) {
+void RunInterrupt::set_opening(const std::string& input, const std::string& written) {
   const std::lock_guard lock(mutex_);
-  opening_ = masked_uri(input);
+  opening_ = written;
+  if (!input.empty() && written.empty()) {
+    opening_ = fmt::format("{}: interrupted while it was being opened; nothing was written", masked_uri(input));
+  }
 }
 
 std::shared_ptr<std::atomic<bool>> RunInterrupt::make_stop() {
@@ -44,8 +47,8 @@ void RunInterrupt::interrupt() {
   }
   for (Session* session : sessions_) session->interrupt();
   if (sessions_.empty() && !opening_.empty()) {
-    // Opening may wait for a network that never answers, and nothing of this input was written yet.
-    fmt::print(stderr, "saccade: {}: interrupted while it was being opened; nothing was written\n", opening_);
+    // Opening may wait for a network that never answers, and nothing is being written.
+    fmt::print(stderr, "saccade: {}\n", opening_);
     std::fflush(stdout);
     std::_Exit(static_cast<int>(ExitCode::kInterrupted));
   }

@@ -26,8 +26,9 @@ class RunInterrupt {
     RunInterrupt& owner_;
     Session& session_;
   };
-  // What to do when there is nothing to interrupt but a source that is being opened: any thread.
-  void set_opening(const std::string& input);
+  // What to do when there is nothing to interrupt but a source that is being opened: any thread. written: what is said
+  // then, where it was opened before; empty: that nothing was written.
+  void set_opening(const std::string& input, const std::string& written = {});
   // SourceConfig::stop of one source that is opened beside others: interrupt() ends its opening. Each needs its own: a
   // source sets it to end itself.
   std::shared_ptr<std::atomic<bool>> make_stop();
@@ -38,7 +39,7 @@ class RunInterrupt {
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<std::atomic<bool>>> stops_;
   std::vector<Session*> sessions_;
-  std::string opening_;
+  std::string opening_;  // what is said; empty: nothing is being opened
   bool requested_ = false;
 };
 

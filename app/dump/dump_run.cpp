@@ -38,6 +38,22 @@ SessionConfig dump_config(const Options& options, const std::string& uri, const 
   return config;
 }
 
+Options over_again(const Options& options, const std::string& uri) {
+  spdlog::debug("{}: is damaged, and decoded over again", masked_uri(uri));
+  Options again = options;
+  again.dump.overwrite = true;
+  again.dump.resume = false;
+  again.source.new_decoders = true;
+  const bool by_device = again.source.hwdec != HwDecode::kNo;
+  if (by_device && again.source.require_hwdec) return again;
+  again.source.threads = 1;
+  if (by_device) {
+    again.source.hwdec = HwDecode::kNo;
+    again.source.why_no_hwdec = "it is damaged, and what a GPU makes of damage depends on what its memory held before";
+  }
+  return again;
+}
+
 bool can_be_read_again(const std::string& uri) {
   return !regular_file(uri).empty() || uri.starts_with("http://") || uri.starts_with("https://");
 }
@@ -51,27 +67,71 @@ DumpRun::DumpRun(const Options& options, const std::string& uri, const std::stri
       directory_(directory),
       interrupt_(interrupt),
       on_ready_(on_ready),
+      kept_(kept),
       hash_(uri, options.dump.hash_input),
       begin_(Clock::now()) {
   lock_.take(directory);
   const InputIdentity& identity = options.dump.resume ? hash_.finish() : hash_.now();
-  if (decide_target(directory, options.dump, meta_identity(options, identity)) == TargetAction::kSkip) return;
-  session_ = std::make_unique<Session>(dump_config(options, uri, on_ready, kept));
+  skipped_ = decide_target(directory, options.dump, meta_identity(options, identity)) == TargetAction::kSkip;
+  if (skipped_) return;
+  open();
   begin_ = Clock::now();
-  scope_.emplace(interrupt, *session_);
+}
+
+void DumpRun::open() {
+  session_ = std::make_unique<Session>(dump_config(options_, uri_, on_ready_, kept_));
+  scope_.emplace(interrupt_, *session_);
 }
 
 DumpRun::~DumpRun() = default;
 
-bool DumpRun::ready() const { return session_->feed().ready_within(std::chrono::nanoseconds(0)); }
+void DumpRun::end_reading() {
+  if (session_ == nullptr) return;
+  give_up();
+  first_reading_.emplace();
+  first_reading_->kind = DumpOutcome::Kind::kInterrupted;
+  first_reading_->directory = directory_ = lock_.where(directory_);
+  Json& result = first_reading_->result = make_manifest(facts());
+  result["complete"] = false;
+  result["path"] = directory_;
+  result["patches"] = session_->facts().patches;
+  progress_->start_over(progress_state());
+  slot_ = nullptr;
+  writer_.reset();
+  emissions_.reset();
+  scope_.reset();
+  session_.reset();
+}
 
-std::int64_t DumpRun::frames() const { return skipped() ? 0 : session_->pipeline().counters().frames; }
+void DumpRun::start_over() {
+  end_reading();
+  options_ = over_again(options_, uri_);
+  cut_short_ = interrupt_.requested();
+  if (cut_short_) return;
+  try {
+    open();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInterrupted) throw;
+    cut_short_ = true;
+  }
+}
+
+bool DumpRun::ready() const { return cut_short_ || session_->feed().ready_within(std::chrono::nanoseconds(0)); }
+
+std::int64_t DumpRun::frames() const { return session_ ? session_->pipeline().counters().frames : 0; }
+
+std::string DumpRun::written() const {
+  return interrupted_text(lock_.where(directory_), session_->pipeline().counters().emissions);
+}
 
 void DumpRun::begin() {
+  if (cut_short_) return;
   try {
     session_->start();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInterrupted) throw;
+    cut_short_ = first_reading_.has_value();
+    if (cut_short_) return;
     throw Error(ErrorKind::kInterrupted, fmt::format("{}; nothing was written", error.what()));
   }
   say_what_runs();
@@ -90,7 +150,7 @@ void DumpRun::begin() {
   hash_came_late_ = hash_.now().sha256.empty();
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline));
   writer_.emplace(std::make_unique<DumpFiles>(directory_, shape), *emissions_, [this] { session_->interrupt(); });
-  progress_.emplace(options_, uri_, info);
+  if (!progress_) progress_.emplace(options_, uri_, info);
 }
 
 void DumpRun::say_what_runs() const {
@@ -105,6 +165,7 @@ void DumpRun::say_what_runs() const {
 }
 
 DumpRun::Step DumpRun::step(bool may_wait) {
+  if (cut_short_) return Step::kEnded;
   if (slot_ == nullptr) slot_ = may_wait ? emissions_->acquire() : emissions_->try_acquire();
   if (slot_ == nullptr) return may_wait || writer_->failed() ? Step::kEnded : Step::kNothing;
   const SessionStatus status = (may_wait ? session_->next(*slot_) : session_->poll(*slot_)).status;
@@ -123,6 +184,7 @@ void DumpRun::give_up() {
 
 DumpOutcome DumpRun::finish() {
   if (skipped()) return skipped_outcome();
+  if (cut_short_) return *first_reading_;
   if (!writer_->failed()) progress_->finish(progress_state());
   progress_.reset();
   emissions_->finish();
@@ -131,7 +193,8 @@ DumpOutcome DumpRun::finish() {
 }
 
 bool DumpRun::ends_by_chance() const {
-  if (skipped() || writer_->failed() || interrupt_.requested() || !can_be_read_again(uri_)) return false;
+  if (skipped() || first_reading_ || writer_->failed() || interrupt_.requested() || !can_be_read_again(uri_))
+    return false;
   const SessionFacts facts = session_->facts();
   if (facts.info.live) return false;
   const bool on_device = facts.info.hwdec != HwDecode::kNo;
@@ -220,31 +283,9 @@ std::string interrupted_text(const std::string& directory, std::int64_t emission
   return fmt::format("interrupted; {} holds the first {} emissions, without a manifest", directory, emissions);
 }
 
-Options over_again(const Options& options, const std::string& uri) {
-  spdlog::debug("{}: is damaged, and decoded over again", masked_uri(uri));
-  Options again = options;
-  again.dump.overwrite = true;
-  again.dump.resume = false;
-  again.source.new_decoders = true;
-  const bool by_device = again.source.hwdec != HwDecode::kNo;
-  if (by_device && again.source.require_hwdec) return again;
-  again.source.threads = 1;
-  if (by_device) {
-    again.source.hwdec = HwDecode::kNo;
-    again.source.why_no_hwdec = "it is damaged, and what a GPU makes of damage depends on what its memory held before";
-  }
-  return again;
-}
-
 namespace {
 
-// Empty: it is to be done over again.
-std::optional<DumpOutcome> dump_once(const Options& options, const std::string& uri, const std::string& directory,
-                                     RunInterrupt& interrupt, bool again) {
-  interrupt.set_opening(uri);
-  DumpRun run(options, uri, directory, interrupt);
-  interrupt.set_opening({});
-  if (run.skipped()) return run.finish();
+void read_to_its_end(DumpRun& run) {
   run.begin();
   try {
     while (run.step(true) != DumpRun::Step::kEnded) continue;
@@ -252,17 +293,24 @@ std::optional<DumpOutcome> dump_once(const Options& options, const std::string& 
     run.give_up();
     throw;
   }
-  if (again || !run.ends_by_chance()) return run.finish();
-  run.give_up();
-  return std::nullopt;
 }
 
 }  // namespace
 
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
                        RunInterrupt& interrupt) {
-  if (std::optional<DumpOutcome> outcome = dump_once(options, uri, directory, interrupt, false)) return *outcome;
-  return *dump_once(over_again(options, uri), uri, directory, interrupt, true);
+  interrupt.set_opening(uri);
+  DumpRun run(options, uri, directory, interrupt);
+  interrupt.set_opening({});
+  if (run.skipped()) return run.finish();
+  read_to_its_end(run);
+  if (run.ends_by_chance()) {
+    interrupt.set_opening(uri, run.written());
+    run.start_over();
+    interrupt.set_opening({});
+    read_to_its_end(run);
+  }
+  return run.finish();
 }
 
 }  // namespace saccade

@@ -51,26 +51,20 @@ DumpTask::DumpTask(DumpJob job, RunInterrupt& interrupt) : job_(std::move(job)),
   job_.options.source.stop = interrupt.make_stop();
 }
 
+bool DumpTask::suits_any_thread() const {
+  const PipelineConfig& pipeline = job_.options.pipeline;
+  return saccade::suits_any_thread(pipeline.backend, pipeline.upload);
+}
+
 void DumpTask::open(Wakeup& wakeup) {
   wakeup_ = &wakeup;
-  open_run();
-}
-
-void DumpTask::open_run() {
-  run_ = std::make_unique<DumpRun>(
-      job_.options, job_.uri, job_.directory, interrupt_, [this] { wakeup_->notify(); }, job_.kept);
-  const PipelineConfig& pipeline = job_.options.pipeline;
-  if (suits_any_thread(pipeline.backend, pipeline.upload)) begin();
-}
-
-void DumpTask::start_over() {
-  frames_before_ += run_->frames();
-  run_->give_up();
-  run_.reset();
-  begun_ = false;
-  started_over_ = true;
-  job_.options = over_again(job_.options, job_.uri);
-  open_run();
+  if (run_ != nullptr) {
+    run_->start_over();
+  } else {
+    const auto on_ready = [this] { wakeup_->notify(); };
+    run_ = std::make_unique<DumpRun>(job_.options, job_.uri, job_.directory, interrupt_, on_ready, job_.kept);
+  }
+  if (suits_any_thread()) begin();
 }
 
 // Makes memory and files: all streams of a launcher would wait for that, so it is an opener's where it can be.
@@ -90,9 +84,11 @@ StreamTask::Step DumpTask::step() {
   if (step == DumpRun::Step::kNothing) return Step::kNothing;
   if (job_.on_frames) job_.on_frames(frames_before_ + run_->frames());
   if (step != DumpRun::Step::kEnded) return Step::kWorked;
-  if (started_over_ || !run_->ends_by_chance()) return Step::kEnded;
-  start_over();
-  return Step::kWorked;
+  if (!run_->ends_by_chance()) return Step::kEnded;
+  frames_before_ += run_->frames();
+  begun_ = false;
+  if (!suits_any_thread()) run_->end_reading();
+  return Step::kAgain;
 }
 
 void DumpTask::fail(std::exception_ptr error) { error_ = std::move(error); }

@@ -48,15 +48,13 @@ class DumpTask final : public StreamTask {
 
  private:
   void begin();
-  void open_run();
-  void start_over();
+  bool suits_any_thread() const;
   DumpJob job_;
   RunInterrupt& interrupt_;
   Wakeup* wakeup_ = nullptr;
   std::unique_ptr<DumpRun> run_;
-  std::int64_t frames_before_ = 0;  // of a run that was given up
+  std::int64_t frames_before_ = 0;  // of a first reading
   bool begun_ = false;
-  bool started_over_ = false;
   std::exception_ptr error_;
 };
 

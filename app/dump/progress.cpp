@@ -67,29 +67,44 @@ void Progress::finish(const ProgressState& state) {
   if (style_ == Style::kJson) print_json(state, true);
 }
 
+void Progress::start_over(const ProgressState& so_far) { first_reading_ = so_far; }
+
+const ProgressState& Progress::shown(const ProgressState& state) const {
+  return first_reading_ && state.frames < first_reading_->frames ? *first_reading_ : state;
+}
+
 double Progress::done_share(const ProgressState& state) const {
+  const double share = read_share(state);
+  if (!first_reading_) return share;
+  const double first = read_share(*first_reading_);  // the second one most likely ends where the first one did
+  return first > 0 ? std::min((first + share) / (2 * first), 1.0) : 0.0;
+}
+
+double Progress::read_share(const ProgressState& state) const {
   double share = 0;
   if (total_frames_) share = static_cast<double>(state.frames) / static_cast<double>(*total_frames_);
   if (total_s_ && *total_s_ > 0) share = std::max(share, state.media_s / *total_s_);
   return std::min(share, 1.0);
 }
 
-void Progress::draw_line(const ProgressState& state) {
+void Progress::draw_line(const ProgressState& now) {
   const double elapsed_s = since(begin_);
-  const double share = done_share(state);
+  const double share = done_share(now);
+  const ProgressState& state = shown(now);
   const std::string left =
       share > 0 ? fmt::format("{:3.0f} %  ETA {}  ", share * 100, clock_text(elapsed_s * (1 - share) / share))
                 : std::string();
-  fmt::print(stderr, "\r\033[K{}  {} frames  {:.0f}/s  {:.1f}x  {}{} emissions  damage {:.1f} %  drops {}", input_,
-             state.frames, static_cast<double>(state.frames) / elapsed_s, state.media_s / elapsed_s, left,
-             state.emissions, damage_share(state) * 100, state.drops);
+  fmt::print(stderr, "\r\033[K{}{}  {} frames  {:.0f}/s  {:.1f}x  {}{} emissions  damage {:.1f} %  drops {}", input_,
+             first_reading_ ? ", over again" : "", state.frames, static_cast<double>(state.frames) / elapsed_s,
+             state.media_s / elapsed_s, left, state.emissions, damage_share(state) * 100, state.drops);
   std::fflush(stderr);
   line_drawn_ = true;
 }
 
-void Progress::print_json(const ProgressState& state, bool last) {
+void Progress::print_json(const ProgressState& now, bool last) {
   const double elapsed_s = since(begin_);
-  const double share = last ? 1.0 : done_share(state);
+  const double share = last ? 1.0 : done_share(now);
+  const ProgressState& state = last ? now : shown(now);  // at the end the manifest's
   const Json line = {{"input", input_},
                      {"done", last},
                      {"elapsed_s", elapsed_s},

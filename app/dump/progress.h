@@ -29,18 +29,25 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   bool due();  // time for a report
   void update(const ProgressState& state);
+  // The input is read once more, from its start; so_far: of the first reading. Until the second one has come as far its
+  // counts are reported, and what is left is that of both.
+  void start_over(const ProgressState& so_far);
   void finish(const ProgressState& state);
 
  private:
   enum class Style : std::uint8_t { kNone, kLine, kJson };
-  double done_share(const ProgressState& state) const;  // 0..1; 0: unknown
-  void draw_line(const ProgressState& state);
-  void print_json(const ProgressState& state, bool last);
+  double read_share(const ProgressState& state) const;  // 0..1; 0: unknown
+  double done_share(const ProgressState& state) const;  // of all readings
+  void draw_line(const ProgressState& now);
+  void print_json(const ProgressState& now, bool last);
+
+  const ProgressState& shown(const ProgressState& state) const;
 
   Style style_ = Style::kNone;
   std::string input_;
   std::optional<std::int64_t> total_frames_;
   std::optional<double> total_s_;
+  std::optional<ProgressState> first_reading_;
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point next_;
   bool line_drawn_ = false;

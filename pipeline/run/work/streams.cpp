@@ -32,6 +32,8 @@ struct Streams::Launcher {
   Wakeup wakeup;
   std::mutex mutex;
   std::vector<std::unique_ptr<StreamTask>> opened;  // not yet taken
+  std::vector<std::unique_ptr<StreamTask>> failed;  // likewise: could not be opened again
+  int away = 0;                                     // that are opened again
   bool no_more = false;
   int slots = 0;  // of its tasks; guarded by Streams::mutex_
 };
@@ -49,6 +51,7 @@ void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
     openers.emplace_back([this, &next] { open_all(next); });
   for (auto& launcher : launchers_) launchers.emplace_back([this, at = launcher.get()] { launch(*at); });
   for (int i = 0; i < config_.closers; ++i) closers.emplace_back([this] { close_all(); });
+  closers.emplace_back([this] { open_again(); });
   for (std::thread& thread : openers) thread.join();
   for (auto& launcher : launchers_) {
     {
@@ -112,31 +115,69 @@ void Streams::launch(Launcher& launcher) {
   for (;;) {
     const std::uint32_t seen = launcher.wakeup.count();
     bool over = false;
+    std::vector<std::unique_ptr<StreamTask>> failed;
     {
       const std::lock_guard lock(launcher.mutex);
       for (auto& task : launcher.opened) running.push_back(std::move(task));
       launcher.opened.clear();
-      over = launcher.no_more && running.empty();
+      failed.swap(launcher.failed);
+      over = launcher.no_more && running.empty() && launcher.away == 0;
     }
+    for (auto& task : failed) retire(std::move(task), launcher);
     if (over) return;
     bool worked = false;
     for (auto& task : running) {
       const StreamTask::Step done = step(*task);
       worked = worked || done != StreamTask::Step::kNothing;
       if (done == StreamTask::Step::kEnded) retire(std::move(task), launcher);
+      if (done == StreamTask::Step::kAgain) {
+        {
+          const std::lock_guard lock(launcher.mutex);
+          ++launcher.away;
+        }
+        hand_over(again_, std::move(task), launcher);
+      }
     }
     std::erase(running, nullptr);
     if (!worked) launcher.wakeup.wait(seen);
   }
 }
 
-void Streams::retire(std::unique_ptr<StreamTask> task, Launcher& launcher) {
-  if (config_.closers <= 0) return close(std::move(task), launcher);
+void Streams::hand_over(std::deque<Moving>& to, std::unique_ptr<StreamTask> task, Launcher& launcher) {
   {
     const std::lock_guard lock(mutex_);
-    closing_.push_back({std::move(task), &launcher});
+    to.push_back({std::move(task), &launcher});
   }
   changed_.notify_all();
+}
+
+// Waits for one; none: no launcher runs any more.
+std::optional<Streams::Moving> Streams::take(std::deque<Moving>& from) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return all_launched_ || !from.empty(); });
+  if (from.empty()) return std::nullopt;
+  Moving next = std::move(from.front());
+  from.pop_front();
+  return next;
+}
+
+// A thread of its own: openers may all be waiting for next(), and these have their slots already.
+void Streams::open_again() {
+  while (std::optional<Moving> next = take(again_)) {
+    Launcher& launcher = *next->launcher;
+    const bool opened = open(*next->task, launcher.wakeup);
+    {
+      const std::lock_guard lock(launcher.mutex);
+      (opened ? launcher.opened : launcher.failed).push_back(std::move(next->task));
+      --launcher.away;
+    }
+    launcher.wakeup.notify();
+  }
+}
+
+void Streams::retire(std::unique_ptr<StreamTask> task, Launcher& launcher) {
+  if (config_.closers <= 0) return close(std::move(task), launcher);
+  hand_over(closing_, std::move(task), launcher);
 }
 
 void Streams::close(std::unique_ptr<StreamTask> task, Launcher& launcher) {
@@ -146,17 +187,7 @@ void Streams::close(std::unique_ptr<StreamTask> task, Launcher& launcher) {
 }
 
 void Streams::close_all() {
-  for (;;) {
-    Closing next;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return all_launched_ || !closing_.empty(); });
-      if (closing_.empty()) return;
-      next = std::move(closing_.front());
-      closing_.pop_front();
-    }
-    close(std::move(next.task), *next.launcher);
-  }
+  while (std::optional<Moving> next = take(closing_)) close(std::move(next->task), *next->launcher);
 }
 
 }  // namespace saccade

@@ -2,6 +2,7 @@
 // through the pipelines.
 //
 //   next() --> openers --> slots: each decodes on its own thread --> launchers: step() --> closers: close()
+//                            ^------------- openers of what is read again <-------'
 #pragma once
 
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -22,11 +24,16 @@ namespace saccade {
 // given to fail(), and then close() is next.
 class StreamTask {
  public:
-  enum class Step : std::uint8_t { kWorked, kNothing, kEnded };
+  enum class Step : std::uint8_t {
+    kWorked,
+    kNothing,
+    kAgain,  // open() is next, once more
+    kEnded,  // close() is next
+  };
 
   virtual ~StreamTask() = default;
   // An opener's thread: opens the source and starts decoding. `wakeup` is notified when step() may have work again; it
-  // outlives the task.
+  // outlives the task, and is the same each time.
   virtual void open(Wakeup& wakeup) = 0;
   virtual Step step() = 0;   // a launcher's thread: a frame's work; waits for no source and no disk
   virtual void close() = 0;  // a closer's thread: writes what is left, and reports. Throws nothing
@@ -35,7 +42,7 @@ class StreamTask {
 
 struct StreamsConfig {
   int slots = 1;      // streams that run, or are on their way: bounds the memory
-  int openers = 3;    // at a time: FFmpeg opens codecs under one lock, and a file system is asked by few
+  int openers = 3;    // at a time, and one of what is read again: FFmpeg opens codecs under one lock
   int launchers = 1;  // threads that step; as many as slots where pipelines work on the CPU
   int closers = 2;    // 0: a launcher closes what it stepped, as pipelines want that belong to a thread (OpenGL)
 };
@@ -55,6 +62,7 @@ class Streams {
  private:
   struct Launcher;
   void open_all(const std::function<std::unique_ptr<StreamTask>()>& next);
+  void open_again();
   void launch(Launcher& launcher);
   void close_all();
   void close(std::unique_ptr<StreamTask> task, Launcher& launcher);
@@ -70,11 +78,14 @@ class Streams {
   std::condition_variable changed_;
   int free_slots_ = 0;
   bool all_launched_ = false;
-  struct Closing {
+  struct Moving {
     std::unique_ptr<StreamTask> task;
     Launcher* launcher;
   };
-  std::deque<Closing> closing_;
+  void hand_over(std::deque<Moving>& to, std::unique_ptr<StreamTask> task, Launcher& launcher);
+  std::optional<Moving> take(std::deque<Moving>& from);
+  std::deque<Moving> again_;
+  std::deque<Moving> closing_;
   std::vector<std::unique_ptr<Launcher>> launchers_;
 };
 

@@ -1,15 +1,21 @@
 """Inputs with errors in them: the same dump whatever the number of threads, alone and among many."""
+import collections
+import contextlib
 import functools
 import http.server
+import json
 import pathlib
 import random
+import signal
 import subprocess
 import threading
+import time
 import unittest
 
 import numpy as np
 
-from dump_support import ARRAYS, DumpTest, load, load_json, make_clip, saccade
+from dump_support import ARRAYS, DumpTest, SACCADE, load, load_json, make_clip, saccade
+from patience import PATIENCE
 
 CODECS = {  # the container, and how ffmpeg is asked for it
     "h264": (".mp4", ("-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p", "-movflags", "+faststart")),
@@ -24,6 +30,39 @@ OPTIONS = ("--every", "frame", "--lattice", "uniform", "--lod", "0", "--log-leve
 class QuietFiles(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
+
+
+class SlowFiles(QuietFiles):
+    """A file at a speed at which progress is reported; `second`: what happens when it is asked for once more."""
+    second = staticmethod(lambda: None)
+    chunk_s = 0.0
+
+    def do_GET(self):
+        self.server.readings[self.path] += self.headers.get("Range", "bytes=0-") == "bytes=0-"
+        if self.server.readings[self.path] > 1:
+            self.second()
+        super().do_GET()
+
+    def copyfile(self, source, target):
+        try:
+            while chunk := source.read(4096):
+                target.write(chunk)
+                time.sleep(self.chunk_s)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
+
+@contextlib.contextmanager
+def served(folder, **attributes):
+    """The URL of a folder's files."""
+    handler = functools.partial(type("Handler", (SlowFiles,), attributes), directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.readings = collections.Counter()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 class BrokenInput(DumpTest):
@@ -106,6 +145,72 @@ class BrokenInput(DumpTest):
                 out = self.dumped(f"http://127.0.0.1:{server.server_port}/{path.name}", f"http-{threads}", "--threads", threads)
                 self.assert_same(out, disk)
             server.shutdown()
+
+    def test_both_readings_are_one_run(self):
+        path = self.broken("h264")
+        chunks = path.stat().st_size / 4096
+        out = self.folder / "one-run"
+        with served(self.folder, chunk_s=2.5 / chunks) as url:
+            done = saccade("dump", f"{url}/{path.name}", "-o", out, *OPTIONS, "--progress", "json")
+        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith(b"{")]
+        self.assertGreaterEqual(len(lines), 4)
+        for name in ("elapsed_s", "frames", "emissions"):
+            values = [line[name] for line in lines]
+            self.assertEqual(values, sorted(values), name)
+        self.assertEqual([line["done"] for line in lines], [False] * (len(lines) - 1) + [True])
+        manifest = load_json(out, "manifest")
+        self.assertEqual([manifest[name] for name in ("frames", "emissions")], [lines[-1][name] for name in ("frames", "emissions")])
+        self.assertGreaterEqual(manifest["wall_s"], lines[-1]["elapsed_s"])
+        self.assertGreater(manifest["wall_s"], 4, "the server alone takes five seconds, probing aside")
+
+    def between_readings(self, jobs):
+        """An interrupt while the input is opened for the second time."""
+        path = self.broken("h264")
+        out = self.folder / f"between-{jobs}"
+        asked, released = threading.Event(), threading.Event()
+
+        def wait():
+            asked.set()
+            released.wait()
+        with served(self.folder, second=staticmethod(wait)) as url:
+            inputs = [f"{url}/{path.name}", *([self.clip] if jobs > 1 else [])]
+            process = subprocess.Popen([SACCADE, "dump", *map(str, inputs), "-o", str(out), *OPTIONS, "--threads", "2", "--jobs", str(jobs)],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertTrue(asked.wait(60 * PATIENCE))
+            folder = out / path.name if jobs > 1 else out
+            other = saccade("dump", self.clip, "-o", folder, "--overwrite")
+            self.assertEqual(other.returncode, 2, other.stderr.decode())
+            self.assertIn(b"another run is writing there", other.stderr)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30 * PATIENCE)
+            released.set()
+        self.assertEqual(process.returncode, 4, err.decode())
+        rows = {len(array) for array in load(folder).values()}
+        self.assertEqual(len(rows), 1)
+        self.assertIn(f"interrupted; {folder} holds the first {rows.pop()} emissions, without a manifest", err.decode())
+        self.assertNotIn(b"nothing was written", err)
+        self.assertFalse((folder / "manifest.json").exists())
+
+    def test_interrupt_between_two_readings_keeps_the_first(self):
+        self.between_readings(1)
+
+    def test_interrupt_between_two_readings_of_one_of_many_keeps_the_first(self):
+        self.between_readings(2)
+
+    def test_a_second_reading_that_fails_is_told(self):
+        path = self.broken("h264")
+        out = self.folder / "gone"
+        moved = path.with_suffix(".moved")
+        with served(self.folder, second=staticmethod(lambda: path.exists() and path.rename(moved))) as url:
+            for jobs in ("1", "2"):
+                done = saccade("dump", f"{url}/{path.name}", self.clip, "-o", out, *OPTIONS, "--jobs", jobs, "--overwrite")
+                self.assertEqual(done.returncode, 3, done.stderr.decode())
+                self.assertIn(b"404", done.stderr)
+                self.assertFalse((out / path.name / "manifest.json").exists())
+                self.assertTrue((out / self.clip.name / "manifest.json").exists())
+                if moved.exists():
+                    moved.rename(path)
 
     def test_a_pipe_is_read_once(self):
         path = self.broken("mpeg4")

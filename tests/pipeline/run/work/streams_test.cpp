@@ -162,5 +162,73 @@ TEST(Streams, OneWaits_TheOthersGoOn) {
   EXPECT_EQ(record.closed.size(), 10U);
 }
 
+// Read `readings` times, each time from an opener's thread; `fails`: the reading whose opening throws.
+class Again final : public StreamTask {
+ public:
+  Again(Record& record, int number, int readings, int fails = 0)
+      : record_(record), number_(number), readings_(readings), fails_(fails) {}
+  void open(Wakeup& wakeup) override {
+    EXPECT_TRUE(wakeup_ == nullptr || wakeup_ == &wakeup);
+    wakeup_ = &wakeup;
+    ++opened_;
+    {
+      const std::lock_guard lock(record_.mutex);
+      openers_.insert(std::this_thread::get_id());
+    }
+    if (opened_ == fails_) throw std::runtime_error("open");
+    frames_ = 3;
+  }
+  Step step() override {
+    EXPECT_EQ(openers_.count(std::this_thread::get_id()), 0U);
+    if (frames_-- > 0) return Step::kWorked;
+    return opened_ < readings_ ? Step::kAgain : Step::kEnded;
+  }
+  void close() override {
+    EXPECT_EQ(opened_, fails_ > 0 ? fails_ : readings_);
+    const std::lock_guard lock(record_.mutex);
+    record_.closed.push_back(number_);
+  }
+  void fail(std::exception_ptr) override {
+    const std::lock_guard lock(record_.mutex);
+    record_.errors.emplace_back("open");
+  }
+
+ private:
+  Record& record_;
+  const int number_, readings_, fails_;
+  int opened_ = 0, frames_ = 0;
+  Wakeup* wakeup_ = nullptr;
+  std::set<std::thread::id> openers_;
+};
+
+TEST_P(StreamsTest, TasksThatAreReadAgain_AreOpenedByOpenersAndClosedOnce) {
+  const auto& [config, clips] = GetParam();
+  Record record;
+  int next = 0, failing = 0;
+  Streams(config).run([&]() -> std::unique_ptr<StreamTask> {
+    if (next == clips) return nullptr;
+    const int number = next++;
+    failing += number % 5 == 4 ? 1 : 0;
+    return std::make_unique<Again>(record, number, 1 + number % 3, number % 5 == 4 ? 1 + number % 3 : 0);
+  });
+  EXPECT_EQ(static_cast<int>(record.closed.size()), clips);
+  EXPECT_EQ(std::set<int>(record.closed.begin(), record.closed.end()).size(), record.closed.size());
+  EXPECT_EQ(static_cast<int>(record.errors.size()), failing);
+}
+
+// As those of a worker do, which reads the next item's line from a pipe.
+TEST(Streams, AllOpenersWaitForTheNextOne_WhatIsReadAgainIsOpened) {
+  Record record;
+  int next = 0;
+  Streams({.slots = 4, .openers = 3}).run([&]() -> std::unique_ptr<StreamTask> {
+    if (next++ == 0) return std::make_unique<Again>(record, 0, 3);
+    for (;; std::this_thread::yield()) {
+      const std::lock_guard lock(record.mutex);
+      if (!record.closed.empty()) return nullptr;
+    }
+  });
+  EXPECT_EQ(record.closed, std::vector<int>{0});
+}
+
 }  // namespace
 }  // namespace saccade
