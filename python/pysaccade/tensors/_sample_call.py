@@ -10,8 +10,9 @@ import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
+from pysaccade.tensors._pyramid_arguments import checked_levels
 from pysaccade.tensors._values import Values
-from pysaccade.tensors.pyramid import TexturePyramid, checked_levels
+from pysaccade.tensors.pyramid import TexturePyramid
 
 Array = Any
 Pyramid = TexturePyramid | Sequence[Array]

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
+from pysaccade.tensors._pyramid_arguments import persistent_size
 from pysaccade.tensors.persistent import PersistentTexture
-from pysaccade.tensors.pyramid import persistent_size
 
 _OPTIONS = tuple(
     name for name in signature(PersistentTexture.__init__).parameters if name not in {"self", "size"}
