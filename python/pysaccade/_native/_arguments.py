@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._held import require_memory
+
 _names: dict[Any, str] = {}  # of dtypes: a microsecond each time
 
 
@@ -46,11 +48,16 @@ def quoted(value: Any) -> str:
 
 
 def require_dense(tensor: Any, who: str, name: str) -> None:
-    """Raise TypeError for a torch tensor whose elements don't lie at strides: sparse, nested, MKL-DNN's."""
+    """Raise TypeError for a torch tensor whose elements don't lie at strides: sparse, nested, MKL-DNN's.
+
+    Raises:
+        ValueError: Its memory was freed.
+    """
     if tensor.is_nested or tensor.layout is not sys.modules["torch"].strided:
         kind = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
         advice = f"{name}.to_padded_tensor(0)" if tensor.is_nested else f"{name}.to_dense()"
         raise TypeError(f"{who}: {name} is a {kind} tensor; pass {advice}")
+    require_memory(tensor, who, name)
 
 
 def whole(value: Any, who: str, name: str, least: int, most: int) -> int:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._held import FREED, is_freed
+
 Array = Any  # torch.Tensor or numpy.ndarray
 
 
@@ -25,24 +27,13 @@ def readable(array: Array, pairs: bool = False) -> Array:
     if array._is_zerotensor():
         array = array.new_zeros(array.shape)
     address = array.data_ptr()
-    if address < _HIGH and is_freed(array, address):
+    if is_freed(array, address):
         raise ValueError(f"pysaccade: the memory of a tensor {list(array.shape)} {FREED}")
     if array.is_neg():
         array = array.resolve_neg()
     if pairs and array.ndim and array.stride(-1) != 1:
         array = array.contiguous()
     return array.clone() if array.data_ptr() % array.element_size() else array
-
-
-FREED = "was freed, as untyped_storage().resize_(0) does"
-
-
-_HIGH = 1 << 40  # no tensor begins so far behind the beginning of its storage
-
-
-def is_freed(tensor: Array, address: int) -> bool:
-    """Whether the elements of a tensor at this address have no memory: it is what they lie behind address 0 then."""
-    return address < _HIGH and bool(tensor.untyped_storage().data_ptr() == 0 and tensor.numel())
 
 
 def is_held(tensor: Array) -> bool:

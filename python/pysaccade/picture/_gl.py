@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from pysaccade._native import _arrays, _calls, _process
-from pysaccade._native._arguments import quoted
+from pysaccade._native._arguments import quoted, require_dense
 
 
 def _free(address: int, born: int) -> None:
@@ -70,6 +70,7 @@ class GLBuffer:
             raise TypeError(f"GLBuffer.copy_from takes a tensor, not {type(tensor).__name__}")
         if device.type != "cuda" or device.index != self._index:
             raise ValueError(f"GLBuffer.copy_from: tensor is on {device}; pass tensor.to('cuda:{self._index}')")
+        require_dense(tensor, "GLBuffer.copy_from", "tensor")
         packed = tensor.detach().contiguous()
         stream = _arrays.current_cuda_stream(self._index)
         lib = _calls.library()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pysaccade._native._arguments import number, shown, whole
+from pysaccade._native._arguments import number, require_dense, shown, whole
 from pysaccade.dumps._dump import Dump
 from pysaccade.emission._emission import Emission, Triple
 from pysaccade.picture._memory import UNCOVERED, Held
@@ -314,6 +314,7 @@ def _geometry(plan: Any) -> Array:
 
 def _numpy(array: Any) -> Array:
     if hasattr(array, "detach"):
+        require_dense(array, "paint", "a tensor")
         tensor = array.detach().cpu()
         return np.asarray((tensor.float() if _is_bfloat16(tensor) else tensor).numpy())
     return np.asarray(array)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pysaccade._native._held import HIGH
 from pysaccade._operators import _recording
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._gate import readable
@@ -48,7 +49,13 @@ class FieldWay:
     def pack(self, x: Tensor, mean: Tensor, tril: Tensor, weight: Tensor, most_q: float) -> bytes:
         """saccade_gaussians."""
         addresses = x.data_ptr(), mean.data_ptr(), tril.data_ptr(), weight.data_ptr()
-        if 0 not in addresses:
+        if min(addresses) >= HIGH or not (
+            x.storage_offset()
+            or mean.storage_offset()
+            or tril.storage_offset()
+            or weight.storage_offset()
+            or 0 in addresses
+        ):
             return _GAUSSIANS.pack(abi._GAUSSIANS.size, *addresses, most_q, self.rest)
         copies = [readable(each) for each in (x, mean, tril, weight)]
         packed = _Holding(
@@ -145,7 +152,7 @@ class FieldOfWay(torch.autograd.Function):
         needs = ctx.needs_input_grad
         if is_seen(gradient) or not all(map(torch.Tensor.is_contiguous, saved)):
             return (*_by_operator(gradient, saved, most_q, list(needs[:4])), None, None)
-        if not gradient.is_contiguous() or gradient.is_neg() or not gradient.data_ptr():
+        if not gradient.is_contiguous() or gradient.is_neg() or gradient.data_ptr() < HIGH:
             gradient = readable(gradient.contiguous())
         x = saved[0]
         found = [_empty_like(each) if want else None for each, want in zip(saved, needs, strict=False)]

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from pysaccade._native._held import FREED, HIGH
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
-from pysaccade._operators._gate import FREED, is_held, readable
+from pysaccade._operators._gate import is_held, readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._known import Known
 from pysaccade.tensors._storage import Layout, Storage, layout_of, pack_at
@@ -215,7 +216,7 @@ class WayPatches(torch.autograd.Function):
         if is_seen(gradient) or now != places or fixed:
             wanted = [wants_image, needs[1], needs[2], False]
             return (*_way_gradients(gradient, (image, flat, centers, lod), way, wanted), *_NO_GRADIENTS)
-        if gradient.stride() == way.stride and not gradient.is_neg() and gradient.data_ptr():
+        if gradient.stride() == way.stride and not gradient.is_neg() and gradient.data_ptr() >= HIGH:
             packed_gradient = pack_at(gradient.data_ptr(), way.out)
         else:
             gradient = readable(gradient.reshape(way.flat))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pysaccade._native._held import is_freed
 from pysaccade._operators import _checks
-from pysaccade._operators._gate import is_freed
 from pysaccade.tensors._storage import Layout
 
 Array = Any

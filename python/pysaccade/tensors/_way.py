@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pysaccade._native._held import is_freed
 from pysaccade._operators import _tensor_abi
-from pysaccade._operators._gate import is_freed
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._known import Known
 from pysaccade.tensors._storage import REST, Storage, layout_for, pack_at

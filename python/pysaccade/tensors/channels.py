@@ -167,6 +167,8 @@ class ChannelStack:
     def _point(self, fixation: Any) -> Tensor:
         """A fixation [2], of a batch [B, 2]."""
         who, like = "ChannelStack.look", self._fixations[0]
+        if _checks.is_tensor(fixation):
+            _checks.require_array(fixation, who, "fixation")
         try:
             point = torch.as_tensor(fixation).detach()
         except (TypeError, ValueError, RuntimeError):
@@ -190,6 +192,8 @@ class ChannelStack:
         if found is None:
             slots = [each.name for each in self.makers if isinstance(each, Slot)]
             raise ValueError(f"ChannelStack.set: no slot '{name}'; there are {', '.join(slots) or 'none'}")
+        if _checks.is_tensor(values):
+            _checks.require_array(values, "ChannelStack.set", name)
         base = self._base()
         many = len(found.names)
         values = torch.as_tensor(values, device=base.device).detach()
@@ -315,6 +319,7 @@ def _rows(embedding: Tensor) -> Tensor:
     """Embeddings [B, D, h, w] or [D, h, w] as [B * h * w, D]."""
     if not _checks.is_tensor(embedding) or embedding.ndim not in {3, 4} or embedding.numel() == 0:
         raise ValueError(f"pca: embedding is {_checks.shown(embedding)}; it must be [B, D, h, w] or [D, h, w]")
+    _checks.require_array(embedding, "pca", "embedding")
     return embedding.detach().float().movedim(-3, -1).reshape(-1, embedding.shape[-3])
 
 

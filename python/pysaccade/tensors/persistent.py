@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pysaccade._native._held import is_freed
 from pysaccade._operators import _checks, _tensor_abi
-from pysaccade._operators._gate import is_freed, readable
+from pysaccade._operators._gate import readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._storage import pack_at
 from pysaccade.tensors._way import model
@@ -163,6 +164,7 @@ class PersistentTexture(TexturePyramid):
         base = self._store.image
         if not _checks.is_tensor(frame):
             raise TypeError(f"{who}: frame takes a torch tensor, not {_checks.shown(frame)}")
+        _checks.require_array(frame, who, "frame")
         batched: Tensor = frame if frame.ndim == 4 or not self._batched else frame[None]
         if not self._batched:
             batched = frame[None]
@@ -186,6 +188,7 @@ class PersistentTexture(TexturePyramid):
             changed = torch.from_numpy(np.ascontiguousarray(changed)).to(self._store.image.device)
         if not _checks.is_tensor(changed) or changed.dtype not in {torch.bool, torch.uint8}:
             raise TypeError(f"{who}: changed takes a bool tensor or array, or a Damage, not {_checks.shown(changed)}")
+        _checks.require_array(changed, who, "changed")
         base = self._store.image
         if changed.device != base.device:
             raise ValueError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pysaccade._native._held import FREED
 from pysaccade._operators import _checks
-from pysaccade._operators._gate import FREED, readable
+from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import _address
 from pysaccade.tensors._known import Known, Table
 from pysaccade.tensors._pyramid_arguments import checked_levels, persistent_size

@@ -271,3 +271,87 @@ def test_level_of_an_image_changed_in_place_is_what_samples_read():
     (gradient,) = torch.autograd.grad(pyramid.level(1), x, push)
     (expected,) = torch.autograd.grad(F.avg_pool2d(x, 2), x, push)
     assert torch.equal(gradient, expected)
+
+
+def whole(values):
+    values = values.clone()
+    freed(values)
+    return values
+
+
+def at_an_offset(values):
+    both = torch.stack([values, values])
+    view = both[1]
+    freed(both)
+    return view
+
+
+def with_gaps(values):
+    both = torch.stack([values, values], -1)
+    view = both[..., 1]
+    freed(both)
+    return view
+
+
+def channels_of(frame):
+    stack = sc.channels.ChannelStack((16, 16), ["rgb", sc.channels.slot("x", 1)], frame_dtype=torch.float32)
+    stack.update(frame)
+    return stack
+
+
+def texture_of(frame):
+    texture = sc.TexturePyramid.create_persistent((16, 16), dtype=torch.float32)
+    texture.update(frame)
+    return texture
+
+
+PICTURE, PLAN = image(1, 3, 16, 16), (uniform(1, 4, 2), uniform(1, 4))
+FIELD = (uniform(5, 2), uniform(4, 2), torch.eye(2).repeat(4, 1, 1), uniform(4, 1))
+BATCHED = tuple(each[None] for each in FIELD)
+MASK = torch.ones(16, 16, dtype=torch.bool)
+CALLS = {
+    "gaussian_field": (sc.gaussian_field, FIELD),
+    "gaussian_field_of_batches": (sc.gaussian_field, (BATCHED[0].repeat(2, 1, 1), *BATCHED[1:])),
+    "gaussian_field_of_halves": (sc.gaussian_field, tuple(each.half() for each in FIELD)),
+    "gaussian_field_of_one_channel": (sc.gaussian_field, (*FIELD[:3], uniform(4))),
+    "mahalanobis": (sc.mahalanobis, FIELD[:3]),
+    "mahalanobis_of_batches": (sc.mahalanobis, (BATCHED[0].repeat(2, 1, 1), *BATCHED[1:3])),
+    "generate_mipmaps": (lambda x: sc.generate_mipmaps(x, 3), (PICTURE,)),
+    "pyramid": (sc.TexturePyramid, (PICTURE,)),
+    "levels": (lambda x, y: sc.sample([x, y], *PLAN), (PICTURE, image(1, 3, 8, 8))),
+    "sample": (lambda uv, lod: sc.TexturePyramid(PICTURE).sample(uv, lod), PLAN),
+    "sample_patches": (lambda uv, lod: sc.TexturePyramid(PICTURE).sample_patches(sc.PatchPlan(uv, lod)), PLAN),
+    "sample_anisotropic": (
+        lambda uv, lod, to: sc.TexturePyramid(PICTURE).sample_anisotropic(sc.PatchPlan(uv, lod), to),
+        (*PLAN, uniform(1, 4, 2)),
+    ),
+    "sample_foveated": (lambda uv: sc.TexturePyramid(PICTURE).sample_foveated(uv, patch_size=4), (uniform(1, 2),)),
+    "lattice": (sc.Lattice("nested", size=(64, 64)).plan, (uniform(3, 2),)),
+    "update": (lambda x: texture_of(PICTURE[0]).update(x), (PICTURE[0],)),
+    "first_update": (texture_of, (PICTURE[0],)),
+    "update_partial": (lambda x, mask: texture_of(PICTURE[0]).update_partial(x, mask), (PICTURE[0], MASK)),
+    "update_mipmaps_incremental": (lambda mask: texture_of(PICTURE[0]).update_mipmaps_incremental(mask), (MASK,)),
+    "channels_update": (lambda x: channels_of(PICTURE[0]).update(x), (PICTURE[0],)),
+    "channels_look": (lambda uv: channels_of(PICTURE[0]).look(uv), (uniform(2),)),
+    "channels_set": (lambda x: channels_of(PICTURE[0]).set("x", x), (uniform(8, 8),)),
+    "pca": (lambda x: sc.channels.pca(x, 2), (uniform(1, 4, 8, 8),)),
+    "stream_frames": (lambda x: sc.Stream([x], device="cpu"), ((PICTURE[0] * 255).byte(),)),
+    "paint": (
+        lambda patches, geometry: sc.paint(patches, geometry, size=(16, 16)),
+        (torch.zeros(4, 3, 4, 4, dtype=torch.uint8), torch.full((4, 4), 0.5)),
+    ),
+}
+
+
+@pytest.mark.parametrize("lose", [whole, at_an_offset, with_gaps])
+@pytest.mark.parametrize("name", CALLS)
+def test_argument_whose_memory_was_freed_is_refused_by_name(name, lose):
+    call, arguments = CALLS[name]
+    for warm in range(3):
+        for index in range(len(arguments)):
+            given = [each.clone() for each in arguments]
+            given[index] = lose(given[index])
+            with pytest.raises(ValueError, match="was freed"):
+                call(*given)
+        for _ in range(warm):
+            call(*arguments)
