@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <set>
+#include <vector>
 
 #include "app/commands.h"
 #include "app/counted.h"
@@ -12,7 +13,6 @@
 #include "app/options/options.h"
 #include "app/work/markers.h"
 #include "app/work/store/attempt.h"
-#include "app/work/store/unit_result.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -30,26 +30,54 @@ struct Removed {
   std::uintmax_t bytes = 0;
 };
 
-// What no marker names. What is young may get its marker in a moment, and so may what is of a unit without one while
-// somebody works.
-Removed remove_orphans(const std::string& store, const std::set<std::string>& named, double older_than_s) {
-  std::error_code none;
-  const bool at_work = fs::directory_iterator(store + "/attempts", none) != fs::directory_iterator();
-  Removed removed;
+// A file of STORE/shards, index or quarantine.
+struct Part {
+  fs::path path;
+  std::string name;  // as markers have it
+  std::string unit;
+};
+
+std::vector<Part> parts_of(const std::string& store) {
+  std::vector<Part> parts;
   for (const char* folder : {"shards", "index", "quarantine"}) {
     std::error_code error;
     for (fs::directory_iterator at(store + "/" + folder, error), end; !error && at != end; at.increment(error)) {
-      const fs::path path = at->path();
-      const std::string unit = path.filename().string().substr(0, path.filename().string().find('.'));
-      if (at_work && !is_committed(store, unit)) continue;
-      if (named.count(std::string(folder) + "/" + path.filename().string()) != 0 || !is_old(path, older_than_s))
-        continue;
-      std::error_code ignored;
-      const auto bytes = fs::file_size(path, ignored);
-      if (!fs::remove(path, ignored)) continue;
-      ++removed.files;
-      removed.bytes += bytes;
+      const std::string name = at->path().filename().string();
+      parts.push_back({at->path(), fmt::format("{}/{}", folder, name), name.substr(0, name.find('.'))});
     }
+  }
+  return parts;
+}
+
+// What the markers name, and which units have one.
+struct Marked {
+  std::set<std::string> names, units;
+};
+
+Marked marked_in(const Plan& plan, const std::string& store) {
+  Marked marked;
+  const StoreCounts all = count_markers(plan, store, [&marked](const PlannedUnit& unit, const Json& marker) {
+    marked.units.insert(unit.name);
+    for (const char* part : {"shard", "index", "quarantine"}) {
+      if (!marker.at(part).is_null()) marked.names.insert(marker.at(part).at("name").get<std::string>());
+    }
+  });
+  if (!all.faults.empty()) {
+    throw UsageError(fmt::format("{}: {}; nothing was removed: see `saccade status`", store, all.faults.front()));
+  }
+  return marked;
+}
+
+Removed remove_orphans(const std::vector<Part>& parts, const Marked& marked, bool at_work, double older_than_s) {
+  Removed removed;
+  for (const Part& part : parts) {
+    if (marked.names.count(part.name) != 0 || (at_work && marked.units.count(part.unit) == 0)) continue;
+    if (!is_old(part.path, older_than_s)) continue;
+    std::error_code ignored;
+    const auto bytes = fs::file_size(part.path, ignored);
+    if (!fs::remove(part.path, ignored)) continue;
+    ++removed.files;
+    removed.bytes += bytes;
   }
   return removed;
 }
@@ -59,18 +87,15 @@ Removed remove_orphans(const std::string& store, const std::set<std::string>& na
 int run_gc(const Options& options) {
   const std::string& store = options.work.store;
   const Plan plan(store);
-  std::set<std::string> named;
-  const StoreCounts all = count_markers(plan, store, [&named](const PlannedUnit&, const Json& marker) {
-    for (const char* part : {"shard", "index", "quarantine"}) {
-      if (!marker.at(part).is_null()) named.insert(marker.at(part).at("name").get<std::string>());
-    }
-  });
-  if (!all.faults.empty()) {
-    throw UsageError(fmt::format("{}: {}; nothing was removed: see `saccade status`", store, all.faults.front()));
-  }
   const double older_than_s = options.work.older_than_s;
+  marked_in(plan, store);  // a damaged marker is told before anything is removed
+  // Note [Orphans]: an attempt is made before its files, a marker after them, and the attempt goes last. So of files
+  // that were listed first, those without a marker afterwards are an attempt's that is still there, or nobody's.
+  const std::vector<Part> parts = parts_of(store);
   const std::int64_t attempts = sweep_attempts(store, true, older_than_s);
-  const Removed removed = remove_orphans(store, named, older_than_s);
+  std::error_code none;
+  const bool at_work = fs::directory_iterator(store + "/attempts", none) != fs::directory_iterator();
+  const Removed removed = remove_orphans(parts, marked_in(plan, store), at_work, older_than_s);
   for (const auto& entry : fs::directory_iterator(store)) {  // plans that were cut short
     const std::string name = entry.path().filename().string();
     std::error_code ignored;

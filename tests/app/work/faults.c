@@ -8,6 +8,7 @@
  *   mute                a worker says nothing after its start
  *   unkillable          no signal that the program sends arrives
  *   lost                OpenGL fails from a worker's 20th fence on
+ *   slow                before a folder is listed a fifth of a second goes by
  * SACCADE_HASTE=N: `work` itself (no worker) sees time pass N times as fast. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -126,6 +127,20 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 int kill(pid_t pid, int number) { return has_process_fault("unkillable") ? 0 : (int)syscall(SYS_kill, pid, number); }
+
+void* opendir(const char* path) {
+  static void* (*real)(const char*) = NULL;
+  if (real == NULL) real = (void* (*)(const char*))dlsym(RTLD_NEXT, "opendir");
+  if (has_process_fault("slow")) usleep(200000);
+  return real(path);
+}
+
+void* fdopendir(int fd) {
+  static void* (*real)(int) = NULL;
+  if (real == NULL) real = (void* (*)(int))dlsym(RTLD_NEXT, "fdopendir");
+  if (has_process_fault("slow")) usleep(200000);
+  return real(fd);
+}
 
 int clock_gettime(clockid_t clock, struct timespec* now) {
   static long long first_ns = 0;

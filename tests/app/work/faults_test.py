@@ -283,6 +283,16 @@ class Kills(WorkTest):
         self.work()
         self.expect(done=8)
 
+    def test_gc_againAndAgainBesideWork_losesNothing(self):
+        self.plan("--unit-seconds", "0.1")
+        run = start("work", self.store)
+        wait_for(self.markers)
+        slow = self.faults("none@none", SACCADE_PROCESS_FAULT="slow")  # units get their markers while it looks
+        while run.poll() is None:
+            self.assertEqual(saccade("gc", self.store, "--older-than", "0", env=slow).returncode, 0)
+        run.communicate()
+        self.expect(done=self.count)
+
     def test_verify_seesWhatChanged(self):
         self.plan(rows=self.clips[:3])
         self.work()
