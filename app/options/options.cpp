@@ -254,6 +254,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
     check_inputs(options);
   });
   prepare_cuda(options);
+  if (command.command == Command::kPlan) return options;  // for machines elsewhere, whatever this one has
   with_dashes([&] { resolve(options, use_of(command.command)); });
   return options;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "pipeline/secrets.h"
 
@@ -32,6 +33,14 @@ bool is_io(const std::string& what, std::string_view input) {
   const std::string text = without_name(what, input);
   return std::any_of(kWords.begin(), kWords.end(),
                      [&text](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+bool lacks_hwdec(const Fault& fault) {
+  if (fault.kind != ErrorKind::kUnavailable || fault.hint != Hint::kCpuDecoding) return false;
+  std::string what = fault.what;
+  std::transform(what.begin(), what.end(), what.begin(),
+                 [](unsigned char letter) { return letter == '_' ? ' ' : static_cast<char>(std::tolower(letter)); });
+  return what.find("out of memory") == std::string::npos && what.find("cannot allocate memory") == std::string::npos;
 }
 
 const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze) {

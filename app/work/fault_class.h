@@ -12,6 +12,13 @@ namespace saccade {
 // which `what` may hold, says nothing.
 bool is_io(const std::string& what, std::string_view input);
 
+// The class of a video that the device can't decode, where it must.
+inline constexpr const char* kHwdecUnsupported = "hwdec_unsupported";
+
+// Whether it is told of one video that no device decodes it. Where the device itself works it is the video's fault; for
+// want of its memory it is not.
+bool lacks_hwdec(const Fault& fault);
+
 // "io", "input" or "options": where no video takes them, the options are wrong and no video is. `gaze`: the file that
 // the fixations are read from; empty: none.
 const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze);

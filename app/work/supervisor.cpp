@@ -12,6 +12,7 @@
 #include "app/dump/dump_task.h"
 #include "app/exit_code.h"
 #include "app/options/hint_flags.h"
+#include "app/work/fault_class.h"
 #include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
 #include "pipeline/secrets.h"
@@ -217,7 +218,7 @@ void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
     finish(item, std::nullopt);
   } else if (event.at("class") == "io") {
     try_again(item, event);
-  } else if (event.at("class") == "options") {
+  } else if (event.at("class") == "options" || event.at("class") == kHwdecUnsupported) {
     refuse(item, event);
   } else {
     crashes_ = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/exit_code.h"
+#include "app/work/fault_class.h"
 #include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
 
@@ -23,8 +24,9 @@ constexpr int kMostTried = kMostRefused + 20;  // before the options are wrong
 // when these refuse, too, the work stops, before anything was given up.
 void Supervisor::refuse(Item& item, const Json& event) {
   crashes_ = 0;
+  const char* kind = event.at("class") == kHwdecUnsupported ? kHwdecUnsupported : "input";
   item.suspicion =
-      GivenUp{"input", with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt, item.attempts};
+      GivenUp{kind, with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt, item.attempts};
   if (options_suit_) return finish(item, std::move(item.suspicion));
   refused_.push_back(&item);
 }

@@ -4,7 +4,8 @@
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
 //        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
-//        class "options": a video doesn't take the plan's options; `work` finds out whose fault it is
+//        class "options": a video doesn't take the plan's options; `work` finds out whose fault it is. So with
+//        "hwdec_unsupported": the device works, and does not decode it
 //        {"event": "fatal", "exit", "line"}  this process can do nothing more
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #include "app/work/plan/plan.h"
 #include "gpu/device_error.h"
 #include "pipeline/error.h"
+#include "pipeline/options/resolve.h"
 
 namespace saccade {
 namespace {
@@ -109,6 +111,8 @@ struct Running {
 
 Json event_of(const Running& running, const Fault& fault) {
   const PipelineConfig& pipeline = running.options->pipeline;
+  if (lacks_hwdec(fault) && why_no_decoder(*running.options).empty())
+    return failed(running.key, kHwdecUnsupported, error_text(fault), exit_code(fault.kind));
   if (concerns_all(fault, pipeline.backend)) return fatal(fault);
   const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
   const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "pipeline/backend/backend.h"
 #include "pipeline/options/option_error.h"
 #include "pipeline/options/values.h"
@@ -100,6 +102,41 @@ void resolve(StreamOptions& options, StreamUse use) {
   if (use != StreamUse::kInspect) read_masks(options.pipeline.scanpath.ignore);
   settle_backend(options, use);
   settle_decoder(options);
+}
+
+void check_files(const StreamOptions& options) {
+  constexpr int kAnyFrame_px = 1 << 16;  // what is wrong on it is wrong on every frame
+  IgnoreRegions ignore = options.pipeline.scanpath.ignore;
+  read_masks(ignore);
+  ScanpathConfig scanpath = options.pipeline.scanpath;
+  if (scanpath.policy != FixationPolicy::kFile || scanpath.recorded) return;
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(scanpath.argument, ignored);
+  if (std::filesystem::exists(status) && !is_regular_file(status) && !is_directory(status)) {
+    throw InputError(fmt::format("{}: can be read once, and is wanted for each input; give a file", scanpath.argument));
+  }
+  scanpath.ignore = {};
+  static_cast<void>(make_scanpath(scanpath, FrameGeometry{kAnyFrame_px, kAnyFrame_px}));
+}
+
+void name_files_wholly(StreamOptions& options) {
+  const auto whole = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  ScanpathConfig& scanpath = options.pipeline.scanpath;
+  if (scanpath.policy == FixationPolicy::kFile && !scanpath.recorded) scanpath.argument = whole(scanpath.argument);
+  for (std::string& file : scanpath.ignore.mask_files) file = whole(file);
+  if (scanpath.ignore.mask_files.empty()) return;
+  IgnoreRegions told = scanpath.ignore;
+  told.masks.clear();
+  const std::string text = print_ignore(told);
+  if (parse_ignore(text) != told) {
+    throw OptionError::naming("ignore", "the whole path of a mask holds a ';' or a line end; move it elsewhere", text);
+  }
+}
+
+std::string why_no_decoder(const StreamOptions& options) {
+  return options.source.hwdec == HwDecode::kNo ? "" : why_no_decoding(options.source.hwdec, options.source.device);
 }
 
 SessionConfig session_config(const StreamOptions& options, const std::string& uri) {

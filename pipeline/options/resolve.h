@@ -22,6 +22,16 @@ void check_options(StreamOptions& options);
 // a decoder that was asked for and can't be used here. Any thread; may probe devices.
 void resolve(StreamOptions& options, StreamUse use = StreamUse::kRun);
 
+// Reads the files that options name beside the input: fixations, masks. Throws what opening an input would throw.
+void check_files(const StreamOptions& options);
+
+// The same files by their whole paths, for who opens them elsewhere. Throws OptionError where an option can't hold such
+// a path.
+void name_files_wholly(StreamOptions& options);
+
+// Asks the device once more why what decodes can't be used; empty: it can, or none is to be used. After resolve().
+std::string why_no_decoder(const StreamOptions& options);
+
 // What one input is run with; after resolve().
 SessionConfig session_config(const StreamOptions& options, const std::string& uri);
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "pipeline/source/decode/check_names.h"
 #include "pipeline/source/frame/frame_source.h"
 
 namespace saccade {

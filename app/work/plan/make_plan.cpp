@@ -16,6 +16,7 @@
 #include "app/work/plan/plan_facts.h"
 #include "app/work/plan/plan_writer.h"
 #include "pipeline/error.h"
+#include "pipeline/options/resolve.h"
 #include "pipeline/source/open.h"
 
 namespace saccade {
@@ -238,6 +239,8 @@ PlanOutcome make_plan(const Options& options, const std::string& store) {
   Json facts = plan_facts(options, manifest);
   if (Plan::exists(store)) return {same_plan(store, facts), false};
   refuse_other_folder(store);
+  check_names(options.source);
+  check_files(options);
   Planner planner(options, manifest);
   planner.read();
   PlanWriter writer(store, options.plan.unit_s, options.plan.unit_bytes, patch_bytes_per_s(options));

@@ -13,6 +13,8 @@ namespace {
 
 // The options with nothing left to chance: what a worker elsewhere must not choose by itself.
 OptionTexts pinned(const Options& options) {
+  StreamOptions elsewhere = options;
+  name_files_wholly(elsewhere);
   Options resolved = options;
   const bool named = options.backend != kAutoBackend;
   if (!named) resolve(resolved, StreamUse::kRun);
@@ -23,6 +25,9 @@ OptionTexts pinned(const Options& options) {
   for (auto [key, text] : options.in_force) {
     if (key == "backend") text = backend;
     if (key == "hwdec" && text == "auto") text = name(decoder);
+    const StreamOption* row = find_stream_option(key);
+    if (row != nullptr && row->binding.print(elsewhere) != row->binding.print(options))
+      text = *row->binding.print(elsewhere);
     texts.emplace_back(key, text);
   }
   return texts;

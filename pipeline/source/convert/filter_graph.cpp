@@ -64,8 +64,9 @@ struct InOutDeleter {
 };
 using FilterInOutPtr = std::unique_ptr<AVFilterInOut, InOutDeleter>;
 
-[[noreturn]] void refuse(const std::string& filters, const ErrorCapture& log, int code) {
-  throw UsageError(fmt::format("filters '{}': {}", filters, log.first().empty() ? av_error_text(code) : log.first()));
+[[noreturn]] void refuse(const std::string& filters, const ErrorCapture& log, int code, Hint hint = Hint::kNone) {
+  throw UsageError(fmt::format("filters '{}': {}", filters, log.first().empty() ? av_error_text(code) : log.first()),
+                   hint);
 }
 
 FilterInOutPtr make_end(const char* name, AVFilterContext* filter) {
@@ -78,9 +79,41 @@ FilterInOutPtr make_end(const char* name, AVFilterContext* filter) {
   return end;
 }
 
+struct Ends {
+  AVFilterContext* source = nullptr;
+  AVFilterContext* sink = nullptr;
+};
+
+// The chain between a source of such frames and a sink. FFmpeg's error code.
+int parse_between(AVFilterGraph& graph, const std::string& filters, const std::string& frames, Ends& ends) {
+  const FilterLibrary& library = avfilter();
+  int code = library.create_filter(&ends.source, library.get_by_name("buffer"), "in", frames.c_str(), nullptr, &graph);
+  if (code >= 0) {
+    code = library.create_filter(&ends.sink, library.get_by_name("buffersink"), "out", nullptr, nullptr, &graph);
+  }
+  if (code < 0) return code;
+  AVFilterInOut* outputs = make_end("in", ends.source).release();  // what the chain reads from, and writes to
+  AVFilterInOut* inputs = make_end("out", ends.sink).release();
+  code = library.parse_ptr(&graph, filters.c_str(), &inputs, &outputs, nullptr);
+  const FilterInOutPtr left_inputs(inputs);
+  const FilterInOutPtr left_outputs(outputs);
+  return code;
+}
+
 }  // namespace
 
 void FilterGraphDeleter::operator()(AVFilterGraph* graph) const noexcept { avfilter().graph_free(&graph); }
+
+// Files and devices that a filter opens by itself may be there where it is used.
+void check_filters(const std::string& filters) {
+  const FilterGraphPtr graph(avfilter().graph_alloc());
+  if (!graph) throw std::bad_alloc();
+  const ErrorCapture log;
+  Ends ends;
+  const int code = parse_between(*graph, filters, "video_size=64x64:pix_fmt=yuv420p:time_base=1/1000000000", ends);
+  if (code != AVERROR_FILTER_NOT_FOUND && code != AVERROR_OPTION_NOT_FOUND && code != AVERROR(EINVAL)) return;
+  refuse(filters, log, code, Hint::kCheckFilters);
+}
 
 bool have_filter(const char* name) { return avfilter().get_by_name(name) != nullptr; }
 
@@ -113,19 +146,11 @@ FilterGraph::FilterGraph(const std::string& filters, const AVFrame& like, AVRati
     arguments += fmt::format(":frame_rate={}/{}", frame_rate.num, frame_rate.den);
   }
   arguments += buffer_source_color(like);
-  const FilterLibrary& library = avfilter();
-  int code =
-      library.create_filter(&source_, library.get_by_name("buffer"), "in", arguments.c_str(), nullptr, graph_.get());
-  if (code >= 0) {
-    code = library.create_filter(&sink_, library.get_by_name("buffersink"), "out", nullptr, nullptr, graph_.get());
-  }
-  if (code < 0) refuse(filters, log, code);
-  AVFilterInOut* outputs = make_end("in", source_).release();  // what the chain reads from, and writes to
-  AVFilterInOut* inputs = make_end("out", sink_).release();
-  code = library.parse_ptr(graph_.get(), filters.c_str(), &inputs, &outputs, nullptr);
-  const FilterInOutPtr left_inputs(inputs);
-  const FilterInOutPtr left_outputs(outputs);
-  if (code >= 0) code = library.config(graph_.get(), nullptr);
+  Ends ends;
+  int code = parse_between(*graph_, filters, arguments, ends);
+  source_ = ends.source;
+  sink_ = ends.sink;
+  if (code >= 0) code = avfilter().config(graph_.get(), nullptr);
   if (code < 0) refuse(filters, log, code);
 }
 

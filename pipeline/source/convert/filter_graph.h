@@ -36,6 +36,8 @@ class FilterGraph {
   AVFilterContext* sink_ = nullptr;
 };
 
+// Throws the UsageError of FilterGraph where a filter or one of its options does not exist, or the chain is no chain.
+void check_filters(const std::string& filters);
 bool have_filter(const char* name);
 unsigned filter_library_version();                                  // as avfilter_version
 std::vector<std::string> filter_names(const std::string& filters);  // of a chain; none where it can't be parsed

@@ -39,7 +39,7 @@ class Patches:
     | geometry, positions | [N, 4] f32: u, v, lod, coverage; t, h, w, level |
     | changed | [N] bool |
     | key, emission, frame, pts_seconds | whose, and which |
-    | status | "done", "damaged", or what a video was given up for: "input", "io", "timeout", "crash", "unexpected" |
+    | status | "done", "damaged", or the class for which a video was given up: "input", "io" ... (docs/SCALE.md) |
     | error | what is wrong, else "" |
 
     A video that was given up is one row without patches (N = 0). Decoding runs in processes of its own, with the

@@ -114,6 +114,20 @@ class WithDevice(ClipTest):
             out = self.folder / "required" / path.name
             self.assertEqual((load_json(out, "manifest")["frames"], load_json(out, "meta")["hwdec"]), (90, "cuda"))
 
+    def test_a_video_that_it_does_not_decode_is_given_up_alone(self):
+        """Among many, where the GPU is required; where it decodes none of them, the work stops."""
+        lossless = self.folder / "lossless.mkv"
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=128x96:d=1", "-c:v", "ffv1", lossless)
+        for name, paths, code, counts in (("some", [lossless, *self.clips[:2]], 3, (2, 1, 0)), ("none", [lossless], 2, (0, 0, 1))):
+            listed, store = self.folder / f"{name}.txt", self.folder / f"{name}-store"
+            listed.write_text("".join(f"{path}\n" for path in paths))
+            saccade("plan", listed, "-o", store, "--backend", "cuda", "--require-hwdec", "--frames", "30")
+            done = saccade("work", store, text=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            status = json.loads(saccade("status", store, "--json").stdout)
+            self.assertEqual((status["done"], status["quarantined"], status["pending"]), counts)
+            self.assertEqual(status["classes"], {"hwdec_unsupported": 1} if code == 3 else {})
+
     def test_no_memory_left(self):
         """A device that others have filled: exit 69, naming the call; nothing half made."""
         code = ("import torch, sys\nheld = []\n"

@@ -4,11 +4,12 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
 import pathlib
 import subprocess
 import unittest
 
-from work_support import WorkTest, saccade
+from work_support import WorkTest, ffmpeg, saccade
 
 
 class Plans(WorkTest):
@@ -173,6 +174,44 @@ class Plans(WorkTest):
         for option in ("--start", "--duration", "--stream"):
             message = self.make("o.txt", "/a.mp4\n", option, "1", code=2)
             self.assertIn(f"{option}: not an option of 'plan'", message)
+
+    def test_whatNoVideoCanTake_isRefusedAsByDump(self):
+        unread = self.folder / "unread.csv"
+        unread.write_text("0,0.5,0.5\n1,nothing,0.5\n")
+        for options in (["--vf", "nosuch"], ["--vf", "hflip,nosuch=3"], ["--vf", "scale=foo=1"], ["--vf", "hflip,,vflip"],
+                        ["--vf", "hflip;vflip"], ["--input-format", "nosuch"], ["--pixel-format", "nosuch"], ["--input-size", "64by64"],
+                        ["--fixation", "file:/no/such.csv"], ["--fixation", "file:no-such.csv"], ["--fixation", f"file:{self.folder}"],
+                        ["--fixation", f"file:{unread}"], ["--ignore", "/no/mask.png"], ["--ignore", f"0,0,4,4;{unread}"]):
+            with self.subTest(options=options):
+                dump = saccade("dump", self.clip, "-o", self.folder / "never", "--backend", "cpu", *options, cwd=self.folder)
+                self.assertNotEqual(dump.returncode, 0)
+                of_all = dump.stderr.decode().replace(f"{self.clip}: ", "")
+                self.assertEqual(self.make("r.txt", f"{self.clip}\n", *options, code=dump.returncode), of_all)
+                self.assertFalse(self.store.exists())
+                path = self.folder / "r.txt"
+                done = saccade("dump", "--manifest", path, "-o", self.store, "--backend", "cpu", *options, cwd=self.folder)
+                self.assertEqual((done.returncode, done.stderr.decode()), (dump.returncode, of_all))
+
+    def test_filesThatCanBeReadOnce_areRefused(self):
+        os.mkfifo(self.folder / "gaze")
+        self.assertIn("can be read once", self.make("f.txt", f"{self.clip}\n", "--fixation", "file:gaze", code=65))
+
+    def test_filtersThatNeedMoreThanNames_areLeftToWork(self):
+        self.make("m.txt", f"{self.clip}\n", "--vf", "lut3d=file=/there/alone.cube,crop=4000:4000")
+
+    def test_relativeFilesOfOptions_areFoundFromElsewhere(self):
+        (self.folder / "g.csv").write_text("0,0.25,0.75\n0.5,0.75,0.25\n")
+        ffmpeg("-f", "lavfi", "-i", "color=black:s=32x32,drawbox=w=8:h=8:c=white:t=fill", "-frames:v", "1", self.folder / "m.png")
+        for name, relative, absolute in (
+                ("fixation", "file:g.csv", f"file:{self.folder}/g.csv"), ("fixation", "file:./c/../g.csv", f"file:{self.folder}/g.csv"),
+                ("ignore", "0,0,0.1,0.1;m.png", f"0,0,0.1,0.1;{self.folder}/m.png"), ("ignore", "0,0,0.1,0.1", "0,0,0.1,0.1")):
+            with self.subTest(option=relative):
+                self.store = self.folder / f"elsewhere{relative.replace('/', '-')}"
+                self.make("e.txt", f"{self.clip}\n", f"--{name}", relative)
+                self.assertEqual(self.facts()["options"][name], absolute)
+                self.make("e.txt", f"{self.clip}\n", f"--{name}", absolute)  # is the same plan
+                self.assertEqual(saccade("work", self.store, cwd="/").returncode, 0)
+                self.expect(done=1)
 
     def test_folderOfOtherThings_isLeftAlone(self):
         self.store.mkdir()

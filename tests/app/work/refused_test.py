@@ -1,5 +1,6 @@
 """Options that videos refuse when they are opened: the plan's fault where all do, a video's own where it is alone."""
 import json
+import os
 import shutil
 import unittest
 
@@ -33,21 +34,23 @@ class Refused(WorkTest):
         return error
 
     def test_optionsThatNoVideoTakes_stopTheWork(self):
+        self.gone = self.folder / "gone"  # files that are there when it is planned
         for i, (options, says) in enumerate((
-                (["--vf", "nosuch"], "No such filter"),
                 (["--vf", "crop=4000:4000"], "--vf"),
                 (["--vf", "select=0"], "let no frame through"),
                 (["--input-size", "64x64"], "says its size itself"),
-                (["--input-format", "nosuch"], "--input-format 'nosuch'"),
-                (["--pixel-format", "nosuch"], "--pixel-format 'nosuch'"),
-                (["--fixation", "file:/no/such/gaze.csv"], "cannot read the scanpath"),
-                (["--ignore", "/no/such/mask.png"], "mask.png"),
+                (["--fixation", f"file:{self.gone}.csv"], "cannot read the scanpath"),
+                (["--ignore", f"{self.gone}.png"], "gone.png"),
                 (["--ignore", "1000,1000,5,5"], "outside the frame"),
                 (["--lattice", "uniform", "--lod", "9"], "raise --levels"),
                 (["--tokens", "1"], "tokens 1"))):
             with self.subTest(options=options):
                 store = self.folder / f"wrong{i}"
+                self.gone.with_suffix(".csv").write_text("0,0.5,0.5\n")
+                ffmpeg("-i", self.clip, "-frames:v", "1", self.gone.with_suffix(".png"))
                 self.plan(*options, rows=self.clips[:3], store=store)
+                for ending in (".csv", ".png"):
+                    self.gone.with_suffix(ending).unlink()
                 self.refused(store=store, says=says)
                 self.expect(store, pending=3)
 
@@ -118,9 +121,37 @@ class Refused(WorkTest):
         self.assertEqual(marker["classes"], {"input": 1})
 
     def test_dumpOfAManifest_stopsLikewise(self):
-        done = saccade("dump", "--manifest", self.manifest(self.clips), "-o", self.store, "--backend", "cpu", "--vf", "nosuch")
+        done = saccade("dump", "--manifest", self.manifest(self.clips), "-o", self.store, "--backend", "cpu", "--vf", "crop=4000:4000")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn(b"No such filter", done.stderr)
+        self.assertIn(b"Invalid too big", done.stderr)
+        self.expect(pending=4)
+
+    def undecodable(self, *names):
+        """Videos that no device decodes, though it works: as a worker says it that has one."""
+        return self.faults(",".join(f"nohwdec@{name}" for name in names))
+
+    def test_videosThatTheGpuDoesNotDecode_areGivenUpAlone(self):
+        self.plan()
+        self.work("--jobs", "1", code=3, env=self.undecodable("v00.mp4", "v02.mp4"))
+        self.expect(done=2, quarantined=2)
+        self.assertEqual(self.status()["classes"], {"hwdec_unsupported": 2})
+        for row in self.lines("quarantine").values():
+            self.assertEqual((row["class"], row["exit"], row["attempts"]), ("hwdec_unsupported", 65, 1))
+        again = self.folder / "again-hwdec"
+        done = saccade("retry", self.store, "-o", again, "--class", "hwdec_unsupported")
+        self.assertIn(b"2 items", done.stdout)
+
+    def test_noVideoThatTheGpuDecodes_stopsBeforeAnyIsGivenUp(self):
+        self.plan()
+        error = self.work(code=2, env=self.undecodable("v0"))
+        self.assertIn("no video takes the plan's options, 4 tried", error)
+        self.expect(pending=4)
+
+    def test_noDeviceAtAll_stopsWith69(self):
+        self.plan("--hwdec", "cuda", "--require-hwdec")  # which needs no device
+        done = saccade("work", self.store, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(done.returncode, 69, done.stderr)
+        self.assertIn(b"--require-hwdec", done.stderr)
         self.expect(pending=4)
 
 

@@ -434,6 +434,8 @@ def test_one_input_in_a_bucket_among_others_is_fetched(job: Job, tmp_path: Path)
         (["work", "{store}", "--shard", "x"], 2, "write I/N"),
         (["plan", "nothing.parquet", "-o", "s3://videos/x"], 2, "nothing.parquet: no such file"),
         (["plan", "s3://videos/nothing.jsonl", "-o", "s3://videos/x"], 2, "no such file"),
+        (["plan", "{list}", "-o", "s3://videos/x", "--vf", "nosuch"], 2, "No such filter: 'nosuch'"),
+        (["plan", "{list}", "-o", "s3://videos/x", "--fixation", "file:x.csv"], 65, "x.csv: cannot read the scanpath"),
         (["plan", "{bytes}", "-o", "s3://videos/x"], 2, "column picture holds bytes"),
         (["plan", "{nouri}", "-o", "s3://videos/x"], 2, "no column uri"),
         (["verify", "{store}", "--foo"], 2, "--foo: unknown option"),
@@ -444,7 +446,13 @@ def test_one_input_in_a_bucket_among_others_is_fetched(job: Job, tmp_path: Path)
 def test_wrong_commands_are_one_clear_line(job: Job, tmp_path: Path, arguments: list[str], code: int, says: str):
     pq.write_table(pa.table({"uri": ["a"], "picture": [b"x"]}), tmp_path / "bytes.parquet")
     pq.write_table(pa.table({"url": ["a"]}), tmp_path / "nouri.parquet")
-    names = {"store": job.plan("wrong"), "bytes": tmp_path / "bytes.parquet", "nouri": tmp_path / "nouri.parquet"}
+    (tmp_path / "list.txt").write_text("/a.mp4\n")
+    names = {
+        "store": job.plan("wrong"),
+        "list": tmp_path / "list.txt",
+        "bytes": tmp_path / "bytes.parquet",
+        "nouri": tmp_path / "nouri.parquet",
+    }
     done = work(*(argument.format(**names) for argument in arguments), expect=[code])
     assert len(done.stderr.splitlines()) == 1
     assert says in done.stderr
