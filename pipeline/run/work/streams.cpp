@@ -46,12 +46,12 @@ Streams::Streams(const StreamsConfig& config) : config_(config), free_slots_(std
 Streams::~Streams() = default;
 
 void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
-  std::vector<std::thread> openers, launchers, closers;
+  std::vector<std::thread> openers, launchers, others;
   for (int i = 0; i < std::clamp(config_.openers, 1, config_.slots); ++i)
     openers.emplace_back([this, &next] { open_all(next); });
   for (auto& launcher : launchers_) launchers.emplace_back([this, at = launcher.get()] { launch(*at); });
-  for (int i = 0; i < config_.closers; ++i) closers.emplace_back([this] { close_all(); });
-  closers.emplace_back([this] { open_again(); });
+  for (int i = 0; i < config_.closers; ++i) others.emplace_back([this] { close_all(); });
+  others.emplace_back([this] { open_again(); });
   for (std::thread& thread : openers) thread.join();
   for (auto& launcher : launchers_) {
     {
@@ -66,7 +66,7 @@ void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
     all_launched_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : closers) thread.join();
+  for (std::thread& thread : others) thread.join();
 }
 
 Streams::Launcher& Streams::claim_slot() {

@@ -15,7 +15,7 @@ from pysaccade._native._errors import UnavailableError
 from pysaccade._native._library import program
 from pysaccade.dumps._program import command_line
 from pysaccade.many._catalog import lines_of
-from pysaccade.many._do_unit import UnitWork, do_unit
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit
 from pysaccade.many._members import extent
 from pysaccade.many._native_work import UNAVAILABLE, USAGE
 from pysaccade.many._plan import Plan, Unit
@@ -24,6 +24,7 @@ from pysaccade.many._store import LocalStore
 from pysaccade.many._video import Shards, Video
 
 _ATTEMPTS = 3
+_MOST_REFUSED = 40  # videos that don't take the options, before any has
 _COLUMNS = ("uri", "start", "end", "stream", "duration")
 
 
@@ -43,7 +44,8 @@ class Patches:
     | error | what is wrong, else "" |
 
     A video that was given up is one row without patches (N = 0). Decoding runs in processes of its own, with the
-    time-outs and retries of `saccade work`: this actor never dies of a video.
+    time-outs and retries of `saccade work`: this actor never dies of a video. It ends with ValueError where the options
+    are wrong: its first 40 videos don't take them.
 
     Args:
         jobs: Videos that are decoded side by side.
@@ -62,6 +64,7 @@ class Patches:
     ) -> None:
         self._jobs, self._scratch, self._storage_options = jobs, scratch, dict(storage_options or {})
         self._options = command_line(options)
+        self._options_suit, self._refused = False, 0
 
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """A batch of videos to batches of emissions, one a video."""
@@ -76,14 +79,23 @@ class Patches:
     def _do(self, plan: Plan, unit: Unit, folder: Path) -> dict[str, Any]:
         """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
         for attempt in range(_ATTEMPTS):
-            work = UnitWork(plan, unit, folder, engine="patches", arguments=["--jobs", str(self._jobs)],
-                            input_options=self._storage_options)  # fmt: skip
-            outcome = do_unit(work)
+            outcome = self._done(plan, unit, folder)
+            if outcome.refused and self._refused + unit.items < _MOST_REFUSED:  # whose fault it is others will tell
+                self._refused += unit.items
+                outcome = self._done(plan, unit, folder, options_suit=True)
             if outcome.marker is not None:
+                self._options_suit |= outcome.marker["done"] + outcome.marker["damaged"] > 0
                 return outcome.marker
             if outcome.code >= 0 or attempt + 1 == _ATTEMPTS:
                 break
         raise _failure(outcome.code, outcome.line)
+
+    def _done(self, plan: Plan, unit: Unit, folder: Path, *, options_suit: bool = False) -> Outcome:
+        if options_suit or self._options_suit:
+            _tell_that_options_suit(plan)
+        work = UnitWork(plan, unit, folder, engine="patches", arguments=["--jobs", str(self._jobs)],
+                        input_options=self._storage_options)  # fmt: skip
+        return do_unit(work)
 
     def _plan(self, rows: list[dict[str, Any]], folder: Path) -> None:
         lines = [
@@ -108,6 +120,11 @@ class Patches:
             for text in store.read(marker["quarantine"]["name"]).splitlines():
                 line = json.loads(text)
                 yield _batch(rows[line["row"]], None, line["class"], line["line"], plan.facts["options"])
+
+
+def _tell_that_options_suit(plan: Plan) -> None:
+    """As a video of another unit would that is done: then the program gives up those alone that don't take them."""
+    plan.store.create("commits/elsewhere.json", json.dumps({"plan": plan.hash, "done": 1, "damaged": 0}).encode())
 
 
 _DTYPES = {"u8": np.uint8, "f16": np.float16, "f32": np.float32}

@@ -173,8 +173,8 @@ class _Runner:
     def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
         while self._in_flight or not self._trial.over():
             interrupts.check()
-            if not self._in_flight and (refused := self._trial.decide()) is not None:
-                return refused.code, f"unit {refused.unit}: {refused.line}"
+            if not self._in_flight and (stop := self._trial.decide()) is not None:
+                return stop
             self._look()
             if self._nodes.all_left_out():
                 return self._stop(UNAVAILABLE, "no node is left that has not lost its device")

@@ -14,7 +14,7 @@ from pysaccade.many._catalog import commits_of, markers_of
 from pysaccade.many._do_unit import Outcome, UnitWork
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._tally import Tally
+from pysaccade.many._tally import Tally, counted
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _AUTO = re.compile(r"auto(/\d+)?")
@@ -151,12 +151,15 @@ class Trial:
             self._draw()
         return True
 
-    def decide(self) -> Outcome | None:
-        """Where nothing waits, and nothing is being done: the outcome for which all stops; None: it goes on."""
+    def decide(self) -> tuple[int, str] | None:
+        """Where nothing waits, and nothing is being done: code and line with which all stops; None: it goes on."""
         if self._waiting or self.over():
             return None
         self._draw()
-        return None if self._waiting else self._refused[0][1]
+        if self._waiting:
+            return None
+        first = self._refused[0][1]
+        return first.code, f"{counted(len(self._refused), 'unit')} tried, first {first.unit}: {first.line}"
 
     def _draw(self) -> None:
         """Take as many units as are to be tried yet, from all over those that are held."""
@@ -207,8 +210,8 @@ def _do_all(trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork]) -> 
                     _count_rest(finishing, tally)
                     return stop
             if following is None:
-                if (refused := trial.decide()) is not None:
-                    return refused.code, f"unit {refused.unit}: {refused.line}"
+                if (stop := trial.decide()) is not None:
+                    return stop
                 following = _prepared(before, trial, work_of)
     return None
 

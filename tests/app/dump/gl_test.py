@@ -49,3 +49,22 @@ class DumpGl(unittest.TestCase):
                 for backend in ("cpu", "gl"):
                     shutil.rmtree(self.folder / f"test_ten_bits_and_rgb-{backend}", ignore_errors=True)
                 self.compare(clip, "--every", "frame")
+
+    def test_damaged_ones_among_many_are_read_again(self):
+        """A context belongs to a thread; what opens them again is another one."""
+        clip = make_clip(self.folder / "whole.mp4", "testsrc2=size=128x96:rate=25:duration=2")
+        data = bytearray(pathlib.Path(clip).read_bytes())
+        for at in range(len(data) // 4, len(data) // 2, 997):
+            data[at] ^= 0xff
+        broken = [self.folder / f"broken{i}.mp4" for i in range(3)]
+        for path in broken:
+            path.write_bytes(data)
+        options = ("--backend", "gl", "--every", "frame", "--threads", "3", "--log-level", "debug")
+        many = saccade("dump", *broken, clip, "-o", self.folder / "many", "--jobs", "2", *options)
+        self.assertEqual((many.returncode, many.stderr.count("decoded over again")), (3, 3), many.stderr)
+        alone = saccade("dump", broken[0], "-o", self.folder / "alone", *options)
+        self.assertEqual(alone.returncode, 3, alone.stderr)
+        for path in broken:
+            for name in ("patches", "index", "changed"):
+                np.testing.assert_array_equal(np.load(self.folder / "many" / path.name / f"{name}.npy"),
+                                              np.load(self.folder / "alone" / f"{name}.npy"), name)

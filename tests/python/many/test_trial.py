@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from many_support import make_clips
 from pysaccade.many._do_unit import Outcome
 from pysaccade.many._native_work import REFUSED, USAGE
 from pysaccade.many._plan import Unit
+from pysaccade.many._ray_patches import Patches
 from pysaccade.many._run_units import Trial
 
 SUITS, REFUSES, NEITHER = "suits", "refuses", "neither"
@@ -78,3 +84,27 @@ def test_few_units_are_all_tried():
 def test_where_others_have_taken_them_nothing_is_put_aside():
     trial = Trial([], 2, 8, options_suit=True)
     assert not trial.refuse(Unit("00000000", 0, 1, 1, 1.0), Outcome("00000000", None, USAGE, REFUSED))
+
+
+def statuses(patches: Patches, clips: list[Path]) -> list[Any]:
+    batch = {"uri": np.array([str(clip) for clip in clips]), "key": np.array([clip.name for clip in clips])}
+    rows = [row for found in patches(batch) for row in zip(found["key"], found["status"], found["error"], strict=True)]
+    return sorted({(str(key), str(status), "outside the frame" in str(error)) for key, status, error in rows})
+
+
+def test_strange_videos_are_rows_and_no_error_of_a_batch(ffmpeg: str, tmp_path: Path):
+    (good,) = make_clips(ffmpeg, tmp_path, 1)
+    strange = [tmp_path / f"small{i}.mp4" for i in range(3)]
+    subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=32x24:r=10:d=1", strange[0]], check=True)
+    for other in strange[1:]:
+        other.write_bytes(strange[0].read_bytes())
+    patches = Patches(patches=48, rate=2, backend="cpu", ignore="140,80,8,8")
+    given_up = [(clip.name, "input", True) for clip in strange]
+    assert statuses(patches, strange[:2]) == given_up[:2]  # before any has taken them
+    assert statuses(patches, [good]) == [(good.name, "done", False)]
+    assert statuses(patches, [good, *strange]) == [(good.name, "done", False), *given_up]
+    wrong = Patches(patches=48, rate=2, backend="cpu", ignore="1000,1000,8,8")
+    for _ in range(9):
+        statuses(wrong, [good, *strange])
+    with pytest.raises(ValueError, match="no video takes the plan's options"):
+        statuses(wrong, [good, *strange])

@@ -339,7 +339,8 @@ def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path
     store = strange(job, ffmpeg, tmp_path, "hopeless", units=12, good=0)
     refused = work("work", store, "--scratch", tmp_path, expect=[2])
     (line,) = refused.stderr.splitlines()
-    assert line.startswith(f"saccade: {store}: stopped: unit 00000000: no video takes the plan's options, 1 tried: ")
+    tried = "10 units tried, first 00000000: no video takes the plan's options, 1 tried: "
+    assert line.startswith(f"saccade: {store}: stopped: {tried}")
     assert "plan again with other options" in line
     assert refused.stdout == ""
     assert markers(tree(job.s3, "hopeless")) == []
