@@ -174,6 +174,8 @@ saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int 
     const Levels& pyramid = session.pipeline().texture();
     const saccade_level shape = level_of(pyramid.layout(), plane, level, kFunction);
     require(texels != nullptr, kFunction, "texels is NULL");
+    require(session.pipeline().has_frame(), kFunction,
+            "no frame was taken yet; call saccade_stream_next(), _next_into() or _push() first");
     if (size_bytes != shape.size_bytes) {
       refuse(kFunction, fmt::format("the level has {} bytes, the memory for it {}", shape.size_bytes, size_bytes));
     }

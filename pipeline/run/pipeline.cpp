@@ -202,6 +202,7 @@ StepResult Pipeline::run(const FrameView& frame, bool to_device, Emission* emiss
   StageClock clock(*this, frame.sequence);
 
   const Damage* const damage = update_texture(frame, clock, result);
+  s.has_frame = true;
   result.damaged_tiles = damage != nullptr ? damage->count() : -1;
   if (s.on_device) {
     s.history.note_frame();
@@ -344,6 +345,7 @@ std::span<const Stage> Pipeline::stages() const {
 
 const RecordingFacts* Pipeline::recording() const { return state_->scanpath->recording(); }
 const Texture& Pipeline::texture() const { return *state_->texture; }
+bool Pipeline::has_frame() const { return state_ != nullptr && state_->has_frame; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
 const Damage& Pipeline::damage() const { return state_->texture->damage(); }
 

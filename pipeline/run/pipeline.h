@@ -165,6 +165,7 @@ class Pipeline {
   // Of the gaze file that is followed; null: none. After prepare().
   const RecordingFacts* recording() const;
   const Texture& texture() const;         // after prepare()
+  bool has_frame() const;                 // whether the texture holds one: after the first step()
   const Lattice& lattice() const;         // after prepare()
   const Damage& damage() const;           // of the last step
   PipelineCounters counters() const;      // waits for a device that counts by itself

@@ -41,6 +41,7 @@ struct Pipeline::State {
     int damaged_tiles = 0;
   };
   std::optional<Due> due;
+  bool has_frame = false;  // the texture holds one
 
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
         MemorySpace frames, const gl::Context* gl)

@@ -42,7 +42,7 @@ class StreamTexture:
         Without what pads the frame to whole levels.
 
         Raises:
-            ValueError: There is no such level or plane.
+            ValueError: There is no such level or plane, or no frame was taken yet.
         """
         return self._stream._read_level(level, plane)
 
