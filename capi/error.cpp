@@ -65,8 +65,9 @@ saccade_status fail(const Fault& fault) noexcept {
   const saccade_status status = fail(status_of(fault.kind), fault.what);
   last_error.hint = fault.hint;
   try {
-    last_error.option = fault.option;
-    last_error.option_at = fault.option_at;
+    if (fault.options.empty()) return status;
+    last_error.option = fault.options.front().name;
+    last_error.option_at = fault.options.front().at;
   } catch (const std::bad_alloc&) {
     last_error.option.clear();
   }

@@ -124,18 +124,30 @@ Fault in_context(const Fault& fault, const std::string& context) {
   const std::string before = printable(context) + ": ";
   Fault told = fault;
   told.what.insert(0, before);
-  if (!told.option.empty()) told.option_at += before.size();
+  for (NamedOption& option : told.options) option.at += before.size();
+  return told;
+}
+
+Fault of_option(const Fault& fault, std::string_view option, const std::string& prefix) {
+  const std::string before = fmt::format("{} {}", option, printable(prefix));
+  Fault told = fault;
+  told.what.insert(0, before);
+  for (NamedOption& named : told.options) named.at += before.size();
+  told.options.insert(told.options.begin(), NamedOption{std::string(option)});
   return told;
 }
 
 Error::Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) {
-  option_ = fault.option;
-  option_at_ = printable(fault.what.substr(0, fault.option_at)).size();
+  options_ = fault.options;
+  for (NamedOption& option : options_) option.at = printable(fault.what.substr(0, option.at)).size();
 }
 
 Error::Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint)
-    : Error(kind, option.name + (option.value.empty() ? "" : " " + option.value) + ": " + fault, hint) {
-  option_ = option.name;
+    : Error(kind,
+            fmt::format("{}{}{}{}{}: {}", option.input, option.input.empty() ? "" : ": ", option.name,
+                        option.value.empty() ? "" : " ", option.value, fault),
+            hint) {
+  options_.push_back({option.name, option.input.empty() ? 0 : printable(option.input).size() + 2});
 }
 
 void throw_fault(const Fault& fault, const std::string& context) {

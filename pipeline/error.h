@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace saccade {
 
@@ -56,18 +58,26 @@ enum class Hint : std::uint8_t {
 // In the library's words: "use a smaller frame". Empty for kNone.
 const char* words(Hint hint);
 
+// An option's name inside a fault's words. A caller spells it as its people do.
+struct NamedOption {
+  std::string name;
+  std::size_t at = 0;    // where it begins in the words
+  bool advised = false;  // something to try; else an option in force
+};
+
 // An error as a value: it crosses threads, and nothing of it is lost.
 struct Fault {
   ErrorKind kind = ErrorKind::kInput;
   std::string what;  // one line without the hint: the input's name, what is wrong. Empty: nothing is
   Hint hint = Hint::kNone;
-  std::string option = {};  // the option's name that `what` holds, which a caller spells as its people do; empty: none
-  std::size_t option_at = 0;  // where it begins in `what`
+  std::vector<NamedOption> options = {};  // those that `what` names, in its order; the first is the one at fault
 };
 // "what; words(hint)", for people.
 std::string one_line(const Fault& fault);
 // The same fault with "context: " before its words.
 Fault in_context(const Fault& fault, const std::string& context);
+// The same fault with "OPTION " and `prefix` before its words, which begin with the option's value.
+Fault of_option(const Fault& fault, std::string_view option, const std::string& prefix = "");
 
 // `text` without line ends and other control characters, which a file's name may hold: "a\\nb".
 std::string printable(const std::string& text);
@@ -75,8 +85,11 @@ std::string printable(const std::string& text);
 // The option that an error is about, and the part of its value that is wrong. The fault's words begin with it.
 struct OfOption {
   explicit OfOption(std::string_view named, std::string_view its_value = {}) : name(named), value(its_value) {}
+  // Of an input: its name comes first.
+  OfOption in(std::string_view uri) && { return input = uri, std::move(*this); }
   std::string name;
   std::string value;  // empty: the name says it
+  std::string input = {};
 };
 
 // Thrown by set-up and by calls that can't go on. what() is Fault::what, printable.
@@ -84,19 +97,18 @@ class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone)
       : std::runtime_error(printable(what)), kind_(kind), hint_(hint) {}
-  // "NAME VALUE: fault" or "NAME: fault".
+  // "NAME VALUE: fault" or "NAME: fault", after "INPUT: ".
   Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint = Hint::kNone);
   explicit Error(const Fault& fault);
   ErrorKind kind() const { return kind_; }
   Hint hint() const { return hint_; }
-  const std::string& option() const { return option_; }  // as Fault's
-  Fault fault() const { return {kind_, what(), hint_, option_, option_at_}; }
+  std::string option() const { return options_.empty() ? "" : options_.front().name; }  // that is at fault; empty: none
+  Fault fault() const { return {kind_, what(), hint_, options_}; }
 
  private:
   ErrorKind kind_;
   Hint hint_;
-  std::string option_;
-  std::size_t option_at_ = 0;
+  std::vector<NamedOption> options_;
 };
 
 class InputError : public Error {

@@ -34,7 +34,7 @@ bool reads_store(Command command) { return (command_bit(command) & kForStores) !
 
 void check_many(const Options& options) {
   if (!options.work.staging.empty() && options.work.unit.empty()) {
-    throw OptionError::naming("staging", "is for one unit; add {unit} U");
+    throw OptionError::naming("staging", "is for one unit; add {+unit} U");
   }
   if (!options.work.unit.empty() && !options.work.shard.empty()) {
     throw OptionError::naming("unit", "conflicts with {shard}: one unit, or a share of them; leave one out");
@@ -79,15 +79,15 @@ void check_conflicts(const Options& options) {
     throw OptionError::naming("serve", "conflicts with {offscreen}: one serves a page, the other writes pictures");
   }
   if (!options.view.serve && !options.view.serve_origins.empty())
-    throw OptionError::naming("serve-origin", "needs {serve}");
+    throw OptionError::naming("serve-origin", "needs {+serve}");
   if (!options.view.serve && !options.view.serve_token_file.empty()) {
-    throw OptionError::naming("serve-token-file", "needs {serve}");
+    throw OptionError::naming("serve-token-file", "needs {+serve}");
   }
   if (options.view.offscreen && options.view.screenshots.empty()) {
-    throw OptionError::naming("offscreen", "nothing is shown without a window; add {screenshot} T=FILE.png");
+    throw OptionError::naming("offscreen", "nothing is shown without a window; add {+screenshot} T=FILE.png");
   }
   if (!options.view.offscreen && !options.view.screenshots.empty()) {
-    throw OptionError::naming("screenshot", "needs {offscreen}; in the window, s saves a picture");
+    throw OptionError::naming("screenshot", "needs {+offscreen}; in the window, s saves a picture");
   }
 }
 
@@ -105,7 +105,7 @@ void refuse_number_after_loop(const Options& options, const std::string& input) 
   std::error_code ignored;
   if (options.source.loops >= 0 || !number || std::filesystem::exists(input, ignored)) return;
   throw OptionError::naming("loop",
-                            fmt::format("there is no file '{0}'; for {0} more times write {{loop}}={0}", input));
+                            fmt::format("there is no file '{0}'; for {0} more times write {{+loop}}={0}", input));
 }
 
 void check_inputs(Options& options) {

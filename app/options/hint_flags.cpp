@@ -62,7 +62,10 @@ const char* flags(Hint hint) {
 
 std::string error_text(const Fault& fault) {
   std::string text = fault.what;
-  if (!fault.option.empty()) text.replace(fault.option_at, fault.option.size(), printable(origin_of(fault.option)));
+  for (auto option = fault.options.rbegin(); option != fault.options.rend(); ++option) {
+    const std::string spelled = option->advised ? flag_of(option->name) : origin_of(option->name);
+    text.replace(option->at, option->name.size(), printable(spelled));
+  }
   const std::string hint = flags(fault.hint);
   return hint.empty() ? text : text + "; " + hint;
 }

@@ -185,16 +185,6 @@ void apply_given(Options& options, const GivenValues& given) {
   options.gaze_is_stored = !is_typed(given, "gaze") && !is_typed(given, "gaze-units");
 }
 
-// What an option conflicts with is told as it is typed.
-template <typename Work>
-void with_dashes(Work&& work) {
-  try {
-    work();
-  } catch (const OptionError& error) {
-    throw UsageError(Fault{error.kind(), error.option() + error.tail("--"), error.hint(), error.option()});
-  }
-}
-
 // A record of what shapes the result, for meta.json and --resume.
 std::vector<std::pair<std::string, std::string>> record(const Options& options) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -239,23 +229,19 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   Options options;
   options.command = command.command;
   apply_given(options, given);
-  with_dashes([&] {
-    check_conflicts(options);
-    check_options(options);
-  });
+  check_conflicts(options);
+  check_options(options);
   if (given.count("print-config") != 0) {
     std::fputs(write_config(options).c_str(), stdout);
     return std::nullopt;
   }
   options.in_force = record(options);
   options.inputs = std::move(line.inputs);
-  with_dashes([&] {
-    check_effects(options, given);
-    check_inputs(options);
-  });
+  check_effects(options, given);
+  check_inputs(options);
   prepare_cuda(options);
   if (command.command == Command::kPlan) return options;  // for machines elsewhere, whatever this one has
-  with_dashes([&] { resolve(options, use_of(command.command)); });
+  resolve(options, use_of(command.command));
   return options;
 }
 
@@ -270,13 +256,11 @@ Options recorded_options(const std::vector<std::pair<std::string, std::string>>&
   Options options;
   options.command = Command::kDump;
   apply_given(options, given);
-  with_dashes([&] {
-    check_conflicts(options);
-    check_options(options);
-  });
+  check_conflicts(options);
+  check_options(options);
   options.in_force = record(options);
   prepare_cuda(options);
-  with_dashes([&] { resolve(options, StreamUse::kRun); });
+  resolve(options, StreamUse::kRun);
   return options;
 }
 

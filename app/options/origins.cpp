@@ -3,28 +3,37 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 namespace saccade {
 namespace {
 
 // A process has one command line, and errors come from anywhere.
-std::map<std::string, std::string, std::less<>> places_in_files;
+std::map<std::string, std::string, std::less<>> places;  // of options that were not typed
 
 }  // namespace
 
 std::string origin_of(std::string_view option) {
-  const auto found = places_in_files.find(option);
-  if (found != places_in_files.end()) return found->second;
+  const auto found = places.find(option);
+  return found != places.end() ? found->second : flag_of(option);
+}
+
+std::string flag_of(std::string_view option) {
   const ProgramOption* row = find_option(option);
   if (row != nullptr && !row->place().short_name.empty()) return fmt::format("-{}", row->place().short_name);
   return fmt::format("--{}", option);
 }
 
 void remember_origins(const GivenValues& given) {
-  places_in_files.clear();
+  places.clear();
   for (const auto& [name, value] : given) {
-    if (!value.typed) places_in_files[name] = value.origin;
+    if (!value.typed) places[name] = value.origin;
   }
+}
+
+void remember_places(std::map<std::string, std::string> told) {
+  places.clear();
+  for (auto& [name, place] : told) places[name] = std::move(place);
 }
 
 }  // namespace saccade

@@ -38,7 +38,8 @@ void check_output(const ReconstructOptions& options) {
     return;
   }
   if (!is_png(options.output) && !is_html(options.output) && !PreviewEncoder::knows_suffix(options.output)) {
-    throw UsageError(fmt::format("{}: unknown kind of picture; use .png, .mp4, .mkv, .webm or .html", options.output));
+    throw UsageError(OfOption("output", options.output),
+                     "unknown kind of picture; use .png, .mp4, .mkv, .webm or .html");
   }
   if (options.emission && !is_png(options.output)) {
     throw UsageError(OfOption("emission"), "a film shows all emissions; give -o FILE.png for one of them");
@@ -46,13 +47,13 @@ void check_output(const ReconstructOptions& options) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(options.output, error);
   if (status.type() == std::filesystem::file_type::none) {
-    throw UsageError(fmt::format("{}: {}; choose another -o", options.output, error.message()));
+    throw UsageError(OfOption("output", options.output), error.message() + "; choose another name");
   }
   if (std::filesystem::is_directory(status)) {
-    throw UsageError(fmt::format("{}: is a directory; give a file's name", options.output));
+    throw UsageError(OfOption("output", options.output), "is a directory; give a file's name");
   }
   if (std::filesystem::exists(status) && !options.overwrite) {
-    throw UsageError(fmt::format("{}: exists already; give --overwrite or another name", options.output));
+    throw UsageError(OfOption("output", options.output), "exists already; give --overwrite or another name");
   }
 }
 

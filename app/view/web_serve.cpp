@@ -68,7 +68,7 @@ ui::ListenAddress address_of(const ViewOptions& view) {
   try {
     return ui::parse_listen_address(text == "auto" ? "" : text);
   } catch (const UsageError& error) {
-    throw UsageError(Fault{error.kind(), fmt::format("serve {}", error.what()), error.hint(), "serve"});
+    throw_fault(of_option(error.fault(), "serve"));
   }
 }
 

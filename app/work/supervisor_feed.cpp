@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/options/origins.h"
 #include "app/work/supervisor_state.h"
 
 namespace saccade {
@@ -10,10 +11,24 @@ namespace {
 
 constexpr int kAhead = 2;  // items that a worker has beside those that it runs
 
+// How the user knows the options of the plan: this command gave them, or an earlier one that froze them.
+Json origins_in(const Plan& plan, Command command) {
+  Json origins = Json::object();
+  for (const auto& [name, text] : plan.run_options()) {
+    origins[name] =
+        command == Command::kDump ? origin_of(name) : fmt::format("{}/plan/plan.json: {}", plan.store(), name);
+  }
+  for (const char* name : {"start", "duration", "stream"}) {
+    origins[name] = fmt::format("{}/plan/items.jsonl: {}", plan.store(), name);
+  }
+  return origins;
+}
+
 }  // namespace
 
 Json Supervisor::first_line(bool alone, int device) const {
   return {{"options", json_of(plan_.run_options())},
+          {"origins", origins_in(plan_, options_.command)},
           {"jobs", alone ? 1 : jobs_},
           {"share", jobs_},  // also alone: its threads are those of a run beside others
           {"cores", cores_},

@@ -1,6 +1,7 @@
 // saccade worker: what `work` runs, and feeds. Items come as JSON lines on stdin, what becomes of them goes to stdout.
 //
-//   in:  {"options": {...}, "jobs": 2, "share": 2, "cores": 2, "device": 0, "beat_s": 0.5}    first
+//   in:  {"options": {...}, "origins": {option: as its giver knows it}, "jobs": 2, "share": 2, "cores": 2, "device": 0,
+//         "beat_s": 0.5}                                                first
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
 //        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
@@ -26,6 +27,7 @@
 #include "app/log.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
+#include "app/options/origins.h"
 #include "app/work/fault_class.h"
 #include "app/work/plan/plan.h"
 #include "gpu/device_error.h"
@@ -199,6 +201,7 @@ int run_worker(const Options& options) {
   if (!first.is_object()) throw UsageError("worker: is run by `saccade work`, which feeds it");
   Options run;
   try {
+    remember_places(first.at("origins").get<std::map<std::string, std::string>>());
     OptionTexts texts = texts_of(first.at("options"));
     if (const int device = first.at("device"); device >= 0) {
       std::erase_if(texts, [](const auto& option) { return option.first == "device"; });

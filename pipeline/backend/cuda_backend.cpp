@@ -44,7 +44,8 @@ std::unique_ptr<Texture> make(const BackendConfig& config, const PyramidLayout& 
 
 #if !defined(SACCADE_GL)
 std::unique_ptr<Texture> make_cuda_gl_texture(const BackendConfig&, const PyramidLayout&) {
-  throw UnavailableError("upload through pixel buffers: this build has no OpenGL (SACCADE_GL)", Hint::kDirectUpload);
+  throw UnavailableError(OfOption("upload", name(UploadPath::kPbo)), "this build has no OpenGL (SACCADE_GL)",
+                         Hint::kDirectUpload);
 }
 #endif
 

@@ -1,5 +1,7 @@
 #include "pipeline/backend/texture_layout.h"
 
+#include <fmt/format.h>
+
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -23,7 +25,9 @@ PyramidLayout texture_layout(int width_px, int height_px, PixelLayout layout, in
   try {
     return make_pyramid_layout(width_px, height_px, texture_format(layout), levels);
   } catch (const LayoutError& error) {
-    throw InputError(error.what(), hint_of(error.reason()));
+    const Hint hint = hint_of(error.reason());
+    if (hint == Hint::kFewerLevels) throw InputError(OfOption("levels", fmt::to_string(levels)), error.what(), hint);
+    throw InputError(error.what(), hint);
   }
 }
 

@@ -11,7 +11,6 @@ namespace saccade {
 namespace {
 
 constexpr int kMaxPatchSize = 256;
-constexpr int kMaxPatches = 1 << 20;
 
 bool positive(double value) { return std::isfinite(value) && value > 0; }
 
@@ -76,6 +75,17 @@ shared::FoveaParams make_fovea_params(const Acuity& acuity, double fov_deg, cons
   return params;
 }
 
+void refuse_patches(const LatticeConfig& config, std::int64_t count) {
+  const std::string fault = fmt::format("the lattice would have {} patches, more than {}", count, kMaxPatches);
+  if (std::holds_alternative<ExplicitRings>(config.shape)) {
+    throw UsageError(OfOption("grid-sizes"), fault, Hint::kFewerPatches);
+  }
+  const Acuity* acuity = std::get_if<Acuity>(&config.shape);
+  if (acuity == nullptr) throw UsageError(fault, Hint::kFewerPatches);
+  if (acuity->unit == FoveaUnit::kUv) throw UsageError(OfOption("preset", "uv"), fault, Hint::kFewerPatches);
+  throw UsageError(OfOption("e0", fmt::to_string(acuity->e0)), fault, Hint::kFewerPatches);
+}
+
 std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
   check_geometry(geometry);
   if (config.patch_size < 2 || config.patch_size > kMaxPatchSize || config.patch_size % 2 != 0) {
@@ -89,8 +99,7 @@ std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGe
                                      : kind == LatticeKind::kGrid ? make_grid_lattice(config, geometry)
                                                                   : make_uniform_lattice(config, geometry);
   if (lattice->patch_count() > static_cast<std::size_t>(kMaxPatches)) {
-    throw UsageError(fmt::format("the lattice has {} patches, more than {}", lattice->patch_count(), kMaxPatches),
-                     Hint::kFewerPatches);
+    refuse_patches(config, static_cast<std::int64_t>(lattice->patch_count()));
   }
   return lattice;
 }

@@ -1,11 +1,17 @@
 // The kinds of lattice that make_lattice() chooses from, and what they have in common.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "pipeline/gaze/lattice.h"
 
 namespace saccade {
+
+inline constexpr int kMaxPatches = 1 << 20;
+
+// Throws UsageError for more than kMaxPatches, which names the option that asks for so many.
+[[noreturn]] void refuse_patches(const LatticeConfig& config, std::int64_t count);
 
 std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
 std::unique_ptr<Lattice> make_grid_lattice(const LatticeConfig& config, const FrameGeometry& geometry);

@@ -185,11 +185,7 @@ Solution solve(const LatticeConfig& config, const FrameGeometry& geometry) {
 
 std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
   Solution solution = solve(config, geometry);
-  if (solution.pattern.count() > (1 << 20)) {
-    throw UsageError(
-        fmt::format("the nested lattice would have {} patches, more than {}", solution.pattern.count(), 1 << 20),
-        Hint::kFewerPatches);
-  }
+  if (solution.pattern.count() > kMaxPatches) refuse_patches(config, solution.pattern.count());
   return std::make_unique<NestedLattice>(std::move(solution.pattern), solution.fovea, geometry,
                                          std::move(solution.inside));
 }

@@ -170,6 +170,17 @@ std::unique_ptr<FixationTargets> make_targets(const ScanpathConfig& config, cons
   return make_saliency_targets(config.seed, config.fov_deg, config.ignore, geometry);
 }
 
+// Faults of the file begin with its name.
+RecordedScanpath read_file(const ScanpathConfig& config, const FrameGeometry& geometry) {
+  const bool raw = config.gaze == GazeMode::kRaw;
+  try {
+    return read_recording(config.argument, {config.gaze_units, raw, geometry.width_px, geometry.height_px});
+  } catch (const Error& error) {
+    if (!error.option().empty()) throw;
+    throw_fault(of_option(error.fault(), "fixation", fmt::format("{}:", name(FixationPolicy::kFile))));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Scanpath> make_scanpath(const ScanpathConfig& config, const FrameGeometry& geometry) {
@@ -185,9 +196,7 @@ std::unique_ptr<Scanpath> make_scanpath(const ScanpathConfig& config, const Fram
   if (!(std::isfinite(sane.sar) && sane.sar > 0)) sane.sar = 1.0;
   if (config.policy == FixationPolicy::kFile) {
     const bool raw = config.gaze == GazeMode::kRaw;
-    RecordedScanpath recorded =
-        config.recorded ? *config.recorded
-                        : read_recording(config.argument, {config.gaze_units, raw, sane.width_px, sane.height_px});
+    RecordedScanpath recorded = config.recorded ? *config.recorded : read_file(config, sane);
     if (raw) return make_raw_scanpath(std::move(recorded), config.rate_hz);
     return std::make_unique<TimedScanpath>(std::make_unique<ListSchedule>(std::move(recorded.begins_ns)),
                                            make_recorded_targets(std::move(recorded.points)), config.fov_deg, sane,

@@ -30,7 +30,8 @@ class RawScanpath final : public Scanpath {
 
  private:
   [[noreturn]] static void refuse() {
-    throw UsageError("raw gaze is followed as it was recorded: nothing else says where to look; set gaze to fixations");
+    throw UsageError(OfOption("gaze", name(GazeMode::kRaw)),
+                     "followed as it was recorded: nothing else says where to look; set gaze to fixations");
   }
   GazePoint at(std::int64_t elapsed_ns) const;
 

@@ -72,20 +72,20 @@ void exclude_pairs(const LatticeOptions& options, std::optional<LatticeKind> kin
 // Options that only another kind of lattice has a use for.
 void check_kind(const LatticeOptions& options) {
   const bool uniform = options.kind == LatticeKind::kUniform;
-  if (options.lod && !uniform) throw OptionError::naming("lod", "needs {lattice} uniform");
+  if (options.lod && !uniform) throw OptionError::naming("lod", "needs {+lattice} uniform");
   for (const char* name : {"strides", "grid-sizes", "fovea"}) {
-    if (is_given(options, name) && options.kind != kNested) throw OptionError::naming(name, "needs {lattice} nested");
+    if (is_given(options, name) && options.kind != kNested) throw OptionError::naming(name, "needs {+lattice} nested");
   }
   for (const char* name : {"e0", "m0", "preset"}) {
     if (!uniform || options.acuity_is_stored || !is_given(options, name)) continue;
-    throw OptionError::naming(name, "{lattice} uniform has one resolution: {lod}");
+    throw OptionError::naming(name, "{lattice} uniform has one resolution: {+lod}");
   }
 }
 
 void check_rings(const LatticeOptions& options) {
   if (options.strides.empty() != options.grid_sizes.empty()) {
     throw OptionError::naming(options.strides.empty() ? "grid-sizes" : "strides",
-                              "{strides} and {grid-sizes} come together");
+                              "{+strides} and {+grid-sizes} come together");
   }
   if (options.strides.size() != options.grid_sizes.size()) {
     throw OptionError::naming("grid-sizes", fmt::format("has {} values, {{strides}} has {}; each ring needs both",
@@ -136,7 +136,7 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
   } else {
     exclude_pairs(options, kNested);
     if (options.m0 && !options.e0) {
-      throw OptionError::naming("m0", "needs {e0} as well: the nested lattice solves for M0 = e0");
+      throw OptionError::naming("m0", "needs {+e0} as well: the nested lattice solves for M0 = e0");
     }
     if (!options.strides.empty()) {
       config.shape = rings_given(options);

@@ -7,32 +7,35 @@
 namespace saccade {
 namespace {
 
-std::string spelled(const std::string& fault, bool names_options, std::string_view prefix) {
-  return names_options ? with_names(fault, prefix) : fault;
+// Appends `text` with each {name} as `prefix` and the name; `found`: where they stand then, where that is wanted.
+void append_named(std::string& out, std::string_view text, std::string_view prefix, std::vector<NamedOption>* found) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == std::string_view::npos ? open : text.find('}', open);
+    out.append(text.substr(at, close == std::string_view::npos ? close : open - at));
+    if (close == std::string_view::npos) return;
+    std::string_view name = text.substr(open + 1, close - open - 1);
+    const bool advised = name.starts_with('+');
+    if (advised) name.remove_prefix(1);
+    if (found != nullptr) found->push_back({std::string(name), out.size(), advised});
+    out.append(prefix).append(name);
+    at = close + 1;
+  }
 }
 
 }  // namespace
 
 std::string with_names(std::string_view text, std::string_view prefix) {
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = text.find('{', at);
-    const std::size_t close = open == std::string_view::npos ? open : text.find('}', open);
-    if (close == std::string_view::npos) return out.append(text.substr(at));
-    out.append(text.substr(at, open - at)).append(prefix).append(text.substr(open + 1, close - open - 1));
-    at = close + 1;
-  }
+  append_named(out, text, prefix, nullptr);
   return out;
 }
 
-OptionError::OptionError(std::string_view option, std::string_view value, std::string fault, bool names_options)
-    : UsageError(OfOption(option, value), spelled(fault, names_options, "")),
-      value_(value),
-      fault_(std::move(fault)),
-      names_options_(names_options) {}
-
-std::string OptionError::tail(std::string_view prefix) const {
-  return fmt::format("{}{}: {}", value_.empty() ? "" : " ", value_, spelled(fault_, names_options_, prefix));
+OptionError OptionError::naming(std::string_view option, std::string_view fault, std::string_view value) {
+  Fault told{ErrorKind::kUsage, fmt::format("{}{}{}: ", option, value.empty() ? "" : " ", value), Hint::kNone, {}};
+  told.options.push_back({std::string(option)});
+  append_named(told.what, fault, "", &told.options);
+  return OptionError(told);
 }
 
 }  // namespace saccade

@@ -8,26 +8,18 @@
 
 namespace saccade {
 
-// what(): "NAME: fault" or "NAME VALUE: fault", in plain option names. A caller that spells options otherwise builds
-// its own text from the parts.
+// what(): "NAME: fault" or "NAME VALUE: fault", in plain option names. Fault::options says where they stand, for
+// callers that spell them otherwise.
 class OptionError : public UsageError {
  public:
-  OptionError(std::string_view option, std::string fault) : OptionError(option, {}, std::move(fault), false) {}
+  OptionError(std::string_view option, const std::string& fault) : UsageError(OfOption(option), fault) {}
 
-  // In `fault`, {name} stands for another option. `value` is part of what is wrong; empty: the name says it.
-  static OptionError naming(std::string_view option, std::string fault, std::string_view value = {}) {
-    return {option, value, std::move(fault), true};
-  }
-
-  // "[VALUE]: fault", every option in it as `prefix` and its name.
-  std::string tail(std::string_view prefix) const;
+  // In `fault`, {name} stands for another option that is in force, {+name} for one to try. `value` is part of what is
+  // wrong; empty: the name says it.
+  static OptionError naming(std::string_view option, std::string_view fault, std::string_view value = {});
 
  private:
-  OptionError(std::string_view option, std::string_view value, std::string fault, bool names_options);
-
-  std::string value_;
-  std::string fault_;
-  bool names_options_;
+  explicit OptionError(const Fault& fault) : UsageError(fault) {}
 };
 
 }  // namespace saccade

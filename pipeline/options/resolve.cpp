@@ -21,10 +21,10 @@ void check_fixation(const StreamOptions& options) {
   static_cast<void>(make_scanpath(scanpath, FrameGeometry{64, 64}));
   if (options.gaze_is_stored) return;
   if (scanpath.gaze == GazeMode::kRaw) {
-    throw OptionError::naming("gaze", "follows the rows of a file; add {fixation} file:PATH", name(GazeMode::kRaw));
+    throw OptionError::naming("gaze", "follows the rows of a file; add {+fixation} file:PATH", name(GazeMode::kRaw));
   }
   if (scanpath.gaze_units != GazeUnits{}) {
-    throw OptionError::naming("gaze-units", "says what a file's numbers are; add {fixation} file:PATH",
+    throw OptionError::naming("gaze-units", "says what a file's numbers are; add {+fixation} file:PATH",
                               print_gaze_units(scanpath.gaze_units));
   }
 }
@@ -35,7 +35,7 @@ void settle_backend(StreamOptions& options, StreamUse use) {
   const BackendTraits* asked = traits_of(options.backend);
   if (draws && asked != nullptr && !asked->draws) {
     throw OptionError::naming("backend",
-                              fmt::format("pictures are drawn from OpenGL's textures; use {{backend}} {}",
+                              fmt::format("pictures are drawn from OpenGL's textures; use {{+backend}} {}",
                                           or_list(backends_that(&BackendTraits::draws) + "|auto")),
                               options.backend);
   }
@@ -45,8 +45,8 @@ void settle_backend(StreamOptions& options, StreamUse use) {
   if (!traits(options.pipeline.backend).uploads && options.pipeline.upload != UploadPath::kAuto) {
     throw OptionError::naming(
         "upload",
-        fmt::format("backend {} uploads to no GPU; use {{backend}} {}, or leave it out", name(options.pipeline.backend),
-                    or_list(backends_that(&BackendTraits::uploads))),
+        fmt::format("backend {} uploads to no GPU; use {{+backend}} {}, or leave it out",
+                    name(options.pipeline.backend), or_list(backends_that(&BackendTraits::uploads))),
         name(options.pipeline.upload));
   }
 }
@@ -84,7 +84,7 @@ void settle_decoder(StreamOptions& options) {
 void check_options(StreamOptions& options) {
   const SampleFormat& samples = options.pipeline.samples;
   if (samples.type == SampleType::kU8 && samples != SampleFormat{}) {
-    throw OptionError::naming("normalize", "u8 samples can't be normalized; add {dtype} f16 or {dtype} f32");
+    throw OptionError::naming("normalize", "u8 samples can't be normalized; add {+dtype} f16 or {+dtype} f32");
   }
   if (options.require_hwdec && options.hwdec == HwDecode::kNo) {
     throw OptionError::naming("require-hwdec", "conflicts with {hwdec} no; leave one out");
@@ -113,7 +113,8 @@ void check_files(const StreamOptions& options) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(scanpath.argument, ignored);
   if (std::filesystem::exists(status) && !is_regular_file(status) && !is_directory(status)) {
-    throw InputError(fmt::format("{}: can be read once, and is wanted for each input; give a file", scanpath.argument));
+    throw InputError(OfOption("fixation", fmt::format("file:{}", scanpath.argument)),
+                     "can be read once, and is wanted for each input; give a file");
   }
   scanpath.ignore = {};
   static_cast<void>(make_scanpath(scanpath, FrameGeometry{kAnyFrame_px, kAnyFrame_px}));

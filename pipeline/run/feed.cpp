@@ -25,6 +25,7 @@ Feed::Feed(std::unique_ptr<FrameSource> source, const FeedConfig& config)
       capacity_(capacity_for(policy_, config.frames_ahead)),
       trace_(config.trace),
       log_(config.source.log),
+      no_frame_(no_frame_in_range(config.source, source_->info().uri)),
       on_ready_(config.on_ready),
       seekable_(!source_->info().live && source_->info().uri != "-") {
   start();
@@ -107,7 +108,7 @@ const Frame* Feed::peek() {
 
 void Feed::throw_no_frame() const {
   if (failed_ && !fault_.what.empty()) throw_fault(fault_);
-  throw InputError(fmt::format("{}: no frame in the range asked for", info().uri), Hint::kCheckRange);
+  throw_fault(no_frame_);
 }
 
 std::int64_t Feed::duration_ns() const {

@@ -39,7 +39,7 @@ class Feed {
   // Opens and starts decoding. Throws InputError, UsageError, UnavailableError; Error of kInterrupted once
   // config.source.stop is set, which is how opening is interrupted.
   explicit Feed(const FeedConfig& config);
-  // From a source that is open; config.source is not read but for its log.
+  // From a source that is open; config.source is not read but for its log, and for what was asked of it.
   Feed(std::unique_ptr<FrameSource> source, const FeedConfig& config);
   ~Feed();  // ends promptly, also while the source waits for a network
   Feed(const Feed&) = delete;
@@ -98,6 +98,7 @@ class Feed {
   const std::size_t capacity_;
   TraceWriter* const trace_;
   const Log log_;
+  const Fault no_frame_;  // what throw_no_frame() says of a source that didn't break
   const std::function<void()> on_ready_;
   std::mutex mutex_;  // of queue_'s replacement against interrupt()
   std::unique_ptr<FrameQueue> queue_;

@@ -55,7 +55,8 @@ std::shared_ptr<const IgnoreMask> read_ignore_mask(const std::string& path) {
     }
     return mask;
   } catch (const InputError& error) {  // its words begin with the file's name
-    throw InputError(Fault{error.kind(), fmt::format("ignore {}", error.what()), error.hint(), "ignore"});
+    if (!error.option().empty()) throw;
+    throw_fault(of_option(error.fault(), "ignore"));
   }
 }
 

@@ -31,8 +31,8 @@ std::string microseconds(std::int64_t ns) {
 
 TraceWriter::TraceWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
   if (!file_) {
-    throw Error(ErrorKind::kOutput,
-                fmt::format("{}: the trace can't be written: {}; choose a writable path", path, std::strerror(errno)));
+    throw Error(ErrorKind::kOutput, OfOption("trace", path),
+                fmt::format("the trace can't be written: {}; choose a writable path", std::strerror(errno)));
   }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // flush() alone decides what goes out together
   pending_.reserve(kFlushBytes);
@@ -47,9 +47,9 @@ void TraceWriter::close() {
   const std::lock_guard lock(mutex_);
   end();
   if (error_ == 0) return;
-  throw Error(ErrorKind::kOutput,
-              fmt::format("{}: the trace could not be written: {}; make room, or choose another path", path_,
-                          std::strerror(error_)));
+  throw Error(
+      ErrorKind::kOutput, OfOption("trace", path_),
+      fmt::format("the trace could not be written: {}; make room, or choose another path", std::strerror(error_)));
 }
 
 void TraceWriter::end() {

@@ -66,8 +66,10 @@ const char* in_words(FixationPolicy policy) {
 
 std::string in_panel_words(const Fault& fault) {
   Fault told = fault;
-  for (const auto& [option, label] : kLabels) {
-    if (fault.option == option) told.what.replace(fault.option_at, option.size(), label);
+  for (auto named = fault.options.rbegin(); named != fault.options.rend(); ++named) {
+    for (const auto& [option, label] : kLabels) {
+      if (named->name == option) told.what.replace(named->at, option.size(), label);
+    }
   }
   return one_line(told);
 }

@@ -44,8 +44,7 @@ OffscreenResult render_offscreen(const OffscreenConfig& config,
   for (const Shot& shot : shots) {
     playback.show_until(viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9), stopped);
     if (stopped()) break;
-    if (!viewer.has_frame())
-      throw InputError(fmt::format("{}: no frame to show", masked_uri(config.source.uri)), Hint::kCheckRange);
+    if (!viewer.has_frame()) throw_fault(no_frame_in_range(config.source, masked_uri(config.source.uri)));
     for (int pass = 0; pass < 2; ++pass)
       viewer.picture(config.width_px, config.height_px, config.scale);  // sizes settle
     save(shot, viewer.picture(config.width_px, config.height_px, config.scale), viewer);

@@ -64,9 +64,10 @@ struct InOutDeleter {
 };
 using FilterInOutPtr = std::unique_ptr<AVFilterInOut, InOutDeleter>;
 
-[[noreturn]] void refuse(const std::string& filters, const ErrorCapture& log, int code, Hint hint = Hint::kNone) {
-  throw UsageError(fmt::format("filters '{}': {}", filters, log.first().empty() ? av_error_text(code) : log.first()),
-                   hint);
+std::string words(const ErrorCapture& log, int code) { return log.first().empty() ? av_error_text(code) : log.first(); }
+
+[[noreturn]] void refuse(const std::string& filters, const ErrorCapture& log, int code) {
+  throw FilterError(filters, words(log, code));
 }
 
 FilterInOutPtr make_end(const char* name, AVFilterContext* filter) {
@@ -102,6 +103,9 @@ int parse_between(AVFilterGraph& graph, const std::string& filters, const std::s
 
 }  // namespace
 
+FilterError::FilterError(const std::string& chain, std::string reason)
+    : UsageError(fmt::format("filters '{}': {}", chain, reason)), reason_(std::move(reason)) {}
+
 void FilterGraphDeleter::operator()(AVFilterGraph* graph) const noexcept { avfilter().graph_free(&graph); }
 
 // Files and devices that a filter opens by itself may be there where it is used.
@@ -112,7 +116,7 @@ void check_filters(const std::string& filters) {
   Ends ends;
   const int code = parse_between(*graph, filters, "video_size=64x64:pix_fmt=yuv420p:time_base=1/1000000000", ends);
   if (code != AVERROR_FILTER_NOT_FOUND && code != AVERROR_OPTION_NOT_FOUND && code != AVERROR(EINVAL)) return;
-  refuse(filters, log, code, Hint::kCheckFilters);
+  throw UsageError(OfOption("vf", fmt::format("'{}'", filters)), words(log, code), Hint::kCheckFilters);
 }
 
 bool have_filter(const char* name) { return avfilter().get_by_name(name) != nullptr; }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/error.h"
 #include "pipeline/source/ffmpeg/av.h"
 
 struct AVFilterContext;
@@ -18,11 +19,21 @@ struct FilterGraphDeleter {
 };
 using FilterGraphPtr = std::unique_ptr<AVFilterGraph, FilterGraphDeleter>;
 
+// A chain that can't be built. what(): "filters 'CHAIN': reason".
+class FilterError : public UsageError {
+ public:
+  FilterError(const std::string& chain, std::string reason);
+  const std::string& reason() const { return reason_; }  // FFmpeg's words
+
+ private:
+  std::string reason_;
+};
+
 // Configured for frames of one size and format. One thread.
 class FilterGraph {
  public:
-  // `like`: a frame of the kind that will be pushed. Time stamps go in as nanoseconds. Throws UsageError, with FFmpeg's
-  // words, when the chain can't be built, and UnavailableError where libavfilter is missing, as all here do.
+  // `like`: a frame of the kind that will be pushed. Time stamps go in as nanoseconds. Throws FilterError
+  // when the chain can't be built, and UnavailableError where libavfilter is missing, as all here do.
   FilterGraph(const std::string& filters, const AVFrame& like, AVRational frame_rate, int threads);
 
   int push(AVFrame* frame);          // takes the frame's content. FFmpeg's error code
@@ -36,7 +47,7 @@ class FilterGraph {
   AVFilterContext* sink_ = nullptr;
 };
 
-// Throws the UsageError of FilterGraph where a filter or one of its options does not exist, or the chain is no chain.
+// Of the option "vf". Throws UsageError where a filter or one of its options does not exist, or the chain is no chain.
 void check_filters(const std::string& filters);
 bool have_filter(const char* name);
 unsigned filter_library_version();                                  // as avfilter_version

@@ -81,11 +81,17 @@ std::string FrameFilters::field_note() const {
   return "";
 }
 
-Hint FrameFilters::hint() const { return config_.filters.empty() ? Hint::kNone : Hint::kCheckFilters; }
-
-void FrameFilters::refuse(int code) const {
-  throw UsageError(fmt::format("filters '{}': {}", description(), av_error_text(code)), hint());
+// The filters that were asked for are to blame; ours, beside them, are known to work.
+void FrameFilters::refuse(const std::string& reason) const {
+  if (!config_.filters.empty()) {
+    throw UsageError(OfOption("vf", fmt::format("'{}'", config_.filters)), reason, Hint::kCheckFilters);
+  }
+  const std::string fault = fmt::format("filters '{}': {}", description(), reason);
+  if (config_.deinterlace == Deinterlace::kYes) throw UsageError(OfOption("deinterlace", "yes"), fault);
+  throw UsageError(fault);
 }
+
+void FrameFilters::refuse(int code) const { refuse(av_error_text(code)); }
 
 FrameFilters::Kind FrameFilters::kind_of(const AVFrame& frame) const {
   return {frame.width, frame.height, frame.format, work_, frame.colorspace, frame.color_range};
@@ -95,8 +101,8 @@ void FrameFilters::build(const AVFrame& like) {
   graph_.reset();
   try {
     graph_ = std::make_unique<FilterGraph>(description(), like, frame_rate_, 0);
-  } catch (const UsageError& error) {
-    throw UsageError(error.what(), hint());
+  } catch (const FilterError& error) {
+    refuse(error.reason());
   }
   kind_ = kind_of(like);
 }

@@ -53,8 +53,8 @@ class FrameFilters {
   Kind kind_of(const AVFrame& frame) const;
   void build(const AVFrame& like);
   void time_frame(const AVFrame& frame, FrameTime& time);
+  [[noreturn]] void refuse(const std::string& reason) const;
   [[noreturn]] void refuse(int code) const;
-  Hint hint() const;
 
   const SourceConfig& config_;
   EmptyFrames& empty_frames_;

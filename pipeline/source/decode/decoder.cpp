@@ -168,7 +168,8 @@ void Decoder::note_off_device(const AVFrame& frame) {
   const std::string what = fmt::format("the GPU decodes no {} of {}, {}x{}", info_.codec,
                                        format != nullptr ? format : "unknown", frame.width, frame.height);
   if (config_.require_hwdec) {
-    throw UnavailableError(fmt::format("no hardware decoding: {}", what), Hint::kCpuDecoding);
+    throw UnavailableError(OfOption("require-hwdec"), fmt::format("no hardware decoding: {}", what),
+                           Hint::kCpuDecoding);
   }
   config_.log.info("{}: decoded on the CPU from frame {} on: {}", config_.uri, counters_.frames, what);
 }
@@ -207,7 +208,8 @@ std::unique_ptr<FrameSource> open_on_device(const SourceConfig& config, const In
     auto decoder = std::make_unique<Decoder>(on_cpu, location, why_not);
     if (!config.require_hwdec) return decoder;
   }
-  throw UnavailableError(fmt::format("{}: no hardware decoding: {}", config.uri, why_not), Hint::kCpuDecoding);
+  throw UnavailableError(OfOption("require-hwdec").in(config.uri), fmt::format("no hardware decoding: {}", why_not),
+                         Hint::kCpuDecoding);
 }
 
 }  // namespace

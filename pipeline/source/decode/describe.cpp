@@ -44,25 +44,27 @@ void describe_input(const TimedFrames& times, const AVFrame& first, const Source
 
 Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const std::string& logged) {
   const PacketDecoder& packets = times.packets();
-  const auto input = [&config](const std::string& what, Hint hint = Hint::kNone) {
-    return Fault{ErrorKind::kInput, fmt::format("{}: {}", config.uri, what), hint};
+  const auto input = [&config](const std::string& what) {
+    return Fault{ErrorKind::kInput, fmt::format("{}: {}", config.uri, what)};
   };
   if (packets.encrypted()) return input("the video is encrypted; decrypt it first");
   if (times.any_decoded() && !config.filters.empty() && config.start_s <= 0) {
-    return input(fmt::format("the filters '{}' let no frame through", config.filters), Hint::kCheckFilters);
+    return InputError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri),
+                      "the filters let no frame through", Hint::kCheckFilters)
+        .fault();
   }
-  if (times.any_decoded()) {
-    return input(
-        fmt::format("no frame lies between its start at {} s and its end; the last one is earlier", config.start_s),
-        Hint::kCheckRange);
-  }
-  if (logged.find("exceeds specified max pixel count") != std::string::npos) {
-    return input(fmt::format("a picture has more pixels than the limit of {}", config.max_pixels),
-                 Hint::kRaisePixelLimit);
+  if (times.any_decoded()) return no_frame_in_range(config, config.uri);
+  if (says_too_many_pixels(logged)) {
+    return too_many_pixels(config, "a picture has more pixels");
   }
   std::string why = packets.first_fault();
   if (!logged.empty()) why += why.empty() ? logged : fmt::format(" ({})", logged);
   if (why.empty()) why = "the stream holds no picture";
+  if (!config.input.size.empty()) {  // of raw video
+    return InputError(OfOption("input-size", fmt::format("'{}'", config.input.size)).in(config.uri),
+                      fmt::format("no frame could be decoded: {}", why))
+        .fault();
+  }
   return input(fmt::format("no frame could be decoded: {}; play it with ffplay to check", why));
 }
 

@@ -38,13 +38,18 @@ bool is_raw_without_size(const SourceConfig& config, const InputLocation& locati
   return config.input.format == "rawvideo" || named;
 }
 
+bool is_raw(const SourceConfig& config) { return config.input.format == "rawvideo" && !config.input.size.empty(); }
+
 // Ends the opening of an input whose watch said stop.
 [[noreturn]] void refuse_stopped(const SourceConfig& config, const ReadWatch& watch) {
   if (watch.interrupted()) {
     throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted while it was being opened", config.uri));
   }
-  throw InputError(fmt::format("{}: no video came within {:g} s; check that it sends", config.uri, watch.timeout_s()),
-                   Hint::kLongerTimeout);
+  const std::string fault = fmt::format("no video came within {:g} s; check that it sends", watch.timeout_s());
+  if (const auto& given_s = config.live.open_timeout_s) {
+    throw InputError(OfOption("open-timeout", fmt::to_string(*given_s)).in(config.uri), fault, Hint::kLongerTimeout);
+  }
+  throw InputError(fmt::format("{}: {}", config.uri, fault), Hint::kLongerTimeout);
 }
 
 // The descriptor of "pipe:3"; standard input where none is named.
@@ -77,6 +82,10 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   if (opened < 0 && input.watch->should_stop()) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
     throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
+  }
+  if (opened < 0 && is_raw(config)) {
+    throw InputError(OfOption("input-size", fmt::format("'{}'", config.input.size)).in(config.uri),
+                     fmt::format("raw video can't be read so: {}", log.explain(opened)));
   }
   if (opened == AVERROR_INVALIDDATA) {
     throw InputError(
@@ -126,8 +135,7 @@ int pick_stream(const SourceConfig& config, AVFormatContext& format) {
   if (config.stream_index) {
     const int wanted = *config.stream_index;
     if (wanted < 0 || wanted >= static_cast<int>(all.size())) {
-      throw InputError(
-          fmt::format("{}: has no video stream {}; it has {}, counted from 0", config.uri, wanted, all.size()));
+      throw_fault(no_such_stream(config, all.size()));
     }
     return all[static_cast<std::size_t>(wanted)];
   }
@@ -135,15 +143,6 @@ int pick_stream(const SourceConfig& config, AVFormatContext& format) {
   const int best = av_find_best_stream(&format, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (best >= 0 && !is_cover(*format.streams[best])) return best;
   return moving.front();
-}
-
-void check_size(const SourceConfig& config, const AVCodecParameters& parameters) {
-  const std::int64_t pixels = std::int64_t{parameters.width} * parameters.height;
-  if (pixels > config.max_pixels) {
-    throw InputError(fmt::format("{}: {}x{} is {} pixels, more than the limit of {}", config.uri, parameters.width,
-                                 parameters.height, pixels, config.max_pixels),
-                     Hint::kRaisePixelLimit);
-  }
 }
 
 // Probing decodes too: within the same limits.
@@ -170,9 +169,11 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
     input.note = location.sequence->note();
   }
   int probed = 0;
+  std::string logged;
   {
     const ErrorCapture log;
     probed = find_stream_info(config, *input.format);
+    logged = log.first();
   }
   if (input.watch->interrupted() || (input.watch->timed_out() && input.format->nb_streams == 0)) {
     refuse_stopped(config, *input.watch);
@@ -191,7 +192,11 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
     if (static_cast<int>(i) != index) input.format->streams[i]->discard = AVDISCARD_ALL;
   }
   input.video = {input.format.get(), input.format->streams[index], {}};
-  check_size(config, *input.video.stream->codecpar);
+  const AVCodecParameters& parameters = *input.video.stream->codecpar;
+  if (parameters.width == 0 && says_too_many_pixels(logged)) {
+    throw_fault(too_many_pixels(config, "a picture has more pixels"));
+  }
+  check_pixels(config, parameters.width, parameters.height);
   if (config.crop_tags == CropByTags::kYes) read_crop_tags(location, input.video);
   if (location.is_device) input.note = other_than_asked(config.input, *input.video.stream);
   return input;

@@ -22,12 +22,14 @@ constexpr std::int64_t kAnalyze_us = 2'000'000;  // of a stream that can't be re
 
 struct HintName {
   const char* what;
+  const char* option;
   const char* key;  // FFmpeg's
   std::string InputHints::*value;
 };
-constexpr std::array<HintName, 3> kHints = {{{"size", "video_size", &InputHints::size},
-                                             {"rate", "framerate", &InputHints::rate},
-                                             {"pixel format", "pixel_format", &InputHints::pixel_format}}};
+constexpr std::array<HintName, 3> kHints = {
+    {{"size", "input-size", "video_size", &InputHints::size},
+     {"rate", "input-rate", "framerate", &InputHints::rate},
+     {"pixel format", "pixel-format", "pixel_format", &InputHints::pixel_format}}};
 
 bool is_remote(const InputLocation& location) {
   return location.kind == InputKind::kNetwork || location.kind == InputKind::kDevice;
@@ -71,7 +73,8 @@ const AVInputFormat* forced_format(const SourceConfig& config, const InputLocati
   }
   if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
   if (!by_hint && !location.is_device && !config.input.format.empty()) {
-    throw UsageError(fmt::format("{}: is read by '{}' alone", config.uri, name), Hint::kNoInputParameters);
+    throw UsageError(OfOption("input-format", quoted(config.input.format)).in(config.uri),
+                     fmt::format("it is read by '{}' alone", name), Hint::kNoInputParameters);
   }
   return forced;
 }
@@ -109,8 +112,8 @@ bool takes_rate_from_us(const AVFormatContext& format) { return std::string_view
 void check_hints_taken(const SourceConfig& config, const Dictionary& left, const AVFormatContext& format) {
   for (const HintName& hint : kHints) {
     if (left.has(hint.key) && !(hint.value == &InputHints::rate && takes_rate_from_us(format))) {
-      throw UsageError(fmt::format("{}: {} says its {} itself", config.uri, format.iformat->name, hint.what),
-                       Hint::kNoInputParameters);
+      throw UsageError(OfOption(hint.option, quoted(config.input.*hint.value)).in(config.uri),
+                       fmt::format("{} says its {} itself", format.iformat->name, hint.what), Hint::kNoInputParameters);
     }
   }
 }

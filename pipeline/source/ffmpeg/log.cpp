@@ -301,6 +301,10 @@ std::string ErrorCapture::first() const {
   return first_;
 }
 
+bool says_too_many_pixels(const std::string& logged) {
+  return logged.find("exceeds specified max pixel count") != std::string::npos;
+}
+
 std::string ErrorCapture::explain(int code) const {
   const std::string said = first();
   return said.empty() ? av_error_text(code) : fmt::format("{} ({})", av_error_text(code), said);

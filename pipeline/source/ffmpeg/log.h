@@ -81,4 +81,7 @@ class ErrorCapture {
 // `log` from now on.
 void log_other_messages(const Log& log);
 
+// Whether FFmpeg has logged that a picture is larger than it was allowed.
+bool says_too_many_pixels(const std::string& logged);
+
 }  // namespace saccade

@@ -4,6 +4,48 @@
 
 namespace saccade {
 
+Fault no_frame_in_range(const SourceConfig& config, const std::string& uri) {
+  const auto blame = [&uri](const char* name, const std::string& value, const char* fault, Hint hint) {
+    return InputError(OfOption(name, value).in(uri), fault, hint).fault();
+  };
+  if (config.start_s > 0) {
+    return blame("start", fmt::to_string(config.start_s), "no frame lies between there and the end", Hint::kCheckRange);
+  }
+  if (config.duration_s) {
+    return blame("duration", fmt::to_string(*config.duration_s), "no frame lies in that time", Hint::kCheckRange);
+  }
+  if (!config.input.size.empty()) {
+    return blame("input-size", fmt::format("'{}'", config.input.size), "no whole picture of that size is there",
+                 Hint::kNone);
+  }
+  return InputError(fmt::format("{}: no frame in the range asked for", uri), Hint::kCheckRange).fault();
+}
+
+Fault no_such_stream(const SourceConfig& config, std::size_t there_are) {
+  const int wanted = config.stream_index.value_or(0);
+  return InputError(OfOption("stream", fmt::to_string(wanted)).in(config.uri),
+                    fmt::format("there is no video stream {}; it has {}, counted from 0", wanted, there_are))
+      .fault();
+}
+
+// A limit that nobody set is no option that anybody knows.
+Fault too_many_pixels(const SourceConfig& config, const std::string& picture) {
+  if (config.max_pixels == SourceConfig{}.max_pixels) {
+    return InputError(fmt::format("{}: {}, more than the limit of {}", config.uri, picture, config.max_pixels),
+                      Hint::kRaisePixelLimit)
+        .fault();
+  }
+  return InputError(OfOption("max-pixels", fmt::to_string(config.max_pixels)).in(config.uri), picture,
+                    Hint::kRaisePixelLimit)
+      .fault();
+}
+
+void check_pixels(const SourceConfig& config, int width_px, int height_px) {
+  const std::int64_t pixels = std::int64_t{width_px} * height_px;
+  if (pixels <= config.max_pixels) return;
+  throw_fault(too_many_pixels(config, fmt::format("{}x{} is {} pixels", width_px, height_px, pixels)));
+}
+
 std::string SourceCounters::damage() const {
   std::string text;
   const auto add = [&text](std::int64_t count, const char* what, const char* how) {

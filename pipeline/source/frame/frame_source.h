@@ -72,6 +72,13 @@ struct SourceConfig {
   Log log;                         // the source's messages; FFmpeg's among them
 };
 
+// Of a source that has no frame at all, though its pictures can be decoded: the setting that leaves none, where one
+// does. uri: as it may be shown.
+Fault no_frame_in_range(const SourceConfig& config, const std::string& uri);
+Fault no_such_stream(const SourceConfig& config, std::size_t there_are);        // of stream_index
+Fault too_many_pixels(const SourceConfig& config, const std::string& picture);  // "WxH is N pixels": beyond max_pixels
+void check_pixels(const SourceConfig& config, int width_px, int height_px);     // throws that
+
 // Counters a source keeps; read after the end, or from its own thread.
 struct SourceCounters {
   std::int64_t frames = 0;           // delivered

@@ -104,9 +104,7 @@ TestSource::TestSource(const SourceConfig& config, const TestSpec& spec)
   };
   begin_ = frame_at(config.start_s);
   end_ = config.duration_s ? frame_at(config.start_s + *config.duration_s) : spec.frames;
-  if (begin_ >= end_)
-    throw InputError(fmt::format("{}: no frame lies between its start at {} s and its end", config.uri, config.start_s),
-                     Hint::kCheckRange);
+  if (begin_ >= end_) throw_fault(no_frame_in_range(config, config.uri));
   plays_ = config.loops < 0 ? -1 : config.loops + 1;
   index_ = begin_;
   info_.uri = config.uri;
@@ -215,21 +213,26 @@ namespace {
 // What only a decoder follows.
 void check_settings(const SourceConfig& config) {
   const InputHints& input = config.input;
-  if (!config.filters.empty())
-    throw UsageError(fmt::format("{}: filters have no effect on test sources", config.uri), Hint::kNoFilters);
-  if (!input.format.empty() || !input.size.empty() || !input.rate.empty() || !input.pixel_format.empty()) {
-    throw UsageError(fmt::format("{}: a test source's name says its size and rate", config.uri),
-                     Hint::kNoInputParameters);
+  if (!config.filters.empty()) {
+    throw UsageError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri), "a test source isn't filtered",
+                     Hint::kNoFilters);
   }
-  if (config.stream_index.value_or(0) > 0) {
-    throw InputError(
-        fmt::format("{}: has no video stream {}; it has 1, counted from 0", config.uri, *config.stream_index));
+  const std::pair<const char*, const std::string&> described[] = {{"input-format", input.format},
+                                                                  {"input-size", input.size},
+                                                                  {"input-rate", input.rate},
+                                                                  {"pixel-format", input.pixel_format}};
+  for (const auto& [option, value] : described) {
+    if (value.empty()) continue;
+    throw UsageError(OfOption(option, fmt::format("'{}'", value)).in(config.uri),
+                     "a test source's name says its size and rate", Hint::kNoInputParameters);
   }
+  if (config.stream_index.value_or(0) > 0) throw_fault(no_such_stream(config, 1));
   if (config.deinterlace == Deinterlace::kYes) {
-    throw UsageError(OfOption("deinterlace", name(config.deinterlace)), "a test source has no fields; leave it out");
+    throw UsageError(OfOption("deinterlace", name(config.deinterlace)).in(config.uri),
+                     "a test source has no fields; leave it out");
   }
   if (config.require_hwdec) {
-    throw UnavailableError(fmt::format("{}: no hardware decoding: a test source is painted", config.uri),
+    throw UnavailableError(OfOption("require-hwdec").in(config.uri), "no hardware decoding: a test source is painted",
                            Hint::kCpuDecoding);
   }
 }
@@ -239,10 +242,7 @@ void check_settings(const SourceConfig& config) {
 std::unique_ptr<FrameSource> open_test_source(const SourceConfig& config) {
   const TestSpec spec = parse_test_uri(config.uri);
   check_settings(config);
-  if (std::int64_t{spec.width_px} * spec.height_px > config.max_pixels) {
-    throw InputError(fmt::format("{}: more than the limit of {} pixels", config.uri, config.max_pixels),
-                     Hint::kRaisePixelLimit);
-  }
+  check_pixels(config, spec.width_px, spec.height_px);
   return std::make_unique<TestSource>(config, spec);
 }
 

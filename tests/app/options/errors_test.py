@@ -1,5 +1,6 @@
 """Every misuse gets one line that names the thing and what to try, and its exit code."""
 import shutil
+import socket
 import subprocess
 import unittest
 
@@ -103,6 +104,22 @@ class Usage(DumpTest):
                                (["--normalize", "--dtype"], ("--normalize", "clip")),
                                (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):
             self.with_clip(words, *options)
+
+    def test_a_page_that_can_not_be_served_where_it_was_asked(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            at = f"127.0.0.1:{taken.getsockname()[1]}"
+            config = self.folder / "serve.toml"
+            config.write_text(f"serve = '{at}'\n")
+            for named, options in ((f"--serve {at}: ", ("--serve", at)), (f"{config}:1: serve {at}: ", ("--config", config)),
+                                   ("--serve unix:/no/such/folder/s: ", ("--serve", "unix:/no/such/folder/s")),
+                                   ("--serve 'x:y:z' is not", ("--serve", "x:y:z"))):
+                done = saccade("view", self.clip, *options)
+                if b"this build has no viewer" in done.stderr:
+                    self.skipTest("this build has no viewer")
+                self.assertIn(named, done.stderr.decode())
+                self.assertIn(done.returncode, (2, 69))
 
     def test_no_output_replaces_the_input(self):
         before = self.clip.read_bytes()

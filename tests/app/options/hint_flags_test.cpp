@@ -66,6 +66,28 @@ TEST(ErrorText, AnOptionFromAFile_IsNamedByItsPlaceThere) {
   EXPECT_EQ(error_text(in_context(fault, "b.mp4")), "b.mp4: --levels 0: at least 1 is needed; raise --levels");
 }
 
+TEST(ErrorText, AnotherOption_IsNamedAsItWasGiven) {
+  const Fault conflict =
+      OptionError::naming("hwdec", "conflicts with {output}; leave one out, or add {+levels} 3").fault();
+  EXPECT_EQ(error_text(conflict), "--hwdec: conflicts with -o; leave one out, or add --levels 3");
+  remember_origins({{"output", {.text = "x", .origin = "a.toml:2: output"}},
+                    {"levels", {.text = "1", .origin = "a.toml:3: levels"}}});
+  EXPECT_EQ(error_text(conflict), "--hwdec: conflicts with a.toml:2: output; leave one out, or add --levels 3");
+  EXPECT_EQ(error_text(in_context(conflict, "b\n.mp4")),
+            "b\\n.mp4: --hwdec: conflicts with a.toml:2: output; leave one out, or add --levels 3");
+  remember_places({{"hwdec", "store/plan.json: hwdec"}});
+  EXPECT_EQ(error_text(conflict), "store/plan.json: hwdec: conflicts with -o; leave one out, or add --levels 3");
+  remember_places({});
+}
+
+TEST(ErrorText, AnOptionOfAnInput_FollowsItsName) {
+  const Fault fault = InputError(OfOption("stream", "7").in("a\n.mp4"), "is not there").fault();
+  EXPECT_EQ(fault.what, "a\\n.mp4: stream 7: is not there");
+  EXPECT_EQ(error_text(fault), "a\\n.mp4: --stream 7: is not there");
+  const Fault of_file = of_option(InputError("gaze.csv: line 3: no number").fault(), "fixation", "file:");
+  EXPECT_EQ(error_text(in_context(of_file, "a.mp4")), "a.mp4: --fixation file:gaze.csv: line 3: no number");
+}
+
 TEST(ErrorText, AFileThatIsNamedLikeAnOption_StaysWithoutDashes) {
   for (const char* text : {"levels 1.mp4: can't be looped", "levels: can't be looped", "patches 15: is empty"}) {
     for (const ErrorKind kind : {ErrorKind::kUsage, ErrorKind::kInput, ErrorKind::kUnavailable}) {

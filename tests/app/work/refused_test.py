@@ -36,7 +36,7 @@ class Refused(WorkTest):
     def test_optionsThatNoVideoTakes_stopTheWork(self):
         self.gone = self.folder / "gone"  # files that are there when it is planned
         for i, (options, says) in enumerate((
-                (["--vf", "crop=4000:4000"], "--vf"),
+                (["--vf", "crop=4000:4000"], "wrong0/plan/plan.json: vf 'crop=4000:4000': "),
                 (["--vf", "select=0"], "let no frame through"),
                 (["--input-size", "64x64"], "says its size itself"),
                 (["--fixation", f"file:{self.gone}.csv"], "cannot read the scanpath"),

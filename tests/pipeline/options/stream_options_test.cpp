@@ -256,9 +256,16 @@ TEST(EnumNames, EveryName_GoesBothWays) {
 TEST(OptionError, Caller_SpellsOptionsItsWay) {
   const OptionError conflict = OptionError::naming("e0", "conflicts with {preset}: a preset sets e0");
   EXPECT_STREQ(conflict.what(), "e0: conflicts with preset: a preset sets e0");
-  EXPECT_EQ("--" + conflict.option() + conflict.tail("--"), "--e0: conflicts with --preset: a preset sets e0");
-  const OptionError value = OptionError::naming("upload", "no GPU", "pbo");
-  EXPECT_STREQ(value.what(), "upload pbo: no GPU");
+  const std::vector<NamedOption> named = conflict.fault().options;
+  ASSERT_EQ(named.size(), 2U);
+  EXPECT_EQ(named[0].name, "e0");
+  EXPECT_EQ(named[0].at, 0U);
+  EXPECT_EQ(named[1].name, "preset");
+  EXPECT_EQ(named[1].at, std::string("e0: conflicts with ").size());
+  EXPECT_FALSE(named[1].advised);
+  const OptionError value = OptionError::naming("upload", "no GPU; use {+backend} gl", "pbo");
+  EXPECT_STREQ(value.what(), "upload pbo: no GPU; use backend gl");
+  EXPECT_TRUE(value.fault().options.at(1).advised);
   EXPECT_STREQ(OptionError("vf", "'{e0}' is odd").what(), "vf: '{e0}' is odd");  // a user's text stays as it is
 }
 

@@ -210,7 +210,7 @@ TEST(UserFilters, Given_ApplyAsFfmpegDoes) {
     record(config);
     ADD_FAILURE() << "no frame came through, and no error";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("the filters 'select=0' let no frame through"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("vf 'select=0': the filters let no frame through"), std::string::npos)
         << error.what();
     EXPECT_EQ(error.hint(), Hint::kCheckFilters);
   }

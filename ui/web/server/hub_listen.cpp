@@ -24,9 +24,9 @@ void ServerHub::listen_tcp() {
   const ListenAddress& address = config_.address;
   const auto refuse = [&](const error_code& error) {
     const bool taken = error == asio::error::address_in_use;
-    throw UnavailableError(fmt::format("{}:{}: {}", address.host, address.port,
-                                       taken ? "another program listens there; choose another port, or 0 for a free one"
-                                             : "can't listen there: " + error.message()));
+    throw UnavailableError(OfOption("serve", fmt::format("{}:{}", address.host, address.port)),
+                           taken ? "another program listens there; choose another port, or 0 for a free one"
+                                 : "can't listen there: " + error.message());
   };
   error_code error;
   tcp::resolver resolver(io_);
@@ -53,7 +53,7 @@ void ServerHub::listen_tcp() {
 void ServerHub::listen_path() {
   using asio::local::stream_protocol;
   const std::string& path = config_.address.path;
-  const auto refuse = [&](const std::string& why) { throw UnavailableError(fmt::format("unix:{}: {}", path, why)); };
+  const auto refuse = [&](const std::string& why) { throw UnavailableError(OfOption("serve", "unix:" + path), why); };
   struct stat status {};
   if (lstat(path.c_str(), &status) == 0) {
     if (!S_ISSOCK(status.st_mode)) refuse("exists, and is no socket; choose another path");
