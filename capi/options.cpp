@@ -60,6 +60,7 @@ saccade_status saccade_options_set(saccade_options* options, const char* name, c
     require(name != nullptr, kFunction, "name is NULL");
     require(text != nullptr, kFunction, "text is NULL");
     set_option(options->settings, name, text);
+    options->given.emplace(name);
     return SACCADE_OK;
   });
 }

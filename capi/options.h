@@ -6,10 +6,12 @@
 #include <string>
 
 #include "pipeline/log.h"
+#include "pipeline/options/idle.h"
 #include "pipeline/options/stream_options.h"
 
 struct saccade_options {
   saccade::StreamOptions settings;
+  saccade::GivenOptions given;
   saccade::Log log;
   std::string text;  // that saccade_options_get() returned
 };

@@ -28,8 +28,10 @@ class Inside {
 }  // namespace
 using Clock = std::chrono::steady_clock;
 
-saccade_stream::saccade_stream(const StreamOptions& settings, const Log& log)
-    : mark_(handle_counts().streams), settings_(settings), log_(log) {
+saccade_stream::saccade_stream(const StreamOptions& settings, const GivenOptions& given, const Log& log)
+    : mark_(handle_counts().streams), settings_(settings), given_(given), log_(log) {
+  check_options(settings_);
+  check_given(settings_, given_);
   resolve(settings_);
 }
 
@@ -97,6 +99,7 @@ void saccade_stream::open_session(std::unique_ptr<Session> session, Start&& star
 }
 
 void saccade_stream::open(const char* uri) {
+  check_given_for(settings_, given_, uri);
   const SessionConfig config = begin_opening(uri);
   open_session(std::make_unique<Session>(config), [](Session& session) { session.start(); });
 }
@@ -111,6 +114,7 @@ const StreamInfo& saccade_stream::probe(const char* uri) {
 }
 
 void saccade_stream::open_frames(const PushedFormat& format, MemorySpace first) {
+  check_given_for_frames(settings_, given_);
   const SessionConfig config = begin_opening("");
   auto source = std::make_unique<PushedSource>(pushed_info(format));
   Pushing pushing{source.get(), PushedFrames(format), first == MemorySpace::kCuda, false};
@@ -237,8 +241,8 @@ saccade_status saccade_stream_new(const saccade_options* options, saccade_stream
     require(out != nullptr, "saccade_stream_new", "out is NULL");
     *out = nullptr;
     const CallerContext keep(options != nullptr && options->settings.backend == name(Backend::kGl));
-    *out = options != nullptr ? new saccade_stream(options->settings, options->log)
-                              : new saccade_stream(StreamOptions{}, Log{});
+    *out = options != nullptr ? new saccade_stream(options->settings, options->given, options->log)
+                              : new saccade_stream(StreamOptions{}, {}, Log{});
     return SACCADE_OK;
   });
 }

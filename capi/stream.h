@@ -14,6 +14,7 @@
 #include "capi/call.h"
 #include "capi/emission.h"
 #include "pipeline/backend/caller_context.h"
+#include "pipeline/options/idle.h"
 #include "pipeline/options/resolve.h"
 #include "pipeline/run/session.h"
 #include "pipeline/source/push/pushed_frames.h"
@@ -22,7 +23,7 @@
 // One thread calls, but for interrupt(). A session is there while a source is open.
 struct saccade_stream {
  public:
-  saccade_stream(const saccade::StreamOptions& settings, const saccade::Log& log);
+  saccade_stream(const saccade::StreamOptions& settings, const saccade::GivenOptions& given, const saccade::Log& log);
   ~saccade_stream();
   saccade_stream(const saccade_stream&) = delete;
   saccade_stream& operator=(const saccade_stream&) = delete;
@@ -72,6 +73,7 @@ struct saccade_stream {
 
   const saccade::capi::HandleMark mark_;
   saccade::StreamOptions settings_;
+  const saccade::GivenOptions given_;  // of the settings: one that does nothing is refused
   saccade::Log log_;
   saccade::FixationSource fixation_;
   std::shared_ptr<const saccade::RecordedScanpath> scanpath_;

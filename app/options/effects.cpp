@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <system_error>
 
+#include "pipeline/options/idle.h"
 #include "pipeline/options/option_error.h"
 
 namespace saccade {
@@ -24,11 +25,6 @@ bool is_one_of(const ProgramOption& option, std::initializer_list<std::string_vi
   return false;
 }
 
-bool looks_at_the_picture(const Options& o) {
-  const FixationPolicy policy = o.pipeline.scanpath.policy;
-  return policy == FixationPolicy::kNovelty || policy == FixationPolicy::kSaliency;
-}
-
 // A dump is shown as it was recorded.
 bool shows_dump(const Options& o) {
   std::error_code ignored;
@@ -41,13 +37,34 @@ bool is_moot_for_dump(const ProgramOption& option) {
                                                       "min-pixels", "loop", "live-policy"});
 }
 
-bool decodes_on_device(const Options& o) { return o.require_hwdec || (o.hwdec && *o.hwdec != HwDecode::kNo); }
+// What its videos are opened for, also by those who carry out a plan.
+StreamUse use_of(Command command) {
+  if (command == Command::kView) return StreamUse::kDraw;
+  const bool inspects = command == Command::kInfo || command == Command::kReconstruct;
+  return inspects ? StreamUse::kInspect : StreamUse::kRun;
+}
 
-bool has_texture_on_device(const Options& o) {
-  if (o.command == Command::kInfo || o.command == Command::kReconstruct) return false;
-  const BackendTraits* traits = traits_of(o.backend);
-  if (traits == nullptr) return o.command != Command::kView;  // auto; of the viewer OpenGL's
-  return traits->decoder != HwDecode::kNo;
+// The videos that the command itself opens: of a plan they stand in the manifest.
+std::vector<std::string> videos_of(const Options& o) {
+  if (o.command == Command::kPlan) return {};
+  if (o.command != Command::kReconstruct) return o.inputs;
+  return o.reconstruct.against.empty() ? std::vector<std::string>{} : std::vector{o.reconstruct.against};
+}
+
+const char* why_idle_for_all(std::string_view option, const Options& options, const std::vector<std::string>& videos) {
+  const char* why = nullptr;
+  for (const std::string& video : videos) {
+    why = why_idle_for(option, options, video);
+    if (why == nullptr) return nullptr;
+  }
+  return why;
+}
+
+// Null: the option does something.
+const char* why_stream_option_is_idle(std::string_view option, const Options& options) {
+  if ((command_bit(options.command) & kForVideos) == 0) return nullptr;
+  const char* why = why_idle(option, options, use_of(options.command));
+  return why != nullptr ? why : why_idle_for_all(option, options, videos_of(options));
 }
 
 // clang-format off
@@ -60,7 +77,7 @@ constexpr IdleRule kRules[] = {
    "{offscreen} takes every frame; leave it out"},
   {kForView, [](const ProgramOption& option) { return is_one_of(option, {"speed", "pause", "vsync"}); },
    [](const Options& o) { return o.view.offscreen && !o.view.overlay && !o.json; },
-   "of {offscreen} only the panel and {json} tell it; leave it out"},
+   "of {offscreen} only the panel and {+json} tell it; leave it out"},
   {kForView, [](const ProgramOption& option) { return is_one_of(option, {"view"}); },
    [](const Options& o) { return o.view.compare && o.view.view != ui::View::kCompare; },
    "conflicts with {compare}, which is a view of its own; leave one out"},
@@ -73,26 +90,19 @@ constexpr IdleRule kRules[] = {
    "compares a video's patches; give the video"},
   {kForDump, [](const ProgramOption& option) { return is_one_of(option, {"unit-seconds", "unit-bytes", "segment", "shard"}); },
    [](const Options& o) { return o.plan.manifest.empty(); },
-   "is about the videos of a manifest; add {manifest} FILE"},
+   "is about the videos of a manifest; add {+manifest} FILE"},
   {kForInfo, [](const ProgramOption& option) { return option.is_of_stream() && !is_one_of(option, {"hwdec", "require-hwdec", "device"}); },
    [](const Options& o) { return o.inputs.empty(); },
    "says how an INPUT is read; add one"},
   {kForReconstruct, [](const ProgramOption& option) { return option.is_of_stream(); },
    [](const Options& o) { return o.reconstruct.against.empty(); },
-   "says how a video is read; add {against} VIDEO"},
+   "says how a video is read; add {+against} VIDEO"},
   {kForReconstruct, [](const ProgramOption& option) { return is_one_of(option, {"overwrite"}); },
    [](const Options& o) { return o.reconstruct.output.empty(); },
-   "nothing is written; add {output} FILE"},
-  {kForVideos, [](const ProgramOption& option) { return is_one_of(option, {"device"}); },
-   [](const Options& o) { return o.pipeline.device != 0 && !decodes_on_device(o) && !has_texture_on_device(o); },
-   "nothing here is on a CUDA device; leave it out"},
-  {kForRuns, [](const ProgramOption& option) { return is_one_of(option, {"reconnect-delay-max"}); },
-   [](const Options& o) { return o.source.live.reconnect == 0; },
-   "nothing waits for a connection with {reconnect} 0"},
-  // In the viewer another policy can be chosen at any time.
-  {kForRuns & ~kForView, [](const ProgramOption& option) { return is_one_of(option, {"ignore", "noise-floor"}); },
-   [](const Options& o) { return !looks_at_the_picture(o); },
-   "only {fixation} novelty and saliency look at what moves"},
+   "nothing is written; add {+output} FILE"},
+  {kForDump, [](const ProgramOption& option) { return is_one_of(option, {"jobs"}); },
+   [](const Options& o) { return o.jobs.count.value_or(1) > 1 && o.inputs.size() == 1; },
+   "there is one INPUT; give several, or leave it out"},
 };
 // clang-format on
 
@@ -107,6 +117,9 @@ void check_effects(const Options& options, const GivenValues& given) {
         continue;
       throw OptionError::naming(option.spec().name, rule.why);
     }
+    if (!option.is_of_stream()) continue;
+    const char* why = why_stream_option_is_idle(option.spec().name, options);
+    if (why != nullptr) throw OptionError::naming(option.spec().name, why);
   }
 }
 

@@ -37,6 +37,20 @@ void drop(GivenValues& values, std::string_view name) {
   if (const auto found = values.find(name); found != values.end()) values.erase(found);
 }
 
+// Settings files hold everything, also for runs of another kind.
+void drop_of_command(GivenValues& file, const GivenValues& line) {
+  if (has(line, "manifest")) {  // its rows and its store say these
+    for (const char* name : {"compact", "overwrite", "resume", "start", "duration", "stream", "loop"}) drop(file, name);
+  }
+  if (has(line, "unit")) drop(file, "shard");
+  if (text_of(line, "offscreen") == "true") drop(file, "serve");
+  if (!has(line, "serve") && !has(file, "serve")) {
+    drop(file, "serve-origin");
+    drop(file, "serve-token-file");
+  }
+  if (has(line, "view") && text_of(line, "view") != "compare") drop(file, "compare");
+}
+
 }  // namespace
 
 void drop_overridden(GivenValues& file, const GivenValues& line) {
@@ -49,6 +63,7 @@ void drop_overridden(GivenValues& file, const GivenValues& line) {
   for (const Override& rule : kOverrides) {
     if (has(line, rule.typed) && (text_of(line, rule.typed) == rule.text)) drop(file, rule.dropped);
   }
+  drop_of_command(file, line);
   if (lattice == LatticeKind::kNested && has(line, "patches")) drop(file, "m0");  // which needs e0 there
   if (text_of(line, "require-hwdec") == "true" && text_of(file, "hwdec") == "no") drop(file, "hwdec");
   if (has(line, "upload") && text_of(line, "upload") != "auto" && text_of(file, "backend") == "cpu") {

@@ -168,7 +168,8 @@ SACCADE_API saccade_status saccade_backend_check(const char* backend, int device
 // saccade_stream_interrupt() come from the thread that opened it.
 typedef struct saccade_stream saccade_stream;
 
-// Checks and copies the options (NULL: the defaults). Opens nothing and does not wait.
+// Checks and copies the options (NULL: the defaults). Opens nothing and does not wait. Here and where a source is
+// opened, an option that was set, not to its default, and does nothing is refused.
 SACCADE_API saccade_status saccade_stream_new(const saccade_options* options, saccade_stream** out);
 
 // Opens `uri` (a path, "-", a URL or device, "lavfi:GRAPH", "test://NAME") and waits for its first frame, whose size
@@ -356,7 +357,7 @@ typedef struct saccade_frame {
   int32_t device;            // SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
 } saccade_frame;
 
-// Instead of a source: frames come by saccade_stream_push(). Options of sources are not looked at.
+// Instead of a source: frames come by saccade_stream_push(). Options of sources are refused.
 SACCADE_API saccade_status saccade_stream_open_frames(saccade_stream* stream, const saccade_frame_format* format);
 
 // Takes a frame through the texture, on the caller's thread. `due` (NULL: not wanted) becomes 1 where patches are due:
@@ -421,7 +422,8 @@ typedef struct saccade_level {
 // plane 0: luma or RGBA, 1: chroma. Level l holds true means of 4^l texels, rounded once.
 SACCADE_API saccade_status saccade_stream_get_level(saccade_stream* stream, int plane, int level, saccade_level* out);
 
-// Copies a level, as the last frame that was taken left it, into `texels`, whose size must be that of the level.
+// Copies a level, as the last frame that was taken left it, into `texels`, whose size must be that of the level. Before
+// the first frame was taken there is none: SACCADE_ERROR_USAGE.
 SACCADE_API saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int level, void* texels,
                                                      size_t size_bytes);
 
@@ -430,15 +432,13 @@ typedef struct saccade_counters {
   size_t struct_size;
   int64_t frames;  // through the texture
   int64_t emissions;
-  int64_t damaged_tiles;  // of `tiles`
-  int64_t tiles;
-  int64_t patches;  // emitted
-  int64_t patches_changed;
-  int64_t bytes_uploaded;     // written to level 0 of the texture
-  int64_t frames_dropped;     // by the queue: a newer one was there
-  int64_t frames_decoded;     // the source's, from here on
-  int64_t frames_corrupt;     // delivered, but flagged as damaged
-  int64_t frames_off_device;  // decoded on the CPU after the GPU had decoded the first one
+  int64_t damaged_tiles, tiles;      // the former of the latter
+  int64_t patches, patches_changed;  // emitted, and how many of them had changed
+  int64_t bytes_uploaded;            // written to level 0 of the texture
+  int64_t frames_dropped;            // by the queue: a newer one was there
+  int64_t frames_decoded;            // the source's, from here on
+  int64_t frames_corrupt;            // delivered, but flagged as damaged
+  int64_t frames_off_device;         // decoded on the CPU after the GPU had decoded the first one
   int64_t packets_corrupt;
   int64_t packets_late;  // left out because decoding was behind a live stream
   int64_t format_changes;

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/support/required.h"
@@ -276,6 +278,99 @@ TEST(LastError, OfAnOption_SaysWhichAndWhere) {
   EXPECT_LT(saccade_stream_open(stream.get(), "no/such.mp4"), 0);  // of an input
   EXPECT_STREQ(saccade_last_error_option(&at), "");
   EXPECT_EQ(at, 0U);
+}
+
+// The option that is named, and the text from there on.
+std::pair<std::string, std::string> named_option() {
+  size_t at = 0;
+  const std::string option = saccade_last_error_option(&at);
+  return {option, std::string(saccade_last_error()).substr(at)};
+}
+
+// What comes out only when the source is opened, or its first frame was decoded.
+TEST(LastError, OfAnOptionThatTheInputRefuses_SaysWhich) {
+  const saccade::test::TempDir folder;
+  const std::string raw = (folder.path() / "raw.yuv").string();
+  std::ofstream(raw) << std::string(6000, 'x');  // 64 x 64 would be 6144 bytes
+  const std::string graph = "lavfi:testsrc2=size=64x64:rate=25:duration=1";
+  struct Case {
+    std::vector<std::pair<const char*, const char*>> options;
+    std::string uri, option, text;
+  };
+  const std::vector<Case> cases = {
+      {{{"vf", "nosuch"}}, graph, "vf", "vf 'nosuch': "},
+      {{{"vf", "scale=64:48,crop=4000:4000"}}, graph, "vf", "vf 'scale=64:48,crop=4000:4000': "},
+      {{{"vf", "select=0"}}, graph, "vf", "vf 'select=0': "},
+      {{{"vf", "hflip"}}, kUri, "vf", "vf 'hflip': "},
+      {{{"stream", "7"}}, graph, "stream", "stream 7: "},
+      {{{"stream", "7"}}, kUri, "stream", "stream 7: "},
+      {{{"start", "100"}}, graph, "start", "start 100: "},
+      {{{"start", "100"}}, kUri, "start", "start 100: "},
+      {{{"max-pixels", "100"}}, graph, "max-pixels", "max-pixels 100: a picture has more pixels"},
+      {{{"max-pixels", "100"}}, kUri, "max-pixels", "max-pixels 100: 64x64 is 4096 pixels"},
+      {{{"input-size", "64x64"}}, kUri, "input-size", "input-size '64x64': "},
+      {{{"input-size", "nosuch"}, {"input-format", "rawvideo"}}, raw, "input-size", "input-size 'nosuch': "},
+      {{{"input-size", "64x64"}, {"input-format", "rawvideo"}},
+       raw,
+       "input-size",
+       "input-size '64x64': no frame could be decoded: "},
+      {{{"input-format", "h264"}}, graph, "input-format", "input-format 'h264': "},
+      {{{"fixation", "file:/no/such/gaze.csv"}}, kUri, "fixation", "fixation file:/no/such/gaze.csv: cannot read"},
+      {{{"levels", "16"}}, kUri, "levels", "levels 16: "},
+  };
+  for (const Case& wrong : cases) {
+    const Options options = cpu_options();
+    for (const auto& [name, value] : wrong.options) {
+      ASSERT_EQ(saccade_options_set(options.get(), name, value), SACCADE_OK) << saccade_last_error();
+    }
+    const Stream stream = new_stream(options);
+    EXPECT_LT(saccade_stream_open(stream.get(), wrong.uri.c_str()), 0) << wrong.text;
+    const auto [option, text] = named_option();
+    EXPECT_EQ(option, wrong.option) << saccade_last_error();
+    EXPECT_THAT(text, StartsWith(wrong.text)) << saccade_last_error();
+  }
+}
+
+TEST(Options, WithoutAnEffect_AreRefusedByName) {
+  const auto refused = [](const std::vector<std::pair<const char*, const char*>>& settings, const char* uri) {
+    const Options options = cpu_options();
+    for (const auto& [name, value] : settings) {
+      EXPECT_EQ(saccade_options_set(options.get(), name, value), SACCADE_OK) << saccade_last_error();
+    }
+    saccade_stream* made = nullptr;
+    saccade_status status = saccade_stream_new(options.get(), &made);
+    const Stream stream(made);
+    if (status == SACCADE_OK) status = saccade_stream_open(made, uri);
+    if (status == SACCADE_OK) return std::string();
+    EXPECT_EQ(status, SACCADE_ERROR_USAGE);
+    return named_option().first;
+  };
+  EXPECT_EQ(refused({{"ignore", "1,1,9,9"}, {"fixation", "center"}}, kUri), "ignore");
+  EXPECT_EQ(refused({{"noise-floor", "7"}, {"fixation", "random"}}, kUri), "noise-floor");
+  EXPECT_EQ(refused({{"device", "1"}}, kUri), "device");
+  EXPECT_EQ(refused({{"staged", "true"}}, kUri), "staged");
+  EXPECT_EQ(refused({{"reconnect", "0"}, {"reconnect-delay-max", "3"}}, kUri), "reconnect-delay-max");
+  EXPECT_EQ(refused({{"threads", "3"}}, kUri), "threads");
+  EXPECT_EQ(refused({{"rtsp-transport", "udp"}}, "lavfi:testsrc2=size=64x64"), "rtsp-transport");
+  // A default asks for nothing, and what has an effect is taken.
+  EXPECT_EQ(refused({{"threads", "0"}, {"noise-floor", "8"}, {"fixation", "center"}, {"device", "0"}}, kUri), "");
+  EXPECT_EQ(refused({{"threads", "3"}}, "lavfi:testsrc2=size=64x64"), "");
+  EXPECT_EQ(refused({{"ignore", "1,1,9,9"}, {"fixation", "saliency"}}, kUri), "");
+}
+
+// In the order in which a caller meets them: nothing is there to be read until a frame was taken.
+TEST(Levels, BeforeTheFirstFrame_AreRefused) {
+  const Stream stream = open_stream();
+  saccade_level level{};
+  level.struct_size = sizeof level;
+  ASSERT_EQ(saccade_stream_get_level(stream.get(), 0, 0, &level), SACCADE_OK);
+  std::vector<unsigned char> texels(level.size_bytes);
+  EXPECT_REFUSED(saccade_stream_read_level, stream.get(), 0, 0, texels.data(), texels.size());
+  EXPECT_THAT(saccade_last_error(), HasSubstr("no frame was taken yet"));
+  static_cast<void>(next(stream));
+  EXPECT_EQ(saccade_stream_read_level(stream.get(), 0, 0, texels.data(), texels.size()), SACCADE_OK);
+  ASSERT_EQ(saccade_stream_open(stream.get(), kUri), SACCADE_OK);
+  EXPECT_REFUSED(saccade_stream_read_level, stream.get(), 0, 0, texels.data(), texels.size());
 }
 
 TEST(LastError, OtherThread_HasItsOwn) {

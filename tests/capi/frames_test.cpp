@@ -296,5 +296,41 @@ TEST(Frames, Interrupt_EndsThem) {
   EXPECT_EQ(saccade_stream_next(stream.get(), -1, &none), SACCADE_ERROR_INTERRUPTED);
 }
 
+TEST(Frames, WithOptionsOfSources_AreRefused) {
+  for (const auto& [name, text] : Settings{{"vf", "hflip"},
+                                           {"start", "1"},
+                                           {"loop", "true"},
+                                           {"threads", "2"},
+                                           {"input-size", "8x8"},
+                                           {"live-policy", "latest"},
+                                           {"hwdec", "no"}}) {
+    Settings settings = kCpu;
+    settings.emplace_back(name, text);
+    const StreamHandle stream = make_stream(settings);
+    const saccade_frame_format format = format_of(SACCADE_PIXELS_RGB8);
+    EXPECT_EQ(saccade_stream_open_frames(stream.get(), &format), SACCADE_ERROR_USAGE) << name;
+    EXPECT_STREQ(saccade_last_error_option(nullptr), name) << saccade_last_error();
+    EXPECT_EQ(saccade_stream_open(stream.get(), "lavfi:testsrc2=size=64x64"),
+              name == std::string("input-size") ? SACCADE_ERROR_USAGE : SACCADE_OK)
+        << saccade_last_error();
+  }
+  Settings defaults = kCpu;
+  defaults.emplace_back("threads", "0");
+  defaults.emplace_back("live-policy", "auto");
+  static_cast<void>(open_frames(SACCADE_PIXELS_RGB8, defaults));
+}
+
+TEST(Frames, BeforeTheFirst_NoLevelIsRead) {
+  const StreamHandle stream = open_frames(SACCADE_PIXELS_GRAY8);
+  auto level = sized<saccade_level>();
+  ASSERT_EQ(saccade_stream_get_level(stream.get(), 0, 0, &level), SACCADE_OK) << saccade_last_error();
+  std::vector<std::uint8_t> texels(level.size_bytes);
+  EXPECT_EQ(saccade_stream_read_level(stream.get(), 0, 0, texels.data(), texels.size()), SACCADE_ERROR_USAGE);
+  const std::vector<std::uint8_t> gray(kWidth * kHeight, 9);
+  static_cast<void>(push_and_take(stream, frame_of({gray.data()})));
+  ASSERT_EQ(saccade_stream_read_level(stream.get(), 0, 0, texels.data(), texels.size()), SACCADE_OK);
+  EXPECT_NE(texels.front(), 0);
+}
+
 }  // namespace
 }  // namespace saccade::test

@@ -71,7 +71,7 @@ class Core:
         native = NativeOptions()
         try:
             for name, value in self._settings.items():
-                if name not in {*_OWN_NAMES, "backend", "fixation", "dtype", "normalize"}:
+                if name not in {*_OWN_NAMES, *self._source.own_names, "backend", "fixation", "dtype", "normalize"}:
                     native.set(name, value)
             native.set("dtype", self._word)
             native.set("normalize", self._normalization.name)

@@ -24,10 +24,15 @@ _MOST_PATH_BYTES = 4096
 _CHANNELS = (1, 3, 4)
 
 
+# Options of the group "Source" that say something of frames.
+_NAMES_OF_FRAMES: tuple[str, ...] = ("input_rate",)
+
+
 class Source(Protocol):
     """Where frames come from."""
 
     original: Any
+    own_names: tuple[str, ...]  # of options that the library is not told of
     asking: int | None  # the thread on which an iterable of the caller's is asked for a frame now
 
     def open(self, handle: Handle, *, on_this_thread: bool) -> None:
@@ -45,6 +50,8 @@ class Source(Protocol):
 
 class NamedSource:
     """What the library opens by itself."""
+
+    own_names: tuple[str, ...] = ()
 
     def __init__(self, original: Any, uri: bytes) -> None:
         self.original = original
@@ -70,6 +77,8 @@ class NamedSource:
 
 class FrameSource:
     """Frames of the caller's: pushed, one after the other, on the thread that asks for emissions."""
+
+    own_names = _NAMES_OF_FRAMES
 
     def __init__(self, original: Iterable[Any], rate: Fraction) -> None:
         """`rate`: frames a second of those that have no time of their own."""
@@ -185,7 +194,7 @@ def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
         )
     for name, value in settings.items():
         option = table().get(name)
-        if option is None or option.group != "Source" or name == "input_rate":
+        if option is None or option.group != "Source" or name in _NAMES_OF_FRAMES:
             continue
         if value is None or value is False or (isinstance(value, str) and value == "auto"):  # says nothing
             continue

@@ -62,18 +62,63 @@ class Config(DumpTest):
                 ("upload = 'pbo'\n", ("--backend", "cpu"), ("upload = 'auto",), ("upload = 'pbo",)),
                 ("backend = 'cpu'\n", ("--upload", "direct"), ("backend = 'auto",), ("backend = 'cpu",)),
                 ("dtype = 'f32'\nnormalize = 'clip'\n", ("--dtype", "u8"), (), ("normalize = 'clip",)),
-                ("resume = true\n", ("--overwrite",), ("overwrite = true",), ("resume = true",))):
+                ("resume = true\n", ("--overwrite",), ("overwrite = true",), ("resume = true",)),
+                ("compact = true\n[dump]\nstart = 1.5\nloop = 2\nresume = true\n", ("--manifest", "list.txt"), (),
+                 ("compact", "start = 1", "loop = 2", "resume = true"))):
             done = saccade("dump", "--print-config", "--config", self.write(text), *typed)
             said = f"{text}{typed}: {done.stderr.decode()}{done.stdout.decode()}"
             self.assertEqual(done.returncode, 0, said)
             lines = done.stdout.decode().splitlines()
-            for word in (*kept, typed[0][2:]):
+            for word in (*kept, *([] if typed[0] == "--manifest" else [typed[0][2:]])):  # which stands in no file
                 self.assertTrue(any(line.startswith(word) for line in lines), said)
             for word in gone:
                 self.assertFalse(any(line.startswith(word) for line in lines), said)
         # Within the file, or on the line, a conflict stays one.
         for text, typed in ((tuned + "preset = 'uv'\n", ()), ("", ("--e0", "2", "--preset", "uv"))):
             self.refuse(2, ["conflicts with", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
+
+    def test_a_dump_by_a_manifest_takes_a_file_for_single_dumps(self):
+        manifest = self.folder / "list.txt"
+        manifest.write_text(f"{self.clip}\n")
+        config = self.write("compact = true\nstart = 0.5\nresume = true\npatches = 64\nbackend = 'cpu'\n")
+        done = saccade("dump", "--manifest", manifest, "-o", self.out, "--config", config, "--progress", "none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.refuse(2, ["saccade: --compact: conflicts with --manifest"], "dump", "--manifest", manifest, "-o", self.folder / "no", "--compact")
+
+    def test_a_view_takes_a_file_for_other_views(self):
+        config = self.write("serve = '127.0.0.1:0'\nserve-origin = 'https://hub.example'\ncompare = 'grid'\n")
+        for typed in (("--offscreen", "--screenshot", "0=shot.png"), ("--view", "lod")):
+            shown = saccade("view", self.clip, "--config", config, "--print-config", *typed)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+        shown = saccade("view", self.clip, "--config", self.write("serve-token-file = 'x'\n"), "--print-config")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+
+    def test_both_sides_of_a_conflict_are_named_by_their_places(self):
+        config = self.write("hwdec = 'no'\n\nrequire-hwdec = true\n")
+        self.refuse(2, [f"saccade: {config}:3: require-hwdec: conflicts with {config}:1: hwdec no"], "dump", self.clip, "-o", self.out, "--config", config)
+        config = self.write("normalize = 'clip'\n")
+        self.refuse(2, [f"saccade: {config}:1: normalize: ", "add --dtype f16"], "dump", self.clip, "-o", self.out, "--config", config)
+
+    def test_faults_of_an_open_stream_name_key_and_line(self):
+        raw = self.folder / "raw.yuv"
+        raw.write_bytes(bytes(6000))  # 64 x 64 would be 6144
+        for code, text, key, value, source in (
+                (2, "vf = 'nosuch'", "vf", "'nosuch': No such filter", self.clip),
+                (2, "vf = 'crop=4000:4000'", "vf", "'crop=4000:4000': ", self.clip),
+                (65, "vf = 'select=0'", "vf", "'select=0': the filters let no frame through", self.clip),
+                (65, "stream = 7", "stream", "7: there is no video stream 7", self.clip),
+                (65, "start = 100", "start", "100: no frame lies", self.clip),
+                (65, "max-pixels = 100", "max-pixels", "100: 64x64 is 4096 pixels", self.clip),
+                (2, "input-size = '64x64'", "input-size", "'64x64': ", self.clip),
+                (65, "input-format = 'rawvideo'\ninput-size = '64x64'", "input-size", "'64x64': no frame", raw),
+                (65, "fixation = 'file:/no/such.csv'", "fixation", "file:/no/such.csv: cannot read the scanpath", self.clip),
+                (65, "levels = 16", "levels", "16: ", self.clip)):
+            config = self.write(f"\n{text}\n")
+            place = f"{config}:{text.count(chr(10)) + 2}: {key} "
+            with self.subTest(text=text):
+                self.refuse(code, [place + value], "dump", source, "-o", self.out, "--config", config, "--log-level", "warn")
+                typed = [word for line in text.split("\n") for word in (f"--{line.split(' = ')[0]}", line.split(" = ")[1].strip("'"))]
+                self.refuse(code, [f"--{key} {value}"], "dump", source, "-o", self.out, "--log-level", "warn", *typed)
 
     def test_faults_name_key_and_line(self):
         for text, words in (("seed = 1\nsede = 2\n", [":2:", "sede", "seed"]),

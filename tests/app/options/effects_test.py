@@ -71,6 +71,24 @@ class Effects(DumpTest):
             with self.subTest(options=options):
                 self.refuse(2, [word], "dump", "test://box?size=64x64", "-o", self.out, *options)
         self.refuse(65, ["no video stream 2"], "dump", "test://box?size=64x64", "-o", self.out, "--stream", "2")
+        for options in (("--threads", "2"), ("--crop-tags", "no"), ("--rtsp-transport", "udp"), ("--reconnect", "2"),
+                        ("--open-timeout", "3")):
+            self.idle(options[0], ["test source"], "dump", "test://box?size=64x64", "test://pan?size=64x64", "-o", self.out, *options)
+        self.idle("--threads", ["test source"], "reconstruct", self.made, "--against", "test://box?size=64x64", "--threads", "2")
+
+    def test_of_inputs(self):
+        self.idle("--jobs", ["one INPUT"], "dump", self.clip, "-o", self.out, "--jobs", "4")
+        self.idle("--rtsp-transport", ["rtsp://"], "dump", self.clip, "-o", self.out, "--rtsp-transport", "udp")
+        self.idle("--reconnect", ["file"], "profile", self.clip, "--reconnect", "3")
+        self.assertFalse(self.out.exists())
+        # Defaults, what one of several inputs follows, and a share of a manifest.
+        self.dump("--frames", "2", "--jobs", "1", "--threads", "0", "--reconnect", "5", out=self.folder / "defaults")
+        done = saccade("dump", self.clip, "test://box?size=64x64&frames=2", "-o", self.folder / "two", "--threads", "2", "--jobs", "4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        manifest = self.folder / "one.txt"
+        manifest.write_text(f"{self.clip}\n")
+        done = saccade("dump", "--manifest", manifest, "-o", self.folder / "one", "--jobs", "2", "--patches", "64", "--backend", "cpu")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_has_an_effect_is_taken(self):
         for arguments in (("view", self.clip, "--vsync", "off", *SHOT, "--print-config"),
