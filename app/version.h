@@ -3,6 +3,6 @@
 
 namespace saccade {
 
-const char* version();  // "0.1.0"
+const char* version();  // "0.2.0"
 
 }  // namespace saccade

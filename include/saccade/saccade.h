@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SACCADE_VERSION_MAJOR 0
-#define SACCADE_VERSION_MINOR 1
+#define SACCADE_VERSION_MINOR 2
 #define SACCADE_VERSION_PATCH 0
 #define SACCADE_VERSION (SACCADE_VERSION_MAJOR * 10000 + SACCADE_VERSION_MINOR * 100 + SACCADE_VERSION_PATCH)
 
@@ -45,7 +45,7 @@ extern "C" {
 
 // Of the library that runs: compare with SACCADE_VERSION, that of this header. Any thread.
 SACCADE_API int saccade_version(void);
-SACCADE_API const char* saccade_version_text(void);  // "0.1.0"
+SACCADE_API const char* saccade_version_text(void);  // "0.2.0"
 
 typedef enum saccade_status {
   SACCADE_OK = 0,

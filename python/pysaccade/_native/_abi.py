@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, ClassVar
 
-VERSION = (0, 1)  # of the header: major, minor
+VERSION = (0, 2)  # of the header: major, minor
 
 # saccade_status
 SACCADE_OK = 0

@@ -30,7 +30,7 @@ def checkout() -> Path | None:
 
 
 def package_version() -> str:
-    """The version of the package, for example "0.1.0"."""
+    """The version of the package, for example "0.2.0"."""
     try:
         return importlib.metadata.version("pysaccade")
     except importlib.metadata.PackageNotFoundError:
