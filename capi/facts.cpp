@@ -175,7 +175,7 @@ saccade_status saccade_stream_read_level(saccade_stream* stream, int plane, int 
     const saccade_level shape = level_of(pyramid.layout(), plane, level, kFunction);
     require(texels != nullptr, kFunction, "texels is NULL");
     require(session.pipeline().has_frame(), kFunction,
-            "no frame was taken yet; call saccade_stream_next(), _next_into() or _push() first");
+            "no frame was taken yet; take an emission or push a frame first");
     if (size_bytes != shape.size_bytes) {
       refuse(kFunction, fmt::format("the level has {} bytes, the memory for it {}", shape.size_bytes, size_bytes));
     }

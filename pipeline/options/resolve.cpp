@@ -45,8 +45,9 @@ void settle_backend(StreamOptions& options, StreamUse use) {
   if (!traits(options.pipeline.backend).uploads && options.pipeline.upload != UploadPath::kAuto) {
     throw OptionError::naming(
         "upload",
-        fmt::format("backend {} uploads to no GPU; use {{+backend}} {}, or leave it out",
-                    name(options.pipeline.backend), or_list(backends_that(&BackendTraits::uploads))),
+        fmt::format("{} {} uploads to no GPU; use {{+backend}} {}, or leave it out",
+                    options.backend == kAutoBackend ? "backend" : "{backend}", name(options.pipeline.backend),
+                    or_list(backends_that(&BackendTraits::uploads))),
         name(options.pipeline.upload));
   }
 }

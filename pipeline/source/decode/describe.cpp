@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "pipeline/source/demux/options.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 
@@ -60,8 +62,10 @@ Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const s
   std::string why = packets.first_fault();
   if (!logged.empty()) why += why.empty() ? logged : fmt::format(" ({})", logged);
   if (why.empty()) why = "the stream holds no picture";
-  if (!config.input.size.empty()) {  // of raw video
-    return InputError(OfOption("input-size", fmt::format("'{}'", config.input.size)).in(config.uri),
+  for (const auto& [option, value] :
+       {std::pair("input-size", config.input.size), {"input-format", config.input.format}}) {
+    if (value.empty()) continue;  // the size is raw video's
+    return InputError(OfOption(option, fmt::format("'{}'", value)).in(config.uri),
                       fmt::format("no frame could be decoded: {}", why))
         .fault();
   }

@@ -87,6 +87,10 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
     throw InputError(OfOption("input-size", fmt::format("'{}'", config.input.size)).in(config.uri),
                      fmt::format("raw video can't be read so: {}", log.explain(opened)));
   }
+  if (opened < 0 && forced != nullptr && !location.is_device && !config.input.format.empty()) {
+    throw InputError(OfOption("input-format", fmt::format("'{}'", config.input.format)).in(config.uri),
+                     fmt::format("can't be opened so: {}", log.explain(opened)));
+  }
   if (opened == AVERROR_INVALIDDATA) {
     throw InputError(
         fmt::format("{}: not a video that FFmpeg recognises, or its header is damaged or missing: {}; "

@@ -314,7 +314,7 @@ class Stream(Core, Iterator[Emission]):
             shape = handle.level(plane, level)
             kind = np.dtype(np.uint8 if shape.bytes_per_channel == 1 else np.uint16)
             texels = np.empty((shape.height, shape.width, shape.channels), kind)
-            handle.call("read_level", plane, level, _arrays.address(texels), texels.nbytes)
+            handle.call("read_level", plane, level, _arrays.address(texels), texels.nbytes, prefix="Stream.texture: ")
             frame = texels[: shape.image_height, : shape.image_width]
             return frame[..., 0] if shape.channels == 1 else frame
 

@@ -96,6 +96,9 @@ class Config(DumpTest):
     def test_both_sides_of_a_conflict_are_named_by_their_places(self):
         config = self.write("hwdec = 'no'\n\nrequire-hwdec = true\n")
         self.refuse(2, [f"saccade: {config}:3: require-hwdec: conflicts with {config}:1: hwdec no"], "dump", self.clip, "-o", self.out, "--config", config)
+        config = self.write("upload = 'pbo'\nbackend = 'cpu'\n")
+        self.refuse(2, [f"saccade: {config}:1: upload pbo: {config}:2: backend cpu uploads to no GPU; use --backend"], "dump", self.clip, "-o", self.out,
+                    "--config", config)
         config = self.write("normalize = 'clip'\n")
         self.refuse(2, [f"saccade: {config}:1: normalize: ", "add --dtype f16"], "dump", self.clip, "-o", self.out, "--config", config)
 
@@ -111,6 +114,8 @@ class Config(DumpTest):
                 (65, "max-pixels = 100", "max-pixels", "100: 64x64 is 4096 pixels", self.clip),
                 (2, "input-size = '64x64'", "input-size", "'64x64': ", self.clip),
                 (65, "input-format = 'rawvideo'\ninput-size = '64x64'", "input-size", "'64x64': no frame", raw),
+                (65, "input-format = 'mjpeg'", "input-format", "'mjpeg': no frame could be decoded", self.clip),
+                (65, "input-format = 'mov'", "input-format", "'mov': can't be opened so", raw),
                 (65, "fixation = 'file:/no/such.csv'", "fixation", "file:/no/such.csv: cannot read the scanpath", self.clip),
                 (65, "levels = 16", "levels", "16: ", self.clip)):
             config = self.write(f"\n{text}\n")

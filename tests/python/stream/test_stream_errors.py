@@ -133,6 +133,34 @@ def test_option_is_named_as_it_was_passed_when_the_input_shows_that_it_is_wrong(
     assert "--" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "kind", "text"),
+    [
+        ({"vf": "nosuch"}, ValueError, "vf='nosuch': No such filter"),
+        ({"vf": "select=0"}, sc.InputError, "demo.mp4: vf='select=0': the filters let no frame through"),
+        ({"stream": 7}, sc.InputError, "demo.mp4: stream=7: there is no video stream 7"),
+        ({"start": 100}, sc.InputError, "demo.mp4: start=100: no frame lies"),
+        ({"max_pixels": 9}, sc.InputError, "demo.mp4: max_pixels=9: "),
+        ({"input_size": "64x64"}, ValueError, "demo.mp4: input_size='64x64': "),
+        ({"fixation": "file:/no/such.csv"}, sc.InputError, "demo.mp4: fixation=file:/no/such.csv: cannot read"),
+        ({"strides": [1, 2], "grid_sizes": [4, 4], "e0": 2.0}, ValueError, "e0: conflicts with strides: "),
+        ({"noise_floor": 3, "fixation": "center"}, ValueError, "noise_floor: only fixation novelty"),
+        ({"rtsp_transport": "udp"}, ValueError, "rtsp_transport: only rtsp://"),
+    ],
+)
+def test_option_is_named_whenever_it_proves_wrong(options: dict, kind: type, text: str, clip: Path):
+    with pytest.raises(kind, match=re.escape(text)):
+        sc.Stream(clip, device="cpu", **options)
+
+
+def test_texture_before_the_first_frame_is_refused():
+    with sc.Stream(BOX, device="cpu") as stream:
+        with pytest.raises(ValueError, match=r"^Stream\.texture: no frame was taken yet"):
+            stream.texture.level(0)
+        next(stream)
+        assert stream.texture.level(0).any()
+
+
 def test_a_file_that_is_named_like_an_option_keeps_its_name(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
