@@ -244,7 +244,9 @@ def test_options_that_no_video_takes_end_the_job_with_one_line(tmp_path: Path, f
     clips = make_clips(ffmpeg, tmp_path / "in", 4)
     (tmp_path / "list.txt").write_text("".join(f"local://{path}\n" for path in clips))
     store = f"local://{tmp_path}/store"
-    work("plan", tmp_path / "list.txt", "-o", store, "--unit-seconds", "0.1", "--backend", "cpu", "--vf", "crop=999:999")
+    work(
+        "plan", tmp_path / "list.txt", "-o", store, "--unit-seconds", "0.1", "--backend", "cpu", "--vf", "crop=999:999"
+    )
     (line,) = work("work", store, "--progress", "none", expect=[2]).stderr.splitlines()
     assert "Invalid too big" in line
     assert markers_of(tmp_path / "store") == []
