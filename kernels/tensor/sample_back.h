@@ -61,7 +61,7 @@ SACCADE_TENSOR_FN void finish_patch(const SampleArgs& args, const PatchFrame<V>&
   out[0] = sums.center.x * static_cast<V>(args.level[0].width);
   out[1] = sums.center.y * static_cast<V>(args.level[0].height);
   const V lod = number_at<V>(args.lod, args.coordinates, b, n, 0);
-  const bool free = lod >= V(0) && lod <= static_cast<V>(args.levels - 1);
+  const bool free = lod >= V(0) && lod < static_cast<V>(args.levels - 1);
   out[2] = free ? sums.fraction + sums.pitch * patch.pitch_px * static_cast<V>(kLn2) : V(0);
   out[3] = out[4] = V(0);
   if (args.direction.data == nullptr) return;

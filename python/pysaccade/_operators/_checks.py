@@ -5,6 +5,8 @@ An array here is a torch tensor or a NumPy array. torch is loaded by the first t
 
 from __future__ import annotations
 
+import enum
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,8 +23,11 @@ DTYPES = ("uint8", "uint16", "float16", "bfloat16", "float32", "float64")
 _COORDINATES = ("float32", "float64")
 
 
-class Most(int):
-    """A default number of levels: an image that has fewer gets those that it has."""
+class Most(enum.IntEnum):
+    """Default numbers of levels: an image that has fewer gets those that it has. torch.compile knows enumerations."""
+
+    FIVE = 5
+    SEVEN = 7
 
 
 is_tensor = _arguments.is_tensor
@@ -43,6 +48,11 @@ def recording() -> Any:
 
         _recording = loaded
     return _recording
+
+
+def is_compiling() -> bool:
+    """Whether torch.compile traces this; loads nothing."""
+    return sys.modules.get("torch") is not None and bool(recording()._is_compiling())
 
 
 def is_integral(array: Array) -> bool:
@@ -146,9 +156,9 @@ def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -
     if levels is None:
         fits = possible if odd == FLOOR else (max(height, width) - 1).bit_length() + 1
         return min(fits, MOST_LEVELS)
-    count = whole(levels, who, "levels", 1, MOST_LEVELS)
     if isinstance(levels, Most):
-        return min(count, possible)
+        return min(levels.value, possible)
+    count = whole(levels, who, "levels", 1, MOST_LEVELS)
     if count > possible:
         raise ValueError(
             f"{who}: levels is {count}, but {height}x{width} has {possible} with odd='floor'; "

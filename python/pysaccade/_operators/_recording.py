@@ -41,6 +41,11 @@ def _has_tangent(tensor: Any) -> bool:
         tensor = _functorch.get_unwrapped(tensor)
 
 
+def tensor_of(numbers: Any, dtype: torch.dtype | None, device: Any) -> Tensor:
+    """Numbers of a caller as a tensor, by a call that torch.compile can trace; f32 unless `dtype` is given."""
+    return torch.as_tensor(numbers, dtype=dtype or torch.float32, device=device)
+
+
 def refuse_tangents(what: str, *tensors: Tensor | None) -> None:
     """Raise RuntimeError for tensors with forward-mode derivatives: torch would take ours for zero."""
     if _is_compiling() or forward_ad._current_level < 0:

@@ -175,7 +175,8 @@ class Lattice:
         Args:
             fixation: (u, v), or [.., 2]: a tensor on any device, a NumPy array. Outside 0..1 it is clamped.
             snap: True: patches lie on the texels that they read, and the fixation gets no gradient. False: they follow
-                the fixation exactly, and give it its gradient. "straight_through": values of True, gradient of False.
+                the fixation exactly, and give it its gradient. "straight_through": values of True; the gradient is
+                theirs, passed on as if nothing were rounded, and so biased.
             device: Where a fixation that is no tensor is planned for: the plan is then of tensors.
 
         Returns:
@@ -193,6 +194,8 @@ class Lattice:
         who = "Lattice.plan"
         if snap not in SNAPS or (isinstance(snap, int) and not isinstance(snap, bool)):
             raise ValueError(f"{who}: snap is {snap!r}; it must be True, False or 'straight_through'")
+        if not _checks.is_tensor(fixation) and _checks.is_compiling():
+            fixation = _checks.recording().tensor_of(fixation, None, device)
         if not _checks.is_tensor(fixation):
             return self._host_plan(fixation, bool(snap), device, who)
         _checks.require_coordinates(fixation, who, "fixation", 2)

@@ -47,6 +47,8 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
         return _sample_first(pyramid, plan, storage, None, dtype)
     # fmt: on
     image: Any = pyramid._image
+    if pyramid._source.shape != known.shape:  # resize_()
+        return _sample_first(pyramid, plan, storage, None, dtype)
     if _is_grad_enabled():
         learns = centers.requires_grad or lod.requires_grad
         if learns or image.requires_grad:

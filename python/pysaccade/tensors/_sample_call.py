@@ -212,6 +212,10 @@ def coordinates(values: Any, base: Array, who: str, name: str, axes: int | None,
     if _checks.is_tensor(values) or (isinstance(values, np.ndarray) and not _checks.is_tensor(base)):
         _checks.require_places(values, who, name, ("pyramid", base), axes)
         return values if dtype is None or values.dtype == dtype else _as_type(values, dtype)
+    if _checks.is_compiling():
+        tensor = _checks.recording().tensor_of(values, dtype, base.device)
+        _checks.require_places(tensor, who, name, ("pyramid", base), axes)
+        return tensor
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":

@@ -30,6 +30,8 @@ class Layout(NamedTuple):
     levels: int
     dense: int  # elements of levels 1.. without what lies between them
     workspace: bool  # whether the library needs one
+    shape: tuple[int, ...]  # of level 0, [B,C,H,W]
+    strides: tuple[int, ...]  # its, in elements
 
     def pack(self, base: int, rest: int, element_bytes: int) -> bytes:
         """Fill in addresses: of level 0, and of the flat array with the others."""
@@ -79,7 +81,8 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
         dense += elements
         total += -(-elements // _ALIGNMENT) * _ALIGNMENT
     packed = struct.Struct("=" + f"Q{REST.size}s" * levels)
-    return Layout(total, tuple(starts), tuple(shapes), packed, tuple(rests), levels, dense, levels > _WITHOUT_WORKSPACE)
+    places = tuple(starts), tuple(shapes), packed, tuple(rests)
+    return Layout(total, *places, levels, dense, levels > _WITHOUT_WORKSPACE, tuple(shape), tuple(strides))
 
 
 class Storage:

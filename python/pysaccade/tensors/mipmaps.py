@@ -11,7 +11,7 @@ from pysaccade.tensors._storage import Storage
 
 Array = Any
 
-_FIVE = _checks.Most(5)
+_FIVE = _checks.Most.FIVE
 
 _mipmaps = Table()
 _ways: Any = None  # modules that need torch, once they were used

@@ -66,6 +66,8 @@ class PersistentTexture(TexturePyramid):
         self.min_pixels = _checks.whole(min_pixels, who, "min_pixels", 0, 255)
         self._image = storage.image
         self._store = storage
+        self._from = storage.image.data_ptr()  # level 0's memory; a frame that lies in it is copied first
+        self._to = self._from + storage.image.nbytes
         rows, columns = tile_grid((height, width))
         self._grid = (1 if batch is None else batch, rows, columns)
         self._is_new = True
@@ -115,7 +117,7 @@ class PersistentTexture(TexturePyramid):
             rest = self._taken.get((frame.shape, frame.stride(), frame.dtype, frame.device))
             at = frame.data_ptr()
             plain = rest is not None and not frame.is_neg() and at % frame.element_size() == 0
-            if plain and at and not is_freed(frame, at):
+            if plain and at and not is_freed(frame, at) and not self._from <= at < self._to:
                 return self._call(pack_at(at, rest), None, _DIFF)
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
@@ -178,7 +180,9 @@ class PersistentTexture(TexturePyramid):
             )
         if batched.requires_grad and torch.is_grad_enabled():
             raise ValueError(f"{who}: a persistent texture gives no gradient; pass frame.detach()")
-        return batched if _checks.recording().is_traced(batched) else readable(batched)
+        if _checks.recording().is_traced(batched):
+            return batched
+        return batched.clone() if self._from <= batched.data_ptr() < self._to else readable(batched)
 
     def _mask(self, changed: Any, who: str) -> tuple[Tensor, int]:
         """A mask [B, h, w] of bytes, and whether of pixels or tiles."""

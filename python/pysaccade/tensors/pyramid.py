@@ -11,7 +11,7 @@ from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import _address
 from pysaccade.tensors._known import Known, Table
 from pysaccade.tensors._pyramid_arguments import checked_levels, persistent_size
-from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._storage import Layout, Storage
 from pysaccade.tensors.mipmaps import levels_above
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _pyramids = Table()
 _sampling: Any = None  # modules, once they were used
 _foveated: Any = None
 
-SEVEN = _checks.Most(7)
+SEVEN = _checks.Most.SEVEN
 FILTERING = ("exact", "hybrid", "hardware")
 
 
@@ -69,7 +69,7 @@ class TexturePyramid:
         who = "TexturePyramid"
         self._odd = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
         self.filtering = _checks.choice(filtering, FILTERING, who, "filtering")
-        if levels is not None:
+        if levels is not None and not isinstance(levels, _checks.Most):
             _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
         self._asked = levels
         if image is not None:
@@ -372,8 +372,19 @@ class TexturePyramid:
         shape = image.shape if self._batched else image.shape[1:]
         if source.dtype != image.dtype or source.shape != shape or _address(source) != self._source_at:
             return False
+        if self._storage is not None and not self._lies_as_made(image, self._storage.layout):
+            return False
         # a copy of it was resolved, if it was negative from the beginning
         return not _checks.is_tensor(source) or not source.is_neg() or _address(image) != self._source_at
+
+    @staticmethod
+    def _lies_as_made(image: Array, layout: Layout) -> bool:
+        """Whether an image has the shape and strides that its levels were made of: resize_() changes its own."""
+        if tuple(image.shape) != layout.shape:
+            return False
+        size = 0 if _checks.is_tensor(image) else image.itemsize
+        strides = image.stride() if not size else tuple(stride // size for stride in image.strides)
+        return tuple(strides) == layout.strides
 
     def _require_levels(self) -> None:
         """Raise ValueError where the memory of levels 1.. was freed, through a view that level() gave."""

@@ -72,11 +72,17 @@ def _trilinear(levels: list[Tensor], places_px: Tensor, lod: Tensor, padding: st
     return out
 
 
+def _clamped(lod: Tensor, levels: int) -> Tensor:
+    """Within the levels; the gradient is 1 from 0 on and before the last level, as of the side above, else 0."""
+    last = levels - 1
+    return torch.where((lod >= 0) & (lod < last), lod, lod.detach().clamp(0, last))
+
+
 def sample(levels: list[Tensor], uv: Tensor, lod: Tensor, *, padding: str = "border") -> Tensor:
     """[B,C,h,w] levels at uv [B,*P,2] and lod [B,*P] -> [B,C,*P]."""
     height, width = levels[0].shape[-2:]
     size = torch.tensor([width, height], dtype=uv.dtype, device=uv.device)
-    return _trilinear(levels, uv * size, lod.clamp(0, len(levels) - 1), padding)
+    return _trilinear(levels, uv * size, _clamped(lod, len(levels)), padding)
 
 
 def _offsets(size: int, like: Tensor) -> Tensor:
@@ -105,7 +111,7 @@ def sample_anisotropic(
     """As sample_patches, with steps of |direction| 2^lod along `direction` [B,N,2] and of 2^lod across it."""
     height, width = levels[0].shape[-2:]
     size_px = torch.tensor([width, height], dtype=centers.dtype, device=centers.device)
-    lod = lod.clamp(0, len(levels) - 1)
+    lod = _clamped(lod, len(levels))
     pitch = (2.0**lod)[..., None, None, None]
     length = direction.norm(dim=-1, keepdim=True)
     unit = direction / length

@@ -47,6 +47,8 @@ def _direct_out(out: Any, shape: tuple[int, ...], values: Values, base: Array, r
         raise ValueError(
             f"{who}: out is {_checks.shown(out)}; it must be {str(values.dtype).removeprefix('torch.')} {list(shape)}"
         )
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise ValueError(f"{who}: out can't be written, as of a file that was opened to be read; pass other memory")
     require_apart(out, read, who)
     if _checks.is_tensor(base):
         _recording = _checks.recording()

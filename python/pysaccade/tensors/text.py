@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,28 +16,33 @@ from pysaccade.tensors.pyramid import TexturePyramid
 from pysaccade.tensors.sampling import sample
 
 
-def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Tensor:
+def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Any:
     """Find the direction of text in each patch.
 
     Lines of text, seen so coarsely that letters melt, are bars: brightness changes across them. The structure tensor is
     the mean of the outer product of the gradient over a patch's area; text runs along its second eigenvector.
 
     Args:
-        pyramid: Of one channel, or of R'G'B'.
-        plan: The patches.
+        pyramid: Of one channel, or of R'G'B'; of NumPy arrays it needs torch, too.
+        plan: The patches, of the pyramid's kind.
         level: Of the pyramid, that the gradient is taken of: one on which letters melt and lines don't. Lines about
             6 * 2^level pixels apart are right.
         ratio: Length of the result, 1 to 16: how much coarser sample_anisotropic() is along the text; a number or
             [.., N].
 
     Returns:
-        [.., N, 2] as the plan, its x not below 0. Where nothing has a direction it is (ratio, 0).
+        [.., N, 2] of the plan's kind, its x not below 0. Where nothing has a direction it is (ratio, 0).
 
     Convention: (x, y) in pixels, y downwards.
     """
     who = "text_direction"
-    if not isinstance(pyramid, TexturePyramid) or not _checks.is_tensor(pyramid._base()):
-        raise TypeError(f"{who}: pyramid takes a TexturePyramid of tensors, not {_checks.shown(pyramid)}")
+    if not isinstance(pyramid, TexturePyramid):
+        raise TypeError(f"{who}: pyramid takes a TexturePyramid, not {_checks.shown(pyramid)}")
+    if not _checks.is_tensor(pyramid._base()):
+        levels = [torch.from_numpy(np.ascontiguousarray(pyramid[n])) for n in range(pyramid.levels)]
+        found = text_direction(TexturePyramid.from_levels(levels), plan.to("cpu"), level=level, ratio=ratio)
+        array: Any = found.numpy()
+        return array
     level = _checks.whole(level, who, "level", 0, pyramid.levels - 1)
     with torch.no_grad():
         coarse = pyramid._levels_now()[level]
