@@ -18,7 +18,7 @@ BENCH = Path(__file__).resolve().parents[1] / "bench" / "accuracy"
 
 
 def main() -> int:
-    """Print the table. 0 when the foveated patches read better than four times as many uniform ones."""
+    """Print the table and what it tells. 0 when foveated patches read more than as many, and four times as many."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", default="101-103", help="of the scenes: 1,2,5-8")
     parser.add_argument("--words", type=int, default=8, help="of a scene, one a second")

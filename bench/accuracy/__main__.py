@@ -1,6 +1,6 @@
 """Accuracy for each token, measured: python bench/accuracy TASK --out DIR
 
-Tasks: reading, looking, finding, fidelity, plots, seen; `claim` is the short form of reading that
+Tasks: reading, until, looking, finding, fidelity, plots, seen; `claim` is the short form of reading that
 examples/read_better.py runs.
 What was measured stays in DIR/rows.jsonl, and a run goes on where it was stopped. docs/ACCURACY.md has the results.
 """
@@ -21,8 +21,11 @@ import ocr
 import plots
 import reading
 import seen
+import until
 from claim import numbers, show
 from table import append_row, key_of, read_rows, write_csv
+
+TASKS = ("reading", "until", "looking", "finding", "fidelity", "plots", "seen", "claim")
 
 
 def measure(out: pathlib.Path, rows: list[dict[str, Any]], run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -54,7 +57,7 @@ def rows_of(arguments: argparse.Namespace, kinds: list[str], reader: str | None 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("reading", "looking", "finding", "fidelity", "plots", "seen", "claim"))
+    parser.add_argument("task", choices=TASKS)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/accuracy"))
     parser.add_argument("--kinds", help="of scenes, joined by commas (fidelity: clips)")
     parser.add_argument("--seeds", default="1-3", help="1,2,5-8")
@@ -73,6 +76,9 @@ def main() -> int:
             rows_of(arguments, ["popup"], arguments.reader),
             lambda row: reading.run(row, arguments.count),
         )
+    elif arguments.task == "until":
+        rows = rows_of(arguments, ["popup"], arguments.reader)
+        measure(arguments.out, rows, lambda row: until.run(row, arguments.count))
     elif arguments.task == "looking":
         measure(arguments.out, rows_of(arguments, ["popup"]), lambda row: looking.run(row, arguments.count))
     elif arguments.task == "finding":

@@ -45,7 +45,7 @@ def run(row: dict[str, Any]) -> dict[str, Any]:
     scene = Scene(row["kind"], SECONDS, lambda t: np.empty(0))
     looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
     looks = [look for look in looks if look.seconds < SECONDS]
-    near, whole, whole_ssim, moving, before = [], [], [], [], None
+    near, near_ssim, whole, whole_ssim, moving, before = [], [], [], [], [], None
     memory = sc.PictureMemory() if row.get("picture") == "memory" else False
     for (_, frame), look in zip(frames(path, {look.seconds for look in looks}), looks, strict=True):
         seen = sc.paint(look.patches, look.geometry, look.size, memory=memory)
@@ -53,6 +53,7 @@ def run(row: dict[str, Any]) -> dict[str, Any]:
         x, y = int(look.fixation[0] * width), int(look.fixation[1] * height)
         part = np.s_[max(y - NEAR_PX, 0) : y + NEAR_PX, max(x - NEAR_PX, 0) : x + NEAR_PX]
         near.append(psnr(seen[part], frame[part]))
+        near_ssim.append(ssim(seen[part], frame[part]))
         whole.append(psnr(seen, frame))
         whole_ssim.append(ssim(seen, frame))
         if before is not None:
@@ -62,6 +63,7 @@ def run(row: dict[str, Any]) -> dict[str, Any]:
         before = frame.astype(int)
     return tokens_of(looks, SECONDS) | {
         "psnr_near": float(np.mean(near)),
+        "ssim_near": float(np.mean(near_ssim)),
         "psnr_frame": float(np.mean(whole)),
         "ssim_frame": float(np.mean(whole_ssim)),
         "psnr_moving": float(np.mean(moving)) if moving else float("nan"),

@@ -6,12 +6,9 @@ import pathlib
 from collections import defaultdict
 from typing import Any
 
-import matplotlib
-import matplotlib.pyplot as plt
 from stats import interval
 from table import read_rows
 
-matplotlib.use("Agg")
 STYLES = {
     "nested": ("#c0392b", "o-"),
     "saliency": ("#e67e22", "s--"),
@@ -27,6 +24,8 @@ STYLES = {
 }
 MEASURES = {
     "reading": ("scores", "characters right"),
+    "until": ("until", "seconds until read"),
+    "looking": ("scores", "words seen whole"),
     "finding": ("scores", "found in a second"),
     "fidelity": ("scores", "PSNR within 64 px of the fixation, dB"),
 }
@@ -44,9 +43,28 @@ def curves(rows: list[dict[str, Any]], across: str) -> dict[str, list[tuple[floa
     return {sampler: sorted(points) for sampler, points in lines.items()}
 
 
+def labels(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Of each sampler its name and how many scenes (fidelity: clips) its points stand for."""
+    thing = "clip" if rows[0]["task"] == "fidelity" else "scene"
+    points: dict[str, dict[int, set[tuple[str, int]]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        points[row["sampler"]][row["budget"]].add((row["kind"], row["seed"]))
+    shown = {}
+    for sampler, budgets in points.items():
+        counts = sorted({len(scenes) for scenes in budgets.values()})
+        number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        shown[sampler] = f"{sampler}, {number} {thing}{'' if counts[-1] == 1 else 's'}"
+    return shown
+
+
 def draw_one(rows: list[dict[str, Any]], title: str, path: pathlib.Path) -> None:
     """Two panels: against tokens of a fixation, and against those of a second that are to be encoded."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+    plt.switch_backend("Agg")
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True)
+    names = labels(rows)
     for panel, across, label in zip(
         panels,
         ("tokens", "tokens_s"),
@@ -57,16 +75,18 @@ def draw_one(rows: list[dict[str, Any]], title: str, path: pathlib.Path) -> None
             color, style = STYLES.get(sampler, ("#95a5a6", "."))
             x, mean, low, high = zip(*points, strict=True)
             errors = [[m - v for m, v in zip(mean, low, strict=True)], [v - m for m, v in zip(mean, high, strict=True)]]
-            panel.errorbar(
-                x, mean, yerr=errors, color=color, fmt=style if len(x) > 1 else "o", capsize=3, label=sampler, ms=5
-            )
+            shape = style if len(x) > 1 else "o"
+            panel.errorbar(x, mean, yerr=errors, color=color, fmt=shape, capsize=3, label=names[sampler], ms=5)
             if sampler == "full":
                 panel.axhline(mean[0], color="black", lw=0.8, ls=":")
         panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_major_formatter(ScalarFormatter())
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_xlabel(label)
         panel.grid(alpha=0.3)
     panels[0].set_ylabel(MEASURES[rows[0]["task"]][1])
-    panels[0].legend(fontsize=8)
+    panels[0].legend(fontsize=7)
     figure.suptitle(title)
     figure.tight_layout()
     figure.savefig(path, dpi=110)
@@ -86,6 +106,5 @@ def draw(out: pathlib.Path) -> None:
         )
         groups[row["task"], kind].append(row)
     for (task, kind), rows in groups.items():
-        seeds = len({(row["kind"], row["seed"]) for row in rows})
-        draw_one(rows, f"{task}: {kind}, {seeds} scenes", out / f"{task}-{kind}.png")
+        draw_one(rows, f"{task}: {kind}", out / f"{task}-{kind}.png")
         print(out / f"{task}-{kind}.png")

@@ -6,19 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
+Z = 1.96  # of 95 %
+
 
 def interval(groups: Sequence[Sequence[float]], draws: int = 2000, seed: int = 0) -> tuple[float, float, float]:
-    """The mean and a 95 % bootstrap interval: scenes are drawn, then their words, for words of a scene are alike."""
+    """The mean and a 95 % bootstrap interval: scenes are drawn, then their words, for words of a scene are alike.
+
+    Where all are right (1), or none is (0), draws do not differ. The interval is then Wilson's (1927), of single words.
+    """
     groups = [np.asarray(group, float) for group in groups if len(group)]
     if not groups:
         return (float("nan"),) * 3
+    whole = np.concatenate(groups)
+    if (whole == 1).all() or (whole == 0).all():
+        reach = Z**2 / (len(whole) + Z**2)
+        return (1.0, 1 - reach, 1.0) if whole[0] else (0.0, 0.0, reach)
     rng = np.random.default_rng(seed)
     means = np.empty(draws)
     for draw in range(draws):
         picked = [groups[i] for i in rng.integers(len(groups), size=len(groups))]
         means[draw] = np.concatenate([group[rng.integers(len(group), size=len(group))] for group in picked]).mean()
     low, high = np.quantile(means, [0.025, 0.975])
-    return float(np.concatenate(groups).mean()), float(low), float(high)
+    return float(whole.mean()), float(low), float(high)
 
 
 def ratio_interval(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import sys
 from pathlib import Path
@@ -45,6 +46,81 @@ def test_interval_of_alike_words_has_no_width(bench: ModuleType):
     assert mean == 0.5
     assert 0.40 < low < 0.46
     assert 0.54 < high < 0.60
+
+
+def test_interval_of_words_that_are_all_right_is_wilsons(bench: ModuleType):
+    import stats
+
+    z = 1.959964  # and (p + z^2 / 2n - z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n), Wilson 1927, at p = 1
+    low = (1 + z**2 / 120 - z * (z**2 / 4 / 60**2) ** 0.5) / (1 + z**2 / 60)
+    assert stats.interval([[1.0] * 30, [1.0] * 30]) == pytest.approx((1, low, 1), abs=1e-4)
+    assert stats.interval([[0.0] * 60]) == pytest.approx((0, 0, 1 - low), abs=1e-4)
+    assert stats.interval([[1.0] * 59 + [0.9]])[1] < 1
+
+
+def test_better_is_said_only_where_intervals_lie_apart(bench: ModuleType):
+    import claim
+
+    assert claim.compared((0.8, 0.7, 0.9), (0.6, 0.5, 0.69)) == "read better than"
+    assert claim.compared((0.6, 0.5, 0.69), (0.8, 0.7, 0.9)) == "read worse than"
+    for above, more in (((0.8, 0.68, 0.9), "read more than"), ((0.6, 0.55, 0.9), "read no more than")):
+        told = claim.compared(above, (0.6, 0.5, 0.69))
+        assert "as far as these few scenes tell" in told
+        assert told.endswith(more)
+        assert "better" not in told
+
+
+def test_plots_of_every_task_lie_side_by_side(bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import plots
+    import table
+
+    shared = {"kind": "popup", "budget": 140, "tokens": 99.0, "tokens_s": 280.0, "scores": [1.0, 0.5]}
+    for task in ("reading", "until", "looking", "finding", "fidelity"):
+        for sampler, seed in (("nested", 1), ("nested", 2), ("uniform", 1)):
+            row = {"task": task, "seed": seed, "sampler": sampler, "until": [0.25, 1.0]}
+            table.append_row(tmp_path / "rows.jsonl", shared | row)
+    drawn = {}
+
+    def draw_one(rows: list, title: str, path: Path) -> None:
+        drawn[path.name] = title, plots.labels(rows), plots.curves(rows, "tokens")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plots, "draw_one", draw_one)
+        plots.draw(tmp_path)
+    assert set(drawn) == {f"{task}-popup.png" for task in ("reading", "until", "looking", "finding")} | {
+        "fidelity-clips.png"
+    }
+    assert drawn["looking-popup.png"][:2] == (
+        "looking: popup",
+        {"nested": "nested, 2 scenes", "uniform": "uniform, 1 scene"},
+    )
+    assert drawn["fidelity-clips.png"][1]["nested"] == "nested, 2 clips"
+    for task, mean in (("looking", 0.75), ("until", 0.625)):
+        assert drawn[f"{task}-popup.png"][2]["uniform"][0][:2] == (99, mean)
+    if importlib.util.find_spec("matplotlib"):
+        plots.draw(tmp_path)
+        assert {path.name for path in tmp_path.glob("*.png")} == set(drawn)
+
+
+def test_a_word_is_read_from_the_first_emission_that_suffices(bench: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    """Three words for a second each: the first is read from one emission, the next from two, the last never."""
+    import until
+
+    box = (8, 8, 40, 24)
+    items = [bench.Item(word, n, n + 1, lambda t: box) for n, word in enumerate(("one", "two", "six"))]
+    scene = bench.Scene("made", 3.0, lambda t: np.zeros((64, 64, 3), np.uint8), items)
+    patch, place = np.zeros((1, 3, 16, 16), np.uint8), np.array([[0.5, 0.5, 0, 1]], np.float32)
+    looks = [bench.Look(t / 4, patch + t % 4, place, np.ones(1, bool), (0.5, 0.5), (64, 64)) for t in range(12)]
+    painted: list[int] = []
+    monkeypatch.setattr(until, "prepared", lambda *_: (scene, Path()))
+    monkeypatch.setattr(until, "sampler_of", lambda _: lambda *_: looks)
+    monkeypatch.setattr(until, "pictures", lambda s, own, i: painted.append(len(own)) or iter([(own[-1], s.frame(0))]))
+    texts = iter([["One", "no", ""], ["two", "sic"], ["si"], ["sixx"]])
+    monkeypatch.setattr(until.ocr, "read", lambda crops, reader: next(texts))
+    row = until.run({"kind": "made", "seed": 1, "sampler": "nested", "budget": 140, "reader": "tesseract"})
+    assert row["until"] == [0, 0.25, 1]
+    assert row["scores"] == [1, 1, 0]
+    assert painted == [1, 1, 1, 2, 2, 3, 4]
 
 
 def test_published_rings_have_their_number_and_exact_means(bench: ModuleType):
