@@ -83,11 +83,16 @@ class Core:
                 backend = self._without_cuda(backend)
             native.set("backend", backend)
             self._ordinal = _arrays.current_cuda_index(place)
-            native.set("device", self._ordinal)
+            if self._uses_cuda(backend):  # torch's current device is no wish of those who don't
+                native.set("device", self._ordinal)
         except BaseException:
             native.free()
             raise
         return native
+
+    def _uses_cuda(self, backend: str | None) -> bool:
+        decodes = self._settings.get("require_hwdec") or self._settings.get("hwdec") not in (None, "no", "auto")
+        return backend in (None, "auto", "cuda") or bool(decodes)
 
     @staticmethod
     def _without_cuda(backend: str | None) -> str:

@@ -153,6 +153,15 @@ def test_option_is_named_whenever_it_proves_wrong(options: dict, kind: type, tex
         sc.Stream(clip, device="cpu", **options)
 
 
+@pytest.mark.parametrize("settings", [{"device": "cpu"}, {"backend": "cpu"}, {"backend": "cpu", "hwdec": "no"}])
+def test_current_device_of_torch_is_no_option_of_a_stream_on_the_cpu(
+    settings: dict, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("pysaccade._native._arrays.current_cuda_index", lambda place: 1)
+    with sc.Stream(BOX, array="numpy", **settings) as stream:
+        assert stream.geometry.backend == "cpu"
+
+
 def test_texture_before_the_first_frame_is_refused():
     with sc.Stream(BOX, device="cpu") as stream:
         with pytest.raises(ValueError, match=r"^Stream\.texture: no frame was taken yet"):
