@@ -8,8 +8,8 @@
 #include <span>
 
 #include "kernels/color.h"
+#include "kernels/patch_batch.h"
 #include "kernels/patch_plan.h"
-#include "kernels/patch_target.h"
 
 namespace saccade {
 

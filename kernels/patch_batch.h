@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/enum_names.h"
+#include "kernels/frame_view.h"
 #include "kernels/patch_plan.h"
 
 namespace saccade {
@@ -73,6 +74,19 @@ class PatchBatch {
   std::unique_ptr<PatchMemory> memory_;  // or else
   std::vector<std::byte> storage_;       // or else the caller's
   std::byte* data_ = nullptr;            // the first byte of it
+};
+
+// Memory of a caller's own that an emission is written into.
+// All pointers are of `space`; null: not wanted, but for `patches`.
+struct PatchTarget {
+  MemorySpace space = MemorySpace::kHost;
+  int device = 0;          // kCuda: by CUDA's ordinal
+  void* stream = nullptr;  // kCuda: the cudaStream_t in whose order this memory is the caller's
+  SampleFormat format;
+  std::byte* patches = nullptr;           // N x 3 x S x S of `format`
+  float* geometry = nullptr;              // N x 4: u, v, lod, coverage
+  std::uint8_t* changed = nullptr;        // N
+  std::int32_t* damaged_tiles = nullptr;  // 1
 };
 
 // Throws std::invalid_argument, with both, when plan and batch differ in N or S.

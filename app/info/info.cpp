@@ -20,7 +20,7 @@
 #include "app/run_interrupt.h"
 #include "app/stop_signal.h"
 #include "app/version.h"
-#include "kernels/cpu/simd_ops.h"
+#include "kernels/cpu/ops.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "gpu/nvdec/nvdec_caps.h"
-#include "kernels/cpu/simd_ops.h"
+#include "kernels/cpu/ops.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/source/ffmpeg/hardware.h"
 

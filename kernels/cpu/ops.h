@@ -122,6 +122,14 @@ void plain_sample_patch(const SampleSource& source, const Patch& patch, int size
 
 // For the best instruction set of this machine (or of hwy::SetSupportedTargetsForTest, read at each call).
 CpuOps simd_ops();
+// Its parts: each file replaces the operations it has.
+void use_simd_rows(CpuOps& ops);
+void use_simd_mips(CpuOps& ops);
+void use_simd_detail(CpuOps& ops);
+void use_simd_sampler(CpuOps& ops);
+
+// Which instruction set they run on here, by Highway's name of it: "AVX2", "AVX3", "NEON" ...
+const char* simd_target();
 
 constexpr int tile_texels(TexelKind kind) { return kind == TexelKind::k8x2 || kind == TexelKind::k16x2 ? 8 : 16; }
 constexpr int channel_count(TexelKind kind) {

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/simd_ops.h"
+#include "kernels/cpu/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace saccade {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "kernels/cpu/simd_ops.h"
+#include "kernels/cpu/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace saccade {

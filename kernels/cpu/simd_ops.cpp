@@ -1,4 +1,4 @@
-#include "kernels/cpu/simd_ops.h"
+#include "kernels/cpu/ops.h"
 
 #include <hwy/highway.h>
 #include <hwy/targets.h>

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/cpu/simd_ops.h"
+#include "kernels/cpu/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace saccade {

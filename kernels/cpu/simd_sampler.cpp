@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/ops.h"
 #include "kernels/cpu/sample_math.h"
-#include "kernels/cpu/simd_ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace saccade {

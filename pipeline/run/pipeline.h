@@ -10,7 +10,6 @@
 
 #include "kernels/device_texture.h"
 #include "kernels/patch_batch.h"
-#include "kernels/patch_target.h"
 #include "kernels/texture.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/backend/kept_textures.h"
