@@ -118,8 +118,9 @@ void check_errors() {
   CHECK(missing.status() == SACCADE_ERROR_INPUT && std::string(missing.what()).find("no/such") != std::string::npos);
   stream.open("test://static?size=64x64&frames=1");
   CHECK(stream.info().width_px == 64 && stream.geometry().levels == 7);
-  CHECK(stream.read_level(0, 6).size() == 1);
-  CHECK(stream.next().has_value() && !stream.next() && stream.end().ended == 1);
+  CHECK(error_of([&] { stream.read_level(0, 6); }).status() == SACCADE_ERROR_USAGE);  // no frame was taken yet
+  CHECK(stream.next().has_value() && stream.read_level(0, 6).size() == 1);
+  CHECK(!stream.next() && stream.end().ended == 1);
 }
 
 void check_log() {
