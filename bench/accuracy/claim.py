@@ -25,7 +25,7 @@ def compared(above: Interval, below: Interval) -> str:
     if above[2] < below[1]:
         return "read worse than"
     more = "more" if above[0] > below[0] else "no more"
-    return f"as far as these few scenes tell (the intervals overlap) read {more} than"
+    return f"read {more}, as far as these few scenes tell (the intervals overlap), than"
 
 
 def show(seeds: list[int], count: int, reader: str = "tesseract") -> int:

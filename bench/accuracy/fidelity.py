@@ -7,13 +7,14 @@ import pathlib
 from typing import Any
 
 import numpy as np
-from samplers import frames, sampler_of, tokens_of
+from samplers import Look, frames, nested, sampler_of, tokens_of
 from scenes import Scene
 
 import pysaccade as sc
 
 NEAR_PX = 64  # around the fixation: 2 degrees of a frame 1280 wide
 SECONDS = 6.0
+EYELESS = ("uniform", "full")
 
 
 def psnr(a: np.ndarray, b: np.ndarray) -> float:
@@ -39,18 +40,25 @@ def _blocks(image: np.ndarray, window: int) -> np.ndarray:
     return cut.transpose(0, 2, 1, 3).reshape(rows, cols, window * window)
 
 
+def eyes(looks: list[Look], others: list[Look]) -> list[tuple[float, float]]:
+    """Of each look where the eye of `others` rests, uv: that of the one nearest in time."""
+    return [min(others, key=lambda other: abs(other.seconds - look.seconds)).fixation for look in looks]
+
+
 def run(row: dict[str, Any]) -> dict[str, Any]:
-    """One clip of $SACCADE_CLIPS by one sampler."""
+    """One clip of $SACCADE_CLIPS by one sampler. One without an eye is measured where nested ones look."""
     path = pathlib.Path(os.environ["SACCADE_CLIPS"], row["kind"])
     scene = Scene(row["kind"], SECONDS, lambda t: np.empty(0))
     looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
     looks = [look for look in looks if look.seconds < SECONDS]
+    places = eyes(looks, list(nested(scene, path, row["budget"] or 273)) if row["sampler"] in EYELESS else looks)
     near, near_ssim, whole, whole_ssim, moving, before = [], [], [], [], [], None
     memory = sc.PictureMemory() if row.get("picture") == "memory" else False
-    for (_, frame), look in zip(frames(path, {look.seconds for look in looks}), looks, strict=True):
+    shown = frames(path, {look.seconds for look in looks})
+    for (_, frame), look, place in zip(shown, looks, places, strict=True):
         seen = sc.paint(look.patches, look.geometry, look.size, memory=memory)
         height, width = look.size
-        x, y = int(look.fixation[0] * width), int(look.fixation[1] * height)
+        x, y = int(place[0] * width), int(place[1] * height)
         part = np.s_[max(y - NEAR_PX, 0) : y + NEAR_PX, max(x - NEAR_PX, 0) : x + NEAR_PX]
         near.append(psnr(seen[part], frame[part]))
         near_ssim.append(ssim(seen[part], frame[part]))

@@ -63,10 +63,10 @@ def test_better_is_said_only_where_intervals_lie_apart(bench: ModuleType):
 
     assert claim.compared((0.8, 0.7, 0.9), (0.6, 0.5, 0.69)) == "read better than"
     assert claim.compared((0.6, 0.5, 0.69), (0.8, 0.7, 0.9)) == "read worse than"
-    for above, more in (((0.8, 0.68, 0.9), "read more than"), ((0.6, 0.55, 0.9), "read no more than")):
+    for above, more in (((0.8, 0.68, 0.9), "read more,"), ((0.6, 0.55, 0.9), "read no more,")):
         told = claim.compared(above, (0.6, 0.5, 0.69))
         assert "as far as these few scenes tell" in told
-        assert told.endswith(more)
+        assert told.startswith(more)
         assert "better" not in told
 
 
@@ -121,6 +121,17 @@ def test_a_word_is_read_from_the_first_emission_that_suffices(bench: ModuleType,
     assert row["until"] == [0, 0.25, 1]
     assert row["scores"] == [1, 1, 0]
     assert painted == [1, 1, 1, 2, 2, 3, 4]
+
+
+def test_patches_without_an_eye_are_measured_where_the_other_sampler_looks(bench: ModuleType):
+    import fidelity
+
+    def look(seconds: float, place: tuple[float, float]) -> object:
+        return bench.Look(seconds, np.empty(0), np.empty(0), np.empty(0), place, (64, 64))
+
+    fixed, eye = [look(t, (0.5, 0.5)) for t in (0.0, 0.25, 0.5)], [look(0.04, (0.1, 0.2)), look(0.43, (0.8, 0.9))]
+    assert fidelity.eyes(fixed, eye) == [(0.1, 0.2), (0.8, 0.9), (0.8, 0.9)]
+    assert fidelity.eyes(eye, eye) == [(0.1, 0.2), (0.8, 0.9)]
 
 
 def test_published_rings_have_their_number_and_exact_means(bench: ModuleType):
