@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -89,9 +90,9 @@ class UnitWork:
                 return
             local, staged = (os.fspath(self._place / name) for name in ("local", "staged"))
             command = ["work", local, "--staging", staged, *self._arguments]
-            ended = Outcome(self._unit.name, None, *run(command))
+            ended = self._ended(command)
             if ended.refused and self._options_suit():
-                ended = Outcome(self._unit.name, None, *run(command))
+                ended = self._ended(command)
             if ended.code not in (DONE, PARTIAL):
                 self._outcome = ended
 
@@ -102,25 +103,26 @@ class UnitWork:
             self._outcome = Outcome(self._unit.name, done)
         return done is not None
 
+    def _ended(self, command: Sequence[str]) -> Outcome:
+        """How the program ended; what it says of its copy of the plan is said of the store."""
+        code, line = run(command)
+        return Outcome(self._unit.name, None, code, line.replace(str(self._place / "local"), str(self._plan.store)))
+
     def _options_suit(self) -> bool:
         """Whether a video of the plan is done; then the program is told so by its unit's marker."""
-        names = list(commits_of(self._plan.store).values())
-        for at in range(0, len(names), _MARKERS_AT_ONCE):
-            for name, content in self._plan.store.read_many(names[at : at + _MARKERS_AT_ONCE]).items():
-                marker = json.loads(content)
-                if marker["plan"] == self._plan.hash and marker["done"] + marker["damaged"] > 0:
-                    (self._place / "local/commits").mkdir(exist_ok=True)
-                    (self._place / "local" / name).write_bytes(content)
-                    return True
-        return False
+        found = suiting_marker(self._plan)
+        if found is not None:
+            (self._place / "local/commits").mkdir(exist_ok=True)
+            (self._place / "local" / found[0]).write_bytes(found[1])
+        return found is not None
 
     def finish(self) -> Outcome:
         """Commit it, and say what became of it."""
         if self._outcome is None:
             with self._caught():
-                self._outcome = Outcome(
-                    self._unit.name, commit(self._plan.store, self._place / "staged", self._unit.name)
-                )
+                staged = self._place / "staged"
+                _rename_in_quarantine(staged, self._unit.name, str(self._place / "local"), str(self._plan.store))
+                self._outcome = Outcome(self._unit.name, commit(self._plan.store, staged, self._unit.name))
         self.remove()
         assert self._outcome is not None
         return self._outcome
@@ -149,6 +151,40 @@ def do_unit(work: UnitWork) -> Outcome:
         return work.finish()
     finally:
         work.remove()
+
+
+def suiting_marker(plan: Plan) -> tuple[str, bytes] | None:
+    """Name and content of a marker in the store by which a video has taken the plan's options; None: there is none."""
+    names = list(commits_of(plan.store).values())
+    for at in range(0, len(names), _MARKERS_AT_ONCE):
+        for name, content in plan.store.read_many(names[at : at + _MARKERS_AT_ONCE]).items():
+            marker = json.loads(content)
+            if marker["plan"] == plan.hash and marker["done"] + marker["damaged"] > 0:
+                return name, content
+    return None
+
+
+def _rename_in_quarantine(staged: Path, unit: str, copy: str, store: str) -> None:
+    """Have the reasons of a staged unit name the store, not the copy of its plan; file and marker get the new hash."""
+    path = staged / f"commits/{unit}.json"
+    marker = json.loads(path.read_bytes())
+    if marker["quarantine"] is None:
+        return
+    old = staged / marker["quarantine"]["name"]
+    before = old.read_bytes()
+    content = before.replace(_in_json(copy), _in_json(store))
+    if content == before:
+        return
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"quarantine/{unit}.{digest[:12]}.jsonl"
+    (staged / name).write_bytes(content)
+    old.unlink()
+    marker["quarantine"] = {"name": name, "bytes": len(content), "sha256": digest}
+    path.write_text(json.dumps(marker, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _in_json(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False)[1:-1].encode()
 
 
 def commit(store: Store, staged: Path, unit: str) -> dict[str, Any]:

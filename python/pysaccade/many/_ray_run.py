@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pysaccade.many._cluster import Nodes
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import Trial, pending_of
@@ -173,7 +173,7 @@ class _Runner:
     def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
         while self._in_flight or not self._trial.over():
             interrupts.check()
-            if not self._in_flight and (stop := self._trial.decide()) is not None:
+            if not self._in_flight and (stop := self._trial.decide(self._suit_elsewhere)) is not None:
                 return stop
             self._look()
             if self._nodes.all_left_out():
@@ -186,6 +186,9 @@ class _Runner:
         if self._left:
             return STOPPED, f"{counted(len(self._left), 'unit')} pending: {self._left[0]}"
         return (PARTIAL if self._tally.damaged or self._tally.quarantined else DONE), ""
+
+    def _suit_elsewhere(self) -> bool:
+        return suiting_marker(self._plan) is not None
 
     def _most(self) -> int:
         """Units in flight: some wait in Ray's queue, by which a cluster that grows by itself sees what is wanted."""
@@ -237,6 +240,7 @@ class _Runner:
             return None if why is None else (STOPPED, why)
         why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
         if outcome.refused and self._trial.refuse(unit, outcome):
+            self._placed[unit.name] -= 1  # nothing died
             return None
         if outcome.code == UNAVAILABLE:
             self._placed[unit.name] -= 1  # it was not the unit's

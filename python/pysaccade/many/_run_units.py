@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pysaccade.many._catalog import commits_of, markers_of
-from pysaccade.many._do_unit import Outcome, UnitWork
+from pysaccade.many._do_unit import Outcome, UnitWork, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally, counted
@@ -117,6 +117,7 @@ class Trial:
         self._refused: list[tuple[Unit, Outcome]] = []
         self._most, self._enough = most, most + sample
         self._options_suit = options_suit
+        self._early: set[str] = set()  # given out before any video had taken the options
 
     def over(self) -> bool:
         """No unit is left here."""
@@ -128,7 +129,12 @@ class Trial:
 
     def next(self) -> Unit | None:
         """The unit to be done next; None: none, until more is known of those that were given out."""
-        return self._waiting.popleft() if self._waiting else None
+        if not self._waiting:
+            return None
+        unit = self._waiting.popleft()
+        if not self._options_suit:
+            self._early.add(unit.name)
+        return unit
 
     def again(self, unit: Unit) -> None:
         """A unit is to be done again."""
@@ -142,20 +148,32 @@ class Trial:
         self._held, self._refused = [], []
 
     def refuse(self, unit: Unit, outcome: Outcome) -> bool:
-        """Put a unit aside that refused the options; False: others have taken them, and yet it can't be done."""
+        """Put a unit aside that refused the options; False: others have taken them, and yet it can't be done.
+
+        One that was begun before they had is done again.
+        """
+        early = unit.name in self._early
+        self._early.discard(unit.name)
         if self._options_suit:
-            return False
+            if early:
+                self._waiting.append(unit)
+            return early
         self._refused.append((unit, outcome))
         if len(self._refused) == self._most:
             self._held, self._waiting = [*self._waiting], collections.deque()
             self._draw()
         return True
 
-    def decide(self) -> tuple[int, str] | None:
-        """Where nothing waits, and nothing is being done: code and line with which all stops; None: it goes on."""
+    def decide(self, suit_elsewhere: Callable[[], bool] = lambda: False) -> tuple[int, str] | None:
+        """Where nothing waits, and nothing is being done: code and line with which all stops; None: it goes on.
+
+        `suit_elsewhere`: whether a video of the plan has taken the options by now, perhaps in another run.
+        """
         if self._waiting or self.over():
             return None
         self._draw()
+        if not self._waiting and suit_elsewhere():
+            self.suit()
         if self._waiting:
             return None
         first = self._refused[0][1]
@@ -179,7 +197,7 @@ def run_units(
         return UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
 
     trial = Trial(units, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
-    stop = _do_all(trial, tally, work_of)
+    stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None)
     return stop or ((PARTIAL if tally.damaged or tally.quarantined else DONE), "")
 
 
@@ -190,7 +208,9 @@ def run_units(
 # a file's name holds its hash, so that two attempts write the same bytes under one name, or two names, of which the
 # marker has the winner's and `gc` removes the other. A marker is made last, and the files that it names are looked for
 # once more: a `gc --older-than 0` beside it may have taken them for orphans; they are then uploaded again.
-def _do_all(trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork]) -> tuple[int, str] | None:
+def _do_all(
+    trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork], suit_elsewhere: Callable[[], bool]
+) -> tuple[int, str] | None:
     """Do all: one is prepared and one is finished while another is worked on. Gives code and line of an early stop."""
     finishing: collections.deque[tuple[Unit, concurrent.futures.Future[Outcome]]] = collections.deque()
     with concurrent.futures.ThreadPoolExecutor(1) as before, concurrent.futures.ThreadPoolExecutor(1) as behind:
@@ -210,7 +230,7 @@ def _do_all(trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork]) -> 
                     _count_rest(finishing, tally)
                     return stop
             if following is None:
-                if (stop := trial.decide()) is not None:
+                if (stop := trial.decide(suit_elsewhere)) is not None:
                     return stop
                 following = _prepared(before, trial, work_of)
     return None

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from many_support import make_clips
-from pysaccade.many._do_unit import Outcome
+from pysaccade.many._do_unit import Outcome, UnitWork
 from pysaccade.many._native_work import REFUSED, USAGE
-from pysaccade.many._plan import Unit
+from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._ray_patches import Patches
-from pysaccade.many._run_units import Trial
+from pysaccade.many._run_units import Trial, _do_all
+from pysaccade.many._tally import Tally
 
 SUITS, REFUSES, NEITHER = "suits", "refuses", "neither"
 
@@ -24,20 +26,20 @@ def run(count: int, kind_of: Callable[[int], str], *, in_flight: int = 1, suit: 
     """The units in the order in which they were done, and whether all were."""
     trial = Trial([Unit(f"{n:08}", 0, 1, 1, 1.0) for n in range(count)], 2, 8, options_suit=suit)
     order: list[int] = []
-    flying: list[Unit] = []
+    flying: list[tuple[Unit, bool]] = []
     suits = suit
     while flying or not trial.over():
         while trial.waiting() and len(flying) < in_flight:
             unit = trial.next()
             assert unit is not None
-            flying.append(unit)
+            flying.append((unit, suits))
         if not flying:
             if trial.decide() is not None:
                 return order, False
             continue
-        unit = flying.pop(0)
+        unit, suited = flying.pop(0)
         kind = kind_of(int(unit.name))
-        if kind == REFUSES and not suits:
+        if kind == REFUSES and not suited:
             assert trial.refuse(unit, Outcome(unit.name, None, USAGE, REFUSED))
             continue
         order.append(int(unit.name))
@@ -84,6 +86,72 @@ def test_few_units_are_all_tried():
 def test_where_others_have_taken_them_nothing_is_put_aside():
     trial = Trial([], 2, 8, options_suit=True)
     assert not trial.refuse(Unit("00000000", 0, 1, 1, 1.0), Outcome("00000000", None, USAGE, REFUSED))
+
+
+def test_unit_that_was_begun_before_is_done_again_once():
+    trial = Trial([Unit(f"{n:08}", 0, 1, 1, 1.0) for n in range(2)], 2, 8, options_suit=False)
+    trial.next()
+    late = trial.next()
+    assert late is not None
+    trial.suit()
+    refused = Outcome(late.name, None, USAGE, REFUSED)
+    assert trial.refuse(late, refused)
+    assert trial.next() == late
+    assert not trial.refuse(late, refused)
+
+
+def test_what_another_run_found_counts_before_all_stops():
+    trial = Trial([Unit("00000000", 0, 1, 1, 1.0)], 2, 8, options_suit=False)
+    unit = trial.next()
+    assert unit is not None
+    assert trial.refuse(unit, Outcome(unit.name, None, USAGE, REFUSED))
+    assert trial.decide(lambda: True) is None
+    assert trial.next() == unit
+
+
+class SlowWork:
+    """A unit that is in the store only once the next one was computed; and one that refuses until it is there."""
+
+    def __init__(self, unit: Unit, computed: threading.Event, stored: threading.Event) -> None:
+        self._unit, self._computed, self._stored = unit, computed, stored
+        self._outcome: Outcome | None = None
+
+    def prepare(self) -> None:
+        pass
+
+    def compute(self) -> None:
+        good = self._unit.name == "00000000"
+        if not good and not self._stored.is_set():
+            self._outcome = Outcome(self._unit.name, None, USAGE, REFUSED)
+        else:
+            counts = {"items": 1, "done": int(good), "damaged": 0, "quarantined": int(not good)}
+            self._outcome = Outcome(self._unit.name, {"unit": self._unit.name, **counts})
+        if not good:
+            self._computed.set()
+
+    def finish(self) -> Outcome:
+        assert self._outcome is not None
+        if self._unit.name == "00000000":
+            assert self._computed.wait(60)
+            self._stored.set()
+        return self._outcome
+
+
+class NoPlan:
+    """All that `Tally` asks."""
+
+    def __str__(self) -> str:
+        return "store"
+
+
+def test_strange_unit_beside_the_upload_of_the_first_good_one_is_done_again():
+    units = [Unit(f"{n:08}", 0, 1, 1, 1.0) for n in range(2)]
+    tally = Tally(cast("Plan", NoPlan()), units, progress="none")
+    computed, stored = threading.Event(), threading.Event()
+    trial = Trial(units, 2, 8, options_suit=False)
+    works = [cast("UnitWork", SlowWork(unit, computed, stored)) for unit in units]
+    assert _do_all(trial, tally, lambda unit: works[int(unit.name)], stored.is_set) is None
+    assert (tally.done, tally.quarantined) == (1, 1)
 
 
 def statuses(patches: Patches, clips: list[Path]) -> list[Any]:

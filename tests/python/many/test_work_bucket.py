@@ -335,6 +335,10 @@ def test_strange_units_are_the_first_and_others_tell(job: Job, ffmpeg: str, tmp_
     done = work("work", store, "--scratch", tmp_path, expect=[3])
     assert "6 in = 2 done + 0 damaged + 4 quarantined (4 input)" in done.stdout
     assert work("verify", store).stdout == f"{store}: 6 units, 12 members, 0 faults\n"
+    given_up = [json.loads(line) for name, text in tree(job.s3, "strange").items() if name.startswith("quarantine/")
+                for line in text.splitlines()]  # fmt: skip
+    assert [line["line"].count(f": {store}/plan/plan.json: ignore 140,80,8,8") for line in given_up] == [1] * 4
+    assert not [line for line in given_up if "attempt" in line["line"]]
 
 
 def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path: Path):
@@ -343,6 +347,8 @@ def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path
     (line,) = refused.stderr.splitlines()
     told = re.match(f"saccade: {store}: stopped: ([0-9]+) units tried, first 00000000: {REFUSED}, 1 tried: ", line)
     assert told is not None, line
+    assert f"{store}/plan/plan.json: ignore" in line
+    assert str(tmp_path) not in line.replace(str(tmp_path / "small.mp4"), "")
     assert 10 <= int(told[1]) <= 12  # up to two are on their way when the second one has refused
     assert "plan again with other options" in line
     assert refused.stdout == ""
