@@ -206,7 +206,10 @@ void Supervisor::hear(Worker& worker, const Json& event) {
 }
 
 void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
-  if (event.at("event") == "done") {
+  if (event.at("event") == "done" && item.is_borrowed()) {
+    options_suit();
+    finish(item, std::nullopt);
+  } else if (event.at("event") == "done") {
     crashes_ = 0;
     options_suit();
     done_media_s_ += item.item.media_s;

@@ -65,6 +65,7 @@ class Supervisor {
   void options_suit();
   bool on_trial() const;
   void draw_sample();
+  void draw_from_other_shares();
   void decide_refused();
   void let_idle_go();
   void check_bad();
@@ -88,9 +89,11 @@ class Supervisor {
   std::list<std::unique_ptr<Unit>> open_;
   std::deque<Item*> waiting_;
   std::deque<Item*> alone_;
-  std::vector<Item*> later_;    // another try, when its time has come
-  std::vector<Item*> refused_;  // that don't take the plan's options, while nobody has taken them
-  std::deque<Item*> sample_;    // that are tried while all others are held
+  std::vector<Item*> later_;                   // another try, when its time has come
+  std::vector<Item*> refused_;                 // that don't take the plan's options, while nobody has taken them
+  std::deque<Item*> sample_;                   // that are tried while all others are held
+  std::list<std::unique_ptr<Item>> borrowed_;  // of other shares, to see whether they take the options
+  std::size_t most_refused_ = 0;               // before the options are wrong; 0: no others were tried yet
   bool options_suit_ = false;
   std::list<std::unique_ptr<Worker>> workers_;
   std::vector<int> devices_;

@@ -36,12 +36,13 @@ std::string death(const ProcessEnd& end, std::int64_t frames) {
 }  // namespace
 
 void Supervisor::again_alone(Item& item, GivenUp why) {
+  if (item.is_borrowed()) return finish(item, std::nullopt);
   item.suspicion = std::move(why);
   alone_.push_back(&item);
 }
 
 void Supervisor::try_again(Item& item, const Json& event) {
-  if (++item.io_tries >= kIoTries) {
+  if (++item.io_tries >= kIoTries || item.is_borrowed()) {
     return finish(item, GivenUp{"io", event.at("line"), event.at("exit").get<int>(), std::nullopt, item.attempts});
   }
   std::error_code ignored;
@@ -67,6 +68,8 @@ void Supervisor::bury(Worker& worker) {
     const bool hung = std::find(worker.hanging.begin(), worker.hanging.end(), item) != worker.hanging.end();
     if (stopped ? hung : item->started) {
       blame(worker, *item, end);
+    } else if (item->is_borrowed()) {
+      finish(*item, std::nullopt);
     } else {
       --item->attempts;
       (worker.alone ? alone_ : waiting_).push_front(item);
@@ -153,6 +156,11 @@ void Supervisor::watch_times() {
 }
 
 void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
+  std::error_code ignored;
+  if (item.is_borrowed()) {
+    std::filesystem::remove_all(item.result.directory, ignored);
+    return;
+  }
   Counts& counts = tally_.counts();
   ++ended_;
   --counts.pending;
@@ -162,7 +170,6 @@ void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
     ++counts.quarantined;
     ++counts.classes[why->kind];
     fmt::print(stderr, "saccade: {}: given up ({}): {}\n", item.item.key, why->kind, why->line);
-    std::error_code ignored;
     std::filesystem::remove_all(item.result.directory, ignored);
     item.result.directory.clear();
   } else {

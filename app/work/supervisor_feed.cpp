@@ -60,7 +60,8 @@ void Supervisor::give(Worker& worker, Item& item) {
   worker.items.push_back(&item);
   worker.process->send({{"item", item_json(item.item)},
                         {"path", item.item.local.empty() ? item.item.uri : item.item.local},
-                        {"dir", item.result.directory}});
+                        {"dir", item.result.directory},
+                        {"first_frame", item.is_borrowed()}});
 }
 
 // Whether there are items that no worker has.
@@ -68,10 +69,10 @@ bool Supervisor::anything_left() const {
   return !units_.empty() || !waiting_.empty() || !sample_.empty() || !later_.empty() || !alone_.empty();
 }
 
-// At the end no worker keeps an item waiting that another one could begin.
+// At the end no worker keeps an item waiting that another one could begin; nor before it is known that any are taken.
 int Supervisor::most_given() const {
   const bool last = units_.empty() && waiting_.size() <= static_cast<std::size_t>(slots());
-  return last || on_trial() ? jobs_ : jobs_ + kAhead;
+  return last || !options_suit_ ? jobs_ : jobs_ + kAhead;
 }
 
 void Supervisor::feed() {

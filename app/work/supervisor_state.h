@@ -28,6 +28,7 @@ struct Supervisor::Item {
   std::int64_t frames = 0;
   double shown_s = 0;  // of what is done: the media time from its first frame to its last
   ItemResult result;
+  bool is_borrowed() const { return unit == nullptr; }  // of another share: tried, and never done
 };
 
 struct Supervisor::Unit {

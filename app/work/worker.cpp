@@ -2,7 +2,8 @@
 //
 //   in:  {"options": {...}, "origins": {option: as its giver knows it}, "jobs": 2, "share": 2, "cores": 2, "device": 0,
 //         "beat_s": 0.5}                                                first
-//        {"item": {a line of items.jsonl}, "path": "...", "dir": "..."}  each
+//        {"item": {a line of items.jsonl}, "path": "...", "dir": "...", "first_frame": false}  each
+//        first_frame: it is only to be seen whether it has one; then it ends
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
 //        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
 //        class "options": a video doesn't take the plan's options; `work` finds out whose fault it is. So with
@@ -15,6 +16,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <iostream>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -174,18 +176,24 @@ class Worker {
     if (item.end_ns) source.duration_s = static_cast<double>(*item.end_ns - item.start_ns) / 1e9;
     if (item.stream) source.stream_index = item.stream;
     const std::string key = item.key;
-    job.on_frames = [this, key](std::int64_t frames) { events_.frames(key, frames); };
+    const bool first_frame = json.value("first_frame", false);
+    RunInterrupt& interrupt = first_frame ? tried_.emplace_back() : interrupt_;
+    job.on_frames = [this, key, first_frame, &interrupt](std::int64_t frames) {
+      events_.frames(key, frames);
+      if (first_frame && frames > 0) interrupt.interrupt();
+    };
     job.on_end = [this, running = Running{key, job.uri, &options_}](const DumpEnd& end) {
       events_.end(running.key, event_of(running, end));
     };
     events_.begin(key);
-    return std::make_unique<DumpTask>(std::move(job), interrupt_);
+    return std::make_unique<DumpTask>(std::move(job), interrupt);
   }
 
   Options options_;
   const int jobs_;
   KeptTextures kept_;
   RunInterrupt interrupt_;
+  std::list<RunInterrupt> tried_;
   Events events_;
 };
 

@@ -88,6 +88,36 @@ class Refused(WorkTest):
         self.assertIn(" 40 tried: ", error)
         self.expect(pending=70)
 
+    def test_manyAtOnce_twentyOthersAreTriedAllTheSame(self):
+        """All that run when the twentieth is refused are strange: they don't take the place of the others."""
+        rows = [f"{path},{900 - i}" for i, path in enumerate(self.small(200))]
+        rows += [f"{path},{100 - i}" for i, path in enumerate(self.clips)]
+        self.plan(*INSIDE, "--unit-seconds", "2000", rows=["uri,duration", *rows], name="list.csv")
+        self.work("--jobs", "24", "--max-bad", "100", code=3)
+        self.expect(done=4, quarantined=200)
+
+    def test_shareOfStrangeVideosOnly_othersTellThatOptionsSuit(self):
+        """Units go round the shares: of two the first one gets what is strange, of three each video that is in step."""
+        for shares, strange in ((2, (0,)), (3, (0, 1))):
+            with self.subTest(shares=shares):
+                self.store = self.folder / f"shares-{shares}"
+                rows = []
+                for i, path in enumerate(self.small(60)):
+                    if i % shares not in strange:
+                        shutil.copy(self.clip, path)
+                    rows.append(f"{path},{900 - i}")
+                self.plan(*INSIDE, "--unit-seconds", "1", rows=["uri,duration", *rows], name="list.csv")
+                bad = 60 // shares
+                self.work("--shard", f"0/{shares}", "--max-bad", "100", code=3)
+                self.expect(quarantined=bad, pending=60 - bad)
+                self.assertEqual(self.left_over(), [])
+
+    def test_shareOfAPlanThatNoVideoTakes_stopsTheWork(self):
+        rows = [f"{path},{900 - i}" for i, path in enumerate(self.small(90))]
+        self.plan(*INSIDE, "--unit-seconds", "1", rows=["uri,duration", *rows], name="list.csv")
+        self.assertIn(" 70 tried: ", self.refused("--shard", "1/3", says="no video takes the plan's options, "))
+        self.expect(pending=90)
+
     def test_unitOfAVideoThatTakesThem_isTheWayOut(self):
         rows = [f"{path},{200 - i}" for i, path in enumerate(self.small(100))]
         rows.insert(22, f"{self.clips[0]},178.5")  # behind the first ones, and none of those that are drawn
