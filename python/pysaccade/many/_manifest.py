@@ -54,7 +54,7 @@ def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> Loca
             _convert(manifest, target, options)
         else:
             target = folder / name
-            files, path = _file_system(manifest, options)
+            files, path = file_system(manifest, options)
             with files.open(path, "rb") as source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
     except FileNotFoundError:
@@ -62,7 +62,12 @@ def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> Loca
     return LocalManifest(os.fspath(target), shown_url(manifest), parquet)
 
 
-def _file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
+def file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it.
+
+    Raises:
+        UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+    """
     try:
         import fsspec.core
 
@@ -83,7 +88,7 @@ def _convert(manifest: str, target: Path, options: dict[str, Any]) -> None:
         raise UnavailableError(
             f"{shown_url(manifest)}: Parquet needs pyarrow: pip install 'pysaccade[buckets]'"
         ) from None
-    files, path = _file_system(manifest, options) if is_remote(manifest) else (None, manifest)
+    files, path = file_system(manifest, options) if is_remote(manifest) else (None, manifest)
     try:
         rows = pyarrow.dataset.dataset(path, filesystem=files, format="parquet")
         if "uri" not in rows.schema.names:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +17,7 @@ from pysaccade._native._errors import UnavailableError
 from pysaccade._native._library import program
 from pysaccade.dumps._program import command_line
 from pysaccade.many._catalog import lines_of
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit
+from pysaccade.many._do_unit import UnitWork, do_unit
 from pysaccade.many._members import extent
 from pysaccade.many._native_work import UNAVAILABLE, USAGE
 from pysaccade.many._plan import Plan, Unit
@@ -24,7 +26,8 @@ from pysaccade.many._store import LocalStore
 from pysaccade.many._video import Shards, Video
 
 _ATTEMPTS = 3
-_MOST_REFUSED = 40  # videos that don't take the options, before any has
+_MANY = 40  # videos
+_LOG = logging.getLogger("pysaccade")
 _COLUMNS = ("uri", "start", "end", "stream", "duration")
 
 
@@ -44,8 +47,9 @@ class Patches:
     | error | what is wrong, else "" |
 
     A video that was given up is one row without patches (N = 0). Decoding runs in processes of its own, with the
-    time-outs and retries of `saccade work`: this actor never dies of a video. It ends with ValueError where the options
-    are wrong: its first 40 videos don't take them.
+    time-outs and retries of `saccade work`: this actor never dies of a video. It sees its own batches alone, so videos
+    that don't take the options are such rows, too; where none of its first 40 videos could be used it logs a warning.
+    ValueError: the options are wrong whatever the video.
 
     Args:
         jobs: Videos that are decoded side by side.
@@ -64,50 +68,66 @@ class Patches:
     ) -> None:
         self._jobs, self._scratch, self._storage_options = jobs, scratch, dict(storage_options or {})
         self._options = command_line(options)
-        self._options_suit, self._refused = False, 0
+        self._given = {name[2:]: value for name, _, value in (option.partition("=") for option in self._options)}
+        self._used, self._given_up = False, 0
 
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """A batch of videos to batches of emissions, one a video."""
         rows = [{name: _plain(column[i]) for name, column in batch.items()} for i in range(len(batch["uri"]))]
         with Scratch(self._scratch) as folder:
-            store = LocalStore(folder / "store")
-            self._plan(rows, folder)
-            plan = Plan(store)
+            faults = self._plan(rows, folder)
+            for i, fault in faults.items():
+                yield _batch(rows[i], None, "input", self._noted(fault), self._given)
+            rows = [row for i, row in enumerate(rows) if i not in faults]
+            if not rows:
+                return
+            plan = Plan(LocalStore(folder / "store"))
+            _tell_that_options_suit(plan)
             for unit in plan.units:
                 yield from self._rows_of(plan, self._do(plan, unit, folder), rows)
 
     def _do(self, plan: Plan, unit: Unit, folder: Path) -> dict[str, Any]:
         """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
         for attempt in range(_ATTEMPTS):
-            outcome = self._done(plan, unit, folder)
-            if outcome.refused and self._refused + unit.items < _MOST_REFUSED:  # whose fault it is others will tell
-                self._refused += unit.items
-                outcome = self._done(plan, unit, folder, options_suit=True)
+            work = UnitWork(plan, unit, folder, engine="patches", input_options=self._storage_options,
+                            arguments=["--jobs", str(self._jobs), "--max-bad", "100"])  # fmt: skip
+            outcome = do_unit(work)
             if outcome.marker is not None:
-                self._options_suit |= outcome.marker["done"] + outcome.marker["damaged"] > 0
+                self._used |= outcome.marker["done"] + outcome.marker["damaged"] > 0
                 return outcome.marker
             if outcome.code >= 0 or attempt + 1 == _ATTEMPTS:
                 break
         raise _failure(outcome.code, outcome.line)
 
-    def _done(self, plan: Plan, unit: Unit, folder: Path, *, options_suit: bool = False) -> Outcome:
-        if options_suit or self._options_suit:
-            _tell_that_options_suit(plan)
-        work = UnitWork(plan, unit, folder, engine="patches", arguments=["--jobs", str(self._jobs)],
-                        input_options=self._storage_options)  # fmt: skip
-        return do_unit(work)
-
-    def _plan(self, rows: list[dict[str, Any]], folder: Path) -> None:
-        lines = [
-            {**{name: row[name] for name in _COLUMNS if row.get(name) is not None}, "key": f"row{i}"}
-            for i, row in enumerate(rows)
-        ]
+    def _plan(self, rows: list[dict[str, Any]], folder: Path) -> dict[int, str]:
+        """Freeze what is to be done. Gives the numbers of rows that no plan takes, and why: they are left out."""
         manifest = folder / "rows.jsonl"
-        manifest.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        lines = {
+            i: {**{name: row[name] for name in _COLUMNS if row.get(name) is not None}, "key": f"row{i}"}
+            for i, row in enumerate(rows)
+        }
+        faults: dict[int, str] = {}
         command = [str(program()), "plan", str(manifest), "-o", str(folder / "store"), *self._options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise _failure(done.returncode, done.stderr.strip().removeprefix("saccade: "))
+        while lines:
+            manifest.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
+            done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            if done.returncode == 0:
+                break
+            said = done.stderr.strip().removeprefix("saccade: ")
+            of_row = re.match(re.escape(str(manifest)) + r":(\d+): (.*)", said)
+            if of_row is None:
+                raise _failure(done.returncode, said)
+            row = list(lines)[int(of_row[1]) - 1]
+            faults[row] = of_row[2]
+            del lines[row]
+        return faults
+
+    def _noted(self, fault: str) -> str:
+        """Count a video that was given up; warns once where there was never another kind."""
+        self._given_up += 1
+        if self._given_up == _MANY and not self._used:
+            _LOG.warning("Patches: none of the first %d videos could be used; are the options right? %s", _MANY, fault)
+        return fault
 
     def _rows_of(self, plan: Plan, marker: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         store = plan.store
@@ -115,11 +135,12 @@ class Patches:
         for line in lines_of(store, plan.hash, [f"commits/{marker['unit']}.json"]):
             video = shards.video(line["shard"], *extent(line))
             status = "damaged" if line["damaged"] else "done"
-            yield _batch(rows[line["row"]], video, status, line["damage"], plan.facts["options"])
+            yield _batch(rows[line["row"]], video, status, line["damage"], self._given)
         if marker["quarantine"] is not None:
             for text in store.read(marker["quarantine"]["name"]).splitlines():
                 line = json.loads(text)
-                yield _batch(rows[line["row"]], None, line["class"], line["line"], plan.facts["options"])
+                fault = self._noted(line["line"].replace(f"{store}/plan/plan.json: ", ""))
+                yield _batch(rows[line["row"]], None, line["class"], fault, self._given)
 
 
 def _tell_that_options_suit(plan: Plan) -> None:
@@ -152,8 +173,16 @@ def _batch(
         }
     count = len(found["emission"])
     carried = {name: value for name, value in row.items() if name not in (*_COLUMNS[1:], "key")}
-    labels = {**carried, "key": row.get("key") or default_key(row), "status": status, "error": error}
+    labels = {**carried, "key": row.get("key") or _key(row), "status": status, "error": error}
     return found | {name: np.array([value] * count) for name, value in labels.items()}
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    """Its key; of a row that no plan takes perhaps none."""
+    try:
+        return default_key(row)
+    except (TypeError, ValueError):
+        return ""
 
 
 def default_key(row: Mapping[str, Any]) -> str:

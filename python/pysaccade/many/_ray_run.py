@@ -11,10 +11,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pysaccade._native._errors import InputError
+from pysaccade.many._asked import check_native
 from pysaccade.many._cluster import Nodes
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._put_plan import RefusedError
 from pysaccade.many._run_units import Trial, pending_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore, open_store
@@ -67,10 +70,11 @@ def run(
         `line`, why it stopped or what is left, else "".
 
     Raises:
-        InputError: There is no plan, or it is damaged.
+        InputError: There is no plan, or it is damaged; or an option is wrong.
         UnavailableError: fsspec is needed and not installed.
     """
     path, options = os.fsdecode(store), dict(storage_options or {})
+    _check_options(path, arguments, max_bad_percent)
     opened = open_store(path, options)
     plan = Plan(opened)
     plan.check_content()
@@ -95,6 +99,14 @@ def run(
     code, line = runner.run(submit)
     tally.say(last=True)
     return {**tally.facts(), "units": tally.units, "units_done": tally.units_done, "code": code, "line": line}
+
+
+def _check_options(store: str, arguments: Sequence[str], max_bad_percent: float) -> None:
+    """Have the program check them, before any unit starts it."""
+    try:
+        check_native("work", store, ["--unit", "00000000", "--max-bad", f"{max_bad_percent:g}", *arguments])
+    except RefusedError as refused:
+        raise InputError(str(refused)) from None
 
 
 def _places(on_gpu: bool, cpus: float, gpus: float, arguments: Sequence[str]) -> list[str]:

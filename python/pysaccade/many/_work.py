@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade._native._library import program
 from pysaccade.many import _check, _folded
+from pysaccade.many._asked import check, nothing_else, parsed, program_says, rest_without_json, run_program, shared
 from pysaccade.many._catalog import commits_of, lines_of
 from pysaccade.many._inputs import is_fetched
+from pysaccade.many._list import write_list
 from pysaccade.many._manifest import local_manifest
 from pysaccade.many._mirror import forget, mirror
 from pysaccade.many._native_work import DONE, GOES_ON, INTERRUPTED, STOPPED, UNAVAILABLE, USAGE, stop_line
@@ -36,11 +37,14 @@ _HELP = """\
 The commands `plan`, `work`, `status`, `verify`, `gc` and `retry` of `saccade`, with the same options, where STORE or
 inputs lie in a bucket ("s3://bucket/prefix", by fsspec), or the manifest is Parquet. STORE comes first:
 
+  python -m pysaccade.work list s3://bucket/clips -o clips.jsonl      the videos there, as a manifest
   python -m pysaccade.work plan clips.parquet -o s3://bucket/store --every frame
   python -m pysaccade.work work s3://bucket/store --shard 3/64
   python -m pysaccade.work status s3://bucket/store
   python -m pysaccade.work index s3://bucket/store     folds the index into STORE/index.parquet
 
+--suffix mp4,mkv       of `list`: files that end so (default: as videos do)
+--glob PATTERN         of `list`: files whose name below the URL it matches; * also matches /
 --scratch DIR          where units are worked on (default: where temporary files lie)
 --storage-options JSON of fsspec's file system, such as '{"endpoint_url": "http://..."}'; the environment is heeded, too
 Other options are the program's (docs/OPTIONS.md). docs/SCALE.md has the rest.
@@ -53,18 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(_HELP, end="")
         return DONE if given else USAGE
-    parser = argparse.ArgumentParser(prog="python -m pysaccade.work", add_help=False, allow_abbrev=False)
-    parser.add_argument("command", choices=list(_COMMANDS))
-    parser.add_argument("first")
-    parser.add_argument("-o", "--output")
-    parser.add_argument("--scratch")
-    parser.add_argument("--storage-options", type=json.loads, default={})
-    parser.add_argument("--progress", choices=("auto", "json", "none"))
-    for name in ("--shard", "--unit", "--engine", "--max-bad", "--metrics", "--older-than"):
-        parser.add_argument(name)
-    options, rest = parser.parse_known_args(given)
     try:
-        return _COMMANDS[options.command](options, rest)
+        options, rest = parsed(given, list(_COMMANDS))
+        return _COMMANDS[options.command](options, rest) if check(options, rest) else DONE
     except RefusedError as refused:
         code, line = refused.code, str(refused)
     except InputError as error:
@@ -92,7 +87,7 @@ def _plan(options: argparse.Namespace, rest: list[str]) -> int:
         if target == local.path and hash_there(store) is not None:  # the program compares, and says what differs
             for name in ("units.jsonl", "plan.json"):
                 local.create(f"plan/{name}", store.read(f"plan/{name}"))
-        code, said, fault = _program_says(["plan", manifest.path, "-o", str(target), *rest], faults=True)
+        code, said, fault = program_says(["plan", manifest.path, "-o", str(target), *rest])
         if code == DONE and isinstance(store, LocalStore):
             name_source(store, "manifest", "name", manifest.path, manifest.name, folder)
         elif code == DONE:
@@ -106,16 +101,13 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     plan = Plan(store)
     if isinstance(store, LocalStore) and not _has_remote_inputs(plan):  # the program checks it
-        names = ("shard", "unit", "progress", "engine", "max_bad", "metrics")
-        named = {f"--{name.replace('_', '-')}": getattr(options, name) for name in names}
-        given = [text for name, value in named.items() if value is not None for text in (name, value)]
-        os.execv(program(), ["saccade", "work", str(store.path), *given, *rest])
+        os.execv(program(), ["saccade", "work", str(store.path), *shared(options), *rest])
     signal.signal(signal.SIGTERM, _interrupt)
     plan.check_content()
     units = share_of(plan.units, options.shard) if options.unit is None else [_unit(plan, options.unit)]
-    as_json, rest = _json_asked(rest)
+    as_json, rest = rest_without_json(rest)
     tally = Tally(plan, units, progress=options.progress or "auto", metrics=options.metrics,
-                  max_bad_percent=_number("--max-bad", options.max_bad, 5))  # fmt: skip
+                  max_bad_percent=float(options.max_bad or 5))  # fmt: skip
     todo = pending_of(plan, units, tally)
     try:
         with Scratch(options.scratch) as folder:
@@ -166,9 +158,9 @@ def _mirrored(command: str, *folders: str) -> Callable[[argparse.Namespace, list
         store = open_store(options.first, options.storage_options)
         output = [] if options.output is None else ["-o", options.output]
         if isinstance(store, LocalStore):
-            return _program([command, str(store.path), *output, *rest])
+            return run_program([command, str(store.path), *output, *rest])
         with mirror(Plan(store), *folders) as copy:
-            code, said, fault = _program_says([command, str(copy), *output, *rest], faults=True)
+            code, said, fault = program_says([command, str(copy), *output, *rest])
         sys.stdout.write(said.replace(str(copy), str(store)))
         sys.stderr.write(fault.replace(str(copy), str(store)))
         return code
@@ -183,14 +175,14 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
         raise RefusedError(USAGE, "retry: no STORE for what is to be tried again; write -o STORE2")
     target = open_store(options.output, options.storage_options)
     if isinstance(target, LocalStore) and isinstance(store, LocalStore):
-        return _program(["retry", str(store.path), "-o", str(target.path), *rest])
+        return run_program(["retry", str(store.path), "-o", str(target.path), *rest])
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.scratch)))
         source = store.path if isinstance(store, LocalStore) else stack.enter_context(
             mirror(Plan(store), "commits", "quarantine", items=True)
         )  # fmt: skip
         local = target if isinstance(target, LocalStore) else LocalStore(folder / "store")
-        code, said, fault = _program_says(["retry", str(source), "-o", str(local), *rest], faults=True)
+        code, said, fault = program_says(["retry", str(source), "-o", str(local), *rest])
         if code == DONE and (local.path / "plan").exists():  # else there is nothing to try again
             if isinstance(target, LocalStore):
                 name_source(local, "retry_of", "store", str(source), str(store), folder)
@@ -204,9 +196,9 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
 def _verify(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     if isinstance(store, LocalStore):
-        return _program(["verify", str(store.path), *rest])
-    as_json, rest = _json_asked(rest)
-    _nothing_else(rest)
+        return run_program(["verify", str(store.path), *rest])
+    as_json, rest = rest_without_json(rest)
+    nothing_else(rest)
     done = _check.verify(Plan(store))
     if as_json:
         print(json_line({"units": done.units, "members": done.members, "faults": done.faults}))
@@ -225,10 +217,10 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     if isinstance(store, LocalStore):
         age = [] if options.older_than is None else ["--older-than", options.older_than]
-        return _program(["gc", str(store.path), *age, *rest])
-    as_json, rest = _json_asked(rest)
-    _nothing_else(rest)
-    found = _check.orphans(Plan(store), _number("--older-than", options.older_than, 86400))
+        return run_program(["gc", str(store.path), *age, *rest])
+    as_json, rest = rest_without_json(rest)
+    nothing_else(rest)
+    found = _check.orphans(Plan(store), float(options.older_than or 86400))
     store.remove(orphan.name for orphan in found)
     copies, nbytes = forget(store), sum(orphan.nbytes for orphan in found)
     if as_json:  # attempts are folders of the machines that work, not of a bucket
@@ -240,7 +232,7 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
 
 
 def _index(options: argparse.Namespace, rest: list[str]) -> int:
-    _nothing_else(rest)
+    as_json, _ = rest_without_json(rest)
     store = open_store(options.first, options.storage_options)
     plan, commits = Plan(store), commits_of(store)
     units = sorted(commits)
@@ -248,46 +240,32 @@ def _index(options: argparse.Namespace, rest: list[str]) -> int:
         lines = lines_of(store, plan.hash, [commits[unit] for unit in units])
         count = _folded.fold(lines, units, plan.hash, folder / _folded.NAME)
         store.upload(folder / _folded.NAME, _folded.NAME)
+    if as_json:
+        print(json_line({"videos": count, "units": len(units), "of_units": len(plan.units)}))
+        return DONE
     of_units = f"{len(units)} of {counted(len(plan.units), 'unit')}"
     print(f"{store}/{_folded.NAME}: {counted(count, 'video')} of {of_units}")
     return DONE
 
 
-def _number(option: str, text: str | None, default: float) -> float:
-    try:
-        return default if text is None else float(text)
-    except ValueError:
-        raise RefusedError(USAGE, f"{option} {text}: is not a number") from None
-
-
-def _json_asked(rest: list[str]) -> tuple[bool, list[str]]:
-    """Whether --json is among the options, and the others."""
-    return "--json" in rest, [option for option in rest if option != "--json"]
-
-
-def _nothing_else(rest: list[str]) -> None:
-    if rest:
-        raise RefusedError(USAGE, f"{rest[0]}: unknown option here; see python -m pysaccade.work --help")
-
-
-def _program(arguments: list[str]) -> int:
-    """Run the program on this terminal."""
-    with subprocess.Popen([program(), *arguments]) as process:
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:  # a terminal's reaches the program, too
-                continue
-
-
-def _program_says(arguments: list[str], *, faults: bool = False) -> tuple[int, str, str]:
-    """Its exit code and what it says on stdout; with `faults` also what it says on stderr, else that is passed on."""
-    errors = subprocess.PIPE if faults else None
-    done = subprocess.run([program(), *arguments], stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr or ""
+def _list(options: argparse.Namespace, rest: list[str]) -> int:
+    """A manifest of what lies in a bucket or folder."""
+    if options.output is None:
+        raise RefusedError(USAGE, "list: no manifest; write -o MANIFEST, a .jsonl, .csv or .txt")
+    suffixes = None if options.suffix is None else options.suffix.split(",")
+    listed = write_list(
+        options.first, options.output, glob=options.glob, suffixes=suffixes, options=options.storage_options
+    )
+    if rest_without_json(rest)[0]:
+        print(json_line({"videos": listed.videos, "bytes": listed.nbytes, "left_out": listed.left_out}))
+    else:
+        size, others = f"{listed.nbytes / 1e6:.1f} MB", counted(listed.left_out, "other file")
+        print(f"{shown_url(options.output)}: {counted(listed.videos, 'video')}, {size}; {others} left out")
+    return DONE
 
 
 _COMMANDS = {
+    "list": _list,
     "plan": _plan,
     "work": _work,
     "status": _mirrored("status", "commits", "quarantine"),

@@ -171,8 +171,50 @@ def test_strange_videos_are_rows_and_no_error_of_a_batch(ffmpeg: str, tmp_path: 
     assert statuses(patches, strange[:2]) == given_up[:2]  # before any has taken them
     assert statuses(patches, [good]) == [(good.name, "done", False)]
     assert statuses(patches, [good, *strange]) == [(good.name, "done", False), *given_up]
-    wrong = Patches(patches=48, rate=2, backend="cpu", ignore="1000,1000,8,8")
-    for _ in range(9):
-        statuses(wrong, [good, *strange])
-    with pytest.raises(ValueError, match="no video takes the plan's options"):
-        statuses(wrong, [good, *strange])
+    assert not [error for error in errors(patches, strange[:1]) if "plan.json" in error or "attempt" in error]
+
+
+def errors(patches: Patches, clips: list[Path]) -> list[str]:
+    batch = {"uri": np.array([str(clip) for clip in clips])}
+    return [str(error) for found in patches(batch) for error in found["error"]]
+
+
+def test_options_that_no_video_takes_are_rows_and_one_warning(
+    ffmpeg: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    (good,) = make_clips(ffmpeg, tmp_path, 1)
+    wrong = Patches(patches=48, rate=2, backend="cpu", jobs=4, ignore="1000,1000,8,8")
+    for count, warnings in ((1, 0), (38, 0), (45, 1), (2, 1)):
+        said = errors(wrong, [good] * count)
+        assert [text.count(": ignore 1000,1000,8,8: lies outside the frame") for text in said] == [1] * count
+        assert len(caplog.records) == warnings
+    assert "none of the first 40 videos could be used; are the options right?" in caplog.text
+    with pytest.raises(ValueError, match="No such filter"):
+        errors(Patches(vf="nosuch", backend="cpu"), [good])
+
+
+def test_broken_videos_are_no_refusals_of_options(ffmpeg: str, tmp_path: Path):
+    (good,) = make_clips(ffmpeg, tmp_path, 1)
+    junk = tmp_path / "junk.mp4"
+    junk.write_text("no video\n" * 100)
+    patches = Patches(patches=48, rate=2, backend="cpu", jobs=4, ignore="140,80,8,8")
+    assert len(errors(patches, [junk] * 110)) == 110  # more than --max-bad of them
+    assert set(errors(patches, [good])) == {""}
+
+
+def test_rows_that_no_plan_takes_are_rows_of_the_result(ffmpeg: str, tmp_path: Path):
+    (good,) = make_clips(ffmpeg, tmp_path, 1)
+    patches = Patches(patches=48, rate=2, backend="cpu", dtype="f32")
+    batch = {
+        "uri": np.array([str(good), None, str(good), str(good), str(good)], dtype=object),
+        "start": np.array([0.5, 0.0, "soon", 0.0, 0.0], dtype=object),
+        "end": np.array([0.1, 1.0, 1.0, 1.0, np.nan]),
+        "n": np.arange(5),
+    }
+    found = {int(rows["n"][0]): rows for rows in patches(batch)}
+    assert [str(found[n]["status"][0]) for n in range(5)] == ["input", "input", "input", "done", "done"]
+    said = ["end is not after start", "has no uri", 'start "soon": is not a number of seconds from 0 to 1e9']
+    assert [str(found[n]["error"][0]) for n in range(3)] == said
+    assert found[0]["patches"].dtype == found[3]["patches"].dtype == np.float32
+    nothing = list(patches({name: column[:2] for name, column in batch.items()}))
+    assert [str(rows["status"][0]) for rows in nothing] == ["input"] * 2

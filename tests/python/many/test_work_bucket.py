@@ -107,6 +107,7 @@ def test_plan_and_work_in_a_bucket_make_what_a_plain_run_makes(job: Job, tmp_pat
     }  # fmt: skip
     assert work("verify", store).stdout == f"{store}: 4 units, 42 members, 0 faults\n"
     assert "7 videos of 4 of 4 units" in work("index", store).stdout
+    assert work("index", store, "--json").stdout == '{"videos":7,"units":4,"of_units":4}\n'
     rows = pq.read_table(f"{BUCKET}/whole/index.parquet", filesystem=file_system(job.s3)).to_pylist()
     assert sorted(row["key"] for row in rows) == [f"clip{i:02}" for i in range(CLIPS)]
     assert json.loads(rows[0]["extra"]) == {"caption": f"of {rows[0]['key']}.mp4"}
@@ -448,8 +449,8 @@ def test_one_input_in_a_bucket_among_others_is_fetched(job: Job, tmp_path: Path)
         (["plan", "{list}", "-o", "s3://videos/x", "--fixation", "file:x.csv"], 65, "x.csv: cannot read the scanpath"),
         (["plan", "{bytes}", "-o", "s3://videos/x"], 2, "column picture holds bytes"),
         (["plan", "{nouri}", "-o", "s3://videos/x"], 2, "no column uri"),
-        (["verify", "{store}", "--foo"], 2, "--foo: unknown option"),
-        (["work", "{store}", "--max-bad", "x"], 2, "--max-bad x: is not a number"),
+        (["verify", "{store}", "--foo"], 2, "unknown option --foo"),
+        (["work", "{store}", "--max-bad", "x"], 2, "--max-bad: 'x' is not a number from 0 to 100"),
         (["work", "{store}", "--no-such-option", "1"], 2, "--no-such-option"),
     ],
 )

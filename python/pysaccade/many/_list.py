@@ -1,0 +1,168 @@
+"""Manifests of what lies in a bucket or a folder."""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, TextIO
+
+from pysaccade._native._arguments import shown_url
+from pysaccade._native._errors import InputError
+from pysaccade.many._manifest import file_system
+from pysaccade.many._scratch import Scratch
+from pysaccade.many._store import is_remote
+
+_VIDEOS = (
+    "3gp", "avi", "flv", "h264", "hevc", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "ogv", "ts",
+    "webm", "wmv", "y4m",
+)  # fmt: skip
+
+
+class File(NamedTuple):
+    """A line of a manifest. `etag`: what the bucket says of the content, "" where it says nothing."""
+
+    uri: str
+    nbytes: int
+    etag: str
+
+
+class Listed(NamedTuple):
+    """What a manifest was made of."""
+
+    videos: int
+    nbytes: int
+    left_out: int
+
+
+def write_list(
+    where: str, target: str, *, glob: str | None, suffixes: Sequence[str] | None, options: Mapping[str, Any]
+) -> Listed:
+    """Write a manifest of the files below a URL or folder, in the order of their names. Whole, or not at all.
+
+    Args:
+        where: A folder, or a URL of fsspec's.
+        target: A .jsonl, .csv or .txt, here or in a bucket.
+        glob: Files whose name below `where` it matches; `*` also matches "/".
+        suffixes: Files whose name ends so, capitals or not; by default, where there is no `glob`, those of videos.
+        options: Of fsspec's file system.
+
+    Raises:
+        InputError: Nothing is found, or a name can't stand in such a manifest.
+        UnavailableError: fsspec is needed and not installed.
+    """
+    write = _writer(target)
+    if suffixes is None and glob is None:
+        suffixes = _VIDEOS
+    ends = None if suffixes is None else tuple("." + suffix.strip().lstrip(".").lower() for suffix in suffixes)
+    chosen: list[File] = []
+    left_out = 0
+    for name, file in _files(where.removeprefix("file://"), options):
+        if (ends is None or name.lower().endswith(ends)) and (glob is None or fnmatch.fnmatchcase(name, glob)):
+            chosen.append(file)
+        else:
+            left_out += 1
+    if not chosen:
+        raise InputError(
+            f"{shown_url(where)}: no videos in it, {left_out} other files; --glob '*' takes all"
+            if left_out else f"{shown_url(where)}: no files in it"
+        )  # fmt: skip
+    _put(target, sorted(chosen), write, options)
+    return Listed(len(chosen), sum(file.nbytes for file in chosen), left_out)
+
+
+def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]:
+    """The files below `where`: the name from there, and what goes into the manifest."""
+    if not is_remote(where):
+        yield from _local_files(Path(os.path.abspath(where)))  # noqa: PTH100
+        return
+    files, root = file_system(where, dict(options))
+    try:
+        found = files.find(root, detail=True)
+    except FileNotFoundError:
+        return
+    except Exception as error:  # clients have kinds of their own
+        raise OSError(f"{shown_url(where)}: {(str(error) or type(error).__name__).splitlines()[0]}") from error
+    top = root.strip("/")
+    for path, facts in found.items():
+        if facts.get("type") == "directory" or path.endswith("/"):
+            continue
+        name = path.strip("/").removeprefix(top).lstrip("/") or PurePosixPath(path).name
+        etag = facts.get("ETag") or facts.get("etag") or ""
+        yield name, File(files.unstrip_protocol(path), int(facts.get("size") or 0), str(etag).strip('"'))
+
+
+def _local_files(top: Path) -> Iterator[tuple[str, File]]:
+    if top.is_file():
+        yield top.name, File(str(top), top.stat().st_size, "")
+        return
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for folder, _, names in os.walk(top, onerror=refuse):
+        for name in names:
+            path = Path(folder, name)
+            if path.is_file():
+                yield path.relative_to(top).as_posix(), File(str(path), path.stat().st_size, "")
+
+
+def _writer(target: str) -> Callable[[TextIO, list[File]], None]:
+    """How such a manifest is written."""
+    suffix = PurePosixPath(target).suffix.lower()
+    writers = {".jsonl": _write_jsonl, ".ndjson": _write_jsonl, ".csv": _write_csv, ".txt": _write_txt}
+    if suffix not in writers:
+        raise InputError(f"-o {shown_url(target)}: a manifest ends in .jsonl, .csv or .txt")
+    return writers[suffix]
+
+
+def _write_jsonl(lines: TextIO, files: list[File]) -> None:
+    for file in files:
+        row = {"uri": file.uri, "bytes": file.nbytes, **({"etag": file.etag} if file.etag else {})}
+        lines.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _write_csv(lines: TextIO, files: list[File]) -> None:
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(("uri", "bytes", "etag"))
+    writer.writerows(files)
+
+
+def _write_txt(lines: TextIO, files: list[File]) -> None:
+    for file in files:
+        if file.uri != file.uri.strip() or file.uri.startswith("#") or len(file.uri.splitlines()) != 1:
+            raise InputError(f"{file.uri!r}: can't stand in a list of a name a line; write a .jsonl")
+        lines.write(file.uri + "\n")
+
+
+def _put(
+    target: str, files: list[File], write: Callable[[TextIO, list[File]], None], options: Mapping[str, Any]
+) -> None:
+    """Write the manifest beside its place and move it there, so that no part of one looks like a whole one."""
+    target = target.removeprefix("file://")
+    if is_remote(target):
+        with Scratch() as folder:
+            _write_to(folder / "manifest", files, write)
+            system, path = file_system(target, dict(options))
+            system.put_file(str(folder / "manifest"), path)
+        return
+    draft = Path(target).with_name(f".{Path(target).name}.{secrets.token_hex(6)}")
+    try:
+        _write_to(draft, files, write)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_to(path: Path, files: list[File], write: Callable[[TextIO, list[File]], None]) -> None:
+    with path.open("x", encoding="utf-8", newline="") as lines:
+        try:
+            write(lines, files)
+        except UnicodeEncodeError as error:
+            raise InputError(f"{error.object!r}: the name is not UTF-8; rename the file") from None
+        lines.flush()
+        os.fsync(lines.fileno())
