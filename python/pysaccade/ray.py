@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._native_work import GOES_ON, stop_line
-from pysaccade.many._ray_map import map_patches
-from pysaccade.many._ray_patches import Patches
-from pysaccade.many._ray_run import run
 from pysaccade.many._tally import counts_line, json_line, only_counts
+from pysaccade.on_ray._map import map_patches
+from pysaccade.on_ray._patches import Patches
+from pysaccade.on_ray._run import run
 
 __all__ = ["Patches", "map_patches", "run"]
 

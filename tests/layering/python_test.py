@@ -24,7 +24,8 @@ MAY_USE = {
     "lattice": ("_native", "_operators"),
     "tensors": ("_native", "_operators", "lattice"),
     "many": ("_native", "emission", "dumps"),
-    "": ("_native", "dumps", "emission", "lattice", "many", "picture", "stream", "tensors"),
+    "on_ray": ("_native", "dumps", "many"),
+    "": ("_native", "dumps", "emission", "lattice", "many", "on_ray", "picture", "stream", "tensors"),
 }
 # Inside functions alone: a picture of an emission or a dump, and the version of the whole.
 DEFERRED = {("emission", "picture"), ("dumps", "picture"), ("_native", "")}

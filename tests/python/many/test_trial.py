@@ -15,9 +15,9 @@ from many_support import make_clips
 from pysaccade.many._do_unit import Outcome, UnitWork
 from pysaccade.many._native_work import REFUSED, USAGE
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._ray_patches import Patches
 from pysaccade.many._run_units import Trial, _do_all
 from pysaccade.many._tally import Tally
+from pysaccade.on_ray._patches import Patches
 
 SUITS, REFUSES, NEITHER = "suits", "refuses", "neither"
 

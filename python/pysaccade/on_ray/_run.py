@@ -13,7 +13,6 @@ from typing import Any
 
 from pysaccade._native._errors import InputError
 from pysaccade.many._asked import check_native
-from pysaccade.many._cluster import Nodes
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
@@ -22,6 +21,7 @@ from pysaccade.many._run_units import Trial, pending_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore, open_store
 from pysaccade.many._tally import Tally, counted
+from pysaccade.on_ray._cluster import Nodes
 
 try:
     import ray

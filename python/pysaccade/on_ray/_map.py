@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from pysaccade.many._ray_patches import Patches
+from pysaccade.on_ray._patches import Patches
 
 try:
     import ray

@@ -1,0 +1,1 @@
+"""Many videos on Ray: a store's units as tasks, and a stage of Ray Data."""
