@@ -104,7 +104,7 @@ void Progress::draw_line(const ProgressState& now) {
 void Progress::print_json(const ProgressState& now, bool last) {
   const double elapsed_s = since(begin_);
   const double share = last ? 1.0 : done_share(now);
-  const ProgressState& state = last ? now : shown(now);  // at the end the manifest's
+  const ProgressState& state = shown(now);
   const Json line = {{"input", input_},
                      {"done", last},
                      {"elapsed_s", elapsed_s},

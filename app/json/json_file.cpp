@@ -16,8 +16,12 @@ std::string json_text(const Json& json, int indent) {
 Json read_json(const std::string& path) {
   std::ifstream file(path);
   if (!file) return nullptr;
-  Json json = Json::parse(file, nullptr, false);
-  return json.is_discarded() ? Json(nullptr) : json;
+  try {
+    Json json = Json::parse(file, nullptr, false);
+    return json.is_discarded() ? Json(nullptr) : json;
+  } catch (const std::ios_base::failure&) {  // a folder, or a disk that fails
+    return nullptr;
+  }
 }
 
 void write_json(const std::string& path, const Json& json) {

@@ -100,9 +100,6 @@ constexpr IdleRule kRules[] = {
   {kForReconstruct, [](const ProgramOption& option) { return is_one_of(option, {"overwrite"}); },
    [](const Options& o) { return o.reconstruct.output.empty(); },
    "nothing is written; add {+output} FILE"},
-  {kForDump, [](const ProgramOption& option) { return is_one_of(option, {"jobs"}); },
-   [](const Options& o) { return o.jobs.count.value_or(1) > 1 && o.inputs.size() == 1; },
-   "there is one INPUT; give several, or leave it out"},
 };
 // clang-format on
 

@@ -54,6 +54,14 @@ std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& 
   return {};
 }
 
+std::string marker_refusal(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
+  const std::string fault = marker_fault(plan, unit, marker);
+  if (fault.empty()) return fault;
+  if (unit == nullptr) return fault + "; remove it";
+  const bool foreign = marker.is_object() && marker.contains("plan") && marker.at("plan") != plan.hash();
+  return fault + (foreign ? "; use a store of its own" : "; remove it, and `work` does the unit again");
+}
+
 void add_marker(Counts& counts, const PlannedUnit& unit, const Json& marker) {
   counts.done += count_of(marker, "done");
   counts.damaged += count_of(marker, "damaged");
@@ -77,7 +85,7 @@ StoreCounts count_markers(const Plan& plan, const std::string& store,
   for (const std::string& name : committed_units(store)) {
     const PlannedUnit* unit = plan.find(name);
     const Json marker = read_json(fmt::format("{}/commits/{}.json", store, name));
-    const std::string fault = marker_fault(plan, unit, marker);
+    const std::string fault = marker_refusal(plan, unit, marker);
     if (!fault.empty()) {
       all.faults.push_back(fmt::format("commits/{}.json: {}", name, fault));
       continue;

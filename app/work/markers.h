@@ -19,6 +19,9 @@ bool any_done(const Plan& plan);
 // What is wrong with a marker, given its unit; empty: nothing.
 std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker);
 
+// The same, and what to do about it, as a sentence goes on behind the marker's name.
+std::string marker_refusal(const Plan& plan, const PlannedUnit* unit, const Json& marker);
+
 // Takes a sound marker's items from `pending` to what became of them.
 void add_marker(Counts& counts, const PlannedUnit& unit, const Json& marker);
 

@@ -114,7 +114,11 @@ void Supervisor::open_units() {
     const PlannedUnit* planned = units_.front();
     units_.pop_front();
     if (is_committed(store_, planned->name)) {
-      add_marker(tally_.counts(), *planned, read_json(fmt::format("{}/commits/{}.json", store_, planned->name)));
+      const Json marker = read_json(fmt::format("{}/commits/{}.json", store_, planned->name));
+      if (const std::string fault = marker_refusal(plan_, planned, marker); !fault.empty()) {
+        return stop(static_cast<int>(ExitCode::kUsage), fmt::format("commits/{}.json {}", planned->name, fault));
+      }
+      add_marker(tally_.counts(), *planned, marker);
       continue;
     }
     open_unit(*planned);

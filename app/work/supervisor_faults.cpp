@@ -208,9 +208,12 @@ void Supervisor::check_bad() {
   if (ended_ < kLeastForBad) return;
   const double percent = 100 * static_cast<double>(bad_) / static_cast<double>(ended_);
   if (percent <= options_.work.max_bad_percent) return;
+  const bool dumps = options_.command == Command::kDump;  // which has no such option
   stop(static_cast<int>(ExitCode::kUnexpected),
-       fmt::format("{} of {} videos were given up, more than --max-bad {:g} %: is the installation broken?", bad_,
-                   ended_, options_.work.max_bad_percent));
+       fmt::format(
+           "{} of {} videos were given up, more than {}{:g} %: is the installation broken?{}", bad_, ended_,
+           dumps ? "" : "--max-bad ", options_.work.max_bad_percent,
+           dumps ? fmt::format(" Where it is the videos, `saccade work {} --max-bad 100` goes on", store_) : ""));
 }
 
 }  // namespace saccade

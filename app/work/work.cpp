@@ -80,8 +80,8 @@ Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<con
       continue;
     }
     const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit->name));
-    if (const std::string fault = marker_fault(plan, unit, marker); !fault.empty()) {
-      throw UsageError(fmt::format("{}: commits/{}.json {}; use a store of its own", store, unit->name, fault));
+    if (const std::string fault = marker_refusal(plan, unit, marker); !fault.empty()) {
+      throw UsageError(fmt::format("{}: commits/{}.json {}", store, unit->name, fault));
     }
     add_marker(counts, *unit, marker);
   }
@@ -102,10 +102,10 @@ int report(const Options& options, const std::string& target, const Counts& coun
     const bool again = stop->exit == static_cast<int>(ExitCode::kUsage);
     fmt::print(
         stderr, "saccade: {}: {}; {}\n", target, interrupted ? "interrupted" : "stopped: " + stop->line,
-        again
-            ? "plan again with other options, into another store, or, where some videos take them, do a unit of these "
-              "first: --unit U"
-            : "the same command goes on where it was left");
+        again ? fmt::format("plan again with other options, into another store, or, where some videos take them, do a "
+                            "unit of these first: {}--unit U",
+                            options.command == Command::kDump ? fmt::format("`saccade work {}` with ", target) : "")
+              : "the same command goes on where it was left");
     return stop->exit;
   }
   if (options.json) {

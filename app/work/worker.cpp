@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -38,6 +39,8 @@
 
 namespace saccade {
 namespace {
+
+constexpr const char* kFed = "worker: is run by `saccade work`, which feeds it";
 
 // Lines to the parent, from any thread; and how far each item is, now and then.
 class Events {
@@ -161,7 +164,16 @@ class Worker {
 
   void run() {
     Streams streams(streams_config(options_.pipeline.backend, jobs_));
-    streams.run([this] { return next(); });
+    std::atomic<bool> nonsense{false};
+    streams.run([&]() -> std::unique_ptr<StreamTask> {
+      try {
+        return nonsense ? nullptr : next();
+      } catch (const Json::exception&) {
+        nonsense = true;
+        return nullptr;
+      }
+    });
+    if (nonsense) throw UsageError(kFed);
   }
 
  private:
@@ -197,16 +209,10 @@ class Worker {
   Events events_;
 };
 
-}  // namespace
-
-int run_worker(const Options& options) {
-  std::signal(SIGINT, SIG_IGN);  // the parent hears of it, too, and decides
+int serve(const Options& options) {
   std::string line;
-  if (isatty(STDIN_FILENO) != 0 || !std::getline(std::cin, line)) {
-    throw UsageError("worker: is run by `saccade work`, which feeds it");
-  }
-  const Json first = Json::parse(line, nullptr, false);
-  if (!first.is_object()) throw UsageError("worker: is run by `saccade work`, which feeds it");
+  if (isatty(STDIN_FILENO) != 0 || !std::getline(std::cin, line)) throw UsageError(kFed);
+  const Json first = Json::parse(line);
   Options run;
   try {
     remember_places(first.at("origins").get<std::map<std::string, std::string>>());
@@ -226,6 +232,17 @@ int run_worker(const Options& options) {
   run.source.log = app_log();
   Worker(first, std::move(run)).run();
   return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+int run_worker(const Options& options) {
+  std::signal(SIGINT, SIG_IGN);  // the parent hears of it, too, and decides
+  try {
+    return serve(options);
+  } catch (const Json::exception&) {  // not what `work` writes
+    throw UsageError(kFed);
+  }
 }
 
 }  // namespace saccade

@@ -60,12 +60,12 @@ void settle_decoder(StreamOptions& options) {
   const HwDecode of_backend = traits(options.pipeline.backend).decoder;
   const bool named = options.hwdec && options.hwdec != HwDecode::kNo;
   const bool asked = named || options.require_hwdec;
-  if (options.hwdec == HwDecode::kNo || (!asked && of_backend == HwDecode::kNo)) return;
-  if (!asked && !options.source.filters.empty()) {
-    options.source.why_no_hwdec = "filters need the frames on the host";
+  const HwDecode wanted = wanted_decoder(options, of_backend);
+  if (wanted == HwDecode::kNo) {
+    const bool left_to_us = !options.hwdec && of_backend != HwDecode::kNo;
+    if (left_to_us) options.source.why_no_hwdec = "filters need the frames on the host";
     return;
   }
-  const HwDecode wanted = named ? *options.hwdec : of_backend != HwDecode::kNo ? of_backend : kAnyHwDecode;
   const std::string why_not = why_no_decoding(wanted, options.source.device);
   if (asked && !why_not.empty()) {
     const OfOption option = options.require_hwdec ? OfOption("require-hwdec") : OfOption("hwdec", name(wanted));
@@ -81,6 +81,12 @@ void settle_decoder(StreamOptions& options) {
 }
 
 }  // namespace
+
+HwDecode wanted_decoder(const StreamOptions& options, HwDecode of_backend) {
+  if (options.hwdec) return *options.hwdec;
+  if (options.require_hwdec) return of_backend != HwDecode::kNo ? of_backend : kAnyHwDecode;
+  return options.source.filters.empty() ? of_backend : HwDecode::kNo;
+}
 
 void check_options(StreamOptions& options) {
   const SampleFormat& samples = options.pipeline.samples;

@@ -22,6 +22,9 @@ void check_options(StreamOptions& options);
 // a decoder that was asked for and can't be used here. Any thread; may probe devices.
 void resolve(StreamOptions& options, StreamUse use = StreamUse::kRun);
 
+// What is to decode, where it can be used, beside a backend whose own decoder is `of_backend`. Asks no device.
+HwDecode wanted_decoder(const StreamOptions& options, HwDecode of_backend);
+
 // Reads the files that options name beside the input: fixations, masks. Throws what opening an input would throw.
 void check_files(const StreamOptions& options);
 

@@ -80,10 +80,12 @@ std::vector<std::optional<double>> probe(const Options& options, const std::vect
   for (int i = 0; i < std::min(usable_cores(), 3); ++i) {
     threads.emplace_back([&] {
       for (std::size_t at = next++; at < uris.size(); at = next++) {
-        SourceConfig source = options.source;
+        SourceConfig source;  // what frames become of it is of no matter here
         source.uri = uris[at];
-        source.hwdec = HwDecode::kNo;
-        source.log = {};
+        source.input = options.source.input;
+        source.live = options.source.live;
+        source.allow_network = options.source.allow_network;
+        source.max_pixels = std::max(source.max_pixels, options.source.max_pixels);
         try {
           lengths[at] = open_source(source)->info().duration_s;
         } catch (const Error&) {  // `work` says what is wrong with it
@@ -116,6 +118,7 @@ class Planner {
   }
   std::int64_t rows() const { return rows_; }
   std::int64_t duplicates() const { return duplicates_; }
+  std::int64_t uncut() const { return uncut_; }
 
  private:
   void add(const RowSpan& span) {
@@ -137,6 +140,7 @@ class Planner {
     const auto lengths = probe(options_, uris_);
     for (std::size_t i = 0; i < unprobed_.size(); ++i) {
       const auto& [span, index] = unprobed_[i];
+      if (!lengths[i]) ++uncut_;
       const ManifestRow row = manifest_.row(span);
       const double start_s = static_cast<double>(row.start_ns) / 1e9;
       cut(row, span, index, lengths[i] ? std::max(*lengths[i] - start_s, 0.0) : 0);
@@ -199,6 +203,7 @@ class Planner {
   std::vector<std::string> uris_;
   std::int64_t rows_ = 0;
   std::int64_t duplicates_ = 0;
+  std::int64_t uncut_ = 0;
 };
 
 double patch_bytes_per_s(const Options& options) {
@@ -248,7 +253,7 @@ PlanOutcome make_plan(const Options& options, const std::string& store) {
   facts["manifest"]["rows"] = planner.rows();
   facts["duplicates"] = planner.duplicates();
   const bool made = writer.finish(facts);
-  return {made ? Plan(store) : same_plan(store, facts), made};
+  return {made ? Plan(store) : same_plan(store, facts), made, planner.uncut()};
 }
 
 }  // namespace saccade

@@ -1,6 +1,7 @@
 // From a manifest to a frozen plan: keys, pieces, units.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "app/options/options.h"
@@ -10,7 +11,8 @@ namespace saccade {
 
 struct PlanOutcome {
   Plan plan;
-  bool made = false;  // false: the very plan was there
+  bool made = false;       // false: the very plan was there
+  std::int64_t uncut = 0;  // rows that were to be cut, and stay whole: nothing says how long they are
 };
 
 // Plans options.plan.manifest into `store`. Where a plan is there already it must be the same one. The plan is a

@@ -63,6 +63,11 @@ std::optional<double> number_of(const Json& value) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+bool holds_nul(const Json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().find('\0') != std::string::npos;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), holds_nul);
+}
+
 bool is_unset(const Json& value) {
   return value.is_null() || (value.is_string() && trimmed(value.get_ref<const std::string&>()).empty());
 }
@@ -196,6 +201,9 @@ ManifestRow Manifest::json_row(const RowSpan& span) const {
 }
 
 void Manifest::take(ManifestRow& row, std::string_view column, const Json& value, const RowSpan& span) const {
+  if (holds_nul(value)) {
+    refuse(span, fmt::format("{}: holds the character NUL, at which a name would end; leave it out", column));
+  }
   const auto seconds = [&]() -> std::optional<std::int64_t> {
     if (is_unset(value)) return std::nullopt;
     const auto number = number_of(value);
@@ -245,7 +253,7 @@ ManifestRow Manifest::row(const RowSpan& span) const {
     refuse(span, "is not UTF-8, which a plan is written in; convert the manifest, and rename such files");
   }
   if (kind_ == ManifestKind::kList) {
-    row.uri = absolute(std::string(trimmed(text_.substr(span.offset, span.bytes))));
+    take(row, "uri", Json(std::string(text_.substr(span.offset, span.bytes))), span);
   } else {
     row = kind_ == ManifestKind::kCsv ? csv_row(span) : json_row(span);
   }

@@ -16,11 +16,14 @@ OptionTexts pinned(const Options& options) {
   StreamOptions elsewhere = options;
   name_files_wholly(elsewhere);
   Options resolved = options;
+  check_options(resolved);
+  resolved.hwdec = HwDecode::kNo;  // what decodes here is of no matter
+  resolved.require_hwdec = false;
   const bool named = options.backend != kAutoBackend;
   if (!named) resolve(resolved, StreamUse::kRun);
   const std::string backend = named ? options.backend : name(resolved.pipeline.backend);
   const BackendTraits* traits = traits_of(backend);
-  const HwDecode decoder = traits != nullptr && options.source.filters.empty() ? traits->decoder : HwDecode::kNo;
+  const HwDecode decoder = wanted_decoder(options, traits != nullptr ? traits->decoder : HwDecode::kNo);
   OptionTexts texts;
   for (auto [key, text] : options.in_force) {
     if (key == "backend") text = backend;

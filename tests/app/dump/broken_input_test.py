@@ -165,6 +165,30 @@ class BrokenInput(DumpTest):
         self.assertGreaterEqual(manifest["wall_s"], lines[-1]["elapsed_s"])
         self.assertGreater(manifest["wall_s"], 4, "the server alone takes five seconds, probing aside")
 
+    def test_interrupt_in_the_second_reading_takes_no_count_back(self):
+        path = self.broken("h264")
+        chunks = path.stat().st_size / 4096
+        out, asked = self.folder / "taken-back", threading.Event()
+        with served(self.folder, chunk_s=2.5 / chunks, second=staticmethod(asked.set)) as url:
+            process = subprocess.Popen([SACCADE, "dump", f"{url}/{path.name}", "-o", str(out), *OPTIONS, "--threads", "2", "--progress", "json"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.assertTrue(asked.wait(60 * PATIENCE))
+            for line in process.stderr:
+                if not line.startswith(b"{"):
+                    continue
+                first = json.loads(line)
+                if first["elapsed_s"] > 3.5:
+                    break
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30 * PATIENCE)
+        lines = [first, *(json.loads(line) for line in err.splitlines() if line.startswith(b"{"))]
+        self.assertTrue(lines[-1]["done"], err)
+        self.assertFalse(lines[0]["done"])
+        self.assertFalse((out / "manifest.json").exists() and load_json(out, "manifest")["complete"])
+        for name in ("elapsed_s", "frames", "emissions"):
+            values = [line[name] for line in lines]
+            self.assertEqual(values, sorted(values), name)
+
     def between_readings(self, jobs):
         """An interrupt while the input is opened for the second time."""
         path = self.broken("h264")

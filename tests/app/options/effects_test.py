@@ -77,7 +77,6 @@ class Effects(DumpTest):
         self.idle("--threads", ["test source"], "reconstruct", self.made, "--against", "test://box?size=64x64", "--threads", "2")
 
     def test_of_inputs(self):
-        self.idle("--jobs", ["one INPUT"], "dump", self.clip, "-o", self.out, "--jobs", "4")
         self.idle("--rtsp-transport", ["rtsp://"], "dump", self.clip, "-o", self.out, "--rtsp-transport", "udp")
         self.idle("--reconnect", ["file"], "profile", self.clip, "--reconnect", "3")
         self.assertFalse(self.out.exists())
@@ -85,6 +84,11 @@ class Effects(DumpTest):
         self.dump("--frames", "2", "--jobs", "1", "--threads", "0", "--reconnect", "5", out=self.folder / "defaults")
         done = saccade("dump", self.clip, "test://box?size=64x64&frames=2", "-o", self.folder / "two", "--threads", "2", "--jobs", "4")
         self.assertEqual(done.returncode, 0, done.stderr)
+        # As many as there are at most: a pattern may match one file.
+        alone = [self.folder / name for name in ("jobs-4", "jobs-1")]
+        for out in alone:
+            self.dump("--frames", "2", "--jobs", out.name[-1], out=out)
+        self.assertEqual(*((out / "patches.npy").read_bytes() for out in alone))
         manifest = self.folder / "one.txt"
         manifest.write_text(f"{self.clip}\n")
         done = saccade("dump", "--manifest", manifest, "-o", self.folder / "one", "--jobs", "2", "--patches", "64", "--backend", "cpu")

@@ -150,6 +150,11 @@ class Poison(WorkTest):
         self.plan(rows=rows)
         self.assertIn("is the installation broken?", self.work(code=1))
         self.assertEqual(self.status()["quarantined"], 0)
+        done = saccade("dump", "--manifest", self.manifest(rows, "again.txt"), "-o", self.folder / "bad-dump", "--backend", "cpu")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertNotIn(b"more than --max-bad", done.stderr, "which `dump` has not")
+        self.assertIn(f"`saccade work {self.folder}/bad-dump --max-bad 100` goes on".encode(), done.stderr)
+        self.work("--max-bad", "100", store=self.folder / "bad-dump", code=3)
 
     def test_crashesInARow_stop(self):
         self.plan(rows=self.clips)
@@ -330,6 +335,38 @@ class Kills(WorkTest):
                      json.dumps({**marker, "plan": "x"}), json.dumps({**marker, "unit": "00000001"})):
             path.write_text(text)
             self.assertFalse(self.status(code=1)["adds_up"])
+
+    def test_markersThatCanNotBeRead_areToBeRemoved(self):
+        self.plan(rows=self.clips[:3])
+        self.work()
+        path = self.store / "commits/00000000.json"
+        whole = path.read_bytes()
+        for broken in (b"", b"{", whole[:-9], None):
+            with self.subTest(marker=broken):
+                path.unlink()
+                if broken is None:
+                    path.mkdir()
+                else:
+                    path.write_bytes(broken)
+                said = self.work(code=2)
+                for command in ("status", "verify"):
+                    done = saccade(command, self.store)
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    said += done.stderr.decode()
+                self.assertEqual(said.count("00000000.json"), 3, said)
+                self.assertEqual(said.count("is no marker; remove it, and `work` does the unit again"), 3, said)
+                self.assertNotIn("filebuf", said)
+        path.rmdir()
+        self.work()
+        self.expect(done=3)
+
+    def test_workerThatIsFedNonsense_isAUsageError(self):
+        first = {"options": {}, "origins": {}, "jobs": 1, "share": 1, "cores": 1, "device": -1, "beat_s": 1}
+        for text in ("{}", "[]", "nonsense", json.dumps({**first, "jobs": "x"}), json.dumps({**first, "options": 3}), json.dumps(first) + "\n{}",
+                     json.dumps(first) + "\nx", json.dumps(first) + '\n{"item": {}, "path": "a", "dir": "b"}'):
+            with self.subTest(text=text):
+                done = saccade("worker", stdin=None, input=text.encode() + b"\n")
+                self.assertEqual((done.returncode, done.stderr), (2, b"saccade: worker: is run by `saccade work`, which feeds it\n"))
 
 
 if __name__ == "__main__":

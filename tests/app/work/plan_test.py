@@ -129,6 +129,54 @@ class Plans(WorkTest):
                          [(0, 0.3), (0.3, 0.6), (0.6, None)])  # a rest of 0.1 s is less than half a piece
         self.assertEqual([row["pieces"] for row in self.items() if row["uri"] == "/nowhere.mp4"], [1])
 
+    def test_segments_lengthWhateverTheOptions(self):
+        """What frames become of it, and whether this machine can do it, is `work`'s matter."""
+        for i, options in enumerate((["--vf", "lut3d=/nope.cube"], ["--vf", "movie=/nope.mp4"], ["--max-pixels", "100"],
+                                     ["--vf", "select=0"], ["--hwdec", "cuda"])):
+            with self.subTest(options=options):
+                store = self.folder / f"whatever-{i}"
+                self.plan("--segment", "0.3", *options, rows=self.clips[:3], store=store)
+                self.assertEqual(json.loads((store / "plan/plan.json").read_text())["items"], 9)
+
+    def test_segments_rowsThatStayWholeAreTold(self):
+        for rows, says in (([self.clips[0]], None), ([self.clips[0], "/nowhere.mp4"], b"; 1 row of unknown length stays whole\n"),
+                           (["/no.mp4", "/nowhere.mp4"], b"; 2 rows of unknown length stay whole\n")):
+            store = self.folder / f"whole-{len(rows)}-{says is None}-{'/no.mp4' in rows}"
+            done = saccade("plan", self.manifest(rows), "-o", store, "--backend", "cpu", "--segment", "0.3")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if says is None:
+                self.assertNotIn(b"unknown length", done.stdout)
+            else:
+                self.assertIn(says, done.stdout)
+
+    def test_decoder_isPinnedAsDumpWouldTakeIt(self):
+        for options, decoder in ((["--backend", "cuda"], "cuda"), (["--backend", "cpu"], "no"), (["--backend", "cuda", "--vf", "hflip"], "no"),
+                                 (["--backend", "cuda", "--require-hwdec"], "cuda"), (["--backend", "cuda", "--vf", "hflip", "--require-hwdec"], "cuda"),
+                                 (["--backend", "cpu", "--require-hwdec"], "cuda"), (["--backend", "gl", "--require-hwdec"], "cuda"),
+                                 (["--require-hwdec"], "cuda"), (["--hwdec", "cuda"], "cuda"), (["--hwdec", "cuda", "--vf", "hflip"], "cuda"),
+                                 (["--backend", "cuda", "--hwdec", "no"], "no")):
+            with self.subTest(options=options):
+                store = self.folder / ("decoder" + "".join(options).replace("-", ""))
+                done = saccade("plan", self.manifest(self.clips[:1]), "-o", store, *options, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(json.loads((store / "plan/plan.json").read_text())["options"]["hwdec"], decoder)
+                work = saccade("work", store, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+                self.assertNotEqual(work.returncode, 2, work.stderr)
+                self.assertNotIn(b"conflicts", work.stderr)
+        for backend in ([], ["--backend", "cpu"], ["--backend", "cuda"]):
+            done = saccade("plan", self.manifest(self.clips[:1]), "-o", self.store, *backend, "--hwdec", "no", "--require-hwdec")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(b"conflicts with --hwdec no", done.stderr)
+
+    def test_nulInATextOfARow_isRefused(self):
+        for name, text in (("n.jsonl", '{"uri": "/a.mp4\\u0000b"}\n'), ("n.jsonl", '{"uri": "/a.mp4", "caption": "a\\u0000"}\n'),
+                           ("n.jsonl", '{"uri": "/a.mp4", "tags": [{"x": "\\u0000"}]}\n'), ("n.jsonl", '{"uri": "/a.mp4", "key": "a\\u0000"}\n'),
+                           ("n.csv", "uri,caption\n" + "/a.mp4,x\n" * 9000 + "/a.mp4,x\0y\n"), ("n.txt", "/a.mp4\n" * 9000 + "/a\0.mp4\n")):
+            with self.subTest(text=text[-30:]):
+                message = self.make(name, text, code=65)
+                self.assertRegex(message, r"n\.(jsonl:1|csv:9002|txt:9001): .*NUL")
+                self.assertFalse((self.store / "plan").exists())
+
     def test_units_longestFirstAndAboutTheSize(self):
         self.make("u.csv", "uri,end\n" + "".join(f"/v{i}.mp4,{i + 1}\n" for i in range(40)), "--unit-seconds", "60")
         units = [json.loads(line) for line in (self.store / "plan/units.jsonl").read_text().splitlines()]

@@ -178,7 +178,7 @@ class Refused(WorkTest):
         self.expect(pending=4)
 
     def test_noDeviceAtAll_stopsWith69(self):
-        self.plan("--hwdec", "cuda", "--require-hwdec")  # which needs no device
+        self.plan("--hwdec", "cuda", "--require-hwdec")  # which asks for none
         done = saccade("work", self.store, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(done.returncode, 69, done.stderr)
         self.assertIn(b"--require-hwdec", done.stderr)
