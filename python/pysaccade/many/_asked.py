@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -82,6 +83,21 @@ def check_native(command: str, store: str, arguments: Sequence[str | os.PathLike
     if last.startswith(f"saccade: {_NOWHERE}: "):  # all options are right: it looked for the store
         return True
     raise RefusedError(done.returncode, last.removeprefix("saccade: ").replace(_NOWHERE, store))
+
+
+def with_settings(options: argparse.Namespace, rest: list[str]) -> list[str]:
+    """The other options of `work`, with what a file of --config says, and those that are read here are set by it."""
+    if not any(option.partition("=")[0] == "--config" for option in rest):
+        return rest
+    command = [options.command, _NOWHERE, *shared(options), *rest, "--print-config"]
+    found: list[str] = []
+    for name, text in re.findall(r"^([a-z-]+) = (.*)$", program_says(command)[1], re.MULTILINE):
+        value = re.sub("[ '\"]", "", text[1:-1]) if text[:1] == "[" else text.strip("'\"")
+        if f"--{name}" in _SHARED:
+            setattr(options, name.replace("-", "_"), value)
+        elif text != "false":
+            found.append(f"--{name}" if text == "true" else f"--{name}={value}")
+    return found
 
 
 def rest_without_json(rest: Sequence[str]) -> tuple[bool, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import fnmatch
 import json
@@ -12,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from pysaccade._native._arguments import shown_url
-from pysaccade._native._errors import InputError
+from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._manifest import file_system
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import is_remote
@@ -21,6 +22,9 @@ _VIDEOS = (
     "3gp", "avi", "flv", "h264", "hevc", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "ogv", "ts",
     "webm", "wmv", "y4m",
 )  # fmt: skip
+
+
+_OBJECTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss", "oci"}  # of fsspec
 
 
 class File(NamedTuple):
@@ -81,12 +85,9 @@ def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]
         yield from _local_files(Path(os.path.abspath(where)))  # noqa: PTH100
         return
     files, root = file_system(where, dict(options))
-    try:
+    found: dict[str, Any] = {}
+    with contextlib.suppress(FileNotFoundError), _asked(where):
         found = files.find(root, detail=True)
-    except FileNotFoundError:
-        return
-    except Exception as error:  # clients have kinds of their own
-        raise OSError(f"{shown_url(where)}: {(str(error) or type(error).__name__).splitlines()[0]}") from error
     top = root.strip("/")
     for path, facts in found.items():
         if facts.get("type") == "directory" or path.endswith("/"):
@@ -147,8 +148,8 @@ def _put(
     if is_remote(target):
         with Scratch() as folder:
             _write_to(folder / "manifest", files, write)
-            system, path = file_system(target, dict(options))
-            system.put_file(str(folder / "manifest"), path)
+            with _asked(target):
+                _upload(folder / "manifest", *file_system(target, dict(options)))
         return
     draft = Path(target).with_name(f".{Path(target).name}.{secrets.token_hex(6)}")
     try:
@@ -156,6 +157,33 @@ def _put(
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _upload(source: Path, system: Any, path: str) -> None:
+    """An object appears when it is whole; elsewhere the file is moved to its place."""
+    protocols = {system.protocol} if isinstance(system.protocol, str) else {*system.protocol}
+    if protocols & _OBJECTS:
+        system.put_file(str(source), path)
+        return
+    draft = f"{path}.{secrets.token_hex(6)}"
+    try:
+        system.put_file(str(source), draft)
+        system.mv(draft, path)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            system.rm_file(draft)
+        raise
+
+
+@contextlib.contextmanager
+def _asked(url: str) -> Iterator[None]:
+    """Whatever the client's library raises is an OSError that names the URL."""
+    try:
+        yield
+    except (FileNotFoundError, UnavailableError):
+        raise
+    except Exception as error:
+        raise OSError(f"{shown_url(url)}: {(str(error) or type(error).__name__).splitlines()[0]}") from error
 
 
 def _write_to(path: Path, files: list[File], write: Callable[[TextIO, list[File]], None]) -> None:

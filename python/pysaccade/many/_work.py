@@ -17,7 +17,16 @@ from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade._native._library import program
 from pysaccade.many import _check, _folded
-from pysaccade.many._asked import check, nothing_else, parsed, program_says, rest_without_json, run_program, shared
+from pysaccade.many._asked import (
+    check,
+    nothing_else,
+    parsed,
+    program_says,
+    rest_without_json,
+    run_program,
+    shared,
+    with_settings,
+)
 from pysaccade.many._catalog import commits_of, lines_of
 from pysaccade.many._inputs import is_fetched
 from pysaccade.many._list import write_list
@@ -102,6 +111,7 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
     plan = Plan(store)
     if isinstance(store, LocalStore) and not _has_remote_inputs(plan):  # the program checks it
         os.execv(program(), ["saccade", "work", str(store.path), *shared(options), *rest])
+    rest = with_settings(options, rest)
     signal.signal(signal.SIGTERM, _interrupt)
     plan.check_content()
     units = share_of(plan.units, options.shard) if options.unit is None else [_unit(plan, options.unit)]

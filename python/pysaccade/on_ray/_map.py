@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
+from pysaccade._native._errors import UnavailableError
 from pysaccade.on_ray._patches import Patches
 
 try:
@@ -14,6 +16,15 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError("pysaccade.ray needs Ray: pip install 'pysaccade[ray]'", name="ray") from error
 
 _RESTARTS = 16
+_OLDEST = (2, 52)  # older ones fail where rows with patches and rows without come together
+
+
+def _check_version(version: str) -> None:
+    if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < _OLDEST:
+        raise UnavailableError(
+            f"map_patches: Ray {version} can't join rows with patches and rows without; it needs Ray "
+            f"{'.'.join(map(str, _OLDEST))} or later"
+        )
 
 
 def map_patches(
@@ -43,7 +54,9 @@ def map_patches(
 
     Raises:
         ValueError: So many actors would hold all CPUs.
+        UnavailableError: This Ray is too old.
     """
+    _check_version(ray.__version__)
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False)
     resources: Any = ray.cluster_resources

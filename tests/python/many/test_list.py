@@ -68,6 +68,22 @@ def test_manifest_into_a_bucket(folder: Path, s3: str):
     assert [json.loads(line)["uri"] for line in content.splitlines()] == [f"{folder}/{name}" for name in VIDEOS]
 
 
+def test_file_system_without_whole_objects_gets_the_file_moved_to_its_place(folder: Path):
+    import fsspec
+
+    files = fsspec.filesystem("memory")
+    assert main(["list", str(folder), "-o", "memory://lists/m.csv"]) == 0
+    assert files.find("/lists") == ["/lists/m.csv"]
+    assert files.cat_file("/lists/m.csv").decode().startswith("uri,bytes,etag\n")
+
+
+def test_server_that_can_not_be_reached_is_one_line(s3: str):
+    unreachable = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}
+    said = work("list", f"s3://{BUCKET}/in", "-o", "m.jsonl", expect=[1], **unreachable).stderr
+    assert said.startswith(f"saccade: s3://{BUCKET}/in: ")
+    assert len(said.splitlines()) == 1
+
+
 def test_what_can_not_be_listed_is_one_line_and_leaves_the_old_manifest(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pysaccade as sc
-from pysaccade.many._asked import check_native
+from pysaccade.many._asked import check_native, parsed, rest_without_json, with_settings
 from pysaccade.many._put_plan import RefusedError
 from pysaccade.work import main
 
@@ -81,6 +81,30 @@ def test_right_options_are_passed(program: Path):
     assert check_native("work", "store", ["--jobs", "2", "--max-bad", "0", "--shard", "auto/3"])
     with pytest.raises(RefusedError, match="unknown option --bogus"):
         check_native("work", "store", ["--bogus"])
+
+
+def test_settings_of_a_file_count(program: Path, tmp_path: Path):
+    (tmp_path / "a b.toml").write_text(
+        "shard = '1/2'\nmax-bad = 50\njobs = 3\njson = true\nmetrics = 'a b'\ngpus = [0, 1]\n"
+    )
+    given = ["work", STORE, f"--config={tmp_path / 'a b.toml'}", "--max-bad", "40", "--cores", "2"]
+    options, rest = parsed(given, ["work"])
+    found = with_settings(options, rest)
+    assert (options.shard, options.max_bad, options.metrics) == ("1/2", "40", "a b")  # the command line wins
+    assert {"--jobs=3", "--cores=2", "--gpus=0,1", "--json"} <= set(found)
+    assert not [option for option in found if option.startswith(("--config", "--shard", "--max-bad"))]
+    assert check_native("work", "store", ["--unit", "00000000", *rest_without_json(found)[1]])
+
+
+def test_ray_that_can_not_join_rows_is_refused():
+    pytest.importorskip("ray")
+    from pysaccade.on_ray._map import _check_version
+
+    for fine in ("2.52.0", "2.60.1", "3.0.0.dev0"):
+        _check_version(fine)
+    for old in ("2.40.0", "2.51.1", "2.9.3"):
+        with pytest.raises(sc.UnavailableError, match=f"Ray {old} .* needs Ray 2.52 or later"):
+            _check_version(old)
 
 
 def test_ray_checks_before_it_starts(tmp_path: Path):
