@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import itertools
 import os
+import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pysaccade.many._catalog import commits_of, markers_of
-from pysaccade.many._do_unit import Outcome, UnitWork, suiting_marker
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally, counted
@@ -189,16 +191,31 @@ class Trial:
 
 def run_units(
     plan: Plan, units: Sequence[Unit], folder: Path, tally: Tally, *, engine: str, arguments: Sequence[str],
-    input_options: Any = None,
+    input_options: Any = None, others: Sequence[Unit] = (),
 ) -> tuple[int, str]:  # fmt: skip
-    """Do units; gives an exit code of docs/SCALE.md, and why it stopped early, else ""."""
+    """Do units; gives an exit code of docs/SCALE.md, and why it stopped early, else "".
+
+    `others`: those of other shares. Where all of `units` refuse the options some of these are done first: a share that
+    holds only strange videos must not end a job that is well.
+    """
 
     def work_of(unit: Unit) -> UnitWork:
         return UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
 
     trial = Trial(units, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
-    stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None)
+    stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None or _any_suits(others, work_of))
     return stop or ((PARTIAL if tally.damaged or tally.quarantined else DONE), "")
+
+
+def _any_suits(others: Sequence[Unit], work_of: Callable[[Unit], UnitWork]) -> bool:
+    """Do one of each of some equal parts, until a video has taken the options."""
+    count = min(_SAMPLE, len(others))
+    ends = [k * len(others) // count for k in range(count + 1)] if count else []
+    for first, end in itertools.pairwise(ends):  # by chance, as shares go round the plan in step
+        marker = do_unit(work_of(others[random.randrange(first, end)])).marker
+        if marker is not None and marker["done"] + marker["damaged"] > 0:
+            return True
+    return False
 
 
 # Note [Done twice, never lost]

@@ -123,7 +123,7 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
         with Scratch(options.scratch) as folder:
             code, why = run_units(
                 plan, todo, folder, tally, engine=options.engine or "work", arguments=rest,
-                input_options=options.storage_options,
+                input_options=options.storage_options, others=_others(plan, units) if options.unit is None else (),
             )  # fmt: skip
     except KeyboardInterrupt:
         code, why = INTERRUPTED, f"{store}: interrupted; {GOES_ON}"
@@ -134,6 +134,11 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
         raise RefusedError(code, why)
     print(json_line(tally.counts()) if as_json else f"{store}: {tally.line()}")
     return code
+
+
+def _others(plan: Plan, units: Sequence[Unit]) -> list[Unit]:
+    own = {unit.name for unit in units}
+    return [unit for unit in plan.units if unit.name not in own]
 
 
 def _unit(plan: Plan, name: str) -> Unit:

@@ -342,6 +342,16 @@ def test_strange_units_are_the_first_and_others_tell(job: Job, ffmpeg: str, tmp_
     assert not [line for line in given_up if "attempt" in line["line"]]
 
 
+def test_a_share_of_strange_units_is_told_by_others(job: Job, ffmpeg: str, tmp_path: Path):
+    store = strange(job, ffmpeg, tmp_path, "shares", units=4, good=2)  # the first of three shares gets 0 and 3
+    counts = json.loads(work("work", store, "--shard", "0/3", "--json", "--scratch", tmp_path, expect=[3]).stdout)
+    assert (counts["in"], counts["done"], counts["quarantined"], counts["pending"]) == (2, 0, 2, 0)
+    for share in (1, 2):
+        work("work", store, "--shard", f"{share}/3", "--scratch", tmp_path, expect=[3])
+    assert "6 in = 2 done + 0 damaged + 4 quarantined (4 input)" in work("status", store, expect=[0]).stdout
+    assert work("verify", store).stdout == f"{store}: 6 units, 12 members, 0 faults\n"
+
+
 def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path: Path):
     store = strange(job, ffmpeg, tmp_path, "hopeless", units=20, good=0)
     refused = work("work", store, "--scratch", tmp_path, expect=[2])
@@ -353,6 +363,7 @@ def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path
     assert 10 <= int(told[1]) <= 12  # up to two are on their way when the second one has refused
     assert "plan again with other options" in line
     assert refused.stdout == ""
+    work("work", store, "--shard", "1/2", "--scratch", tmp_path, expect=[2])
     assert markers(tree(job.s3, "hopeless")) == []
     assert "no such unit; they are 00000000 to 00000019" in work("work", store, "--unit", "x", expect=[2]).stderr
 
