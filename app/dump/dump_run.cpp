@@ -88,6 +88,7 @@ DumpRun::~DumpRun() = default;
 void DumpRun::end_reading() {
   if (session_ == nullptr) return;
   give_up();
+  if (writer_) writer_->finish();  // what could not be written is told
   first_reading_.emplace();
   first_reading_->kind = DumpOutcome::Kind::kInterrupted;
   first_reading_->directory = directory_ = lock_.where(directory_);
@@ -184,7 +185,10 @@ void DumpRun::give_up() {
 
 DumpOutcome DumpRun::finish() {
   if (skipped()) return skipped_outcome();
-  if (cut_short_) return *first_reading_;
+  if (cut_short_) {
+    if (progress_) progress_->finish({});  // the first reading's counts
+    return *first_reading_;
+  }
   if (!writer_->failed()) progress_->finish(progress_state());
   progress_.reset();
   emissions_->finish();

@@ -95,6 +95,7 @@ class DumpRun {
 // that no whole picture of another video shows; more can't be done there. Both readings are one run: one lock on the
 // folder, so that no other run gets in between, one wall_s, and counts that never go back: until the second reading has
 // come as far, the first one's are shown. Who interrupts before it has a frame keeps what the first one sampled.
+
 // All steps of one input, on the calling thread; over again where it is damaged.
 DumpOutcome dump_input(const Options& options, const std::string& uri, const std::string& directory,
                        RunInterrupt& interrupt);

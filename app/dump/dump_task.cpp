@@ -57,10 +57,10 @@ bool DumpTask::suits_any_thread() const {
 }
 
 void DumpTask::open(Wakeup& wakeup) {
-  wakeup_ = &wakeup;
-  if (run_ != nullptr) {
+  if (run_ != nullptr) {  // the first reading's writer may still read wakeup_, which stays
     run_->start_over();
   } else {
+    wakeup_ = &wakeup;
     const auto on_ready = [this] { wakeup_->notify(); };
     run_ = std::make_unique<DumpRun>(job_.options, job_.uri, job_.directory, interrupt_, on_ready, job_.kept);
   }

@@ -158,11 +158,13 @@ DumpWriter::~DumpWriter() {
 }
 
 void DumpWriter::finish() {
-  thread_.join();
+  drain();
   if (failed_.load()) throw_fault(fault_);
 }
 
-void DumpWriter::drain() { thread_.join(); }
+void DumpWriter::drain() {
+  if (thread_.joinable()) thread_.join();
+}
 
 void DumpWriter::keep_what_came() {
   try {

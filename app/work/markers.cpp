@@ -17,6 +17,11 @@ std::int64_t count_of(const Json& marker, const char* name) {
   return found != marker.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
 }
 
+std::string text_of(const Json& marker, const char* name) {
+  const auto found = marker.find(name);
+  return found != marker.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 }  // namespace
 
 std::vector<std::string> committed_units(const std::string& store) {
@@ -35,16 +40,16 @@ bool any_done(const Plan& plan) {
   const std::vector<std::string> units = committed_units(store);
   return std::any_of(units.begin(), units.end(), [&](const std::string& unit) {
     const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit));
-    return marker.is_object() && marker.value("plan", "") == plan.hash() &&
+    return marker.is_object() && text_of(marker, "plan") == plan.hash() &&
            count_of(marker, "done") + count_of(marker, "damaged") > 0;
   });
 }
 
 std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
-  if (!marker.is_object() || marker.value("format", "") != "saccade-commit") return "is no marker";
+  if (!marker.is_object() || text_of(marker, "format") != "saccade-commit") return "is no marker";
   if (unit == nullptr) return "is of no unit of the plan";
-  if (marker.value("plan", "") != plan.hash()) return "is of another plan";
-  if (marker.value("unit", "") != unit->name) return "names another unit";
+  if (text_of(marker, "plan") != plan.hash()) return "is of another plan";
+  if (text_of(marker, "unit") != unit->name) return "names another unit";
   const std::int64_t items = count_of(marker, "items"), done = count_of(marker, "done"),
                      damaged = count_of(marker, "damaged"), bad = count_of(marker, "quarantined");
   if (items != unit->items) return fmt::format("counts {} items, the plan {}", items, unit->items);
@@ -57,8 +62,9 @@ std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& 
 std::string marker_refusal(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
   const std::string fault = marker_fault(plan, unit, marker);
   if (fault.empty()) return fault;
-  if (unit == nullptr) return fault + "; remove it";
-  const bool foreign = marker.is_object() && marker.contains("plan") && marker.at("plan") != plan.hash();
+  const std::string of = marker.is_object() ? text_of(marker, "plan") : "";
+  const bool foreign = !of.empty() && of != plan.hash();
+  if (unit == nullptr && !foreign) return fault + "; remove it";
   return fault + (foreign ? "; use a store of its own" : "; remove it, and `work` does the unit again");
 }
 
@@ -69,9 +75,13 @@ void add_marker(Counts& counts, const PlannedUnit& unit, const Json& marker) {
   counts.pending -= unit.items;
   counts.ended_s += unit.media_s;
   counts.frames += std::max<std::int64_t>(count_of(marker, "frames"), 0);
-  counts.media_s += marker.value("media_s", 0.0);
-  const Json classes = marker.value("classes", Json::object());
-  for (const auto& [kind, count] : classes.items()) counts.classes[kind] += count.get<std::int64_t>();
+  const auto media_s = marker.find("media_s");
+  if (media_s != marker.end() && media_s->is_number()) counts.media_s += media_s->get<double>();
+  const auto classes = marker.find("classes");
+  if (classes == marker.end() || !classes->is_object()) return;
+  for (const auto& [kind, count] : classes->items()) {
+    if (count.is_number_integer()) counts.classes[kind] += count.get<std::int64_t>();
+  }
 }
 
 StoreCounts count_markers(const Plan& plan, const std::string& store,

@@ -78,8 +78,8 @@ int Supervisor::slots() const { return jobs_ * options_.work.workers_per_gpu * s
 
 bool Supervisor::all_done() const { return units_.empty() && open_.empty() && committing_ == 0; }
 
-void Supervisor::stop(int exit, std::string line) {
-  if (!stop_) stop_ = WorkStop{exit, std::move(line)};
+void Supervisor::stop(int exit, std::string line, bool by_options) {
+  if (!stop_) stop_ = WorkStop{exit, std::move(line), by_options};
 }
 
 std::optional<WorkStop> Supervisor::run() {
@@ -116,7 +116,8 @@ void Supervisor::open_units() {
     if (is_committed(store_, planned->name)) {
       const Json marker = read_json(fmt::format("{}/commits/{}.json", store_, planned->name));
       if (const std::string fault = marker_refusal(plan_, planned, marker); !fault.empty()) {
-        return stop(static_cast<int>(ExitCode::kUsage), fmt::format("commits/{}.json {}", planned->name, fault));
+        return stop(static_cast<int>(ExitCode::kUsage), fmt::format("commits/{}.json: {}", planned->name, fault),
+                    false);
       }
       add_marker(tally_.counts(), *planned, marker);
       continue;

@@ -24,7 +24,8 @@ namespace saccade {
 // Why the work ended before all was done: `exit` and one line.
 struct WorkStop {
   int exit = 0;
-  std::string line;  // empty: interrupted
+  std::string line;        // empty: interrupted
+  bool by_options = true;  // where `exit` is 2: no video takes the plan's options
 };
 
 class Supervisor {
@@ -71,7 +72,7 @@ class Supervisor {
   void check_bad();
   bool anything_left() const;
   int most_given() const;
-  void stop(int exit, std::string line);
+  void stop(int exit, std::string line, bool by_options = true);
   bool all_done() const;
   int slots() const;
   Item* find(Worker& worker, const std::string& key) const;

@@ -81,7 +81,7 @@ Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<con
     }
     const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit->name));
     if (const std::string fault = marker_refusal(plan, unit, marker); !fault.empty()) {
-      throw UsageError(fmt::format("{}: commits/{}.json {}", store, unit->name, fault));
+      throw UsageError(fmt::format("{}: commits/{}.json: {}", store, unit->name, fault));
     }
     add_marker(counts, *unit, marker);
   }
@@ -99,7 +99,7 @@ int report(const Options& options, const std::string& target, const Counts& coun
            const std::optional<WorkStop>& stop) {
   if (stop) {
     const bool interrupted = stop->exit == static_cast<int>(ExitCode::kInterrupted);
-    const bool again = stop->exit == static_cast<int>(ExitCode::kUsage);
+    const bool again = stop->exit == static_cast<int>(ExitCode::kUsage) && stop->by_options;
     fmt::print(
         stderr, "saccade: {}: {}; {}\n", target, interrupted ? "interrupted" : "stopped: " + stop->line,
         again ? fmt::format("plan again with other options, into another store, or, where some videos take them, do a "

@@ -62,9 +62,10 @@ Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const s
   std::string why = packets.first_fault();
   if (!logged.empty()) why += why.empty() ? logged : fmt::format(" ({})", logged);
   if (why.empty()) why = "the stream holds no picture";
+  const bool is_raw = config.input.format == "rawvideo";  // a camera's size is a wish
   for (const auto& [option, value] :
-       {std::pair("input-size", config.input.size), {"input-format", config.input.format}}) {
-    if (value.empty()) continue;  // the size is raw video's
+       {std::pair("input-size", is_raw ? config.input.size : ""), {"input-format", config.input.format}}) {
+    if (value.empty()) continue;
     return InputError(OfOption(option, fmt::format("'{}'", value)).in(config.uri),
                       fmt::format("no frame could be decoded: {}", why))
         .fault();

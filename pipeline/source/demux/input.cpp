@@ -83,11 +83,13 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   if (opened < 0 && is_raw_without_size(config, location)) {
     throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
   }
-  if (opened < 0 && is_raw(config)) {
+  // What a connection or a camera says is not the option's fault.
+  const bool misread = (opened == AVERROR_INVALIDDATA || opened == AVERROR(EINVAL)) && !location.is_device;
+  if (misread && is_raw(config)) {
     throw InputError(OfOption("input-size", fmt::format("'{}'", config.input.size)).in(config.uri),
                      fmt::format("raw video can't be read so: {}", log.explain(opened)));
   }
-  if (opened < 0 && forced != nullptr && !location.is_device && !config.input.format.empty()) {
+  if (misread && forced != nullptr && !config.input.format.empty()) {
     throw InputError(OfOption("input-format", fmt::format("'{}'", config.input.format)).in(config.uri),
                      fmt::format("can't be opened so: {}", log.explain(opened)));
   }

@@ -14,7 +14,7 @@ Fault no_frame_in_range(const SourceConfig& config, const std::string& uri) {
   if (config.duration_s) {
     return blame("duration", fmt::to_string(*config.duration_s), "no frame lies in that time", Hint::kCheckRange);
   }
-  if (!config.input.size.empty()) {
+  if (config.input.format == "rawvideo" && !config.input.size.empty()) {
     return blame("input-size", fmt::format("'{}'", config.input.size), "no whole picture of that size is there",
                  Hint::kNone);
   }

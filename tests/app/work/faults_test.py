@@ -341,7 +341,7 @@ class Kills(WorkTest):
         self.work()
         path = self.store / "commits/00000000.json"
         whole = path.read_bytes()
-        for broken in (b"", b"{", whole[:-9], None):
+        for broken in (b"", b"{", whole[:-9], b'{"format": 1}', None):
             with self.subTest(marker=broken):
                 path.unlink()
                 if broken is None:
@@ -356,6 +356,7 @@ class Kills(WorkTest):
                 self.assertEqual(said.count("00000000.json"), 3, said)
                 self.assertEqual(said.count("is no marker; remove it, and `work` does the unit again"), 3, said)
                 self.assertNotIn("filebuf", said)
+                self.assertNotIn("plan again", said)
         path.rmdir()
         self.work()
         self.expect(done=3)

@@ -343,7 +343,7 @@ def test_strange_units_are_the_first_and_others_tell(job: Job, ffmpeg: str, tmp_
 
 
 def test_a_share_of_strange_units_is_told_by_others(job: Job, ffmpeg: str, tmp_path: Path):
-    store = strange(job, ffmpeg, tmp_path, "shares", units=4, good=2)  # the first of three shares gets 0 and 3
+    store = strange(job, ffmpeg, tmp_path, "strange-shares", units=4, good=2)  # the first of three shares gets 0 and 3
     counts = json.loads(work("work", store, "--shard", "0/3", "--json", "--scratch", tmp_path, expect=[3]).stdout)
     assert (counts["in"], counts["done"], counts["quarantined"], counts["pending"]) == (2, 0, 2, 0)
     for share in (1, 2):
