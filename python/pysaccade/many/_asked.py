@@ -86,8 +86,8 @@ def check_native(command: str, store: str, arguments: Sequence[str | os.PathLike
 
 
 def with_settings(options: argparse.Namespace, rest: list[str]) -> list[str]:
-    """The other options of `work`, with what a file of --config says, and those that are read here are set by it."""
-    if not any(option.partition("=")[0] == "--config" for option in rest):
+    """The program's other options, with what a file of --config says, and those that are read here are set by it."""
+    if not any(option.startswith(("--config", "--json=")) for option in rest):
         return rest
     command = [options.command, _NOWHERE, *shared(options), *rest, "--print-config"]
     found: list[str] = []
@@ -103,6 +103,11 @@ def with_settings(options: argparse.Namespace, rest: list[str]) -> list[str]:
 def rest_without_json(rest: Sequence[str]) -> tuple[bool, list[str]]:
     """Whether --json is among the options, and the others."""
     return "--json" in rest, [option for option in rest if option != "--json"]
+
+
+def asks_json(options: argparse.Namespace, rest: list[str]) -> bool:
+    """Whether --json is asked of a command that has nothing to log; the program has checked the other options."""
+    return rest_without_json(with_settings(options, rest))[0]
 
 
 def nothing_else(rest: Sequence[str]) -> None:

@@ -93,12 +93,23 @@ def _sound_markers(plan: Plan) -> tuple[list[tuple[Unit, dict[str, Any]]], list[
         contents = plan.store.read_many(names[at : at + _MARKERS_AT_ONCE])
         for name in names[at : at + _MARKERS_AT_ONCE]:
             unit, marker = units.get(name[len("commits/") : -len(".json")]), _json(contents[name])
-            fault = _marker_fault(plan, unit, marker)
+            fault = marker_refusal(plan, unit, marker)
             if fault is not None:
                 faults.append(f"{name}: {fault}")
             elif unit is not None:
                 sound.append((unit, marker))
     return sound, faults
+
+
+def marker_refusal(plan: Plan, unit: Unit | None, marker: Any) -> str | None:
+    """What is wrong with a unit's marker, and what to do; None: nothing."""
+    fault = _marker_fault(plan, unit, marker)
+    if fault is None:
+        return None
+    if unit is None:
+        return f"{fault}; remove it"
+    foreign = isinstance(marker, dict) and "plan" in marker and marker["plan"] != plan.hash
+    return f"{fault}; {'use a store of its own' if foreign else 'remove it, and `work` does the unit again'}"
 
 
 def _marker_fault(plan: Plan, unit: Unit | None, marker: Any) -> str | None:
@@ -126,7 +137,7 @@ def _count(marker: dict[str, Any], name: str) -> int:
 def _json(content: bytes) -> Any:
     try:
         return json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -57,7 +57,8 @@ class UnitWork:
     ) -> None:
         self._plan, self._unit, self._input_options = plan, unit, dict(input_options or {})
         self._name, self._place = f"commits/{unit.name}.json", folder / unit.name
-        self._arguments = ["--unit", unit.name, "--engine", engine, "--progress", "none", *arguments]
+        own = ["--unit", unit.name, "--engine", engine, "--progress", "none", "--max-bad", "100"]
+        self._arguments = [*own, *arguments]  # the whole run judges how many are bad, not a unit
         self._outcome: Outcome | None = None
         self._in_place = False
 
@@ -154,14 +155,27 @@ def do_unit(work: UnitWork) -> Outcome:
 
 
 def suiting_marker(plan: Plan) -> tuple[str, bytes] | None:
-    """Name and content of a marker in the store by which a video has taken the plan's options; None: there is none."""
+    """Name and content of a marker in the store by which a video has taken the plan's options; None: there is none.
+
+    Damaged markers tell nothing.
+    """
     names = list(commits_of(plan.store).values())
     for at in range(0, len(names), _MARKERS_AT_ONCE):
         for name, content in plan.store.read_many(names[at : at + _MARKERS_AT_ONCE]).items():
-            marker = json.loads(content)
-            if marker["plan"] == plan.hash and marker["done"] + marker["damaged"] > 0:
+            if _suits(plan, content):
                 return name, content
     return None
+
+
+def _suits(plan: Plan, content: bytes) -> bool:
+    try:
+        marker = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(marker, dict) or marker.get("plan") != plan.hash:
+        return False
+    done, damaged = marker.get("done"), marker.get("damaged")
+    return isinstance(done, int) and isinstance(damaged, int) and done + damaged > 0
 
 
 def _rename_in_quarantine(staged: Path, unit: str, copy: str, store: str) -> None:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pysaccade._native._errors import InputError
 from pysaccade.many._catalog import commits_of, markers_of
+from pysaccade.many._check import marker_refusal
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
@@ -20,6 +22,7 @@ from pysaccade.many._tally import Tally, counted
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _AUTO = re.compile(r"auto(/\d+)?")
+_MARKERS_AT_ONCE = 1024
 _MOST_REFUSED, _SAMPLE = 2, 8  # units: the inputs of each are fetched
 
 
@@ -98,9 +101,13 @@ def _number(environment: Mapping[str, str], name: str) -> int | None:
 def pending_of(plan: Plan, units: Sequence[Unit], tally: Tally) -> list[Unit]:
     """The units without a marker, by one listing; the others are counted."""
     commits = commits_of(plan.store)
-    names = [commits[unit.name] for unit in units if unit.name in commits]
-    for at in range(0, len(names), 1024):
-        for marker in markers_of(plan.store, plan.hash, names[at : at + 1024]):
+    ended = [unit for unit in units if unit.name in commits]
+    for some in (ended[at : at + _MARKERS_AT_ONCE] for at in range(0, len(ended), _MARKERS_AT_ONCE)):
+        markers = markers_of(plan.store, plan.hash, [commits[unit.name] for unit in some])
+        for unit, marker in zip(some, markers, strict=True):
+            fault = marker_refusal(plan, unit, marker)
+            if fault is not None:
+                raise InputError(f"{plan.store}: {commits[unit.name]} {fault}")
             tally.add(marker, here=False)
     return [unit for unit in units if unit.name not in commits]
 

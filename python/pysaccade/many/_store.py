@@ -153,7 +153,8 @@ class BucketStore:
         options = {"batch_size": _AT_ONCE} if getattr(self._fs, "async_impl", False) else {}
         with self._asked(wanted[paths[0]]):
             contents = self._fs.cat(paths, **options)
-        return {wanted[path.removeprefix("/") if path not in wanted else path]: contents[path] for path in contents}
+        found = {wanted[path.removeprefix("/") if path not in wanted else path]: contents[path] for path in contents}
+        return {name: found[name] for name in wanted.values()}  # fsspec sorts them
 
     def read_part(self, name: str, offset: int, count: int) -> bytes:
         """`count` bytes from `offset`, fewer at the file's end."""

@@ -18,8 +18,8 @@ from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade._native._library import program
 from pysaccade.many import _check, _folded
 from pysaccade.many._asked import (
+    asks_json,
     check,
-    nothing_else,
     parsed,
     program_says,
     rest_without_json,
@@ -212,8 +212,7 @@ def _verify(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
     if isinstance(store, LocalStore):
         return run_program(["verify", str(store.path), *rest])
-    as_json, rest = rest_without_json(rest)
-    nothing_else(rest)
+    as_json = asks_json(options, rest)
     done = _check.verify(Plan(store))
     if as_json:
         print(json_line({"units": done.units, "members": done.members, "faults": done.faults}))
@@ -233,8 +232,7 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
     if isinstance(store, LocalStore):
         age = [] if options.older_than is None else ["--older-than", options.older_than]
         return run_program(["gc", str(store.path), *age, *rest])
-    as_json, rest = rest_without_json(rest)
-    nothing_else(rest)
+    as_json = asks_json(options, rest)
     found = _check.orphans(Plan(store), float(options.older_than or 86400))
     store.remove(orphan.name for orphan in found)
     copies, nbytes = forget(store), sum(orphan.nbytes for orphan in found)

@@ -90,7 +90,7 @@ class Patches:
         """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
         for attempt in range(_ATTEMPTS):
             work = UnitWork(plan, unit, folder, engine="patches", input_options=self._storage_options,
-                            arguments=["--jobs", str(self._jobs), "--max-bad", "100"])  # fmt: skip
+                            arguments=["--jobs", str(self._jobs)])  # fmt: skip
             outcome = do_unit(work)
             if outcome.marker is not None:
                 self._used |= outcome.marker["done"] + outcome.marker["damaged"] > 0
@@ -139,7 +139,10 @@ class Patches:
         if marker["quarantine"] is not None:
             for text in store.read(marker["quarantine"]["name"]).splitlines():
                 line = json.loads(text)
-                fault = self._noted(line["line"].replace(f"{store}/plan/plan.json: ", ""))
+                fault = line["line"]
+                for file in ("plan.json", "items.jsonl"):
+                    fault = fault.replace(f"{store}/plan/{file}: ", "")
+                fault = self._noted(fault)
                 yield _batch(rows[line["row"]], None, line["class"], fault, self._given)
 
 

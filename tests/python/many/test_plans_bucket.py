@@ -13,6 +13,7 @@ import pytest
 
 from many_support import OPTIONS, counts, make_clips, markers_of, work
 from pysaccade.many import _put_plan
+from pysaccade.many._do_unit import suiting_marker
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import share_of
 from pysaccade.many._store import BucketStore, LocalStore, open_store
@@ -237,6 +238,46 @@ def test_video_that_alone_refuses_the_options_ends_no_job(tmp_path: Path, ffmpeg
     work("plan", tmp_path / "m.jsonl", "-o", f"local://{tmp_path}/whole", *options)
     work("work", f"local://{tmp_path}/whole", expect=[3])
     assert counts(markers_of(tmp_path / "whole")) == {"items": 3, "done": 2, "damaged": 0, "quarantined": 1}
+
+
+def test_unit_of_many_bad_videos_ends_no_run_that_allows_them(tmp_path: Path):
+    rows = [{"uri": f"local://{tmp_path}/{n}.mp4", "duration": 0.01, "key": f"{n}"} for n in range(100)]
+    for n in range(100):
+        (tmp_path / f"{n}.mp4").write_text("no video\n" * 10)
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    store = f"local://{tmp_path}/store"
+    work("plan", tmp_path / "m.jsonl", "-o", store, *OPTIONS)
+    work("work", store, "--max-bad", "100", "--jobs", "2", expect=[3])
+    assert counts(markers_of(tmp_path / "store")) == {"items": 100, "done": 0, "damaged": 0, "quarantined": 100}
+
+
+def test_damaged_markers_tell_nothing_of_options(tmp_path: Path):
+    store = local_plan(tmp_path / "plan", [f"/clip{n}.mp4" for n in range(3)])
+    plan = Plan(store)
+    fine: dict[str, Any] = {"plan": plan.hash, "done": 1, "damaged": 0}
+    damaged = ["", "{", "[" * 100_000, "\0\1", "[]", "null", "3", "{}"] + [
+        json.dumps(marker)
+        for marker in (
+            {**fine, "plan": "another"}, {**fine, "done": "1"}, {**fine, "done": None}, {**fine, "damaged": [1]},
+            {**fine, "done": 0}, {"plan": plan.hash, "done": 1}, {"done": 1, "damaged": 0},
+        )
+    ]  # fmt: skip
+    for number, text in enumerate(damaged):
+        store.create(f"commits/{number:08}.json", text.encode())
+    store.create("commits/00000099.json", b"\xff\xfe{")
+    assert suiting_marker(plan) is None
+    store.create("commits/99999999.json", json.dumps(fine).encode())
+    assert suiting_marker(plan) == ("commits/99999999.json", json.dumps(fine).encode())
+
+
+def test_damaged_marker_is_refused_in_the_programs_words(tmp_path: Path, program: Path):
+    store = local_plan(tmp_path / "plan", ["/clip.mp4"]).path
+    marker = {"format": "saccade-commit", "plan": Plan(LocalStore(store)).hash, "unit": "00000000", "items": 1}
+    (store / "commits").mkdir(exist_ok=True)
+    (store / "commits/00000000.json").write_text(json.dumps(marker))
+    told = subprocess.run([program, "work", store], capture_output=True, text=True, check=False)
+    said = work("work", f"local://{store}", expect=[2])
+    assert (told.returncode, said.stderr.replace("local://", "")) == (2, told.stderr)
 
 
 def test_options_that_no_video_takes_end_the_job_with_one_line(tmp_path: Path, ffmpeg: str):

@@ -218,3 +218,11 @@ def test_rows_that_no_plan_takes_are_rows_of_the_result(ffmpeg: str, tmp_path: P
     assert found[0]["patches"].dtype == found[3]["patches"].dtype == np.float32
     nothing = list(patches({name: column[:2] for name, column in batch.items()}))
     assert [str(rows["status"][0]) for rows in nothing] == ["input"] * 2
+
+
+def test_faults_of_a_row_name_no_file_of_the_plan(ffmpeg: str, tmp_path: Path):
+    (good,) = make_clips(ffmpeg, tmp_path, 1)
+    batch = {"uri": np.array([str(good)]), "stream": np.array([3])}
+    (found,) = Patches(patches=48, rate=2, backend="cpu")(batch)
+    assert "stream 3" in str(found["error"][0])
+    assert "plan/" not in str(found["error"][0])

@@ -293,6 +293,9 @@ def test_counts_faults_and_orphans_are_said_as_the_program_says_them(
         assert number or twins.ask("verify")[0] == 1
         for name in damage:
             twins.write(name, before[name]) if name in before else twins.remove(name)
+    (tmp_path / "as.toml").write_text("json = true\nolder-than = 1e6\n")
+    for more in (["--log-level", "warn"], ["--json=true"], ["--config", tmp_path / "as.toml", "--log-level=off"]):
+        assert [twins.ask(command, *more)[0] for command in ("verify", "gc")] == [0, 0]
     twins.write("quarantine/00000002.0123456789ab.jsonl", b"of an attempt that lost")
     assert twins.ask("gc", "--json")[1] == '{"attempts":0,"files":0,"bytes":0}\n'
     assert twins.ask("gc", "--json", "--older-than", 0)[1] == '{"attempts":0,"files":1,"bytes":23}\n'
