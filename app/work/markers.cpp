@@ -22,6 +22,15 @@ std::string text_of(const Json& marker, const char* name) {
   return found != marker.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// Null, or a file with all that is said of one.
+bool is_part(const Json& marker, const char* name) {
+  const auto part = marker.find(name);
+  if (part == marker.end()) return false;
+  if (part->is_null()) return true;
+  return part->is_object() && !text_of(*part, "name").empty() && !text_of(*part, "sha256").empty() &&
+         count_of(*part, "bytes") >= 0;
+}
+
 }  // namespace
 
 std::vector<std::string> committed_units(const std::string& store) {
@@ -55,6 +64,9 @@ std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& 
   if (items != unit->items) return fmt::format("counts {} items, the plan {}", items, unit->items);
   if (done < 0 || damaged < 0 || bad < 0 || done + damaged + bad != items) {
     return fmt::format("does not add up: {} items, {} done, {} damaged, {} quarantined", items, done, damaged, bad);
+  }
+  for (const char* part : {"shard", "index", "quarantine"}) {
+    if (!is_part(marker, part)) return fmt::format("says nothing of its {}", part);
   }
   return {};
 }

@@ -106,9 +106,10 @@ def marker_refusal(plan: Plan, unit: Unit | None, marker: Any) -> str | None:
     fault = _marker_fault(plan, unit, marker)
     if fault is None:
         return None
-    if unit is None:
+    of = marker.get("plan") if isinstance(marker, dict) else None
+    foreign = isinstance(of, str) and of not in {"", plan.hash}
+    if unit is None and not foreign:
         return f"{fault}; remove it"
-    foreign = isinstance(marker, dict) and "plan" in marker and marker["plan"] != plan.hash
     return f"{fault}; {'use a store of its own' if foreign else 'remove it, and `work` does the unit again'}"
 
 
@@ -126,7 +127,19 @@ def _marker_fault(plan: Plan, unit: Unit | None, marker: Any) -> str | None:
         return f"counts {items} items, the plan {unit.items}"
     if min(done, damaged, bad) < 0 or done + damaged + bad != items:
         return f"does not add up: {items} items, {done} done, {damaged} damaged, {bad} quarantined"
+    for part in _PARTS:
+        if not _is_part(marker, part):
+            return f"says nothing of its {part}"
     return None
+
+
+def _is_part(marker: dict[str, Any], name: str) -> bool:
+    """Null, or a file with all that is said of one."""
+    part = marker.get(name, "")
+    if not isinstance(part, dict):
+        return part is None
+    texts = all(isinstance(part.get(each), str) and part[each] for each in ("name", "sha256"))
+    return texts and _count(part, "bytes") >= 0
 
 
 def _count(marker: dict[str, Any], name: str) -> int:

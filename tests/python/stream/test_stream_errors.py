@@ -154,9 +154,7 @@ def test_option_is_named_whenever_it_proves_wrong(options: dict, kind: type, tex
 
 
 @pytest.mark.parametrize("settings", [{"device": "cpu"}, {"backend": "cpu"}, {"backend": "cpu", "hwdec": "no"}])
-def test_current_device_of_torch_is_no_option_of_a_stream_on_the_cpu(
-    settings: dict, monkeypatch: pytest.MonkeyPatch
-):
+def test_current_device_of_torch_is_no_option_of_a_stream_on_the_cpu(settings: dict, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("pysaccade._native._arrays.current_cuda_index", lambda place: 1)
     with sc.Stream(BOX, array="numpy", **settings) as stream:
         assert stream.geometry.backend == "cpu"
