@@ -107,7 +107,7 @@ def pending_of(plan: Plan, units: Sequence[Unit], tally: Tally) -> list[Unit]:
         for unit, marker in zip(some, markers, strict=True):
             fault = marker_refusal(plan, unit, marker)
             if fault is not None:
-                raise InputError(f"{plan.store}: {commits[unit.name]} {fault}")
+                raise InputError(f"{plan.store}: {commits[unit.name]}: {fault}")
             tally.add(marker, here=False)
     return [unit for unit in units if unit.name not in commits]
 
