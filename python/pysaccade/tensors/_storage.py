@@ -85,6 +85,13 @@ def layout_of(shape: Shape, strides: tuple[int, ...], code: int, levels: int, od
     return Layout(total, *places, levels, dense, levels > _WITHOUT_WORKSPACE, tuple(shape), tuple(strides))
 
 
+def element_strides(image: Array) -> tuple[int, ...]:
+    """Strides of a tensor or an array, in elements."""
+    if hasattr(image, "data_ptr"):
+        return tuple(image.stride())
+    return tuple(stride // image.itemsize for stride in image.strides)
+
+
 class Storage:
     """Levels 1.. of an image [B,C,H,W], made by the library at once."""
 
@@ -100,8 +107,7 @@ class Storage:
             base, rest, size = image.data_ptr(), flat.data_ptr(), image.element_size()
         else:
             size = image.itemsize
-            strides = tuple(stride // size for stride in image.strides)
-            layout = layout_of(image.shape, strides, code, levels, odd)
+            layout = layout_of(image.shape, element_strides(image), code, levels, odd)
             flat = np.empty(layout.total, image.dtype)
             base, rest = image.ctypes.data, flat.ctypes.data
         self._set(image, flat, rest, layout, layout.pack(base, rest, size))

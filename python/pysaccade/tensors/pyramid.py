@@ -11,7 +11,7 @@ from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import _address
 from pysaccade.tensors._known import Known, Table
 from pysaccade.tensors._pyramid_arguments import checked_levels, persistent_size
-from pysaccade.tensors._storage import Layout, Storage
+from pysaccade.tensors._storage import Storage, element_strides
 from pysaccade.tensors.mipmaps import levels_above
 
 if TYPE_CHECKING:
@@ -372,19 +372,12 @@ class TexturePyramid:
         shape = image.shape if self._batched else image.shape[1:]
         if source.dtype != image.dtype or source.shape != shape or _address(source) != self._source_at:
             return False
-        if self._storage is not None and not self._lies_as_made(image, self._storage.layout):
-            return False
+        if self._storage is not None:  # resize_() changes the image's own
+            layout = self._storage.layout
+            if tuple(image.shape) != layout.shape or element_strides(image) != layout.strides:
+                return False
         # a copy of it was resolved, if it was negative from the beginning
         return not _checks.is_tensor(source) or not source.is_neg() or _address(image) != self._source_at
-
-    @staticmethod
-    def _lies_as_made(image: Array, layout: Layout) -> bool:
-        """Whether an image has the shape and strides that its levels were made of: resize_() changes its own."""
-        if tuple(image.shape) != layout.shape:
-            return False
-        size = 0 if _checks.is_tensor(image) else image.itemsize
-        strides = image.stride() if not size else tuple(stride // size for stride in image.strides)
-        return tuple(strides) == layout.strides
 
     def _require_levels(self) -> None:
         """Raise ValueError where the memory of levels 1.. was freed, through a view that level() gave."""
