@@ -29,6 +29,15 @@ void check_fixation(const StreamOptions& options) {
   }
 }
 
+void check_upload(const StreamOptions& options, std::string_view backend, const BackendTraits& can) {
+  if (can.uploads || options.pipeline.upload == UploadPath::kAuto) return;
+  throw OptionError::naming("upload",
+                            fmt::format("{} {} uploads to no GPU; use {{+backend}} {}, or leave it out",
+                                        options.backend == kAutoBackend ? "backend" : "{backend}", backend,
+                                        or_list(backends_that(&BackendTraits::uploads))),
+                            name(options.pipeline.upload));
+}
+
 void settle_backend(StreamOptions& options, StreamUse use) {
   if (use == StreamUse::kInspect) return;
   const bool draws = use == StreamUse::kDraw;
@@ -42,14 +51,7 @@ void settle_backend(StreamOptions& options, StreamUse use) {
   options.pipeline.backend = draws && options.backend == kAutoBackend
                                  ? first_that(&BackendTraits::draws)
                                  : choose_backend(options.backend, options.backend_reason, options.pipeline.device);
-  if (!traits(options.pipeline.backend).uploads && options.pipeline.upload != UploadPath::kAuto) {
-    throw OptionError::naming(
-        "upload",
-        fmt::format("{} {} uploads to no GPU; use {{+backend}} {}, or leave it out",
-                    options.backend == kAutoBackend ? "backend" : "{backend}", name(options.pipeline.backend),
-                    or_list(backends_that(&BackendTraits::uploads))),
-        name(options.pipeline.upload));
-  }
+  check_upload(options, name(options.pipeline.backend), traits(options.pipeline.backend));
 }
 
 // auto: the device decodes where it also holds the texture, unless filters need the frames on the host.
@@ -102,6 +104,10 @@ void check_options(StreamOptions& options) {
   options.source.live.assume_live = options.queue_policy == QueuePolicy::kLatest;
   options.source.live.drop_late = options.queue_policy != QueuePolicy::kBlock;
   check_fixation(options);
+}
+
+void check_named_backend(const StreamOptions& options) {
+  if (const BackendTraits* can = traits_of(options.backend)) check_upload(options, options.backend, *can);
 }
 
 void resolve(StreamOptions& options, StreamUse use) {

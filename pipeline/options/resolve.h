@@ -18,6 +18,9 @@ enum class StreamUse : std::uint8_t {
 // Finds options that conflict and makes pipeline.lattice of options.lattice; opens no device. Throws OptionError.
 void check_options(StreamOptions& options);
 
+// That a backend which was named follows what the other options ask of it. Asks no device. Throws OptionError.
+void check_named_backend(const StreamOptions& options);
+
 // check_options(), then settles which backend runs, and why, and what decodes. Throws UnavailableError for a backend or
 // a decoder that was asked for and can't be used here. Any thread; may probe devices.
 void resolve(StreamOptions& options, StreamUse use = StreamUse::kRun);

@@ -20,7 +20,11 @@ OptionTexts pinned(const Options& options) {
   resolved.hwdec = HwDecode::kNo;  // what decodes here is of no matter
   resolved.require_hwdec = false;
   const bool named = options.backend != kAutoBackend;
-  if (!named) resolve(resolved, StreamUse::kRun);
+  if (named) {
+    check_named_backend(resolved);
+  } else {
+    resolve(resolved, StreamUse::kRun);
+  }
   const std::string backend = named ? options.backend : name(resolved.pipeline.backend);
   const BackendTraits* traits = traits_of(backend);
   const HwDecode decoder = wanted_decoder(options, traits != nullptr ? traits->decoder : HwDecode::kNo);

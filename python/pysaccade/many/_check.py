@@ -92,7 +92,7 @@ def _sound_markers(plan: Plan) -> tuple[list[tuple[Unit, dict[str, Any]]], list[
     for at in range(0, len(names), _MARKERS_AT_ONCE):
         contents = plan.store.read_many(names[at : at + _MARKERS_AT_ONCE])
         for name in names[at : at + _MARKERS_AT_ONCE]:
-            unit, marker = units.get(name[len("commits/") : -len(".json")]), _json(contents[name])
+            unit, marker = units.get(name[len("commits/") : -len(".json")]), json_of(contents[name])
             fault = marker_refusal(plan, unit, marker)
             if fault is not None:
                 faults.append(f"{name}: {fault}")
@@ -147,7 +147,8 @@ def _count(marker: dict[str, Any], name: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-def _json(content: bytes) -> Any:
+def json_of(content: bytes) -> Any:
+    """None where it is no JSON."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -214,7 +215,7 @@ class _Unit:
         """The lines of a file, whose keys stand there once."""
         found: list[dict[str, Any]] = []
         for line in content.splitlines():
-            value = _json(line)
+            value = json_of(line)
             if not isinstance(value, dict) or "key" not in value:
                 self._fault(f"{name}: line {len(found) + 1} is damaged")
                 return found

@@ -15,10 +15,11 @@ from typing import Any
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of
+from pysaccade.many._check import json_of, marker_refusal
 from pysaccade.many._inputs import fetch_inputs, is_fetched
 from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._store import LocalStore, Store
+from pysaccade.many._store import LocalStore
 
 _TRIES = 4
 _PAUSE_S = 1.0
@@ -56,7 +57,7 @@ class UnitWork:
         self, plan: Plan, unit: Unit, folder: Path, *, engine: str, arguments: Sequence[str], input_options: Any = None
     ) -> None:
         self._plan, self._unit, self._input_options = plan, unit, dict(input_options or {})
-        self._name, self._place = f"commits/{unit.name}.json", folder / unit.name
+        self._place = folder / unit.name
         own = ["--unit", unit.name, "--engine", engine, "--progress", "none", "--max-bad", "100"]
         self._arguments = [*own, *arguments]  # the whole run judges how many are bad, not a unit
         self._outcome: Outcome | None = None
@@ -87,7 +88,7 @@ class UnitWork:
                 return
             if isinstance(self._plan.store, LocalStore) and self._in_place:
                 code, line = run(["work", self._plan.store.path, *self._arguments])
-                self._outcome = Outcome(self._unit.name, _marker(self._plan.store, self._name), code, line)
+                self._outcome = Outcome(self._unit.name, _marker(self._plan, self._unit), code, line)
                 return
             local, staged = (os.fspath(self._place / name) for name in ("local", "staged"))
             command = ["work", local, "--staging", staged, *self._arguments]
@@ -99,7 +100,7 @@ class UnitWork:
 
     def _is_done(self) -> bool:
         """Whether it has a marker, perhaps another run's."""
-        done = _marker(self._plan.store, self._name)
+        done = _marker(self._plan, self._unit)
         if done is not None:
             self._outcome = Outcome(self._unit.name, done)
         return done is not None
@@ -123,7 +124,7 @@ class UnitWork:
             with self._caught():
                 staged = self._place / "staged"
                 _rename_in_quarantine(staged, self._unit.name, str(self._place / "local"), str(self._plan.store))
-                self._outcome = Outcome(self._unit.name, commit(self._plan.store, staged, self._unit.name))
+                self._outcome = Outcome(self._unit.name, commit(self._plan, self._unit, staged))
         self.remove()
         assert self._outcome is not None
         return self._outcome
@@ -168,10 +169,7 @@ def suiting_marker(plan: Plan) -> tuple[str, bytes] | None:
 
 
 def _suits(plan: Plan, content: bytes) -> bool:
-    try:
-        marker = json.loads(content)
-    except (ValueError, RecursionError):
-        return False
+    marker = json_of(content)
     if not isinstance(marker, dict) or marker.get("plan") != plan.hash:
         return False
     done, damaged = marker.get("done"), marker.get("damaged")
@@ -201,14 +199,14 @@ def _in_json(text: str) -> bytes:
     return json.dumps(text, ensure_ascii=False)[1:-1].encode()
 
 
-def commit(store: Store, staged: Path, unit: str) -> dict[str, Any]:
+def commit(plan: Plan, unit: Unit, staged: Path) -> dict[str, Any]:
     """Put a unit's files into the store, then its marker; gives the marker that counts, perhaps another's.
 
     Raises:
-        OSError: The store refuses, also after some tries.
+        OSError: The store refuses, also after some tries; or its marker is damaged.
     """
-    name = f"commits/{unit}.json"
-    if (found := _marker(store, name)) is not None:
+    store, name = plan.store, _name(unit)
+    if (found := _marker(plan, unit)) is not None:
         return found
     content = (staged / name).read_bytes()
     mine = json.loads(content)
@@ -216,7 +214,7 @@ def commit(store: Store, staged: Path, unit: str) -> dict[str, Any]:
     for part in parts:
         _insist(lambda part=part: store.upload(staged / part, part))
     _insist(lambda: store.create(name, content))
-    found = _marker(store, name)
+    found = _marker(plan, unit)
     if found is None:
         raise OSError(f"{store}/{name}: was made and can't be read")
     if found == mine:
@@ -240,11 +238,21 @@ def _insist(step: Any) -> None:
             return
 
 
-def _marker(store: Store, name: str) -> dict[str, Any] | None:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        marker: dict[str, Any] = json.loads(store.read(name))
-        return marker
-    return None
+def _marker(plan: Plan, unit: Unit) -> dict[str, Any] | None:
+    """The store's; None: there is none."""
+    try:
+        marker = json_of(plan.store.read(_name(unit)))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    fault = marker_refusal(plan, unit, marker)
+    if fault is not None:
+        raise InputError(f"{plan.store}: {_name(unit)}: {fault}")
+    assert isinstance(marker, dict)
+    return marker
+
+
+def _name(unit: Unit) -> str:
+    return f"commits/{unit.name}.json"
 
 
 def _line(error: BaseException) -> str:

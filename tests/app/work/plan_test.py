@@ -229,7 +229,7 @@ class Plans(WorkTest):
         for options in (["--vf", "nosuch"], ["--vf", "hflip,nosuch=3"], ["--vf", "scale=foo=1"], ["--vf", "hflip,,vflip"],
                         ["--vf", "hflip;vflip"], ["--input-format", "nosuch"], ["--pixel-format", "nosuch"], ["--input-size", "64by64"],
                         ["--fixation", "file:/no/such.csv"], ["--fixation", "file:no-such.csv"], ["--fixation", f"file:{self.folder}"],
-                        ["--fixation", f"file:{unread}"], ["--ignore", "/no/mask.png"], ["--ignore", f"0,0,4,4;{unread}"]):
+                        ["--fixation", f"file:{unread}"], ["--ignore", "/no/mask.png"], ["--ignore", f"0,0,4,4;{unread}"], ["--upload", "pbo"]):
             with self.subTest(options=options):
                 dump = saccade("dump", self.clip, "-o", self.folder / "never", "--backend", "cpu", *options, cwd=self.folder)
                 self.assertNotEqual(dump.returncode, 0)

@@ -13,7 +13,7 @@ import pytest
 
 from many_support import OPTIONS, counts, make_clips, markers_of, work
 from pysaccade.many import _put_plan
-from pysaccade.many._do_unit import suiting_marker
+from pysaccade.many._do_unit import UnitWork, do_unit, suiting_marker
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import share_of
 from pysaccade.many._store import BucketStore, LocalStore, open_store
@@ -278,6 +278,16 @@ def test_damaged_marker_is_refused_in_the_programs_words(tmp_path: Path, program
     told = subprocess.run([program, "work", store], capture_output=True, text=True, check=False)
     said = work("work", f"local://{store}", expect=[2])
     assert (told.returncode, said.stderr.replace("local://", "")) == (2, told.stderr)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"3", b"{}", b'{"format": "saccade-commit", "plan": "another"}'])
+def test_marker_damaged_while_the_unit_is_done_is_an_outcome(tmp_path: Path, content: bytes):
+    plan = Plan(local_plan(tmp_path / "plan", ["/clip.mp4"]))
+    (unit,) = plan.units
+    plan.store.create(f"commits/{unit.name}.json", content)
+    outcome = do_unit(UnitWork(plan, unit, tmp_path / "here", engine="test", arguments=[]))
+    assert (outcome.marker, outcome.code, outcome.refused) == (None, 2, False)
+    assert f"{plan.store}: commits/{unit.name}.json: is " in outcome.line
 
 
 def test_options_that_no_video_takes_end_the_job_with_one_line(tmp_path: Path, ffmpeg: str):
