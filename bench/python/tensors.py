@@ -26,6 +26,7 @@ import pysaccade as sc
 from pysaccade import reference
 
 Way = Callable[[], Any]
+PATCHES = 273
 COLUMNS = ("ours", "host", "gpu", "graph", "torch", "compiled", "nvdiffrast", "KeOps")
 try:
     import nvdiffrast.torch as dr
@@ -204,15 +205,22 @@ def places(plan: sc.PatchPlan, width: int) -> torch.Tensor:
     return uv.flatten(1, 2).contiguous()
 
 
+def plan_of(patches: int, size: int, fixations: torch.Tensor) -> sc.PatchPlan:
+    """The first so many of a nested lattice that has as many or a few more."""
+    budget = patches
+    while len(sc.Lattice(patches=budget, size=(size, size), levels=5)) < patches:
+        budget += 1
+    plan = sc.Lattice(patches=budget, size=(size, size), levels=5).plan(fixations)
+    return sc.PatchPlan(plan.centers[:, :patches].contiguous(), plan.lod[:, :patches].contiguous())
+
+
 def patches(bench: Bench) -> None:
     cases = [(1, 3, "25, graph 18", "120"), (32, 3, "190", "800"), (8, 40, "", "2200")]
     for many, channels, forward_bar, both_bar in cases[: 1 if bench.bars else None]:
         batch, size = bench.batch(many), bench.size(1024)
         x = torch.rand(batch, channels, size, size, device=bench.device)
-        lattice = sc.Lattice(patches=273, size=(size, size), levels=5)
-        plan = lattice.plan(torch.rand(batch, 2, device=bench.device))
-        centers, lod = plan.centers.contiguous(), plan.lod.contiguous()
-        plan = sc.PatchPlan(centers, lod)
+        plan = plan_of(PATCHES, size, torch.rand(batch, 2, device=bench.device))
+        centers, lod = plan.centers, plan.lod
 
         def ours(x: torch.Tensor = x, plan: sc.PatchPlan = plan) -> torch.Tensor:
             return sc.TexturePyramid(x, levels=5, odd="floor").sample_patches(plan)
@@ -229,11 +237,11 @@ def patches(bench: Bench) -> None:
             "compiled": bench.compiled(mixed, x, centers, lod),
             "nvdiffrast": (lambda t=last, u=uv, f=nvdiffrast: f(t, u)) if dr is not None and bench.cuda else None,
         }
-        name = f"pyramid + {len(lattice)} patches, {[batch, channels, size, size]}"
+        name = f"pyramid + {PATCHES} patches, {[batch, channels, size, size]}"
         bench.row(name, forward_bar, bench.ways(ours, **others))
         learns = {"x": x.clone().requires_grad_(), "last": last.clone().requires_grad_()}
         at = {"centers": centers.clone().requires_grad_(), "uv": uv.clone().requires_grad_()}
-        push = torch.randn(batch, len(lattice), channels, 16, 16, device=bench.device)
+        push = torch.randn(batch, PATCHES, channels, 16, 16, device=bench.device)
 
         def both(learns: Any = learns, at: Any = at, lod: Any = lod, push: Any = push) -> Any:
             made = sc.TexturePyramid(learns["x"], levels=5, odd="floor").sample_patches(
