@@ -23,8 +23,8 @@ class GlError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-// Throws GlError naming `call` when GL has recorded an error since the last check. May wait for the driver's thread, so
-// once for a piece of work, not after each call; forget_errors() before it, that others' errors are not taken for its.
+// Throws GlError("call: GL_...") where glGetError() reports an error. That can stall on the driver's thread: check once
+// per batch of calls. Call forget_errors() before the batch, or it is blamed for errors that earlier calls left.
 void check(const char* call);
 void forget_errors();
 const char* error_name(GLenum error);  // "GL_INVALID_ENUM" ...

@@ -7,7 +7,7 @@
 
 namespace saccade {
 
-// The text of ui/NAME_vert.glsl or ui/NAME_frag.glsl, by "NAME_vert" or "NAME_frag", without a #version line.
+// The text of NAME_vert.glsl or NAME_frag.glsl, by "NAME_vert" or "NAME_frag", without a #version line.
 std::string_view drawing_shader(std::string_view name);
 
 namespace ui {

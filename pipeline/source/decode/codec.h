@@ -21,9 +21,8 @@ namespace saccade {
 // order. To open one takes less than 0.1 ms. What takes long is NVDEC's part, and that is kept below FFmpeg: Note [Kept
 // decoders] in gpu/nvdec/decoder_cache.h.
 
-// FFmpeg's decoder for the stream, on the device where that is asked for and FFmpeg can. Frame threads hold back a
-// frame each, so live streams get them only when threads were asked for. `log` gets its messages.
-// Throws InputError or UnavailableError.
+// FFmpeg's decoder for the stream, on the device where that is asked for and FFmpeg can; `live` chooses the threads:
+// Note [Live threads]. `log` gets its messages. Throws InputError or UnavailableError.
 CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& location, const VideoStream& video,
                            bool live, const FfmpegLog& log);
 
