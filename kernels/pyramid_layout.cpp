@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 namespace saccade {
 namespace {
@@ -12,10 +11,6 @@ constexpr int round_up(int value, int multiple) { return (value + multiple - 1) 
 constexpr int ceil_shift(int value, int shift) { return (value + (1 << shift) - 1) >> shift; }
 
 }  // namespace
-
-int full_chain_levels(int width_px, int height_px) {
-  return std::bit_width(static_cast<unsigned>(std::max(width_px, height_px) - 1)) + 1;
-}
 
 PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat format, int levels) {
   if (width_px < 1 || height_px < 1) {

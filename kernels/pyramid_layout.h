@@ -74,7 +74,4 @@ void check_fits(const FrameView& frame, const PyramidLayout& layout);
 // the one above. Throws LayoutError when sizes or levels are out of range.
 PyramidLayout make_pyramid_layout(int width_px, int height_px, TextureFormat format, int levels = kDefaultLevels);
 
-// Levels down to 1x1: ceil(log2(max(width, height))) + 1.
-int full_chain_levels(int width_px, int height_px);
-
 }  // namespace saccade

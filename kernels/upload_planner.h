@@ -46,7 +46,6 @@ class UploadPlanner {
  public:
   UploadPlanner(const PyramidLayout& layout, UploadCost cost);
 
-  void set_cost(UploadCost cost) { cost_ = cost; }
   const UploadCost& cost() const { return cost_; }
   const UploadPlan& plan(const Damage& damage);
   // The exact cover: nothing but damaged tiles and their padding copies. For a frame that fills rectangles by itself:

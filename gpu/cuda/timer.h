@@ -20,7 +20,6 @@ class CudaTimer {
   void begin(cudaStream_t stream);
   void end(cudaStream_t stream);
   std::optional<std::int64_t> poll_ns();
-  std::int64_t skipped() const { return skipped_; }
 
  private:
   struct Pair {
@@ -33,7 +32,6 @@ class CudaTimer {
   std::vector<Pair> pairs_;   // kDepth
   std::int64_t written_ = 0;  // number n lies in pairs_[n % kDepth]
   std::int64_t read_ = 0;
-  std::int64_t skipped_ = 0;
   bool open_ = false;
 };
 

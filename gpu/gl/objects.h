@@ -1,6 +1,6 @@
 // Move-only owners of GL objects. Each holds one name; a default-constructed or moved-from owner holds 0 and may only
-// be assigned to or destroyed. wrap() borrows a foreign name and never deletes it; release() gives ownership up. All
-// calls need the context current on this thread. Constructors throw GlError; destructors never throw.
+// be assigned to or destroyed. wrap(), of buffers and fences, borrows a foreign name and never deletes it; release()
+// gives ownership up. Calls need the context current on this thread. Constructors throw GlError, destructors nothing.
 #pragma once
 
 #include <glad/gl.h>
@@ -90,7 +90,6 @@ class Texture : public Object<TextureTraits> {
   Texture() = default;
   Texture(GLenum internal_format, int width, int height, int levels);
   static Texture view_of(const Texture& storage, GLenum internal_format, int levels);
-  static Texture wrap(GLuint name) { return Texture(name, Ownership::kBorrowed); }
   void set_parameter(GLenum parameter, GLint value) { glTextureParameteri(name(), parameter, value); }
 
  private:
@@ -118,28 +117,19 @@ class Program : public Object<ProgramTraits> {
  public:
   Program() = default;
   Program(std::string_view label, std::initializer_list<ShaderSource> sources);
-  static Program wrap(GLuint name) { return Program(name, Ownership::kBorrowed); }
   void use() const { glUseProgram(name()); }
-
- private:
-  using Object::Object;
 };
 
 class Query : public Object<QueryTraits> {
  public:
   Query() = default;
   explicit Query(GLenum target);  // GL_TIME_ELAPSED, GL_TIMESTAMP ...
-  static Query wrap(GLuint name) { return Query(name, Ownership::kBorrowed); }
-
- private:
-  using Object::Object;
 };
 
 class VertexArray : public Object<VertexArrayTraits> {
  public:
   VertexArray() = default;
   static VertexArray create();
-  static VertexArray wrap(GLuint name) { return VertexArray(name, Ownership::kBorrowed); }
   void bind() const { glBindVertexArray(name()); }
 
  private:
@@ -151,11 +141,7 @@ class Framebuffer : public Object<FramebufferTraits> {
  public:
   Framebuffer() = default;
   Framebuffer(const Texture& color, int level);
-  static Framebuffer wrap(GLuint name) { return Framebuffer(name, Ownership::kBorrowed); }
   void bind() const { glBindFramebuffer(GL_FRAMEBUFFER, name()); }
-
- private:
-  using Object::Object;
 };
 
 // A fence: signalled when all commands before it have finished. A default-constructed one counts as signalled.

@@ -28,10 +28,7 @@ PboRing::PboRing(const Capabilities& capabilities, std::int64_t slot_bytes)
 std::span<std::byte> PboRing::write() {
   slot_ = (slot_ + 1) % kSlots;
   Sync& fence = fences_[static_cast<std::size_t>(slot_)];
-  if (!fence.signaled()) {
-    ++waits_;
-    fence.finish("reading a pixel buffer");
-  }
+  if (!fence.signaled()) fence.finish("reading a pixel buffer");
   fence.reset();
   const auto size = static_cast<std::size_t>(slot_bytes_);
   if (mapped_ != nullptr) return {mapped_ + offset_bytes(), size};

@@ -11,7 +11,7 @@
 namespace saccade::gl {
 
 // write() lends the next slot; submit() after the GL commands that read it were issued. A slot is fenced then, and lent
-// again only when its fence has signalled: with three slots that is no wait unless GL is two frames behind (counted).
+// again only when its fence has signalled: with three slots that is no wait unless GL is two frames behind.
 // Persistently mapped, or mapped per use where that is masked. Owning thread only.
 class PboRing {
  public:
@@ -27,7 +27,6 @@ class PboRing {
   GLuint buffer() const { return buffer_.name(); }
   std::int64_t offset_bytes() const { return slot_ * slot_bytes_; }  // of the slot lent last, in buffer()
   std::int64_t slot_bytes() const { return slot_bytes_; }
-  std::int64_t waits() const { return waits_; }  // write() calls that had to wait
 
  private:
   Buffer buffer_;
@@ -35,7 +34,6 @@ class PboRing {
   std::byte* mapped_ = nullptr;  // persistent mapping of the whole buffer, or null
   std::array<Sync, kSlots> fences_;
   int slot_ = 0;
-  std::int64_t waits_ = 0;
 };
 
 }  // namespace saccade::gl

@@ -14,10 +14,7 @@ Timer Timer::of_hardware(Capabilities capabilities) {
 
 void Timer::begin() {
   open_ = enabled_ && written_ - read_ < kDepth;
-  if (!open_) {
-    skipped_ += enabled_ ? 1 : 0;
-    return;
-  }
+  if (!open_) return;
   glQueryCounter(pairs_[static_cast<std::size_t>(written_ % kDepth)].begin.name(), GL_TIMESTAMP);
 }
 

@@ -23,7 +23,6 @@ class Timer {
   void begin();
   void end();
   std::optional<std::int64_t> poll_ns();
-  std::int64_t skipped() const { return skipped_; }
 
  private:
   struct Pair {
@@ -34,7 +33,6 @@ class Timer {
   std::int64_t read_ = 0;
   std::int64_t frames_ = 0;  // end() calls
   std::array<std::int64_t, kDepth> frame_of_{};
-  std::int64_t skipped_ = 0;
   bool enabled_ = false;
   bool open_ = false;
 };

@@ -131,9 +131,4 @@ void use_simd_sampler(CpuOps& ops);
 // Which instruction set they run on here, by Highway's name of it: "AVX2", "AVX3", "NEON" ...
 const char* simd_target();
 
-constexpr int tile_texels(TexelKind kind) { return kind == TexelKind::k8x2 || kind == TexelKind::k16x2 ? 8 : 16; }
-constexpr int channel_count(TexelKind kind) {
-  return kind == TexelKind::k8x4 ? 4 : kind == TexelKind::k8x2 || kind == TexelKind::k16x2 ? 2 : 1;
-}
-
 }  // namespace saccade

@@ -227,8 +227,6 @@ bool CudaTexture::poll_device_time(DeviceTime& time) {
   return false;
 }
 
-const void* CudaTexture::device_patches() const { return state_->batch.data(); }
-
 void CudaTexture::read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
                               std::ptrdiff_t pitch_bytes) const {
   const auto texel_bytes = static_cast<std::size_t>(check_texels(plane, level, part).texel_bytes());

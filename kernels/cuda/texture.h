@@ -82,7 +82,6 @@ class CudaTexture final : public Texture, public StagedTexture, public DeviceTex
 
   void set_sampling(Sampling sampling);
   void sample_on_device(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
-  const void* device_patches() const;  // N x 3 x S x S of the last sample or sample_on_device
   void sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
   void finish_sample(PatchBatch& batch);  // waits; same N, S and format as the plan sampled last
 

@@ -74,9 +74,6 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   int samples_pending() const;
 
   const UploadCost& upload_cost() const { return planner_.cost(); }
-  bool computes_on_host() const { return host_; }
-  UploadPath upload_path() const { return uploader_.path(); }
-  std::int64_t upload_waits() const { return uploader_.waits(); }
 
   const DrawableTexture* drawable() const override { return this; }
   const UploadPlan& last_upload() const override { return last_upload_; }

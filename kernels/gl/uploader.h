@@ -25,9 +25,6 @@ class GlUploader {
   // Times single tiles against everything, waiting for GL: setup only, while level 0 holds nothing yet.
   UploadCost calibrate(bool with_mips);
 
-  UploadPath path() const { return path_; }
-  std::int64_t waits() const { return ring_.waits(); }
-
  private:
   void push_direct(std::span<const TileRect> rects, int plane, int level) const;
   void push_packed(std::span<const TileRect> rects);

@@ -120,14 +120,6 @@ void Session::note_recording() const {
 SessionStep Session::next(Emission& out, const PatchTarget* into) { return take(out, into, true); }
 SessionStep Session::poll(Emission& out) { return take(out, nullptr, false); }
 
-SessionStep Session::next_emission(Emission& out) {
-  SessionStep step;
-  do {
-    step = next(out);
-  } while (step.status == SessionStatus::kFrame);
-  return step;
-}
-
 void Session::recycle_read_frames(std::size_t most) {
   while (!in_use_.empty()) {
     FrameInUse& oldest = in_use_.front();

@@ -114,8 +114,7 @@ class Session {
   // Waits for a frame and takes it through the pipeline. Throws as start() and Pipeline::step(); a stream that breaks
   // after its first frame throws nothing: kFailed. into: see Pipeline::step().
   SessionStep next(Emission& out, const PatchTarget* into = nullptr);
-  SessionStep poll(Emission& out);           // as next(), without waiting: kLater
-  SessionStep next_emission(Emission& out);  // on to the next emission: everything but kFrame and kLater
+  SessionStep poll(Emission& out);  // as next(), without waiting: kLater
 
   // For a caller that paces frames itself: a frame of feed(), which the caller keeps, goes through the pipeline.
   SessionStep step(const Frame& frame, Emission& out);

@@ -124,6 +124,15 @@ TEST(SettingsFile, AnyTuning_IsWhatDumpRuns) {
   }
 }
 
+// The published preset that the lattice's acuity is; null: none.
+const FoveaPreset* preset_of(const LatticeConfig& lattice) {
+  const Acuity* acuity = acuity_of(lattice);
+  for (const FoveaPreset& preset : kFoveaPresets) {
+    if (acuity != nullptr && *acuity == preset.acuity) return &preset;
+  }
+  return nullptr;
+}
+
 TEST(SettingsEdits, Preset_IsRecognised) {
   PipelineConfig config;
   EXPECT_EQ(preset_of(config.lattice), nullptr);

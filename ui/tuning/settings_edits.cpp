@@ -15,14 +15,6 @@ void set_acuity(LatticeConfig& lattice, const Acuity& acuity) {
 
 }  // namespace
 
-const FoveaPreset* preset_of(const LatticeConfig& lattice) {
-  const Acuity* acuity = acuity_of(lattice);
-  for (const FoveaPreset& preset : kFoveaPresets) {
-    if (acuity != nullptr && *acuity == preset.acuity) return &preset;
-  }
-  return nullptr;
-}
-
 void set_preset(PipelineConfig& config, const FoveaPreset& preset) { set_acuity(config.lattice, preset.acuity); }
 
 void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {

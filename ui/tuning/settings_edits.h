@@ -10,8 +10,6 @@
 
 namespace saccade::ui {
 
-// The published preset that the lattice's acuity is; null: none.
-const FoveaPreset* preset_of(const LatticeConfig& lattice);
 void set_preset(PipelineConfig& config, const FoveaPreset& preset);
 
 // Keeps N and the acuity where both lattices have them; `patches` is N where the old one has none of its own.

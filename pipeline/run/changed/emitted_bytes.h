@@ -29,7 +29,6 @@ class EmittedBytes {
   EmittedBytes(std::size_t patches_per_emission, int patch_size, const SampleFormat& format);
   // After the batch's bytes are there: changed[n] becomes 0 where they are those that were last emitted there.
   void settle(const PatchPlan& plan, const PatchBatch& batch, std::span<std::uint8_t> changed);
-  void forget() { places_.forget(); }  // emissions went elsewhere
   bool fits(std::size_t patches_per_emission, int patch_size, const SampleFormat& format) const {
     return places_.fits(patches_per_emission, patch_size, format);
   }

@@ -32,12 +32,12 @@ class EmittedPlaces {
   // begin(), and slots for all patches of a plan into their records. Each is one patch's alone, so that all may be
   // compared at once.
   void take_all(const PatchPlan& plan, std::vector<PlaceRecord>& records);
-  void forget();
 
   std::size_t slots() const { return places_.size(); }  // 0: an emission is too large to be remembered
   std::size_t patch_bytes() const { return patch_bytes_; }
 
  private:
+  void forget();
   struct Place {
     float x_px = 0, y_px = 0, lod = 0;
     std::uint32_t used = 0;  // emission; 0: empty
