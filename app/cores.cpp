@@ -1,5 +1,7 @@
 #include "app/cores.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,10 +33,18 @@ double quota() {
   }
 }
 
+// std::thread::hardware_concurrency() doesn't look at the affinity since glibc 2.35.
+int cores_by_affinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(CPU_COUNT(&set), 1);
+  return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+}
+
 }  // namespace
 
 int usable_cores() {
-  const int by_affinity = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  const int by_affinity = cores_by_affinity();
   const double limit = quota();
   return limit < by_affinity ? std::max(static_cast<int>(std::ceil(limit)), 1) : by_affinity;
 }

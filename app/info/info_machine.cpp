@@ -1,6 +1,5 @@
 #include "app/info/info_machine.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include <fstream>
-#include <thread>
 
+#include "app/cores.h"
 #include "gpu/nvdec/nvdec_caps.h"
 #include "kernels/cpu/ops.h"
 #include "pipeline/backend/backend.h"
@@ -33,13 +32,6 @@ std::string cpu_name() {
     if (colon != std::string::npos && colon + 2 < line.size()) return line.substr(colon + 2);
   }
   return "unknown";
-}
-
-unsigned usable_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::thread::hardware_concurrency();
 }
 
 // Makes and drops an offscreen context.
@@ -97,7 +89,7 @@ Availability cuda_backend() {
 
 }  // namespace
 
-CpuFacts cpu_facts() { return {cpu_name(), usable_threads()}; }
+CpuFacts cpu_facts() { return {cpu_name(), usable_cores()}; }
 
 std::int64_t memory_bytes() { return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
 

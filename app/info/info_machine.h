@@ -8,8 +8,8 @@
 namespace saccade {
 
 struct CpuFacts {
-  std::string name;      // as the kernel tells it; "unknown" when it does not
-  unsigned threads = 0;  // that this process may use
+  std::string name;  // as the kernel tells it; "unknown" when it does not
+  int threads = 0;   // that this process may use: usable_cores()
 };
 CpuFacts cpu_facts();
 std::int64_t memory_bytes();         // of the machine

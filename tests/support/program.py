@@ -1,6 +1,8 @@
 """Runs the program under test and the tools that tell the truth about its input and output."""
 import json
+import math
 import os
+import pathlib
 import subprocess
 
 import numpy as np
@@ -14,6 +16,19 @@ def saccade(*arguments, **options):
     """The finished process: returncode, stdout and stderr as text."""
     return subprocess.run([SACCADE, *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           timeout=300 * PATIENCE, **options)
+
+
+def usable_cores():
+    """How many cores this process may use: by its affinity, and by the quotas of its control group and those above it (version 2)."""
+    cores = len(os.sched_getaffinity(0))
+    with open("/proc/self/cgroup", encoding="utf-8") as file:
+        group = next((line[3:].strip() for line in file if line.startswith("0::")), "/")
+    for place in [pathlib.PurePosixPath(group), *pathlib.PurePosixPath(group).parents]:
+        limits = pathlib.Path("/sys/fs/cgroup" + str(place), "cpu.max")
+        most, period = limits.read_text(encoding="utf-8").split() if limits.exists() else ("max", "0")
+        if most != "max":
+            cores = min(cores, max(math.ceil(int(most) / int(period)), 1))
+    return cores
 
 
 def saccade_json(*arguments):

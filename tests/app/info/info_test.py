@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from fractions import Fraction
 
-from program import ffmpeg, ffprobe, frame_times, make_clip, rotate_container, saccade, saccade_json
+from program import ffmpeg, ffprobe, frame_times, make_clip, rotate_container, saccade, saccade_json, usable_cores
 
 
 def round_up(value, multiple):
@@ -18,12 +18,17 @@ class InfoMachine(unittest.TestCase):
     def test_machine(self):
         report = saccade_json("info")
         self.assertIn(report["saccade"], saccade("--version").stdout)
-        self.assertEqual(report["cpu"]["threads"], len(os.sched_getaffinity(0)))
+        self.assertEqual(report["cpu"]["threads"], usable_cores())
         with open("/proc/meminfo", encoding="utf-8") as file:
             total_kib = int(next(line for line in file if line.startswith("MemTotal")).split()[1])
         self.assertAlmostEqual(report["memory_bytes"] / 1024, total_kib, delta=0.02 * total_kib)
         self.assertTrue(report["build"]["compiler"])
         self.assertTrue(report["cpu"]["simd"])
+
+    def test_threads_are_those_that_the_affinity_leaves(self):
+        one = min(os.sched_getaffinity(0))
+        done = saccade("info", "--json", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        self.assertEqual(json.loads(done.stdout)["cpu"]["threads"], 1, done.stderr)
 
     def test_ffmpeg_libraries(self):
         report = saccade_json("info")["ffmpeg"]
