@@ -31,6 +31,7 @@ _COUNTS = (
 _EACH_S = 10.0
 _MOST_CRASHES = 20
 _ENOUGH = 100  # items, before a share means something
+TOO_MANY_BAD = "videos were given up, more than"
 
 
 class Tally:
@@ -92,8 +93,8 @@ class Tally:
             return f"the last {self._crashes} videos all crashed the program; is the installation broken?"
         bad = 100.0 * self._here_bad / max(self._here_items, 1)
         if self._here_items >= _ENOUGH and bad > self._max_bad:
-            share = f"{self._here_bad} of {self._here_items} videos were given up"
-            return f"{share}, more than --max-bad {self._max_bad:g} %: is the installation broken?"
+            share = f"{self._here_bad} of {self._here_items} {TOO_MANY_BAD}"
+            return f"{share} {self._max_bad:g} %: is the installation broken?"
         return None
 
     def counts(self) -> dict[str, Any]:

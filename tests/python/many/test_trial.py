@@ -13,7 +13,7 @@ import pytest
 
 from many_support import make_clips
 from pysaccade.many._do_unit import Outcome, UnitWork
-from pysaccade.many._native_work import REFUSED, USAGE
+from pysaccade.many._native_work import GOES_ON, REFUSED, STOPPED, USAGE, stop_line
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import Trial, _do_all
 from pysaccade.many._tally import Tally
@@ -152,6 +152,16 @@ def test_strange_unit_beside_the_upload_of_the_first_good_one_is_done_again():
     works = [cast("UnitWork", SlowWork(unit, computed, stored)) for unit in units]
     assert _do_all(trial, tally, lambda unit: works[int(unit.name)], stored.is_set) is None
     assert (tally.done, tally.quarantined) == (1, 1)
+
+
+def test_too_many_bad_videos_stop_in_words_of_each_caller():
+    units = [Unit("00000000", 0, 100, 1, 1.0)]
+    tally = Tally(cast("Plan", NoPlan()), units, progress="none", max_bad_percent=7.5)
+    tally.add({"unit": "00000000", "items": 100, "done": 92, "damaged": 0, "quarantined": 8})
+    why = tally.why_stop()
+    assert why == "8 of 100 videos were given up, more than 7.5 %: is the installation broken?"  # of a library's call
+    said = "8 of 100 videos were given up, more than --max-bad 7.5 %: is the installation broken?"
+    assert stop_line(STOPPED, why) == f"stopped: {said}; {GOES_ON}"
 
 
 def statuses(patches: Patches, clips: list[Path]) -> list[Any]:
