@@ -1,6 +1,6 @@
 // Ways to the device side by side: uploads by pixel buffers of OpenGL and direct, interop, the hand-over of device
-// frames, and a CUDA graph in place of two launches. Wall times on the host, from the call until the
-// device has finished (p50_us).
+// frames, and a CUDA graph in place of two launches. Wall times on the host, from the call until the device has
+// finished (p50_us).
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 

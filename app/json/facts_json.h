@@ -13,8 +13,8 @@ Json stream_json(const StreamInfo& info);
 // Adds `decoder`, `hwdec`, `hwdec_reason`.
 void add_decoder(Json& json, const StreamInfo& info);
 
-// Adds `patches`, `patch_size`, `levels`, `lattice` (in words) and `fovea{unit, m0,
-// e0, unit_per_px_x, unit_per_px_y, max_lod}`.
+// Adds `patches`, `patch_size`, `levels`, `lattice` (in words) and
+// `fovea{unit, m0, e0, unit_per_px_x, unit_per_px_y, max_lod}`.
 void add_lattice(Json& json, const Lattice& lattice, const LatticeConfig& config, int levels);
 
 Json times_json(const DurationHistogram& times);  // count, mean, percentiles, maximum

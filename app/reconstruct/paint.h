@@ -1,5 +1,4 @@
-// Paints an emission where the eye would see it: patches over a grey field, coarse first, so that fine
-// ones stay on top.
+// Paints an emission where the eye would see it: patches over a grey field, coarse first, so fine ones stay on top.
 #pragma once
 
 #include <cstdint>

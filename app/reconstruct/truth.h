@@ -1,5 +1,4 @@
-// A frame as R'G'B', by the same definition as the sampler's at level of detail 0, but straight
-// from the frame's planes.
+// A frame as R'G'B', by the sampler's definition at level of detail 0, but straight from the frame's planes.
 #pragma once
 
 #include "app/media/image.h"

@@ -37,8 +37,7 @@ class CpuPyramid final : public Levels {
                    std::ptrdiff_t pitch_bytes) const override;
 
   // upload() and refresh_mips() in steps, for tiles [tx_begin, tx_end) of a row of tiles at a time: level 0 from the
-  // image rows of each plane (returns bytes), the levels that tiles make by themselves, and at the
-  // end the coarser ones.
+  // image rows of each plane (returns bytes), the levels that tiles make by themselves, and last the coarser ones.
   std::int64_t write_tiles(std::span<const TileRow> planes, int ty, int tx_begin, int tx_end);
   void refresh_tiles(int ty, int tx_begin, int tx_end);
   void refresh_coarse();

@@ -126,8 +126,8 @@ class Pipeline {
   StepResult step(const FrameView& frame, Emission& emission, const PatchTarget* into = nullptr);
 
   // step() in two. The frame is not needed any more by emit(), which may follow while due(), before the next frame.
-  // to_device: emissions go to device memory. On return a frame is the caller's again, one on a
-  // device in the order of its stream.
+  // to_device: emissions go to device memory. On return a frame is the caller's again, one on a device in the order of
+  // its stream.
   StepResult advance(const FrameView& frame, bool to_device);
   bool due() const;
   // Throws UsageError and UnavailableError for memory that this pipeline can't write, as step() and emit(), which then

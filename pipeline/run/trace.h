@@ -16,8 +16,7 @@ inline constexpr int kDecodeTraceThread = 2;
 
 // Complete events ("ph": "X") are appended to a file as they come, whole events at a time, at least once a second; the
 // array is closed by the destructor, and a file cut short still opens (the format allows a missing bracket). Times are
-// of one steady clock, in ns. Any thread. Throws Error when the file can't be made; what goes
-// wrong later, close() throws.
+// of one steady clock, in ns. Any thread. Throws Error when the file can't be made; close() throws later faults.
 class TraceWriter {
  public:
   explicit TraceWriter(const std::string& path);

@@ -2,6 +2,7 @@
 import re
 import shutil
 import subprocess
+import textwrap
 import unittest
 
 import repository
@@ -10,6 +11,9 @@ from required import skip_or_fail
 FORMATTED = (".cpp", ".h", ".hpp", ".cu", ".cuh")
 TEXT = repository.CODE + (".py", ".sh", ".cmake", ".txt", ".md", "")
 LONGEST = 500
+WIDEST = 120
+EARLY = 12  # columns
+COMMENT = re.compile(r"^( *)// (\S.*)$")
 
 
 def clang_format_14():
@@ -18,6 +22,29 @@ def clang_format_14():
         if path and " 14." in subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout:
             return path
     return None
+
+
+def early_breaks(text):
+    """Lines of comments that the next line's first word would have fitted into by far."""
+    found, lines = [], text.splitlines()
+    for i, line in enumerate(lines):
+        comment = COMMENT.match(line)
+        if comment is None or re.search(r"[.:;,!?]$|^Note \[|^(?!.*[A-Za-z]{2})", comment[2]):
+            continue
+        rest = [comment[2]]
+        for below in lines[i + 1:]:
+            follows = COMMENT.match(below)
+            if follows is None or follows[1] != comment[1]:
+                break
+            rest.append(follows[2])
+            if re.search(r"[.:;!?]$", follows[2]):
+                break
+        if len(rest) == 1 or any(re.search(r"  |^[-*] ", part) for part in rest):
+            continue
+        filled = textwrap.wrap(" ".join(rest), WIDEST - len(comment[1]) - len("// "), break_long_words=False, break_on_hyphens=False)
+        if WIDEST - len(line) - 1 - len(rest[1].split()[0]) >= EARLY and (len(filled) == 1 or " " in filled[-1]):
+            found.append(i + 1)
+    return found
 
 
 class Form(unittest.TestCase):
@@ -52,6 +79,22 @@ class Form(unittest.TestCase):
         found = [f"{path}: {match.group(0).splitlines()[1].strip()}" for path in repository.files(suffixes=FORMATTED)
                  for match in tail.finditer((repository.ROOT / path).read_text(encoding="utf-8"))]
         self.assertEqual(found, [])
+
+    def test_no_comment_breaks_early(self):
+        """A line is full, or breaks by its meaning: after punctuation, or where the paragraph would end in an orphan word."""
+        found = [f"{path}:{line}" for path in repository.files(suffixes=FORMATTED)
+                 for line in early_breaks((repository.ROOT / path).read_text(encoding="utf-8"))]
+        self.assertEqual(found, [])
+
+    def test_early_breaks_are_found(self):
+        full = "a comment of some length " * 4
+        for text in (f"// {full[:60]}early\n// {full}goes on.\n", "int a;\n  // Throws when the\n  // input can't be opened.\n"):
+            with self.subTest(text=text):
+                self.assertEqual(len(early_breaks(text)), 1)
+        for text in (f"// {full}and it\n// goes on.\n", f"// {full}a\n// it goes on up yes.\n", "// Note [Name]\n// What it says.\n",
+                     "// A drawing:\n//   x x\n// . x x\n// x x .\n", "// One sentence.\n// Another one.\n", "// a list, its first\n// - item\n"):
+            with self.subTest(text=text):
+                self.assertEqual(early_breaks(text), [])
 
     def test_no_unfinished_work(self):
         marks = re.compile("|".join(("TO" + "DO", "FIX" + "ME")))

@@ -32,10 +32,10 @@ struct ViewSettings {
   float split = 0.5f;                           // of view `split`: share of the picture's width left of the seam
   LatticeKind compare = LatticeKind::kUniform;  // of view `compare`: the other lattice
   float zoom = 1.0f;                            // 1: the whole picture fits the window
-  float pan_x = 0,
-        pan_y = 0;      // what lies in the window's middle, away from the picture's middle; in its widths, heights
-  bool linear = true;   // how the picture is enlarged: linear or nearest
-  bool overlay = true;  // the panels and the bar
+  // What lies in the window's middle, away from the picture's middle; in its widths and heights.
+  float pan_x = 0, pan_y = 0;
+  bool linear = true;                            // how the picture is enlarged: linear or nearest
+  bool overlay = true;                           // the panels and the bar
   bool facts_open = true, settings_open = true;  // of the panels: false folds one to its title
   bool marks = true;                             // fixation and saccade trail
   bool outlines = false;                         // of the plan's patches

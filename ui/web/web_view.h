@@ -50,8 +50,8 @@ struct WebViewResult {
   std::string damage;  // what did not come or not decode of it
 };
 
-// Runs until `stopped`. The main thread only. Throws InputError when the
-// input can't be opened, UnavailableError without OpenGL 4.5 or when the address can't be had.
+// Runs until `stopped`. The main thread only. Throws InputError when the input can't be opened, UnavailableError
+// without OpenGL 4.5 or when the address can't be had.
 WebViewResult run_web_view(const WebViewConfig& config, const WebHooks& hooks);
 
 }  // namespace saccade::ui

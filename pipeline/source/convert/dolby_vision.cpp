@@ -40,9 +40,8 @@ std::string dolby_vision_note(const AVFrame& frame, const AVStream& stream) {
   }
   if (!is_ipt(profile, compatibility)) return {};
   return fmt::format(
-      "Dolby Vision profile {}: its samples are IPT-PQ, which is read as Y'CbCr: hues and brightness are wrong; "
-      "convert "
-      "it first",
+      "Dolby Vision profile {}: its samples are IPT-PQ, which is read as Y'CbCr: "
+      "hues and brightness are wrong; convert it first",
       profile);
 }
 

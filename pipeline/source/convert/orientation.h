@@ -23,13 +23,12 @@ struct Orientation {
 };
 
 enum class MatrixKind : std::uint8_t {
-  kUpright,
-  kOblique,
-  kDegenerate
-};  // a multiple of 90 degrees; another angle; no rotation at all
+  kUpright,     // a multiple of 90 degrees
+  kOblique,     // another angle
+  kDegenerate,  // no rotation at all
+};
 
-// From the 3x3 display matrix of ISO/IEC 14496-12 8.3.2.3 (16.16 and 2.30 fixed point). Only its upper
-// left 2x2 part counts.
+// From the upper left 2x2 of the display matrix of ISO/IEC 14496-12 8.3.2.3 (16.16 and 2.30 fixed point).
 MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out);
 
 // The frame's own side data wins over the stream's, which is looked at only with `or_of_stream`. Null: none.

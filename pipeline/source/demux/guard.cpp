@@ -29,8 +29,7 @@ constexpr std::array<std::string_view, 7> kNetwork = {"http", "https", "httpprox
 
 std::string path_of(const std::string& url) { return url.starts_with(kFile) ? url.substr(kFile.size()) : url; }
 
-// The folder of a local file, with all links resolved. Pictures of a sequence are what the user
-// named, and open nothing.
+// The folder of a local file, links resolved. Pictures of a sequence are what the user named, and open nothing.
 std::string folder_of(const InputLocation& location) {
   if (location.kind == InputKind::kPipe || location.kind == InputKind::kDevice) return "";
   if (location.sequence || !location.url.starts_with(kFile)) return "";

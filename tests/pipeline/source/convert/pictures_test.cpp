@@ -58,8 +58,7 @@ TEST(Source, AnyNumberOfThreads_GivesTheSamePictures) {
   }
 }
 
-// The eight display matrices that are multiples of 90 degrees, mirrored or not: a, b, c, d, and
-// what they amount to.
+// The eight display matrices that are multiples of 90 degrees, mirrored or not: a, b, c, d, and what they amount to.
 struct Rotation {
   int a, b, c, d;
   int rotation_deg;
