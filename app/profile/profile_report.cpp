@@ -70,7 +70,7 @@ void write_live(const ProfileReport& r, std::back_insert_iterator<std::string> o
 void write_damage(const ProfileReport& r, std::back_insert_iterator<std::string> out) {
   const PipelineCounters& c = r.run.pipeline;
   fmt::format_to(out, "damage      mean {:.2f}% of tiles, p95 {:.2f}%; {} of {} tiles in all\n",
-                 100 * r.damage_share.mean(), 100 * r.damage_share.percentile(95), c.damaged_tiles, c.tiles);
+                 100 * ratio(c.damaged_tiles, c.tiles), 100 * r.damage_share.percentile(95), c.damaged_tiles, c.tiles);
   fmt::format_to(out, "uploaded    {:.1f} MiB of {:.1f} MiB for whole frames: {:.1f}% saved\n",
                  mebibytes(c.bytes_uploaded), mebibytes(c.bytes_full_upload),
                  100 * (1 - ratio(c.bytes_uploaded, c.bytes_full_upload)));
@@ -113,7 +113,7 @@ Json device_json(const ProfileReport& r) {
 
 Json damage_json(const ProfileReport& r) {
   const PipelineCounters& c = r.run.pipeline;
-  return {{"share_mean", r.damage_share.mean()},
+  return {{"share", ratio(c.damaged_tiles, c.tiles)},
           {"share_p95", r.damage_share.percentile(95)},
           {"damaged_tiles", c.damaged_tiles},
           {"tiles", c.tiles},
@@ -127,10 +127,8 @@ Json damage_json(const ProfileReport& r) {
 }  // namespace
 
 void ShareHistogram::record(double share) {
-  const double clamped = std::clamp(share, 0.0, 1.0);
-  ++bins_[static_cast<std::size_t>(std::lround(clamped * kSteps))];
+  ++bins_[static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kSteps))];
   ++count_;
-  sum_ += clamped;
 }
 
 double ShareHistogram::percentile(double percent) const {

@@ -13,14 +13,12 @@ namespace saccade {
 class ShareHistogram {
  public:
   void record(double share);
-  double mean() const { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
   double percentile(double percent) const;  // nearest rank
 
  private:
   static constexpr int kSteps = 10000;
   std::array<std::int64_t, kSteps + 1> bins_{};
   std::int64_t count_ = 0;
-  double sum_ = 0;
 };
 
 // A count per frame: its mean and maximum.
@@ -38,7 +36,7 @@ struct ProfileReport {
   SessionFacts run;
   double budget_ms = 0;
   double wall_s = 0;
-  ShareHistogram damage_share;
+  ShareHistogram damage_share;  // of each frame
   Tally rectangles;
   Tally queue_depth;
   std::int64_t peak_resident_bytes = 0;

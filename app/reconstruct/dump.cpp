@@ -79,6 +79,7 @@ SampleFormat parse_format(const nlohmann::json& meta) {
 DumpFacts parse_facts(const nlohmann::json& meta) {
   DumpFacts facts;
   facts.input = meta.at("input").at("name").get<std::string>();
+  facts.uri = meta.at("input").value("uri", facts.input);
   const nlohmann::json& stream = meta.at("stream");
   facts.width_px = stream.at("width_px").get<int>();
   facts.height_px = stream.at("height_px").get<int>();

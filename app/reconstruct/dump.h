@@ -18,6 +18,7 @@ namespace saccade {
 struct DumpFacts {
   std::string directory;
   std::string input;  // the name of what was dumped
+  std::string uri;    // as it was named
   int width_px = 0;   // of the frame, before the sample aspect ratio
   int height_px = 0;
   double sar = 1.0;

@@ -148,7 +148,7 @@ void print_json(const DumpReader& dump, const ReconstructOptions& options, const
                 const std::optional<Comparison>& compared, bool interrupted) {
   nlohmann::ordered_json json;
   json["dump"] = options.directory;
-  json["input"] = dump.facts().input;
+  json["input"] = dump.facts().uri;
   json["complete"] = dump.complete();
   json["emissions"] = dump.emissions();
   if (painted) {
