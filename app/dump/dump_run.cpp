@@ -233,8 +233,8 @@ ProgressState DumpRun::progress_state() const {
           totals.damaged_tiles, totals.tiles,     static_cast<double>(session_->media_ns()) * 1e-9};
 }
 
-DumpFacts DumpRun::facts() const {
-  DumpFacts facts;
+DumpResult DumpRun::facts() const {
+  DumpResult facts;
   facts.session = session_->facts();
   facts.session.pipeline.patches_changed = writer_->files().patches_changed();  // after settle()
   facts.write_times = writer_->times();
@@ -255,7 +255,7 @@ DumpOutcome DumpRun::skipped_outcome() const {
 
 DumpOutcome DumpRun::outcome() {
   DumpOutcome outcome;
-  const DumpFacts run = facts();
+  const DumpResult run = facts();
   Json manifest = make_manifest(run);
   while (!hash_.wait(kHashPoll) && !interrupt_.requested()) continue;
   outcome.directory = lock_.where(directory_);

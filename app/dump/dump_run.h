@@ -62,7 +62,7 @@ class DumpRun {
   void say_what_runs() const;
   void stop_all();
   ProgressState progress_state() const;
-  DumpFacts facts() const;
+  DumpResult facts() const;
   DumpOutcome outcome();
   DumpOutcome skipped_outcome() const;
 

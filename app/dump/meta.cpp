@@ -10,7 +10,7 @@
 namespace saccade {
 namespace {
 
-Json stages_json(const DumpFacts& facts) {
+Json stages_json(const DumpResult& facts) {
   Json stages;
   for (const Stage stage : facts.session.stages) stages[name(stage)] = times_json(facts.session.time(stage));
   stages[name(Stage::kWrite)] = times_json(facts.write_times);
@@ -91,7 +91,7 @@ std::string damage_summary(const SessionFacts& facts) {
   return text;
 }
 
-Json make_manifest(const DumpFacts& facts) {
+Json make_manifest(const DumpResult& facts) {
   const SessionFacts& session = facts.session;
   const PipelineCounters& totals = session.pipeline;
   const SourceCounters& source = session.source;

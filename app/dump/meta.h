@@ -22,13 +22,13 @@ Json meta_identity(const Options& options, const InputIdentity& input);
 Json make_meta(const Options& options, const InputIdentity& input, const StreamInfo& info, const Pipeline& pipeline);
 
 // What a dump came to, for manifest.json.
-struct DumpFacts {
+struct DumpResult {
   SessionFacts session;
   DurationHistogram write_times;
   std::int64_t bytes_written = 0;
   double wall_s = 0;
 };
 std::string damage_summary(const SessionFacts& facts);  // "3 corrupt packets, 1 corrupt frame, cut short"
-Json make_manifest(const DumpFacts& facts);
+Json make_manifest(const DumpResult& facts);
 
 }  // namespace saccade

@@ -143,7 +143,7 @@ double ShareHistogram::percentile(double percent) const {
   return 1;
 }
 
-void Tally::record(std::int64_t value) {
+void FrameTally::record(std::int64_t value) {
   sum_ += value;
   max_ = std::max(max_, value);
   ++count_;

@@ -22,7 +22,7 @@ class ShareHistogram {
 };
 
 // A count per frame: its mean and maximum.
-class Tally {
+class FrameTally {
  public:
   void record(std::int64_t value);
   double mean() const { return count_ > 0 ? static_cast<double>(sum_) / static_cast<double>(count_) : 0; }
@@ -37,8 +37,8 @@ struct ProfileReport {
   double budget_ms = 0;
   double wall_s = 0;
   ShareHistogram damage_share;  // of each frame
-  Tally rectangles;
-  Tally queue_depth;
+  FrameTally rectangles;
+  FrameTally queue_depth;
   std::int64_t peak_resident_bytes = 0;
   bool interrupted = false;
 
