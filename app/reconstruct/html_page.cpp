@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::int64_t kMostEmissions = 1200;
 constexpr std::int64_t kMostFilmBytes = 11'000'000, kMostOutlineBytes = 3'000'000;  // a third more as text
+static_assert((kMostFilmBytes + kMostOutlineBytes) / 3 * 4 < kMostPageBytes);
 constexpr int kMostWidth = 1280;
 
 // A file that goes when this does.

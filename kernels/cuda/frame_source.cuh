@@ -10,7 +10,6 @@ namespace saccade::cuda {
 template <PixelLayout L>
 struct LayoutTraits {
   static constexpr bool kRgba = L == PixelLayout::kRgba8;
-  static constexpr bool kWide = L == PixelLayout::kI420p16 || L == PixelLayout::kP016;
   static constexpr bool kPlanar = L == PixelLayout::kI420 || L == PixelLayout::kI420p16;
   static constexpr TextureFormat kFormat = texture_format(L);
 };

@@ -55,11 +55,6 @@ def is_compiling() -> bool:
     return sys.modules.get("torch") is not None and bool(recording()._is_compiling())
 
 
-def is_integral(array: Array) -> bool:
-    """Whether these are the codes of an image, u8 or u16."""
-    return dtype_name(array) in {"uint8", "uint16"}
-
-
 def require_array(value: Any, who: str, name: str) -> None:
     """Raise TypeError unless `value` is a tensor or a NumPy array."""
     if not (is_tensor(value) or isinstance(value, np.ndarray)):

@@ -22,7 +22,6 @@ Places = tuple[bytes, bytes, bytes]  # centers, lod and direction
 U8, F16, F32, U16, BF16, F64 = 0, 1, 2, 3, 4, 5
 FLOOR, EDGE = 0, 1
 MASK_DIFF, MASK_PIXELS, MASK_TILES = 0, 1, 2
-TILE_SIZE = 16
 
 _CODES = {"uint8": U8, "float16": F16, "float32": F32, "uint16": U16, "bfloat16": BF16, "float64": F64}
 _ARRAY = struct.Struct("=Q10q2i")  # saccade_array
