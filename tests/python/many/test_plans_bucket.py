@@ -280,7 +280,9 @@ def test_damaged_marker_is_refused_in_the_programs_words(tmp_path: Path, program
     assert (told.returncode, said.stderr.replace("local://", "")) == (2, told.stderr)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"3", b"{}", b'{"format": "saccade-commit", "plan": "another"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"\xff", b"3", b"{}", b'{"format": "saccade-commit", "plan": "another"}']
+)
 def test_marker_damaged_while_the_unit_is_done_is_an_outcome(tmp_path: Path, content: bytes):
     plan = Plan(local_plan(tmp_path / "plan", ["/clip.mp4"]))
     (unit,) = plan.units
