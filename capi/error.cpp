@@ -44,6 +44,8 @@ saccade_status status_of(ErrorKind kind) {
       return SACCADE_ERROR_INTERRUPTED;
     case ErrorKind::kOutput:
       return SACCADE_ERROR_OUTPUT;
+    case ErrorKind::kMemory:
+      return SACCADE_ERROR_MEMORY;
   }
   return SACCADE_ERROR_INTERNAL;
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <new>
+
 #include "gpu/device_error.h"
 
 namespace saccade {
@@ -24,22 +27,6 @@ Hint hint_of(DeviceRemedy remedy) {
 }
 
 }  // namespace
-
-const char* name(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage:
-      return "usage";
-    case ErrorKind::kInput:
-      return "input";
-    case ErrorKind::kUnavailable:
-      return "unavailable";
-    case ErrorKind::kInterrupted:
-      return "interrupted";
-    case ErrorKind::kOutput:
-      return "output";
-  }
-  return "?";
-}
 
 std::string printable(const std::string& text) {
   std::string made;
@@ -161,11 +148,26 @@ void throw_fault(const Fault& fault, const std::string& context) {
       throw UnavailableError(told);
     case ErrorKind::kInterrupted:
     case ErrorKind::kOutput:
+    case ErrorKind::kMemory:
       break;
   }
   throw Error(told);
 }
 
 Fault fault_of(const DeviceError& error) { return {ErrorKind::kUnavailable, error.what(), hint_of(error.remedy())}; }
+
+Fault caught_fault(ErrorKind otherwise) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error.fault();
+  } catch (const DeviceError& error) {
+    return fault_of(error);
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::kMemory, "out of memory", Hint::kSmallerFrame};
+  } catch (const std::exception& error) {
+    return {otherwise, error.what()};
+  }
+}
 
 }  // namespace saccade

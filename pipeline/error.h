@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "kernels/enum_names.h"
 
 namespace saccade {
 
@@ -20,8 +23,17 @@ enum class ErrorKind : std::uint8_t {
   kUnavailable,  // a device, display or library is missing or has failed; the input may be whole
   kInterrupted,  // the caller asked to stop
   kOutput,       // a result can't be written
+  kMemory,       // the host's memory is used up; the input may be whole
 };
-const char* name(ErrorKind kind);  // "usage", "input", "unavailable", "interrupted", "output"
+inline constexpr EnumName<ErrorKind> kErrorKindNames[] = {{ErrorKind::kUsage, "usage"},
+                                                          {ErrorKind::kInput, "input"},
+                                                          {ErrorKind::kUnavailable, "unavailable"},
+                                                          {ErrorKind::kInterrupted, "interrupted"},
+                                                          {ErrorKind::kOutput, "output"},
+                                                          {ErrorKind::kMemory, "memory"}};
+constexpr std::span<const EnumName<ErrorKind>> names_of(ErrorKind) { return kErrorKindNames; }
+// The machine failed, not the input, which says nothing about itself then.
+constexpr bool is_of_machine(ErrorKind kind) { return kind == ErrorKind::kUnavailable || kind == ErrorKind::kMemory; }
 
 // A setting that would help: one an error, the most likely. Advice that no setting follows (check the name, update the
 // driver) is part of the fault's own words. The C interface has the same numbers (saccade_hint): add at the end.
@@ -141,5 +153,9 @@ class UnavailableError : public Error {
 
 // A device's call that failed, as kUnavailable.
 Fault fault_of(const DeviceError& error);
+
+// Inside a catch block, of what was caught: an Error's own, a DeviceError's, std::bad_alloc as kMemory, and any other
+// std::exception as `otherwise`. What is none goes on.
+Fault caught_fault(ErrorKind otherwise);
 
 }  // namespace saccade

@@ -221,7 +221,7 @@ void DumpRun::stop_all() {
   }
   session_->stop();
   const Feed& feed = session_->feed();
-  if (feed.failed() && !interrupt_.requested() && feed.fault().kind == ErrorKind::kUnavailable) {
+  if (feed.failed() && !interrupt_.requested() && is_of_machine(feed.fault().kind)) {
     throw_fault(feed.fault());  // no manifest: the input may have more
   }
 }

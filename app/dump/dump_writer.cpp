@@ -195,7 +195,7 @@ void DumpWriter::run() {
     files_->close();
   } catch (const std::exception& error) {
     const auto* device = dynamic_cast<const DeviceError*>(&error);  // in batch.wait(), between two rows
-    fault_ = device != nullptr ? fault_of(*device) : Fault{ErrorKind::kOutput, error.what(), Hint::kNone};
+    fault_ = caught_fault(ErrorKind::kOutput);
     if (device != nullptr) keep_what_came();
     failed_.store(true);
     queue_.abort();

@@ -89,7 +89,7 @@ ExitCode verdict(const ProfileReport& report, const ProfileOptions& options) {
   ExitCode code = ExitCode::kOk;
   if (const Fault& fault = report.run.fault; !fault.what.empty()) {
     spdlog::warn("{}", error_text(fault));
-    code = fault.kind == ErrorKind::kUnavailable ? ExitCode::kUnavailable : ExitCode::kPartial;
+    code = is_of_machine(fault.kind) ? exit_code(fault.kind) : ExitCode::kPartial;
   } else if (report.run.damaged()) {
     spdlog::warn("{}: the input is damaged; what decoded was profiled", report.run.info.uri);
     code = ExitCode::kPartial;

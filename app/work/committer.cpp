@@ -32,10 +32,8 @@ Committed Committer::commit(UnitResult result) const {
   Committed unit{std::move(result), false, std::nullopt};
   try {
     unit.won = commit_unit(target_, unit.result);
-  } catch (const Error& error) {
-    unit.fault = error.fault();
-  } catch (const std::exception& error) {
-    unit.fault = Fault{ErrorKind::kOutput, error.what(), Hint::kNone};
+  } catch (const std::exception&) {
+    unit.fault = caught_fault(ErrorKind::kOutput);
   }
   for (const ItemResult& item : unit.result.items) {  // to give back large files takes long
     std::error_code ignored;

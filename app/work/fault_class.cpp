@@ -45,6 +45,7 @@ bool lacks_hwdec(const Fault& fault) {
 
 const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze) {
   if (fault.kind == ErrorKind::kUsage) return "options";
+  if (fault.kind == ErrorKind::kMemory) return "unexpected";
   if (is_io(fault.what, input)) return "io";
   const bool of_gaze =
       !gaze.empty() && without_name(fault.what, input).find(fmt::format("{}: ", gaze)) != std::string::npos;

@@ -19,8 +19,8 @@ inline constexpr const char* kHwdecUnsupported = "hwdec_unsupported";
 // want of its memory it is not.
 bool lacks_hwdec(const Fault& fault);
 
-// "io", "input" or "options": where no video takes them, the options are wrong and no video is. `gaze`: the file that
-// the fixations are read from; empty: none.
+// "io", "input", "unexpected" (no memory is left), or "options": where no video takes them, the options are wrong and
+// no video is. `gaze`: the file that the fixations are read from; empty: none.
 const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze);
 
 }  // namespace saccade

@@ -1,6 +1,9 @@
 // Backend gl: the texture in OpenGL, with its level 0 in host memory as well, where frames are compared.
 #include <fmt/format.h>
 
+#include <exception>
+#include <new>
+
 #include "gpu/gl/context.h"
 #include "kernels/gl/texture.h"
 #include "pipeline/backend/backend.h"
@@ -14,6 +17,8 @@ std::string why_not(int) {
   try {
     static_cast<void>(gl::Context::offscreen(logging_context_config({})));
     return {};
+  } catch (const std::bad_alloc&) {  // says nothing of OpenGL
+    throw;
   } catch (const std::exception& error) {
     return error.what();
   }

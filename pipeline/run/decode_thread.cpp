@@ -51,10 +51,8 @@ void DecodeThread::run() {
       if (trace_ != nullptr) trace_->complete("decode", kDecodeTraceThread, begin_ns, end_ns, frame.view().sequence);
       if (!queue_.push(std::move(frame))) break;
     }
-  } catch (const Error& error) {
-    fault_ = error.fault();
-  } catch (const std::exception& error) {
-    fault_.what = error.what();
+  } catch (const std::exception&) {
+    fault_ = caught_fault(ErrorKind::kInput);
   }
   if (!fault_.what.empty()) {
     log_.error("decode thread: {}", one_line(fault_));

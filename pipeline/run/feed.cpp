@@ -129,10 +129,8 @@ bool Feed::restart_at(std::int64_t pts_ns) {
   failed_ = false;
   try {
     sought = source_->seek(std::max(pts_ns, start_pts_ns_));
-  } catch (const Error& error) {
-    fault_ = error.fault();
-  } catch (const std::exception& error) {
-    fault_.what = error.what();
+  } catch (const std::exception&) {
+    fault_ = caught_fault(ErrorKind::kInput);
   }
   if (!fault_.what.empty()) log_.error("seek: {}", one_line(fault_));
   start();

@@ -82,7 +82,10 @@ struct SessionFacts {
   double media_s = 0;           // from the first frame's time to the last one's
 
   // The input was not whole: what decoded was kept.
-  bool damaged() const { return !source.damage().empty() || source.truncated || !fault.what.empty(); }
+  bool damaged() const {
+    const bool broke = !fault.what.empty() && !is_of_machine(fault.kind);
+    return !source.damage().empty() || source.truncated || broke;
+  }
   // A decoder made something up.
   bool mended() const { return !source.damage().empty(); }
   // Where it was the GPU's and had a past, pixels may be another video's: keep_decoders().

@@ -135,12 +135,8 @@ ReadStatus Decoder::next(Frame& out) {
     if (status == ReadStatus::kEnd) note_decoders();
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
     return status;
-  } catch (const Error& e) {
-    fail(e.fault());
-  } catch (const DeviceError& e) {
-    fail(fault_of(e));
-  } catch (const std::exception& e) {
-    fail({ErrorKind::kInput, e.what()});
+  } catch (const std::exception&) {
+    fail(caught_fault(ErrorKind::kInput));
   }
   return ReadStatus::kFailed;
 }
@@ -153,12 +149,12 @@ void Decoder::note_decoders() {
   counters_.frames_corrupt = std::max(counters_.frames_corrupt, decoders.failed_shown);
 }
 
-// In the middle of a stream all but a device's failure is the input's: settings were checked with the first frame.
+// In the middle of a stream all but the machine's failure is the input's: settings were checked with the first frame.
 void Decoder::fail(Fault fault) {
   failed_ = true;
   note_decoders();
   fault_ = in_context(fault, fmt::format("{}: frame {}", config_.uri, counters_.frames));
-  if (fault_.kind != ErrorKind::kUnavailable) fault_.kind = ErrorKind::kInput;
+  if (!is_of_machine(fault_.kind)) fault_.kind = ErrorKind::kInput;
 }
 
 // Logged once: a stream may change into one that the GPU does not decode.
@@ -178,8 +174,8 @@ bool Decoder::seek(std::int64_t pts_ns) {
   const FfmpegLog::Scope scope(ffmpeg_log_);
   try {
     if (!times_->seek(pts_ns)) return false;
-  } catch (const Error& e) {  // it could not be opened again
-    fail(e.fault());
+  } catch (const std::exception&) {  // it could not be opened again
+    fail(caught_fault(ErrorKind::kInput));
     throw;
   }
   first_ = Frame{};

@@ -31,5 +31,10 @@ TEST(FaultClass, OtherFaultsOfDevices_AreOfAllVideos) {
   }
 }
 
+TEST(FaultClass, MemoryThatIsUsedUp_IsNoVideosFault) {
+  const Fault fault{ErrorKind::kMemory, "a.mp4: frame 3: out of memory", Hint::kSmallerFrame};
+  EXPECT_STREQ(class_of(fault, "a.mp4", ""), "unexpected");
+}
+
 }  // namespace
 }  // namespace saccade

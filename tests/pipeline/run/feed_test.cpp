@@ -56,6 +56,13 @@ TEST(Feed, WaitingForASender_IsNotDecoding) {
   EXPECT_EQ(feed.last_decode_ns(), 0);
 }
 
+TEST(Feed, SeekThatUsesUpMemory_SaysSo) {
+  Feed feed(std::make_unique<test::ScriptedSource>(test::Script{.then = test::Script::Then::kUseUpMemory}), {});
+  ASSERT_NE(feed.peek(), nullptr);
+  EXPECT_FALSE(feed.seek(frame_ns(10)));
+  EXPECT_EQ(feed.fault().kind, ErrorKind::kMemory) << feed.fault().what;
+}
+
 TEST(Feed, Seek_IsExactBothWays) {
   Feed feed(box());
   for (const std::int64_t index : {60, 3, 89, 0, 45}) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -17,7 +18,7 @@ namespace saccade::test {
 
 struct Script {
   std::string uri = "test://box?size=320x200&rate=30&frames=60";
-  enum class Then : std::uint8_t { kEnd, kFail, kThrow, kWait } then = Then::kEnd;
+  enum class Then : std::uint8_t { kEnd, kFail, kThrow, kUseUpMemory, kWait } then = Then::kEnd;
   std::int64_t frames = 60;  // before that
   ErrorKind error_kind = ErrorKind::kInput;
   bool live = false;
@@ -52,6 +53,8 @@ class ScriptedSource final : public FrameSource {
         return ReadStatus::kFailed;
       case Script::Then::kThrow:
         throw std::runtime_error("the reader fell over");
+      case Script::Then::kUseUpMemory:
+        throw std::bad_alloc();
       case Script::Then::kWait:
         break;
     }
@@ -61,6 +64,10 @@ class ScriptedSource final : public FrameSource {
   const SourceCounters& counters() const override { return counters_; }
   const Fault& fault() const override { return fault_; }
   void interrupt() override { interrupted_ = true; }
+  bool seek(std::int64_t pts_ns) override {
+    if (script_.then == Script::Then::kUseUpMemory) throw std::bad_alloc();
+    return FrameSource::seek(pts_ns);
+  }
   void recycle(Frame frame) override { frames_->recycle(std::move(frame)); }
 
  private:

@@ -238,6 +238,22 @@ TEST(Session, ThrowingSource_FailsAndIsLogged) {
   EXPECT_EQ(lines, std::vector<std::string>{"decode thread: the reader fell over"});
 }
 
+TEST(Session, MemoryThatIsUsedUp_IsNoDamagedInput) {
+  const auto session = play({.then = Script::Then::kUseUpMemory, .frames = 2});
+  const auto [last, frames] = run_out(*session);
+  EXPECT_EQ(last.status, SessionStatus::kFailed);
+  EXPECT_EQ(frames, 2);
+  session->stop();
+  const SessionFacts facts = session->facts();
+  EXPECT_EQ(facts.fault.kind, ErrorKind::kMemory) << facts.fault.what;
+  EXPECT_FALSE(facts.damaged());
+
+  const auto at_once = play({.then = Script::Then::kUseUpMemory, .frames = 0});
+  std::string what;
+  EXPECT_EQ(error_of([&] { at_once->start(); }, what), ErrorKind::kMemory);
+  EXPECT_EQ(what, "out of memory");
+}
+
 // 30 frames, interrupted before frame 10 and frame 20 for a second each.
 Script live_script() {
   Script script;
