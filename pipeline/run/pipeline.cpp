@@ -140,7 +140,14 @@ StepResult Pipeline::step(const FrameView& frame, Emission& emission, const Patc
   return on_device([&] {
     prepare(frame);
     if (into != nullptr) check_target(*into);
-    return run(frame, to_device, &emission, into);
+    StepResult result;
+    try {
+      run(frame, to_device, &emission, into, result);
+    } catch (...) {  // what unwinds may let the frame go
+      if (result.reading) result.reading->wait();
+      throw;
+    }
+    return result;
   });
 }
 
@@ -166,15 +173,25 @@ StepResult Pipeline::step_again(const FrameView& frame, Emission& emission) {
 StepResult Pipeline::advance(const FrameView& frame, bool to_device) {
   return on_device([&] {
     prepare(frame);
-    StepResult result = run(frame, to_device && can_emit_to_device(), nullptr, nullptr);
-    if (frame.space == MemorySpace::kCuda) {
-      if (DeviceTexture* const device = state_->texture->device_texture()) device->give_back(frame.stream);
-    } else if (result.reading) {
-      result.reading->wait();
+    StepResult result;
+    try {
+      run(frame, to_device && can_emit_to_device(), nullptr, nullptr, result);
+    } catch (...) {
+      give_back(frame, result);
+      throw;
     }
-    result.reading.reset();
+    give_back(frame, result);
     return result;
   });
+}
+
+void Pipeline::give_back(const FrameView& frame, StepResult& result) const {
+  if (frame.space == MemorySpace::kCuda) {
+    if (DeviceTexture* const device = state_->texture->device_texture()) device->give_back(frame.stream);
+  } else if (result.reading) {
+    result.reading->wait();
+  }
+  result.reading.reset();
 }
 
 bool Pipeline::due() const { return state_ && state_->due; }
@@ -192,13 +209,13 @@ void Pipeline::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch&
   on_device([&] { state_->texture->sample(plan, color, batch); });
 }
 
-// emission: null: one that is due stays so.
-StepResult Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into) {
+// emission: null: one that is due stays so. result.reading holds also where this throws.
+void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into,
+                   StepResult& result) {
   const NvtxRange range("frame");
   State& s = *state_;
   s.due.reset();
   note_places_on_device(to_device);
-  StepResult result;
   StageClock clock(*this, frame.sequence);
 
   const Damage* const damage = update_texture(frame, clock, result);
@@ -232,10 +249,9 @@ StepResult Pipeline::run(const FrameView& frame, bool to_device, Emission* emiss
   ++counters_.frames;
   counters_.tiles += s.layout.tiles.count();
   counters_.bytes_full_upload += s.layout.level0_bytes();
-  if (s.on_device) return result;  // it counts by itself
+  if (s.on_device) return;  // it counts by itself
   counters_.damaged_tiles += damage->count();
   counters_.bytes_uploaded += result.bytes_uploaded;
-  return result;
 }
 
 // Null: the damage stays on the device.

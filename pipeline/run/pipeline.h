@@ -186,7 +186,8 @@ class Pipeline {
   class StageClock;
   template <typename F>
   auto on_device(F&& work);
-  StepResult run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into);
+  void run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into, StepResult& result);
+  void give_back(const FrameView& frame, StepResult& result) const;
   void sample(Emission& emission, const PatchTarget* into);
   void place_bytes(const PatchPlan& plan, const SampleFormat& format);
   void sample_to_device(Emission& emission, const PatchTarget& into);
