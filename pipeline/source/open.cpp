@@ -32,7 +32,7 @@ std::unique_ptr<FrameSource> open_live_or_remote(const SourceConfig& config, con
   if (config.loops != 0) {
     throw UsageError(OfOption("loop").in(config.uri), "a live stream can't be looped", Hint::kNoLoop);
   }
-  return follow_connections(config, connection, std::move(first), open, !location.is_device);
+  return follow_connections(config, connection, std::move(first), open, location.kind != InputKind::kDevice);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::unique_ptr<FrameSource> open_source(const SourceConfig& given) {
   SourceConfig config = given;
   config.uri = masked_uri(given.uri);
   if (may_be_live(location, config.live)) return open_live_or_remote(config, location);
-  if (config.loops != 0 && location.is_stdin) {
+  if (config.loops != 0 && location.kind == InputKind::kPipe) {
     throw UsageError(OfOption("loop").in("-"), "standard input can't be looped, a file can", Hint::kNoLoop);
   }
   return open_decoder(config, location);

@@ -106,7 +106,8 @@ void run_uri(Bytes input) {
     const InputLocation location = locate_input(uri);
     promise(!location.url.empty() || !location.format.empty(), "an input lies somewhere");
     promise(!location.sequence || location.format == "image2", "pictures are read as pictures");
-    promise(location.is_stdin == (uri == "-" || uri.starts_with("pipe:")), "standard input only when it is named");
+    promise((location.kind == InputKind::kPipe) == (uri == "-" || uri.starts_with("pipe:")),
+            "standard input only when it is named");
   } catch (const Error&) {
   }
 }

@@ -35,7 +35,7 @@ std::string codec_label(const AVCodecParameters& parameters) {
 // fall back.
 bool decodes_on_device(const SourceConfig& config, const InputLocation& location, AVCodecID id) {
   if (config.hwdec != HwDecode::kCuda) return false;
-  const bool may_fall_back = !config.require_hwdec && location.is_stdin;
+  const bool may_fall_back = !config.require_hwdec && location.kind == InputKind::kPipe;
   return !may_fall_back || (find_cuda_decoder(id) != nullptr && id != AV_CODEC_ID_AV1);  // FFmpeg's own av1 needs a GPU
 }
 

@@ -187,7 +187,7 @@ bool Decoder::seek(std::int64_t pts_ns) {
 
 // Where the GPU can't decode it, the input is reopened for the CPU: with its threads, and with the decoder best for it.
 std::unique_ptr<FrameSource> open_on_device(const SourceConfig& config, const InputLocation& location) {
-  const bool only_once = location.is_stdin;
+  const bool only_once = location.kind == InputKind::kPipe;
   std::string why_not;
   try {
     auto decoder = std::make_unique<Decoder>(config, location, "");

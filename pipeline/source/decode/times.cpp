@@ -48,7 +48,7 @@ PtsClock TimedFrames::new_clock() const {
 }
 
 bool TimedFrames::seek(std::int64_t pts_ns) {
-  if (location_.is_stdin || location_.is_device || !base_ns_) return false;
+  if (location_.kind == InputKind::kPipe || location_.kind == InputKind::kDevice || !base_ns_) return false;
   set_base(*base_ns_);
   start_ns_ = std::max(start_ns_, pts_ns);
   clock_ = new_clock();
@@ -69,7 +69,7 @@ void TimedFrames::begin_play() {
   play_frames_ = 0;
   const AVStream& s = *video().stream;
   if (s.start_time != AV_NOPTS_VALUE) set_base(av_rescale_q(s.start_time, s.time_base, kNanoseconds));
-  if (config_.start_s > 0 && base_ns_ && !location_.is_stdin) seek_to_start();
+  if (config_.start_s > 0 && base_ns_ && location_.kind != InputKind::kPipe) seek_to_start();
 }
 
 void TimedFrames::set_base(std::int64_t base_ns) {
@@ -206,7 +206,7 @@ FrameOrigin TimedFrames::origin_of(const AVFrame& frame, const FrameTime& time) 
     origin.clock = clock;
   };
   const std::int64_t zero_us = video().format->start_time_realtime;  // by the sender's wall clock
-  if (location_.is_device) {
+  if (location_.kind == InputKind::kDevice) {
     take(stamp_ns, CaptureClock::kDriver);
     take(stamp_ns - ahead_ns, CaptureClock::kDriver);
   } else if (zero_us != AV_NOPTS_VALUE && zero_us > 0) {

@@ -25,7 +25,7 @@ Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, cons
       counters_(counters),
       input_(open_input(config, location, interrupted)),
       drop_late_(config.live.drop_late),
-      is_device_(location.is_device),
+      is_device_(location.kind == InputKind::kDevice),
       answer_(location) {}
 
 int Demuxer::read(AVPacket& packet) {

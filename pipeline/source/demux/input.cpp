@@ -84,7 +84,8 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
     throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
   }
   // What a connection or a camera says is not the option's fault.
-  const bool misread = (opened == AVERROR_INVALIDDATA || opened == AVERROR(EINVAL)) && !location.is_device;
+  const bool misread =
+      (opened == AVERROR_INVALIDDATA || opened == AVERROR(EINVAL)) && location.kind != InputKind::kDevice;
   if (misread && is_raw(config)) {
     throw InputError(OfOption("input-size", fmt::format("'{}'", config.input.size)).in(config.uri),
                      fmt::format("raw video can't be read so: {}", log.explain(opened)));
@@ -204,7 +205,7 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
   }
   check_pixels(config, parameters.width, parameters.height);
   if (config.crop_tags == CropByTags::kYes) read_crop_tags(location, input.video);
-  if (location.is_device) input.note = other_than_asked(config.input, *input.video.stream);
+  if (location.kind == InputKind::kDevice) input.note = other_than_asked(config.input, *input.video.stream);
   return input;
 }
 

@@ -61,9 +61,9 @@ void check_file(const std::string& uri, const std::string& path, const struct st
 InputLocation locate_input(const std::string& uri) {
   InputLocation location;
   if (uri.empty()) throw InputError("the input's name is empty; give a file, a URL, lavfi:GRAPH or test://NAME");
-  if (uri == "-") return {"pipe:0", "", true, false, InputKind::kPipe};
-  if (uri.starts_with("lavfi:")) return {uri.substr(6), "lavfi", false, false, InputKind::kGraph};
-  if (uri.starts_with("v4l2://")) return {uri.substr(7), "video4linux2", false, true, InputKind::kDevice};
+  if (uri == "-") return {"pipe:0", "", InputKind::kPipe};
+  if (uri.starts_with("lavfi:")) return {uri.substr(6), "lavfi", InputKind::kGraph};
+  if (uri.starts_with("v4l2://")) return {uri.substr(7), "video4linux2", InputKind::kDevice};
 
   struct stat status {};
   std::string path = uri;
@@ -74,14 +74,14 @@ InputLocation locate_input(const std::string& uri) {
   if (stat(path.c_str(), &status) == 0) {
     check_file(uri, path, status);
     if (S_ISCHR(status.st_mode) && path.starts_with("/dev/video")) {
-      return {path, "video4linux2", false, true, InputKind::kDevice};
+      return {path, "video4linux2", InputKind::kDevice};
     }
-    if (S_ISFIFO(status.st_mode)) return {"file:" + path, "", true, false, InputKind::kPipe};
-    return {"file:" + path, "", false, false};
+    if (S_ISFIFO(status.st_mode)) return {"file:" + path, "", InputKind::kPipe};
+    return {"file:" + path, ""};
   }
   const int fault = errno;
   const std::string_view scheme = scheme_of(uri);
-  if (scheme != "file" && is_known_protocol(scheme)) return {uri, "", scheme == "pipe", false, kind_of(scheme)};
+  if (scheme != "file" && is_known_protocol(scheme)) return {uri, "", kind_of(scheme)};
   if (uri.find("://") != std::string::npos && scheme != "file") {
     throw InputError(fmt::format("{}: FFmpeg here knows no protocol '{}'; try a file, http, https, rtsp or udp",
                                  masked_uri(uri), scheme));

@@ -12,14 +12,18 @@ struct AVFormatContext;
 
 namespace saccade {
 
-enum class InputKind : std::uint8_t { kFile, kPipe, kDevice, kNetwork, kGraph };
+enum class InputKind : std::uint8_t {
+  kFile,
+  kPipe,  // read once, never sought: standard input, pipe:N, a named pipe
+  kDevice,
+  kNetwork,
+  kGraph,
+};
 
 // Where an input lies, in FFmpeg's terms.
 struct InputLocation {
   std::string url;
-  std::string format;     // a forced demuxer ("lavfi", "video4linux2"), or empty
-  bool is_stdin = false;  // read once, never sought
-  bool is_device = false;
+  std::string format;  // a forced demuxer ("lavfi", "video4linux2"), or empty
   InputKind kind = InputKind::kFile;
   std::optional<ImageSequence> sequence = {};
 };

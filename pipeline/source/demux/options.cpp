@@ -72,7 +72,7 @@ const AVInputFormat* forced_format(const SourceConfig& config, const InputLocati
                      "this FFmpeg has none of that name; see 'ffmpeg -demuxers'");
   }
   if (forced == nullptr) throw InputError(fmt::format("{}: this FFmpeg has no '{}' input", config.uri, name));
-  if (!by_hint && !location.is_device && !config.input.format.empty()) {
+  if (!by_hint && location.kind != InputKind::kDevice && !config.input.format.empty()) {
     throw UsageError(OfOption("input-format", quoted(config.input.format)).in(config.uri),
                      fmt::format("it is read by '{}' alone", name), Hint::kNoInputParameters);
   }
@@ -85,7 +85,7 @@ Dictionary demuxer_options(const InputHints& hints, const InputLocation& locatio
   for (const HintName& hint : kHints) {
     if (!(hints.*hint.value).empty()) options.set(hint.key, hints.*hint.value);
   }
-  if (location.is_device && !hints.format.empty()) options.set("input_format", hints.format);
+  if (location.kind == InputKind::kDevice && !hints.format.empty()) options.set("input_format", hints.format);
   if (const auto& sequence = location.sequence) {
     options.set("pattern_type", sequence->is_glob ? "glob" : "sequence");
     options.set("start_number", std::to_string(sequence->first));
