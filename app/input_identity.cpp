@@ -10,6 +10,7 @@
 
 #include "app/sha256.h"
 #include "pipeline/secrets.h"
+#include "pipeline/source/frame/input_name.h"
 
 namespace saccade {
 namespace {
@@ -58,7 +59,7 @@ std::string folder_name(const std::string& uri) {
   if (regular_file(uri).empty()) {
     rest = masked_uri(rest);
     rest = rest.substr(0, rest.find_first_of("?#"));
-    if (rest.compare(0, 6, "lavfi:") == 0) return "lavfi";
+    if (names_graph(rest)) return "lavfi";
   }
   while (!rest.empty() && rest.back() == '/') rest.pop_back();
   rest = rest.substr(rest.rfind('/') + 1);
@@ -70,7 +71,7 @@ InputHash::InputHash(const std::string& uri, bool wanted) {
   identity_.uri = masked_uri(uri);
   if (path.empty()) {
     identity_.name = identity_.uri;
-    const bool pattern = uri.compare(0, 7, "test://") == 0 || uri.compare(0, 6, "lavfi:") == 0;
+    const bool pattern = names_test(uri) || names_graph(uri);
     identity_.sha256 = pattern ? kPatternHash : kStreamHash;
     return;
   }

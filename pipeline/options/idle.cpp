@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "pipeline/backend/backend.h"
-#include "pipeline/lower_case.h"
 #include "pipeline/options/option_error.h"
+#include "pipeline/source/frame/input_name.h"
 
 namespace saccade {
 namespace {
@@ -63,13 +63,13 @@ const char* why_idle(std::string_view option, const StreamOptions& options, Stre
 }
 
 const char* why_idle_for(std::string_view option, const StreamOptions& options, const std::string& uri) {
-  if (uri.starts_with("test://")) {
+  if (names_test(uri)) {
     const bool of_decoding = is_one_of(option, {"threads", "crop-tags"});
     const bool of_networks =
         is_one_of(option, {"rtsp-transport", "open-timeout", "stall-timeout", "reconnect", "reconnect-delay-max"});
     return of_decoding || of_networks ? "a test source is painted, not read or decoded; leave it out" : nullptr;
   }
-  if (option == "rtsp-transport" && !lower_case(uri).starts_with("rtsp")) {
+  if (option == "rtsp-transport" && !names_rtsp(uri)) {
     return "only rtsp:// inputs have a transport; leave it out";
   }
   std::error_code ignored;

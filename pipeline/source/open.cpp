@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 #include "pipeline/source/decode/decoder.h"
 #include "pipeline/source/demux/locate.h"
+#include "pipeline/source/frame/input_name.h"
 #include "pipeline/source/live/live_source.h"
 #include "pipeline/source/test/test_source.h"
 
@@ -39,7 +39,7 @@ std::unique_ptr<FrameSource> open_live_or_remote(const SourceConfig& config, con
 
 // The location keeps the URL; every message and fact has it masked: Note [Secrets].
 std::unique_ptr<FrameSource> open_source(const SourceConfig& given) {
-  if (std::string_view(given.uri).starts_with("test://")) return open_test_source(given);
+  if (names_test(given.uri)) return open_test_source(given);
   const InputLocation location = locate_input(given.uri);
   SourceConfig config = given;
   config.uri = masked_uri(given.uri);

@@ -31,7 +31,7 @@ MAY_USE = {
     "kernels/tensor": (),
     "kernels/tensor/cpu": ("kernels/tensor",),
     "kernels/tensor/cuda": ("gpu/cuda", "kernels/tensor"),
-    "pipeline": ("gpu",),
+    "pipeline": ("gpu", "kernels"),
     "pipeline/source/frame": ("kernels", "pipeline"),
     "pipeline/source/ffmpeg": ("gpu", "gpu/cuda", "gpu/nvdec", "pipeline", "pipeline/source/frame"),
     "pipeline/source/demux": ("pipeline", "pipeline/source/frame", "pipeline/source/ffmpeg"),
@@ -68,7 +68,7 @@ MAY_USE = {
     "ui/web/server": ("pipeline", "ui/web/wire"),
     "ui/web": ("gpu/gl", "pipeline", "pipeline/backend", "pipeline/run", "ui/picture", "ui/viewer", "ui/web/wire",
                "ui/web/server"),
-    "app": ("pipeline", "pipeline/run"),
+    "app": ("pipeline", "pipeline/source/frame", "pipeline/run"),
     # ui/picture/view.h has the names of the views.
     "app/options": ("gpu/cuda", "kernels", "pipeline", "pipeline/run", "pipeline/options", "ui/picture", "app"),
     "app/media": ("pipeline", "pipeline/source/frame", "pipeline/source/convert"),

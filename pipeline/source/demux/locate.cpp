@@ -13,6 +13,7 @@
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 #include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/frame/input_name.h"
 
 namespace saccade {
 namespace {
@@ -62,7 +63,7 @@ InputLocation locate_input(const std::string& uri) {
   InputLocation location;
   if (uri.empty()) throw InputError("the input's name is empty; give a file, a URL, lavfi:GRAPH or test://NAME");
   if (uri == "-") return {"pipe:0", "", InputKind::kPipe};
-  if (uri.starts_with("lavfi:")) return {uri.substr(6), "lavfi", InputKind::kGraph};
+  if (names_graph(uri)) return {uri.substr(kGraphScheme.size()), "lavfi", InputKind::kGraph};
   if (uri.starts_with("v4l2://")) return {uri.substr(7), "video4linux2", InputKind::kDevice};
 
   struct stat status {};

@@ -8,6 +8,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/source/ffmpeg/late_library.h"
+#include "pipeline/source/frame/input_name.h"
 
 extern "C" {
 #include <libavutil/parseutils.h>
@@ -119,7 +120,7 @@ void check_hints_taken(const SourceConfig& config, const Dictionary& left, const
 }
 
 void add_network_options(const InputLocation& location, const LiveConfig& config, Dictionary& options) {
-  if (has_scheme(location, "rtsp")) {
+  if (location.kind == InputKind::kNetwork && names_rtsp(location.url)) {
     options.set("rtsp_transport", config.rtsp_transport);
     // FFmpeg sees gaps in the packets' numbers only where packets may be put in order; over TCP it doesn't by default.
     if (config.rtsp_transport == "tcp" || config.rtsp_transport == "http") options.set("reorder_queue_size", "2");

@@ -12,6 +12,7 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
+#include "pipeline/source/frame/input_name.h"
 
 namespace saccade {
 namespace {
@@ -181,7 +182,7 @@ void LiveSource::resume_time(const FrameView& view, const FrameOrigin& origin) {
 // The connection is over. False: so is the stream.
 bool LiveSource::lose() {
   end_ = source_->end();
-  const bool may_reconnect = end_.broke || wanted_.uri.starts_with("rtsp");  // an RTSP server that died reads as an end
+  const bool may_reconnect = end_.broke || names_rtsp(wanted_.uri);  // an RTSP server that died reads as an end
   if (wanted_.live.reconnect <= 0 || !may_return_ || !may_reconnect) return false;
   past_ = counters_;
   past_.truncated = false;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/error.h"
+#include "pipeline/source/frame/input_name.h"
 #include "pipeline/source/test/test_pattern.h"
 
 namespace saccade {
@@ -165,7 +166,7 @@ ReadStatus TestSource::next(Frame& out) {
 
 TestSpec parse_test_uri(const std::string& uri) {
   TestSpec spec;
-  std::string_view rest = std::string_view(uri).substr(std::string_view("test://").size());
+  std::string_view rest = std::string_view(uri).substr(kTestScheme.size());
   const std::size_t question = rest.find('?');
   const std::string_view pattern = rest.substr(0, question);
   const auto found =

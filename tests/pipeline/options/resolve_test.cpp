@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
+#include "pipeline/options/idle.h"
 #include "pipeline/options/option_error.h"
 
 namespace saccade {
@@ -168,6 +169,18 @@ TEST(Resolve, Backend_MustFitItsUse) {
   StreamOptions drawn;
   resolve(drawn, StreamUse::kDraw);
   EXPECT_EQ(drawn.pipeline.backend, Backend::kGl);
+}
+
+TEST(Idle, NameOfAnInput_SaysWhatDoesNothing) {
+  const StreamOptions options;
+  for (const char* uri : {"rtsp://host/x", "rtsps://host/x"}) {
+    EXPECT_EQ(why_idle_for("rtsp-transport", options, uri), nullptr) << uri;
+  }
+  for (const char* uri : {"http://host/x", "rtsp.mp4", "test://box"}) {
+    EXPECT_NE(why_idle_for("rtsp-transport", options, uri), nullptr) << uri;
+  }
+  EXPECT_NE(why_idle_for("threads", options, "test://box"), nullptr);
+  EXPECT_EQ(why_idle_for("threads", options, "lavfi:testsrc2"), nullptr) << "is decoded";
 }
 
 TEST(Resolve, Twice_GivesTheSame) {

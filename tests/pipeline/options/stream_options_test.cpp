@@ -251,6 +251,7 @@ TEST(EnumNames, EveryName_GoesBothWays) {
   expect_names<QueuePolicy>();
   expect_names<SampleType>();
   expect_names<UploadPath>();
+  expect_names<ErrorKind>();
 }
 
 TEST(OptionError, Caller_SpellsOptionsItsWay) {
