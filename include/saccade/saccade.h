@@ -20,6 +20,10 @@
 // FFmpeg has one log function for the whole process. While a stream is open the library's is installed: messages of its
 // own decoders go to the stream's log, all others to FFmpeg's default function. One that the program sets meanwhile
 // stays. One that it had set before is not restored: set it again after the last stream was freed.
+//
+// FFmpeg has one limit of an allocation for the whole process as well (av_max_alloc), and no way to ask for it. While a
+// stream is open it is what the option "max-pixels" gives, against files that ask for all memory; afterwards it is
+// FFmpeg's own. A program that has a limit of its own sets it again after the last stream was freed.
 #ifndef SACCADE_SACCADE_H
 #define SACCADE_SACCADE_H
 
