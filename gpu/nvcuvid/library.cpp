@@ -34,6 +34,9 @@ const char* saccade_nvcuvid_load(const char* path) {
   void* const cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (cuda != nullptr) current_context = reinterpret_cast<CurrentContext*>(dlsym(cuda, "cuCtxGetCurrent"));
   if (current_context == nullptr) return "no driver (libcuda.so.1)";
+  auto* const push = reinterpret_cast<tcuCtxPushCurrent_v2*>(dlsym(cuda, "cuCtxPushCurrent_v2"));
+  auto* const pop = reinterpret_cast<tcuCtxPopCurrent_v2*>(dlsym(cuda, "cuCtxPopCurrent_v2"));
+  if (push == nullptr || pop == nullptr) return "the driver lacks calls (libcuda.so.1)";
   driver = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) return "the driver's video part can't be opened";
   saccade::NvdecCalls calls{driver_call<tcuvidCreateDecoder>("cuvidCreateDecoder"),
@@ -42,7 +45,9 @@ const char* saccade_nvcuvid_load(const char* path) {
                             driver_call<tcuvidMapVideoFrame64>("cuvidMapVideoFrame64"),
                             driver_call<tcuvidGetDecodeStatus>("cuvidGetDecodeStatus"),
                             driver_call<tcuvidReconfigureDecoder>("cuvidReconfigureDecoder"),
-                            context_of_thread};
+                            context_of_thread,
+                            push,
+                            pop};
   if (!calls.create || !calls.destroy || !calls.decode || !calls.map || !calls.status || !calls.reconfigure)
     return "the driver's video part lacks calls";
   cache = new saccade::DecoderCache(std::move(calls));

@@ -40,6 +40,23 @@ struct Announced {
 };
 thread_local Announced announced;
 
+// A decoder's calls want its context current, which a thread of no stream doesn't have.
+class Current {
+ public:
+  Current(const NvdecCalls& calls, CUcontext context) : calls_(calls), is_(calls.push(context) == CUDA_SUCCESS) {}
+  ~Current() {
+    CUcontext popped = nullptr;
+    if (is_) calls_.pop(&popped);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  explicit operator bool() const { return is_; }  // false: the context is gone, and what belonged to it
+
+ private:
+  const NvdecCalls& calls_;
+  const bool is_;
+};
+
 }  // namespace
 
 void DecoderCache::keep(int most) {
@@ -50,7 +67,7 @@ void DecoderCache::keep(int most) {
     while (!idle_.empty() && static_cast<int>(idle_.size() + busy_.size()) > most_)
       surplus.splice(surplus.end(), idle_, idle_.begin());
   }
-  for (const DecoderPtr& decoder : surplus) calls_.destroy(decoder->handle);
+  destroy_all(surplus);
 }
 
 bool DecoderCache::drop_idle() {
@@ -59,8 +76,14 @@ bool DecoderCache::drop_idle() {
     const std::lock_guard lock(mutex_);
     all = std::exchange(idle_, {});
   }
-  for (const DecoderPtr& decoder : all) calls_.destroy(decoder->handle);
+  destroy_all(all);
   return !all.empty();
+}
+
+void DecoderCache::destroy_all(const std::list<DecoderPtr>& idle) {
+  for (const DecoderPtr& decoder : idle) {
+    if (const Current current(calls_, decoder->context); current) calls_.destroy(decoder->handle);
+  }
 }
 
 void DecoderCache::announce(CUstream stream, bool fresh) { announced = {this, stream, fresh}; }
@@ -73,7 +96,9 @@ DecoderUse DecoderCache::use(CUstream stream) {
       if (decoder->stream == stream) mine.push_back(decoder);
     }
   }
-  for (const DecoderPtr& decoder : mine) settle(*decoder);
+  for (const DecoderPtr& decoder : mine) {
+    if (const Current current(calls_, decoder->context); current) settle(*decoder);
+  }
   const std::lock_guard lock(mutex_);
   const auto at = uses_.find(stream);
   return at != uses_.end() ? at->second : DecoderUse{};

@@ -34,6 +34,8 @@ struct NvdecCalls {
   std::function<tcuvidGetDecodeStatus> status;
   std::function<tcuvidReconfigureDecoder> reconfigure;
   std::function<CUcontext()> context;  // the calling thread's current one
+  std::function<tcuCtxPushCurrent_v2> push;
+  std::function<tcuCtxPopCurrent_v2> pop;
 };
 
 // What came of the decoders that worked for one CUDA stream.
@@ -79,6 +81,7 @@ class DecoderCache {
 
   DecoderPtr take_idle(const CUVIDDECODECREATEINFO& wanted, CUcontext context);
   bool destroy_idle(CUcontext context);
+  void destroy_all(const std::list<DecoderPtr>& idle);
   DecoderPtr find(CUvideodecoder handle);
   Decoded ask(const Decoder& decoder, int picture) const;
   Decoded check(Decoder& decoder, int picture);

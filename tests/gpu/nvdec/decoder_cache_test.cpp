@@ -6,11 +6,13 @@
 #include <atomic>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace saccade {
 namespace {
 
+CUcontext context_of(std::uintptr_t number) { return reinterpret_cast<CUcontext>(number); }
 CUstream stream_of(std::uintptr_t number) { return reinterpret_cast<CUstream>(number); }
 
 // A driver that counts: decoders are numbers from 1 on.
@@ -20,9 +22,11 @@ struct FakeDriver {
   std::vector<std::uintptr_t> destroyed;
   std::size_t room = 100;  // decoders, then there is no memory
   cuvidDecodeStatus status = cuvidDecodeStatus_Success;
-  CUresult asked = CUDA_SUCCESS;    // what the question for it gives
-  std::atomic<int> in_progress{0};  // questions that are still answered so
-  CUcontext context = reinterpret_cast<CUcontext>(std::uintptr_t{7});
+  CUresult asked = CUDA_SUCCESS;      // what the question for it gives
+  std::atomic<int> in_progress{0};    // questions that are still answered so
+  CUcontext context = context_of(7);  // the current one
+  std::vector<CUcontext> below;       // it on the stack of contexts
+  std::vector<CUcontext> destroyed_in;
 
   static std::uintptr_t number(CUvideodecoder decoder) { return reinterpret_cast<std::uintptr_t>(decoder); }
 
@@ -40,6 +44,7 @@ struct FakeDriver {
               EXPECT_TRUE(alive.at(number(decoder)));
               alive.at(number(decoder)) = false;
               destroyed.push_back(number(decoder));
+              destroyed_in.push_back(context);
               return CUDA_SUCCESS;
             },
             [](CUvideodecoder, CUVIDPICPARAMS*) { return CUDA_SUCCESS; },
@@ -49,7 +54,16 @@ struct FakeDriver {
               return asked;
             },
             [](CUvideodecoder, CUVIDRECONFIGUREDECODERINFO*) { return CUDA_SUCCESS; },
-            [this] { return context; }};
+            [this] { return context; },
+            [this](CUcontext pushed) {
+              below.push_back(std::exchange(context, pushed));
+              return CUDA_SUCCESS;
+            },
+            [this](CUcontext* popped) {
+              *popped = std::exchange(context, below.back());
+              below.pop_back();
+              return CUDA_SUCCESS;
+            }};
   }
   std::size_t made() const { return alive.size() - 1; }
   std::size_t living() const { return static_cast<std::size_t>(std::count(alive.begin(), alive.end(), true)); }
@@ -183,6 +197,18 @@ TEST_F(Kept, NoMemory_IdleOnesGo) {
   EXPECT_TRUE(cache.drop_idle());
   EXPECT_EQ(driver.living(), 1U);
   EXPECT_FALSE(cache.drop_idle());
+}
+
+TEST_F(Kept, DestroyedByAThreadOfNoStream_ItsContextIsCurrent) {
+  for (const std::uintptr_t context : {7, 8, 9}) {
+    driver.context = context_of(context);
+    cache.destroy(make());
+  }
+  driver.context = nullptr;
+  cache.keep(2);
+  EXPECT_TRUE(cache.drop_idle());
+  EXPECT_EQ(driver.destroyed_in, (std::vector<CUcontext>{context_of(7), context_of(8), context_of(9)}));
+  EXPECT_EQ(driver.context, nullptr) << "what was current is again";
 }
 
 TEST_F(Kept, CodecThatTellsNoErrors_IsNotKept) {

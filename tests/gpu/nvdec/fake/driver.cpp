@@ -12,6 +12,9 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxPushCurrent_v2(CUcontext) { return CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent_v2(CUcontext*) { return CUDA_SUCCESS; }
+
 static std::uintptr_t made = 0;
 int fake_made() { return static_cast<int>(made); }
 
