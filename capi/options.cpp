@@ -125,7 +125,7 @@ saccade_status saccade_backend_check(const char* backend, int device) {
   constexpr const char* kFunction = "saccade_backend_check";
   return guarded([&] {
     require(backend != nullptr, kFunction, "backend is NULL");
-    const CallerContext keep(std::string_view(backend) == name(Backend::kGl));
+    const CallerContext keep(!suits_any_thread(backend));
     std::string reason;
     static_cast<void>(choose_backend(backend, reason, device));
     return SACCADE_OK;

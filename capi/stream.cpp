@@ -6,6 +6,7 @@
 #include "capi/error.h"
 #include "capi/options.h"
 #include "capi/structs.h"
+#include "pipeline/backend/backend.h"
 #include "pipeline/source/open.h"
 
 using namespace saccade;
@@ -38,7 +39,7 @@ saccade_stream::saccade_stream(const StreamOptions& settings, const GivenOptions
 saccade_stream::~saccade_stream() { close(); }
 
 bool saccade_stream::makes_gl_contexts() const {
-  return settings_.pipeline.backend == Backend::kGl || settings_.pipeline.upload == UploadPath::kPbo;
+  return !suits_any_thread(settings_.pipeline.backend, settings_.pipeline.upload);
 }
 
 void saccade_stream::Texts::take_notes(const StreamInfo& info) {
@@ -240,7 +241,7 @@ saccade_status saccade_stream_new(const saccade_options* options, saccade_stream
   return guarded([&] {
     require(out != nullptr, "saccade_stream_new", "out is NULL");
     *out = nullptr;
-    const CallerContext keep(options != nullptr && options->settings.backend == name(Backend::kGl));
+    const CallerContext keep(options != nullptr && !suits_any_thread(options->settings.backend));
     *out = options != nullptr ? new saccade_stream(options->settings, options->given, options->log)
                               : new saccade_stream(StreamOptions{}, {}, Log{});
     return SACCADE_OK;

@@ -5,33 +5,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/dump/kept.h"
 #include "app/input_identity.h"
+#include "pipeline/backend/backend.h"
 
 namespace saccade {
 namespace {
 
-constexpr int kJobsOnGpu = 16;  // NVDEC is busy with 14 decoders; two more are being opened or closed
-constexpr int kJobsOnGl = 2;
 constexpr int kThreadsOnGpu = 4;
-constexpr int kLaunchersOnGpu = 2;  // one alone keeps up with ten decoders of 1080p H.264 on an H200
 constexpr int kSlotsPerOpener = 8;  // on many cores: opening is a tenth of the work of a clip of two seconds
 
 }  // namespace
 
 int default_jobs(Backend backend, int cores) {
-  switch (backend) {
-    case Backend::kCuda:
-      return kJobsOnGpu;
-    case Backend::kGl:
-      return kJobsOnGl;
-    case Backend::kCpu:
-      break;
-  }
-  return cores;
+  const int streams = traits(backend).streams;
+  return streams > 0 ? streams : cores;
 }
 
 StreamsConfig streams_config(Backend backend, int jobs) {
-  if (backend == Backend::kCuda) return {.slots = jobs, .launchers = kLaunchersOnGpu};
+  if (const int launchers = traits(backend).launchers; launchers > 0) return {.slots = jobs, .launchers = launchers};
   StreamsConfig config{.slots = jobs, .launchers = jobs, .closers = 0};
   config.openers = std::max(config.openers, jobs / kSlotsPerOpener);
   return config;
@@ -39,8 +31,7 @@ StreamsConfig streams_config(Backend backend, int jobs) {
 
 // NVDEC needs few threads to be kept busy, all streams together, and each costs a surface.
 void share_machine(Options& options, int jobs, int cores) {
-  const bool on_device = options.pipeline.backend == Backend::kCuda && options.source.hwdec != HwDecode::kNo;
-  const int threads = on_device ? kThreadsOnGpu : cores;
+  const int threads = decodes_on_texture_device(options) ? kThreadsOnGpu : cores;
   if (options.source.threads == 0) options.source.threads = std::max(threads / jobs, 1);
   if (options.progress == ProgressMode::kAuto) options.progress = ProgressMode::kNone;
 }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "gpu/nvdec/kept_decoders.h"
+#include "pipeline/backend/backend.h"
 
 namespace saccade {
 namespace {
@@ -28,8 +29,13 @@ std::string library_path() { return {}; }  // not built
 
 }  // namespace
 
+bool decodes_on_texture_device(const Options& options) {
+  const HwDecode decoder = options.source.hwdec;
+  return decoder != HwDecode::kNo && decoder == traits(options.pipeline.backend).decoder;
+}
+
 void keep_between_inputs(const Options& options, int most) {
-  if (options.pipeline.backend != Backend::kCuda || options.source.hwdec == HwDecode::kNo) return;
+  if (!decodes_on_texture_device(options)) return;
   const std::string path = library_path();
   const std::string why = path.empty() ? "the library for it is not there" : keep_decoders(path, most);
   if (why.empty()) {

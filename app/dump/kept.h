@@ -5,6 +5,9 @@
 
 namespace saccade {
 
+// Whether frames are decoded where the texture is.
+bool decodes_on_texture_device(const Options& options);
+
 // On a GPU: at most so many of its decoders, where they can be kept (gpu/nvdec/kept_decoders.h); DumpTask sees to it
 // that no pixel of one input gets into another. 0: none, but what the GPU could not decode counts as damage. Before the
 // first input is opened.

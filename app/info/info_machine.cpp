@@ -87,6 +87,19 @@ Availability cuda_backend() {
 #endif
 }
 
+Availability described(const BackendRow& row) {
+  switch (row.backend) {
+    case Backend::kCpu:
+      return {row.name, true, fmt::format("SIMD {} by Highway", simd_target())};
+    case Backend::kGl:
+      return gl_backend();
+    case Backend::kCuda:
+      return cuda_backend();
+  }
+  const std::string why_not = row.why_unavailable(0);
+  return {row.name, why_not.empty(), why_not};
+}
+
 }  // namespace
 
 CpuFacts cpu_facts() { return {cpu_name(), usable_cores()}; }
@@ -100,7 +113,9 @@ std::int64_t peak_resident_bytes() {
 }
 
 std::vector<Availability> backends() {
-  return {{"cpu", true, fmt::format("SIMD {} by Highway", simd_target())}, gl_backend(), cuda_backend()};
+  std::vector<Availability> all;
+  for (const BackendRow* row : all_backends()) all.push_back(described(*row));
+  return all;
 }
 
 std::vector<Availability> hardware_decoders() {

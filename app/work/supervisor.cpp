@@ -15,6 +15,7 @@
 #include "app/work/fault_class.h"
 #include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
+#include "pipeline/backend/backend.h"
 #include "pipeline/secrets.h"
 
 namespace saccade {
@@ -27,9 +28,7 @@ constexpr int kCoresACommitter = 4;
 
 Backend backend_of(const Plan& plan) {
   const std::string text = plan.facts().at("backend");
-  for (const Backend backend : {Backend::kCpu, Backend::kGl, Backend::kCuda}) {
-    if (text == name(backend)) return backend;
-  }
+  if (const auto backend = backend_named(text)) return *backend;
   throw UsageError(fmt::format("the plan's backend is {}, which this program doesn't know", text));
 }
 
@@ -57,7 +56,7 @@ Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<con
       committed_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       touch_at_(Clock::now() + kTouch) {
   const Backend backend = backend_of(plan);
-  if (!devices_.empty() && backend != Backend::kCuda) {
+  if (!devices_.empty() && !traits(backend).numbered) {
     throw UsageError(OfOption("gpus"), fmt::format("the plan's backend is {}; leave it out", name(backend)));
   }
   if (devices_.empty()) devices_ = {-1};

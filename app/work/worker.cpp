@@ -34,6 +34,7 @@
 #include "app/work/fault_class.h"
 #include "app/work/plan/plan.h"
 #include "gpu/device_error.h"
+#include "pipeline/backend/backend.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
 
@@ -106,7 +107,7 @@ bool concerns_all(const Fault& fault, Backend backend) {
   if (fault.kind == ErrorKind::kOutput) return true;
   const bool too_large =
       fault.hint == Hint::kSmallerFrame || fault.hint == Hint::kSmallerFrameOrCpu || fault.hint == Hint::kLessMemory;
-  return fault.kind == ErrorKind::kUnavailable && backend != Backend::kCpu && !too_large;
+  return fault.kind == ErrorKind::kUnavailable && traits(backend).may_be_lost && !too_large;
 }
 
 // What is run: an item's key, what is opened for it, and how.

@@ -57,11 +57,18 @@ std::string backend_choices() { return choices("|"); }
 
 const BackendTraits& traits(Backend backend) { return row_of(backend).traits; }
 
-const BackendTraits* traits_of(std::string_view asked) {
+std::span<const BackendRow* const> all_backends() { return kBackends; }
+
+std::optional<Backend> backend_named(std::string_view asked) {
   for (const BackendRow* row : kBackends) {
-    if (asked == row->name) return &row->traits;
+    if (asked == row->name) return row->backend;
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+const BackendTraits* traits_of(std::string_view asked) {
+  const std::optional<Backend> backend = backend_named(asked);
+  return backend ? &traits(*backend) : nullptr;
 }
 
 std::string backends_that(bool BackendTraits::*can) {
@@ -103,6 +110,11 @@ Backend choose_backend(const std::string& asked, std::string& reason, int device
 
 bool suits_any_thread(Backend backend, UploadPath upload) {
   return traits(backend).any_thread && upload != UploadPath::kPbo;
+}
+
+bool suits_any_thread(std::string_view asked) {
+  const BackendTraits* const asked_traits = traits_of(asked);
+  return asked_traits == nullptr || asked_traits->any_thread;
 }
 
 std::unique_ptr<Texture> make_texture(const BackendConfig& config, const PyramidLayout& layout) {

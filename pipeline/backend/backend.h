@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -47,6 +49,7 @@ struct BackendConfig {
 
 // Whether such a texture may be made, used and destroyed on several threads, one at a time: OpenGL's belong to one.
 bool suits_any_thread(Backend backend, UploadPath upload);
+bool suits_any_thread(std::string_view asked);  // as far as its name says; "auto" does
 
 // On the thread that will use it, unless it suits any. Throws DeviceError when the device refuses, UnavailableError for
 // what is not there.
@@ -57,10 +60,15 @@ struct BackendTraits {
   bool draws = false;                // OpenGL can draw its textures: the viewer's
   bool uploads = false;              // frames reach it by one of several ways: UploadPath
   bool any_thread = false;           // its textures belong to no thread, but where they are OpenGL's (UploadPath::kPbo)
+  bool may_be_lost = false;          // its device can fail: then it fails for all streams
+  bool numbered = false;             // has one of several devices, by its ordinal: option device
   HwDecode decoder = HwDecode::kNo;  // what decodes frames on the device that has the texture
+  int streams = 0;                   // side by side that keep it busy; 0: one for each core
+  int launchers = 0;                 // threads that are enough to step all streams; 0: each stream has its own
 };
 const BackendTraits& traits(Backend backend);
-const BackendTraits* traits_of(std::string_view asked);  // by its name; null: none has it, as "auto"
+const BackendTraits* traits_of(std::string_view asked);        // by its name; null: none has it, as "auto"
+std::optional<Backend> backend_named(std::string_view asked);  // likewise
 // All that can: "gl|cuda". The first of them is what is taken where none is asked for.
 std::string backends_that(bool BackendTraits::*can);
 Backend first_that(bool BackendTraits::*can);
@@ -73,10 +81,18 @@ struct BackendRow {
   std::string (*why_unavailable)(int device);
   std::unique_ptr<Texture> (*make)(const BackendConfig& config, const PyramidLayout& layout);
 };
-// The traits of those that a build may leave out.
-inline constexpr BackendTraits kGlTraits{.draws = true, .uploads = true};
-inline constexpr BackendTraits kCudaTraits{
-    .draws = true, .uploads = true, .any_thread = true, .decoder = HwDecode::kCuda};
+std::span<const BackendRow* const> all_backends();  // that there are, built in or not
+// The traits of those that a build may leave out. NVDEC is busy with 14 decoders, and two more are being opened or
+// closed; one launcher keeps up with ten decoders of 1080p H.264 on an H200.
+inline constexpr BackendTraits kGlTraits{.draws = true, .uploads = true, .may_be_lost = true, .streams = 2};
+inline constexpr BackendTraits kCudaTraits{.draws = true,
+                                           .uploads = true,
+                                           .any_thread = true,
+                                           .may_be_lost = true,
+                                           .numbered = true,
+                                           .decoder = HwDecode::kCuda,
+                                           .streams = 16,
+                                           .launchers = 2};
 extern const BackendRow kCpuRow;
 extern const BackendRow kGlRow;
 extern const BackendRow kCudaRow;

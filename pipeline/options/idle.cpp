@@ -29,7 +29,7 @@ bool has_texture_on_device(const StreamOptions& options, StreamUse use) {
   if (use == StreamUse::kInspect) return false;
   const BackendTraits* traits = traits_of(options.backend);
   if (traits == nullptr) return use == StreamUse::kRun;  // auto; what is drawn is OpenGL's
-  return traits->decoder != HwDecode::kNo;
+  return traits->numbered;
 }
 
 // Throws for each option that is given, not its default, and idle for `why(spec)`.

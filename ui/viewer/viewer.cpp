@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pipeline/backend/backend.h"
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "ui/compare/columns.h"
@@ -30,6 +31,9 @@ bool same(const PipelineConfig& a, const PipelineConfig& b) {
          a.emit.kind == b.emit.kind && a.emit.every_frames == b.emit.every_frames;
 }
 
+// What draws in place of one whose textures can't be drawn.
+Backend drawn_by(Backend backend) { return traits(backend).draws ? backend : first_that(&BackendTraits::draws); }
+
 }  // namespace
 
 Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Surface& surface, const Log& log)
@@ -43,7 +47,7 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Su
       free_scanpath_(initial.pipeline.scanpath) {
   facts.offscreen = surface.window == nullptr && !surface.served;
   facts.served = surface.served;
-  facts.device.backend = name(initial.pipeline.backend == Backend::kCuda ? Backend::kCuda : Backend::kGl);
+  facts.device.backend = name(drawn_by(initial.pipeline.backend));
   facts.device.renderer = context.capabilities().renderer;
   facts.device.software_gl = context.capabilities().software;
   facts.device.most_texture_px = context.capabilities().max_texture_size;
@@ -114,7 +118,7 @@ void Viewer::forget_gaze() {
 // What the pipeline runs: the person's settings, with samples that can be painted, made when a view needs them.
 PipelineConfig Viewer::wanted_config() const {
   PipelineConfig config = settings.pipeline;
-  if (config.backend != Backend::kCuda) config.backend = Backend::kGl;
+  config.backend = drawn_by(config.backend);
   config.measure_device = config.backend == Backend::kCuda;
   config.calibrate = !facts.offscreen;  // pictures show what was uploaded: the same in every run
   config.samples = SampleFormat{};

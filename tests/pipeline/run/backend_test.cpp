@@ -23,6 +23,27 @@ TEST(Backends, Names_AreDistinctAndChosenByThem) {
   EXPECT_EQ(names.size(), 3U);
 }
 
+TEST(Backends, TheirNames_AreReadBack) {
+  std::string choices(kAutoBackend);
+  for (const BackendRow* row : all_backends()) {
+    choices += std::string("|") + row->name;
+    EXPECT_EQ(backend_named(row->name), row->backend);
+    EXPECT_EQ(traits_of(row->name), &traits(row->backend));
+    EXPECT_STREQ(name(row->backend), row->name);
+  }
+  EXPECT_EQ(choices, backend_choices());
+  EXPECT_EQ(backend_named(kAutoBackend), std::nullopt);
+  EXPECT_EQ(backend_named("vulkan"), std::nullopt);
+}
+
+TEST(Backends, OneWhoseTexturesBelongToAThread_IsOpenGLs) {
+  EXPECT_TRUE(suits_any_thread("cpu"));
+  EXPECT_FALSE(suits_any_thread("gl"));
+  EXPECT_TRUE(suits_any_thread("cuda"));
+  EXPECT_TRUE(suits_any_thread(kAutoBackend));
+  EXPECT_FALSE(suits_any_thread(Backend::kCuda, UploadPath::kPbo));
+}
+
 TEST(Backends, AnUnknownName_IsAUsageErrorThatListsThem) {
   std::string reason;
   try {
