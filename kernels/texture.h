@@ -14,7 +14,7 @@
 namespace saccade {
 
 class DeviceTexture;    // kernels/device_texture.h
-class DrawableTexture;  // kernels/gl/drawable.h
+class DrawableTexture;  // kernels/drawable_texture.h
 
 struct DiffConfig {
   // A sample differs when |frame - texture| > threshold, in 8-bit code values (16-bit samples: x 256).

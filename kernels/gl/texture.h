@@ -12,7 +12,7 @@
 #include "gpu/gl/timer.h"
 #include "kernels/cpu/differ.h"
 #include "kernels/cpu/pyramid.h"
-#include "kernels/gl/drawable.h"
+#include "kernels/drawable_texture.h"
 #include "kernels/gl/mips.h"
 #include "kernels/gl/planes.h"
 #include "kernels/gl/sampler.h"
@@ -78,7 +78,8 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   const DrawableTexture* drawable() const override { return this; }
   const UploadPlan& last_upload() const override { return last_upload_; }
   const GlTimes& times() const override { return times_; }
-  const GlPlane& plane(int index) const override { return planes_.at(static_cast<std::size_t>(index)); }
+  unsigned texture(int index) const override { return plane(index).texture.name(); }
+  const GlPlane& plane(int index) const { return planes_.at(static_cast<std::size_t>(index)); }
 
  private:
   GlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& context, const PyramidLayout& layout,

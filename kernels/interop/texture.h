@@ -10,7 +10,8 @@
 #include "gpu/gl/context.h"
 #include "kernels/cpu/differ.h"
 #include "kernels/cuda/texture.h"
-#include "kernels/gl/drawable.h"
+#include "kernels/drawable_texture.h"
+#include "kernels/gl/planes.h"
 #include "kernels/gl/uploader.h"
 #include "kernels/upload_planner.h"
 
@@ -76,7 +77,8 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
   const DrawableTexture* drawable() const override { return this; }
   const UploadPlan& last_upload() const override { return last_upload_; }  // empty with kDirect
   const GlTimes& times() const override { return times_; }                 // while device times are measured
-  const GlPlane& plane(int index) const override;                          // GL's until CUDA's next use
+  unsigned texture(int index) const override { return plane(index).texture.name(); }
+  const GlPlane& plane(int index) const;  // GL's until CUDA's next use
 
  private:
   CudaGlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& context, const PyramidLayout& layout,

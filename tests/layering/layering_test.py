@@ -57,7 +57,7 @@ MAY_USE = {
                          "pipeline/backend", "pipeline/run"),
     "capi": ("gpu", "gpu/cuda", "kernels", "kernels/tensor", "pipeline", "pipeline/source/push", "pipeline/source",
              "pipeline/gaze", "pipeline/backend", "pipeline/run", "pipeline/options"),
-    "ui/picture": ("gpu/gl", "kernels/shared", "kernels", "kernels/gl", "pipeline/source/frame", "pipeline/run"),
+    "ui/picture": ("gpu/gl", "kernels/shared", "kernels", "pipeline/source/frame", "pipeline/run"),
     "ui/tuning": ("kernels", "pipeline", "pipeline/gaze", "pipeline/run", "ui/picture"),
     "ui/compare": ("pipeline", "pipeline/gaze", "pipeline/run", "ui/picture", "ui/tuning"),
     "ui/panel": ("gpu/gl", "kernels", "ui/picture", "ui/tuning"),

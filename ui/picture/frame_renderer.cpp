@@ -108,8 +108,8 @@ void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, View v
   program(view, yuv, !settings.linear).use();
   no_vertices_.bind();
   glBindBufferBase(GL_UNIFORM_BUFFER, 0, params_.name());
-  glBindTextureUnit(0, scene.pyramid->plane(0).texture.name());
-  if (yuv) glBindTextureUnit(1, scene.pyramid->plane(1).texture.name());
+  glBindTextureUnit(0, scene.pyramid->texture(0));
+  if (yuv) glBindTextureUnit(1, scene.pyramid->texture(1));
   if (scene.freshness != nullptr) glBindTextureUnit(2, scene.freshness->texture().name());
 }
 

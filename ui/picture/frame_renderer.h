@@ -5,7 +5,7 @@
 #include <span>
 
 #include "gpu/gl/objects.h"
-#include "kernels/gl/drawable.h"
+#include "kernels/drawable_texture.h"
 #include "kernels/patch_plan.h"
 #include "kernels/shared/fovea.h"
 #include "ui/picture/patch_painter.h"

@@ -41,7 +41,7 @@ class CudaGl : public CudaTest {
 };
 
 // What GL sees, not CUDA.
-void expect_gl_reads(const Levels& expected, const DrawableTexture& pyramid, const std::string& what) {
+void expect_gl_reads(const Levels& expected, const CudaGlTexture& pyramid, const std::string& what) {
   LevelImage image;
   for (int p = 0; p < expected.layout().plane_count; ++p) {
     const GlPlane& plane = pyramid.plane(p);

@@ -1,7 +1,7 @@
 // A texture that a viewer can draw from: its texels are GL textures, whoever writes them.
 #pragma once
 
-#include "kernels/gl/planes.h"
+#include "kernels/pyramid_layout.h"
 #include "kernels/upload_planner.h"
 
 namespace saccade {
@@ -15,7 +15,7 @@ struct GlTimes {
 class DrawableTexture {
  public:
   virtual const PyramidLayout& layout() const = 0;
-  virtual const GlPlane& plane(int index) const = 0;
+  virtual unsigned texture(int plane) const = 0;      // OpenGL's name of a plane's, with its levels; it filters
   virtual const UploadPlan& last_upload() const = 0;  // rectangles valid until the next upload; none without GL calls
   virtual const GlTimes& times() const = 0;
 
