@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "kernels/color.h"
+#include "kernels/enum_names.h"
 
 namespace saccade {
 
@@ -27,8 +29,15 @@ enum class TextureFormat : std::uint8_t {
   kRgba8,  // one RGBA8 plane
 };
 
-const char* name(PixelLayout layout);    // "i420", "nv12", "i420p16", "p016", "rgba8"
-const char* name(TextureFormat format);  // "yuv8", "yuv16", "rgba8"
+inline constexpr EnumName<PixelLayout> kPixelLayouts[] = {{PixelLayout::kI420, "i420"},
+                                                          {PixelLayout::kNv12, "nv12"},
+                                                          {PixelLayout::kI420p16, "i420p16"},
+                                                          {PixelLayout::kP016, "p016"},
+                                                          {PixelLayout::kRgba8, "rgba8"}};
+constexpr std::span<const EnumName<PixelLayout>> names_of(PixelLayout) { return kPixelLayouts; }
+inline constexpr EnumName<TextureFormat> kTextureFormats[] = {
+    {TextureFormat::kYuv8, "yuv8"}, {TextureFormat::kYuv16, "yuv16"}, {TextureFormat::kRgba8, "rgba8"}};
+constexpr std::span<const EnumName<TextureFormat>> names_of(TextureFormat) { return kTextureFormats; }
 
 constexpr TextureFormat texture_format(PixelLayout layout) {
   if (layout == PixelLayout::kRgba8) return TextureFormat::kRgba8;

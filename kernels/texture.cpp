@@ -6,22 +6,6 @@
 
 namespace saccade {
 
-const char* name(DeviceTime::Work work) {
-  switch (work) {
-    case DeviceTime::Work::kDiff:
-      return "diff";
-    case DeviceTime::Work::kUpload:
-      return "upload";
-    case DeviceTime::Work::kMips:
-      return "mips";
-    case DeviceTime::Work::kUpdate:
-      return "update";
-    case DeviceTime::Work::kSample:
-      return "sample";
-  }
-  return "?";
-}
-
 const PlaneLayout& Levels::check_level(int plane, int level) const {
   const PyramidLayout& shape = layout();
   if (plane < 0 || plane >= shape.plane_count || level < 0 ||

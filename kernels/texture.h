@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/damage.h"
+#include "kernels/enum_names.h"
 #include "kernels/frame_view.h"
 #include "kernels/patch_batch.h"
 #include "kernels/patch_plan.h"
@@ -44,7 +45,12 @@ struct DeviceTime {
   std::int64_t ns = 0;
 };
 inline constexpr std::size_t kDeviceWorks = 5;
-const char* name(DeviceTime::Work work);  // "diff", "upload", "mips", "update", "sample"
+inline constexpr EnumName<DeviceTime::Work> kDeviceWorkNames[] = {{DeviceTime::Work::kDiff, "diff"},
+                                                                  {DeviceTime::Work::kUpload, "upload"},
+                                                                  {DeviceTime::Work::kMips, "mips"},
+                                                                  {DeviceTime::Work::kUpdate, "update"},
+                                                                  {DeviceTime::Work::kSample, "sample"}};
+constexpr std::span<const EnumName<DeviceTime::Work>> names_of(DeviceTime::Work) { return kDeviceWorkNames; }
 
 // The levels, as they are read back.
 // Level l of a plane holds, per texel and channel, (sum of its 4^l level-0 texels + 2^(2l-1)) >> 2l: the true mean,

@@ -5,18 +5,6 @@
 #include "pipeline/clock.h"
 
 namespace saccade {
-const char* name(CaptureClock clock) {
-  switch (clock) {
-    case CaptureClock::kArrival:
-      return "arrival";
-    case CaptureClock::kDriver:
-      return "driver";
-    case CaptureClock::kSender:
-      return "sender";
-  }
-  return "?";
-}
-
 bool LiveMeter::begins_after_gap(const FrameOrigin& origin) {
   const bool begins = origin.gaps != gaps_;
   gaps_ = origin.gaps;

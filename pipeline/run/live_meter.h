@@ -9,8 +9,6 @@
 
 namespace saccade {
 
-const char* name(CaptureClock clock);  // "arrival", "driver", "sender"
-
 // The pipeline's thread. Frames that are not live leave no trace.
 class LiveMeter {
  public:

@@ -12,32 +12,6 @@ constexpr double kNsPerMs = 1e6;
 
 }  // namespace
 
-const char* name(Stage stage) {
-  switch (stage) {
-    case Stage::kDecode:
-      return "decode";
-    case Stage::kWait:
-      return "wait";
-    case Stage::kDiff:
-      return "diff";
-    case Stage::kUpload:
-      return "upload";
-    case Stage::kMips:
-      return "mips";
-    case Stage::kUpdate:
-      return "update";
-    case Stage::kScanpath:
-      return "scanpath";
-    case Stage::kSample:
-      return "sample";
-    case Stage::kWrite:
-      return "write";
-    case Stage::kFrame:
-      return "frame";
-  }
-  return "?";
-}
-
 // Below 2^kSubBits ns a bin is one nanosecond; above, an octave has 2^kSubBits equal bins.
 std::size_t DurationHistogram::bin_of(std::int64_t duration_ns) {
   const auto value = static_cast<std::uint64_t>(duration_ns);

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "kernels/enum_names.h"
 
 namespace saccade {
 
@@ -32,6 +35,10 @@ class DurationHistogram {
 // kUpdate is kDiff, kUpload and kMips in one, where a backend fuses them.
 enum class Stage : std::uint8_t { kDecode, kWait, kDiff, kUpload, kMips, kUpdate, kScanpath, kSample, kWrite, kFrame };
 inline constexpr int kStageCount = 10;
-const char* name(Stage stage);  // "decode", "wait", "diff", "upload", "mips", "update", "scanpath" ...
+inline constexpr EnumName<Stage> kStages[] = {
+    {Stage::kDecode, "decode"}, {Stage::kWait, "wait"},     {Stage::kDiff, "diff"},         {Stage::kUpload, "upload"},
+    {Stage::kMips, "mips"},     {Stage::kUpdate, "update"}, {Stage::kScanpath, "scanpath"}, {Stage::kSample, "sample"},
+    {Stage::kWrite, "write"},   {Stage::kFrame, "frame"}};
+constexpr std::span<const EnumName<Stage>> names_of(Stage) { return kStages; }
 
 }  // namespace saccade

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
+#include "kernels/enum_names.h"
 #include "kernels/frame_view.h"
 
 struct AVFrame;
@@ -28,6 +30,9 @@ enum class CaptureClock : std::uint8_t {
   kDriver,   // the camera driver's, on this machine
   kSender,   // the sender's, by its RTCP reports: right when both machines keep the same time
 };
+inline constexpr EnumName<CaptureClock> kCaptureClocks[] = {
+    {CaptureClock::kArrival, "arrival"}, {CaptureClock::kDriver, "driver"}, {CaptureClock::kSender, "sender"}};
+constexpr std::span<const EnumName<CaptureClock>> names_of(CaptureClock) { return kCaptureClocks; }
 
 // When a live frame came to be, by the steady clock. All 0 for what is not live.
 struct FrameOrigin {

@@ -252,6 +252,11 @@ TEST(EnumNames, EveryName_GoesBothWays) {
   expect_names<SampleType>();
   expect_names<UploadPath>();
   expect_names<ErrorKind>();
+  expect_names<Stage>();
+  expect_names<CaptureClock>();
+  expect_names<PixelLayout>();
+  expect_names<TextureFormat>();
+  expect_names<DeviceTime::Work>();
 }
 
 TEST(OptionError, Caller_SpellsOptionsItsWay) {
