@@ -60,18 +60,38 @@ std::optional<std::string> print_fovea(const StreamOptions& options) {
   return print_number(options.lattice.fovea->value) + (options.lattice.fovea->degrees ? "deg" : "");
 }
 
+// How a policy is asked for: its name, and what may follow it.
+const char* argument_form(FixationPolicy policy) {
+  switch (policy) {
+    case FixationPolicy::kCenter:
+      return "[:U,V]";
+    case FixationPolicy::kRaster:
+      return "[:COLSxROWS]";
+    case FixationPolicy::kFile:
+      return ":PATH";
+    case FixationPolicy::kNovelty:
+    case FixationPolicy::kSaliency:
+    case FixationPolicy::kRandom:
+      break;
+  }
+  return "";
+}
+
+std::string fixation_forms() {
+  std::string list;
+  for (const auto& [policy, text] : names_of(FixationPolicy{}))
+    list.append(list.empty() ? "" : "|").append(text).append(argument_form(policy));
+  return or_list(list);
+}
+
 void parse_fixation(const OptionSpec&, StreamOptions& options, const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string word = parse_text(text).substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
   const auto policy = from_name<FixationPolicy>(word);
-  if (!policy) {
-    throw UsageError("'" + word + "' is not novelty, saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH");
-  }
+  if (!policy) throw UsageError("'" + word + "' is not " + fixation_forms());
   if (policy == FixationPolicy::kFile && argument.empty()) throw UsageError("'file' needs a path: file:PATH");
-  const bool bare =
-      policy == FixationPolicy::kNovelty || policy == FixationPolicy::kSaliency || policy == FixationPolicy::kRandom;
-  if (!argument.empty() && bare) {
+  if (!argument.empty() && *argument_form(*policy) == '\0') {
     throw UsageError("'" + word + "' takes no argument; leave out ':" + argument + "'");
   }
   ScanpathConfig asked;
@@ -191,8 +211,10 @@ void add_texture(std::vector<StreamOption>& rows) {
 }
 
 void add_fovea(std::vector<StreamOption>& rows) {
+  static const std::string preset_help = "published M0 and e0: " + or_list(preset_names());
+  static const std::string lattice_help = or_list(choices_of<LatticeKind>());
   rows.insert(rows.end(), {
-    {{.name = "preset", .group = kFoveaGroup, .help = "published M0 and e0: geisler-perry, horton-hoyt, rovamo-virsu or uv",
+    {{.name = "preset", .group = kFoveaGroup, .help = preset_help,
       .metavar = "NAME", .kind = K::kChoice, .choices = preset_names(), .shapes_result = true, .tunable = true}, {parse_preset, print_preset}},
     {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: else solved from {tokens} or {patches})",
       .more = "lod = log2((e + e0) / M0). Default of the other lattices: 2.3.",
@@ -202,7 +224,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
       .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.m0; })},
     {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
       .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
-    {{.name = "lattice", .group = kFoveaGroup, .help = "nested, grid or uniform",
+    {{.name = "lattice", .group = kFoveaGroup, .help = lattice_help,
       .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all.",
       .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.kind; })},
     {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
@@ -226,8 +248,9 @@ void add_fovea(std::vector<StreamOption>& rows) {
 }
 
 void add_scanpath(std::vector<StreamOption>& rows) {
+  static const std::string fixation_help = fixation_forms();
   rows.insert(rows.end(), {
-    {{.name = "fixation", .group = kScanpathGroup, .help = "novelty, saliency, center[:U,V], random, raster[:COLSxROWS] or file:PATH",
+    {{.name = "fixation", .group = kScanpathGroup, .help = fixation_help,
       .more = "Where the eye goes. `novelty`: to detail that was not yet seen finely, first to what has just appeared, to letters before textures, and ever less to what never stops changing. `saliency`: to motion and contrast. `file`: lines of `t_s,u,v`, or an eye tracker's file ([GAZE.md](GAZE.md)).",
       .metavar = "POLICY", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_fixation, print_fixation}},
     {{.name = "gaze", .group = kScanpathGroup, .help = "a file's rows as fixations, or raw: followed as they are",
@@ -251,15 +274,18 @@ void add_scanpath(std::vector<StreamOption>& rows) {
 }
 
 void add_emission(std::vector<StreamOption>& rows) {
+  static const std::string dtype_help = "samples as " + or_list(choices_of<SampleType>());
+  static const std::string normalize_help =
+      "subtract a mean, divide by a deviation: " + or_list(normalization_names());
   rows.insert(rows.end(), {
     {{.name = "every", .group = kOutputGroup, .help = "when patches are sampled: fixation, frame, or each N frames",
       .more = "`fixation`: on landing.",
       .metavar = "WHEN", .kind = K::kWordOrInteger, .choices = "fixation|frame", .lo = 1, .hi = kMany, .shapes_result = true, .scope = Scope::kEmission},
      {parse_every, print_every}},
-    {{.name = "dtype", .group = kOutputGroup, .help = "samples as u8, f16 or f32",
+    {{.name = "dtype", .group = kOutputGroup, .help = dtype_help,
       .metavar = "TYPE", .kind = K::kChoice, .choices = choices_of<SampleType>(), .shapes_result = true, .scope = Scope::kEmission},
      field([](auto& o) -> auto& { return o.pipeline.samples.type; })},
-    {{.name = "normalize", .group = kOutputGroup, .help = "subtract a mean, divide by a deviation: none, clip, imagenet or siglip",
+    {{.name = "normalize", .group = kOutputGroup, .help = normalize_help,
       .more = "The published ones; of f16 and f32.",
       .metavar = "SET", .kind = K::kChoice, .choices = normalization_names(), .shapes_result = true, .scope = Scope::kEmission}, {parse_normalize, print_normalize}},
     {{.name = "staged", .group = kRunGroup, .help = "run diff, upload and mips one by one where the backend fuses them",

@@ -74,10 +74,11 @@ void add_input(std::vector<StreamOption>& rows) {
 }
 
 void add_decoding(std::vector<StreamOption>& rows) {
+  static const std::string hwdec_help = "hardware decoding: " + or_list(choices_of<HwDecode>("auto"));
   rows.insert(rows.end(), {
     {{.name = "threads", .group = kSourceGroup, .help = "decoder threads, 0: FFmpeg's choice",
       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 64, .scope = Scope::kDecoding}, field([](auto& o) -> auto& { return o.source.threads; })},
-    {{.name = "hwdec", .group = kSourceGroup, .help = "hardware decoding: auto, no or cuda",
+    {{.name = "hwdec", .group = kSourceGroup, .help = hwdec_help,
       .more = "`cuda`: by NVDEC. `auto`: the same with backend `cuda` and without {vf}. What the GPU can't decode, and what follows a change of format, is decoded on the CPU "
               "and reported once (`hwdec_reason` in `meta.json`, `frames_off_device` in `manifest.json`).",
       .metavar = "MODE", .kind = K::kChoice, .choices = choices_of<HwDecode>("auto"), .shapes_result = true}, field([](auto& o) -> auto& { return o.hwdec; })},
@@ -87,12 +88,14 @@ void add_decoding(std::vector<StreamOption>& rows) {
 }
 
 void add_live(std::vector<StreamOption>& rows) {
+  static const std::string transports = "tcp|udp|udp_multicast|http";
+  static const std::string transport_help = "how RTSP's packets come, as ffmpeg's: " + or_list(transports);
   rows.insert(rows.end(), {
     {{.name = "live-policy", .group = kSourceGroup, .help = "when the source is faster: block (wait), latest (drop, newest frame wins), auto: latest for live sources",
       .metavar = "POLICY", .kind = K::kChoice, .choices = choices_of<QueuePolicy>("auto"), .shapes_result = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.queue_policy; })},
-    {{.name = "rtsp-transport", .group = kSourceGroup, .help = "how RTSP's packets come, as ffmpeg's: tcp, udp, udp_multicast or http",
-      .metavar = "NAME", .kind = K::kChoice, .choices = "tcp|udp|udp_multicast|http"}, field([](auto& o) -> auto& { return o.source.live.rtsp_transport; })},
+    {{.name = "rtsp-transport", .group = kSourceGroup, .help = transport_help,
+      .metavar = "NAME", .kind = K::kChoice, .choices = transports}, field([](auto& o) -> auto& { return o.source.live.rtsp_transport; })},
     {{.name = "open-timeout", .group = kSourceGroup, .help = "until a network or device must have sent something, 0: no limit (default 10, pipes 0)",
       .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6}, field([](auto& o) -> auto& { return o.source.live.open_timeout_s; })},
     {{.name = "stall-timeout", .group = kSourceGroup, .help = "how long a network or device may send nothing, 0: no limit (default 10, pipes 0)",
