@@ -17,13 +17,9 @@
 // fork(): what was made before belongs to the parent. In the child every call with it fails (SACCADE_ERROR_USAGE), and
 // freeing it does nothing. Make streams in the process that uses them.
 //
-// FFmpeg has one log function for the whole process. While a stream is open the library's is installed: messages of its
-// own decoders go to the stream's log, all others to FFmpeg's default function. One that the program sets meanwhile
-// stays. One that it had set before is not restored: set it again after the last stream was freed.
-//
-// FFmpeg has one limit of an allocation for the whole process as well (av_max_alloc), and no way to ask for it. While a
-// stream is open it is what the option "max-pixels" gives, against files that ask for all memory; afterwards it is
-// FFmpeg's own. A program that has a limit of its own sets it again after the last stream was freed.
+// FFmpeg has one log function and one largest allocation (av_max_alloc) for a process. While a stream is open both are
+// ours: messages of others' decoders go to FFmpeg's default function, and "max-pixels" bounds allocations. A function
+// set meanwhile stays. What was set before is not restored: set both again after the last stream was freed.
 #ifndef SACCADE_SACCADE_H
 #define SACCADE_SACCADE_H
 

@@ -11,8 +11,8 @@
 namespace saccade {
 
 // FFmpeg has one limit of an allocation for a process, and no way to ask for it. The largest of all that live is in
-// force, and FFmpeg's own when none does: one that the program had set is lost (include/saccade/saccade.h says so). Any
-// thread.
+// force, and FFmpeg's own when none does: one that the program had set is lost, as include/saccade/saccade.h says.
+// Any thread.
 class AllocationLimit {
  public:
   explicit AllocationLimit(std::int64_t max_pixels);
