@@ -138,7 +138,7 @@ saccade_status saccade_stream_get_info(saccade_stream* stream, saccade_stream_in
 
 saccade_status saccade_stream_probe(saccade_stream* stream, const char* uri, saccade_stream_info* out) {
   constexpr const char* kFunction = "saccade_stream_probe";
-  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+  return change_stream(stream, kFunction, [&](saccade_stream& opened) {
     require(uri != nullptr && *uri != '\0', kFunction, "uri is NULL or empty");
     require(out != nullptr, kFunction, "the struct to fill is NULL");
     check_size<saccade_stream_info>(kFunction, out->struct_size, {});

@@ -83,7 +83,7 @@ PushedPicture checked_picture(const saccade_frame& frame) {
 }  // namespace
 
 saccade_status saccade_stream_open_frames(saccade_stream* stream, const saccade_frame_format* format) {
-  return with_stream(stream, kOpen, [&](saccade_stream& opened) {
+  return change_stream(stream, kOpen, [&](saccade_stream& opened) {
     const saccade_frame_format asked = read(kOpen, format);
     const PushedFormat checked = checked_format(asked, opened.settings().source.max_pixels);
     opened.open_frames(checked, asked.memory == SACCADE_CUDA ? MemorySpace::kCuda : MemorySpace::kHost);
@@ -93,7 +93,7 @@ saccade_status saccade_stream_open_frames(saccade_stream* stream, const saccade_
 
 saccade_status saccade_stream_push(saccade_stream* stream, const saccade_frame* frame, std::int32_t* due) {
   if (due != nullptr) *due = 0;
-  return with_stream(stream, kPush, [&](saccade_stream& opened) {
+  return change_stream(stream, kPush, [&](saccade_stream& opened) {
     const bool is_due = opened.push(checked_picture(read(kPush, frame)));
     if (due != nullptr) *due = is_due ? 1 : 0;
     return SACCADE_OK;
@@ -101,7 +101,7 @@ saccade_status saccade_stream_push(saccade_stream* stream, const saccade_frame* 
 }
 
 saccade_status saccade_stream_push_end(saccade_stream* stream) {
-  return with_stream(stream, "saccade_stream_push_end", [](saccade_stream& opened) {
+  return change_stream(stream, "saccade_stream_push_end", [](saccade_stream& opened) {
     opened.push_end();
     return SACCADE_OK;
   });

@@ -44,7 +44,7 @@ std::optional<GazePoint> ask(saccade_fixation_function function, void* user, con
 }  // namespace
 
 saccade_status saccade_stream_look(saccade_stream* stream, float u, float v) {
-  return with_stream(stream, "saccade_stream_look", [&](saccade_stream& opened) {
+  return change_stream(stream, "saccade_stream_look", [&](saccade_stream& opened) {
     opened.session("saccade_stream_look").look(u, v);
     return SACCADE_OK;
   });
@@ -53,7 +53,7 @@ saccade_status saccade_stream_look(saccade_stream* stream, float u, float v) {
 saccade_status saccade_stream_attend(saccade_stream* stream, const float* map, int height, int width,
                                      const float uv_box[4]) {
   constexpr const char* kFunction = "saccade_stream_attend";
-  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+  return change_stream(stream, kFunction, [&](saccade_stream& opened) {
     Session& session = opened.session(kFunction);
     if (map == nullptr) {
       session.attend(std::nullopt);
@@ -65,7 +65,7 @@ saccade_status saccade_stream_attend(saccade_stream* stream, const float* map, i
 }
 
 saccade_status saccade_stream_set_fixation(saccade_stream* stream, saccade_fixation_function function, void* user) {
-  return with_stream(stream, "saccade_stream_set_fixation", [&](saccade_stream& opened) {
+  return change_stream(stream, "saccade_stream_set_fixation", [&](saccade_stream& opened) {
     if (function == nullptr) {
       opened.set_fixation({});
     } else {
@@ -79,7 +79,7 @@ saccade_status saccade_stream_set_fixation(saccade_stream* stream, saccade_fixat
 
 saccade_status saccade_stream_set_scanpath(saccade_stream* stream, const double* t_u_v, std::size_t rows) {
   constexpr const char* kFunction = "saccade_stream_set_scanpath";
-  return with_stream(stream, kFunction, [&](saccade_stream& opened) {
+  return change_stream(stream, kFunction, [&](saccade_stream& opened) {
     if (rows == 0) {
       opened.set_scanpath(nullptr);
       return SACCADE_OK;

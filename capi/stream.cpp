@@ -142,7 +142,6 @@ bool saccade_stream::push(const PushedPicture& picture) {
 
 void saccade_stream::push_end() {
   constexpr const char* kFunction = "saccade_stream_push_end";
-  refuse_inside(kFunction);
   Session& session = this->session(kFunction);
   require(pushing_.has_value(), kFunction, "the stream has a source; saccade_stream_open_frames() takes frames");
   pushing_->ended = true;
@@ -209,7 +208,6 @@ saccade_status saccade_stream::advance(std::int64_t timeout_ms, Emission& out, c
 }
 
 EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_status& status) {
-  refuse_inside("saccade_stream_next");
   Session& session = this->session("saccade_stream_next");
   EmissionPool::Handle emission = pool_->take();
   if (!emission) {
@@ -228,7 +226,6 @@ EmissionPool::Handle saccade_stream::next(std::int64_t timeout_ms, saccade_statu
 }
 
 saccade_status saccade_stream::next_into(std::int64_t timeout_ms, const PatchTarget& into) {
-  refuse_inside("saccade_stream_next_into");
   Session& session = this->session("saccade_stream_next_into");
   const saccade_status status = advance(timeout_ms, last_.emission, &into);
   if (status != SACCADE_OK) return status;
@@ -249,9 +246,8 @@ saccade_status saccade_stream_new(const saccade_options* options, saccade_stream
 }
 
 saccade_status saccade_stream_open(saccade_stream* stream, const char* uri) {
-  return with_stream(stream, "saccade_stream_open", [&](saccade_stream& opened) {
+  return change_stream(stream, "saccade_stream_open", [&](saccade_stream& opened) {
     require(uri != nullptr && *uri != '\0', "saccade_stream_open", "uri is NULL or empty");
-    opened.refuse_inside("saccade_stream_open");
     opened.open(uri);
     return SACCADE_OK;
   });
@@ -269,8 +265,7 @@ saccade_status saccade_stream_interrupt(saccade_stream* stream) {
 // In a child of the process that made it neither its threads nor its locks can be relied on: it is left as it is.
 void saccade_stream_free(saccade_stream* stream) {
   if (stream == nullptr || !stream->mark().usable()) return;
-  static_cast<void>(with_stream(stream, "saccade_stream_free", [](saccade_stream& freed) {
-    freed.refuse_inside("saccade_stream_free");
+  static_cast<void>(change_stream(stream, "saccade_stream_free", [](saccade_stream& freed) {
     delete &freed;
     return SACCADE_OK;
   }));
@@ -278,7 +273,7 @@ void saccade_stream_free(saccade_stream* stream) {
 
 saccade_status saccade_stream_next(saccade_stream* stream, std::int64_t timeout_ms, saccade_emission** out) {
   if (out != nullptr) *out = nullptr;
-  return with_stream(stream, "saccade_stream_next", [&](saccade_stream& source) {
+  return change_stream(stream, "saccade_stream_next", [&](saccade_stream& source) {
     require(out != nullptr, "saccade_stream_next", "out is NULL");
     saccade_status status = SACCADE_ERROR_INTERNAL;
     *out = source.next(timeout_ms, status).release();

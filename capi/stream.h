@@ -98,7 +98,7 @@ struct saccade_stream {
 
 namespace saccade::capi {
 
-// Runs the body of a call with a stream.
+// Runs the body of a call with a stream that reads it.
 template <typename Body>
 saccade_status with_stream(saccade_stream* stream, const char* function, Body&& body) noexcept {
   return guarded([&]() -> saccade_status {
@@ -106,6 +106,16 @@ saccade_status with_stream(saccade_stream* stream, const char* function, Body&& 
     stream->mark().check(function);
     const CallerContext keep(stream->makes_gl_contexts());
     return body(*stream);
+  });
+}
+
+// Likewise of a call that changes the stream: from inside of a fixation function, whose caller still uses what would
+// change, it is refused.
+template <typename Body>
+saccade_status change_stream(saccade_stream* stream, const char* function, Body&& body) noexcept {
+  return with_stream(stream, function, [&](saccade_stream& changed) -> saccade_status {
+    changed.refuse_inside(function);
+    return body(changed);
   });
 }
 

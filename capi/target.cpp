@@ -68,7 +68,7 @@ PatchTarget checked_target(const saccade_target& target, const Pipeline& pipelin
 
 saccade_status saccade_stream_next_into(saccade_stream* stream, std::int64_t timeout_ms, const saccade_target* target,
                                         saccade_emission_view* out) {
-  return with_stream(stream, kFunction, [&](saccade_stream& source) {
+  return change_stream(stream, kFunction, [&](saccade_stream& source) {
     const Pipeline& pipeline = source.session(kFunction).pipeline();
     const PatchTarget into = checked_target(read(kFunction, target), pipeline);
     if (out != nullptr) check_size<saccade_emission_view>(kFunction, out->struct_size, {});
