@@ -8,12 +8,13 @@
 
 namespace {
 
-std::atomic<long> allocations{0};
+std::atomic<long> allocations{0}, bytes{0};
 
 constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
 void* counted_or_null(std::size_t size, std::size_t alignment) noexcept {
   ++allocations;
+  bytes += static_cast<long>(size);
   return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
@@ -55,5 +56,6 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace saccade::test {
 
 long allocation_count() { return allocations; }
+long allocated_bytes() { return bytes; }
 
 }  // namespace saccade::test

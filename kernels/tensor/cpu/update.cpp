@@ -3,6 +3,7 @@
 #include "kernels/tensor/update.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -87,9 +88,19 @@ void write_tile(const UpdateArgs& args, int b, int x0, int y0, const TilePixels*
   }
 }
 
-// Carried texels of a square region of one level, `side` a side from (x, y) on.
+// Carried texels of the upper left part of a block at one level. What the block has to the right of it and below is its
+// last column and row repeated.
 template <class T>
-using Region = std::vector<CarryOf<T>>;
+struct Region {
+  int width, height;
+  std::vector<CarryOf<T>> texels;
+
+  Region(int with_width, int with_height)
+      : width(with_width),
+        height(with_height),
+        texels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)) {}
+  CarryOf<T>* row(int y) { return texels.data() + static_cast<std::ptrdiff_t>(width) * std::min(y, height - 1); }
+};
 
 // Writes the levels of a channel over the block of `side` pixels a side, a multiple of 2^(levels-1), from (x0, y0) on.
 template <class T>
@@ -97,26 +108,25 @@ void refresh_block(const ReduceArgs& texture, int b, int c, int x0, int y0, int 
   const ArrayView& base = texture.level[0];
   const int coarsest = texture.levels - 1;
   const T* plane = plane_of<const T>(base, b, c);
-  Region<T> below(static_cast<std::size_t>(side) * static_cast<std::size_t>(side));
-  for (int y = 0; y < side; ++y) {
-    for (int x = 0; x < side; ++x) {
-      below[static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)] = carry(
-          plane[std::min(y0 + y, base.height - 1) * base.stride_y + std::min(x0 + x, base.width - 1) * base.stride_x]);
-    }
+  Region<T> below(std::min(side, base.width - x0), std::min(side, base.height - y0));
+  for (int y = 0; y < below.height; ++y) {
+    CarryOf<T>* const row = below.row(y);
+    for (int x = 0; x < below.width; ++x) row[x] = carry(plane[(y0 + y) * base.stride_y + (x0 + x) * base.stride_x]);
   }
   for (int level = 1; level <= coarsest; ++level) {
     const ArrayView& out = texture.level[level];
     T* out_plane = plane_of<T>(out, b, c);
     const int half = side / 2;
-    Region<T> next(static_cast<std::size_t>(half) * static_cast<std::size_t>(half));
-    const auto at = [&](int x, int y) {
-      return below[static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)];
-    };
-    for (int y = 0; y < half; ++y) {
-      for (int x = 0; x < half; ++x) {
+    Region<T> next(std::min(half, below.width / 2 + 1), std::min(half, below.height / 2 + 1));
+    for (int y = 0; y < next.height; ++y) {
+      const CarryOf<T>* const top = below.row(2 * y);
+      const CarryOf<T>* const bottom = below.row(2 * y + 1);
+      CarryOf<T>* const row = next.row(y);
+      for (int x = 0; x < next.width; ++x) {
+        const int left = std::min(2 * x, below.width - 1);
+        const int right = std::min(2 * x + 1, below.width - 1);
         T stored;
-        next[static_cast<std::size_t>(y) * static_cast<std::size_t>(half) + static_cast<std::size_t>(x)] = join<T>(
-            at(2 * x, 2 * y), at(2 * x + 1, 2 * y), at(2 * x, 2 * y + 1), at(2 * x + 1, 2 * y + 1), level, &stored);
+        row[x] = join<T>(top[left], top[right], bottom[left], bottom[right], level, &stored);
         const int to_x = (x0 >> level) + x;
         const int to_y = (y0 >> level) + y;
         if (to_x < out.width && to_y < out.height) out_plane[to_y * out.stride_y + to_x * out.stride_x] = stored;

@@ -246,8 +246,8 @@ class TexturePyramid:
             filtering: As for a pyramid of an image.
 
         Returns:
-            A TexturePyramid that also has update(), update_partial() and update_mipmaps_incremental(). No update
-            allocates anything but its Damage, and none waits for a GPU.
+            A TexturePyramid that also has update(), update_partial() and update_mipmaps_incremental(). On a GPU an
+            update allocates nothing but its Damage, and waits for nothing.
         """
         from pysaccade._native._arrays import import_torch
         from pysaccade.tensors.persistent import PersistentTexture
