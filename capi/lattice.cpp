@@ -75,13 +75,12 @@ saccade_status saccade_lattice_new(const saccade_lattice_settings* settings, sac
   return guarded([&] {
     require(out != nullptr, kFunction, "out is NULL");
     *out = nullptr;
-    require(settings != nullptr && settings->struct_size == sizeof(saccade_lattice_settings), kFunction,
-            "settings is NULL or its struct_size wrong");
-    require(settings->kind >= SACCADE_LATTICE_NESTED && settings->kind <= SACCADE_LATTICE_UNIFORM, kFunction,
+    const saccade_lattice_settings asked = read(kFunction, settings);
+    require(asked.kind >= SACCADE_LATTICE_NESTED && asked.kind <= SACCADE_LATTICE_UNIFORM, kFunction,
             "there is no such kind");
     auto made = std::make_unique<saccade_lattice>();
-    made->frame = {settings->width_px, settings->height_px, settings->sar, settings->levels};
-    made->lattice = saccade::make_lattice(config_of(kFunction, *settings), made->frame);
+    made->frame = {asked.width_px, asked.height_px, asked.sar, asked.levels};
+    made->lattice = saccade::make_lattice(config_of(kFunction, asked), made->frame);
     *out = made.release();
     return SACCADE_OK;
   });

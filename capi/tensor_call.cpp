@@ -1,16 +1,20 @@
 #include "capi/tensor_call.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
+
+#include "capi/structs.h"
 
 namespace saccade::capi {
 
 using tensor::ArrayView;
 using tensor::Dtype;
 
-bool on_cuda(const char* function, const saccade_place* place) {
+saccade_place place_of(const char* function, const saccade_place* place) {
   require(place != nullptr, function, "place is NULL");
-  require(place->struct_size == sizeof(saccade_place), function, "place.struct_size is wrong");
-  return place->cuda != 0;
+  return read(function, place);
 }
 
 Dtype dtype_of(const char* function, std::int32_t dtype) {
@@ -26,6 +30,11 @@ std::int32_t extent(const char* function, std::int64_t value) {
 
 bool is_given(const saccade_array* array) { return array != nullptr && array->data != nullptr; }
 
+void require_data(const char* function, const char* what, const void* data, std::initializer_list<std::int64_t> shape) {
+  if (data != nullptr || std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
+  refuse(function, fmt::format("{} has no data", what));
+}
+
 ArrayView view_of(const char* function, const saccade_array& array) {
   ArrayView view;
   view.data = array.data;
@@ -38,14 +47,16 @@ ArrayView view_of(const char* function, const saccade_array& array) {
   view.stride_c = array.stride[1];
   view.stride_y = array.stride[2];
   view.stride_x = array.stride[3];
-  const bool empty = view.batch == 0 || view.channels == 0 || view.height == 0 || view.width == 0;
-  require(view.data != nullptr || empty, function, "an array has no data");
+  require_data(function, "an array", view.data, {view.batch, view.channels, view.height, view.width});
+  constexpr std::int64_t kFarthest = std::numeric_limits<std::int32_t>::max();
   const auto reach = [](std::int64_t count, std::int64_t stride) {
+    if (count < 2) return std::int64_t{0};
+    if (stride < -kFarthest || stride > kFarthest) return kFarthest + 1;
     return (count - 1) * (stride < 0 ? -stride : stride);
   };
-  require(empty || reach(view.height, view.stride_y) + reach(view.width, view.stride_x) <=
-                       std::numeric_limits<std::int32_t>::max(),
-          function, "a channel spans more than 2^31 elements");
+  const bool empty = view.batch == 0 || view.channels == 0 || view.height == 0 || view.width == 0;
+  require(empty || reach(view.height, view.stride_y) + reach(view.width, view.stride_x) <= kFarthest, function,
+          "a channel spans more than 2^31 elements");
   return view;
 }
 
@@ -60,6 +71,8 @@ tensor::OddSizes odd_of(const char* function, std::int32_t odd) {
 }
 
 tensor::PatchArray patches_of(const char* function, const saccade_array& array) {
+  require_data(function, "the array of patches", array.data,
+               {array.shape[0], array.shape[1], array.shape[2], array.shape[3], array.shape[4]});
   return {array.data,
           array.stride[0],
           array.stride[1],
@@ -77,7 +90,9 @@ tensor::PatchNumbers numbers_of(const saccade_array* array) {
   return {array->data, array->stride[0], array->stride[1]};
 }
 
-void check_numbers(const char* function, const saccade_array* array, const tensor::SampleArgs& args, bool pairs) {
+void check_numbers(const char* function, const char* what, const saccade_array* array, const tensor::SampleArgs& args,
+                   bool pairs) {
+  require_data(function, what, array->data, {args.batch, args.count});
   require(array->shape[0] == args.batch && array->shape[1] == args.count, function,
           "centers, lod and direction must be [B, N, ...] as the patches");
   require(array->dtype == static_cast<std::int32_t>(args.coordinates), function,
@@ -90,8 +105,7 @@ void check_numbers(const char* function, const saccade_array* array, const tenso
 
 tensor::SampleArgs sample_args(const char* function, const SampleCall& call) {
   require_levels(function, call.levels, call.count);
-  require(call.options != nullptr && call.options->struct_size == sizeof(saccade_sample_options), function,
-          "options is NULL or its struct_size wrong");
+  const saccade_sample_options options = read(function, call.options);
   require(call.centers != nullptr && call.lod != nullptr && call.patches != nullptr, function,
           "centers, lod or patches is NULL");
   tensor::SampleArgs args = {};
@@ -116,18 +130,18 @@ tensor::SampleArgs sample_args(const char* function, const SampleCall& call) {
   }
   args.coordinates = dtype_of(function, call.centers->dtype);
   require(args.coordinates == Dtype::kF32 || args.coordinates == Dtype::kF64, function, "coordinates are f32 or f64");
-  check_numbers(function, call.centers, args, true);
-  check_numbers(function, call.lod, args, false);
-  if (is_given(call.direction)) check_numbers(function, call.direction, args, true);
+  check_numbers(function, "centers", call.centers, args, true);
+  check_numbers(function, "lod", call.lod, args, false);
+  if (is_given(call.direction)) check_numbers(function, "direction", call.direction, args, true);
   args.centers = numbers_of(call.centers);
   args.lod = numbers_of(call.lod);
   args.direction = numbers_of(call.direction);
   args.patches = patches_of(function, *call.patches);
-  args.zeros = call.options->zeros;
-  args.max_anisotropy = call.options->max_anisotropy;
+  args.zeros = options.zeros;
+  args.max_anisotropy = options.max_anisotropy;
   require(args.max_anisotropy >= 1 && args.max_anisotropy <= 16, function, "max_anisotropy is not in 1 to 16");
-  args.rotate = call.options->rotate;
-  args.scale = call.options->scale;
+  args.rotate = options.rotate;
+  args.scale = options.scale;
   return args;
 }
 

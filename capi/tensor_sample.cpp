@@ -94,9 +94,10 @@ saccade_status saccade_sample(const saccade_place* place, const saccade_array* l
                               const saccade_sample_options* options, const saccade_array* patches) {
   return guarded([&] {
     const char* function = "saccade_sample";
+    const saccade_place at = place_of(function, place);
     const tensor::SampleArgs args = sample_args(function, {levels, count, centers, lod, direction, options, patches});
     return run_at(
-        function, place, [&] { tensor::cpu::sample(args, place->threads); },
+        function, at, [&] { tensor::cpu::sample(args, at.threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::sample(args, stream); });
   });
 }
@@ -109,8 +110,11 @@ saccade_status saccade_sample_backward(const saccade_place* place, const saccade
                                        void* centers_gradient, void* lod_gradient, void* direction_gradient) {
   return guarded([&] {
     const char* function = "saccade_sample_backward";
+    const saccade_place at = place_of(function, place);
     const tensor::SampleArgs args = sample_args(function, {levels, count, centers, lod, direction, options, gradient});
-    require(unit == nullptr || (place != nullptr && place->cuda != 0), function, "integer gradients are CUDA's alone");
+    require(unit == nullptr || at.cuda != 0, function, "integer gradients are CUDA's alone");
+    require(first_level >= 0 && last_level < count, function,
+            "first_level to last_level are not among the levels, 0 to count - 1");
     tensor::SampleGradients gradients = {};
     for (int32_t level = 0; level_gradients != nullptr && level < count; ++level) {
       gradients.level[level] = level_gradients[level].data;
@@ -122,7 +126,7 @@ saccade_status saccade_sample_backward(const saccade_place* place, const saccade
     gradients.fixed_point = unit != nullptr ? 1 : 0;
     const tensor::LevelRange range{first_level, last_level};
     return run_at(
-        function, place, [&] { tensor::cpu::sample_backward(args, gradients, range, place->threads); },
+        function, at, [&] { tensor::cpu::sample_backward(args, gradients, range, at.threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::sample_backward(args, gradients, range, stream); });
   });
 }
@@ -131,11 +135,12 @@ saccade_status saccade_gradient_unit(const saccade_place* place, const saccade_a
   return guarded([&] {
     const char* function = "saccade_gradient_unit";
     require(gradient != nullptr && unit != nullptr, function, "gradient or unit is NULL");
-    require(place != nullptr && place->cuda != 0, function, "integer gradients are CUDA's alone");
+    const saccade_place at = place_of(function, place);
+    require(at.cuda != 0, function, "integer gradients are CUDA's alone");
     const tensor::PatchArray patches = patches_of(function, *gradient);
     const auto size = [&](int axis) { return extent(function, gradient->shape[axis]); };
     return run_at(
-        function, place, [] {},
+        function, at, [] {},
         [&]([[maybe_unused]] void* stream) {
           tensor::cuda::gradient_unit(patches, size(0), size(1), size(2), size(4), unit, stream);
         });
@@ -150,7 +155,8 @@ saccade_status saccade_sample_image_backward(const saccade_place* place, const s
                                              void* lod_gradient, void* direction_gradient) {
   return guarded([&] {
     const char* function = "saccade_sample_image_backward";
-    require(unit == nullptr || (place != nullptr && place->cuda != 0), function, "integer gradients are CUDA's alone");
+    const saccade_place at = place_of(function, place);
+    require(unit == nullptr || at.cuda != 0, function, "integer gradients are CUDA's alone");
     ImageBack back;
     back.args = sample_args(function, {levels, count, centers, lod, direction, options, gradient});
     back.gradients = {};
@@ -162,15 +168,15 @@ saccade_status saccade_sample_image_backward(const saccade_place* place, const s
     back.sums = sums;
     if (is_given(base)) set_image(function, *base, odd, sums_bytes, &back);
     return run_at(
-        function, place,
+        function, at,
         [&] {
           if (back.sums_bytes > 0) std::memset(sums, 0, back.sums_bytes);
           go_back(
               back,
               [&](const auto& args, const auto& gradients, tensor::LevelRange range) {
-                tensor::cpu::sample_backward(args, gradients, range, place->threads);
+                tensor::cpu::sample_backward(args, gradients, range, at.threads);
               },
-              [&](const auto& reduce) { tensor::cpu::reduce_backward(reduce, place->threads); });
+              [&](const auto& reduce) { tensor::cpu::reduce_backward(reduce, at.threads); });
         },
         [&]([[maybe_unused]] void* stream) {
           if (unit != nullptr) {

@@ -55,8 +55,10 @@ tensor::cuda::HardwareTexture& checked(const char* function, saccade_hardware_te
 }
 #endif
 
-void require_cuda(const char* function, const saccade_place* place) {
-  require(on_cuda(function, place), function, "the texture unit is a GPU's; place is the host");
+saccade_place device_of(const char* function, const saccade_place* place) {
+  const saccade_place at = place_of(function, place);
+  require(at.cuda != 0, function, "the texture unit is a GPU's; place is the host");
+  return at;
 }
 
 }  // namespace
@@ -73,14 +75,14 @@ saccade_status saccade_hardware_texture_new(const saccade_place* place, [[maybe_
     const char* function = "saccade_hardware_texture_new";
     require(out != nullptr, function, "out is NULL");
     *out = nullptr;
-    require_cuda(function, place);
+    [[maybe_unused]] const saccade_place at = device_of(function, place);
 #if defined(SACCADE_TENSOR_CUDA)
     const tensor::ReduceArgs args = dense_levels(function, levels, count);
-    const CudaDeviceGuard guard(place->device);
+    const CudaDeviceGuard guard(at.device);
     const std::string refusal = tensor::cuda::HardwareTexture::refusal(args);
     if (!refusal.empty()) throw UnavailableError(std::string(function) + ": " + refusal);
     auto made = std::make_unique<saccade_hardware_texture>();
-    made->texture = std::make_unique<tensor::cuda::HardwareTexture>(place->device, args, place->cuda_stream);
+    made->texture = std::make_unique<tensor::cuda::HardwareTexture>(at.device, args, at.cuda_stream);
     *out = made.release();
     return SACCADE_OK;
 #else
@@ -102,11 +104,11 @@ saccade_status saccade_hardware_texture_fill([[maybe_unused]] saccade_hardware_t
                                              [[maybe_unused]] int32_t count) {
   return guarded([&]() -> saccade_status {
     const char* function = "saccade_hardware_texture_fill";
-    require_cuda(function, place);
+    [[maybe_unused]] const saccade_place at = device_of(function, place);
 #if defined(SACCADE_TENSOR_CUDA)
     const tensor::ReduceArgs args = dense_levels(function, levels, count);
-    const CudaDeviceGuard guard(place->device);
-    checked(function, texture, args).fill(args, place->cuda_stream);
+    const CudaDeviceGuard guard(at.device);
+    checked(function, texture, args).fill(args, at.cuda_stream);
     return SACCADE_OK;
 #else
     throw UnavailableError(std::string(function) + kNoCuda);
@@ -124,12 +126,12 @@ saccade_status saccade_hardware_texture_sample([[maybe_unused]] saccade_hardware
                                                [[maybe_unused]] const saccade_array* patches) {
   return guarded([&]() -> saccade_status {
     const char* function = "saccade_hardware_texture_sample";
-    require_cuda(function, place);
+    [[maybe_unused]] const saccade_place at = device_of(function, place);
 #if defined(SACCADE_TENSOR_CUDA)
     const tensor::ReduceArgs sizes = dense_levels(function, levels, count);
     const tensor::SampleArgs args = sample_args(function, {levels, count, centers, lod, direction, options, patches});
-    const CudaDeviceGuard guard(place->device);
-    checked(function, texture, sizes).sample(args, place->cuda_stream);
+    const CudaDeviceGuard guard(at.device);
+    checked(function, texture, sizes).sample(args, at.cuda_stream);
     return SACCADE_OK;
 #else
     throw UnavailableError(std::string(function) + kNoCuda);

@@ -5,7 +5,7 @@
 // Coordinates: u, v in 0..1 of the frame as it is displayed, origin at the top left. Units stand in the names.
 //
 // Structs begin with `struct_size`: set it to sizeof the struct before a call. Later versions add fields at the end.
-// A size that the struct never had is refused.
+// A size that the struct never had is refused. saccade_array alone has none: see tensor.h.
 //
 // Threads: one thread at a time for each handle, and any number of handles at once. What differs says so.
 //

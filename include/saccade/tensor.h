@@ -27,7 +27,8 @@ typedef struct saccade_place {
   int32_t pad0;       // 0
 } saccade_place;
 
-// Strides in elements, of any sign; 0 repeats. Axes that an operation does not have are ignored.
+// Strides in elements, of any sign; 0 repeats. Axes that an operation does not have are ignored. Calls take rows of
+// these, so it is frozen: it has no struct_size and will get no more fields. An array without elements needs no data.
 typedef struct saccade_array {
   void* data;  // of the place; NULL: not given
   int64_t shape[5];
@@ -105,7 +106,7 @@ SACCADE_API saccade_status saccade_sample(const saccade_place* place, const sacc
 // gradient: [B, N, C, S, S]. Each of the results may be NULL or lack its data:
 // levels' gradients, count of them, [B, C, h, w] without gaps, f32 (f64 for f64 levels), are added to;
 // centers [B, N, 2], lod [B, N] and direction [B, N, 2], without gaps, of the coordinates' dtype, are written.
-// first_level, last_level: the levels whose gradients count in this call.
+// first_level, last_level: the levels whose gradients count in this call, of 0 to count - 1.
 // unit: NULL: sums by atomics on a GPU, whose order changes last bits. Else (CUDA) two doubles made by
 // saccade_gradient_unit(), and levels' gradients are 64-bit integers of it: the same bits each run.
 SACCADE_API saccade_status saccade_sample_backward(const saccade_place* place, const saccade_array* levels,

@@ -1,28 +1,15 @@
 // The tensor operations through the C interface, on the host: sizes that are wrong, and results by hand.
 #include <gtest/gtest.h>
-#include <saccade/tensor.h>
 
 #include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "tests/capi/tensors.h"
+
+namespace saccade::test {
 namespace {
-
-constexpr saccade_place kHost{sizeof(saccade_place), nullptr, 0, 0, 2, 0};
-
-saccade_array array_of(std::vector<float>& data, std::vector<std::int64_t> shape) {
-  saccade_array array{};
-  array.data = data.data();
-  std::int64_t stride = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    array.shape[axis] = shape[axis];
-    array.stride[axis] = stride;
-    stride *= shape[axis];
-  }
-  array.dtype = SACCADE_F32;
-  return array;
-}
 
 TEST(Reduce, FourTexels_GiveTheirMean) {
   std::vector<float> base{1, 2, 3, 4, 5, 6, 7, 8};  // 2 x 4
@@ -74,23 +61,6 @@ TEST(GaussianField, AtDistances_FallsByE) {
   EXPECT_NEAR(out[1], 3.0 / std::exp(1.0), 1e-5);
 }
 
-// One patch of one sample between the four texels of a 2 x 2 image, half of it from level 1.
-struct OneSample {
-  std::vector<float> base{1, 2, 3, 4}, half{2.5f}, center{0.5f, 0.5f}, lod{0.5f}, gradient{8};
-  std::array<saccade_array, 2> levels{array_of(base, {1, 1, 2, 2}), array_of(half, {1, 1, 1, 1})};
-  saccade_array centers = array_of(center, {1, 1, 2}), lods = array_of(lod, {1, 1});
-  saccade_array incoming = array_of(gradient, {1, 1, 1, 1, 1});
-  saccade_sample_options options{sizeof(saccade_sample_options), 1, 0, 1, 1};
-  std::vector<float> image = std::vector<float>(4), sums = std::vector<float>(1), to_center = std::vector<float>(2);
-  saccade_array out = array_of(image, {1, 1, 2, 2});
-
-  saccade_status back(std::size_t sums_bytes) {
-    return saccade_sample_image_backward(&kHost, levels.data(), 2, &centers, &lods, nullptr, &options, &incoming,
-                                         SACCADE_ODD_FLOOR, &out, sums.data(), sums_bytes, nullptr, to_center.data(),
-                                         nullptr, nullptr);
-  }
-};
-
 TEST(SampleImageBackward, MiddleOfFourTexels_EachHasAQuarter) {
   OneSample one;
   ASSERT_EQ(one.back(sizeof(float)), SACCADE_OK) << saccade_last_error();
@@ -106,3 +76,4 @@ TEST(SampleImageBackward, TooFewSums_IsRefused) {
 }
 
 }  // namespace
+}  // namespace saccade::test

@@ -15,7 +15,7 @@ namespace {
 
 // Texels of the coarsest level that one launch reaches, and one more each way: what lies wholly beyond the edge.
 std::size_t carried_texels(const ArrayView& base) {
-  const auto extent = [](int size) { return static_cast<std::size_t>((size + 63) / 64 + 1); };
+  const auto extent = [](int size) { return (static_cast<std::size_t>(size) + 63) / 64 + 1; };
   return static_cast<std::size_t>(base.batch) * static_cast<std::size_t>(base.channels) * extent(base.width) *
          extent(base.height);
 }

@@ -1,0 +1,164 @@
+// Structs of older and newer programs: a size that never was is refused; what a newer one has beyond the library's must
+// be 0 where it asks for something, and becomes 0 where it is filled.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <saccade/saccade.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/capi/handles.h"
+#include "tests/capi/tensors.h"
+
+namespace saccade::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kUri = "test://static?size=320x240&frames=200&rate=25";
+const Settings kEachFrame{{"backend", "cpu"}, {"every", "frame"}, {"fixation", "center"}};
+
+template <typename Struct>
+struct Newer {
+  Struct known{};
+  unsigned char later[64] = {};
+};
+
+// `call` reads the struct; `known` is one that it takes.
+template <typename Struct, typename Call>
+void expect_sizes_read(const Struct& known, const Call& call) {
+  Newer<Struct> given{known, {}};
+  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), sizeof(Struct) - 1, sizeof(Struct) - 4,
+                                 std::size_t{1} << 20, std::numeric_limits<std::size_t>::max()}) {
+    given.known.struct_size = size;
+    EXPECT_EQ(call(&given.known), SACCADE_ERROR_USAGE) << size;
+    EXPECT_THAT(saccade_last_error(), HasSubstr("struct_size is " + std::to_string(size)));
+  }
+  for (const std::size_t size : {sizeof(Struct), sizeof(Struct) + 8, sizeof given}) {
+    given.known.struct_size = size;
+    EXPECT_EQ(call(&given.known), SACCADE_OK) << size << ": " << saccade_last_error();
+  }
+  given.later[sizeof given.later - 1] = 1;
+  EXPECT_EQ(call(&given.known), SACCADE_ERROR_USAGE);
+  EXPECT_THAT(saccade_last_error(), HasSubstr("fields that this version of the library doesn't know"));
+  given.known.struct_size = sizeof(Struct) + 8;
+  EXPECT_EQ(call(&given.known), SACCADE_OK) << "what lies beyond its size is not the struct's";
+}
+
+// `call` fills the struct.
+template <typename Struct, typename Call>
+void expect_sizes_filled(const Call& call) {
+  Newer<Struct> out;
+  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), sizeof(Struct) - 1, std::size_t{1} << 20}) {
+    out.known.struct_size = size;
+    EXPECT_EQ(call(&out.known), SACCADE_ERROR_USAGE) << size;
+    EXPECT_THAT(saccade_last_error(), HasSubstr("struct_size is " + std::to_string(size)));
+  }
+  for (const std::size_t size : {sizeof(Struct), sizeof(Struct) + 8, sizeof out}) {
+    std::memset(&out.known, 0xaa, sizeof out.known);
+    std::memset(out.later, 0xaa, sizeof out.later);
+    out.known.struct_size = size;
+    ASSERT_EQ(call(&out.known), SACCADE_OK) << size << ": " << saccade_last_error();
+    EXPECT_EQ(out.known.struct_size, size);
+    const std::size_t zeros = size - sizeof(Struct);
+    for (std::size_t k = 0; k < sizeof out.later; ++k)
+      ASSERT_EQ(out.later[k], k < zeros ? 0 : 0xaa) << size << " " << k;
+  }
+}
+
+TEST(StructSizes, OfAStreamsFacts) {
+  const StreamHandle stream = open_stream(kUri, kEachFrame);
+  saccade_stream* const open = stream.get();
+  expect_sizes_filled<saccade_option>([](auto* out) { return saccade_option_describe(0, out); });
+  expect_sizes_filled<saccade_stream_info>([&](auto* out) { return saccade_stream_get_info(open, out); });
+  expect_sizes_filled<saccade_geometry>([&](auto* out) { return saccade_stream_get_geometry(open, out); });
+  expect_sizes_filled<saccade_level>([&](auto* out) { return saccade_stream_get_level(open, 0, 0, out); });
+  expect_sizes_filled<saccade_counters>([&](auto* out) { return saccade_stream_get_counters(open, out); });
+  expect_sizes_filled<saccade_stream_end>([&](auto* out) { return saccade_stream_get_end(open, out); });
+  expect_sizes_filled<saccade_memory_use>([](auto* out) { return saccade_get_memory_use(out); });
+  saccade_emission* emission = nullptr;
+  ASSERT_EQ(saccade_stream_next(open, -1, &emission), SACCADE_OK) << saccade_last_error();
+  const EmissionHandle owner(emission);
+  expect_sizes_filled<saccade_emission_view>([&](auto* out) { return saccade_emission_get(emission, out); });
+}
+
+TEST(StructSizes, OfProbe) {
+  const StreamHandle stream = make_stream(kEachFrame);
+  expect_sizes_filled<saccade_stream_info>([&](auto* out) { return saccade_stream_probe(stream.get(), kUri, out); });
+}
+
+TEST(StructSizes, OfTargets) {
+  const StreamHandle stream = open_stream(kUri, kEachFrame);
+  HostRoom room(geometry_of(stream));
+  expect_sizes_read(room.target,
+                    [&](auto* target) { return saccade_stream_next_into(stream.get(), -1, target, nullptr); });
+  expect_sizes_filled<saccade_emission_view>(
+      [&](auto* out) { return saccade_stream_next_into(stream.get(), -1, &room.target, out); });
+}
+
+TEST(StructSizes, OfFrames) {
+  const StreamHandle stream = make_stream(kEachFrame);
+  auto format = sized<saccade_frame_format>();
+  format.pixels = SACCADE_PIXELS_GRAY8;
+  format.width_px = 320;
+  format.height_px = 240;
+  expect_sizes_read(format, [&](auto* asked) { return saccade_stream_open_frames(stream.get(), asked); });
+  const std::vector<std::uint8_t> samples(320 * 240);
+  auto frame = sized<saccade_frame>();
+  frame.planes[0] = samples.data();
+  expect_sizes_read(frame, [&](auto* pushed) {
+    std::int32_t due = 0;
+    const saccade_status status = saccade_stream_push(stream.get(), pushed, &due);
+    if (due != 0) {
+      EXPECT_EQ(take_next(stream).status, SACCADE_OK);
+    }
+    return status;
+  });
+}
+
+TEST(StructSizes, OfTensors) {
+  OneSample one;
+  const auto sample = [&](const saccade_place* place, const saccade_sample_options* options) {
+    return saccade_sample(place, one.levels.data(), 2, &one.centers, &one.lods, nullptr, options, &one.incoming);
+  };
+  expect_sizes_read(kHost, [&](auto* place) { return sample(place, &one.options); });
+  expect_sizes_read(one.options, [&](auto* options) { return sample(&kHost, options); });
+  std::uint8_t tile = 0;
+  const saccade_update_options update{sizeof(saccade_update_options), 0, 0, SACCADE_ODD_FLOOR, SACCADE_MASK_DIFF, 0};
+  expect_sizes_read(update, [&](auto* options) {
+    return saccade_update(&kHost, one.levels.data(), 2, nullptr, 0, &one.out, nullptr, options, &tile, nullptr);
+  });
+  auto gaussians = sized<saccade_gaussians>();
+  gaussians.dimensions = 1;
+  gaussians.dtype = SACCADE_F32;
+  expect_sizes_read(gaussians, [&](auto* given) { return saccade_gaussian_field(&kHost, given, nullptr, nullptr); });
+}
+
+TEST(StructSizes, OfLattices) {
+  auto settings = sized<saccade_lattice_settings>();
+  settings.kind = SACCADE_LATTICE_UNIFORM;
+  settings.patches = 4;
+  settings.patch_size = 16;
+  settings.levels = 7;
+  settings.lod = -1;
+  settings.fov_deg = 40;
+  settings.sar = 1;
+  settings.width_px = settings.height_px = 64;
+  expect_sizes_read(settings, [](auto* asked) {
+    saccade_lattice* made = nullptr;
+    const saccade_status status = saccade_lattice_new(asked, &made);
+    saccade_lattice_free(made);
+    return status;
+  });
+  saccade_lattice* lattice = nullptr;
+  ASSERT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_OK) << saccade_last_error();
+  expect_sizes_filled<saccade_lattice_info>([&](auto* out) { return saccade_lattice_get_info(lattice, out); });
+  saccade_lattice_free(lattice);
+}
+
+}  // namespace
+}  // namespace saccade::test
