@@ -11,7 +11,7 @@
 namespace saccade {
 
 struct InputIdentity {
-  std::string uri;                   // as the user wrote it
+  std::string uri;                   // as it may be shown: Note [Secrets] in secrets.h
   std::string name;                  // the file's name, or the uri
   std::optional<std::int64_t> size;  // of a regular file
   std::string sha256;                // hexadecimal; "pattern" for test:// and lavfi:; kStreamHash; empty: not known yet

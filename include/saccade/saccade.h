@@ -187,7 +187,7 @@ SACCADE_API void saccade_stream_free(saccade_stream* stream);
 // stream is opened again or freed.
 typedef struct saccade_stream_info {
   size_t struct_size;
-  const char* uri;           // as it was opened
+  const char* uri;           // as it may be shown: users, passwords and tokens of a URL are "***"
   const char* container;     // FFmpeg's short names, or "test"
   const char* codec;         // "h264"
   const char* decoder;       // the one in use: "h264", "libdav1d"

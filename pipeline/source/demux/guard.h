@@ -45,7 +45,7 @@ class OpenGuard {
   bool allows(const std::string& url) const;
 
   const Log log_;
-  const std::string uri_;     // as the user wrote it
+  const std::string uri_;     // as it may be shown: Note [Secrets] in secrets.h
   const std::string itself_;  // FFmpeg's URL of it
   const std::string folder_;  // canonical; empty: the input is no local file
   const bool is_pipe_;

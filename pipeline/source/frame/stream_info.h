@@ -16,7 +16,7 @@ inline constexpr EnumName<HwDecode> kHwDecodes[] = {{HwDecode::kNo, "no"}, {HwDe
 constexpr std::span<const EnumName<HwDecode>> names_of(HwDecode) { return kHwDecodes; }
 
 struct StreamInfo {
-  std::string uri;                 // as the user wrote it
+  std::string uri;                 // as it may be shown: Note [Secrets] in secrets.h
   std::string container;           // FFmpeg's short format name, or "test"
   std::string codec;               // FFmpeg's codec name, or "test"
   std::string pixel_format;        // of the decoder, before any conversion

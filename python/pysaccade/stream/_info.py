@@ -14,7 +14,7 @@ class StreamInfo:
     """What a source is and what is done to it. The names are those of `saccade info --json`."""
 
     uri: str
-    """As it was opened; empty for frames of the caller's."""
+    """As it may be shown: users, passwords and tokens of a URL are "***". "frames" for frames of the caller's."""
     container: str
     """FFmpeg's short names, or "test"."""
     codec: str
