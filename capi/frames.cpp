@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <string_view>
+#include <optional>
 
 #include "capi/stream.h"
 #include "capi/structs.h"
 #include "kernels/device_texture.h"
+#include "pipeline/options/values.h"
 
 using namespace saccade;
 using namespace saccade::capi;
@@ -20,23 +21,27 @@ static_assert(static_cast<int>(PushedPixels::kP010) == SACCADE_PIXELS_P010);
 constexpr const char* kOpen = "saccade_stream_open_frames";
 constexpr const char* kPush = "saccade_stream_push";
 
-ColorMatrix matrix_of(const char* word, const saccade_frame_format& format) {
-  if (word == nullptr || *word == '\0') return default_matrix(format.width_px, format.height_px);
-  for (const ColorMatrix matrix :
-       {ColorMatrix::kBt601, ColorMatrix::kBt709, ColorMatrix::kBt2020, ColorMatrix::kSmpte240m}) {
-    if (std::string_view(word) == name(matrix)) return matrix;
-  }
-  refuse(kOpen, fmt::format("matrix '{}': it is one of bt601, bt709, bt2020nc, smpte240m", word));
+bool is_word(const char* text) { return text != nullptr && *text != '\0'; }
+
+// The value that a word names; `what` is the field.
+template <NamedEnum E>
+E value_of(const char* what, const char* word) {
+  const std::optional<E> value = from_name<E>(word);
+  if (!value) refuse(kOpen, fmt::format("{} '{}': it is {}", what, word, or_list(choices_of<E>())));
+  return *value;
 }
 
-ColorRange range_of(const char* word, PushedPixels pixels) {
-  if (word == nullptr || *word == '\0') {
-    return pixels == PushedPixels::kGray8 ? ColorRange::kFull : ColorRange::kLimited;
-  }
-  for (const ColorRange range : {ColorRange::kLimited, ColorRange::kFull}) {
-    if (std::string_view(word) == name(range)) return range;
-  }
-  refuse(kOpen, fmt::format("range '{}': it is limited or full", word));
+// What the caller gives of the colours, and the defaults of untagged video for the rest.
+void set_color(const saccade_frame_format& format, PushedFormat& out) {
+  out.matrix_given = is_word(format.matrix);
+  out.range_given = is_word(format.range);
+  const bool is_gray = out.pixels == PushedPixels::kGray8;
+  out.color.matrix = out.matrix_given ? value_of<ColorMatrix>("matrix", format.matrix)
+                                      : default_matrix(format.width_px, format.height_px);
+  out.color.range = out.range_given ? value_of<ColorRange>("range", format.range)
+                    : is_gray       ? ColorRange::kFull
+                                    : ColorRange::kLimited;
+  out.color.depth_bits = out.pixels == PushedPixels::kP010 ? 10 : 8;
 }
 
 PushedFormat checked_format(const saccade_frame_format& format, std::int64_t max_pixels) {
@@ -57,9 +62,7 @@ PushedFormat checked_format(const saccade_frame_format& format, std::int64_t max
   out.pixels = static_cast<PushedPixels>(format.pixels);
   out.width_px = format.width_px;
   out.height_px = format.height_px;
-  out.color.matrix = matrix_of(format.matrix, format);
-  out.color.range = range_of(format.range, out.pixels);
-  out.color.depth_bits = out.pixels == PushedPixels::kP010 ? 10 : 8;
+  set_color(format, out);
   out.sar = format.sar > 0 ? static_cast<float>(format.sar) : 1.0F;
   out.fps = format.fps;
   return out;

@@ -24,22 +24,6 @@ LumaWeights luma_weights(ColorMatrix matrix) {
 
 }  // namespace
 
-const char* name(ColorMatrix matrix) {
-  switch (matrix) {
-    case ColorMatrix::kBt601:
-      return "bt601";
-    case ColorMatrix::kBt709:
-      return "bt709";
-    case ColorMatrix::kBt2020:
-      return "bt2020nc";
-    case ColorMatrix::kSmpte240m:
-      return "smpte240m";
-  }
-  return "bt601";
-}
-
-const char* name(ColorRange range) { return range == ColorRange::kFull ? "full" : "limited"; }
-
 ColorMatrix default_matrix(int width_px, int height_px) {
   return height_px >= 720 || width_px >= 1280 ? ColorMatrix::kBt709 : ColorMatrix::kBt601;
 }

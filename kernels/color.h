@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "kernels/enum_names.h"
 #include "kernels/shared/color.h"
 
 namespace saccade {
@@ -10,8 +12,13 @@ namespace saccade {
 enum class ColorMatrix : std::uint8_t { kBt601, kBt709, kBt2020, kSmpte240m };
 enum class ColorRange : std::uint8_t { kLimited, kFull };
 
-const char* name(ColorMatrix matrix);  // "bt601", "bt709", "bt2020nc", "smpte240m"
-const char* name(ColorRange range);    // "limited", "full"
+inline constexpr EnumName<ColorMatrix> kColorMatrices[] = {{ColorMatrix::kBt601, "bt601"},
+                                                           {ColorMatrix::kBt709, "bt709"},
+                                                           {ColorMatrix::kBt2020, "bt2020nc"},
+                                                           {ColorMatrix::kSmpte240m, "smpte240m"}};
+constexpr std::span<const EnumName<ColorMatrix>> names_of(ColorMatrix) { return kColorMatrices; }
+inline constexpr EnumName<ColorRange> kColorRanges[] = {{ColorRange::kLimited, "limited"}, {ColorRange::kFull, "full"}};
+constexpr std::span<const EnumName<ColorRange>> names_of(ColorRange) { return kColorRanges; }
 
 // Tags after defaults were applied: never "unknown".
 struct ColorSpec {

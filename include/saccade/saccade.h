@@ -210,7 +210,7 @@ typedef struct saccade_stream_info {
   int32_t depth_bits;                   // of a sample, 8 to 16
   int32_t rotation_deg;                 // that was applied, clockwise: 0, 90, 180, 270
   int32_t mirrored, deinterlaced;       // 0 or 1: that was applied
-  int32_t matrix_tagged, range_tagged;  // 0: the stream didn't say, a default rule did
+  int32_t matrix_tagged, range_tagged;  // 0: the stream, or a pushed format, didn't say; a default rule did
   int32_t live;                         // 1: a camera or a network stream; frames come by the clock
 } saccade_stream_info;
 

@@ -286,6 +286,38 @@ TEST(Frames, WrongFormatsAndPlanes_AreRefused) {
   EXPECT_THAT(frame_refused([](auto& f) { f.struct_size = 8; }), HasSubstr("struct_size"));
 }
 
+TEST(Frames, Colours_SayWhetherTheyWereGiven) {
+  const StreamHandle stream = make_stream(kCpu);
+  const auto info_of = [&](int pixels, const char* matrix, const char* range) {
+    saccade_frame_format format = format_of(pixels);
+    format.matrix = matrix;
+    format.range = range;
+    EXPECT_EQ(saccade_stream_open_frames(stream.get(), &format), SACCADE_OK) << saccade_last_error();
+    auto info = sized<saccade_stream_info>();
+    EXPECT_EQ(saccade_stream_get_info(stream.get(), &info), SACCADE_OK) << saccade_last_error();
+    return info;
+  };
+  saccade_stream_info info = info_of(SACCADE_PIXELS_NV12, nullptr, "");
+  EXPECT_STREQ(info.matrix, "bt601");
+  EXPECT_STREQ(info.range, "limited");
+  EXPECT_EQ(info.matrix_tagged, 0);
+  EXPECT_EQ(info.range_tagged, 0);
+  info = info_of(SACCADE_PIXELS_NV12, "bt601", nullptr);
+  EXPECT_EQ(info.matrix_tagged, 1);
+  EXPECT_EQ(info.range_tagged, 0);
+  info = info_of(SACCADE_PIXELS_I420, "smpte240m", "full");
+  EXPECT_STREQ(info.matrix, "smpte240m");
+  EXPECT_STREQ(info.range, "full");
+  EXPECT_EQ(info.matrix_tagged, 1);
+  EXPECT_EQ(info.range_tagged, 1);
+  info = info_of(SACCADE_PIXELS_GRAY8, nullptr, nullptr);
+  EXPECT_STREQ(info.range, "full");
+  EXPECT_EQ(info.range_tagged, 0);
+  info = info_of(SACCADE_PIXELS_RGB8, nullptr, nullptr);
+  EXPECT_EQ(info.matrix_tagged, 1) << "R'G'B' needs none";
+  EXPECT_EQ(info.range_tagged, 1);
+}
+
 TEST(Frames, Interrupt_EndsThem) {
   const auto bytes = packed(random_rgb(9), false, 3);
   const saccade_frame frame = frame_of({bytes.data()});

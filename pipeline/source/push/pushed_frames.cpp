@@ -137,7 +137,9 @@ StreamInfo pushed_info(const PushedFormat& format) {
   info.coded_height_px = info.height_px = format.height_px;
   info.layout = row.layout;
   info.color = format.color;
-  info.matrix_tagged = info.range_tagged = true;
+  const bool is_rgb = row.layout == PixelLayout::kRgba8;  // of which nothing is left to a rule
+  info.matrix_tagged = is_rgb || format.matrix_given;
+  info.range_tagged = is_rgb || format.range_given;
   info.sar = static_cast<double>(format.sar);
   info.fps = format.fps;
   return info;

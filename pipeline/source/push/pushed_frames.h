@@ -20,6 +20,8 @@ struct PushedFormat {
   int width_px = 0;
   int height_px = 0;
   ColorSpec color;
+  bool matrix_given = false;  // by the caller; else a default rule chose
+  bool range_given = false;
   float sar = 1.0f;
   double fps = 0;  // 0: unknown
 };
