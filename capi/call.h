@@ -35,6 +35,8 @@ struct HandleCounts {
   std::atomic<std::int64_t> streams{0};
   std::atomic<std::int64_t> emissions{0};  // that callers own
   std::atomic<std::int64_t> gl_buffers{0};
+  std::atomic<std::int64_t> lattices{0};
+  std::atomic<std::int64_t> hardware_textures{0};
 };
 inline HandleCounts& handle_counts() {
   static HandleCounts counts;

@@ -3,11 +3,14 @@
 
 #include <memory>
 
+#include "capi/call.h"
 #include "capi/error.h"
 #include "capi/structs.h"
 #include "pipeline/gaze/lattice.h"
 
+// Host memory alone: it serves a child of fork(), too.
 struct saccade_lattice {
+  const saccade::capi::HandleMark counted{saccade::capi::handle_counts().lattices};
   std::unique_ptr<saccade::Lattice> lattice;
   saccade::FrameGeometry frame;
 };

@@ -1,6 +1,7 @@
 // OpenGL buffers that CUDA writes, and what the library holds in this process.
 #include <saccade/saccade.h>
 
+#include <cstddef>
 #include <memory>
 
 #include "capi/call.h"
@@ -75,7 +76,9 @@ saccade_status saccade_get_memory_use(saccade_memory_use* out) {
     use.gl_buffers = handle_counts().gl_buffers;
     use.device_bytes = memory_use().device_bytes;
     use.pinned_bytes = memory_use().pinned_bytes;
-    fill("saccade_get_memory_use", out, use);
+    use.lattices = handle_counts().lattices;
+    use.hardware_textures = handle_counts().hardware_textures;
+    fill("saccade_get_memory_use", out, use, {offsetof(saccade_memory_use, lattices)});
     return SACCADE_OK;
   });
 }

@@ -10,8 +10,8 @@
 
 #if defined(SACCADE_TENSOR_CUDA)
 struct saccade_hardware_texture {
+  const saccade::capi::HandleMark mark{saccade::capi::handle_counts().hardware_textures};
   std::unique_ptr<saccade::tensor::cuda::HardwareTexture> texture;
-  std::uint32_t forks = saccade::process_forks();
 };
 #else
 struct saccade_hardware_texture {};
@@ -48,8 +48,7 @@ tensor::ReduceArgs dense_levels(const char* function, const saccade_array* level
 tensor::cuda::HardwareTexture& checked(const char* function, saccade_hardware_texture* texture,
                                        const tensor::ReduceArgs& levels) {
   require(texture != nullptr, function, "texture is NULL");
-  require(texture->forks == process_forks(), function,
-          "this was made before fork(), in the parent process; make one in this process");
+  texture->mark.check(function);
   require(texture->texture->fits(levels), function, "the texture was made for levels of other sizes");
   return *texture->texture;
 }
@@ -94,7 +93,7 @@ saccade_status saccade_hardware_texture_new(const saccade_place* place, [[maybe_
 void saccade_hardware_texture_free(saccade_hardware_texture* texture) {
 #if defined(SACCADE_TENSOR_CUDA)
   // In a child of fork() the device's memory is not ours to free.
-  if (texture != nullptr && texture->forks != process_forks()) static_cast<void>(texture->texture.release());
+  if (texture != nullptr && !texture->mark.usable()) static_cast<void>(texture->texture.release());
 #endif
   delete texture;
 }

@@ -470,6 +470,8 @@ typedef struct saccade_memory_use {
   int64_t gl_buffers;    // handles
   int64_t device_bytes;  // buffers and textures on devices, without what decoders take
   int64_t pinned_bytes;  // page-locked memory of the host
+  int64_t lattices;      // handles: of tensor.h, as the next
+  int64_t hardware_textures;
 } saccade_memory_use;
 
 SACCADE_API saccade_status saccade_get_memory_use(saccade_memory_use* out);

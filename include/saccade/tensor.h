@@ -221,7 +221,7 @@ typedef struct saccade_lattice_info {
   int32_t snap_px;  // nested: a plan is centred on multiples of it; its patches lie at constant distances. Else 0
 } saccade_lattice_info;
 
-// Of one frame size; constant. Any thread, several at once.
+// Of one frame size; constant. Any thread, several at once, also of a child of fork().
 typedef struct saccade_lattice saccade_lattice;
 
 SACCADE_API saccade_status saccade_lattice_new(const saccade_lattice_settings* settings, saccade_lattice** out);

@@ -1,27 +1,14 @@
 // Lattices through the C interface: plans by hand, and settings that make no sense.
 #include <gtest/gtest.h>
-#include <saccade/tensor.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-namespace {
+#include "tests/capi/tensors.h"
 
-saccade_lattice_settings settings_of(saccade_lattice_kind kind, int patches, int width, int height) {
-  saccade_lattice_settings settings{};
-  settings.struct_size = sizeof settings;
-  settings.kind = kind;
-  settings.patches = patches;
-  settings.patch_size = 16;
-  settings.levels = 7;
-  settings.lod = -1;
-  settings.fov_deg = 40;
-  settings.sar = 1;
-  settings.width_px = width;
-  settings.height_px = height;
-  return settings;
-}
+namespace saccade::test {
+namespace {
 
 saccade_lattice_info info_of(const saccade_lattice* lattice) {
   saccade_lattice_info info{};
@@ -31,7 +18,7 @@ saccade_lattice_info info_of(const saccade_lattice* lattice) {
 }
 
 TEST(LatticeInterface, Uniform_SpreadsCentresEvenly) {
-  const saccade_lattice_settings settings = settings_of(SACCADE_LATTICE_UNIFORM, 4, 64, 64);
+  const saccade_lattice_settings settings = lattice_settings(SACCADE_LATTICE_UNIFORM, 4, 64, 64);
   saccade_lattice* lattice = nullptr;
   ASSERT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_OK) << saccade_last_error();
   ASSERT_EQ(info_of(lattice).patch_count, 4);
@@ -45,7 +32,7 @@ TEST(LatticeInterface, Uniform_SpreadsCentresEvenly) {
 }
 
 TEST(LatticeInterface, Nested_MovesWithTheSnappedFixation) {
-  const saccade_lattice_settings settings = settings_of(SACCADE_LATTICE_NESTED, 0, 1920, 1080);
+  const saccade_lattice_settings settings = lattice_settings(SACCADE_LATTICE_NESTED, 0, 1920, 1080);
   saccade_lattice* lattice = nullptr;
   ASSERT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_OK) << saccade_last_error();
   const saccade_lattice_info info = info_of(lattice);
@@ -65,7 +52,7 @@ TEST(LatticeInterface, Nested_MovesWithTheSnappedFixation) {
 
 TEST(LatticeInterface, Rings_AreTakenOneByOne) {
   const std::int32_t strides[] = {1, 2}, sides[] = {4, 4};
-  saccade_lattice_settings settings = settings_of(SACCADE_LATTICE_NESTED, 0, 256, 256);
+  saccade_lattice_settings settings = lattice_settings(SACCADE_LATTICE_NESTED, 0, 256, 256);
   settings.strides = strides;
   settings.sides = sides;
   settings.ring_count = 2;
@@ -78,23 +65,24 @@ TEST(LatticeInterface, Rings_AreTakenOneByOne) {
 TEST(LatticeInterface, SettingsWithoutSense_AreRefused) {
   saccade_lattice* lattice = nullptr;
   EXPECT_EQ(saccade_lattice_new(nullptr, &lattice), SACCADE_ERROR_USAGE);
-  saccade_lattice_settings settings = settings_of(SACCADE_LATTICE_NESTED, 0, 64, 64);
+  saccade_lattice_settings settings = lattice_settings(SACCADE_LATTICE_NESTED, 0, 64, 64);
   EXPECT_EQ(saccade_lattice_new(&settings, nullptr), SACCADE_ERROR_USAGE);
   settings.struct_size = 1;
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
-  settings = settings_of(SACCADE_LATTICE_NESTED, 0, 64, 64);
+  settings = lattice_settings(SACCADE_LATTICE_NESTED, 0, 64, 64);
   settings.kind = 9;
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
-  settings = settings_of(SACCADE_LATTICE_NESTED, 100, 64, 64);
+  settings = lattice_settings(SACCADE_LATTICE_NESTED, 100, 64, 64);
   settings.e0 = 2;
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
-  settings = settings_of(SACCADE_LATTICE_NESTED, 1, 1920, 1080);
+  settings = lattice_settings(SACCADE_LATTICE_NESTED, 1, 1920, 1080);
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
   EXPECT_NE(std::string(saccade_last_error()).find("needs at least"), std::string::npos);
-  settings = settings_of(SACCADE_LATTICE_GRID, 9, 0, 64);
+  settings = lattice_settings(SACCADE_LATTICE_GRID, 9, 0, 64);
   EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
   EXPECT_EQ(lattice, nullptr);
   saccade_lattice_free(nullptr);
 }
 
 }  // namespace
+}  // namespace saccade::test

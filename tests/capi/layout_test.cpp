@@ -76,6 +76,8 @@ AT(saccade_fixation_request, first, 40);
 
 AT(saccade_memory_use, streams, 8);
 AT(saccade_memory_use, pinned_bytes, 40);
+AT(saccade_memory_use, lattices, 48);
+AT(saccade_memory_use, hardware_textures, 56);
 
 // Constants keep their values, too.
 TEST(Layout, Constants_KeepTheirValues) {

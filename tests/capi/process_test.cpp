@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/capi/handles.h"
+#include "tests/capi/tensors.h"
 #include "tests/support/required.h"
 
 #if defined(SACCADE_GL)
@@ -120,6 +121,15 @@ TEST(Process, Handles_AreCounted) {
   owned.reset();
   EXPECT_EQ(memory_now().emissions, before.emissions);
   EXPECT_EQ(memory_now().device_bytes, before.device_bytes);
+  saccade_lattice_settings settings = lattice_settings(SACCADE_LATTICE_UNIFORM, 4, 64, 64);
+  saccade_lattice* lattice = nullptr;
+  ASSERT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_OK) << saccade_last_error();
+  EXPECT_EQ(memory_now().lattices, before.lattices + 1);
+  saccade_lattice_free(lattice);
+  EXPECT_EQ(memory_now().lattices, before.lattices);
+  settings.width_px = 0;
+  EXPECT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_ERROR_USAGE);
+  EXPECT_EQ(memory_now().lattices, before.lattices) << "one that failed is none";
 }
 
 #if defined(SACCADE_GL)

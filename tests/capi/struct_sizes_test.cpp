@@ -70,7 +70,7 @@ void expect_sizes_filled(const Call& call) {
   }
 }
 
-TEST(StructSizes, OfAStreamsFacts) {
+TEST(StructSizes, StreamsFacts_AreFilledByTheirSize) {
   const StreamHandle stream = open_stream(kUri, kEachFrame);
   saccade_stream* const open = stream.get();
   expect_sizes_filled<saccade_option>([](auto* out) { return saccade_option_describe(0, out); });
@@ -86,12 +86,12 @@ TEST(StructSizes, OfAStreamsFacts) {
   expect_sizes_filled<saccade_emission_view>([&](auto* out) { return saccade_emission_get(emission, out); });
 }
 
-TEST(StructSizes, OfProbe) {
+TEST(StructSizes, ProbedFacts_AreFilledByTheirSize) {
   const StreamHandle stream = make_stream(kEachFrame);
   expect_sizes_filled<saccade_stream_info>([&](auto* out) { return saccade_stream_probe(stream.get(), kUri, out); });
 }
 
-TEST(StructSizes, OfTargets) {
+TEST(StructSizes, Targets_AreReadByTheirSize) {
   const StreamHandle stream = open_stream(kUri, kEachFrame);
   HostRoom room(geometry_of(stream));
   expect_sizes_read(room.target,
@@ -100,7 +100,7 @@ TEST(StructSizes, OfTargets) {
       [&](auto* out) { return saccade_stream_next_into(stream.get(), -1, &room.target, out); });
 }
 
-TEST(StructSizes, OfFrames) {
+TEST(StructSizes, Frames_AreReadByTheirSize) {
   const StreamHandle stream = make_stream(kEachFrame);
   auto format = sized<saccade_frame_format>();
   format.pixels = SACCADE_PIXELS_GRAY8;
@@ -120,7 +120,7 @@ TEST(StructSizes, OfFrames) {
   });
 }
 
-TEST(StructSizes, OfTensors) {
+TEST(StructSizes, TensorStructs_AreReadByTheirSize) {
   OneSample one;
   const auto sample = [&](const saccade_place* place, const saccade_sample_options* options) {
     return saccade_sample(place, one.levels.data(), 2, &one.centers, &one.lods, nullptr, options, &one.incoming);
@@ -138,16 +138,8 @@ TEST(StructSizes, OfTensors) {
   expect_sizes_read(gaussians, [&](auto* given) { return saccade_gaussian_field(&kHost, given, nullptr, nullptr); });
 }
 
-TEST(StructSizes, OfLattices) {
-  auto settings = sized<saccade_lattice_settings>();
-  settings.kind = SACCADE_LATTICE_UNIFORM;
-  settings.patches = 4;
-  settings.patch_size = 16;
-  settings.levels = 7;
-  settings.lod = -1;
-  settings.fov_deg = 40;
-  settings.sar = 1;
-  settings.width_px = settings.height_px = 64;
+TEST(StructSizes, LatticeStructs_AreTakenByTheirSize) {
+  saccade_lattice_settings settings = lattice_settings(SACCADE_LATTICE_UNIFORM, 4, 64, 64);
   expect_sizes_read(settings, [](auto* asked) {
     saccade_lattice* made = nullptr;
     const saccade_status status = saccade_lattice_new(asked, &made);
@@ -158,6 +150,17 @@ TEST(StructSizes, OfLattices) {
   ASSERT_EQ(saccade_lattice_new(&settings, &lattice), SACCADE_OK) << saccade_last_error();
   expect_sizes_filled<saccade_lattice_info>([&](auto* out) { return saccade_lattice_get_info(lattice, out); });
   saccade_lattice_free(lattice);
+}
+
+// As version 0.2 first had it.
+TEST(StructSizes, OlderMemoryUse_IsFilledAsFarAsItGoes) {
+  auto use = sized<saccade_memory_use>();
+  use.struct_size = offsetof(saccade_memory_use, lattices);
+  use.lattices = use.hardware_textures = -7;
+  ASSERT_EQ(saccade_get_memory_use(&use), SACCADE_OK) << saccade_last_error();
+  EXPECT_GE(use.streams, 0);
+  EXPECT_EQ(use.lattices, -7);
+  EXPECT_EQ(use.hardware_textures, -7);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Arrays of tests on the host, without gaps, and the smallest sampling.
+// Arrays of tests on the host, without gaps, settings of lattices, and the smallest sampling.
 #pragma once
 
 #include <saccade/tensor.h>
@@ -23,6 +23,22 @@ inline saccade_array array_of(std::vector<float>& data, std::vector<std::int64_t
   }
   array.dtype = SACCADE_F32;
   return array;
+}
+
+// Without e0, m0 and rings.
+inline saccade_lattice_settings lattice_settings(saccade_lattice_kind kind, int patches, int width, int height) {
+  saccade_lattice_settings settings{};
+  settings.struct_size = sizeof settings;
+  settings.kind = kind;
+  settings.patches = patches;
+  settings.patch_size = 16;
+  settings.levels = 7;
+  settings.lod = -1;
+  settings.fov_deg = 40;
+  settings.sar = 1;
+  settings.width_px = width;
+  settings.height_px = height;
+  return settings;
 }
 
 // One patch of one sample between the four texels of a 2 x 2 image, half of it from level 1.

@@ -30,7 +30,7 @@ MAY_USE = {
     "kernels/interop": ("gpu/gl", "gpu/cuda", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl", "kernels/cuda"),
     "kernels/tensor": (),
     "kernels/tensor/cpu": ("kernels/tensor",),
-    "kernels/tensor/cuda": ("gpu/cuda", "kernels/tensor"),
+    "kernels/tensor/cuda": ("gpu", "gpu/cuda", "kernels/tensor"),
     "pipeline": ("gpu", "kernels"),
     "pipeline/source/frame": ("kernels", "pipeline"),
     "pipeline/source/ffmpeg": ("gpu", "gpu/cuda", "gpu/nvdec", "pipeline", "pipeline/source/frame"),

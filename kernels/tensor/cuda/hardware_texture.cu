@@ -3,10 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
+#include "gpu/memory_use.h"
 #include "kernels/tensor/sample_item.h"
 
 namespace saccade::tensor::cuda {
@@ -149,6 +151,9 @@ struct HardwareTexture::Arrays {
   Arrays(const Arrays&) = delete;
   Arrays& operator=(const Arrays&) = delete;
   void allocate(const ReduceArgs& levels);
+  std::int64_t bytes_of(const Level& made) const {
+    return std::int64_t{made.width} * made.height * planes * static_cast<std::int64_t>(element_bytes(dtype));
+  }
 
   int device;
   Dtype dtype;
@@ -167,6 +172,7 @@ void HardwareTexture::Arrays::allocate(const ReduceArgs& levels) {
     const cudaExtent extent = make_cudaExtent(static_cast<std::size_t>(made.width),
                                               static_cast<std::size_t>(made.height), static_cast<std::size_t>(planes));
     cuda_check(cudaMalloc3DArray(&made.array, &format, extent, cudaArrayLayered), "cudaMalloc3DArray");
+    memory_use().device_bytes += bytes_of(made);
     made.border = make_texture(made.array, dtype, cudaAddressModeClamp);
     made.zeros = make_texture(made.array, dtype, cudaAddressModeBorder);
   }
@@ -181,7 +187,9 @@ HardwareTexture::Arrays::~Arrays() {
   for (const Level& made : level) {
     if (made.border != 0) static_cast<void>(cudaDestroyTextureObject(made.border));
     if (made.zeros != 0) static_cast<void>(cudaDestroyTextureObject(made.zeros));
-    if (made.array != nullptr) static_cast<void>(cudaFreeArray(made.array));
+    if (made.array == nullptr) continue;
+    static_cast<void>(cudaFreeArray(made.array));
+    memory_use().device_bytes -= bytes_of(made);
   }
 }
 

@@ -434,6 +434,8 @@ class saccade_memory_use(ctypes.Structure):  # noqa: N801
     gl_buffers: int
     device_bytes: int
     pinned_bytes: int
+    lattices: int
+    hardware_textures: int
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("streams", ctypes.c_int64),
@@ -441,6 +443,8 @@ class saccade_memory_use(ctypes.Structure):  # noqa: N801
         ("gl_buffers", ctypes.c_int64),
         ("device_bytes", ctypes.c_int64),
         ("pinned_bytes", ctypes.c_int64),
+        ("lattices", ctypes.c_int64),
+        ("hardware_textures", ctypes.c_int64),
     ]
 
 
