@@ -23,23 +23,16 @@ ExplicitRings rings_of(const char* function, const saccade_lattice_settings& set
   require(settings.kind == SACCADE_LATTICE_NESTED, function, "only the nested lattice has rings");
   require(settings.patches == 0 && settings.e0 == 0 && settings.m0 == 0, function,
           "rings are given, so patches, e0 and m0 must not be");
-  ExplicitRings rings;
-  for (std::int32_t k = 0; k < settings.ring_count; ++k) {
-    rings.rings.push_back({.stride = settings.strides[k], .side = settings.sides[k]});
-  }
-  return rings;
+  const auto count = static_cast<std::size_t>(settings.ring_count);
+  return rings_given({settings.strides, count}, {settings.sides, count});
 }
 
-std::optional<Acuity> acuity_given(const saccade_lattice_settings& settings) {
-  if (settings.e0 == 0 && settings.m0 == 0) return std::nullopt;
-  const FoveaUnit unit = settings.uv != 0 ? FoveaUnit::kUv : FoveaUnit::kDegrees;
-  const double e0 = settings.e0 != 0 ? settings.e0 : Acuity{}.e0;
-  return Acuity{.unit = unit, .e0 = e0, .m0 = settings.m0 != 0 ? settings.m0 : e0};
-}
+std::optional<double> not_zero(double value) { return value != 0 ? std::optional(value) : std::nullopt; }
 
 LatticeConfig config_of(const char* function, const saccade_lattice_settings& settings) {
   LatticeConfig config{.patch_size = settings.patch_size, .fov_deg = settings.fov_deg, .shape = {}};
-  const std::optional<Acuity> acuity = acuity_given(settings);
+  const FoveaUnit unit = settings.uv != 0 ? FoveaUnit::kUv : FoveaUnit::kDegrees;
+  const std::optional<Acuity> acuity = acuity_given(unit, not_zero(settings.e0), not_zero(settings.m0));
   const int patches = settings.patches != 0 ? settings.patches : kDefaultPatches;
   require(settings.kind == SACCADE_LATTICE_UNIFORM || !(settings.lod >= 0), function,
           "only the uniform lattice has a lod");
@@ -57,15 +50,6 @@ LatticeConfig config_of(const char* function, const saccade_lattice_settings& se
     config.shape = PatchBudget{.patches = patches, .m0 = {}};
   }
   return config;
-}
-
-void write_geometry(const PatchPlan& plan, float width, float height, float* at) {
-  for (const Patch& patch : plan.patches) {
-    *at++ = patch.x_px / width;
-    *at++ = patch.y_px / height;
-    *at++ = patch.lod;
-    *at++ = patch.coverage;
-  }
 }
 
 }  // namespace
@@ -114,12 +98,13 @@ saccade_status saccade_lattice_plan(const saccade_lattice* lattice, const float*
   return guarded([&] {
     require(lattice != nullptr, kFunction, "lattice is NULL");
     require(count == 0 || (fixations != nullptr && geometry != nullptr), kFunction, "fixations or geometry is NULL");
-    const float width = in_pixels != 0 ? 1.0f : static_cast<float>(lattice->frame.width_px);
-    const float height = in_pixels != 0 ? 1.0f : static_cast<float>(lattice->frame.height_px);
+    const int width = in_pixels != 0 ? 1 : lattice->frame.width_px;  // what a centre is divided by
+    const int height = in_pixels != 0 ? 1 : lattice->frame.height_px;
     saccade::PatchPlan plan;
     for (std::size_t k = 0; k < count; ++k) {
       lattice->lattice->plan(fixations[2 * k], fixations[2 * k + 1], plan);
-      write_geometry(plan, width, height, geometry + k * plan.count() * 4);
+      const std::size_t numbers = plan.count() * 4;
+      saccade::write_geometry(plan, width, height, {geometry + k * numbers, numbers});
     }
     return SACCADE_OK;
   });

@@ -34,6 +34,18 @@ LatticeKind lattice_kind(const LatticeConfig& config) {
   return std::holds_alternative<UniformShape>(config.shape) ? LatticeKind::kUniform : LatticeKind::kNested;
 }
 
+std::optional<Acuity> acuity_given(FoveaUnit unit, std::optional<double> e0, std::optional<double> m0) {
+  if (!e0 && !m0) return std::nullopt;
+  const double e = e0.value_or(Acuity{}.e0);
+  return Acuity{.unit = unit, .e0 = e, .m0 = m0.value_or(e)};
+}
+
+ExplicitRings rings_given(std::span<const int> strides, std::span<const int> sides) {
+  ExplicitRings given;
+  for (std::size_t k = 0; k < strides.size(); ++k) given.rings.push_back({.stride = strides[k], .side = sides[k]});
+  return given;
+}
+
 const Acuity* acuity_of(const LatticeConfig& config) {
   const std::optional<Acuity>* given = nullptr;
   if (const auto* acuity = std::get_if<Acuity>(&config.shape)) return acuity;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,8 @@ struct Acuity {
   double m0 = 2.3;
   bool operator==(const Acuity&) const = default;
 };
+// Of the numbers that are given: M0 is e0 without its own, and e0 is Acuity's. nullopt: neither is.
+std::optional<Acuity> acuity_given(FoveaUnit unit, std::optional<double> e0, std::optional<double> m0);
 
 // Nested: e0 is solved so that as many patches as possible are used, never more. In degrees.
 struct PatchBudget {
@@ -67,6 +70,7 @@ struct ExplicitRings {
   std::vector<ExplicitRing> rings;
   bool operator==(const ExplicitRings&) const = default;
 };
+ExplicitRings rings_given(std::span<const int> strides, std::span<const int> sides);  // of one length
 
 // Evenly spread centres. N is the number asked for, or a little less.
 struct GridShape {

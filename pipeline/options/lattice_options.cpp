@@ -93,19 +93,9 @@ void check_rings(const LatticeOptions& options) {
   }
 }
 
-std::optional<Acuity> acuity_given(const LatticeOptions& options) {
+std::optional<Acuity> acuity_of_options(const LatticeOptions& options) {
   if (options.preset != nullptr) return options.preset->acuity;
-  if (!options.e0 && !options.m0) return std::nullopt;
-  const double e0 = options.e0.value_or(Acuity{}.e0);
-  return Acuity{.e0 = e0, .m0 = options.m0.value_or(e0)};
-}
-
-ExplicitRings rings_given(const LatticeOptions& options) {
-  ExplicitRings form;
-  for (std::size_t i = 0; i < options.strides.size(); ++i) {
-    form.rings.push_back({.stride = options.strides[i], .side = options.grid_sizes[i]});
-  }
-  return form;
+  return acuity_given(FoveaUnit::kDegrees, options.e0, options.m0);
 }
 
 void set_acuity(LatticeOptions& options, const std::optional<Acuity>& acuity) {
@@ -128,7 +118,7 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
   check_rings(options);
   LatticeConfig config{.patch_size = options.patch_size, .fov_deg = options.fov_deg, .shape = {}};
   const int patches = options.patches.value_or(options.tokens.value_or(kDefaultPatches));
-  const std::optional<Acuity> acuity = acuity_given(options);
+  const std::optional<Acuity> acuity = acuity_of_options(options);
   if (options.kind == LatticeKind::kGrid) {
     config.shape = GridShape{.patches = patches, .acuity = acuity};
   } else if (options.kind == LatticeKind::kUniform) {
@@ -139,7 +129,7 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
       throw OptionError::naming("m0", "needs {+e0} as well: the nested lattice solves for M0 = e0");
     }
     if (!options.strides.empty()) {
-      config.shape = rings_given(options);
+      config.shape = rings_given(options.strides, options.grid_sizes);
     } else if (acuity) {
       config.shape = *acuity;
     } else if (options.patches) {
