@@ -21,6 +21,9 @@ static_assert(static_cast<int>(PushedPixels::kP010) == SACCADE_PIXELS_P010);
 constexpr const char* kOpen = "saccade_stream_open_frames";
 constexpr const char* kPush = "saccade_stream_push";
 
+// 126 years: the time between any two frames, and what a fixation adds to it, fit into 64 bits.
+constexpr std::int64_t kMostTime_ns = 4'000'000'000'000'000'000;
+
 bool is_word(const char* text) { return text != nullptr && *text != '\0'; }
 
 // The value that a word names; `what` is the field.
@@ -70,6 +73,9 @@ PushedFormat checked_format(const saccade_frame_format& format, std::int64_t max
 
 PushedPicture checked_picture(const saccade_frame& frame) {
   require(frame.memory == SACCADE_HOST || frame.memory == SACCADE_CUDA, kPush, "memory is no saccade_memory");
+  if (frame.pts_ns < -kMostTime_ns || frame.pts_ns > kMostTime_ns) {
+    refuse(kPush, fmt::format("pts_ns is {}; times are from {} to {}", frame.pts_ns, -kMostTime_ns, kMostTime_ns));
+  }
   PushedPicture picture;
   for (std::size_t p = 0; p < picture.planes.size(); ++p) {
     picture.planes[p] = {static_cast<const std::uint8_t*>(frame.planes[p]),

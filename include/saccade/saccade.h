@@ -351,10 +351,10 @@ typedef struct saccade_frame {
   size_t struct_size;
   const void* planes[4];     // the first sample of each plane's top row
   int64_t pitches_bytes[4];  // from a row to the row below; may be negative. 0: rows without padding
-  int64_t pts_ns;            // the frames' own time, which fixations go by. Where it falls, the scanpath restarts
-  void* cuda_stream;         // SACCADE_CUDA: the cudaStream_t in whose order the planes are the caller's
-  int32_t memory;            // saccade_memory
-  int32_t device;            // SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
+  int64_t pts_ns;     // -4e18 to 4e18: their own time, which fixations go by. Where it falls, the scanpath restarts
+  void* cuda_stream;  // SACCADE_CUDA: the cudaStream_t in whose order the planes are the caller's
+  int32_t memory;     // saccade_memory
+  int32_t device;     // SACCADE_CUDA: CUDA's ordinal, that of the stream's backend
 } saccade_frame;
 
 // Instead of a source: frames come by saccade_stream_push(). Options of sources are refused.
@@ -386,11 +386,10 @@ SACCADE_API saccade_status saccade_stream_attend(saccade_stream* stream, const f
 
 typedef struct saccade_fixation_request {
   size_t struct_size;
-  int64_t fixation;  // its number, from 0
-  int64_t frame;     // the number and the time of the frame at which it is asked for
-  int64_t pts_ns;
-  float u, v;     // where the eye is; 0.5, 0.5 before the first one
-  int32_t first;  // 1: nothing was fixated before
+  int64_t fixation;       // its number, from 0
+  int64_t frame, pts_ns;  // the number and the time of the frame at which it is asked for
+  float u, v;             // where the eye is; 0.5, 0.5 before the first one
+  int32_t first;          // 1: nothing was fixated before
 } saccade_fixation_request;
 
 // Where the next fixation is: SACCADE_OK with both filled in; SACCADE_LATER leaves it to map and scanpath; an error
@@ -465,13 +464,12 @@ SACCADE_API saccade_status saccade_stream_get_end(saccade_stream* stream, saccad
 // What the library holds in this process, for tests of leaks. Any thread.
 typedef struct saccade_memory_use {
   size_t struct_size;
-  int64_t streams;       // handles that were made and not freed
-  int64_t emissions;     // that callers own
-  int64_t gl_buffers;    // handles
-  int64_t device_bytes;  // buffers and textures on devices, without what decoders take
-  int64_t pinned_bytes;  // page-locked memory of the host
-  int64_t lattices;      // handles: of tensor.h, as the next
-  int64_t hardware_textures;
+  int64_t streams;                      // handles that were made and not freed
+  int64_t emissions;                    // that callers own
+  int64_t gl_buffers;                   // handles
+  int64_t device_bytes;                 // buffers and textures on devices, without what decoders take
+  int64_t pinned_bytes;                 // page-locked memory of the host
+  int64_t lattices, hardware_textures;  // handles, of tensor.h
 } saccade_memory_use;
 
 SACCADE_API saccade_status saccade_get_memory_use(saccade_memory_use* out);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <random>
+#include <string>
 
 #include "tests/capi/handles.h"
 
@@ -284,6 +286,28 @@ TEST(Frames, WrongFormatsAndPlanes_AreRefused) {
   EXPECT_THAT(frame_refused([](auto& f) { f.pitches_bytes[0] = 2 * kWidth + 1; }), HasSubstr("aligned"));
   EXPECT_THAT(frame_refused([](auto& f) { f.memory = SACCADE_CUDA; }), HasSubstr("can't read frames on a device"));
   EXPECT_THAT(frame_refused([](auto& f) { f.struct_size = 8; }), HasSubstr("struct_size"));
+}
+
+TEST(Frames, TimesThatCantBeCountedWith_AreRefused) {
+  constexpr std::int64_t kMost_ns = 4'000'000'000'000'000'000;
+  const auto bytes = packed(random_rgb(11), false, 3);
+  for (const char* const fixation : {"center", "random", "saliency"}) {
+    const StreamHandle stream = make_stream({{"backend", "cpu"}, {"every", "frame"}, {"fixation", fixation}});
+    const saccade_frame_format format = format_of(SACCADE_PIXELS_RGB8);
+    ASSERT_EQ(saccade_stream_open_frames(stream.get(), &format), SACCADE_OK) << saccade_last_error();
+    saccade_frame frame = frame_of({bytes.data()});
+    for (const std::int64_t pts_ns : {std::numeric_limits<std::int64_t>::min(), -kMost_ns - 1, kMost_ns + 1,
+                                      std::numeric_limits<std::int64_t>::max()}) {
+      frame.pts_ns = pts_ns;
+      EXPECT_EQ(saccade_stream_push(stream.get(), &frame, nullptr), SACCADE_ERROR_USAGE) << pts_ns;
+      EXPECT_EQ(saccade_last_error(), "saccade_stream_push: pts_ns is " + std::to_string(pts_ns) +
+                                          "; times are from -4000000000000000000 to 4000000000000000000");
+    }
+    for (const std::int64_t pts_ns : {-kMost_ns, std::int64_t{0}, kMost_ns, -kMost_ns}) {  // and it falls once
+      frame.pts_ns = pts_ns;
+      EXPECT_EQ(push_and_take(stream, frame).facts.pts_ns, pts_ns) << fixation;
+    }
+  }
 }
 
 TEST(Frames, Colours_SayWhetherTheyWereGiven) {

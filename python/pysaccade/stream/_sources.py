@@ -19,7 +19,7 @@ from pysaccade.stream._options import table
 from pysaccade.stream._take import Taker
 
 _DEFAULT_RATE = Fraction(25)
-_MOST_NS = 2**62  # of a frame's time: differences of two are i64, too
+_MOST_NS = 4 * 10**18  # of a frame's time: what the library takes
 _MOST_PATH_BYTES = 4096
 _CHANNELS = (1, 3, 4)
 
@@ -140,11 +140,11 @@ class FrameSource:
     def _push(self, handle: Handle, item: Any) -> None:
         image, seconds = _frames.split(item)
         exact = self._count * 10**9 / self._rate if seconds is None else seconds * 10**9
-        if not math.isfinite(exact) or abs(exact) >= _MOST_NS:
+        if not math.isfinite(exact) or abs(exact) > _MOST_NS:
             came = f"at input_rate={float(self._rate):g} " if seconds is None else ""
             raise ValueError(
                 f"Stream: frame {self._count}: its time {came}is {float(exact) / 1e9:g} s, which can't be counted in "
-                f"nanoseconds; times are seconds below {_MOST_NS / 1e9:.2g}, not milliseconds or nanoseconds"
+                f"nanoseconds; times are seconds up to {_MOST_NS / 1e9:.2g}, not milliseconds or nanoseconds"
             )
         pts_ns = round(exact)
         if self._last_pts_ns is not None and pts_ns <= self._last_pts_ns:
