@@ -26,7 +26,7 @@ struct ImageBack {
 std::size_t lay_out_sums(const tensor::SampleArgs& args, std::size_t element, ImageBack* back) {
   std::size_t at = 0;
   for (std::int32_t level = back->in_place ? 1 : 0; level < args.levels; ++level) {
-    back->gradients.level[level] = static_cast<std::byte*>(back->sums) + at;
+    back->gradients.level[level] = back->sums != nullptr ? static_cast<std::byte*>(back->sums) + at : nullptr;
     back->reduce.level[level] = back->gradients.level[level];
     const auto texels =
         static_cast<std::size_t>(args.level[level].width) * static_cast<std::size_t>(args.level[level].height);

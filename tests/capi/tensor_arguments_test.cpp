@@ -74,6 +74,18 @@ TEST(TensorArguments, SampleWithoutItsArrays_IsRefused) {
   }
 }
 
+TEST(TensorArguments, ImageBackwardWithoutSums_IsRefused) {
+  std::vector<float> fine(16), half(4), quarter(1), image(16);
+  OneSample one;
+  const std::array<saccade_array, 3> levels{array_of(fine, {1, 1, 4, 4}), array_of(half, {1, 1, 2, 2}),
+                                            array_of(quarter, {1, 1, 1, 1})};
+  const saccade_array out = array_of(image, {1, 1, 4, 4});
+  EXPECT_EQ(refusal(saccade_sample_image_backward(&kHost, levels.data(), 3, &one.centers, &one.lods, nullptr,
+                                                  &one.options, &one.incoming, SACCADE_ODD_FLOOR, &out, nullptr, 20,
+                                                  nullptr, nullptr, nullptr, nullptr)),
+            "saccade_sample_image_backward: sums is smaller than the levels' sums");
+}
+
 TEST(TensorArguments, LevelsThatAreNotThere_AreRefused) {
   OneSample one;
   std::vector<float> base(4), half(1);
