@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace saccade {
@@ -26,6 +28,20 @@ StreamTask::Step step(StreamTask& task) {
   }
 }
 
+// Up to `count` threads, of work(i); fewer where the system gives no more. Throws std::system_error where it gives
+// none.
+template <class Work>
+void start_up_to(int count, std::vector<std::thread>& threads, const Work& work) {
+  for (int i = 0; i < count; ++i) {
+    try {
+      threads.emplace_back([work, i] { work(i); });
+    } catch (const std::system_error&) {
+      if (i == 0) throw;
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 struct Streams::Launcher {
@@ -45,13 +61,20 @@ Streams::Streams(const StreamsConfig& config) : config_(config), free_slots_(std
 
 Streams::~Streams() = default;
 
+// A launcher has its thread before an opener may give it tasks. Where the system gives no more threads fewer do, one of
+// each kind at least.
 void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
   std::vector<std::thread> openers, launchers, others;
-  for (int i = 0; i < std::clamp(config_.openers, 1, config_.slots); ++i)
-    openers.emplace_back([this, &next] { open_all(next); });
-  for (auto& launcher : launchers_) launchers.emplace_back([this, at = launcher.get()] { launch(*at); });
-  for (int i = 0; i < config_.closers; ++i) others.emplace_back([this] { close_all(); });
-  others.emplace_back([this] { open_again(); });
+  std::exception_ptr no_threads;
+  try {
+    others.emplace_back([this] { open_again(); });
+    start_up_to(config_.closers, others, [this](int) { close_all(); });
+    start_up_to(static_cast<int>(launchers_.size()), launchers, [this](int i) { launch(*launchers_[i]); });
+    launchers_.resize(launchers.size());
+    start_up_to(std::clamp(config_.openers, 1, config_.slots), openers, [this, &next](int) { open_all(next); });
+  } catch (const std::system_error&) {
+    no_threads = std::current_exception();
+  }
   for (std::thread& thread : openers) thread.join();
   for (auto& launcher : launchers_) {
     {
@@ -67,6 +90,7 @@ void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
   }
   changed_.notify_all();
   for (std::thread& thread : others) thread.join();
+  if (no_threads != nullptr) std::rethrow_exception(no_threads);
 }
 
 Streams::Launcher& Streams::claim_slot() {

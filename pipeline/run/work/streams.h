@@ -56,7 +56,7 @@ class Streams {
   Streams& operator=(const Streams&) = delete;
 
   // next: called by one opener at a time, whenever a slot is free; may wait. Null: there are no more. Returns when all
-  // tasks are closed.
+  // tasks are closed. Throws std::system_error, before any call of next, where the system gives no threads.
   void run(std::function<std::unique_ptr<StreamTask>()> next);
 
  private:
