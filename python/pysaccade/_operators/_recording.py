@@ -6,26 +6,63 @@ An operator costs 5 to 12 us of Python and dispatch, the call itself one.
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from pysaccade._native._library import load
 from pysaccade._operators import _operator_rules  # noqa: F401  (registers the operators)
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
+is_grad_enabled = torch.is_grad_enabled
 # Both are internals of torch, stable since 2.0. Where one is missing, every call goes through the operators.
 _unpack_dual: Any = forward_ad.unpack_dual
 _functorch: Any = getattr(torch._C, "_functorch", None)
 _transform = getattr(_functorch, "peek_interpreter_stack", lambda: True)
 _modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
+# Of torch.jit.trace and of the exporters that stand on it.
+_traces: Any = getattr(torch._C, "_is_tracing", lambda: False)
 
 
 def is_watched() -> bool:
-    """Whether a compiler, a functorch transform, a dispatch mode or forward-mode autograd looks on."""
-    return _is_compiling() or _transform() is not None or _modes() > 0 or forward_ad._current_level >= 0
+    """Whether a compiler, a functorch transform, a dispatch mode, forward-mode autograd or torch.jit.trace looks on."""
+    return _is_compiling() or _transform() is not None or _modes() > 0 or forward_ad._current_level >= 0 or _traces()
+
+
+# ---- Memory ----------------------------------------------------------------------------------------------------------
+
+
+def lasting() -> AbstractContextManager[Any]:
+    """Where tensors are made that are kept for later calls: no inference tensors, which autograd can't save."""
+    if _is_compiling() or not torch.is_inference_mode_enabled():
+        return nullcontext()
+    return torch.inference_mode(False)
+
+
+def _one_by_one(tensors: tuple[Tensor, ...]) -> None:
+    for tensor in tensors:
+        if not tensor.is_inference():
+            torch.autograd.graph.increment_version(tensor)
+
+
+def _incrementer() -> Any:
+    """Find what counts writes to several tensors at once, where this torch has it."""
+    found: Any = getattr(torch._C, "_increment_version", None)
+    try:
+        found((torch.empty(0, device="cpu"),))
+    except (TypeError, RuntimeError):
+        return _one_by_one
+    return found
+
+
+count_write = _incrementer()  # (tensors,): the library wrote them, and autograd may have saved what they held
+
+
+# ---- Who looks on ----------------------------------------------------------------------------------------------------
 
 
 def _has_tangent(tensor: Any) -> bool:
@@ -57,6 +94,15 @@ def refuse_tangents(what: str, *tensors: Tensor | None) -> None:
         )
 
 
+def refuse_script(who: str) -> None:
+    """Raise RuntimeError under torch.jit.trace, where sizes are tensors, and no numbers for the library."""
+    if _traces() and not _is_compiling():
+        raise RuntimeError(
+            f"{who}: torch.jit.trace, and the ONNX exporter that stands on it, can't record this; use torch.compile or "
+            "torch.export"
+        )
+
+
 def is_traced(*tensors: Tensor | None) -> bool:
     """Whether someone beside autograd looks on: a compiler, a transform, a dispatch mode, a subclass, a meta tensor."""
     if is_watched():
@@ -80,7 +126,9 @@ def needs_gradient(*tensors: Tensor | None) -> bool:
 def is_native(tensor: Tensor) -> bool:
     """Whether the library works on this tensor's device. Others are told of once, and use pysaccade.reference."""
     kind = tensor.device.type
-    if kind in {"cpu", "cuda", "meta"}:
+    if kind in {"cpu", "meta"}:
+        return True
+    if kind == "cuda" and _has_kernels(tensor.get_device()):
         return True
     if kind not in _told:
         _told.add(kind)
@@ -91,3 +139,15 @@ def is_native(tensor: Tensor) -> bool:
 
 
 _told: set[str] = set()
+_gpus: dict[int, bool] = {}
+
+
+def _has_kernels(index: int) -> bool:
+    """Whether the library works on a GPU: that may be too old, or the build be one without CUDA."""
+    works = _gpus.get(index)
+    if works is None:
+        works = _gpus[index] = bool(load().saccade_backend_check(b"cuda", index) == 0)
+    return works
+
+
+_has_kernels._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as facts_of() in _lattice_abi.py

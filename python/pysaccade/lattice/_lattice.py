@@ -205,11 +205,10 @@ class Lattice:
         _recording = _checks.recording()
 
         differentiable = snap is not True and _recording.needs_gradient(fixation)
-        kind = fixation.device.type
         if (
             snap
             and not differentiable
-            and kind == "cpu"
+            and fixation.device.type == "cpu"
             and _plain_f32(fixation)
             and not _recording.is_traced(fixation)
         ):
@@ -218,8 +217,9 @@ class Lattice:
         if (
             self.kind == "nested"
             and not differentiable
-            and kind in {"cpu", "cuda"}
+            and fixation.device.type in {"cpu", "cuda"}
             and not _recording.is_traced(fixation)
+            and _recording.is_native(fixation)
         ):
             return self._native_plan(fixation, bool(snap))
         return self._torch_plan(fixation, snap)
@@ -236,7 +236,7 @@ class Lattice:
         lod = lod.expand(shape)
         if fixation.is_contiguous() and len(self._ways) < _MOST_WAYS:
             self._ways[fixation.shape, fixation.dtype, fixation.device, snap] = (at, lod, facts.snap_px if snap else 0)
-        return PatchPlan._trusted(centers, lod, self._coverage, self.patch_size, self.size)
+        return PatchPlan._with_kept(centers, lod, self._coverage, self.patch_size, self.size)
 
     def _plan_again(self, fixation: Any, snap: bool) -> PatchPlan | None:
         """Plan by one call as for fixations of the same shape before; None: there were none."""
@@ -256,7 +256,7 @@ class Lattice:
         centers = at.new_empty((*lod.shape, 2))
         assert self.size is not None
         _tensor_abi.plan_at(fixation.view(-1, 2), at, self.size, snap_px, centers)
-        return PatchPlan._trusted(centers, lod, self._coverage, self.patch_size, self.size)
+        return PatchPlan._with_kept(centers, lod, self._coverage, self.patch_size, self.size)
 
     def _host_plan(self, fixation: Any, snap: bool, device: Any, who: str) -> PatchPlan:
         try:
@@ -298,12 +298,13 @@ class Lattice:
             assert self.size is not None
             facts = self._solved()
             size = [float(self.size[1]), float(self.size[0])]
-            found = (
-                torch.tensor(size, dtype=dtype, device=device),
-                torch.tensor(size, dtype=torch.float64, device=device),
-                torch.tensor(facts.at_px, dtype=dtype, device=device),
-                torch.tensor(facts.lod, dtype=dtype, device=device),
-            )
+            with _checks.recording().lasting():
+                found = (
+                    torch.tensor(size, dtype=dtype, device=device),
+                    _exact(size, device),
+                    torch.tensor(facts.at_px, dtype=dtype, device=device),
+                    torch.tensor(facts.lod, dtype=dtype, device=device),
+                )
             if not compiling:
                 self._on[dtype, device] = found
         return found
@@ -326,10 +327,10 @@ class Lattice:
             if snap == "straight_through":
                 centre = centre + (free - free.detach())  # adds 0, and the way back
             centers = (centre.unsqueeze(-2) + at) / size
-            return PatchPlan._trusted(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
+            return PatchPlan._with_kept(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
         centers = (at / size).expand(*shape, 2)
         if self.kind == "uniform":
-            return PatchPlan._trusted(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
+            return PatchPlan._with_kept(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
         delta = at - (inside * size).unsqueeze(-2)
         e = length(delta[..., 0] * facts.unit_per_px[0], delta[..., 1] * facts.unit_per_px[1])
         lods = level_of_detail(e, m0=facts.m0, e0=facts.e0, levels=self.levels)
@@ -345,6 +346,16 @@ _SETTINGS = ("kind", "patches", "patch_size", "size", "levels", "e0", "m0", "uni
 
 def _rebuilt(settings: dict[str, Any]) -> Lattice:
     return Lattice(settings.pop("kind"), **settings)
+
+
+def _exact(numbers: list[float], device: Any) -> Array:
+    """Numbers in f64, or in f32 on a device without f64 (MPS)."""
+    import torch
+
+    try:
+        return torch.tensor(numbers, dtype=torch.float64, device=device)
+    except (TypeError, RuntimeError):
+        return torch.tensor(numbers, dtype=torch.float32, device=device)
 
 
 def _plain_f32(tensor: Array) -> bool:

@@ -41,6 +41,7 @@ class PatchPlan:
     coverage: Array  # [.., N] f32: the share of samples inside the frame
     patch_size: int  # S
     _coverage_by: Any = None
+    _kept_lod: Any = None  # of a Lattice, which other plans read too: `lod` is a copy of it, made when it is asked for
 
     def __init__(
         self,
@@ -56,7 +57,8 @@ class PatchPlan:
         Args:
             centers: [.., N, 2] uv, f32 or f64.
             lod: [.., N], taken in the type of centers; or a number for all.
-            coverage: [.., N]; left out, it is worked out from `size` when it is read.
+            coverage: [.., N]; left out, it is worked out from `size` when it is read, for a pyramid that has a level
+                for each lod: of one with fewer, where sampling clamps the lod, patches are smaller than it takes them.
             patch_size: S.
             size: (H, W) of the image, for the coverage.
         """
@@ -126,12 +128,37 @@ class PatchPlan:
         made._set(centers, lod, coverage, patch_size, size)
         return made
 
+    @classmethod
+    def _with_kept(cls, centers: Array, lod: Array, coverage: Any, patch_size: int, size: Any) -> PatchPlan:
+        """A plan of tensors whose lod lies in memory that its lattice keeps."""
+        if _checks.is_compiling():  # the trace makes it anew
+            return cls._trusted(centers, lod, coverage, patch_size, size)
+        made = cls.__new__(cls)
+        made.centers, made._kept_lod = centers, lod
+        made._coverage_by, made.patch_size, made.size = coverage, patch_size, size
+        return made
+
+    def _lod_to_read(self) -> Array:
+        """Lod for who doesn't give it away."""
+        found = self.__dict__.get("lod")
+        return self._kept_lod if found is None else found
+
     def __getattr__(self, name: str) -> Any:
-        if name != "coverage":
+        kept = self.__dict__.get("_kept_lod") if name == "lod" else None
+        if name != "coverage" and kept is None:
             raise AttributeError(f"'PatchPlan' object has no attribute {name!r}")
-        by = self.__dict__.get("_coverage_by")
-        if by is not None:
-            found = by(self)
+        if not _checks.is_tensor(self.centers):
+            return self._made(name, kept)
+        with _checks.recording().lasting():  # kept, whatever mode it is read in
+            return self._made(name, kept)
+
+    def _made(self, name: str, kept: Array | None) -> Array:
+        """What is made when it is asked for, from then on."""
+        if kept is not None:
+            self.lod = kept.clone(memory_format=_contiguous())
+            return self.lod
+        if self._coverage_by is not None:
+            found = self._coverage_by(self)
         elif self.__dict__.get("size") is not None:
             found = coverage_of(self)
         else:
@@ -142,13 +169,13 @@ class PatchPlan:
     @property
     def count(self) -> int:
         """N, the patches of one fixation."""
-        return int(self.lod.shape[-1])
+        return int(self.centers.shape[-2])
 
     @property
     def geometry(self) -> Array:
         """[.., N, 4]: u, v, lod, coverage, as emissions and dumps have it."""
         parts = (self.centers, self.lod[..., None], self.coverage[..., None])
-        if _checks.is_tensor(self.lod):
+        if _checks.is_tensor(self.centers):
             import torch
 
             return torch.cat([parts[0], parts[1], parts[2].to(self.lod.dtype)], dim=-1)
@@ -176,7 +203,13 @@ class PatchPlan:
         )
 
     def __repr__(self) -> str:
-        return f"PatchPlan({list(self.lod.shape)} patches of {self.patch_size}x{self.patch_size})"
+        return f"PatchPlan({list(self.centers.shape[:-1])} patches of {self.patch_size}x{self.patch_size})"
+
+
+def _contiguous() -> Any:
+    import torch
+
+    return torch.contiguous_format
 
 
 def filled(centers: Array, value: float) -> Array:
@@ -194,22 +227,24 @@ def _inside(at_px: Array, pitch_px: Array, offsets: Array, extent: int) -> Array
     return ((places >= 0) & (places < extent)).sum(-1)
 
 
-def coverage_of(plan: PatchPlan) -> Array:
-    """Share of each patch's samples inside the frame, [.., N] f32."""
+def coverage_of(plan: PatchPlan, levels: int = _checks.MOST_LEVELS) -> Array:
+    """Share of each patch's samples inside the frame, [.., N] f32, of a pyramid of `levels`, or of one with enough."""
     assert plan.size is not None
     height, width = plan.size
     size = plan.patch_size
-    if _checks.is_tensor(plan.lod):
+    last = float(levels - 1)
+    lod = plan._lod_to_read()
+    if _checks.is_tensor(lod):
         import torch
 
-        centers, lod = plan.centers.detach(), plan.lod.detach()
+        centers, lod = plan.centers.detach(), torch.nan_to_num(lod.detach(), nan=0.0).clamp(0, last)
         steps = torch.arange(size, dtype=centers.dtype, device=centers.device) - (size - 1) / 2
         pitch = torch.exp2(lod)
         across = _inside(centers[..., 0] * width, pitch, steps, width)
         down = _inside(centers[..., 1] * height, pitch, steps, height)
         return (across * down).to(torch.float32) / (size * size)
     steps = np.arange(size, dtype=plan.centers.dtype) - plan.centers.dtype.type((size - 1) / 2)
-    pitch = np.exp2(plan.lod)
+    pitch = np.exp2(np.clip(np.nan_to_num(lod, nan=0.0), 0, last))
     inside = _inside(plan.centers[..., 0] * width, pitch, steps, width)
     inside = inside * _inside(plan.centers[..., 1] * height, pitch, steps, height)
     return inside.astype(np.float32) / np.float32(size * size)

@@ -121,7 +121,7 @@ def keep_field(key: Any, x: Tensor, mean: Tensor, tril: Tensor, weight: Tensor, 
     leading = {x.shape[:-2], mean.shape[:-2], tril.shape[:-3]}
     squeezed = weight.ndim == 1
     leading.add(weight.shape[: -1 if squeezed else -2])
-    kind = x.device.type in {"cpu", "cuda"} and x.dtype in {torch.float32, torch.float64}
+    kind = not x.is_meta and _recording.is_native(x) and x.dtype in {torch.float32, torch.float64}
     alike = all(
         each.is_contiguous() and readable(each) is each and each.dtype == x.dtype and each.device == x.device
         for each in tensors

@@ -17,14 +17,15 @@ from pysaccade.tensors._values import Values, normalized, values_of
 from pysaccade.tensors.pyramid import TexturePyramid
 
 PLAIN = _recording._PLAIN
-NATIVE = ("cpu", "cuda")
 _is_watched = _recording.is_watched
 _is_grad_enabled = torch.is_grad_enabled
 
 
 def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) -> Tensor | None:
     """Patches of a plan, without other options; None: someone looks on, or the long way says what is wrong."""
-    storage, centers, lod = pyramid._storage, plan.centers, plan.lod
+    storage, centers, lod = pyramid._storage, plan.centers, plan.__dict__.get("lod")
+    if lod is None:
+        lod = plan._kept_lod
     if storage is None or lod.__class__ not in PLAIN or centers.__class__ not in PLAIN or _is_watched():
         return None
     if dtype.__class__ is not torch.dtype and dtype is not None:
@@ -51,6 +52,8 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
         return _sample_first(pyramid, plan, storage, None, dtype)
     if _is_grad_enabled():
         learns = centers.requires_grad or lod.requires_grad
+        if pyramid._source is not image and not pyramid._persistent:
+            image = pyramid._recorded(is_checked=True)
         if learns or image.requires_grad:
             if pyramid._persistent or (learns and way.repeats):
                 return _sample_first(pyramid, plan, storage, key, dtype)
@@ -87,13 +90,13 @@ _values: dict[Any, Values] = {}  # by channels, the image's type, the patches', 
 def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, key: Any, dtype: Any) -> Tensor | None:
     """The same where its way is not known yet, or has to go through more of torch."""
     pyramid._require_unchanged()
-    image: Any = pyramid._image
-    centers, lod = plan.centers, plan.lod
+    image: Any = pyramid._recorded(is_checked=True)
+    centers, lod = plan.centers, plan._lod_to_read()
     if (
         image.__class__ not in PLAIN
         or centers.device != image.device
         or lod.device != image.device
-        or image.device.type not in NATIVE
+        or not _recording.is_native(image)
     ):
         return None
     learns = _recording.needs_gradient(image, centers, lod)

@@ -30,7 +30,9 @@ class Settings(NamedTuple):
 def texture_of(pyramid: Pyramid, who: str) -> Texture:
     """A pyramid as the functions below take it."""
     if isinstance(pyramid, TexturePyramid):
-        return None, pyramid, pyramid._base(), pyramid._batched
+        if _checks.is_tensor(pyramid._image):
+            _checks.recording().refuse_script(who)
+        return None, pyramid, pyramid._recorded(), pyramid._batched
     levels, batched = checked_levels(pyramid, who)
     return levels, None, levels[0], batched
 
@@ -102,6 +104,8 @@ def sampled(
 ) -> Array:
     """Patches [B,M,C,S,S] of centers [B,M,2], lod [B,M] and direction [B,M,2]; `out` is written where it is given."""
     levels, pyramid, base, _ = texture
+    if pyramid is not None and pyramid._given:
+        levels = pyramid._levels_now()
     batch, count = lod.shape
     shape = (batch, count, base.shape[1], size, size)
     if not _checks.is_tensor(base):
@@ -192,7 +196,16 @@ def _by_reference(
             rotate=settings.rotate,
             padding=padding,
         )
-    return (found * values.scale).to(values.dtype)
+    found = found * values.scale
+    return _codes(found, values.dtype) if not values.dtype.is_floating_point else found.to(values.dtype)
+
+
+def _codes(values: Array, dtype: Any) -> Array:
+    """u8 or u16 as the library stores them: to nearest, halves up, within range; not a number is 0."""
+    import torch
+
+    found = torch.nan_to_num(values + 0.5, nan=0.0).clamp(0, torch.iinfo(dtype).max)
+    return found.to(torch.int32).to(dtype)
 
 
 def is_zeros(padding: Any, who: str) -> bool:

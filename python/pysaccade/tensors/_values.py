@@ -108,7 +108,8 @@ def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float,
 def _constants(numbers: tuple[float, ...], dtype: Any, device: str) -> Any:
     import torch
 
-    return torch.tensor(numbers, dtype=dtype, device=device)[:, None, None]
+    with _checks.recording().lasting():
+        return torch.tensor(numbers, dtype=dtype, device=device)[:, None, None]
 
 
 def normalized(patches: Array, values: Values, in_place: bool) -> Array:

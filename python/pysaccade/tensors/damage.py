@@ -7,6 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
+from pysaccade._operators import _recording
+
 TILE_PX = 16
 
 
@@ -37,7 +39,8 @@ class Damage:
     def count(self) -> Tensor:
         """How many tiles changed: a tensor without axes, on the texture's device; int(count) waits for it."""
         if self._count is None:
-            self._count = self.tiles.sum()
+            with _recording.lasting():  # kept, whatever mode it is read in
+                self._count = self.tiles.sum()
         return self._count
 
     def pixels(self, size: tuple[int, int]) -> Tensor:

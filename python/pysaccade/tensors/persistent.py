@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pysaccade._native._errors import UnavailableError
 from pysaccade._native._held import is_freed
-from pysaccade._operators import _checks, _tensor_abi
+from pysaccade._operators import _checks, _recording, _tensor_abi
 from pysaccade._operators._gate import readable
 from pysaccade._operators._place import place_of
 from pysaccade.tensors._storage import pack_at
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pysaccade.tensors.pool import TexturePool
 
 _PLAIN = (Tensor, torch.nn.Parameter)
+_count_write = _recording.count_write
 _UPDATE = _tensor_abi._UPDATE
 _DIFF, _PIXELS, _TILES = 0, 1, 2  # saccade_update_mask
 
@@ -57,11 +59,16 @@ class PersistentTexture(TexturePyramid):
         if batch is not None:
             shape = (_checks.whole(batch, who, "batch", 1, 1 << 20), *shape)  # type: ignore[assignment]
         device = torch.get_default_device() if device is None else device
-        image = torch.zeros(shape, dtype=dtype, device=device)
-        super().__init__(image, levels=levels, odd=odd, filtering=filtering)
-        storage = self._storage
-        assert storage is not None
-        storage.keep_workspace(self._odd)
+        with _recording.lasting():  # also of a pool that makes it later
+            image = torch.zeros(shape, dtype=dtype, device=device)
+            super().__init__(image, levels=levels, odd=odd, filtering=filtering)
+            storage = self._storage
+            if storage is None:
+                raise UnavailableError(
+                    f"{who}: no kernels for device '{image.device.type}'; pass device='cpu', or make a TexturePyramid "
+                    "of each frame"
+                )
+            storage.keep_workspace(self._odd)
         self.threshold = float(threshold)
         self.min_pixels = _checks.whole(min_pixels, who, "min_pixels", 0, 255)
         self._image = storage.image
@@ -76,6 +83,7 @@ class PersistentTexture(TexturePyramid):
         self._taken: Any = None  # of the last frame: what _frame() looked at, and the library's struct but the address
         self._options: dict[Any, bytes] = {}
         self._pool: TexturePool | None = None
+        self._queued: Any = None  # the pool's: what the last one who borrowed it queued on a GPU
         self._settings = self.threshold, self.min_pixels, filtering
         self._persistent = True
 
@@ -163,6 +171,7 @@ class PersistentTexture(TexturePyramid):
         self._call(None, mask, kind)
 
     def _frame(self, frame: Any, who: str) -> Tensor:
+        _recording.refuse_script(who)
         base = self._store.image
         if not _checks.is_tensor(frame):
             raise TypeError(f"{who}: frame takes a torch tensor, not {_checks.shown(frame)}")
@@ -250,12 +259,14 @@ class PersistentTexture(TexturePyramid):
         )
         if status != 0:
             abi._fail(library, status)
+        _count_write((store.flat,) if frame is None else (store.image, store.flat))
         self._texture_is_stale()
         return Damage(tiles, None, energy)
 
     def _fill(self) -> None:
         self._require_unchanged()
         self._store.fill(self._odd)
+        _count_write((self._store.flat,))
         self._texture_is_stale()
 
     def _require_unchanged(self) -> None:

@@ -347,15 +347,35 @@ class TexturePyramid:
             return [self._image, self._storage.flat]
         return self._list or []
 
+    def _recorded(self, is_checked: bool = False) -> Array:
+        """Level 0 [B,C,H,W] with its way to the image, where autograd records: a view made before may have none."""
+        image, source = self._base(), self._source
+        if source is image or self._persistent or not _checks.is_tensor(image):
+            return image
+        if not _checks.recording().is_grad_enabled():
+            return image
+        if self._given:
+            source = source[0]
+        if not (source.requires_grad or image.requires_grad):
+            return image
+        if not is_checked and self._storage is not None:
+            self._require_unchanged()
+        view = source if self._batched else source[None]
+        return view if self._storage is None or _checks.recording().is_traced(view) else readable(view)
+
     def _levels_now(self) -> list[Array]:
         """[B,C,h,w] each; level 0 is the image, with its gradient, the others are without one."""
         if self._storage is not None:
             self._require_unchanged()
-            return [self._image, *self._storage.levels[1:]]
+            return [self._recorded(is_checked=True), *self._storage.levels[1:]]
         if self._list is None:
             self._base()
             raise ValueError("TexturePyramid: its levels are not made yet; call generate_mipmaps()")
-        return self._list
+        if not _checks.is_tensor(self._image) or not _checks.recording().is_grad_enabled():
+            return self._list
+        if self._given:
+            return self._list if self._batched else [level[None] for level in self._source]
+        return [self._recorded(), *self._list[1:]]
 
     def _is_compiled(self) -> bool:
         return _checks.is_tensor(self._image) and bool(_checks.recording()._is_compiling())
@@ -398,7 +418,7 @@ class TexturePyramid:
 
     def _differentiable(self) -> list[Array]:
         """[B,C,h,w] each, every level with its way back to the image."""
-        image = self._base()
+        image = self._recorded()
         if self._given or not _checks.is_tensor(image):
             return self._levels_now()
         _recording = _checks.recording()

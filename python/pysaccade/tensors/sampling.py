@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._memory import require_apart
-from pysaccade.lattice.plan import PatchPlan, filled
+from pysaccade.lattice.plan import PatchPlan, coverage_of, filled
 from pysaccade.tensors._footprint import footprint
 from pysaccade.tensors._sample_call import (
     Pyramid,
@@ -33,7 +34,7 @@ Array = Any
 def _as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
     if not isinstance(plan, PatchPlan):
         raise TypeError(f"{who}: plan takes a PatchPlan, not {_checks.shown(plan)}; make one by Lattice(...).plan()")
-    if _checks.is_tensor(base) and not _checks.is_tensor(plan.lod):
+    if _checks.is_tensor(base) and not _checks.is_tensor(plan.centers):
         return plan.to(base.device)
     _checks.require_together(who, ("pyramid", base), [("plan.centers", plan.centers)])
     return plan
@@ -71,9 +72,10 @@ def patches_of(
     base, batched = texture[2], texture[3]
     plan = _as_plan(plan, base, who)
     values = values_of(base, dtype, normalize, out, who)
-    centers, lod, shape = arranged(plan.centers, plan.lod, base, batched, who)
+    lods = plan._lod_to_read()
+    centers, lod, shape = arranged(plan.centers, lods, base, batched, who)
     if direction is not None:
-        direction = arranged(direction, plan.lod, base, batched, who)[0]
+        direction = arranged(direction, lods, base, batched, who)[0]
     size = plan.patch_size
     whole = (*shape, base.shape[1], size, size)
     flat_out = None
@@ -82,6 +84,8 @@ def patches_of(
         _direct_out(out, whole, values, base, (base, centers, lod, direction, *levels), who)
         flat_out = _flat_view(out, lod.shape, who) if is_traced(out) or readable(out) is out else None
     patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
+    if flat_out is not None and patches is flat_out and _checks.is_tensor(out):
+        _checks.recording().count_write((out,))
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
     patches = normalized(patches, values, in_place)
     if out is not None:
@@ -149,7 +153,7 @@ def plainly(pyramid: Any, plan: Any, dtype: Any = None, normalize: Any = None) -
         return None
     global _quick  # noqa: PLW0603 (an import statement costs half a microsecond each time)
     if _quick is None:
-        if not _checks.is_tensor(plan.lod) or _checks.recording().is_watched():
+        if not _checks.is_tensor(plan.centers) or _checks.recording().is_watched():
             return None
         from pysaccade.tensors import _quick as loaded
 
@@ -164,15 +168,15 @@ def plan_at_level(texture: Texture, level: Any, centers: Any, patch_size: int) -
     who = "sample_at_level"
     levels, textures, base, _ = texture
     centers = coordinates(centers, base, who, "centers", 2)
+    last = (textures.levels if textures is not None else len(levels or ())) - 1
     if isinstance(level, (int, float, np.number)) and not isinstance(level, bool):
-        last = (textures.levels if textures is not None else len(levels or ())) - 1
         if not 0 <= level <= last:
             raise ValueError(f"{who}: level is {level}; the pyramid has levels 0 to {last}, and fractions between them")
         lod = filled(centers, float(level))
     else:
         lod = expanded(coordinates(level, base, who, "level", None, centers.dtype), centers.shape[:-1])
     height, width = base.shape[-2:]
-    return PatchPlan(centers, lod, None, patch_size, size=(height, width))
+    return PatchPlan(centers, lod, partial(coverage_of, levels=last + 1), patch_size, size=(height, width))
 
 
 def sample_at_level(
@@ -250,10 +254,10 @@ def sample_anisotropic(
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
     try:
-        lines = expanded(lines, (*plan.lod.shape, 2))
+        lines = expanded(lines, tuple(plan.centers.shape))
     except (RuntimeError, ValueError):
         raise ValueError(
-            f"{who}: direction is {list(lines.shape)}; it must be {[*plan.lod.shape, 2]}, or [2] for all"
+            f"{who}: direction is {list(lines.shape)}; it must be {list(plan.centers.shape)}, or [2] for all"
         ) from None
     settings = Settings(is_zeros(padding, who), most, bool(rotate))
     return patches_of(texture, plan, lines, settings, dtype, normalize, out, who)
