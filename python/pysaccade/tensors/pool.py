@@ -6,6 +6,8 @@ import threading
 from inspect import signature
 from typing import Any, NoReturn
 
+import torch
+
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks
 from pysaccade.tensors._pyramid_arguments import persistent_size
@@ -23,7 +25,8 @@ class TexturePool:
         with pool.acquire() as texture:
             texture.update(frame)
 
-    Any thread may acquire and release.
+    Any thread may acquire and release, each on its own current stream of CUDA: what one queued for a texture runs
+    before what the next one queues. While a CUDA graph is captured nothing is ordered: borrow outside of it.
     """
 
     def __init__(
@@ -75,7 +78,8 @@ class TexturePool:
             texture = self._free.pop()
             texture._reset()
             texture._pool = self
-            return texture
+        _wait(texture)
+        return texture
 
     def release(self, texture: PersistentTexture) -> None:
         """Take a texture back.
@@ -87,6 +91,7 @@ class TexturePool:
             if texture._pool is not self:
                 raise ValueError("TexturePool.release: this texture is not lent out by this pool")
             texture._pool = None
+            texture._queued = _queued(texture)
             self._free.append(texture)
             self._changed.notify()
 
@@ -109,3 +114,30 @@ class TexturePool:
 
     def __repr__(self) -> str:
         return f"TexturePool({self.available} of {self.count} available, size={self.size})"
+
+
+# ---- Order on a GPU --------------------------------------------------------------------------------------------------
+
+
+def _queued(texture: PersistentTexture) -> Any:
+    """What is queued for a texture by now, as an event and the stream that it is on; None: nothing to wait for."""
+    if texture.device.type != "cuda":
+        return None
+    stream = torch.cuda.current_stream(texture.device)
+    with torch.cuda.device(texture.device):
+        if torch.cuda.is_current_stream_capturing():
+            return None
+    return stream.record_event(), stream
+
+
+def _wait(texture: PersistentTexture) -> None:
+    """Let the current stream wait for what was queued for a texture on another."""
+    queued, texture._queued = texture._queued, None
+    if queued is None:
+        return
+    event, stream = queued
+    current = torch.cuda.current_stream(texture.device)
+    if current != stream:
+        with torch.cuda.device(texture.device):
+            if not torch.cuda.is_current_stream_capturing():
+                current.wait_event(event)

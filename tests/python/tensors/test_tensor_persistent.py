@@ -326,3 +326,21 @@ def test_frames_after_the_first_ones_are_checked_and_read_as_they_lie():
     assert not texture.update(one).tiles.any()
     one[:, 4, 4] += 1
     assert torch.equal(texture.update(one).tiles, changed_tiles(before, one, min_pixels=1))
+
+
+@pytest.mark.cuda
+def test_pool_lets_one_stream_wait_for_another():
+    one, other = (image(3, 64, 64, dtype=torch.uint8, seed=seed).cuda() for seed in (1, 2))
+    pool = sc.TexturePool(1, size=(64, 64), device="cuda")
+    first, second = torch.cuda.Stream(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    for _ in range(3):
+        with torch.cuda.stream(first), pool.acquire() as texture:
+            torch.cuda._sleep(200_000_000)  # a tenth of a second: what is queued now runs later
+            texture.update(one)
+        with torch.cuda.stream(second), pool.acquire() as texture:
+            texture.update(other)
+            level = texture.level(2).clone()
+        torch.cuda.synchronize()
+        assert torch.equal(texture.level(0), other)
+        assert torch.equal(level, sc.TexturePyramid(other).level(2))
