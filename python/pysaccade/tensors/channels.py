@@ -17,13 +17,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pysaccade._operators import _checks
+from pysaccade._operators import _checks, _recording
 from pysaccade.tensors._channel_makers import MAKERS, Maker, Slot, slot
 from pysaccade.tensors.damage import TILE_PX, Damage
 from pysaccade.tensors.persistent import PersistentTexture
 from pysaccade.tensors.pyramid import SEVEN
 
 __all__ = ["MAKERS", "ChannelStack", "Components", "Maker", "Slot", "components", "pca", "slot"]
+
+_COUNTS = ("last_change", "age")  # makers whose numbers grow with every update
 
 
 class ChannelStack:
@@ -55,7 +57,8 @@ class ChannelStack:
                 "eccentricity", "previous_fixation", "last_change", "age", "edge_distance"; Makers of your own; slots
                 that you fill.
             batch: B, for frames [B,3,H,W].
-            dtype: Of the channels: torch.float32 or torch.float16.
+            dtype: Of the channels: torch.float32 or torch.float16. Numbers of updates ("last_change", "age") are exact
+                up to 2^24 in f32; f16 rounds them beyond 2048, and they end at 65504.
             frame_dtype: Of the frames.
             device: Where all lies.
             levels: Of the pyramid.
@@ -85,9 +88,10 @@ class ChannelStack:
             maker.names[0]: sum(len(m.names) for m in self.makers[:k]) for k, maker in enumerate(self.makers)
         }
         points = (2, 2) if batch is None else (2, batch, 2)
-        self._fixations = torch.full(points, 0.5, device=self.pyramid.device)
         where = self._base().shape
-        self._changed_at = torch.zeros((where[0], 1, *self.size), dtype=torch.float32, device=self.pyramid.device)
+        with _recording.lasting():
+            self._fixations = torch.full(points, 0.5, device=self.pyramid.device)
+            self._changed_at = torch.zeros((where[0], 1, *self.size), dtype=torch.float32, device=self.pyramid.device)
 
     # ---- Facts -------------------------------------------------------------------------------------------------------
 
@@ -238,6 +242,8 @@ class ChannelStack:
             size=self.size,
         )
         first = self._first[maker.names[0]]
+        if maker.names[0] in _COUNTS:
+            made = made.clamp(max=torch.finfo(base.dtype).max)  # infinity would become NaN where levels are mixed
         base[:, first : first + len(maker.names), top:bottom, left:right] = made.to(base.dtype)
 
     # ---- Sampling ----------------------------------------------------------------------------------------------------

@@ -128,6 +128,22 @@ def test_time_is_counted_in_updates():
     assert stack["age"][16, 0] == 2
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_time_ends_at_the_greatest_number_of_the_type(dtype):
+    stack = stack_of("last_change", "age", size=(32, 48), dtype=dtype)
+    frame = torch.zeros(3, 32, 48, dtype=torch.uint8)
+    stack.update(frame)
+    stack.updates = 100_000  # as after so many
+    frame[0, 0, 0] = 9
+    stack.update(frame)
+    most = min(100_001, torch.finfo(dtype).max)
+    assert stack["last_change"][0, 0] == torch.tensor(most, dtype=dtype)
+    assert stack["age"][16, 0] == torch.tensor(min(100_000, torch.finfo(dtype).max), dtype=dtype)
+    assert stack["last_change"][16, 0] == 1
+    assert stack["age"][0, 0] == 0
+    assert stack.sample_foveated((0.5, 0.5), patch_size=4).isfinite().all()
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_incremental_is_rebuilt(dtype, device):
