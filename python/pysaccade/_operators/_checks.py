@@ -66,6 +66,8 @@ def require_array(value: Any, who: str, name: str) -> None:
 def require_texture(image: Any, who: str, name: str = "image") -> None:
     """Raise TypeError or ValueError unless `image` is [.., C, H, W] of a type that levels can have."""
     require_array(image, who, name)
+    if is_tensor(image):
+        recording().refuse_script(who)
     if image.ndim < 3:
         advice = f"; pass {name}[None] for one channel" if image.ndim == 2 else ""
         raise ValueError(f"{who}: {name} is {list(image.shape)}, it must be [C, H, W] or [B, C, H, W]{advice}")

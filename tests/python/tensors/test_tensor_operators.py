@@ -150,3 +150,35 @@ def test_results_are_the_same_with_and_without_autograd():
     learns = sc.sample(sc.TexturePyramid(x.clone().requires_grad_()), u, 0.7)
     assert learns.requires_grad
     assert torch.equal(learns.detach(), sc.sample(sc.TexturePyramid(x), u, 0.7))
+
+
+PYRAMID = sc.TexturePyramid(image(2, 3, 40, 36), levels=3)
+TEXTURE = sc.TexturePyramid.create_persistent((40, 36), dtype=torch.float32)
+SCRIPTED = {
+    "generate_mipmaps": lambda x, u: sc.generate_mipmaps(x, 3)[2],
+    "a pyramid": lambda x, u: sc.TexturePyramid(x, levels=3).sample_patches(PLAN),
+    "a pyramid that is there": lambda x, u: PYRAMID.sample_patches(PLAN) + u[0, 0, 0],
+    "levels": lambda x, u: sc.sample([x], u, 1.5),
+    "foveated": lambda x, u: PYRAMID.sample_foveated(u[:, 0]),
+    "an update": lambda x, u: TEXTURE.update(x[0]).energy,
+    "gaussian_field": lambda x, u: sc.gaussian_field(u, u + 0.1, torch.eye(2).expand(5, 2, 2), torch.ones(5, 3)),
+    "mahalanobis": lambda x, u: sc.mahalanobis(u, u + 0.1, torch.eye(2).expand(5, 2, 2)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:Converting a tensor")
+@pytest.mark.parametrize("name", SCRIPTED)
+def test_script_records_an_operator_or_is_refused_in_words(name):
+    call, given = SCRIPTED[name], (image(2, 3, 40, 36), uniform(2, 5, 2))
+    for _ in range(2):
+        call(*given)  # by the short way, that a trace must not go
+    try:
+        traced = torch.jit.trace(call, given, check_trace=False)
+    except RuntimeError as error:
+        assert "torch.jit.trace" in str(error)  # noqa: PT017
+        assert name not in {"gaussian_field", "mahalanobis"}
+        return
+    other = image(2, 3, 40, 36, seed=3), uniform(2, 5, 2, seed=4)
+    assert torch.equal(traced(*other), call(*other))
