@@ -126,6 +126,8 @@ def sampled(
         centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
     learns = _recording.needs_gradient(*seen) or (levels is not None and _recording.needs_gradient(*levels))
     if not _recording.is_native(base):
+        if 0 in shape:
+            return torch.empty(shape, dtype=values.dtype, device=base.device)
         return _by_reference(texture, centers, lod, direction, size, values, settings)
     if learns and pyramid is not None and pyramid._persistent:
         raise ValueError(
@@ -183,6 +185,8 @@ def _by_reference(
         assert pyramid is not None
         levels = pyramid._differentiable()
     padding = "zeros" if settings.zeros else "border"
+    if _checks.dtype_name(levels[0]) == "float64":  # what the library computes with
+        centers, lod, direction = (None if each is None else each.double() for each in (centers, lod, direction))
     if direction is None:
         found = reference.sample_patches(levels, centers, lod, size, padding=padding)
     else:

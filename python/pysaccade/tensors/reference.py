@@ -20,6 +20,9 @@ def _batched(image: Tensor) -> Tensor:
 def generate_mipmaps(image: Tensor, levels: int = 5, *, odd: str = "floor") -> list[Tensor]:
     """[image, level 1, ...]. Floating: repeated means of 2 x 2; integers: means of 4^l texels of level 0, halves up."""
     x = _batched(image)
+    integral = not x.is_floating_point()
+    if integral:
+        x = x.to(torch.int64)
     height, width = x.shape[-2:]
     if odd == "edge":
         unit = 2 ** (levels - 1)
@@ -28,8 +31,7 @@ def generate_mipmaps(image: Tensor, levels: int = 5, *, odd: str = "floor") -> l
         columns = torch.arange(-(-width // unit) * unit, device=x.device).clamp(max=width - 1)
         x = x[..., rows, :][..., columns]
     out = [image]
-    integral = not x.is_floating_point()
-    sums = x.to(torch.int64) if integral else x
+    sums = x
     exact = torch.promote_types(x.dtype, torch.float32)  # halves are added as floats, and rounded once
     for level in range(1, levels):
         a, b = sums[..., ::2, ::2], sums[..., ::2, 1::2]
@@ -39,7 +41,7 @@ def generate_mipmaps(image: Tensor, levels: int = 5, *, odd: str = "floor") -> l
             a, b, c, d = (texels.to(exact) for texels in (a, b, c, d))
         four = ((a[..., :h, :w] + b[..., :h, :w]) + c[..., :h, :w]) + d[..., :h, :w]
         sums = four if integral else (four / 4).to(x.dtype)
-        stored = ((sums + (1 << (2 * level - 1))) >> (2 * level)).to(x.dtype) if integral else sums
+        stored = ((sums + (1 << (2 * level - 1))) >> (2 * level)).to(image.dtype) if integral else sums
         if odd == "edge":
             stored = stored[..., : -(-height // 2**level), : -(-width // 2**level)]
         out.append(stored if image.dim() == 4 else stored[0])
@@ -114,7 +116,10 @@ def sample_anisotropic(
     lod = _clamped(lod, len(levels))
     pitch = (2.0**lod)[..., None, None, None]
     length = direction.norm(dim=-1, keepdim=True)
-    unit = direction / length
+    has_length = length > 0
+    length = torch.where(has_length, length, torch.ones_like(length))
+    right = torch.tensor([1.0, 0.0], dtype=direction.dtype, device=direction.device)
+    unit = torch.where(has_length, direction / length, right)
     ratio = length.clamp(1, max_anisotropy)
     line = (unit * ratio)[:, :, None, None, :]
     if rotate:
