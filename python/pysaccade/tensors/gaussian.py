@@ -62,6 +62,20 @@ def _batched(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[Array
     return tuple(_flat(array, leading, least) for array, least in zip(arrays, (2, 2, 3, 2), strict=False))
 
 
+def _folded(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """Batches of points as more points, where all have the same Gaussians, which are then not copied for each."""
+    x, *gaussians = arrays
+    if not leading or math.prod(x.shape[:-2]) != math.prod(leading) or math.prod(x.shape[:-1]) > _MOST_POINTS:
+        return arrays, leading
+    alone = []
+    for array, axes in zip(gaussians, (2, 3, 2), strict=False):
+        if math.prod(array.shape[: array.ndim - axes]) != 1:
+            return arrays, leading
+        alone.append(array if array.ndim == axes else array.reshape(array.shape[array.ndim - axes :]))
+    return (x.reshape(-1, x.shape[-1]), *alone), ()
+
+
+_MOST_POINTS = (1 << 31) - 1
 _SHAPES = {"x": "[.., P, D]", "mean": "[.., G, D]", "scale_tril": "[.., G, D, D]", "weight": "[.., G, K]"}
 
 
@@ -143,6 +157,7 @@ def mahalanobis(x: Array, mean: Array, scale_tril: Array) -> Array:
     """
     arrays, leading = _checked("mahalanobis", (x, mean, scale_tril))
     shape = (*leading, x.shape[-2], mean.shape[-2])
+    arrays, leading = _folded(arrays, leading)
     if not _checks.is_tensor(x):
         x, mean, scale_tril = _batched(arrays, leading)
         out = np.empty((x.shape[0], x.shape[1], mean.shape[1]), x.dtype)
@@ -190,6 +205,7 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
     arrays, leading = _checked(who, (x, mean, scale_tril, weight))
     most_q = math.inf if cutoff is None else float(cutoff) ** 2
     shape = (*leading, x.shape[-2], weight.shape[-1])
+    arrays, leading = _folded(arrays, leading)
     out: Array
     if not _checks.is_tensor(x):
         x, mean, scale_tril, weight = _batched(arrays, leading)

@@ -12,6 +12,7 @@ from conftest import import_or_skip
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from pysaccade import reference  # noqa: E402
+from pysaccade._operators import _tensor_abi  # noqa: E402
 from tensor_support import generator  # noqa: E402
 
 
@@ -83,6 +84,40 @@ def test_leading_axes_broadcast_and_a_flat_weight_is_one_channel():
     assert torch.allclose(shared[1, 3], sc.gaussian_field(x[1, 3], mean[0, 0], tril[0, 0], weight[0, 0]))
     flat = sc.gaussian_field(x[0, 0], mean[0, 0], tril[0, 0], weight[0, 0, :, 1])
     assert torch.allclose(flat, sc.gaussian_field(x[0, 0], mean[0, 0], tril[0, 0], weight[0, 0])[:, 1])
+
+
+@pytest.mark.parametrize("ones", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("batch", [(6,), (2, 3), (0,)])
+def test_gaussians_of_a_whole_batch_are_not_copied(batch, ones, monkeypatch):
+    x = field_of(7, 5, 3, 2, batch=batch)[0].requires_grad_()
+    gaussians = [each.expand(*ones, *each.shape).clone().requires_grad_() for each in field_of(7, 5, 3, 2, seed=2)[1:]]
+    seen, begin = [], _tensor_abi.Gaussians.__init__
+
+    def spy(self, *arrays):
+        seen.append(arrays[1].size if isinstance(arrays[1], np.ndarray) else arrays[1].numel())
+        begin(self, *arrays)
+
+    monkeypatch.setattr(_tensor_abi.Gaussians, "__init__", spy)
+    made, q = sc.gaussian_field(x, *gaussians), sc.mahalanobis(x, *gaussians[:2])
+    given = [each.detach().numpy() for each in (x, *gaussians)]
+    arrays = sc.gaussian_field(*given), sc.mahalanobis(*given[:3])
+    assert made.numel() == 0 or set(seen) == {5 * 3}
+    lead = torch.broadcast_shapes(batch, ones)
+    assert made.shape == arrays[0].shape == (*lead, 7, 2)
+    assert q.shape == arrays[1].shape == (*lead, 7, 5)
+    alone = [each.reshape(each.shape[len(ones) :]) for each in gaussians]
+    for index in np.ndindex(*batch):
+        one = made.reshape(*batch, 7, 2)[index]
+        assert torch.allclose(one, sc.gaussian_field(x[index], *alone), rtol=1e-12)
+        assert torch.allclose(q.reshape(*batch, 7, 5)[index], sc.mahalanobis(x[index], *alone[:2]), rtol=1e-12)
+    theirs = reference.gaussian_field(x, *gaussians)
+    for a, b in zip(
+        torch.autograd.grad(made.square().sum(), (x, *gaussians)),
+        torch.autograd.grad(theirs.square().sum(), (x, *gaussians)),
+        strict=True,
+    ):
+        assert a.shape == b.shape
+        assert torch.allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("points", "gaussians"), [(0, 5), (5, 0), (0, 0)])
