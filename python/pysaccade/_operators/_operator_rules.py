@@ -10,6 +10,8 @@ from torch import Tensor
 from pysaccade._operators import _operators
 
 _WITHOUT_GAPS = ("gaussian_field", "gaussian_field_backward", "mahalanobis")
+# Arguments that are places [B, M, ..]: where all others are shared, those that are mapped are just more places.
+_PLACES = {"sample": (1, 2, 3), "gaussian_field": (0,), "mahalanobis": (0,)}
 _BACKWARDS = ("mipmaps_backward", "sample_backward", "gaussian_field_backward")
 
 
@@ -49,14 +51,26 @@ for _name in ("sample", "gaussian_field"):
 
 
 def _in_front(tensor: Tensor, dim: int | None, many: int) -> Tensor:
-    """The mapped axis first; what is not mapped is repeated, without a copy."""
+    """The mapped axis first; what is not mapped is repeated."""
     if dim is None:
         return tensor.expand(many, *tensor.shape)
     return tensor.movedim(dim, 0)
 
 
+def _is_mapped(dim: Any) -> bool:
+    return any(map(_is_mapped, dim)) if isinstance(dim, (list, tuple)) else dim is not None
+
+
+def _as_places(value: Tensor | None, dim: int | None, many: int) -> Tensor | None:
+    """[V,B,M,..] as [B,V*M,..]."""
+    return None if value is None else _in_front(value, dim, many).transpose(0, 1).flatten(1, 2).contiguous()
+
+
 def _joined(value: Any, dim: Any, many: int) -> Any:
-    """[V,B,..] as [V*B,..], of a tensor or a list of them; anything else stays."""
+    """[V,B,..] as [V*B,..], of a tensor or a list of them; anything else stays.
+
+    What is not mapped is copied where B is more than 1.
+    """
     if isinstance(value, Tensor):
         return _in_front(value, dim, many).flatten(0, 1)
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
@@ -84,6 +98,14 @@ def _map_batch(name: str) -> None:
         many = info.batch_size
         if many == 0:
             raise ValueError(f"pysaccade: vmap of {name} over an axis of length 0")
+        places = _PLACES.get(name, ())
+        if places and not any(_is_mapped(dim) for index, dim in enumerate(in_dims) if index not in places):
+            wide = [
+                _as_places(value, in_dims[index], many) if index in places else value
+                for index, value in enumerate(arguments)
+            ]
+            made = operator(*wide)
+            return made.unflatten(1, (many, made.shape[1] // many)), 1
         joined = [_joined(value, dim, many) for value, dim in zip(arguments, in_dims, strict=True)]
         if name in _WITHOUT_GAPS:
             joined = [value.contiguous() if isinstance(value, Tensor) else value for value in joined]

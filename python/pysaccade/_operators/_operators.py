@@ -146,10 +146,12 @@ _define(
 )
 
 
-def _sum_space(levels: list[Tensor], first: int, unit: Tensor | None) -> list[Tensor | None]:
-    """Zeros to which levels `first`.. add their gradients: one allocation, one fill."""
+def _sum_space(levels: list[Tensor], first: int, unit: Tensor | None, apart: bool = False) -> list[Tensor | None]:
+    """Zeros to which levels `first`.. add their gradients: one allocation, one fill, unless they must lie apart."""
     dtype = torch.int64 if unit is not None else wide(levels[0].dtype)
     shapes = [level.shape for level in levels[first:]]
+    if apart:
+        return [None] * first + [torch.zeros(shape, dtype=dtype, device=levels[0].device) for shape in shapes]
     flat = torch.zeros(sum(shape.numel() for shape in shapes), dtype=dtype, device=levels[0].device)
     parts = torch.split(flat, [shape.numel() for shape in shapes])
     return [None] * first + [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
@@ -167,8 +169,12 @@ def _sample_backward_now(
     rotate: bool,
     derived: int,
     wanted: list[bool],
+    apart: bool = False,
 ) -> list[Tensor]:
-    """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted."""
+    """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted.
+
+    `apart`: no two of them share memory, as torch asks of operators.
+    """
     nothing = gradient.new_empty(0)
     count = len(levels)
     unit: Tensor | None = None
@@ -209,7 +215,7 @@ def _sample_backward_now(
         add([None] * count, 0, count - 1, True)
         results = [nothing]
     elif derived < 0:
-        sums = _sum_space(levels, 0, unit)
+        sums = _sum_space(levels, 0, unit, apart)
         add(sums, 0, count - 1, True)
         results = [
             _as_gradient(part, unit, level) for part, level in zip(sums, levels, strict=True) if part is not None
@@ -225,7 +231,8 @@ def _sample_backward_now(
         if in_place:
             add([base] + [None] * (count - 1), 0, 0, False)
         results = [base]
-    return results + [nothing if place is None else place for place in places.values()]
+    found = [nothing if place is None else place for place in places.values()]
+    return results + ([torch.empty_like(each) if each is nothing else each for each in found] if apart else found)
 
 
 def _as_gradient(sums: Tensor, unit: Tensor | None, level: Tensor) -> Tensor:
@@ -247,19 +254,18 @@ def _sample_backward_fake(
     derived: int,
     wanted: list[bool],
 ) -> list[Tensor]:
-    nothing = gradient.new_empty(0)
     fits = levels if derived < 0 else levels[:1]
-    results = [level.new_empty(level.shape) for level in fits] if wanted[0] else [nothing]
+    results = [level.new_empty(level.shape) for level in fits] if wanted[0] else [gradient.new_empty(0)]
     places = [centers, lod, direction]
     for place, is_wanted in zip(places, wanted[1:], strict=True):
-        results.append(nothing if place is None or not is_wanted else place.new_empty(place.shape))
+        results.append(gradient.new_empty(0) if place is None or not is_wanted else place.new_empty(place.shape))
     return results
 
 
 _define(
     "sample_backward(Tensor gradient, Tensor[] levels, Tensor centers, Tensor lod, Tensor? direction, "
     f"{_SETTINGS}, int derived, bool[] wanted) -> Tensor[]",
-    _sample_backward_now,
+    lambda *arguments: _sample_backward_now(*arguments, apart=True),
     _sample_backward_fake,
 )
 

@@ -10,10 +10,11 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
-from pysaccade._operators import _operator_rules  # noqa: E402, F401
+from pysaccade._operators import _operator_rules, _tensor_abi  # noqa: E402, F401
 from tensor_support import image, uniform  # noqa: E402
 
-SHARED = image(3, 20, 20)
+SHARED, BOTH = image(3, 20, 20), image(2, 3, 20, 20)
+FIELD = uniform(7, 2, seed=8), torch.eye(2).repeat(7, 1, 1) * 0.3, uniform(7, 3, seed=9)
 PLAN = sc.PatchPlan(uniform(2, 6, 2), uniform(2, 6, high=3, seed=2), patch_size=4)
 
 
@@ -35,18 +36,50 @@ def arguments_of(name):
     if name == "sample, derived, with directions":
         mips = [level.detach() for level in levels[1:]]
         return [levels[0], *mips], centers, lod, direction, 4, torch.float64, 1.0, True, 8, False, 0
+    if name.startswith("mipmaps_backward"):
+        some = None if name.endswith("one") else uniform(2, 2, 6, 5, dtype=torch.float64)
+        return [None, some, uniform(2, 2, 3, 2, dtype=torch.float64)], [2, 2, 12, 10], torch.float64, CPU, 0
+    if name.startswith("sample_backward"):
+        levels, centers, lod, direction = (detached(each) for each in (levels, centers, lod, direction))
+        push = uniform(2, 5, 2, 4, 4, dtype=torch.float64, seed=9)
+        if name == "sample_backward":
+            return push, levels, centers, lod, None, 1.0, False, 1, True, -1, [True, True, True, False]
+        wanted = [True] * 4 if name.endswith("all") else [False, False, True, False]
+        return push, levels, centers, lod, direction, 1.0, True, 8, False, 0, wanted
     x, mean = uniform(1, 6, 3, dtype=torch.float64), uniform(1, 4, 3, dtype=torch.float64, seed=3)
     tril = torch.eye(3, dtype=torch.float64).expand(1, 4, 3, 3) * 0.4
     tensors = [each.contiguous().requires_grad_() for each in (x, mean, tril)]
     if name == "mahalanobis":
         return tuple(tensors)
-    return (*tensors, uniform(1, 4, 2, dtype=torch.float64).requires_grad_(), math.inf)
+    weight = uniform(1, 4, 2, dtype=torch.float64).requires_grad_()
+    if name.startswith("gaussian_field_backward"):
+        wanted = [True] * 4 if name.endswith("all") else [False, True, False, True]
+        return uniform(1, 6, 2, dtype=torch.float64), *detached([*tensors, weight]), 9.0, wanted
+    return (*tensors, weight, math.inf)
+
+
+CPU = torch.device("cpu")
+
+
+def detached(tensors):
+    return [each.detach() for each in tensors] if isinstance(tensors, list) else tensors.detach()
+
+
+CHECKED = [
+    *("mipmaps", "mipmaps_backward", "mipmaps_backward, one"),
+    *("sample", "sample, derived, with directions"),
+    *("sample_backward", "sample_backward, all", "sample_backward, one"),
+    *("gaussian_field", "gaussian_field_backward, all", "gaussian_field_backward, some", "mahalanobis"),
+]
+
+
+def test_all_operators_are_checked():
+    registered = {name.partition("::")[2] for name in torch._C._dispatch_get_all_op_names() if "saccade::" in name}
+    assert registered == {name.partition(",")[0] for name in CHECKED}
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # opcheck reads it of tensors that are no leaves
-@pytest.mark.parametrize(
-    "name", ["mipmaps", "sample", "sample, derived, with directions", "gaussian_field", "mahalanobis"]
-)
+@pytest.mark.parametrize("name", CHECKED)
 def test_opcheck(name):
     operator = getattr(torch.ops.saccade, name.partition(",")[0])
     checks = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
@@ -89,11 +122,18 @@ MAPPED = {
     "generate_mipmaps": lambda x, u: sc.generate_mipmaps(x, 3)[2],
     "sample": lambda x, u: sc.sample(sc.TexturePyramid(x, levels=3), u, 0.5),
     "one image for all": lambda x, u: sc.sample(sc.TexturePyramid(SHARED, levels=3), u, 0.5),
+    "one batch of images for all": lambda x, u: sc.sample(sc.TexturePyramid(BOTH, levels=3), u.expand(2, 5, 2), 0.5),
     "one plan for all": lambda x, u: sc.sample_patches(
         sc.TexturePyramid(x, levels=3), sc.PatchPlan(PLAN.centers[0], 1.0)
     ),
     "gaussian_field": lambda x, u: sc.gaussian_field(torch.ones(3, 2), u, torch.eye(2).expand(5, 2, 2), torch.ones(5)),
     "mahalanobis": lambda x, u: sc.mahalanobis(torch.ones(3, 2), u, torch.eye(2).expand(5, 2, 2)),
+    "points of one field": lambda x, u: sc.gaussian_field(u, *FIELD),
+    "points of fields": lambda x, u: sc.gaussian_field(u, *[each.expand(2, *each.shape) for each in FIELD]),
+    "distances from one field": lambda x, u: sc.mahalanobis(u, *FIELD[:2]),
+    "along lines": lambda x, u: sc.sample_anisotropic(
+        sc.TexturePyramid(BOTH, levels=3), sc.PatchPlan(u.expand(2, 5, 2), 0.5, patch_size=3), u[0] + 1
+    ),
 }
 
 
@@ -104,6 +144,13 @@ def test_vmap_is_the_loop(name):
     assert torch.equal(mapped, torch.stack([MAPPED[name](x[n], u[n]) for n in range(4)]))
     moved = torch.vmap(MAPPED[name], in_dims=(1, 0))(x.transpose(0, 1), u)
     assert torch.equal(moved, mapped)
+
+
+def test_images_that_vmap_shares_are_not_copied(monkeypatch):
+    seen, pack = [], _tensor_abi.packed_levels
+    monkeypatch.setattr(_tensor_abi, "packed_levels", lambda levels: seen.append(levels[0].shape[0]) or pack(levels))
+    torch.vmap(MAPPED["one batch of images for all"], in_dims=(None, 0))(BOTH, uniform(4, 5, 2))
+    assert set(seen) == {2}
 
 
 def test_gradient_through_vmap_is_the_loops():
