@@ -49,6 +49,7 @@ def _empty_levels(image: Tensor, levels: int, odd: int) -> list[Tensor]:
 
 def mipmaps_now(image: Tensor, levels: int, odd: int) -> list[Tensor]:
     """Levels 1.. of image [B,C,H,W], without an operator around it."""
+    image = readable(image)
     out = _empty_levels(image, levels, odd)
     size = abi.reduce_workspace_bytes(image, levels)
     workspace = torch.empty(size, dtype=torch.uint8, device=image.device) if size else None
@@ -262,10 +263,16 @@ def _sample_backward_fake(
     return results
 
 
+def _sample_backward_apart(*arguments: Any) -> list[Tensor]:
+    function: Any = _sample_backward_now
+    found: list[Tensor] = function(*arguments, apart=True)
+    return found
+
+
 _define(
     "sample_backward(Tensor gradient, Tensor[] levels, Tensor centers, Tensor lod, Tensor? direction, "
     f"{_SETTINGS}, int derived, bool[] wanted) -> Tensor[]",
-    lambda *arguments: _sample_backward_now(*arguments, apart=True),
+    _sample_backward_apart,
     _sample_backward_fake,
 )
 

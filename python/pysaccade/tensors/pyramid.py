@@ -356,7 +356,7 @@ class TexturePyramid:
             return image
         if self._given:
             source = source[0]
-        if not (source.requires_grad or image.requires_grad):
+        if image.grad_fn is not None or not (source.requires_grad or image.requires_grad):
             return image
         if not is_checked and self._storage is not None:
             self._require_unchanged()

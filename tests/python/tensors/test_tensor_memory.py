@@ -207,6 +207,33 @@ def test_zeros_without_memory_are_zeros():
         assert not sc.gaussian_field(*field[:3], none).any()
 
 
+# ---- Far apart -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+@pytest.mark.parametrize("far", [0, 1])
+def test_channel_that_spans_more_than_c_can_tell_apart_is_read(far, numpy):
+    step = 2**31 - 1 - 15 + far  # from the one row to the other; nothing between them is touched
+    near = image(1, 2, 2, 16, dtype=torch.uint8)
+    memory = torch.empty(step + 100, dtype=torch.uint8)
+    x = memory.as_strided((1, 2, 2, 16), (0, 32, step, 1)).copy_(near)
+    plan = sc.PatchPlan(uniform(1, 4, 2), uniform(1, 4), patch_size=4)
+    if numpy:
+        x, near, plan = x.numpy(), near.numpy(), sc.PatchPlan(plan.centers.numpy(), plan.lod.numpy(), patch_size=4)
+    equal = np.array_equal if numpy else torch.equal
+    for _ in TWICE:
+        for levels in (2, 9):
+            assert equal(sc.generate_mipmaps(x, levels, odd="edge")[1], sc.generate_mipmaps(near, 2, odd="edge")[1])
+        expected = sc.TexturePyramid(near).sample_patches(plan)
+        assert equal(sc.TexturePyramid(x).sample_patches(plan), expected)
+        assert equal(sc.sample_patches([x], plan), sc.sample_patches([near], plan))
+    if not numpy:
+        texture = sc.TexturePyramid.create_persistent((2, 16), channels=2, batch=1)
+        texture.update(255 - near)
+        assert texture.update(x).tiles.all()
+        assert torch.equal(texture.level(0), near)
+
+
 # ---- Types -----------------------------------------------------------------------------------------------------------
 
 
