@@ -131,7 +131,7 @@ class PatchPlan:
     @classmethod
     def _with_kept(cls, centers: Array, lod: Array, coverage: Any, patch_size: int, size: Any) -> PatchPlan:
         """A plan of tensors whose lod lies in memory that its lattice keeps."""
-        if _checks.is_compiling():  # the trace makes it anew
+        if _checks.is_compiling():  # memory of the trace, which keeps nothing
             return cls._trusted(centers, lod, coverage, patch_size, size)
         made = cls.__new__(cls)
         made.centers, made._kept_lod = centers, lod
