@@ -87,15 +87,18 @@ struct Tap {
 
 template <class V>
 SACCADE_TENSOR_FN Tap<V> make_tap(V position_px, V scale, int extent, bool zeros) {
+  const V exact = position_px * scale - V(0.5);
   // One texel outside reads the same as any distance further.
-  const V coordinate = clamp_to(position_px * scale - V(0.5), V(-1), static_cast<V>(extent));
+  const V coordinate = clamp_to(exact, V(-1), static_cast<V>(extent));
   const int index = static_cast<int>(std::floor(coordinate));
   Tap<V> tap;
   tap.weight = coordinate - static_cast<V>(index);
   tap.first_inside = !zeros || (index >= 0 && index < extent);
-  tap.second_inside = !zeros || (coordinate > V(-1) && index + 1 < extent);
+  tap.second_inside = !zeros || (exact >= V(-1) && index + 1 < extent);
   tap.first = index < 0 ? 0 : index > extent - 1 ? extent - 1 : index;
-  tap.second = index + 1 < 0 ? 0 : index + 1 > extent - 1 ? extent - 1 : index + 1;
+  tap.second = index + 1 > extent - 1 ? extent - 1 : index + 1;
+  // At the first texel's centre as at the last one's: a clamped coordinate has no slope.
+  if (!zeros && !(coordinate > V(0))) tap.second = 0;
   return tap;
 }
 
