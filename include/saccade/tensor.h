@@ -128,7 +128,9 @@ SACCADE_API saccade_status saccade_sample_image_backward(
     const saccade_array* gradient, int32_t odd, const saccade_array* base, void* sums, size_t sums_bytes, double* unit,
     void* centers_gradient, void* lod_gradient, void* direction_gradient);
 
-// CUDA only. unit[0]: a 2^-40th of the greatest |gradient|, rounded to a power of two; unit[1] is scratch.
+// CUDA only. unit[0]: a 2^-40th of the greatest finite |gradient|, rounded to a power of two, or more where more than
+// 2^22 samples could meet in a texel (with a scale of at most 1); unit[1]: its inverse. saccade_sample_backward() makes
+// unit[0] NaN where it adds what is not finite, and all that is read by the unit then is NaN.
 SACCADE_API saccade_status saccade_gradient_unit(const saccade_place* place, const saccade_array* gradient,
                                                  double* unit);
 

@@ -1,4 +1,5 @@
-// Sampling of pyramids in tensors, forward and backward. Nothing here allocates; with CUDA nothing waits.
+// Sampling of pyramids in tensors, forward and backward. Nothing here allocates but the host's threads; with CUDA
+// nothing waits.
 #pragma once
 
 #include "kernels/tensor/sample_args.h"
@@ -28,8 +29,9 @@ void sample(const SampleArgs& args, void* stream);
 // Adds to the levels' gradients by atomics: their order changes the last bits, unless `fixed_point` asks for integers.
 void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, void* stream);
 
-// The value of one step of integer gradients, from the greatest |gradient| that comes in: so that 2^22 of them can add
-// up and a step is 2^-40 of it. `unit`: two doubles on the device; the first is the result.
+// The value of one step of integer gradients: 2^-40 of the greatest finite |gradient| that comes in, or more where all
+// samples of a plane could not add up in one texel then (scale <= 1). sample_backward() makes it NaN as soon as it adds
+// what is not finite. `unit`: two doubles on the device: the result and its inverse.
 void gradient_unit(const PatchArray& gradient, int batch, int count, int channels, int size, double* unit,
                    void* stream);
 

@@ -51,7 +51,7 @@ struct SampleGradients {
   void* centers;             // [B, N, 2] like the coordinates, without gaps; written, not added to
   void* lod;                 // [B, N]
   void* direction;           // [B, N, 2]
-  const double* unit;        // fixed point: the value of one step, on the device
+  const double* unit;        // fixed point: the value of one step and its inverse, on the device
   std::int32_t fixed_point;  // 1: the levels' sums do not depend on order
   std::int32_t pad0;
 };

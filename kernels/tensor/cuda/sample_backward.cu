@@ -9,31 +9,31 @@ namespace saccade::tensor::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kUnitBits = 40;           // of the greatest gradient, where sums leave room for them
+constexpr int kSumBits = 62;            // of a texel's sum, without its sign
+constexpr double kMostSteps = 0x1p+62;  // 2^kSumBits
 
 // The levels' gradients, to which texels add their parts.
 template <class V>
 struct Texels {
   const SampleGradients& gradients;
   LevelRange range;
-  V inverse_unit;
 
   __device__ __forceinline__ bool wants(int level) const {
     return gradients.level[level] != nullptr && level >= range.first && level <= range.last;
   }
   __device__ __forceinline__ void add(int level, std::int64_t at, V value) const {
     if (gradients.fixed_point != 0) {
-      const auto steps = __double2ll_rn(static_cast<double>(value) * static_cast<double>(inverse_unit));
-      atomicAdd(static_cast<unsigned long long*>(gradients.level[level]) + at, static_cast<unsigned long long>(steps));
+      const double steps = static_cast<double>(value) * gradients.unit[1];
+      // An integer has no infinity: the unit itself stops being a number, and with it everything that is read by it.
+      if (!(fabs(steps) < kMostSteps)) *const_cast<double*>(gradients.unit) = nan("");
+      atomicAdd(static_cast<unsigned long long*>(gradients.level[level]) + at,
+                static_cast<unsigned long long>(__double2ll_rn(steps)));
     } else {
       atomicAdd(static_cast<V*>(gradients.level[level]) + at, value);
     }
   }
 };
-
-template <class V>
-__device__ __forceinline__ V inverse_unit_of(const SampleGradients& gradients) {
-  return gradients.fixed_point != 0 ? static_cast<V>(1.0 / *gradients.unit) : V(0);
-}
 
 // Sum over the block, in a fixed order: halves of the lanes, then the warps one by one. Valid in thread 0.
 template <class V>
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kThreads)
     if (thread < 2 * kMostSpan) find_readers(block.taps.x[which], args.size, t, &block.x[which]);
     if (thread >= 2 * kMostSpan) find_readers(block.taps.y[which], args.size, t, &block.y[which]);
   }
-  const Texels<V> texels{gradients, range, inverse_unit_of<V>(gradients)};
+  const Texels<V> texels{gradients, range};
   const PatchArray& in = args.patches;
   PatchSums<V> sums = {};
   for (int c = 0; c < args.channels; ++c) {
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kThreads)
   const PatchFrame<V> patch = patch_at<V>(args, b, n);
   if (!kPlaces && !touches(patch, range)) return;
   PatchSums<V> sums = {};
-  const Texels<V> texels{gradients, range, inverse_unit_of<V>(gradients)};
+  const Texels<V> texels{gradients, range};
   for (int s = static_cast<int>(threadIdx.x); s < args.size * args.size; s += kThreads) {
     sample_back<T, kPlaces>(args, texels, patch, b, n, s % args.size, s / args.size, &sums);
   }
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kThreads)
   const int n = static_cast<int>(point % args.count);
   const PatchFrame<V> patch = patch_at<V>(args, b, n);
   PatchSums<V> sums = {};
-  const Texels<V> texels{gradients, range, inverse_unit_of<V>(gradients)};
+  const Texels<V> texels{gradients, range};
   sample_back<T, kPlaces>(args, texels, patch, b, n, 0, 0, &sums);
   if constexpr (kPlaces) write_patch(args, gradients, patch, sums, b, n);
 }
@@ -287,15 +287,25 @@ __global__ void __launch_bounds__(kThreads) greatest_kernel(const PatchArray gra
     const long long at = rest / count * gradient.stride_b + rest % count * gradient.stride_n + c * gradient.stride_c +
                          y * gradient.stride_y + x * gradient.stride_x;
     const double value = fabs(load_as<double>(gradient.data, gradient.dtype, at));
-    if (value > most && value < 1e300) most = value;
+    if (value > most && isfinite(value)) most = value;
   }
   for (int step = 16; step > 0; step /= 2) most = fmax(most, __shfl_xor_sync(0xffffffffU, most, step));
   if (threadIdx.x % 32 == 0) atomicMax(bits, static_cast<unsigned long long>(__double_as_longlong(most)));
 }
 
-__global__ void unit_kernel(double* unit) {
+// The unit and its inverse. `bits`: of the greatest gradient in steps. The least unit has a finite inverse.
+__global__ void unit_kernel(double* unit, int bits) {
   const double most = __longlong_as_double(*reinterpret_cast<long long*>(unit + 1));
-  unit[0] = most > 0 ? scalbn(1.0, ilogb(most) + 1 - 40) : 1.0;
+  unit[0] = most > 0 ? scalbn(1.0, max(ilogb(most) + 1 - bits, -1022)) : 1.0;
+  unit[1] = 1.0 / unit[0];
+}
+
+// So many bits that all samples of a plane may add up in one texel.
+int unit_bits(int count, int size) {
+  const long long samples = static_cast<long long>(count) * size * size;
+  int bits = kSumBits;
+  for (long long room = 1; room < samples && bits > 1; room *= 2) --bits;
+  return bits < kUnitBits ? bits : kUnitBits;
 }
 
 }  // namespace
@@ -317,7 +327,7 @@ void gradient_unit(const PatchArray& gradient, int batch, int count, int channel
     greatest_kernel<<<blocks, kThreads, 0, stream>>>(gradient, count, channels, size, total,
                                                      reinterpret_cast<unsigned long long*>(unit + 1));
   }
-  unit_kernel<<<1, 1, 0, stream>>>(unit);
+  unit_kernel<<<1, 1, 0, stream>>>(unit, unit_bits(count, size));
   cuda_check_launch("gradient_unit", stream);
 }
 
