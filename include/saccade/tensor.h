@@ -46,7 +46,7 @@ typedef enum saccade_odd_sizes {
 
 // levels[0], [B, C, H, W], is read; levels[1] to levels[count - 1] are written: means of 2 x 2 texels of the level
 // below, as ((a + b) + c) + d, then a quarter of it; integers: the true mean of 4^l texels of level 0, rounded once.
-// workspace: saccade_reduce_workspace_bytes() of the place; 0 bytes for up to 7 levels.
+// workspace: saccade_reduce_workspace_bytes() of the place; 0 bytes for up to 7 levels. On the host it may be NULL.
 SACCADE_API saccade_status saccade_reduce(const saccade_place* place, const saccade_array* levels, int32_t count,
                                           int32_t odd, void* workspace, size_t workspace_bytes);
 SACCADE_API size_t saccade_reduce_workspace_bytes(const saccade_array* base, int32_t count);
@@ -76,8 +76,9 @@ typedef struct saccade_update_options {
 } saccade_update_options;
 
 // levels[0], [B, C, H, W], takes what is new in `frame` (the same sizes and dtype; NULL: it already has it, as the mask
-// says), and the other levels follow: as saccade_reduce() would make them, bit for bit. workspace: on a GPU that of the
-// saccade_reduce() which made the levels; it is kept from call to call. mask: elements of a byte, not 0 counts; NULL
+// says), and the other levels follow: as saccade_reduce() would make them, bit for bit. workspace: that of the
+// saccade_reduce() which made the levels; it is kept from call to call. On the host it may be NULL: with more than 7
+// levels all of an image is then read again where anything changed. mask: elements of a byte, not 0 counts; NULL
 // with SACCADE_MASK_DIFF. tiles: [B, rows, cols] bytes, written: 1 where a tile was damaged. energy: NULL, or floats
 // like it, written: the sum of |differences|.
 SACCADE_API saccade_status saccade_update(const saccade_place* place, const saccade_array* levels, int32_t count,

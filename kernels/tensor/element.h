@@ -101,6 +101,19 @@ SACCADE_TENSOR_FN float load(Bfloat element) { return bits::to_float(static_cast
 SACCADE_TENSOR_FN float load(float element) { return element; }
 SACCADE_TENSOR_FN double load(double element) { return element; }
 
+// Whether two elements are one in memory: a number that is none, too, differs only when it changes.
+SACCADE_TENSOR_FN bool same_bits(std::uint8_t a, std::uint8_t b) { return a == b; }
+SACCADE_TENSOR_FN bool same_bits(std::uint16_t a, std::uint16_t b) { return a == b; }
+SACCADE_TENSOR_FN bool same_bits(Half a, Half b) { return a.bits == b.bits; }
+SACCADE_TENSOR_FN bool same_bits(Bfloat a, Bfloat b) { return a.bits == b.bits; }
+SACCADE_TENSOR_FN bool same_bits(float a, float b) { return bits::of_float(a) == bits::of_float(b); }
+SACCADE_TENSOR_FN bool same_bits(double a, double b) {
+  std::uint64_t words[2];
+  __builtin_memcpy(words, &a, 8);
+  __builtin_memcpy(words + 1, &b, 8);
+  return words[0] == words[1];
+}
+
 template <class Value>
 SACCADE_TENSOR_FN Value within(Value value, Value most) {
   if (!(value > Value(0))) return Value(0);  // not a number, too

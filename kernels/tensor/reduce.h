@@ -1,4 +1,5 @@
-// Mip levels of tensors, and their gradient. Nothing here allocates; with CUDA nothing waits.
+// Mip levels of tensors, and their gradient. With CUDA nothing allocates or waits. On the host levels above 6 take
+// memory of the calling thread, kept for its next call.
 //
 // Note [Tensor levels]
 // Level l has level_extent() texels a side. Floating numbers: each texel is ((a + b) + c) + d of the stored level
@@ -15,10 +16,10 @@ struct ReduceArgs {
   ArrayView level[kMostLevels];  // 0 is read; 1 to levels - 1 are written. All of one dtype
   std::int32_t levels = 0;
   OddSizes odd = OddSizes::kFloor;
-  void* workspace = nullptr;  // reduce_workspace_bytes() on the same device
+  void* workspace = nullptr;  // reduce_workspace_bytes() on the same device; on the host null: the thread's own
 };
 
-// Of the coarse levels' sums; 0 for up to 7 levels.
+// Of what level 6, and 12, carried; 0 for up to 7 levels. An update on the host without it reads all of the image.
 std::size_t reduce_workspace_bytes(const ReduceArgs& args);
 
 struct ReduceGradArgs {

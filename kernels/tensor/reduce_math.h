@@ -1,6 +1,8 @@
 // How four texels become one, for host and device: see Note [Tensor levels] in reduce.h.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/tensor/element.h"
 
 namespace saccade::tensor {
@@ -33,17 +35,25 @@ SACCADE_TENSOR_FN CarryOf<T> carry(T element) {
   }
 }
 
-// Four texels of the level below -> what is carried on and what is stored, at level `level` >= 1.
+// The same with room for the sums of any level: those of bytes outgrow 32 bits above level 12.
 template <class T>
-SACCADE_TENSOR_FN CarryOf<T> join(CarryOf<T> a, CarryOf<T> b, CarryOf<T> c, CarryOf<T> d, int level, T* stored) {
-  const CarryOf<T> sum = ((a + b) + c) + d;
+using WideOf = std::conditional_t<Carry<T>::kSums, std::uint64_t, CarryOf<T>>;
+
+// Four texels of the level below -> what is carried on and what is stored, at level `level` >= 1.
+template <class T, class C>
+SACCADE_TENSOR_FN C join_as(C a, C b, C c, C d, int level, T* stored) {
+  const C sum = ((a + b) + c) + d;
   if constexpr (Carry<T>::kSums) {
-    *stored = static_cast<T>((sum + (CarryOf<T>(1) << (2 * level - 1))) >> (2 * level));
+    *stored = static_cast<T>((sum + (C(1) << (2 * level - 1))) >> (2 * level));
     return sum;
   } else {
-    store(sum * CarryOf<T>(0.25), stored);
+    store(sum * C(0.25), stored);
     return load(*stored);
   }
+}
+template <class T>
+SACCADE_TENSOR_FN CarryOf<T> join(CarryOf<T> a, CarryOf<T> b, CarryOf<T> c, CarryOf<T> d, int level, T* stored) {
+  return join_as<T, CarryOf<T>>(a, b, c, d, level, stored);
 }
 
 // How much of level-0 texel `at` is in the texel of level `level` above it, along one axis: 1, or the number of times

@@ -1,6 +1,7 @@
 // The plain Gaussian field: every pair of a point and a Gaussian, as gaussian.h defines it.
 #include "kernels/tensor/gaussian.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -14,15 +15,17 @@ template <class V, int D>
 struct Field {
   const GaussianArgs& args;
   int b;
-  std::vector<Whitening<V, D>> whitenings;
+  const Whitening<V, D>* whitenings;  // the calling thread's memory, kept for its next call
 
   Field(const GaussianArgs& given, int batch) : args(given), b(batch) {
-    whitenings.reserve(static_cast<std::size_t>(args.gaussians));
+    thread_local std::vector<Whitening<V, D>> kept;
+    kept.resize(std::max(kept.size(), static_cast<std::size_t>(args.gaussians)));
     for (int g = 0; g < args.gaussians; ++g) {
       const std::int64_t at = static_cast<std::int64_t>(b) * args.gaussians + g;
-      whitenings.push_back(make_whitening<V, D>(static_cast<const V*>(args.mean) + at * D,
-                                                static_cast<const V*>(args.scale_tril) + at * D * D));
+      kept[static_cast<std::size_t>(g)] = make_whitening<V, D>(static_cast<const V*>(args.mean) + at * D,
+                                                               static_cast<const V*>(args.scale_tril) + at * D * D);
     }
+    whitenings = kept.data();
   }
 
   std::int64_t row(int p) const { return static_cast<std::int64_t>(b) * args.points + p; }
@@ -46,7 +49,7 @@ void forward(const GaussianArgs& args, int threads) {
         for (int k = 0; k < args.channels; ++k) out[k] = V(0);
         for (int g = 0; g < args.gaussians; ++g) {
           V v[D];
-          const V q = whiten<V, D>(field.whitenings[static_cast<std::size_t>(g)], field.point(p), v);
+          const V q = whiten<V, D>(field.whitenings[g], field.point(p), v);
           if (q > static_cast<V>(args.most_q)) continue;
           const V e = std::exp(V(-0.5) * q);
           for (int k = 0; k < args.channels; ++k) out[k] += field.weights(g)[k] * e;
@@ -64,7 +67,7 @@ struct PairBack {
 
   // false: beyond the cutoff
   bool set(const Field<V, D>& field, const V* incoming, int p, int g) {
-    const Whitening<V, D>& gaussian = field.whitenings[static_cast<std::size_t>(g)];
+    const Whitening<V, D>& gaussian = field.whitenings[g];
     const V q = whiten<V, D>(gaussian, field.point(p), v);
     if (q > static_cast<V>(field.args.most_q)) return false;
     unwhiten<V, D>(gaussian, v, a);
@@ -92,27 +95,26 @@ void back_to_gaussian(const Field<V, D>& field, const GaussianGradients& gradien
   const GaussianArgs& args = field.args;
   V mean[D] = {};
   V tril[Whitening<V, D>::kTriangle] = {};
-  std::vector<V> weight(static_cast<std::size_t>(args.channels), V(0));
+  const std::int64_t at = static_cast<std::int64_t>(field.b) * args.gaussians + g;
+  V* __restrict weight = static_cast<V*>(gradients.weight);
+  if (weight != nullptr) weight += at * args.channels;
+  for (int k = 0; weight != nullptr && k < args.channels; ++k) weight[k] = V(0);
   PairBack<V, D> pair;
   for (int p = 0; p < args.points; ++p) {
     const V* incoming = static_cast<const V*>(gradients.out) + field.row(p) * args.channels;
     if (!pair.set(field, incoming, p, g)) continue;
-    for (std::size_t k = 0; k < weight.size(); ++k) weight[k] += incoming[k] * pair.e;
+    for (int k = 0; weight != nullptr && k < args.channels; ++k) weight[k] += incoming[k] * pair.e;
     const V part = pair.value * pair.e;
     for (int i = 0; i < D; ++i) {
       mean[i] += part * pair.a[i];
       for (int k = 0; k <= i; ++k) tril[triangle_at<D>(i, k)] += part * pair.a[i] * pair.v[k];
     }
   }
-  const std::int64_t at = static_cast<std::int64_t>(field.b) * args.gaussians + g;
   for (int i = 0; i < D; ++i) {
     if (gradients.mean != nullptr) static_cast<V*>(gradients.mean)[at * D + i] = mean[i];
     for (int k = 0; gradients.scale_tril != nullptr && k < D; ++k) {
       static_cast<V*>(gradients.scale_tril)[(at * D + i) * D + k] = k <= i ? tril[triangle_at<D>(i, k)] : V(0);
     }
-  }
-  for (std::size_t k = 0; gradients.weight != nullptr && k < weight.size(); ++k) {
-    static_cast<V*>(gradients.weight)[at * args.channels + static_cast<std::int64_t>(k)] = weight[k];
   }
 }
 
@@ -141,7 +143,7 @@ void distances(const GaussianArgs& args, int threads) {
         V* out = static_cast<V*>(args.out) + field.row(p) * args.gaussians;
         V v[D];
         for (int g = 0; g < args.gaussians; ++g) {
-          out[g] = whiten<V, D>(field.whitenings[static_cast<std::size_t>(g)], field.point(p), v);
+          out[g] = whiten<V, D>(field.whitenings[g], field.point(p), v);
         }
       }
     });

@@ -3,7 +3,6 @@
 #include "kernels/tensor/sample.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/parallel.h"
@@ -22,73 +21,92 @@ struct AxisTap {
   bool first_inside, second_inside;
 };
 
-// Of one level: a tap for each column and each row of a patch.
+// Columns and rows of a patch whose taps are held at once.
+constexpr int kTapsAtOnce = 64;
+
+struct PatchPart {
+  int first_i, first_j, width, height;
+};
+
+// Of one level: a tap for each column and each row of a part of a patch.
 template <class V>
 struct PatchTaps {
-  std::vector<AxisTap<V>> x, y;
+  AxisTap<V> x[kTapsAtOnce], y[kTapsAtOnce];
 };
 
 template <class V>
-void make_taps(const SampleArgs& args, const PatchFrame<V>& patch, int level, PatchTaps<V>* taps) {
+AxisTap<V> axis_tap(const SampleArgs& args, const PatchFrame<V>& patch, V center_px, int k, int level, int extent,
+                    std::int64_t stride) {
+  const V place_px = center_px + sample_offset<V>(k, args.size) * patch.pitch_px;
+  const Tap<V> tap = make_tap(place_px, level_scale<V>(level), extent, args.zeros != 0);
+  return {tap.first * stride, tap.second * stride, tap.weight, tap.first_inside, tap.second_inside};
+}
+
+template <class V>
+void make_taps(const SampleArgs& args, const PatchFrame<V>& patch, int level, const PatchPart& part,
+               PatchTaps<V>* taps) {
   const LevelArray& array = args.level[level];
-  const V scale = level_scale<V>(level);
-  taps->x.clear();
-  taps->y.clear();
-  for (int k = 0; k < args.size; ++k) {
-    const V offset = sample_offset<V>(k, args.size) * patch.pitch_px;
-    const Tap<V> x = make_tap(patch.center_px.x + offset, scale, array.width, args.zeros != 0);
-    const Tap<V> y = make_tap(patch.center_px.y + offset, scale, array.height, args.zeros != 0);
-    taps->x.push_back({x.first * array.stride_x, x.second * array.stride_x, x.weight, x.first_inside, x.second_inside});
-    taps->y.push_back({y.first * array.stride_y, y.second * array.stride_y, y.weight, y.first_inside, y.second_inside});
+  for (int i = 0; i < part.width; ++i) {
+    taps->x[i] = axis_tap(args, patch, patch.center_px.x, part.first_i + i, level, array.width, array.stride_x);
+  }
+  for (int j = 0; j < part.height; ++j) {
+    taps->y[j] = axis_tap(args, patch, patch.center_px.y, part.first_j + j, level, array.height, array.stride_y);
   }
 }
 
 template <class T>
-void read_row(const T* channel, const PatchTaps<Value<T>>& taps, int j, Value<T>* row) {
+void read_row(const T* channel, const PatchTaps<Value<T>>& taps, int width, int j, Value<T>* row) {
   using V = Value<T>;
-  const AxisTap<V>& y = taps.y[static_cast<std::size_t>(j)];
+  const AxisTap<V>& y = taps.y[j];
   const T* top = channel + y.first;
   const T* bottom = channel + y.second;
-  std::size_t i = 0;
-  for (const AxisTap<V>& x : taps.x) {
+  for (int i = 0; i < width; ++i) {
+    const AxisTap<V>& x = taps.x[i];
     V texels[4] = {load(top[x.first]), load(top[x.second]), load(bottom[x.first]), load(bottom[x.second])};
     if (!x.first_inside || !y.first_inside) texels[0] = V(0);
     if (!x.second_inside || !y.first_inside) texels[1] = V(0);
     if (!x.first_inside || !y.second_inside) texels[2] = V(0);
     if (!x.second_inside || !y.second_inside) texels[3] = V(0);
-    row[i++] = bilinear(texels, x.weight, y.weight);
+    row[i] = bilinear(texels, x.weight, y.weight);
   }
 }
 
 template <class T>
-struct PatchSampler {
+void sample_part(const SampleArgs& args, const PatchFrame<Value<T>>& patch, int b, int n, const PatchPart& part) {
   using V = Value<T>;
-  const SampleArgs& args;
-  PatchTaps<V> fine, coarse;
-  std::vector<V> row, coarse_row;
-
-  explicit PatchSampler(const SampleArgs& given)
-      : args(given), row(static_cast<std::size_t>(args.size)), coarse_row(static_cast<std::size_t>(args.size)) {}
-
-  void sample(int b, int n) {
-    const PatchFrame<V> patch = patch_at<V>(args, b, n);
-    const bool mixed = patch.fraction > V(0);
-    make_taps(args, patch, patch.first, &fine);
-    if (mixed) make_taps(args, patch, patch.second, &coarse);
-    for (int c = 0; c < args.channels; ++c) {
-      const T* fine_channel = channel_of<T>(args.level[patch.first], b, c);
-      const T* coarse_channel = channel_of<T>(args.level[patch.second], b, c);
-      for (int j = 0; j < args.size; ++j) {
-        read_row<T>(fine_channel, fine, j, row.data());
-        if (mixed) {
-          read_row<T>(coarse_channel, coarse, j, coarse_row.data());
-          for (std::size_t i = 0; i < row.size(); ++i) row[i] = mix(row[i], coarse_row[i], patch.fraction);
-        }
-        for (int i = 0; i < args.size; ++i) store_sample(args, row[static_cast<std::size_t>(i)], b, n, c, i, j);
+  const bool mixed = patch.fraction > V(0);
+  PatchTaps<V> fine;
+  PatchTaps<V> coarse;
+  make_taps(args, patch, patch.first, part, &fine);
+  if (mixed) make_taps(args, patch, patch.second, part, &coarse);
+  for (int c = 0; c < args.channels; ++c) {
+    const T* fine_channel = channel_of<T>(args.level[patch.first], b, c);
+    const T* coarse_channel = channel_of<T>(args.level[patch.second], b, c);
+    for (int j = 0; j < part.height; ++j) {
+      V row[kTapsAtOnce];
+      read_row<T>(fine_channel, fine, part.width, j, row);
+      if (mixed) {
+        V other[kTapsAtOnce];
+        read_row<T>(coarse_channel, coarse, part.width, j, other);
+        for (int i = 0; i < part.width; ++i) row[i] = mix(row[i], other[i], patch.fraction);
+      }
+      for (int i = 0; i < part.width; ++i) {
+        store_sample(args, row[i], b, n, c, part.first_i + i, part.first_j + j);
       }
     }
   }
-};
+}
+
+template <class T>
+void sample_patch(const SampleArgs& args, int b, int n) {
+  const PatchFrame<Value<T>> patch = patch_at<Value<T>>(args, b, n);
+  for (int j = 0; j < args.size; j += kTapsAtOnce) {
+    for (int i = 0; i < args.size; i += kTapsAtOnce) {
+      sample_part<T>(args, patch, b, n,
+                     {i, j, std::min(kTapsAtOnce, args.size - i), std::min(kTapsAtOnce, args.size - j)});
+    }
+  }
+}
 
 template <class T>
 void sample_anyhow(const SampleArgs& args, int b, int n) {
@@ -106,14 +124,13 @@ void run(const SampleArgs& args, int threads) {
   const std::int64_t samples = static_cast<std::int64_t>(args.size) * args.size * std::max(1, args.channels);
   parallel_for(patches, kSamplesForAThread / std::max<std::int64_t>(1, samples) + 1, threads,
                [&](std::int64_t first, std::int64_t last) {
-                 PatchSampler<T> sampler(args);
                  for (std::int64_t k = first; k < last; ++k) {
                    const int b = static_cast<int>(k / args.count);
                    const int n = static_cast<int>(k % args.count);
                    if (args.direction.data != nullptr || args.size == 1) {
                      sample_anyhow<T>(args, b, n);
                    } else {
-                     sampler.sample(b, n);
+                     sample_patch<T>(args, b, n);
                    }
                  }
                });
