@@ -34,7 +34,7 @@ void update(const UpdateArgs& args);
 
 namespace cuda {
 // `stream`: a cudaStream_t of the current device. Throws when the launch fails. More than one launch only beyond
-// level 6.
+// level 6, and where a batch or a height is larger than a grid.
 void update(const UpdateArgs& args, void* stream);
 }  // namespace cuda
 

@@ -2,7 +2,9 @@
 //
 //   block: 32 R owners (a lane has R of them), whose sums stay in registers; its warps share out the others, which pass
 //          through shared memory a tile at a time. At the end the warps' sums are added in order.
-//   grid:  x owners, y slices of the others (where owners alone are too few for the device), z batch.
+//   grid:  x owners, y slices of the others (where owners alone are too few for the device), z batch, by several
+//   launches
+//          where it is longer than a grid.
 //
 // Slices leave their sums in the workspace; a second kernel adds them in order. So no sum depends on timing.
 #include "gpu/cuda/error.h"
@@ -112,9 +114,9 @@ __device__ __forceinline__ void join_warps(V (&sums)[R][kWords], const Write& wr
 
 template <class V, int D, int K, int R>
 __global__ void __launch_bounds__(kThreads)
-    field_kernel(const __grid_constant__ GaussianArgs args, int channel, V* out) {
+    field_kernel(const __grid_constant__ GaussianArgs args, int first_batch, int channel, V* out) {
   __shared__ SharedGaussian<V, D, K> tile[kTile];
-  const int b = static_cast<int>(blockIdx.z);
+  const int b = first_batch + static_cast<int>(blockIdx.z);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int first_point = static_cast<int>(blockIdx.x) * 32 * R + static_cast<int>(threadIdx.x) % 32;
   V x[R][D];
@@ -151,9 +153,9 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class V, int D, int K, int R>
 __global__ void __launch_bounds__(kThreads)
-    points_back_kernel(const __grid_constant__ GaussianArgs args, const void* incoming, V* out) {
+    points_back_kernel(const __grid_constant__ GaussianArgs args, int first_batch, const void* incoming, V* out) {
   __shared__ SharedGaussian<V, D, K> tile[kTile];
-  const int b = static_cast<int>(blockIdx.z);
+  const int b = first_batch + static_cast<int>(blockIdx.z);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int first_point = static_cast<int>(blockIdx.x) * 32 * R + static_cast<int>(threadIdx.x) % 32;
   V x[R][D];
@@ -213,10 +215,11 @@ struct GaussianSums {
 
 template <class V, int D, int K>
 __global__ void __launch_bounds__(kThreads)
-    gaussians_back_kernel(const __grid_constant__ GaussianArgs args, const void* incoming, int channel, V* out) {
+    gaussians_back_kernel(const __grid_constant__ GaussianArgs args, int first_batch, const void* incoming, int channel,
+                          V* out) {
   using Sums = GaussianSums<D, K>;
   __shared__ SharedPoint<V, D, K> tile[kTile];
-  const int b = static_cast<int>(blockIdx.z);
+  const int b = first_batch + static_cast<int>(blockIdx.z);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int mine = static_cast<int>(blockIdx.x) * 32 + static_cast<int>(threadIdx.x) % 32;
   const long long row = static_cast<long long>(b) * args.gaussians + min(mine, args.gaussians - 1);
@@ -319,9 +322,9 @@ __global__ void add_slices_kernel(const V* partial, long long count, int slices,
 }
 
 template <class V, int D>
-__global__ void distances_kernel(const __grid_constant__ GaussianArgs args) {
+__global__ void distances_kernel(const __grid_constant__ GaussianArgs args, int first_batch) {
   const int g = static_cast<int>(blockIdx.x) * 32 + static_cast<int>(threadIdx.x);
-  const int b = static_cast<int>(blockIdx.z);
+  const int b = first_batch + static_cast<int>(blockIdx.z);
   if (g >= args.gaussians) return;
   const Whitening<V, D> whitening = load_whitening<V, D>(args, static_cast<long long>(b) * args.gaussians + g);
   for (int p = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y); p < args.points;
@@ -335,12 +338,23 @@ __global__ void distances_kernel(const __grid_constant__ GaussianArgs args) {
 
 // ---- Launches ----
 
-int blocks_of(int count, int at_once) { return (count + at_once - 1) / at_once; }
+int blocks_of(int count, int at_once) { return count / at_once + (count % at_once != 0 ? 1 : 0); }
+
+constexpr int kMostDeep = 65535;  // blocks of a grid along z
+
+// launch(grid, first of the batch) for each part of the batch that a grid can take.
+template <class Launch>
+void for_batch(const GaussianArgs& args, int across, int slices, const Launch& launch) {
+  for (int first = 0; first < args.batch; first += kMostDeep) {
+    const int deep = args.batch - first < kMostDeep ? args.batch - first : kMostDeep;
+    launch(dim3(static_cast<unsigned>(across), static_cast<unsigned>(slices), static_cast<unsigned>(deep)), first);
+  }
+}
 
 // Slices so that the grid has about 1024 blocks, each with a tile at least.
 int slices_of(int owners, int batch, int others) {
-  const int blocks = owners * batch;
-  const int wanted = blocks >= 512 ? 1 : 1024 / (blocks > 0 ? blocks : 1);
+  const long long blocks = static_cast<long long>(owners) * batch;
+  const int wanted = blocks >= 512 ? 1 : 1024 / static_cast<int>(blocks > 0 ? blocks : 1);
   const int most = blocks_of(others, kTile);
   return wanted < 1 ? 1 : wanted < most ? wanted : most < 1 ? 1 : most;
 }
@@ -364,15 +378,15 @@ template <class V, int D, int K>
 void run_field(const GaussianArgs& args, void* workspace, cudaStream_t stream) {
   const int slices = point_slices(args);
   const int at_once = points_at_once(args);
-  const dim3 grid(static_cast<unsigned>(blocks_of(args.points, at_once)), static_cast<unsigned>(slices),
-                  static_cast<unsigned>(args.batch));
   V* out = static_cast<V*>(slices > 1 ? workspace : args.out);
   for (int channel = 0; channel < args.channels; channel += K) {
-    if (at_once == 32) {
-      field_kernel<V, D, K, 1><<<grid, kThreads, 0, stream>>>(args, channel, out);
-    } else if constexpr (kManyTogether<V>) {
-      field_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, channel, out);
-    }
+    for_batch(args, blocks_of(args.points, at_once), slices, [&](dim3 grid, int first) {
+      if (at_once == 32) {
+        field_kernel<V, D, K, 1><<<grid, kThreads, 0, stream>>>(args, first, channel, out);
+      } else if constexpr (kManyTogether<V>) {
+        field_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, first, channel, out);
+      }
+    });
   }
   if (slices > 1) {
     const long long count = static_cast<long long>(args.batch) * args.points * args.channels;
@@ -386,14 +400,14 @@ void run_points_back(const GaussianArgs& args, const GaussianGradients& gradient
                      cudaStream_t stream) {
   const int slices = point_slices(args);
   const int at_once = points_at_once(args);
-  const dim3 grid(static_cast<unsigned>(blocks_of(args.points, at_once)), static_cast<unsigned>(slices),
-                  static_cast<unsigned>(args.batch));
   V* out = static_cast<V*>(slices > 1 ? workspace : gradients.x);
-  if (at_once == 32) {
-    points_back_kernel<V, D, K, 1><<<grid, kThreads, 0, stream>>>(args, gradients.out, out);
-  } else if constexpr (kManyTogether<V>) {
-    points_back_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, gradients.out, out);
-  }
+  for_batch(args, blocks_of(args.points, at_once), slices, [&](dim3 grid, int first) {
+    if (at_once == 32) {
+      points_back_kernel<V, D, K, 1><<<grid, kThreads, 0, stream>>>(args, first, gradients.out, out);
+    } else if constexpr (kManyTogether<V>) {
+      points_back_kernel<V, D, K, 4><<<grid, kThreads, 0, stream>>>(args, first, gradients.out, out);
+    }
+  });
   if (slices > 1) {
     const long long count = static_cast<long long>(args.batch) * args.points * D;
     add_slices_kernel<V><<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream>>>(out, count, slices,
@@ -406,12 +420,13 @@ void run_back(const GaussianArgs& args, const GaussianGradients& gradients, void
   if (gradients.x != nullptr) run_points_back<V, D, K>(args, gradients, workspace, stream);
   if (gradients.mean == nullptr && gradients.scale_tril == nullptr && gradients.weight == nullptr) return;
   const int slices = gaussian_slices(args);
-  const dim3 grid(static_cast<unsigned>(blocks_of(args.gaussians, 32)), static_cast<unsigned>(slices),
-                  static_cast<unsigned>(args.batch));
   const auto finish = static_cast<unsigned>((static_cast<long long>(args.batch) * args.gaussians + 127) / 128);
-  for (int channel = 0; channel < args.channels; channel += K) {
-    gaussians_back_kernel<V, D, K>
-        <<<grid, kThreads, 0, stream>>>(args, gradients.out, channel, static_cast<V*>(workspace));
+  // once without channels, too: mean and L then get zeros
+  for (int channel = 0; channel == 0 || channel < args.channels; channel += K) {
+    for_batch(args, blocks_of(args.gaussians, 32), slices, [&](dim3 grid, int first) {
+      gaussians_back_kernel<V, D, K>
+          <<<grid, kThreads, 0, stream>>>(args, first, gradients.out, channel, static_cast<V*>(workspace));
+    });
     finish_gaussians_kernel<V, D, K>
         <<<finish, 128, 0, stream>>>(args, gradients, channel, static_cast<const V*>(workspace), slices);
   }
@@ -464,7 +479,7 @@ std::size_t gaussian_workspace_bytes(const GaussianArgs& args) {
 
 void gaussian_field(const GaussianArgs& args, void* workspace, void* stream_handle) {
   const auto stream = static_cast<cudaStream_t>(stream_handle);
-  if (is_empty(args)) return;
+  if (is_empty(args) || args.channels == 0) return;
   dispatch(args, [&]<class V, int D, int K>() { run_field<V, D, K>(args, workspace, stream); });
   cuda_check_launch("gaussian_field", stream);
 }
@@ -481,11 +496,10 @@ void mahalanobis(const GaussianArgs& args, void* stream_handle) {
   const auto stream = static_cast<cudaStream_t>(stream_handle);
   if (is_empty(args)) return;
   const int rows = blocks_of(args.points, 8);
-  const dim3 grid(static_cast<unsigned>(blocks_of(args.gaussians, 32)),
-                  static_cast<unsigned>(rows < 4096 ? rows : 4096), static_cast<unsigned>(args.batch));
   dispatch(args, [&]<class V, int D, int K>() {
     static_cast<void>(K);
-    distances_kernel<V, D><<<grid, dim3(32, 8), 0, stream>>>(args);
+    for_batch(args, blocks_of(args.gaussians, 32), rows < 4096 ? rows : 4096,
+              [&](dim3 grid, int first) { distances_kernel<V, D><<<grid, dim3(32, 8), 0, stream>>>(args, first); });
   });
   cuda_check_launch("mahalanobis", stream);
 }

@@ -9,6 +9,7 @@ namespace saccade::tensor::cuda {
 inline constexpr int kThreads = 256;
 inline constexpr int kTile = 64;
 inline constexpr int kLevelsAtOnce = 6;
+inline constexpr int kMostBlocks = 65535;  // of a grid along y, and along z
 
 // Quads of a thread, side by side.
 template <class In>
@@ -132,7 +133,7 @@ PassArgs<T, T> first_pass(const ReduceArgs& reduce) {
   return args;
 }
 
-// The second pass, from what the first one carried.
+// The second pass, from what the first one carried; beyond level 12 it carries on, too, behind that.
 template <class T>
 PassArgs<T, CarryOf<T>> second_pass(const ReduceArgs& reduce, const PassArgs<T, T>& first) {
   PassArgs<T, CarryOf<T>> args = {};
@@ -144,6 +145,11 @@ PassArgs<T, CarryOf<T>> second_pass(const ReduceArgs& reduce, const PassArgs<T, 
   args.in_b = args.in_c * reduce.level[0].channels;
   args.in_width = first.carried_width;
   args.in_height = first.carried_height;
+  if (reduce.levels - 1 > 2 * kLevelsAtOnce) {
+    args.carried = first.carried + args.in_b * reduce.level[0].batch;
+    args.carried_width = (args.in_width + kTile - 1) / kTile + 1;
+    args.carried_height = (args.in_height + kTile - 1) / kTile + 1;
+  }
   set_levels(reduce, kLevelsAtOnce, &args);
   return args;
 }

@@ -1,5 +1,6 @@
 // Mip levels of tensors: up to six in one launch. Beyond level 6 a second launch goes on from the workspace, which
-// keeps what the first one carried, and one more column and row of it: what lies wholly beyond the edge.
+// keeps what the first one carried, and one more column and row of it: what lies wholly beyond the edge. Beyond level
+// 12 there are few texels, each of which a thread makes of what the second launch carried.
 #include <cuda_pipeline.h>
 
 #include "gpu/cuda/error.h"
@@ -74,6 +75,48 @@ __global__ void __launch_bounds__(kThreads, kNarrowBlocks) narrow_kernel(const _
   }
 }
 
+constexpr int kTopLevels = kMostLevels - 1 - 2 * kLevelsAtOnce;  // 13 and up
+
+template <class T>
+struct TopPass {
+  const CarryOf<T>* carried;  // [planes, height, width] of level 12
+  int width, height;
+  int channels;
+  unsigned planes;
+};
+
+// The texel of a level so many above 12, and what it carries on.
+template <class T, int kAbove>
+__device__ __forceinline__ WideOf<T> top_texel(const TopPass<T>& pass, const CarryOf<T>* plane, int x, int y,
+                                               [[maybe_unused]] T* stored) {
+  if constexpr (kAbove == 0) {
+    return plane[static_cast<std::int64_t>(min(y, pass.height - 1)) * pass.width + min(x, pass.width - 1)];
+  } else {
+    T below;
+    const WideOf<T> a = top_texel<T, kAbove - 1>(pass, plane, 2 * x, 2 * y, &below);
+    const WideOf<T> b = top_texel<T, kAbove - 1>(pass, plane, 2 * x + 1, 2 * y, &below);
+    const WideOf<T> c = top_texel<T, kAbove - 1>(pass, plane, 2 * x, 2 * y + 1, &below);
+    const WideOf<T> d = top_texel<T, kAbove - 1>(pass, plane, 2 * x + 1, 2 * y + 1, &below);
+    return join_as<T, WideOf<T>>(a, b, c, d, 2 * kLevelsAtOnce + kAbove, stored);
+  }
+}
+
+template <class T, int kAbove>
+__global__ void __launch_bounds__(kThreads) top_kernel(const TopPass<T> pass, const OutLevel<T> out) {
+  const long long texels = static_cast<long long>(out.width) * out.height;
+  const long long all = texels * pass.planes;
+  for (long long k = static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x; k < all;
+       k += static_cast<long long>(gridDim.x) * kThreads) {
+    const auto number = static_cast<int>(k / texels);
+    const auto x = static_cast<int>(k % texels % out.width);
+    const auto y = static_cast<int>(k % texels / out.width);
+    T stored;
+    top_texel<T, kAbove>(pass, pass.carried + static_cast<std::int64_t>(number) * pass.height * pass.width, x, y,
+                         &stored);
+    store_texel(out, plane_of(out, {number / pass.channels, number % pass.channels}), x, y, stored);
+  }
+}
+
 struct BlockRange {
   int cols, rows;
 };
@@ -86,17 +129,22 @@ unsigned planes_each(BlockRange blocks, unsigned planes) {
 }
 
 template <class T, class In>
-void launch(const PassArgs<T, In>& args, BlockRange blocks, cudaStream_t stream) {
+void launch(PassArgs<T, In> args, BlockRange blocks, cudaStream_t stream) {
   constexpr bool kNarrow = std::is_same_v<T, In> && sizeof(T) <= 2;
   const bool narrow = kNarrow && is_whole(args, kQuads<In>);
   const unsigned each = narrow ? planes_each(blocks, args.planes) : 1;
   const unsigned deep = (args.planes + each - 1) / each;
-  const dim3 grid(static_cast<unsigned>(blocks.cols), static_cast<unsigned>(blocks.rows),
-                  deep < 65535U ? deep : 65535U);
-  if constexpr (kNarrow) {
-    if (narrow) narrow_kernel<T><<<grid, kThreads, 0, stream>>>(args);
+  while (blocks.rows > 0) {
+    const int rows = blocks.rows < kMostBlocks ? blocks.rows : kMostBlocks;
+    const dim3 grid(static_cast<unsigned>(blocks.cols), static_cast<unsigned>(rows),
+                    deep < kMostBlocks ? deep : kMostBlocks);
+    if constexpr (kNarrow) {
+      if (narrow) narrow_kernel<T><<<grid, kThreads, 0, stream>>>(args);
+    }
+    if (!narrow) reduce_kernel<T, In><<<grid, kThreads, 0, stream>>>(args);
+    args.first_row += rows;
+    blocks.rows -= rows;
   }
-  if (!narrow) reduce_kernel<T, In><<<grid, kThreads, 0, stream>>>(args);
   cuda_check_launch("reduce", stream);
 }
 
@@ -105,11 +153,33 @@ int blocks_across(int texels) {
   return (texels + kTile * kQuads<In> - 1) / (kTile * kQuads<In>);
 }
 
+// Levels 13 and up, one after the other.
+template <class T, int kAbove>
+void run_top(const ReduceArgs& reduce, const PassArgs<T, CarryOf<T>>& second, cudaStream_t stream) {
+  if constexpr (kAbove <= kTopLevels) {
+    const int level = 2 * kLevelsAtOnce + kAbove;
+    if (level >= reduce.levels) return;
+    const OutLevel<T> out = out_level<T>(reduce.level[level]);
+    const TopPass<T> pass = {second.carried, second.carried_width, second.carried_height, second.channels,
+                             second.planes};
+    const long long texels = static_cast<long long>(out.width) * out.height * pass.planes;
+    const long long blocks = (texels + kThreads - 1) / kThreads;
+    if (texels > 0) {
+      top_kernel<T, kAbove><<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), kThreads, 0, stream>>>(pass, out);
+    }
+    cuda_check_launch("reduce", stream);
+    run_top<T, kAbove + 1>(reduce, second, stream);
+  }
+}
+
 template <class T>
 void run_second(const ReduceArgs& reduce, const PassArgs<T, T>& first, cudaStream_t stream) {
   if (first.carried == nullptr) return;
   const PassArgs<T, CarryOf<T>> second = second_pass(reduce, first);
-  launch(second, {blocks_across<CarryOf<T>>(second.in_width), blocks_across<double>(second.in_height)}, stream);
+  BlockRange blocks{blocks_across<CarryOf<T>>(second.in_width), blocks_across<double>(second.in_height)};
+  if (second.carried != nullptr) blocks = {second.carried_width, second.carried_height};
+  launch(second, blocks, stream);
+  run_top<T, 1>(reduce, second, stream);
 }
 
 template <class T>

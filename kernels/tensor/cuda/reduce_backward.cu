@@ -23,6 +23,7 @@ struct GradPass {
   ReduceGradArgs args;
   LevelSize size[kMostLevels];
   unsigned planes;
+  int first_row;   // of blocks: where the grid begins
   bool wide_rows;  // four elements of a row of the base may be stored at once
 };
 
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(kThreads) reduce_back_kernel(const __grid_cons
   using V = Value<T>;
   const ArrayView& base = pass.args.base;
   const int x = (static_cast<int>(blockIdx.x) * 32 + static_cast<int>(threadIdx.x) % 32) * 4;
-  const int y = (static_cast<int>(blockIdx.y) * 8 + static_cast<int>(threadIdx.x) / 32) * 4;
+  const int y = ((pass.first_row + static_cast<int>(blockIdx.y)) * 8 + static_cast<int>(threadIdx.x) / 32) * 4;
   if (x >= base.width || y >= base.height) return;
   const int coarsest = pass.args.levels - 1;
   const bool inside = ((x >> coarsest) + 1) << coarsest <= base.width &&
@@ -128,11 +129,16 @@ __global__ void __launch_bounds__(kThreads) reduce_back_kernel(const __grid_cons
 }
 
 template <class T, class G, bool kFixed>
-void launch(const GradPass& pass, cudaStream_t stream) {
+void launch(GradPass pass, cudaStream_t stream) {
+  constexpr int kMost = 65535;  // blocks of a grid along y, and along z
   const ArrayView& base = pass.args.base;
-  const dim3 grid(static_cast<unsigned>((base.width + 127) / 128), static_cast<unsigned>((base.height + 31) / 32),
-                  pass.planes < 65535U ? pass.planes : 65535U);
-  reduce_back_kernel<T, G, kFixed><<<grid, kThreads, 0, stream>>>(pass);
+  const int rows = (base.height + 31) / 32;
+  for (pass.first_row = 0; pass.first_row < rows; pass.first_row += kMost) {
+    const int some = rows - pass.first_row < kMost ? rows - pass.first_row : kMost;
+    const dim3 grid(static_cast<unsigned>((base.width + 127) / 128), static_cast<unsigned>(some),
+                    pass.planes < kMost ? pass.planes : kMost);
+    reduce_back_kernel<T, G, kFixed><<<grid, kThreads, 0, stream>>>(pass);
+  }
 }
 
 template <class T>
@@ -153,7 +159,7 @@ void run(GradPass pass, cudaStream_t stream) {
 
 void reduce_backward(const ReduceGradArgs& args, void* stream_handle) {
   const ArrayView& base = args.base;
-  GradPass pass{args, {}, static_cast<unsigned>(base.batch) * static_cast<unsigned>(base.channels), false};
+  GradPass pass{args, {}, static_cast<unsigned>(base.batch) * static_cast<unsigned>(base.channels), 0, false};
   if (pass.planes == 0 || base.width == 0 || base.height == 0) return;
   for (int level = 0; level < args.levels; ++level) {
     pass.size[level] = {level_extent(base.width, level, args.odd), level_extent(base.height, level, args.odd)};

@@ -1,5 +1,6 @@
 // The fused update of a persistent texture: a block finds which of its tiles of 16 x 16 pixels changed, over all
 // channels, then writes those to level 0 and rebuilds the levels of its whole part from what level 0 now holds.
+#include <algorithm>
 #include <type_traits>
 
 #include "gpu/cuda/error.h"
@@ -27,6 +28,7 @@ struct UpdatePass {
   std::uint8_t* tiles;
   float* energy;
   int tile_cols, tile_rows;
+  int first_batch;  // where the grid begins
 };
 
 constexpr int kQ = 1;  // quads of a thread: small blocks, since few of them have work
@@ -112,10 +114,10 @@ __device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], cons
       unpack(new_rows[j], after);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if ((inside >> (4 * j + i) & 1U) == 0) continue;
+        if ((inside >> (4 * j + i) & 1U) == 0 || same_bits(before[i], after[i])) continue;
         const V difference = load(after[i]) - load(before[i]);
         const V size = difference < V(0) ? -difference : difference;
-        if (!(size <= threshold)) *bits |= 1U << (4 * j + i);  // not a number differs, too
+        if (!(size <= threshold)) *bits |= 1U << (4 * j + i);  // what becomes not a number, or stops to be, differs
         *energy += size;
       }
     }
@@ -288,7 +290,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_constant__ UpdatePass<T> pass) {
   __shared__ TileState tiles;
   __shared__ SharedLevels<T, kQ> shared;
-  const int b = static_cast<int>(blockIdx.z);
+  const int b = pass.first_batch + static_cast<int>(blockIdx.z);
   const QuadPlace at = quad_place(pass);
   unsigned bits[kQ] = {};
   Value<T> energy[kQ] = {};
@@ -319,7 +321,7 @@ __global__ void __launch_bounds__(kThreads, kFewBlocks<T>)
   constexpr int kMost = kGroup<T>;
   __shared__ TileState tiles;
   __shared__ SharedLevels<T, kQ> shared[kMost];
-  const int b = static_cast<int>(blockIdx.z);
+  const int b = pass.first_batch + static_cast<int>(blockIdx.z);
   const QuadPlace at = quad_place(pass);
   const PassArgs<T, T> frame = frame_pass(pass);
   const int count = pass.texture.channels;
@@ -358,6 +360,18 @@ __global__ void __launch_bounds__(kThreads, kFewBlocks<T>)
 }
 
 template <class T>
+void launch(const UpdatePass<T>& pass, dim3 grid, cudaStream_t stream) {
+  constexpr int kMost = kGroup<T>;
+  const bool few = pass.mask == UpdateMask::kDiff && pass.texture.channels <= kMost;
+  if constexpr (kMost > 1) {
+    const bool whole = is_whole(pass.texture, kQ) && pass.frame_together >= 4 * kQ;
+    if (few && whole) update_few_kernel<T, true><<<grid, kThreads, 0, stream>>>(pass);
+    if (few && !whole) update_few_kernel<T, false><<<grid, kThreads, 0, stream>>>(pass);
+  }
+  if (kMost == 1 || !few) update_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
+}
+
+template <class T>
 void run(const UpdateArgs& args, cudaStream_t stream) {
   const ArrayView& base = args.texture.level[0];
   UpdatePass<T> pass = {};
@@ -382,16 +396,15 @@ void run(const UpdateArgs& args, cudaStream_t stream) {
   pass.tile_cols = tiles_across(base.width);
   pass.tile_rows = tiles_across(base.height);
   const int across = kTile * kQ;
-  const dim3 grid(static_cast<unsigned>((base.width + across - 1) / across),
-                  static_cast<unsigned>((base.height + kTile - 1) / kTile), static_cast<unsigned>(base.batch));
-  constexpr int kMost = kGroup<T>;
-  const bool few = args.mask == UpdateMask::kDiff && base.channels <= kMost;
-  if constexpr (kMost > 1) {
-    const bool whole = is_whole(pass.texture, kQ) && pass.frame_together >= 4 * kQ;
-    if (few && whole) update_few_kernel<T, true><<<grid, kThreads, 0, stream>>>(pass);
-    if (few && !whole) update_few_kernel<T, false><<<grid, kThreads, 0, stream>>>(pass);
+  const int cols = (base.width + across - 1) / across;
+  const int rows = (base.height + kTile - 1) / kTile;
+  for (pass.first_batch = 0; pass.first_batch < base.batch; pass.first_batch += kMostBlocks) {
+    const int deep = std::min(base.batch - pass.first_batch, kMostBlocks);
+    for (pass.texture.first_row = 0; pass.texture.first_row < rows; pass.texture.first_row += kMostBlocks) {
+      const int high = std::min(rows - pass.texture.first_row, kMostBlocks);
+      launch(pass, dim3(static_cast<unsigned>(cols), static_cast<unsigned>(high), static_cast<unsigned>(deep)), stream);
+    }
   }
-  if (kMost == 1 || !few) update_kernel<T><<<grid, kThreads, 0, stream>>>(pass);
   cuda_check_launch("update", stream);
   reduce_coarse(args.texture, stream);
 }
