@@ -30,7 +30,8 @@ tensor::ReduceArgs reduce_args(const char* function, const saccade_place& place,
             function, "a level has not the size, dtype, batch and channels that follow from level 0");
   }
   const std::size_t needed = tensor::reduce_workspace_bytes(args);
-  require(place.cuda == 0 || needed == 0 || (workspace != nullptr && workspace_bytes >= needed), function,
+  const bool own = place.cuda == 0 && workspace == nullptr;  // the host has its own
+  require(own || needed == 0 || (workspace != nullptr && workspace_bytes >= needed), function,
           "the workspace is smaller than saccade_reduce_workspace_bytes()");
   return args;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -28,6 +29,26 @@ TEST(Reduce, LevelOfWrongSize_IsRefused) {
   EXPECT_EQ(saccade_reduce(&kHost, levels.data(), 2, SACCADE_ODD_EDGE, nullptr, 0), SACCADE_ERROR_USAGE);
   EXPECT_EQ(saccade_reduce(&kHost, levels.data(), 17, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_ERROR_USAGE);
   EXPECT_EQ(saccade_reduce(nullptr, levels.data(), 2, SACCADE_ODD_FLOOR, nullptr, 0), SACCADE_ERROR_USAGE);
+}
+
+TEST(Reduce, TooSmallWorkspaceOfTheHost_IsRefused) {
+  constexpr int kLevels = 8;
+  std::array<std::vector<float>, kLevels> data;
+  std::array<saccade_array, kLevels> levels{};
+  for (std::size_t level = 0; level < kLevels; ++level) {
+    const std::int64_t side = 128 >> level;
+    data[level].resize(static_cast<std::size_t>(side * side));
+    levels[level] = array_of(data[level], {1, 1, side, side});
+  }
+  const std::size_t bytes = saccade_reduce_workspace_bytes(levels.data(), kLevels);
+  ASSERT_GT(bytes, 0U);
+  std::vector<std::byte> workspace(bytes);
+  const auto reduce = [&](void* memory, std::size_t size) {
+    return saccade_reduce(&kHost, levels.data(), kLevels, SACCADE_ODD_FLOOR, memory, size);
+  };
+  EXPECT_EQ(reduce(workspace.data(), bytes), SACCADE_OK) << saccade_last_error();
+  EXPECT_EQ(reduce(nullptr, 0), SACCADE_OK) << saccade_last_error();
+  EXPECT_EQ(reduce(workspace.data(), bytes - 1), SACCADE_ERROR_USAGE);
 }
 
 TEST(Sample, BetweenPixels_IsLinear) {
