@@ -20,20 +20,23 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kTries = 100;
 
-// Locks an attempt that nobody holds; -1: somebody does, or the file system has no locks, and nothing is known.
-int lock_if_dead(const std::string& path) {
-  const int fd = open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return -1;
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  close(fd);
-  return -1;
-}
-
 bool is_file_of(const std::string& path, int fd) {
   struct stat there {
   }, here{};
   return stat(path.c_str(), &there) == 0 && fstat(fd, &here) == 0 && there.st_ino == here.st_ino &&
          there.st_dev == here.st_dev;
+}
+
+// Locks an attempt that nobody holds; -1: somebody does, or the file system has no locks, and nothing is known. Another
+// sweeper may have removed it before it was locked, and a process that lives may have made it again: then the lock is
+// of a file that is gone.
+int lock_if_dead(const std::string& path) {
+  const std::string name = path + "/lock";
+  const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return -1;
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(name, fd)) return fd;
+  close(fd);
+  return -1;
 }
 
 double age_s(const std::string& path) {
