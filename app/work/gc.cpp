@@ -13,6 +13,7 @@
 #include "app/options/options.h"
 #include "app/work/markers.h"
 #include "app/work/store/attempt.h"
+#include "app/work/store/unit_result.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -68,10 +69,17 @@ Marked marked_in(const Plan& plan, const std::string& store) {
   return marked;
 }
 
-Removed remove_orphans(const std::vector<Part>& parts, const Marked& marked, bool at_work, double older_than_s) {
+bool is_at_work(const std::string& store) {
+  std::error_code none;
+  return fs::directory_iterator(store + "/attempts", none) != fs::directory_iterator();
+}
+
+Removed remove_orphans(const std::string& store, const std::vector<Part>& parts, const Marked& marked, bool at_work,
+                       double older_than_s) {
   Removed removed;
   for (const Part& part : parts) {
-    if (marked.names.count(part.name) != 0 || (at_work && marked.units.count(part.unit) == 0)) continue;
+    if (marked.names.count(part.name) != 0) continue;
+    if (marked.units.count(part.unit) == 0 && (at_work || is_committed(store, part.unit))) continue;
     if (!is_old(part.path, older_than_s)) continue;
     std::error_code ignored;
     const auto bytes = fs::file_size(part.path, ignored);
@@ -91,11 +99,14 @@ int run_gc(const Options& options) {
   marked_in(plan, store);  // a damaged marker is told before anything is removed
   // Note [Orphans]: an attempt is made before its files, a marker after them, and the attempt goes last. So of files
   // that were listed first, those without a marker afterwards are an attempt's that is still there, or nobody's.
+  // An attempt that began while the markers were read may make a file of the very same name: so what is at work is
+  // looked for before and after, and a marker that came meanwhile keeps its unit's files.
   const std::vector<Part> parts = parts_of(store);
   const std::int64_t attempts = sweep_attempts(store, true, older_than_s);
-  std::error_code none;
-  const bool at_work = fs::directory_iterator(store + "/attempts", none) != fs::directory_iterator();
-  const Removed removed = remove_orphans(parts, marked_in(plan, store), at_work, older_than_s);
+  const bool at_work_before = is_at_work(store);
+  const Marked marked = marked_in(plan, store);
+  const bool at_work = at_work_before || is_at_work(store);
+  const Removed removed = remove_orphans(store, parts, marked, at_work, older_than_s);
   for (const auto& entry : fs::directory_iterator(store)) {  // plans that were cut short
     const std::string name = entry.path().filename().string();
     std::error_code ignored;
