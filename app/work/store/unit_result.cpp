@@ -150,13 +150,29 @@ void put_given_up(const UnitTarget& target, const UnitResult& result, Json& mark
   if (count > 0) marker["quarantine"] = publish_text(target, "quarantine", result.unit->name, text).json();
 }
 
-// What this attempt wrote and the winner did not: an orphan.
+// What this attempt wrote and the winner did not: an orphan. Of a marker that can't be read nobody knows what it names.
 void drop_own(const std::string& store, const Json& own, const Json& winner) {
+  if (!winner.is_object()) return;
   for (const char* part : {"shard", "index", "quarantine"}) {
     if (own.at(part).is_null() || own.at(part) == winner.value(part, Json())) continue;
     std::error_code ignored;
     fs::remove(store + "/" + own.at(part).at("name").get<std::string>(), ignored);
   }
+}
+
+// Where the file system has no hard links. One that has neither these nor renaming that overwrites nothing has it
+// written under its name: until it is whole others may read a part.
+bool create_without_links(const std::string& path, const std::string& temporary, const std::string& text) {
+  if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) {
+    sync_folder(fs::path(path).parent_path());
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP && errno != EPERM) fail(path);
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return false;
+  write_whole(path, text, O_EXCL);
+  return true;
 }
 
 }  // namespace
@@ -171,10 +187,7 @@ bool create_once(const std::string& path, const std::string& temporary, const st
   }
   if (errno == EEXIST) return false;
   if (errno != EPERM && errno != ENOTSUP && errno != EMLINK && errno != ENOSYS) fail(path);
-  std::error_code ignored;  // no hard links here
-  if (fs::exists(path, ignored)) return false;
-  write_whole(path, text, O_EXCL);
-  return true;
+  return create_without_links(path, temporary, text);
 }
 
 bool is_committed(const std::string& store, const std::string& unit) {
