@@ -1,5 +1,8 @@
 #include "app/whole_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,6 +32,14 @@ std::string replace_file(const std::string& path, std::initializer_list<std::str
   if (fault == 0) return "";
   std::remove(temporary.c_str());
   return std::strerror(fault);
+}
+
+std::string sync_to_disk(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::strerror(errno);
+  const int fault = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;  // some file systems sync no folder
+  close(fd);
+  return fault == 0 ? "" : std::strerror(fault);
 }
 
 }  // namespace saccade

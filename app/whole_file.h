@@ -11,4 +11,7 @@ namespace saccade {
 // until then, and where it fails. Returns why it failed; empty: it is written.
 [[nodiscard]] std::string replace_file(const std::string& path, std::initializer_list<std::string_view> parts);
 
+// Waits until a file, or the names in a folder, are on disk: a loss of power leaves them. Returns why it failed.
+[[nodiscard]] std::string sync_to_disk(const std::string& path);
+
 }  // namespace saccade

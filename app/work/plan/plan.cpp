@@ -42,10 +42,21 @@ Json json_of(const OptionTexts& texts) {
 
 bool Plan::exists(const std::string& store) {
   std::error_code ignored;
-  return std::filesystem::exists(store + "/plan/plan.json", ignored);
+  return std::filesystem::exists(store + "/plan/plan.json", ignored) && !is_empty(store);
+}
+
+// A loss of power leaves a file without bytes, or with zeros in place of them.
+bool Plan::is_empty(const std::string& store) {
+  std::ifstream file(store + "/plan/plan.json", std::ios::binary);
+  if (!file) return false;
+  char first = 0;
+  return file.get(first) ? first == 0 : file.eof();
 }
 
 Plan::Plan(const std::string& store) : store_(store), facts_(read_json(store + "/plan/plan.json")) {
+  if (!facts_.is_object() && exists(store)) {
+    refuse(store, "plan/plan.json can't be read; remove STORE/plan, and plan again by the same command");
+  }
   if (!facts_.is_object()) refuse(store, "holds no plan; make one by `saccade plan MANIFEST -o STORE`");
   try {
     if (facts_.at("format") != "saccade-plan" || facts_.at("schema") != 1) {

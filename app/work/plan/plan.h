@@ -25,6 +25,7 @@ class Plan {
  public:
   explicit Plan(const std::string& store);
   static bool exists(const std::string& store);
+  static bool is_empty(const std::string& store);  // plan.json is there, and holds nothing: no plan
 
   const Json& facts() const { return facts_; }
   const std::string& hash() const { return hash_; }

@@ -1,6 +1,9 @@
 #include "app/work/plan/plan_writer.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +11,7 @@
 #include <filesystem>
 
 #include "app/process_name.h"
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -18,6 +22,36 @@ namespace fs = std::filesystem;
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
   throw Error(ErrorKind::kOutput,
               fmt::format("{}: could not be written: {}; free some space or choose another -o", path, reason));
+}
+
+void sync(const std::string& path) {
+  if (const std::string reason = sync_to_disk(path); !reason.empty()) fail(path, reason);
+}
+
+// Of planners that are done at once one looks what is there, and puts its own; not held where there are no locks.
+class OneAtATime {
+ public:
+  explicit OneAtATime(const std::string& store)
+      : fd_(open(store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), held_(flock(fd_, LOCK_EX) == 0) {}
+  ~OneAtATime() {
+    if (fd_ >= 0) close(fd_);
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  const int fd_;
+  const bool held_;
+};
+
+// What a loss of power left of a plan. Unless it is sure that no other planner just puts a whole one, it stays.
+void remove_empty(const std::string& target, bool sure) {
+  std::error_code error;
+  if (sure) fs::remove_all(target, error);
+  if (sure && !error) return;
+  throw UsageError(
+      fmt::format("{}/plan.json: is empty, as after a loss of power; remove {} and plan again", target, target));
 }
 
 }  // namespace
@@ -81,8 +115,11 @@ bool PlanWriter::finish(Json facts) {
   facts["in"] = items_done_ + facts.at("duplicates").get<std::int64_t>();
   facts["media_s"] = media_s_;
   write_json(folder_ + "/plan.json", facts);
+  for (const char* name : {"/items.jsonl", "/units.jsonl", "/plan.json", ""}) sync(folder_ + name);
   const std::string target = store_ + "/plan";
-  if (std::rename(folder_.c_str(), target.c_str()) == 0) return true;
+  const OneAtATime lock(store_);
+  if (Plan::is_empty(store_)) remove_empty(target, lock.held());
+  if (std::rename(folder_.c_str(), target.c_str()) == 0) return sync(store_), true;
   if (errno == EEXIST || errno == ENOTEMPTY) return false;
   fail(target, std::strerror(errno));
 }
