@@ -12,12 +12,14 @@ namespace saccade {
 namespace {
 
 // strerror() and av_strerror(), in the C locale, in which the program runs.
-constexpr std::array<std::string_view, 19> kWords = {
-    "Input/output error",     "Connection refused", "Connection reset",    "Connection timed out",
-    "Network is unreachable", "No route to host",   "Broken pipe",         "Server returned 5",
-    "HTTP error 5",           "Stale file handle",  "Remote I/O error",    "Resource temporarily unavailable",
-    "Operation timed out",    "Network is down",    "Host is down",        "nothing came for",
-    "Too many open files",    "Transport endpoint", "no video came within"};
+constexpr std::array<std::string_view, 22> kWords = {
+    "Input/output error",     "Connection refused", "Connection reset",     "Connection timed out",
+    "Network is unreachable", "No route to host",   "Broken pipe",          "Server returned 5",
+    "HTTP error 5",           "Stale file handle",  "Remote I/O error",     "Resource temporarily unavailable",
+    "Operation timed out",    "Network is down",    "Host is down",         "nothing came for",
+    "Too many open files",    "Transport endpoint", "no video came within", "Server returned 4XX",
+    "HTTP error 429",         "Too Many Requests",
+};
 
 std::string without_name(std::string what, std::string_view input) {
   for (const std::string& name : {std::string(input), masked_uri(std::string(input))}) {
@@ -33,6 +35,10 @@ bool is_io(const std::string& what, std::string_view input) {
   const std::string text = without_name(what, input);
   return std::any_of(kWords.begin(), kWords.end(),
                      [&text](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+bool wants_memory(const Fault& fault) {
+  return fault.kind == ErrorKind::kMemory || fault.what.find("Cannot allocate memory") != std::string::npos;
 }
 
 bool lacks_hwdec(const Fault& fault) {

@@ -8,9 +8,12 @@
 
 namespace saccade {
 
-// Of the network or of a disk, to go by the words of FFmpeg and the system: another try may help. The input's own name,
-// which `what` may hold, says nothing.
+// Of the network, of a disk, or for want of threads, by the words of FFmpeg and the system: another try may help. The
+// input's own name, which `what` may hold, says nothing.
 bool is_io(const std::string& what, std::string_view input);
+
+// There was no memory for it: in another try there may be. FFmpeg says so also of a file that asks for too much.
+bool wants_memory(const Fault& fault);
 
 // The class of a video that the device can't decode, where it must.
 inline constexpr const char* kHwdecUnsupported = "hwdec_unsupported";

@@ -36,5 +36,20 @@ TEST(FaultClass, MemoryThatIsUsedUp_IsNoVideosFault) {
   EXPECT_STREQ(class_of(fault, "a.mp4", ""), "unexpected");
 }
 
+TEST(FaultClass, WhatAnotherTryMayMend_IsIo) {
+  for (const char* what : {"http://h/a.mp4: Server returned 4XX Client Error, but not one of 40{0,1,3,4}",
+                           "http://h/a.mp4: Server returned 429 Too Many Requests", "Resource temporarily unavailable",
+                           "a.mp4: Input/output error"}) {
+    EXPECT_STREQ(class_of(Fault{ErrorKind::kInput, what, Hint::kNone}, "a.mp4", ""), "io") << what;
+  }
+  for (const char* what : {"http://h/a.mp4: Server returned 404 Not Found", "a.mp4: No such file or directory",
+                           "a.mp4: Invalid data found when processing input"}) {
+    EXPECT_STREQ(class_of(Fault{ErrorKind::kInput, what, Hint::kNone}, "a.mp4", ""), "input") << what;
+    EXPECT_FALSE(wants_memory(Fault{ErrorKind::kInput, what, Hint::kNone})) << what;
+  }
+  EXPECT_TRUE(wants_memory(Fault{ErrorKind::kMemory, "a.mp4: frame 3: out of memory", Hint::kNone}));
+  EXPECT_TRUE(wants_memory(Fault{ErrorKind::kInput, "a.mp4: Cannot allocate memory", Hint::kNone}));
+}
+
 }  // namespace
 }  // namespace saccade
