@@ -61,16 +61,20 @@ bool can_be_read_again(const std::string& uri) {
 }  // namespace
 
 DumpRun::DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,
-                 const std::function<void()>& on_ready, KeptTextures* kept)
+                 const std::function<void()>& on_ready, KeptTextures* kept, const std::function<void(bool)>& on_writing)
     : options_(options),
       uri_(uri),
       directory_(directory),
       interrupt_(interrupt),
       on_ready_(on_ready),
       kept_(kept),
+      on_writing_(on_writing),
       hash_(uri, options.dump.hash_input),
       begin_(Clock::now()) {
-  lock_.take(directory);
+  {
+    const WaitsForDisk waits(on_writing_);
+    lock_.take(directory);
+  }
   const InputIdentity& identity = options.dump.resume ? hash_.finish() : hash_.now();
   skipped_ = decide_target(directory, options.dump, meta_identity(options, identity)) == TargetAction::kSkip;
   if (skipped_) return;
@@ -147,10 +151,12 @@ void DumpRun::begin() {
                         info.live,
                         options_.dump.compact.value_or(false)};
   emissions_.emplace(make_slots(*session_), on_ready_);  // all memory is there before an old dump goes
+  const WaitsForDisk waits(on_writing_);
   prepare_target(directory_, options_.dump, lock_);
   hash_came_late_ = hash_.now().sha256.empty();
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline));
-  writer_.emplace(std::make_unique<DumpFiles>(directory_, shape), *emissions_, [this] { session_->interrupt(); });
+  writer_.emplace(
+      std::make_unique<DumpFiles>(directory_, shape), *emissions_, [this] { session_->interrupt(); }, on_writing_);
   if (!progress_) progress_.emplace(options_, uri_, info);
 }
 
@@ -267,6 +273,7 @@ DumpOutcome DumpRun::outcome() {
   if (outcome.kind == DumpOutcome::Kind::kInterrupted) {
     manifest["complete"] = false;
   } else {
+    const WaitsForDisk waits(on_writing_);
     if (hash_came_late_ && !hash_.now().sha256.empty()) {
       write_json(outcome.directory + "/meta.json",
                  make_meta(options_, hash_.now(), run.session.info, session_->pipeline()));

@@ -39,9 +39,10 @@ class DumpRun {
 
   // Opens the input and starts decoding, unless the folder holds this very dump. on_ready: called, on any thread, when
   // step(false) may have work again.
-  // kept: textures of other runs, which outlive this one; null: none.
+  // kept: textures of other runs, which outlive this one; null: none. on_writing: see WaitsForDisk.
   DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,
-          const std::function<void()>& on_ready = {}, KeptTextures* kept = nullptr);
+          const std::function<void()>& on_ready = {}, KeptTextures* kept = nullptr,
+          const std::function<void(bool)>& on_writing = {});
   ~DumpRun();
   bool skipped() const { return skipped_; }  // then finish() is next
   bool ready() const;                        // begin() would not wait for the source
@@ -72,6 +73,7 @@ class DumpRun {
   RunInterrupt& interrupt_;
   const std::function<void()> on_ready_;
   KeptTextures* const kept_;
+  const std::function<void(bool)> on_writing_;
   TargetLock lock_;
   InputHash hash_;
   bool skipped_ = false;

@@ -53,7 +53,8 @@ void DumpTask::open(Wakeup& wakeup) {
   } else {
     wakeup_ = &wakeup;
     const auto on_ready = [this] { wakeup_->notify(); };
-    run_ = std::make_unique<DumpRun>(job_.options, job_.uri, job_.directory, interrupt_, on_ready, job_.kept);
+    run_ = std::make_unique<DumpRun>(job_.options, job_.uri, job_.directory, interrupt_, on_ready, job_.kept,
+                                     job_.on_writing);
   }
   if (suits_any_thread()) begin();
 }

@@ -27,6 +27,7 @@ struct DumpJob {
   std::function<void(std::int64_t frames)> on_frames;  // so many so far; after each frame, on its launcher's thread
   std::function<void(const DumpEnd&)> on_end;          // once; any thread
   KeptTextures* kept = nullptr;                        // of all jobs; outlives them
+  std::function<void(bool)> on_writing = {};           // see WaitsForDisk; any thread
 };
 
 // How many streams of this backend run side by side, unless the user says it: on the CPU one a core, on a GPU enough

@@ -148,8 +148,13 @@ std::int64_t DumpFiles::bytes_written() const {
   return bytes;
 }
 
-DumpWriter::DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure)
-    : files_(std::move(files)), queue_(queue), on_failure_(std::move(on_failure)), thread_([this] { run(); }) {}
+DumpWriter::DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure,
+                       std::function<void(bool)> on_writing)
+    : files_(std::move(files)),
+      queue_(queue),
+      on_failure_(std::move(on_failure)),
+      on_writing_(std::move(on_writing)),
+      thread_([this] { run(); }) {}
 
 DumpWriter::~DumpWriter() {
   if (!thread_.joinable()) return;
@@ -168,9 +173,14 @@ void DumpWriter::drain() {
 
 void DumpWriter::keep_what_came() {
   try {
-    files_->flush();
+    flush();
   } catch (const Error&) {  // the one on its way is told
   }
+}
+
+void DumpWriter::flush() {
+  const WaitsForDisk waits(on_writing_);
+  files_->flush();
 }
 
 void DumpWriter::run() {
@@ -182,16 +192,20 @@ void DumpWriter::run() {
         const auto begin = Clock::now();
         const NvtxRange range("write");
         settle(*emission);
-        files_->append(*emission);
+        {
+          const WaitsForDisk waits(on_writing_);  // not in settle(), which waits for the device
+          files_->append(*emission);
+        }
         queue_.release(emission);
         times_.record(std::chrono::nanoseconds(Clock::now() - begin).count());
       }
       const auto now = Clock::now();
       if (now >= flush_at && (emission == nullptr || now >= flush_at + kFlushPeriod)) {
-        files_->flush();
+        flush();
         flush_at = Clock::now() + kFlushPeriod;
       }
     }
+    const WaitsForDisk waits(on_writing_);
     files_->close();
   } catch (const std::exception& error) {
     const auto* device = dynamic_cast<const DeviceError*>(&error);  // in batch.wait(), between two rows

@@ -63,11 +63,29 @@ class DumpFiles {
   std::int64_t rows_flushed_ = 0;
 };
 
+// While one of these lives a thread writes to the disk, or waits for it: `tell` hears true at its begin, false at its
+// end. Several may live at a time, on several threads.
+class WaitsForDisk {
+ public:
+  explicit WaitsForDisk(const std::function<void(bool)>& tell) : tell_(tell) {
+    if (tell_) tell_(true);
+  }
+  ~WaitsForDisk() {
+    if (tell_) tell_(false);
+  }
+  WaitsForDisk(const WaitsForDisk&) = delete;
+  WaitsForDisk& operator=(const WaitsForDisk&) = delete;
+
+ private:
+  const std::function<void(bool)>& tell_;
+};
+
 // Runs from the constructor until the queue ended. A failed write aborts the queue and calls `on_failure` on the
 // writer's thread. The destructor aborts and joins.
 class DumpWriter {
  public:
-  DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure);
+  DumpWriter(std::unique_ptr<DumpFiles> files, EmissionQueue& queue, std::function<void()> on_failure,
+             std::function<void(bool)> on_writing = {});
   ~DumpWriter();
   void finish();  // after queue.finish(): joins; throws Error when writing failed
   void drain();   // as finish(), where another error is on its way already
@@ -78,9 +96,11 @@ class DumpWriter {
  private:
   void run();
   void keep_what_came();
+  void flush();
   std::unique_ptr<DumpFiles> files_;
   EmissionQueue& queue_;
   std::function<void()> on_failure_;
+  const std::function<void(bool)> on_writing_;
   Fault fault_;
   std::atomic<bool> failed_{false};
   DurationHistogram times_;

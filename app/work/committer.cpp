@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 namespace saccade {
@@ -26,6 +27,14 @@ void Committer::add(UnitResult result) {
 std::vector<Committed> Committer::take() {
   const std::lock_guard lock(mutex_);
   return std::exchange(done_, {});
+}
+
+std::vector<UnitResult> Committer::end() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  threads_.clear();
+  const std::lock_guard lock(mutex_);
+  std::deque<UnitResult> waiting = std::exchange(waiting_, {});
+  return {std::make_move_iterator(waiting.begin()), std::make_move_iterator(waiting.end())};
 }
 
 Committed Committer::commit(UnitResult result) const {

@@ -28,8 +28,10 @@ class Committer {
   ~Committer();  // what waits is not committed; the folders of what is are gone
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
+  int threads() const { return static_cast<int>(threads_.size()); }
   void add(UnitResult result);
   std::vector<Committed> take();
+  std::vector<UnitResult> end();  // what waits is not committed; take() has what is. The last call but that
 
  private:
   void run(const std::stop_token& stop);

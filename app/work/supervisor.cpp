@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "app/cores.h"
 #include "app/dump/dump_task.h"
@@ -25,6 +26,8 @@ constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr auto kTouch = std::chrono::seconds(60);
 constexpr int kFewestCommitters = 2, kMostCommitters = 8;
 constexpr int kCoresACommitter = 4;
+constexpr int kCommittingAhead = 2;                     // units that are done, for each that is being committed
+constexpr auto kEnding = std::chrono::milliseconds(5);  // between looks whether a worker has ended
 
 Backend backend_of(const Plan& plan) {
   const std::string text = plan.facts().at("backend");
@@ -103,26 +106,33 @@ std::optional<WorkStop> Supervisor::run() {
   }
   for (auto& worker : workers_) worker->process->kill_now();  // to end takes a device's process long: all at once
   workers_.clear();
+  if (stop_) uncount_all_open();
   return stop_;
 }
 
-// Items of the next units, until there is enough for all slots. A unit that another run has done meanwhile is left out.
+// Items of the next units, until there is enough for all slots; but none where the disk doesn't keep up with what is
+// done. A unit that another run has done meanwhile is left out.
 void Supervisor::open_units() {
   const auto wanted = static_cast<std::size_t>(slots());
-  while (!units_.empty() && waiting_.size() < wanted) {
+  while (!units_.empty() && !stop_ && waiting_.size() < wanted &&
+         committing_ <= kCommittingAhead * committer_->threads()) {
     const PlannedUnit* planned = units_.front();
     units_.pop_front();
     if (is_committed(store_, planned->name)) {
-      const Json marker = read_json(fmt::format("{}/commits/{}.json", store_, planned->name));
-      if (const std::string fault = marker_refusal(plan_, planned, marker); !fault.empty()) {
-        return stop(static_cast<int>(ExitCode::kUsage), fmt::format("commits/{}.json: {}", planned->name, fault),
-                    false);
-      }
-      add_marker(tally_.counts(), *planned, marker);
-      continue;
+      count_marker(*planned);
+    } else {
+      open_unit(*planned);
     }
-    open_unit(*planned);
   }
+}
+
+// Of a unit that another run has done.
+void Supervisor::count_marker(const PlannedUnit& planned) {
+  const Json marker = read_json(fmt::format("{}/commits/{}.json", store_, planned.name));
+  if (const std::string fault = marker_refusal(plan_, &planned, marker); !fault.empty()) {
+    return stop(static_cast<int>(ExitCode::kUsage), fmt::format("commits/{}.json: {}", planned.name, fault), false);
+  }
+  add_marker(tally_.counts(), planned, marker);
 }
 
 void Supervisor::open_unit(const PlannedUnit& planned) {
@@ -152,7 +162,9 @@ void Supervisor::listen() {
     fds.push_back({worker->process->read_fd(), POLLIN, 0});
     if (worker->process->wants_to_write()) fds.push_back({worker->process->write_fd(), POLLOUT, 0});
   }
-  if (poll(fds.data(), fds.size(), static_cast<int>(kTick.count())) < 0) return;
+  const bool any_ends =
+      std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->process->closed(); });
+  if (poll(fds.data(), fds.size(), static_cast<int>((any_ends ? kEnding : kTick).count())) < 0) return;
   if ((fds[0].revents & (POLLIN | POLLHUP)) != 0) stop(static_cast<int>(ExitCode::kInterrupted), {});
   eventfd_t ignored = 0;
   eventfd_read(committed_fd_, &ignored);
@@ -166,11 +178,16 @@ void Supervisor::listen() {
         worker.process->terminate();
       }
     }
-    if (!worker.process->closed()) {
+    std::optional<ProcessEnd> end;
+    if (worker.process->closed()) {
+      worker.retiring = true;
+      end = worker.process->reap();
+    }
+    if (!end) {
       ++at;
       continue;
     }
-    bury(worker);
+    bury(worker, *end);
     at = workers_.erase(at);
   }
 }
@@ -188,16 +205,7 @@ void Supervisor::hear(Worker& worker, const Json& event) {
   worker.heard = true;
   const std::string kind = event.at("event");
   if (kind == "fatal") return stop(event.at("exit"), event.at("line"));
-  if (kind == "beat") {
-    for (const auto& [key, frames] : event.at("frames").items()) {
-      Item* item = find(worker, key);
-      if (item == nullptr || frames == item->frames) continue;
-      item->frames = frames;
-      item->moved_at = now;
-      if (item->frames > 0) options_suit();
-    }
-    return;
-  }
+  if (kind == "beat") return hear_beat(worker, event);
   Item* item = find(worker, event.at("key"));
   if (item == nullptr) return;
   if (kind == "start") {
@@ -205,32 +213,62 @@ void Supervisor::hear(Worker& worker, const Json& event) {
     item->started_at = item->moved_at = now;
     return;
   }
+  ItemEnd end = end_of(*item, event);  // throws where it is no line of ours: then the worker has the item still
   std::erase(worker.items, item);
-  hear_end(worker, *item, event);
+  hear_end(worker, *item, std::move(end));
 }
 
-void Supervisor::hear_end(Worker& worker, Item& item, const Json& event) {
-  if (event.at("event") == "done" && item.is_borrowed()) {
+// Time in which an item waits for the disk that it writes to counts against nobody.
+void Supervisor::hear_beat(Worker& worker, const Json& event) {
+  const auto now = Clock::now();
+  const auto since = now - std::exchange(worker.beat_at, now);
+  const Json writing = event.value("writing", Json::array());
+  for (const auto& [key, frames] : event.at("frames").items()) {
+    Item* item = find(worker, key);
+    if (item == nullptr) continue;
+    const bool moved = frames != item->frames, writes = std::find(writing.begin(), writing.end(), key) != writing.end();
+    if (writes) item->started_at = std::min(item->started_at + since, now);
+    if (writes || moved) item->moved_at = now;
+    if (!writes) item->writing_since.reset();
+    if (writes && (moved || !item->writing_since)) item->writing_since = now;
+    if (!moved) continue;
+    item->frames = frames;
+    if (item->frames > 0) options_suit();
+  }
+}
+
+Supervisor::ItemEnd Supervisor::end_of(const Item& item, const Json& event) {
+  if (event.at("event") == "done") {
+    return {std::nullopt, with_uri(item.item, event.at("damage")), event.at("frames"), event.at("media_s")};
+  }
+  ItemEnd end;
+  end.why = GivenUp{event.at("class"), with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt,
+                    item.attempts};
+  return end;
+}
+
+void Supervisor::hear_end(Worker& worker, Item& item, ItemEnd end) {
+  if (!end.why && item.is_borrowed()) {
     options_suit();
     finish(item, std::nullopt);
-  } else if (event.at("event") == "done") {
-    crashes_ = 0;
+  } else if (!end.why) {
+    crashes_ = early_deaths_ = 0;
     options_suit();
     done_media_s_ += item.item.media_s;
     done_wall_s_ += std::chrono::duration<double>(Clock::now() - item.started_at).count();
     ++done_items_;
-    item.result.damage = with_uri(item.item, event.at("damage"));
-    item.frames = event.at("frames");
-    item.shown_s = event.at("media_s");
+    last_done_ = item.item;
+    item.result.damage = std::move(end.damage);
+    item.result.frames = end.frames;
+    item.result.shown_s = end.shown_s;
     finish(item, std::nullopt);
-  } else if (event.at("class") == "io") {
-    try_again(item, event);
-  } else if (event.at("class") == "options" || event.at("class") == kHwdecUnsupported) {
-    refuse(item, event);
+  } else if (end.why->kind == "io") {
+    try_again(item, std::move(*end.why));
+  } else if (end.why->kind == "options" || end.why->kind == kHwdecUnsupported) {
+    refuse(item, std::move(*end.why));
   } else {
-    crashes_ = 0;
-    finish(item, GivenUp{event.at("class"), with_uri(item.item, event.at("line")), event.at("exit").get<int>(),
-                         std::nullopt, item.attempts});
+    crashes_ = early_deaths_ = 0;
+    finish(item, std::move(end.why));
   }
   if (!worker.alone) renew(worker);
 }

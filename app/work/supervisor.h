@@ -15,9 +15,9 @@
 
 #include "app/options/options.h"
 #include "app/work/committer.h"
+#include "app/work/process/worker_process.h"
 #include "app/work/store/attempt.h"
 #include "app/work/tally.h"
-#include "app/work/worker_process.h"
 
 namespace saccade {
 
@@ -41,6 +41,7 @@ class Supervisor {
   struct Unit;
   struct Item;
   struct Worker;
+  struct ItemEnd;
 
   void open_units();
   void open_unit(const PlannedUnit& planned);
@@ -50,19 +51,24 @@ class Supervisor {
   void give(Worker& worker, Item& item);
   void listen();
   void hear(Worker& worker, const Json& event);
-  void hear_end(Worker& worker, Item& item, const Json& event);
-  void bury(Worker& worker);
+  void hear_beat(Worker& worker, const Json& event);
+  static ItemEnd end_of(const Item& item, const Json& event);
+  void hear_end(Worker& worker, Item& item, ItemEnd end);
+  void bury(Worker& worker, const ProcessEnd& end);
   void blame(Worker& worker, Item& item, const ProcessEnd& end);
   void watch_times();
   bool watch_process(Worker& worker);
   void forgive_pause();
   void renew(Worker& worker);
   void again_alone(Item& item, GivenUp why);
-  void try_again(Item& item, const Json& event);
+  void try_again(Item& item, GivenUp why);
   void finish(Item& item, std::optional<GivenUp> why);
   void close_unit(Unit& unit);
   void take_committed();
-  void refuse(Item& item, const Json& event);
+  void count_marker(const PlannedUnit& planned);
+  void uncount(const WorkItem& item, const ItemResult& result);
+  void uncount_all_open();
+  void refuse(Item& item, GivenUp why);
   void options_suit();
   bool on_trial() const;
   void draw_sample();
@@ -70,6 +76,11 @@ class Supervisor {
   void decide_refused();
   void let_idle_go();
   void check_bad();
+  void ask_witness();
+  bool is_witness(const Item& item) const { return &item == witness_.get(); }
+  std::string way_out() const;
+  bool disk_is_stalled() const;
+  bool has_enough(int device) const;
   bool anything_left() const;
   int most_given() const;
   void stop(int exit, std::string line, bool by_options = true);
@@ -102,8 +113,15 @@ class Supervisor {
   int cores_ = 1;  // of each worker
   int committing_ = 0;
   int committed_fd_ = -1;
-  int crashes_ = 0;  // in a row
+  int crashes_ = 0;       // of items that were alone, in a row
+  int early_deaths_ = 0;  // of workers that had begun nothing, in a row
   std::int64_t ended_ = 0, bad_ = 0;
+  std::deque<bool> recent_;  // whether those that ended last are bad
+  std::int64_t recent_bad_ = 0;
+  std::optional<WorkItem> last_done_;
+  std::unique_ptr<Item> witness_;  // was done before, and is tried again
+  std::int64_t ask_at_ = 0;        // not before so many have ended
+  bool stall_told_ = false;
   std::int64_t directories_ = 0;
   double done_media_s_ = 0, done_wall_s_ = 0;
   std::int64_t done_items_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "app/exit_code.h"
@@ -21,8 +22,11 @@ constexpr auto kBackoff = std::chrono::seconds(1);  // then four
 constexpr auto kPause = std::chrono::seconds(5);
 constexpr auto kStart = std::chrono::seconds(120);
 constexpr int kMostCrashes = 20;
-constexpr int kMostKills = 3;  // by SIGKILL, of a worker that has the item alone
+constexpr int kMostKills = 3;  // by somebody, of a worker that has the item alone
 constexpr std::int64_t kLeastForBad = 100;
+constexpr std::size_t kRecent = 100;         // of these that ended last
+constexpr double kBadOfRecent_percent = 50;  // so many have a witness asked
+constexpr double kAll_percent = 100;
 constexpr double kTimesExpected = 20;
 constexpr double kFramesASecond = 30;
 constexpr std::int64_t kLeastForSpeed = 3;
@@ -33,18 +37,21 @@ std::string death(const ProcessEnd& end, std::int64_t frames) {
   return fmt::format("the program died of it: {}, after {} frames", how, frames);
 }
 
+// Or for want of memory: it says nothing of the video. A whole group of processes may hear of its end one by one.
+bool by_somebody(const ProcessEnd& end) {
+  return end.signal == SIGKILL || end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGHUP;
+}
+
 }  // namespace
 
 void Supervisor::again_alone(Item& item, GivenUp why) {
-  if (item.is_borrowed()) return finish(item, std::nullopt);
+  if (item.is_borrowed() && !is_witness(item)) return finish(item, std::nullopt);
   item.suspicion = std::move(why);
   alone_.push_back(&item);
 }
 
-void Supervisor::try_again(Item& item, const Json& event) {
-  if (++item.io_tries >= kIoTries || item.is_borrowed()) {
-    return finish(item, GivenUp{"io", event.at("line"), event.at("exit").get<int>(), std::nullopt, item.attempts});
-  }
+void Supervisor::try_again(Item& item, GivenUp why) {
+  if (++item.io_tries >= kIoTries || (item.is_borrowed() && !is_witness(item))) return finish(item, std::move(why));
   std::error_code ignored;
   std::filesystem::remove_all(item.result.directory, ignored);
   item.not_before = Clock::now() + kBackoff * (item.io_tries == 1 ? 1 : 4);
@@ -52,15 +59,17 @@ void Supervisor::try_again(Item& item, const Json& event) {
 }
 
 // All that were in flight are suspects, but for a worker that was stopped because some of them hung.
-void Supervisor::bury(Worker& worker) {
-  const ProcessEnd end = worker.process->reap();
+void Supervisor::bury(Worker& worker, const ProcessEnd& end) {
   const bool well = end.exit == 0 && worker.items.empty();
   if (well || stop_) return;
   const bool stopped = !worker.hanging.empty();
-  if (!stopped && ++crashes_ >= kMostCrashes) {
+  const bool begun =
+      std::any_of(worker.items.begin(), worker.items.end(), [](const Item* item) { return item->started; });
+  if (!stopped && !begun && ++early_deaths_ >= kMostCrashes) {
     return stop(static_cast<int>(ExitCode::kUnexpected),
-                fmt::format("the program crashed {} times in a row ({}): is the installation broken?", crashes_,
-                            death(end, 0)));
+                fmt::format("the program crashed {} times in a row, before it began a video ({}): is the installation "
+                            "broken?",
+                            early_deaths_, death(end, 0)));
   }
   for (Item* item : worker.items) {
     std::error_code ignored;
@@ -68,7 +77,7 @@ void Supervisor::bury(Worker& worker) {
     const bool hung = std::find(worker.hanging.begin(), worker.hanging.end(), item) != worker.hanging.end();
     if (stopped ? hung : item->started) {
       blame(worker, *item, end);
-    } else if (item->is_borrowed()) {
+    } else if (item->is_borrowed() && !is_witness(*item)) {
       finish(*item, std::nullopt);
     } else {
       --item->attempts;
@@ -88,18 +97,24 @@ void Supervisor::blame(Worker& worker, Item& item, const ProcessEnd& end) {
   why.line = stopped ? fmt::format("no end after {:.1f} s, {} frames, the last one {:.1f} s ago", running_s,
                                    item.frames, std::chrono::duration<double>(Clock::now() - item.moved_at).count())
                      : death(end, item.frames);
-  const bool killed = end.signal == SIGKILL && !stopped;  // by somebody, or for want of memory
-  if (worker.alone && killed && ++item.kills_alone < kMostKills) {
-    again_alone(item, std::move(why));
-  } else if (worker.alone) {
-    finish(item, std::move(why));
-  } else {
-    again_alone(item, std::move(why));
+  const bool killed = !stopped && by_somebody(end);
+  const bool again = !worker.alone || (killed && ++item.kills_alone < kMostKills);
+  if (again) return again_alone(item, std::move(why));
+  // Who says that videos may be bad, all of them, is not asked about the installation.
+  if (!stopped && ++crashes_ >= kMostCrashes && options_.work.max_bad_percent < kAll_percent) {
+    return stop(
+        static_cast<int>(ExitCode::kUnexpected),
+        fmt::format("the program crashed {} times in a row, each time with another video alone, the last time so: "
+                    "{}: is the installation broken?{}",
+                    crashes_, why.line, way_out()));
   }
+  finish(item, std::move(why));
 }
 
+// That others are faster than they are shown says nothing of one that is larger.
 double Supervisor::timeout_s(const Item& item) const {
-  const double speed = done_items_ >= kLeastForSpeed && done_wall_s_ > 0 ? done_media_s_ / done_wall_s_ : 1;
+  const double mean = done_items_ >= kLeastForSpeed && done_wall_s_ > 0 ? done_media_s_ / done_wall_s_ : 1;
+  const double speed = std::min(mean, 1.0);
   const std::string& path = item.item.local.empty() ? item.item.uri : item.item.local;
   // A file's length may be guessed from its bytes; that of what never ends isn't what it gave so far.
   const double given_s = regular_file(path).empty() ? 0 : static_cast<double>(item.frames) / kFramesASecond;
@@ -135,9 +150,22 @@ bool Supervisor::watch_process(Worker& worker) {
   return fault == nullptr;
 }
 
+bool Supervisor::disk_is_stalled() const {
+  const auto since = Clock::now() - std::chrono::duration<double>(options_.work.frame_timeout_s);
+  return std::any_of(workers_.begin(), workers_.end(), [since](const auto& worker) {
+    return std::any_of(worker->items.begin(), worker->items.end(),
+                       [since](const Item* item) { return item->writing_since && *item->writing_since < since; });
+  });
+}
+
 void Supervisor::watch_times() {
   const auto now = Clock::now();
   const auto since = [now](Clock::time_point then) { return std::chrono::duration<double>(now - then).count(); };
+  const bool stalled = disk_is_stalled();
+  if (stalled && !std::exchange(stall_told_, stalled)) {
+    fmt::print(stderr, "saccade: {}: the output disk takes nothing: waiting for it, nothing is given up\n", store_);
+  }
+  stall_told_ = stalled;
   for (auto& worker : workers_) {
     if (!watch_process(*worker)) return;
     if (!worker->alone) renew(*worker);
@@ -159,7 +187,23 @@ void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
   std::error_code ignored;
   if (item.is_borrowed()) {
     std::filesystem::remove_all(item.result.directory, ignored);
+    if (!is_witness(item)) return;
+    ask_at_ = ended_ + static_cast<std::int64_t>(kRecent);
+    if (why) {
+      stop(static_cast<int>(ExitCode::kUnexpected),
+           fmt::format(
+               "{} of the last {} videos were given up, and {}, which was done before, can't be done any more: {}: "
+               "are the inputs still there?{}",
+               recent_bad_, recent_.size(), item.item.key, why->line, way_out()));
+    }
     return;
+  }
+  item.ended = true;
+  recent_.push_back(why.has_value());
+  recent_bad_ += why ? 1 : 0;
+  if (recent_.size() > kRecent) {
+    recent_bad_ -= recent_.front() ? 1 : 0;
+    recent_.pop_front();
   }
   Counts& counts = tally_.counts();
   ++ended_;
@@ -174,8 +218,8 @@ void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
     item.result.directory.clear();
   } else {
     ++(item.result.damage.empty() ? counts.done : counts.damaged);
-    counts.frames += item.frames;
-    counts.media_s += item.shown_s;
+    counts.frames += item.result.frames;
+    counts.media_s += item.result.shown_s;
   }
   item.result.given_up = std::move(why);
   if (--item.unit->left == 0) close_unit(*item.unit);
@@ -197,23 +241,76 @@ void Supervisor::close_unit(Unit& unit) {
 void Supervisor::take_committed() {
   for (const Committed& unit : committer_->take()) {
     --committing_;
-    if (unit.fault) stop(static_cast<int>(exit_code(unit.fault->kind)), error_text(*unit.fault));
-    if (!unit.fault && !unit.won) {
+    if (unit.won) continue;
+    for (const ItemResult& item : unit.result.items) uncount(item.item, item);
+    if (unit.fault) {
+      stop(static_cast<int>(exit_code(unit.fault->kind)), error_text(*unit.fault));
+    } else {
       fmt::print(stderr, "saccade: unit {}: another run has committed it meanwhile\n", unit.result.unit->name);
+      count_marker(*unit.result.unit);
     }
   }
 }
 
+// Of an item that ended, and whose unit this run has not committed.
+void Supervisor::uncount(const WorkItem& item, const ItemResult& result) {
+  Counts& counts = tally_.counts();
+  ++counts.pending;
+  counts.ended_s -= item.media_s;
+  if (result.given_up) {
+    --counts.quarantined;
+    if (--counts.classes[result.given_up->kind] == 0) counts.classes.erase(result.given_up->kind);
+    return;
+  }
+  --(result.damage.empty() ? counts.done : counts.damaged);
+  counts.frames -= result.frames;
+  counts.media_s -= result.shown_s;
+}
+
+// What has no marker when the work stops is to be done again, and is pending.
+void Supervisor::uncount_all_open() {
+  for (const UnitResult& unit : committer_->end()) {
+    for (const ItemResult& item : unit.items) uncount(item.item, item);
+  }
+  take_committed();
+  for (const auto& unit : open_) {
+    for (const auto& item : unit->items) {
+      if (item->ended) uncount(item->item, item->result);
+    }
+  }
+}
+
+// How to go on where the videos are bad, and nothing else is.
+std::string Supervisor::way_out() const {
+  return fmt::format(" Where it is the videos, `saccade work {} --max-bad 100` goes on", plan_.store());
+}
+
+// Note [Witnesses]
+// A folder of inputs that vanishes after many good videos, or a network or a device that breaks, has all that comes
+// next given up, long before these are more than the share of all that may be. That many of the last ones were given up
+// says little: bad videos stand together, as empty files do at the end of a plan. So where they are more than half, and
+// more than the share that may be, the video that was done last is tried again, up to its first frame, with as many
+// tries as any other. It fails: the work stops. It doesn't: these are bad, and after as many more it is asked again.
+void Supervisor::ask_witness() {
+  const double most = std::max(options_.work.max_bad_percent, kBadOfRecent_percent);
+  const bool many = recent_.size() == kRecent &&
+                    kAll_percent * static_cast<double>(recent_bad_) > most * static_cast<double>(kRecent);
+  if (!many || !last_done_ || ended_ < ask_at_) return;
+  witness_ = std::make_unique<Item>();
+  witness_->item = *last_done_;
+  waiting_.push_front(witness_.get());
+  ask_at_ = std::numeric_limits<std::int64_t>::max();  // until it has ended
+}
+
 void Supervisor::check_bad() {
+  ask_witness();
   if (ended_ < kLeastForBad) return;
   const double percent = 100 * static_cast<double>(bad_) / static_cast<double>(ended_);
   if (percent <= options_.work.max_bad_percent) return;
   const bool dumps = options_.command == Command::kDump;  // which has no such option
   stop(static_cast<int>(ExitCode::kUnexpected),
-       fmt::format(
-           "{} of {} videos were given up, more than {}{:g} %: is the installation broken?{}", bad_, ended_,
-           dumps ? "" : "--max-bad ", options_.work.max_bad_percent,
-           dumps ? fmt::format(" Where it is the videos, `saccade work {} --max-bad 100` goes on", store_) : ""));
+       fmt::format("{} of {} videos were given up, more than {}{:g} %: is the installation broken?{}", bad_, ended_,
+                   dumps ? "" : "--max-bad ", options_.work.max_bad_percent, dumps ? way_out() : ""));
 }
 
 }  // namespace saccade

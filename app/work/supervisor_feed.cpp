@@ -41,7 +41,7 @@ void Supervisor::start_worker(bool alone, int device) {
   worker->process = std::make_unique<WorkerProcess>(options_.log_level == "info" ? "warn" : options_.log_level);
   worker->alone = alone;
   worker->device = device;
-  worker->heard_at = Clock::now();
+  worker->heard_at = worker->beat_at = Clock::now();
   worker->process->send(first_line(alone, device));
   workers_.push_back(std::move(worker));
 }
@@ -56,6 +56,7 @@ void Supervisor::give(Worker& worker, Item& item) {
   ++worker.given;
   item.started = false;
   item.frames = 0;
+  item.writing_since.reset();
   item.result.directory = directory_for(item);
   worker.items.push_back(&item);
   worker.process->send({{"item", item_json(item.item)},
@@ -73,6 +74,18 @@ bool Supervisor::anything_left() const {
 int Supervisor::most_given() const {
   const bool last = units_.empty() && waiting_.size() <= static_cast<std::size_t>(slots());
   return last || !options_suit_ ? jobs_ : jobs_ + kAhead;
+}
+
+// Whether the workers of a device have all that they may. While one that gets no more ends what it has, its successor
+// has only what is left of the slots. One that is being stopped for a video that hangs holds up nobody.
+bool Supervisor::has_enough(int device) const {
+  std::size_t items = 0, of_old = 0;
+  for (const auto& worker : workers_) {
+    if (worker->alone || worker->device != device || worker->process->terminating()) continue;
+    items += worker->items.size();
+    if (worker->retiring) of_old += worker->items.size();
+  }
+  return static_cast<int>(items) >= (of_old > 0 ? jobs_ : most_given()) * options_.work.workers_per_gpu;
 }
 
 void Supervisor::feed() {
@@ -95,6 +108,7 @@ void Supervisor::feed() {
     for (auto& worker : workers_) {
       if (worker->alone || worker->retiring || next.empty()) continue;
       if (static_cast<int>(worker->items.size()) >= most_given()) continue;
+      if (has_enough(worker->device)) continue;
       Item* item = next.front();
       next.pop_front();
       give(*worker, *item);
@@ -127,7 +141,7 @@ void Supervisor::feed_alone() {
 void Supervisor::renew(Worker& worker) {
   const double limit = options_.work.max_rss_mb.value_or(0) * 1e6;
   const bool fat = limit > 0 && static_cast<double>(worker.process->rss_bytes()) > limit;
-  if (worker.retiring || (worker.given < options_.work.renew_after && !fat)) return;
+  if (worker.retiring || worker.given == 0 || (worker.given < options_.work.renew_after && !fat)) return;
   worker.retiring = true;
   worker.process->close_input();
 }

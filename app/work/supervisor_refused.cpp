@@ -27,11 +27,10 @@ constexpr std::int64_t kBorrowed = 40;    // of other shares, then
 // left, however many ran when it was decided. Where these refuse, too, or a share holds nothing else, some of other
 // shares are opened, up to their first frame: a share must not end a job that is well. Only when none of all these
 // takes the options the work stops, before anything was given up.
-void Supervisor::refuse(Item& item, const Json& event) {
-  crashes_ = 0;
-  const char* kind = event.at("class") == kHwdecUnsupported ? kHwdecUnsupported : "input";
-  item.suspicion =
-      GivenUp{kind, with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt, item.attempts};
+void Supervisor::refuse(Item& item, GivenUp why) {
+  crashes_ = early_deaths_ = 0;
+  if (why.kind != kHwdecUnsupported) why.kind = "input";
+  item.suspicion = std::move(why);
   if (options_suit_) return finish(item, std::move(item.suspicion));
   refused_.push_back(&item);
 }

@@ -26,9 +26,18 @@ struct Supervisor::Item {
   Clock::time_point started_at;
   Clock::time_point moved_at;  // the last frame
   std::int64_t frames = 0;
-  double shown_s = 0;  // of what is done: the media time from its first frame to its last
+  std::optional<Clock::time_point> writing_since;  // it waits for the disk that it writes to
+  bool ended = false;                              // and counted
   ItemResult result;
-  bool is_borrowed() const { return unit == nullptr; }  // of another share: tried, and never done
+  bool is_borrowed() const { return unit == nullptr; }  // of another share, or done already: only tried
+};
+
+// What a worker says of the end of an item: done, or why it failed.
+struct Supervisor::ItemEnd {
+  std::optional<GivenUp> why;
+  std::string damage;
+  std::int64_t frames = 0;
+  double shown_s = 0;
 };
 
 struct Supervisor::Unit {
@@ -48,6 +57,7 @@ struct Supervisor::Worker {
   std::vector<Item*> items;
   std::vector<Item*> hanging;  // for which it was stopped
   Clock::time_point heard_at;
+  Clock::time_point beat_at;
 };
 
 }  // namespace saccade

@@ -4,11 +4,13 @@
 //         "beat_s": 0.5}                                                first
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "...", "first_frame": false}  each
 //        first_frame: it is only to be seen whether it has one; then it ends
-//   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}}
-//        {"event": "done", "key", "frames", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
+//   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}, "writing": [key]}
+//        {"event": "done", "key", "frames", "media_s", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
+//        writing: they wait for the disk, not for their source
 //        class "options": a video doesn't take the plan's options; `work` finds out whose fault it is. So with
 //        "hwdec_unsupported": the device works, and does not decode it
 //        {"event": "fatal", "exit", "line"}  this process can do nothing more
+// Where the first line is {"probe": {...}} it only opens videos, to say how long they are: app/work/plan/probe.cpp.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #include <iostream>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -33,6 +36,7 @@
 #include "app/options/origins.h"
 #include "app/work/fault_class.h"
 #include "app/work/plan/plan.h"
+#include "app/work/plan/probe.h"
 #include "gpu/device_error.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/error.h"
@@ -52,10 +56,13 @@ class Events {
     const std::lock_guard lock(mutex_);
     write(event);
   }
-  void begin(const std::string& key) {
+  // Returns how many of its threads wait for the disk: to be counted there, and read with each beat.
+  std::shared_ptr<std::atomic<int>> begin(const std::string& key) {
     const std::lock_guard lock(mutex_);
     frames_[key] = 0;
+    auto writing = writing_[key] = std::make_shared<std::atomic<int>>(0);
     write({{"event", "start"}, {"key", key}});
+    return writing;
   }
   void frames(const std::string& key, std::int64_t count) {
     const std::lock_guard lock(mutex_);
@@ -64,6 +71,7 @@ class Events {
   void end(const std::string& key, const Json& event) {
     const std::lock_guard lock(mutex_);
     frames_.erase(key);
+    writing_.erase(key);
     write(event);
   }
 
@@ -80,9 +88,12 @@ class Events {
   void beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!tick_.wait_for(lock, stop, period_, [&stop] { return stop.stop_requested(); })) {
-      Json frames = Json::object();
+      Json frames = Json::object(), writing = Json::array();
       for (const auto& [key, count] : frames_) frames[key] = count;
-      write({{"event", "beat"}, {"frames", frames}});
+      for (const auto& [key, threads] : writing_) {
+        if (*threads > 0) writing.push_back(key);
+      }
+      write({{"event", "beat"}, {"frames", frames}, {"writing", writing}});
     }
   }
 
@@ -90,6 +101,7 @@ class Events {
   std::mutex mutex_;
   std::condition_variable_any tick_;
   std::map<std::string, std::int64_t> frames_;
+  std::map<std::string, std::shared_ptr<std::atomic<int>>> writing_;
   std::jthread thread_;
 };
 
@@ -97,8 +109,11 @@ Json failed(const std::string& key, const char* kind, const std::string& line, E
   return {{"event", "failed"}, {"key", key}, {"class", kind}, {"line", line}, {"exit", static_cast<int>(code)}};
 }
 
-Json fatal(const Fault& fault) {
-  return {{"event", "fatal"}, {"exit", static_cast<int>(exit_code(fault.kind))}, {"line", error_text(fault)}};
+// key: of the item that met it first; empty: none did.
+Json fatal(const Fault& fault, const std::string& key = {}) {
+  const bool of_device = fault.kind == ErrorKind::kUnavailable && !key.empty();
+  const std::string met = of_device ? fmt::format(" (the first to meet it: {})", key) : "";
+  return {{"event", "fatal"}, {"exit", static_cast<int>(exit_code(fault.kind))}, {"line", error_text(fault) + met}};
 }
 
 // A device that is lost, and a disk that is full, are of all items; a picture too large for the device is one
@@ -121,7 +136,7 @@ Json event_of(const Running& running, const Fault& fault) {
   const PipelineConfig& pipeline = running.options->pipeline;
   if (lacks_hwdec(fault) && why_no_decoder(*running.options).empty())
     return failed(running.key, kHwdecUnsupported, error_text(fault), exit_code(fault.kind));
-  if (concerns_all(fault, pipeline.backend)) return fatal(fault);
+  if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key);
   const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
   const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
   return failed(running.key, kind, error_text(fault), exit_code(fault.kind));
@@ -136,7 +151,8 @@ Json event_of(const Running& running, const DumpEnd& end) {
     } catch (const DeviceError& error) {
       return event_of(running, fault_of(error));
     } catch (const std::exception& error) {
-      return failed(running.key, "unexpected", error.what(), ExitCode::kUnexpected);
+      const char* kind = is_io(error.what(), running.path) ? "io" : "unexpected";  // no memory or no thread just now
+      return failed(running.key, kind, error.what(), ExitCode::kUnexpected);
     }
   }
   const DumpOutcome& outcome = *end.outcome;
@@ -198,7 +214,7 @@ class Worker {
     job.on_end = [this, running = Running{key, job.uri, &options_}](const DumpEnd& end) {
       events_.end(running.key, event_of(running, end));
     };
-    events_.begin(key);
+    job.on_writing = [writing = events_.begin(key)](bool waits) { *writing += waits ? 1 : -1; };
     return std::make_unique<DumpTask>(std::move(job), interrupt);
   }
 
@@ -214,6 +230,7 @@ int serve(const Options& options) {
   std::string line;
   if (isatty(STDIN_FILENO) != 0 || !std::getline(std::cin, line)) throw UsageError(kFed);
   const Json first = Json::parse(line);
+  if (first.contains("probe")) return serve_probe(first.at("probe")), static_cast<int>(ExitCode::kOk);
   Options run;
   try {
     remember_places(first.at("origins").get<std::map<std::string, std::string>>());

@@ -1,6 +1,7 @@
 // What became of a unit's items, and how it is put into the store.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ struct ItemResult {
   std::string directory;  // of its dump; empty: given up
   std::string damage;     // in words; empty: it was whole
   std::optional<GivenUp> given_up;
+  std::int64_t frames = 0;  // of what is done
+  double shown_s = 0;       // likewise: the media time from its first frame to its last
 };
 
 struct UnitResult {

@@ -2,23 +2,35 @@
  *   segv, abort, exit   the process dies at the 5th packet     hang   reading never returns, from the 5th packet on
  *   leave               the process dies while it opens it     stuck  opening never returns
  *   eio                 opening fails with EIO                 eio2   likewise, the first two times in a process
+ *   gone                opening fails with ENOENT              term   SIGTERM comes at the 5th packet
+ *   crawl               from the 5th packet on each takes SACCADE_CRAWL_MS
  *   nohwdec             opening fails, and a worker says that the device works and does not decode it
  *   enospc              writing to a file whose path holds TEXT fails, as on a full disk
- *   block               writing to a file whose path holds TEXT never returns
+ *   block               writing to a file whose path holds TEXT waits for the gate
  * SACCADE_PROCESS_FAULT is a list of faults of whole processes:
  *   mute                a worker says nothing after its start
  *   unkillable          no signal that the program sends arrives
  *   lost                OpenGL fails from a worker's 20th fence on
  *   slow                before a folder is listed a fifth of a second goes by
+ *   mangled             a worker's event of what is done lacks a member
+ *   lingers             `work` never sees a worker's end
+ *   nolinks             there are no hard links
+ *   late_lock           a lock that is not waited for is taken once the gate is open
+ *   late_list           the second time that the folder of markers is listed it waits for the gate
+ * SACCADE_GATE=FILE: what waits for the gate makes FILE.there, and goes on when FILE is there.
+ * SACCADE_WORKERS=FILE: a line a worker that began, its number. SACCADE_OPENED=FILE: a line an input that one opened.
  * SACCADE_HASTE=N: `work` itself (no worker) sees time pass N times as fast. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,7 +58,28 @@ static const char* fault_of(const char* name, int written) {
   return NULL;
 }
 
+static void wait_for_gate(void) {
+  const char* gate = getenv("SACCADE_GATE");
+  char there[512];
+  if (gate == NULL)
+    for (;;) pause();
+  snprintf(there, sizeof there, "%s.there", gate);
+  close(open(there, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  while (access(gate, F_OK) != 0) usleep(10000);
+}
+
+static void add_line(const char* variable, const char* line) {
+  const char* path = getenv(variable);
+  char text[512];
+  if (path == NULL) return;
+  const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  syscall(SYS_write, fd, text, snprintf(text, sizeof text, "%s\n", line));
+  close(fd);
+}
+
 static void happen(const char* kind) {
+  if (strcmp(kind, "term") == 0) raise(SIGTERM);
+  if (strcmp(kind, "crawl") == 0) usleep(1000 * (unsigned)atoi(getenv("SACCADE_CRAWL_MS")));
   if (strcmp(kind, "segv") == 0) raise(SIGSEGV);
   if (strcmp(kind, "abort") == 0) abort();
   if (strcmp(kind, "exit") == 0 || strcmp(kind, "leave") == 0) _exit(7);
@@ -54,15 +87,23 @@ static void happen(const char* kind) {
     for (;;) pause();
 }
 
+static int is_worker(void);
+
 int avformat_open_input(void** format, const char* url, const void* input, void* options) {
   static int (*real)(void**, const char*, const void*, void*) = NULL;
   static int failed = 0;
   if (real == NULL) real = (int (*)(void**, const char*, const void*, void*))dlsym(RTLD_NEXT, "avformat_open_input");
   const char* kind = url != NULL ? fault_of(url, 0) : NULL;
+  if (url != NULL && is_worker()) add_line("SACCADE_OPENED", url);
   if (kind != NULL && (strcmp(kind, "eio") == 0 || (strcmp(kind, "eio2") == 0 && failed++ < 2))) {
     avformat_free_context(*format);
     *format = NULL;
     return -EIO;
+  }
+  if (kind != NULL && strcmp(kind, "gone") == 0) {
+    avformat_free_context(*format);
+    *format = NULL;
+    return -ENOENT;
   }
   if (kind != NULL && strcmp(kind, "nohwdec") == 0) {
     avformat_free_context(*format);
@@ -106,20 +147,35 @@ static ssize_t tell_no_hwdec(const char* line, size_t size) {
   return syscall(SYS_write, 1, text, strlen(text)) > 0 ? (ssize_t)size : -1;
 }
 
-static int is_worker(void);
+/* A worker's event of what is done, without a member. */
+static ssize_t tell_too_little(const char* line, size_t size) {
+  static const char said[] = "\"media_s\"";
+  char text[4096];
+  if (size >= sizeof text) return -1;
+  memcpy(text, line, size);
+  text[size] = 0;
+  char* at = strstr(text, said);
+  if (at == NULL) return -1;
+  at[1] = 'x';
+  return syscall(SYS_write, 1, text, size);
+}
+
+static int has_process_fault(const char* word);
 
 ssize_t write(int fd, const void* data, size_t size) {
   static ssize_t (*real)(int, const void*, size_t) = NULL;
   if (real == NULL) real = (ssize_t(*)(int, const void*, size_t))dlsym(RTLD_NEXT, "write");
   if (fd == 1 && is_worker() && tell_no_hwdec(data, size) > 0) return (ssize_t)size;
+  if (fd == 1 && is_worker() && has_process_fault("mangled") && tell_too_little(data, size) > 0) return (ssize_t)size;
   char link[64], path[512];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   const ssize_t got = getenv("SACCADE_FAULT") != NULL ? readlink(link, path, sizeof path - 1) : 0;
   if (got > 0) {
     path[got] = 0;
     const char* kind = fault_of(path, 1);
-    while (kind != NULL && strcmp(kind, "block") == 0) pause();
-    if (kind != NULL) {
+    if (kind != NULL && strcmp(kind, "block") == 0) {
+      wait_for_gate();
+    } else if (kind != NULL) {
       errno = ENOSPC;
       return -1;
     }
@@ -146,13 +202,43 @@ static int is_worker(void) {
 }
 
 __attribute__((constructor)) static void begin(void) {
+  char number[32];
+  snprintf(number, sizeof number, "%d", (int)getpid());
+  if (getenv("SACCADE_WORKERS") != NULL && is_worker()) add_line("SACCADE_WORKERS", number);
   if (has_process_fault("mute") && is_worker())
     for (;;) pause();
 }
 
 int kill(pid_t pid, int number) { return has_process_fault("unkillable") ? 0 : (int)syscall(SYS_kill, pid, number); }
 
+pid_t waitpid(pid_t pid, int* status, int options) {
+  if (has_process_fault("lingers") && !is_worker()) {
+    if ((options & WNOHANG) != 0) return 0;
+    for (;;) pause();
+  }
+  return (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
+}
+
+int link(const char* from, const char* to) {
+  if (!has_process_fault("nolinks")) return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = EPERM;
+  return -1;
+}
+
+int flock(int fd, int operation) {
+  if (has_process_fault("late_lock") && (operation & LOCK_NB) != 0) wait_for_gate();
+  return (int)syscall(SYS_flock, fd, operation);
+}
+
+static void list_late(const char* path) {
+  static int times = 0;
+  const size_t size = strlen(path);
+  if (!has_process_fault("late_list") || size < 8 || strcmp(path + size - 8, "/commits") != 0) return;
+  if (__atomic_add_fetch(&times, 1, __ATOMIC_RELAXED) == 2) wait_for_gate();
+}
+
 void* opendir(const char* path) {
+  list_late(path);
   static void* (*real)(const char*) = NULL;
   if (real == NULL) real = (void* (*)(const char*))dlsym(RTLD_NEXT, "opendir");
   if (has_process_fault("slow")) usleep(200000);
@@ -161,6 +247,11 @@ void* opendir(const char* path) {
 
 void* fdopendir(int fd) {
   static void* (*real)(int) = NULL;
+  char link[64], path[512];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t got = readlink(link, path, sizeof path - 1);
+  path[got > 0 ? got : 0] = 0;
+  list_late(path);
   if (real == NULL) real = (void* (*)(int))dlsym(RTLD_NEXT, "fdopendir");
   if (has_process_fault("slow")) usleep(200000);
   return real(fd);

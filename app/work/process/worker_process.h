@@ -34,7 +34,7 @@ class WorkerProcess {
   void close_input();                           // no more comes; it ends when all is done
   std::vector<Json> receive();                  // what has come; never waits
   bool closed() const { return read_fd_ < 0; }  // its stdout ended: it is dead, or about to be
-  ProcessEnd reap();                            // waits; after closed()
+  std::optional<ProcessEnd> reap();             // after closed(); none: it has not ended yet
   void terminate();  // SIGTERM, and SIGKILL five seconds later: call kill_if_due() now and then
   void kill_if_due();
   void kill_now();             // SIGKILL; of several, send it to all before the first one is destroyed

@@ -1,4 +1,4 @@
-#include "app/work/worker_process.h"
+#include "app/work/process/worker_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -104,6 +104,7 @@ std::vector<Json> WorkerProcess::receive() {
     if (got <= 0) {
       close(read_fd_);
       read_fd_ = -1;
+      if (!terminating()) kill_at_ = std::chrono::steady_clock::now() + kPatience;  // it has only to end
       break;
     }
     received_.append(piece.data(), static_cast<std::size_t>(got));
@@ -118,12 +119,14 @@ std::vector<Json> WorkerProcess::receive() {
   return lines;
 }
 
-ProcessEnd WorkerProcess::reap() {
+std::optional<ProcessEnd> WorkerProcess::reap() {
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+  pid_t ended = 0;
+  while ((ended = waitpid(pid_, &status, WNOHANG)) < 0 && errno == EINTR) continue;
+  if (ended == 0) return std::nullopt;
   pid_ = -1;
-  if (WIFSIGNALED(status)) return {std::nullopt, WTERMSIG(status)};
-  return {WEXITSTATUS(status), std::nullopt};
+  if (WIFSIGNALED(status)) return ProcessEnd{std::nullopt, WTERMSIG(status)};
+  return ProcessEnd{WEXITSTATUS(status), std::nullopt};
 }
 
 void WorkerProcess::terminate() {
