@@ -68,7 +68,7 @@ int run_retry(const Options& options) {
   if (Plan::exists(target)) throw UsageError(OfOption("output", target), "holds a plan already; choose another -o");
   refuse_other_folder(target);
   Json facts = plan.facts();
-  PlanWriter writer(target, facts.at("unit_s"), facts.at("unit_bytes"), 0);
+  PlanWriter writer(target, facts.at("unit_s"), facts.at("unit_bytes"), facts.value("bytes_per_s", 0.0));
   for (const WorkItem& item : items) writer.add(item);
   facts["duplicates"] = 0;
   facts["retry_of"] = {{"plan", plan.hash()}, {"store", store}};

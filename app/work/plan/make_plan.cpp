@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <thread>
 
-#include "app/cores.h"
 #include "app/input_identity.h"
 #include "app/work/plan/manifest.h"
 #include "app/work/plan/plan_facts.h"
 #include "app/work/plan/plan_writer.h"
+#include "app/work/plan/probe.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
 #include "pipeline/source/open.h"
@@ -30,8 +28,7 @@ constexpr double kUsualPatches = 273;
 
 // A row or a piece, without its texts: they are read again when it is written.
 struct Entry {
-  std::size_t key = 0;      // hashes
-  std::size_t content = 0;  //
+  std::size_t key = 0;  // its hash
   RowSpan span;
   std::int64_t row = 0;
   std::int64_t start_ns = 0;
@@ -70,31 +67,6 @@ double estimated_s(const ManifestRow& row) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(row.uri, error);
   return error ? kUnknown_s : std::max(static_cast<double>(bytes) / kBytesASecond, 0.1);
-}
-
-// Lengths in seconds of the videos that have to be opened for it; none: it can't be opened.
-std::vector<std::optional<double>> probe(const Options& options, const std::vector<std::string>& uris) {
-  std::vector<std::optional<double>> lengths(uris.size());
-  std::atomic<std::size_t> next{0};
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < std::min(usable_cores(), 3); ++i) {
-    threads.emplace_back([&] {
-      for (std::size_t at = next++; at < uris.size(); at = next++) {
-        SourceConfig source;  // what frames become of it is of no matter here
-        source.uri = uris[at];
-        source.input = options.source.input;
-        source.live = options.source.live;
-        source.allow_network = options.source.allow_network;
-        source.max_pixels = std::max(source.max_pixels, options.source.max_pixels);
-        try {
-          lengths[at] = open_source(source)->info().duration_s;
-        } catch (const Error&) {  // `work` says what is wrong with it
-        }
-      }
-    });
-  }
-  threads.clear();
-  return lengths;
 }
 
 class Planner {
@@ -137,7 +109,7 @@ class Planner {
   }
 
   void add_probed() {
-    const auto lengths = probe(options_, uris_);
+    const auto lengths = probe_lengths(options_, uris_);
     for (std::size_t i = 0; i < unprobed_.size(); ++i) {
       const auto& [span, index] = unprobed_[i];
       if (!lengths[i]) ++uncut_;
@@ -167,9 +139,7 @@ class Planner {
   }
 
   void push(const ManifestRow& row, Entry entry) {
-    const WorkItem item = item_of(row, entry);
-    entry.key = std::hash<std::string>{}(item.key);
-    entry.content = std::hash<std::string>{}(item_identity(item));
+    entry.key = std::hash<std::string>{}(item_of(row, entry).key);
     entries_.push_back(entry);
   }
 
@@ -233,7 +203,7 @@ void refuse_other_folder(const std::string& store) {
   if (!fs::is_directory(store, error)) throw UsageError(OfOption("output", store), "is a file; a store needs a folder");
   for (const auto& entry : fs::directory_iterator(store, error)) {
     if (entry.path().filename().string().starts_with("plan")) continue;
-    if (Plan::exists(store)) return;  // another run has planned, and works already
+    if (Plan::exists(store) || Plan::is_empty(store)) return;  // another run has planned, and works already
     throw UsageError(OfOption("output", store),
                      "the folder holds other things than a store and is left alone; choose another -o");
   }
@@ -248,10 +218,12 @@ PlanOutcome make_plan(const Options& options, const std::string& store) {
   check_files(options);
   Planner planner(options, manifest);
   planner.read();
-  PlanWriter writer(store, options.plan.unit_s, options.plan.unit_bytes, patch_bytes_per_s(options));
+  const double bytes_per_s = patch_bytes_per_s(options);
+  PlanWriter writer(store, options.plan.unit_s, options.plan.unit_bytes, bytes_per_s);
   planner.write(writer);
   facts["manifest"]["rows"] = planner.rows();
   facts["duplicates"] = planner.duplicates();
+  facts["bytes_per_s"] = bytes_per_s;
   const bool made = writer.finish(facts);
   return {made ? Plan(store) : same_plan(store, facts), made, planner.uncut()};
 }

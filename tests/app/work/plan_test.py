@@ -149,6 +149,17 @@ class Plans(WorkTest):
             else:
                 self.assertIn(says, done.stdout)
 
+    def test_segments_rowsThatKillOrHangTheDemuxer_stayWholeAndAreNamed(self):
+        env = self.faults("leave@v00,stuck@v01", SACCADE_HASTE="20")
+        done = saccade("plan", self.manifest(self.clips), "-o", self.store, "--backend", "cpu", "--segment", "0.3", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"; 2 rows of unknown length stay whole\n", done.stdout)
+        said = {os.path.basename(line.split(b": ")[1]): line for line in done.stderr.splitlines()}
+        self.assertEqual(set(said), {b"v00.mp4", b"v01.mp4"})
+        self.assertIn(b"exit code 7", said[b"v00.mp4"])
+        self.assertIn(b"longer than 60 s", said[b"v01.mp4"])
+        self.assertEqual(sorted(row["pieces"] for row in self.items()), [1, 1, 3, 3, 3])
+
     def test_decoder_isPinnedAsDumpWouldTakeIt(self):
         for options, decoder in ((["--backend", "cuda"], "cuda"), (["--backend", "cpu"], "no"), (["--backend", "cuda", "--vf", "hflip"], "no"),
                                  (["--backend", "cuda", "--require-hwdec"], "cuda"), (["--backend", "cuda", "--vf", "hflip", "--require-hwdec"], "cuda"),
