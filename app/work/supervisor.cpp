@@ -239,11 +239,12 @@ void Supervisor::hear_beat(Worker& worker, const Json& event) {
 
 Supervisor::ItemEnd Supervisor::end_of(const Item& item, const Json& event) {
   if (event.at("event") == "done") {
-    return {std::nullopt, with_uri(item.item, event.at("damage")), event.at("frames"), event.at("media_s")};
+    return {std::nullopt, false, with_uri(item.item, event.at("damage")), event.at("frames"), event.at("media_s")};
   }
   ItemEnd end;
   end.why = GivenUp{event.at("class"), with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt,
                     item.attempts};
+  end.again = event.at("again");
   return end;
 }
 
@@ -262,7 +263,7 @@ void Supervisor::hear_end(Worker& worker, Item& item, ItemEnd end) {
     item.result.frames = end.frames;
     item.result.shown_s = end.shown_s;
     finish(item, std::nullopt);
-  } else if (end.why->kind == "io") {
+  } else if (end.again) {
     try_again(item, std::move(*end.why));
   } else if (end.why->kind == "options" || end.why->kind == kHwdecUnsupported) {
     refuse(item, std::move(*end.why));

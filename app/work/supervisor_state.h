@@ -35,6 +35,7 @@ struct Supervisor::Item {
 // What a worker says of the end of an item: done, or why it failed.
 struct Supervisor::ItemEnd {
   std::optional<GivenUp> why;
+  bool again = false;  // another try may go well
   std::string damage;
   std::int64_t frames = 0;
   double shown_s = 0;

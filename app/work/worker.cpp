@@ -5,10 +5,10 @@
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "...", "first_frame": false}  each
 //        first_frame: it is only to be seen whether it has one; then it ends
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}, "writing": [key]}
-//        {"event": "done", "key", "frames", "media_s", "damage"}  {"event": "failed", "key", "class", "line", "exit"}
-//        writing: they wait for the disk, not for their source
-//        class "options": a video doesn't take the plan's options; `work` finds out whose fault it is. So with
-//        "hwdec_unsupported": the device works, and does not decode it
+//        {"event": "done", "key", "frames", "media_s", "damage"}  {"event": "failed", "key", "class", "line", "exit",
+//        "again"} again: another try may go well writing: they wait for the disk, not for their source class "options":
+//        a video doesn't take the plan's options; `work` finds out whose fault it is. So with "hwdec_unsupported": the
+//        device works, and does not decode it
 //        {"event": "fatal", "exit", "line"}  this process can do nothing more
 // Where the first line is {"probe": {...}} it only opens videos, to say how long they are: app/work/plan/probe.cpp.
 #include <fmt/format.h>
@@ -23,7 +23,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "app/commands.h"
@@ -105,8 +107,9 @@ class Events {
   std::jthread thread_;
 };
 
-Json failed(const std::string& key, const char* kind, const std::string& line, ExitCode code) {
-  return {{"event", "failed"}, {"key", key}, {"class", kind}, {"line", line}, {"exit", static_cast<int>(code)}};
+Json failed(const std::string& key, const char* kind, const std::string& line, ExitCode code, bool again = false) {
+  return {{"event", "failed"}, {"key", key},     {"class", kind},
+          {"line", line},      {"again", again}, {"exit", static_cast<int>(code)}};
 }
 
 // key: of the item that met it first; empty: none did.
@@ -139,7 +142,8 @@ Json event_of(const Running& running, const Fault& fault) {
   if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key);
   const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
   const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
-  return failed(running.key, kind, error_text(fault), exit_code(fault.kind));
+  const bool again = wants_memory(fault) || std::string_view(kind) == "io";
+  return failed(running.key, kind, error_text(fault), exit_code(fault.kind), again);
 }
 
 Json event_of(const Running& running, const DumpEnd& end) {
@@ -150,9 +154,11 @@ Json event_of(const Running& running, const DumpEnd& end) {
       return event_of(running, error.fault());
     } catch (const DeviceError& error) {
       return event_of(running, fault_of(error));
+    } catch (const std::bad_alloc&) {
+      return event_of(running, caught_fault(ErrorKind::kInput));
     } catch (const std::exception& error) {
-      const char* kind = is_io(error.what(), running.path) ? "io" : "unexpected";  // no memory or no thread just now
-      return failed(running.key, kind, error.what(), ExitCode::kUnexpected);
+      const bool again = is_io(error.what(), running.path);  // there was no thread for it
+      return failed(running.key, again ? "io" : "unexpected", error.what(), ExitCode::kUnexpected, again);
     }
   }
   const DumpOutcome& outcome = *end.outcome;

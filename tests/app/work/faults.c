@@ -2,7 +2,7 @@
  *   segv, abort, exit   the process dies at the 5th packet     hang   reading never returns, from the 5th packet on
  *   leave               the process dies while it opens it     stuck  opening never returns
  *   eio                 opening fails with EIO                 eio2   likewise, the first two times in a process
- *   gone                opening fails with ENOENT              term   SIGTERM comes at the 5th packet
+ *   gone, enomem        opening fails with ENOENT or ENOMEM    term   SIGTERM comes at the 5th packet
  *   crawl               from the 5th packet on each takes SACCADE_CRAWL_MS
  *   nohwdec             opening fails, and a worker says that the device works and does not decode it
  *   enospc              writing to a file whose path holds TEXT fails, as on a full disk
@@ -104,6 +104,11 @@ int avformat_open_input(void** format, const char* url, const void* input, void*
     avformat_free_context(*format);
     *format = NULL;
     return -ENOENT;
+  }
+  if (kind != NULL && strcmp(kind, "enomem") == 0) {
+    avformat_free_context(*format);
+    *format = NULL;
+    return -ENOMEM;
   }
   if (kind != NULL && strcmp(kind, "nohwdec") == 0) {
     avformat_free_context(*format);

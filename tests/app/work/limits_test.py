@@ -125,6 +125,13 @@ class Bad(WorkTest):
         self.work("--jobs", "1", "--max-bad", "100", code=3, env=poison)
         self.expect(done=8, quarantined=22)
 
+    def test_wantOfMemory_isTriedAgain(self):
+        self.plan(rows=self.clips[:3])
+        self.work(code=3, env=self.faults("enomem@v01,gone@v02"))
+        rows = {os.path.basename(row["uri"]): row for row in self.lines("quarantine").values()}
+        self.assertEqual({name: (row["class"], row["attempts"]) for name, row in rows.items()}, {"v01.mp4": ("input", 3), "v02.mp4": ("input", 1)})
+        self.expect(done=1, quarantined=2)
+
     def test_terminatedWorker_isNoCrashOfItsVideos(self):
         """Somebody ends a whole group of processes: what ran has as many tries as after SIGKILL."""
         self.plan(rows=self.clips[:3])
