@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from pysaccade._native._arguments import shown_url
-from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade._native._errors import InputError
 from pysaccade.many._manifest import file_system
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import is_remote
+from pysaccade.many._store import asked, is_remote
 
 _VIDEOS = (
     "3gp", "avi", "flv", "h264", "hevc", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "ogv", "ts",
@@ -86,7 +86,7 @@ def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]
         return
     files, root = file_system(where, dict(options))
     found: dict[str, Any] = {}
-    with contextlib.suppress(FileNotFoundError), _asked(where):
+    with contextlib.suppress(FileNotFoundError), asked(shown_url(where)):
         found = files.find(root, detail=True)
     top = root.strip("/")
     for path, facts in found.items():
@@ -148,7 +148,7 @@ def _put(
     if is_remote(target):
         with Scratch() as folder:
             _write_to(folder / "manifest", files, write)
-            with _asked(target):
+            with asked(shown_url(target)):
                 _upload(folder / "manifest", *file_system(target, dict(options)))
         return
     draft = Path(target).with_name(f".{Path(target).name}.{secrets.token_hex(6)}")
@@ -173,17 +173,6 @@ def _upload(source: Path, system: Any, path: str) -> None:
         with contextlib.suppress(Exception):
             system.rm_file(draft)
         raise
-
-
-@contextlib.contextmanager
-def _asked(url: str) -> Iterator[None]:
-    """Whatever the client's library raises is an OSError that names the URL."""
-    try:
-        yield
-    except (FileNotFoundError, UnavailableError):
-        raise
-    except Exception as error:
-        raise OSError(f"{shown_url(url)}: {(str(error) or type(error).__name__).splitlines()[0]}") from error
 
 
 def _write_to(path: Path, files: list[File], write: Callable[[TextIO, list[File]], None]) -> None:

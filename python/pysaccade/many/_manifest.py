@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import math
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._store import is_remote
+from pysaccade.many._store import asked, is_remote
 
 _KNOWN = ("uri", "start", "end", "stream", "key", "duration")
 _PARQUET = (".parquet", ".pq")
@@ -55,7 +56,7 @@ def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> Loca
         else:
             target = folder / name
             files, path = file_system(manifest, options)
-            with files.open(path, "rb") as source, target.open("wb") as copy:
+            with asked(shown_url(manifest)), files.open(path, "rb") as source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
     except FileNotFoundError:
         raise InputError(f"{shown_url(manifest)}: no such file") from None
@@ -89,19 +90,22 @@ def _convert(manifest: str, target: Path, options: dict[str, Any]) -> None:
             f"{shown_url(manifest)}: Parquet needs pyarrow: pip install 'pysaccade[buckets]'"
         ) from None
     files, path = file_system(manifest, options) if is_remote(manifest) else (None, manifest)
-    try:
-        rows = pyarrow.dataset.dataset(path, filesystem=files, format="parquet")
-        if "uri" not in rows.schema.names:
-            raise InputError(f"{shown_url(manifest)}: no column uri; its columns are {', '.join(rows.schema.names)}")
-        with target.open("w", encoding="utf-8") as lines:
-            for batch in rows.to_batches():
-                for row in batch.to_pylist():
-                    lines.write(json.dumps(_plain(manifest, row), ensure_ascii=False, separators=(",", ":")) + "\n")
-    except pa.ArrowInvalid as error:
-        raise InputError(
-            f"{shown_url(manifest)}: not Parquet, or damaged: {str(error).splitlines()[0]}; of a folder of videos make "
-            "a list: ls FOLDER/*.mp4 > list.txt"
-        ) from None
+    with asked(shown_url(manifest)) if files is not None else contextlib.nullcontext():
+        try:
+            rows = pyarrow.dataset.dataset(path, filesystem=files, format="parquet")
+            if "uri" not in rows.schema.names:
+                names = ", ".join(rows.schema.names)
+                raise InputError(f"{shown_url(manifest)}: no column uri; its columns are {names}")
+            with target.open("w", encoding="utf-8") as lines:
+                for batch in rows.to_batches():
+                    for row in batch.to_pylist():
+                        line = json.dumps(_plain(manifest, row), ensure_ascii=False, separators=(",", ":"))
+                        lines.write(line + "\n")
+        except pa.ArrowInvalid as error:
+            raise InputError(
+                f"{shown_url(manifest)}: not Parquet, or damaged: {str(error).splitlines()[0]}; of a folder of videos "
+                "make a list: ls FOLDER/*.mp4 > list.txt"
+            ) from None
 
 
 def _plain(manifest: str, row: dict[str, Any]) -> dict[str, Any]:

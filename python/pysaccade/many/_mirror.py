@@ -80,13 +80,14 @@ def _lock(top: Path, how: int) -> Iterator[None]:
 
 
 def _update(store: Store, copy: LocalStore, folder: str) -> None:
-    there, here = store.sizes(folder), copy.sizes(folder)
+    here = copy.sizes(folder)
+    there = store.sizes(folder)  # after it: what another command has just fetched is in it
     copy.remove(here.keys() - there.keys())
     wanted = [file for file, size in there.items() if here.get(file) != size]
     copy.remove(here.keys() & set(wanted))
     for at in range(0, len(wanted), _AT_ONCE):
         for file, content in store.read_many(wanted[at : at + _AT_ONCE]).items():
-            copy.create(file, content)
+            copy.create(file, content, lasting=False)
     (copy.path / folder).mkdir(exist_ok=True)
 
 

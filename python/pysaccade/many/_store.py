@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import itertools
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
@@ -46,12 +48,14 @@ class LocalStore:
         return (self.path / name).open("rb")
 
     def sizes(self, folder: str) -> dict[str, int]:
-        """Name of each file below a folder -> its bytes, in the order of names; {} where there is none."""
+        """Name of each file below a folder -> its bytes, in the order of names; {} where there is none. No drafts."""
         top = self.path / folder
         found = {}
         for where, _, files in os.walk(top):
             for file in files:
                 path = Path(where, file)
+                if file.startswith("."):
+                    continue
                 with contextlib.suppress(FileNotFoundError):
                     found[path.relative_to(self.path).as_posix()] = path.stat().st_size
         return dict(sorted(found.items()))
@@ -60,10 +64,13 @@ class LocalStore:
         """Whether a file is there."""
         return (self.path / name).is_file()
 
-    def create(self, name: str, content: bytes) -> bool:
-        """Make a file that must not exist yet. False: it was there. Never seen half-written."""
+    def create(self, name: str, content: bytes, *, lasting: bool = True) -> bool:
+        """Make a file that must not exist yet. False: it was there. Never seen half-written, and on disk.
+
+        `lasting`: its name outlives a loss of power, too.
+        """
         target = self.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        made = _make_folder(target.parent)
         draft = target.parent / f".{target.name}.{secrets.token_hex(6)}"
         try:
             with draft.open("xb") as file:
@@ -74,18 +81,23 @@ class LocalStore:
                 target.hardlink_to(draft)
             except FileExistsError:
                 return False
+            finally:
+                if lasting:
+                    _sync(target.parent, *made)
             return True
         finally:
             draft.unlink(missing_ok=True)
 
     def upload(self, source: Path, name: str) -> None:
-        """Copy a file of this machine into the store."""
+        """Copy a file of this machine into the store. It is on disk then."""
         target = self.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        made = _make_folder(target.parent)
         draft = target.parent / f".{target.name}.{secrets.token_hex(6)}"
         try:
             shutil.copyfile(source, draft)
+            _sync(draft)
             draft.replace(target)
+            _sync(target.parent, *made)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -100,6 +112,23 @@ class LocalStore:
             return (self.path / name).stat().st_mtime
         except FileNotFoundError:
             return None
+
+
+def _make_folder(folder: Path) -> list[Path]:
+    """Make a folder and those above it; gives the folders in which one is new."""
+    missing = list(itertools.takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=True)
+    return [path.parent for path in missing]
+
+
+def _sync(*paths: Path) -> None:
+    """Have files, or folders with the names in them, on disk."""
+    for path in paths:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
 
 
 class BucketStore:
@@ -123,18 +152,8 @@ class BucketStore:
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
 
-    @contextlib.contextmanager
-    def _asked(self, name: str) -> Iterator[None]:
-        """Whatever the client's library raises is an OSError that names the file."""
-        try:
-            yield
-        except (FileNotFoundError, FileExistsError):
-            raise
-        except Exception as error:
-            kind = PermissionError if isinstance(error, PermissionError) else OSError
-            fault = kind(f"{self._shown}/{name}: {(str(error) or type(error).__name__).splitlines()[0]}")
-            fault.errno = getattr(error, "errno", None)
-            raise fault from error
+    def _asked(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return asked(f"{self._shown}/{name}")
 
     def read(self, name: str) -> bytes:
         """A file's content. Raises FileNotFoundError."""
@@ -165,8 +184,8 @@ class BucketStore:
     def open(self, name: str) -> BinaryIO:
         """A file to read from here and there. Raises FileNotFoundError."""
         with self._asked(name):
-            file: BinaryIO = self._fs.open(self._at(name), "rb")
-        return file
+            file = self._fs.open(self._at(name), "rb")
+        return cast("BinaryIO", _BucketFile(file, f"{self._shown}/{name}"))
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Name of each file below a folder -> its bytes, in the order of names, by one listing."""
@@ -227,9 +246,43 @@ class BucketStore:
 
     def written_s(self, name: str) -> float | None:
         """When a file was last written, in seconds since 1970; None: unknown."""
-        with contextlib.suppress(FileNotFoundError, NotImplementedError):
-            return float(self._fs.modified(self._at(name)).timestamp())
+        with contextlib.suppress(FileNotFoundError), self._asked(name):
+            try:
+                return float(self._fs.modified(self._at(name)).timestamp())
+            except NotImplementedError:
+                return None
         return None
+
+
+class _BucketFile(io.RawIOBase):
+    """A file of a bucket to read. What goes wrong is said of it."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        super().__init__()
+        self._file, self._name = file, name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with asked(self._name):
+            content: bytes = self._file.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        with asked(self._name):
+            return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 Store = LocalStore | BucketStore
@@ -249,6 +302,20 @@ def open_store(store: str | os.PathLike[str], options: Mapping[str, Any] | None 
     if not is_remote(text):
         return LocalStore(Path(text.removeprefix("file://")))
     return BucketStore(text, options or {})
+
+
+@contextlib.contextmanager
+def asked(shown: str) -> Iterator[None]:
+    """Whatever a client's library raises is an OSError that names the file, which may be shown."""
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError, InputError, UnavailableError):
+        raise
+    except Exception as error:
+        kind = PermissionError if isinstance(error, PermissionError) else OSError
+        fault = kind(f"{shown}: {(str(error) or type(error).__name__).splitlines()[0]}")
+        fault.errno = getattr(error, "errno", None)
+        raise fault from error
 
 
 def is_remote(text: str) -> bool:

@@ -76,6 +76,28 @@ def test_copy_that_is_used_stays(tmp_path: Path):
     assert not copy.exists()
 
 
+def test_what_another_command_fetches_meanwhile_stays(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Drafts of its, and files that came into the store after this one's look at the copy."""
+    copy = use(tmp_path / "store")
+    draft = copy / "commits/.00000001.json.0123456789ab"
+    draft.write_text("half of it")
+    with _mirror.mirror(plan_of(tmp_path / "store"), "commits"):
+        assert draft.exists()
+    plan = plan_of(tmp_path / "store")
+    listing = type(plan.store).sizes
+
+    def and_another(store: object, folder: str) -> dict[str, int]:
+        found = listing(plan.store, folder)
+        (tmp_path / "store" / folder / "late.json").write_text("{}")
+        _mirror.LocalStore(copy).create(f"{folder}/late.json", b"{}")
+        return found
+
+    monkeypatch.setattr(type(plan.store), "sizes", and_another)
+    with _mirror.mirror(plan, "commits"):
+        assert (copy / "commits/late.json").exists()
+    assert cache.is_dir()
+
+
 def test_another_plan_of_a_store_replaces_its_copy(tmp_path: Path, cache: Path):
     first = use(tmp_path / "store")
     for path in (tmp_path / "store").rglob("*.json"):

@@ -1,0 +1,135 @@
+"""Stores in folders and buckets: what is on disk when, what is listed, what a client's library raises."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pysaccade.many._plan import Plan
+from pysaccade.many._store import BucketStore, LocalStore, open_store
+from pysaccade.work import main
+from store_support import small_store
+
+
+class Disk:
+    """What was synced, in its order: a file's name, and whether `wanted` was there by then."""
+
+    def __init__(self, wanted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.synced: list[tuple[str, bool]] = []
+        sync = os.fsync
+
+        def note(file: int) -> None:
+            self.synced.append((str(Path(f"/proc/self/fd/{file}").readlink()), wanted.exists()))
+            sync(file)
+
+        monkeypatch.setattr(os, "fsync", note)
+
+
+def put(store: LocalStore, name: str) -> None:
+    source = store.path.parent / "source"
+    source.write_bytes(b"content")
+    store.upload(source, name)
+
+
+def make(store: LocalStore, name: str) -> None:
+    assert store.create(name, b"content")
+
+
+@pytest.mark.parametrize("how", [put, make])
+def test_file_and_then_its_name_are_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Callable[[LocalStore, str], None]
+):
+    store = LocalStore(tmp_path / "store")
+    target = store.path / "shards/a.tar"
+    disk = Disk(target, monkeypatch)
+    how(store, "shards/a.tar")
+    assert target.read_bytes() == b"content"
+    draft, *names = disk.synced
+    assert draft[0].startswith(str(store.path / "shards/.a.tar."))
+    assert not draft[1]  # its bytes come first
+    assert names == [(str(folder), True) for folder in (store.path / "shards", store.path, tmp_path)]
+    disk.synced.clear()
+    how(store, "shards/b.tar")
+    assert [name for name, _ in disk.synced[1:]] == [str(store.path / "shards")]  # no other folder is new
+
+
+def test_marker_that_another_has_made_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = LocalStore(tmp_path)
+    make(store, "commits/a.json")
+    disk = Disk(tmp_path / "commits/a.json", monkeypatch)
+    assert not store.create("commits/a.json", b"other")
+    assert (str(tmp_path / "commits"), True) in disk.synced
+
+
+def test_drafts_are_not_listed(tmp_path: Path):
+    store = LocalStore(tmp_path)
+    make(store, "commits/a.json")
+    (tmp_path / "commits/.b.json.0123456789ab").write_text("half of it")
+    assert store.sizes("commits") == {"commits/a.json": 7}
+
+
+class Broken(io.RawIOBase):
+    """A file of a bucket whose server goes away."""
+
+    def read(self, _: int = -1) -> Any:
+        raise ValueError("a fault of the client's own kind\nand more")
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A store in a "bucket" whose files can be opened and not read."""
+    pytest.importorskip("fsspec")
+    small_store(tmp_path / "store")
+    for name in ("units", "items"):
+        (tmp_path / f"store/plan/{name}.jsonl").write_text("{}\n")
+    store = BucketStore(f"local://{tmp_path}/store", {})
+    monkeypatch.setattr(type(store._fs), "_open", lambda *_, **__: Broken())
+    return str(store)
+
+
+def test_fault_in_an_open_file_names_it(broken: str):
+    store = open_store(broken)
+    with pytest.raises(OSError, match=f"^{broken}/plan/items.jsonl: a fault of the client's own kind$"):
+        store.open("plan/items.jsonl").read(9)
+    facts = {"hash": "ab" * 32, "options": {}, "settings": {}, "units": 0}
+    with pytest.raises(OSError, match="items.jsonl: a fault of the client's own kind$"):
+        Plan(store, facts).check_content()
+
+
+def test_fault_of_a_files_time_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("fsspec")
+    store = BucketStore(f"local://{tmp_path}", {})
+
+    def fail(*_: Any) -> Any:
+        raise ValueError("no answer")
+
+    monkeypatch.setattr(type(store._fs), "modified", fail)
+    with pytest.raises(OSError, match=f"^local://{tmp_path}/x: no answer$"):
+        store.written_s("x")
+
+
+@pytest.mark.parametrize("name", ["m.jsonl", "m.parquet"])
+def test_fault_of_a_manifest_in_a_bucket_is_one_line(
+    broken: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+):
+    pytest.importorskip("pyarrow")
+    (tmp_path / name).write_text(json.dumps({"uri": "a"}))
+    assert main(["plan", f"local://{tmp_path}/{name}", "-o", f"{tmp_path}/new"]) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"local://{tmp_path}/{name}" in line
+
+
+def test_open_file_of_a_bucket_is_read_from_here_and_there(tmp_path: Path):
+    pytest.importorskip("fsspec")
+    (tmp_path / "file").write_bytes(bytes(range(256)))
+    with open_store(f"local://{tmp_path}").open("file") as file:
+        assert file.seek(-6, os.SEEK_END) == 250
+        assert file.read(3) == b"\xfa\xfb\xfc"
+        assert file.tell() == 253
+        assert file.read() == b"\xfd\xfe\xff"
