@@ -65,14 +65,19 @@ class Order:
 
     def of_slot(self, slot: int, split: Stage, before: list[Stage]) -> Iterator[Place]:
         """The clips of a slot of `split` in their order, after what the stages before took."""
+        return self.counted(slot, split, before)[0]
+
+    def counted(self, slot: int, split: Stage, before: list[Stage]) -> tuple[Iterator[Place], Array]:
+        """`of_slot`, and [V] i64 how many of these clips each video has."""
         left = self._left(before)
         numbers = self._cut(slot, split, left)
         videos = np.searchsorted(self._first, numbers, side="right") - 1
+        counts = np.bincount(videos, minlength=len(self._clips)).astype(np.int64)
         places = (Place(video, clip) for video, clip in zip(videos.tolist(), (numbers - self._first[videos]).tolist(),
                                                               strict=True))  # fmt: skip
         if self._window == 0:
-            return places
-        return _mix(places, self._window, random.Random(f"{self._seed} {self._epoch} {slot} {len(before)}"))
+            return places, counts
+        return _mix(places, self._window, random.Random(f"{self._seed} {self._epoch} {slot} {len(before)}")), counts
 
     def _left(self, before: list[Stage]) -> Array | None:
         """[clips] bool: not yet taken; None: all."""

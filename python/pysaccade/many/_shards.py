@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
 import itertools
 import operator
@@ -15,7 +16,7 @@ import numpy as np
 from pysaccade.dumps._dataset import TIMES, Item, clip_item
 from pysaccade.emission._positions import KINDS
 from pysaccade.many._catalog import Catalog, read_catalog
-from pysaccade.many._order import Order, Place, Stage
+from pysaccade.many._order import Array, Order, Place, Stage
 from pysaccade.many._progress import Progress
 from pysaccade.many._store import open_store
 from pysaccade.many._video import Shards, Video
@@ -101,16 +102,21 @@ class ShardDataset(IterableDataset[Item]):
         split = Stage(self._ranks, workers, self._even, {})
         before, done = self._progress.begin(epoch, split, slot)
         order = Order(self._counts, self._catalog.shard, window=self._shuffle, seed=self._seed, epoch=epoch)
-        places = itertools.islice(order.of_slot(slot, split, before), done, None)
-        for given, (place, video) in enumerate(self._videos(places), done + 1):
+        places, left = order.counted(slot, split, before)
+        for place in itertools.islice(places, done):
+            left[place.video] -= 1
+        for given, (place, video) in enumerate(self._videos(places, left), done + 1):
             item = self._item(place, video)
             at = (epoch, self._ranks, workers, slot, given)
             item["at"] = torch.tensor(at)
             self._progress.given(at)
             yield finished(item, self._transform)
 
-    def _videos(self, places: Iterator[Place]) -> Iterator[tuple[Place, Video]]:
-        """Each place with its video, which is read once while its clips are near each other, and ahead of need."""
+    def _videos(self, places: Iterator[Place], left: Array) -> Iterator[tuple[Place, Video]]:
+        """Each place with its video, which is read once while its clips are near each other, and ahead of need.
+
+        left: [V] how many of the places each video has.
+        """
         source, options = self._source
         store = open_store(source, options)
         shards, catalog = Shards(store), self._catalog
@@ -128,7 +134,7 @@ class ShardDataset(IterableDataset[Item]):
                     kept[place.video] = read(place.video)
                 yield place, kept[place.video]
             return
-        yield from _read_ahead(places, read, self._counts, self._prefetch)
+        yield from _read_ahead(places, read, left, self._prefetch)
 
     def _item(self, place: Place, video: Video) -> Clip:
         first = place.clip * self._stride
@@ -231,29 +237,35 @@ def open_shards(
 
 
 def _read_ahead(
-    places: Iterator[Place], read: Callable[[int], Video], counts: Any, prefetch: int
+    places: Iterator[Place], read: Callable[[int], Video], left: Array, prefetch: int
 ) -> Iterator[tuple[Place, Video]]:
-    """Each place with its video; some threads read those of the next places. A video is dropped after its last clip."""
-    queue: list[Place] = []
+    """Each place with its video; some threads read those of the next places.
+
+    left: [V] how many of the places each video has: it is dropped after the last one.
+    """
+    queue: collections.deque[Place] = collections.deque()
+    queued: collections.Counter[int] = collections.Counter()
     reading: dict[int, concurrent.futures.Future[Video]] = {}
-    left: dict[int, int] = {}
     with concurrent.futures.ThreadPoolExecutor(max(prefetch, 1), "pysaccade-shards") as threads:
         try:
             while True:
-                while len({place.video for place in queue}) <= prefetch:
+                while len(queued) <= prefetch:
                     following = next(places, None)
                     if following is None:
                         break
                     queue.append(following)
+                    queued[following.video] += 1
                     if following.video not in reading:
                         reading[following.video] = threads.submit(read, following.video)
-                        left[following.video] = int(counts[following.video])
                 if not queue:
                     return
-                place = queue.pop(0)
+                place = queue.popleft()
                 yield place, reading[place.video].result()
+                queued[place.video] -= 1
+                if queued[place.video] == 0:
+                    del queued[place.video]
                 left[place.video] -= 1
-                if left[place.video] <= 0 and all(other.video != place.video for other in queue):
+                if left[place.video] == 0:
                     del reading[place.video]
         finally:
             threads.shutdown(wait=False, cancel_futures=True)

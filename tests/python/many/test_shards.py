@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from store_support import HandMade, small_store, video
 torch = import_or_skip("torch")
 from torch.utils.data import DataLoader  # noqa: E402
 
+from pysaccade.many import _video  # noqa: E402
 from pysaccade.many._order import Order, Stage  # noqa: E402
 
 # torch advises against more workers than this machine has cores.
@@ -231,6 +233,43 @@ def test_ranks_go_on_in_other_numbers(made: HandMade):
         used += clips(data)
     assert len(used) == len(set(used))
     assert len(expected(made)) - len(used) <= 1
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 1), (16, 1), (1, 16)])
+@pytest.mark.parametrize("shuffle", [0, 4])
+def test_few_videos_are_held_whoever_read_before(
+    made: HandMade, monkeypatch: pytest.MonkeyPatch, before: int, after: int, shuffle: int
+):
+    pytest.importorskip("fsspec")
+
+    def opened(rank: int, ranks: int) -> Any:
+        return sc.open_shards(
+            f"local://{made.path}", clip=1, shuffle=shuffle, prefetch=2, rank=rank, ranks=ranks, even="drop"
+        )
+
+    states, used = [], []
+    for rank in range(before):
+        data = opened(rank, before)
+        used += take(data, 32 // before, workers=0, batch=1)
+        states.append(data.state_dict())
+    held: weakref.WeakSet[Any] = weakref.WeakSet()
+    read = _video.Shards.video
+
+    def noted(*given: Any) -> Any:
+        found = read(*given)
+        held.add(found)
+        return found
+
+    monkeypatch.setattr(_video.Shards, "video", noted)
+    most = 0
+    for rank in range(after):
+        data = opened(rank, after)
+        data.load_state_dict(states)
+        for item in data:
+            used += clips([item])
+            most = max(most, len(held))
+    assert len(used) == len(set(used)) > data.clips - 16
+    assert most <= shuffle + 4  # those that mix, those ahead, and that which is used
 
 
 def test_state_of_one_rank_is_not_enough_for_others(made: HandMade):
