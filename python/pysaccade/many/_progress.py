@@ -74,6 +74,7 @@ class Progress:
             **self._kind,
             "epoch": of_epoch,
             "stages": written,
+            "rank": self._rank,
             "of_ranks": of_ranks,
         }
 
@@ -89,17 +90,24 @@ class Progress:
         for one in states:
             self._check(one)
         parts = [[_stage(stage) for stage in one["stages"]] for one in states]
-        epochs = {int(one["epoch"]) for one in states}
-        if len(epochs) > 1 or len({len(part) for part in parts if part}) > 1:
-            raise ValueError("load_state_dict: these states were not saved at the same time by ranks of one run")
-        stages: list[Stage] = []
-        for part in parts:
-            if stages and part and _split(part[-1]) != _split(stages[-1]):
-                raise ValueError("load_state_dict: these states are of different numbers of ranks or workers")
-            if stages and part:
+        stages: list[Stage] = max(parts, key=len)
+        # A rank that took nothing since others resumed in other numbers has one stage less, or none.
+        short = [bool(stages) and len(part) < len(stages) for part in parts]
+        for part, is_short in zip(parts, short, strict=True):
+            if part and part != stages[:-1] if is_short else len(part) != len(stages):
+                raise ValueError("load_state_dict: these states were not saved at the same time by ranks of one run")
+            if part and not is_short:
+                if _split(part[-1]) != _split(stages[-1]):
+                    raise ValueError("load_state_dict: these states are of different numbers of ranks or workers")
                 stages[-1].taken.update(part[-1].taken)
-            stages = stages or part
-        ranks = frozenset(rank for one in states for rank in one["of_ranks"])
+        epochs = {int(one["epoch"]) for one in states}
+        if len(epochs) > 1:
+            raise ValueError("load_state_dict: these states were not saved at the same time by ranks of one run")
+        ranks = frozenset(
+            rank
+            for one, is_short in zip(states, short, strict=True)
+            for rank in ([one["rank"]] if is_short and "rank" in one else one["of_ranks"])
+        )
         epoch = epochs.pop()
         self._loaded, self._given, self._marked = (epoch, stages, ranks), {}, {}
         return epoch

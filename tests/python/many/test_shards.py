@@ -235,6 +235,49 @@ def test_ranks_go_on_in_other_numbers(made: HandMade):
     assert len(expected(made)) - len(used) <= 1
 
 
+def test_ranks_go_on_where_one_has_taken_nothing_since(made: HandMade):
+    def opened(rank: int, ranks: int, states: list[Any]) -> Any:
+        data = sc.open_shards(made.path, clip=4, shuffle=5, rank=rank, ranks=ranks, even="drop")
+        if states:
+            data.load_state_dict(states)
+        return data
+
+    used: list[Clip] = []
+    states: list[Any] = []
+    for ranks, idle in ((4, 0), (3, 1), (2, 0)):
+        readers = [opened(rank, ranks, states) for rank in range(ranks)]
+        for rank, data in enumerate(readers):
+            used += [] if rank == idle else take(data, 2, workers=0)
+        states = [data.state_dict() for data in readers]
+        with pytest.raises(ValueError, match="the states of all ranks"):
+            next(iter(opened(0, 5, states[:idle] + states[idle + 1 :])))
+        if ranks == 3:  # what the idle one knows is of the four
+            with pytest.raises(ValueError, match="the states of all ranks"):
+                next(iter(opened(0, 5, states[:2])))
+    used += clips(opened(0, 1, states))
+    assert sorted(used) == sorted(expected(made))
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_states_of_two_times_are_refused(made: HandMade, wrong: int):
+    def opened(rank: int, ranks: int) -> Any:
+        return sc.open_shards(made.path, clip=4, rank=rank, ranks=ranks, even="drop")
+
+    states = []
+    for rank in range(2):
+        data = opened(rank, 2)
+        take(data, 1 + rank, workers=0)
+        states.append(data.state_dict())
+    later = []
+    for rank in range(3):
+        data = opened(rank, 3)
+        data.load_state_dict(states)
+        take(data, 1, workers=0)
+        later.append(data.state_dict())
+    with pytest.raises(ValueError, match="not saved at the same time"):
+        opened(0, 1).load_state_dict([states[wrong], *later[1:]])
+
+
 @pytest.mark.parametrize(("before", "after"), [(1, 1), (16, 1), (1, 16)])
 @pytest.mark.parametrize("shuffle", [0, 4])
 def test_few_videos_are_held_whoever_read_before(
