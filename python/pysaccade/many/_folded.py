@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,8 @@ _PLAN, _UNITS = b"saccade.plan", b"saccade.units"
 def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any]:
     """What the folded file knows: "unit" and "shard" lists, `_SMALL` arrays, and "units", a set of those it covers.
 
-    Nothing where there is no such file, no pyarrow, or it is of another plan: the parts are the truth.
+    Nothing where there is no such file, no pyarrow, or it is of another plan: the parts are the truth. They alone tell
+    of a unit that was done again since: then its shard is not the only one that is there.
     """
     nothing: dict[str, Any] = {name: np.empty(0, kind) for name, kind in _SMALL.items()}
     nothing |= {"unit": [], "shard": [], "units": frozenset()}
@@ -42,10 +45,26 @@ def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any
             table = parquet.read(columns=["unit", "shard", *_SMALL])
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{store}/{NAME}: damaged: {error}; remove it: it is made of index/") from None
-    if not units <= committed:
-        return nothing
     found: dict[str, Any] = {name: table[name].to_numpy() for name in _SMALL}
-    return found | {"unit": table["unit"].to_pylist(), "shard": table["shard"].to_pylist(), "units": units}
+    found |= {"unit": table["unit"].to_pylist(), "shard": table["shard"].to_pylist()}
+    current = frozenset(_unchanged(store, found["unit"], found["shard"], units & committed))
+    if current != units:
+        keep = np.fromiter((unit in current for unit in found["unit"]), np.bool_, len(found["unit"]))
+        found = {
+            name: column[keep] if isinstance(column, np.ndarray) else list(itertools.compress(column, keep))
+            for name, column in found.items()
+        }
+    return found | {"units": current}
+
+
+def _unchanged(store: Store, unit: list[str], shard: list[str], units: Iterable[str]) -> Iterator[str]:
+    """Of these units those of which the store has the shards that the folded file names, and no other."""
+    folded, there = collections.defaultdict(set), collections.defaultdict(set)
+    for of_unit, name in set(zip(unit, shard, strict=True)):
+        folded[of_unit].add(name)
+    for name in store.sizes("shards"):
+        there[name.removeprefix("shards/").partition(".")[0]].add(name)
+    return (name for name in units if folded.get(name) == there.get(name))
 
 
 def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: Path) -> int:

@@ -151,6 +151,51 @@ def test_units_that_came_later_are_read_from_their_parts(tmp_path: Path):
     assert [len(item["frame"]) for item in items] == [3, 4, 5, 4]
 
 
+@pytest.mark.parametrize("collected", [False, True])
+def test_units_that_were_done_again_are_read_from_their_parts(tmp_path: Path, collected: bool):
+    pq = import_or_skip("pyarrow.parquet")
+    made = HandMade(tmp_path / "s", units=4)
+    for number in range(3):
+        made.unit(number, {f"k{number}": video(number, 5)})
+    fold(open_store(made.path), made.path / _folded.NAME)
+    old = pq.read_table(made.path / _folded.NAME).to_pylist()[1]["shard"]
+    (made.path / "commits/00000001.json").unlink()
+    assert [item["key"] for item in sc.open_shards(made.path, clip=None, require_complete=False)] == ["k0", "k2"]
+    again = video(9, 7)
+    made.unit(1, {"k1": again})
+    if collected:  # by `gc`
+        (made.path / old).unlink()
+    made.unit(3, {"k3": video(3, 5)})
+    items = list(sc.open_shards(made.path, clip=None))
+    assert [item["key"] for item in items] == ["k0", "k1", "k2", "k3"]
+    assert [len(item["frame"]) for item in items] == [5, 7, 5, 5]
+    assert items[1]["patches"].sum() == again["patches"][again["geometry"][..., 3] > 0].sum()
+
+
+def test_units_without_videos_are_believed_until_they_have_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import_or_skip("pyarrow")
+    made = HandMade(tmp_path / "s", units=2)
+    made.unit(0, {"a": video(1, 5)})
+    made.unit(1, {"b": video(2, 5)})
+    marker, shard = made.path / "commits/00000001.json", next((made.path / "shards").glob("00000001.*"))
+    done, kept = json.loads(marker.read_text()), shard.read_bytes()
+    marker.write_text(json.dumps({**done, "done": 0, "quarantined": 1, "shard": None, "index": None}))
+    shard.unlink()
+    fold(open_store(made.path), made.path / _folded.NAME)
+    read = _catalog.markers_of
+
+    def never(store: Any, plan: str, names: list[str]) -> Any:
+        assert not names
+        return read(store, plan, names)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_catalog, "markers_of", never)
+        assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["a"]
+    marker.write_text(json.dumps(done))
+    shard.write_bytes(kept)
+    assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["a", "b"]
+
+
 def test_folded_index_of_another_plan_is_not_believed(tmp_path: Path):
     import_or_skip("pyarrow")
     made = HandMade(tmp_path / "s", units=1)
