@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import errno
 import hashlib
+import itertools
 import json
 import os
 import shutil
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of
 from pysaccade.many._check import json_of, marker_refusal
-from pysaccade.many._inputs import fetch_inputs, is_fetched
+from pysaccade.many._inputs import OUR_DISK, fetch_inputs, is_fetched
 from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._store import LocalStore
@@ -24,16 +28,23 @@ from pysaccade.many._store import LocalStore
 _TRIES = 4
 _PAUSE_S = 1.0
 _MARKERS_AT_ONCE = 256
+_LASTING = (PermissionError, FileNotFoundError, NotADirectoryError, InputError)  # will not pass by waiting
+_PASSING = (errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ECONNRESET, errno.EHOSTDOWN, errno.EREMOTEIO)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a unit. `marker` is the store's; None: it isn't done, and `code` and `line` say why."""
+    """What became of a unit. `marker` is the store's; None: it isn't done, and `code` and `line` say why.
+
+    `passing`: of the network or a disk that failed, after some tries: it may go well at another time or place.
+    """
 
     unit: str
     marker: dict[str, Any] | None
     code: int = DONE
     line: str = ""
+    passing: bool = False
 
     @property
     def refused(self) -> bool:
@@ -62,22 +73,27 @@ class UnitWork:
         self._arguments = [*own, *arguments]  # the whole run judges how many are bad, not a unit
         self._outcome: Outcome | None = None
         self._in_place = False
+        self._stop = threading.Event()
 
     def prepare(self) -> None:
         """Fetch what lies in buckets. Nothing to do where the unit is done already."""
         with self._caught():
             if self._is_done():
                 return
-            items = self._plan.items(self._unit)
+            items = _insist(self._plan.items, self._unit)
             self._in_place = self._plan.store.local and not any(is_fetched(item["uri"]) for item in items)
             if self._in_place:
                 return
             self.remove()
             for sub in ("inputs", "local/plan", "staged"):
                 (self._place / sub).mkdir(parents=True)
-            items = fetch_inputs(items, self._place / "inputs", self._input_options)
+            items = fetch_inputs(items, self._place / "inputs", self._input_options, self._stop)
             for file, text in self._plan.alone(self._unit, items).items():
                 (self._place / "local/plan" / file).write_text(text, encoding="utf-8")
+
+    def cancel(self) -> None:
+        """End `prepare`, which another thread does, with a StoppedError."""
+        self._stop.set()
 
     def compute(self) -> None:
         """Run `saccade work` on it."""
@@ -87,8 +103,8 @@ class UnitWork:
             if self._is_done():
                 return
             if isinstance(self._plan.store, LocalStore) and self._in_place:
-                code, line = run(["work", self._plan.store.path, *self._arguments])
-                self._outcome = Outcome(self._unit.name, _marker(self._plan, self._unit), code, line)
+                ended = self._ended(["work", self._plan.store.path, *self._arguments])
+                self._outcome = dataclasses.replace(ended, marker=_marker(self._plan, self._unit))
                 return
             local, staged = (os.fspath(self._place / name) for name in ("local", "staged"))
             command = ["work", local, "--staging", staged, *self._arguments]
@@ -105,10 +121,12 @@ class UnitWork:
             self._outcome = Outcome(self._unit.name, done)
         return done is not None
 
-    def _ended(self, command: Sequence[str]) -> Outcome:
+    def _ended(self, command: Sequence[str | Path]) -> Outcome:
         """How the program ended; what it says of its copy of the plan is said of the store."""
         code, line = run(command)
-        return Outcome(self._unit.name, None, code, line.replace(str(self._place / "local"), str(self._plan.store)))
+        passing = code == STOPPED and any(os.strerror(number) in line for number in _PASSING)
+        line = line.replace(str(self._place / "local"), str(self._plan.store))
+        return Outcome(self._unit.name, None, code, line, passing)
 
     def _options_suit(self) -> bool:
         """Whether a video of the plan is done; then the program is told so by its unit's marker."""
@@ -138,11 +156,18 @@ class UnitWork:
         """What the disk or the store refuse is an outcome, not an exception; so is a missing library."""
         try:
             yield
-        except UnavailableError as error:
-            self._outcome = Outcome(self._unit.name, None, UNAVAILABLE, _line(error))
-        except OSError as error:
-            code = USAGE if isinstance(error, InputError) else STOPPED
-            self._outcome = Outcome(self._unit.name, None, code, _line(error))
+        except (UnavailableError, OSError) as error:
+            self._outcome = outcome_of(self._unit.name, error)
+
+
+def outcome_of(unit: str, error: Exception) -> Outcome:
+    """What an error makes of a unit."""
+    line = (str(error) or type(error).__name__).splitlines()[0]
+    if isinstance(error, (UnavailableError, InputError)):
+        return Outcome(unit, None, UNAVAILABLE if isinstance(error, UnavailableError) else USAGE, line)
+    if not isinstance(error, OSError):
+        return Outcome(unit, None, STOPPED, f"{type(error).__name__}: {line}")
+    return Outcome(unit, None, STOPPED, line, not isinstance(error, _LASTING) and error.errno not in OUR_DISK)
 
 
 def do_unit(work: UnitWork) -> Outcome:
@@ -160,9 +185,10 @@ def suiting_marker(plan: Plan) -> tuple[str, bytes] | None:
 
     Damaged markers tell nothing.
     """
-    names = list(commits_of(plan.store).values())
+    names = list(_insist(commits_of, plan.store).values())
     for at in range(0, len(names), _MARKERS_AT_ONCE):
-        for name, content in plan.store.read_many(names[at : at + _MARKERS_AT_ONCE]).items():
+        some = names[at : at + _MARKERS_AT_ONCE]
+        for name, content in _insist(plan.store.read_many, some).items():
             if _suits(plan, content):
                 return name, content
     return None
@@ -212,36 +238,36 @@ def commit(plan: Plan, unit: Unit, staged: Path) -> dict[str, Any]:
     mine = json.loads(content)
     parts = [mine[part]["name"] for part in ("shard", "index", "quarantine") if mine[part] is not None]
     for part in parts:
-        _insist(lambda part=part: store.upload(staged / part, part))
-    _insist(lambda: store.create(name, content))
+        _insist(store.upload, staged / part, part)
+    _insist(store.create, name, content)
     found = _marker(plan, unit)
     if found is None:
         raise OSError(f"{store}/{name}: was made and can't be read")
     if found == mine:
         for part in parts:
-            if not store.exists(part):
-                _insist(lambda part=part: store.upload(staged / part, part))
+            if not _insist(store.exists, part):
+                _insist(store.upload, staged / part, part)
     return found
 
 
-def _insist(step: Any) -> None:
-    for attempt in range(_TRIES):
+def _insist(step: Callable[..., T], *given: object) -> T:
+    """Do a step with the store, some times where it fails as the network and disks do."""
+    for attempt in itertools.count(1):
         try:
-            step()
-        except (PermissionError, FileNotFoundError):  # will not pass by waiting
+            return step(*given)
+        except _LASTING:
             raise
-        except OSError:
-            if attempt + 1 == _TRIES:
+        except OSError as error:
+            if attempt == _TRIES or error.errno in OUR_DISK:
                 raise
-            time.sleep(_PAUSE_S * 2**attempt)
-        else:
-            return
+        time.sleep(_PAUSE_S * 2 ** (attempt - 1))
+    raise AssertionError
 
 
 def _marker(plan: Plan, unit: Unit) -> dict[str, Any] | None:
     """The store's; None: there is none."""
     try:
-        marker = json_of(plan.store.read(_name(unit)))
+        marker = json_of(_insist(plan.store.read, _name(unit)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     fault = marker_refusal(plan, unit, marker)
@@ -253,7 +279,3 @@ def _marker(plan: Plan, unit: Unit) -> dict[str, Any] | None:
 
 def _name(unit: Unit) -> str:
     return f"commits/{unit.name}.json"
-
-
-def _line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import errno
 import os
-import time
+import threading
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,7 +17,7 @@ _OWN = ("http://", "https://", "rtsp://", "rtsps://", "rtmp://", "srt://", "udp:
 _TRIES = 3
 _PAUSE_S = 1.0
 _AT_ONCE = 8
-_OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def is_fetched(uri: str) -> bool:
@@ -25,27 +25,39 @@ def is_fetched(uri: str) -> bool:
     return is_remote(uri) and not uri.startswith(_OWN)
 
 
-def fetch_inputs(items: list[dict[str, Any]], folder: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The items with `local`, a file in `folder`, or `fault`, why there is none.
+class StoppedError(Exception):
+    """Inputs are not wanted any more."""
+
+
+def fetch_inputs(
+    items: list[dict[str, Any]], folder: Path, options: dict[str, Any], stop: threading.Event
+) -> list[dict[str, Any]]:
+    """The items with `local`, a file in `folder`, or `fault`, why there is none. `stop`: set by who doesn't want them.
 
     Raises:
         UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+        StoppedError: `stop` was set.
     """
     uris = list(dict.fromkeys(item["uri"] for item in items if is_fetched(item["uri"])))
     targets = [folder / f"{number}{PurePosixPath(uri).suffix[:16]}" for number, uri in enumerate(uris)]
     with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as threads:
-        faults = threads.map(lambda uri, target: _fetch(uri, target, options), uris, targets)
-        fetched = {
-            uri: {"local": os.fspath(target)} if fault is None else {"fault": fault}
-            for uri, target, fault in zip(uris, targets, faults, strict=True)
-        }
+        try:
+            faults = list(threads.map(lambda uri, target: _fetch(uri, target, options, stop), uris, targets))
+        except BaseException:
+            stop.set()  # the others would be waited for
+            raise
+    fetched = {
+        uri: {"local": os.fspath(target)} if fault is None else {"fault": fault}
+        for uri, target, fault in zip(uris, targets, faults, strict=True)
+    }
     return [{**item, **fetched.get(item["uri"], {})} for item in items]
 
 
-def _fetch(uri: str, target: Path, options: dict[str, Any]) -> dict[str, str] | None:
+def _fetch(uri: str, target: Path, options: dict[str, Any], stop: threading.Event) -> dict[str, str] | None:
     """Fetch a file; gives the fault where it can't be had."""
     name = shown_url(uri)
     try:
+        import fsspec.callbacks
         import fsspec.core
     except ModuleNotFoundError:
         raise UnavailableError(f"{name}: inputs in buckets need fsspec: pip install 'pysaccade[buckets]'") from None
@@ -53,17 +65,26 @@ def _fetch(uri: str, target: Path, options: dict[str, Any]) -> dict[str, str] | 
         files, path = fsspec.core.url_to_fs(uri, use_listings_cache=False, **options)
     except (ImportError, ValueError) as error:
         raise UnavailableError(f"{name}: {str(error).splitlines()[0]}") from None
+
+    def check(*_: Any, **__: Any) -> None:
+        if stop.is_set():
+            raise StoppedError
+
+    watch = fsspec.callbacks.Callback(hooks={"stop": check})  # called for each part that came
     for attempt in range(_TRIES):
+        check()
         try:
-            files.get_file(path, os.fspath(target))
+            files.get_file(path, os.fspath(target), callback=watch)
         except FileNotFoundError:
             return {"class": "input", "line": f"{name}: no such file"}
+        except StoppedError:
+            raise
         except Exception as error:  # clients have kinds of their own
-            if isinstance(error, OSError) and error.errno in _OUR_DISK:
+            if isinstance(error, OSError) and error.errno in OUR_DISK:
                 raise
             fault = error
             if attempt + 1 < _TRIES:
-                time.sleep(_PAUSE_S * 4**attempt)
+                stop.wait(_PAUSE_S * 4**attempt)
         else:
             return None
     return {"class": "io", "line": f"{name}: can't be fetched: {(str(fault) or type(fault).__name__).splitlines()[0]}"}

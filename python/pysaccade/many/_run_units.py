@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pysaccade._native._errors import InputError
 from pysaccade.many._catalog import commits_of, markers_of
@@ -23,6 +23,7 @@ from pysaccade.many._tally import Tally, counted
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _AUTO = re.compile(r"auto(/\d+)?")
 _MARKERS_AT_ONCE = 1024
+_GRACE_S = 10.0
 _MOST_REFUSED, _SAMPLE = 2, 8  # units: the inputs of each are fetched
 
 
@@ -145,9 +146,12 @@ class Trial:
             self._early.add(unit.name)
         return unit
 
-    def again(self, unit: Unit) -> None:
-        """A unit is to be done again."""
-        self._waiting.append(unit)
+    def again(self, unit: Unit, *, at_once: bool = False) -> None:
+        """A unit is to be done again, after all others or before."""
+        if at_once:
+            self._waiting.appendleft(unit)
+        else:
+            self._waiting.append(unit)
 
     def suit(self) -> None:
         """A video has taken the options."""
@@ -235,44 +239,60 @@ def _any_suits(others: Sequence[Unit], work_of: Callable[[Unit], UnitWork]) -> b
 def _do_all(
     trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork], suit_elsewhere: Callable[[], bool]
 ) -> tuple[int, str] | None:
-    """Do all: one is prepared and one is finished while another is worked on. Gives code and line of an early stop."""
+    """Do all: one is prepared and one is finished while another is worked on. Gives code and line of an early stop.
+
+    An exception, as KeyboardInterrupt, waits for what is fetched or uploaded, but not for long: the process then must
+    not wait for these threads, either.
+    """
     finishing: collections.deque[tuple[Unit, concurrent.futures.Future[Outcome]]] = collections.deque()
-    with concurrent.futures.ThreadPoolExecutor(1) as before, concurrent.futures.ThreadPoolExecutor(1) as behind:
+    before, behind = concurrent.futures.ThreadPoolExecutor(1), concurrent.futures.ThreadPoolExecutor(1)
+    following: _Prepared | None = None
+    try:
         following = _prepared(before, trial, work_of)
         while following is not None or not trial.over():
             if following is not None:
-                unit, work = following[0], following[1].result()
+                unit, work = following.unit, following.work
+                following.ready.result()
                 following = _prepared(before, trial, work_of)
                 work.compute()
                 finishing.append((unit, behind.submit(work.finish)))
             while finishing and (len(finishing) > 1 or finishing[0][1].done() or following is None):
-                ended, outcome = finishing.popleft()
-                stop = _count(ended, outcome.result(), trial, tally)
+                outcome = finishing[0][1].result()
+                stop = _count(finishing.popleft()[0], outcome, trial, tally)
                 if stop is not None:
-                    if following is not None:
-                        following[1].cancel()
                     _count_rest(finishing, tally)
                     return stop
             if following is None:
                 if (stop := trial.decide(suit_elsewhere)) is not None:
                     return stop
                 following = _prepared(before, trial, work_of)
-    return None
+        return None
+    finally:  # where all went well nothing is left here
+        if following is not None:
+            following.work.cancel()
+        left: list[concurrent.futures.Future[Any]] = [future for _, future in finishing]
+        left += [] if following is None else [following.ready]
+        concurrent.futures.wait(left, timeout=_GRACE_S)
+        before.shutdown(wait=False, cancel_futures=True)
+        behind.shutdown(wait=False, cancel_futures=True)
+
+
+class _Prepared(NamedTuple):
+    """A unit of which the inputs are being fetched."""
+
+    unit: Unit
+    work: UnitWork
+    ready: concurrent.futures.Future[None]
 
 
 def _prepared(
     threads: concurrent.futures.Executor, trial: Trial, work_of: Callable[[Unit], UnitWork]
-) -> tuple[Unit, concurrent.futures.Future[UnitWork]] | None:
+) -> _Prepared | None:
     unit = trial.next()
     if unit is None:
         return None
     work = work_of(unit)
-
-    def prepare() -> UnitWork:
-        work.prepare()
-        return work
-
-    return unit, threads.submit(prepare)
+    return _Prepared(unit, work, threads.submit(work.prepare))
 
 
 def _count(unit: Unit, outcome: Outcome, trial: Trial, tally: Tally) -> tuple[int, str] | None:

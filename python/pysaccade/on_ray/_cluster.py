@@ -8,18 +8,18 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-_MOST_LOST = 3  # devices of a node
+_MOST_LOST = 3  # units of a node
 
 
 class Nodes:
-    """The cluster's nodes. One that lost its device three times gets no more units."""
+    """The cluster's nodes. One that three times lacked a device, or a library, gets no more units."""
 
     def __init__(self, cpus: float, gpus: float) -> None:
         self._cpus, self._gpus = cpus, gpus
         self._lost: collections.Counter[str] = collections.Counter()
 
-    def lost_a_device(self, node: str) -> bool:
-        """Note that a unit ended for want of a device. True: the node is left out from now on."""
+    def lacks(self, node: str) -> bool:
+        """Note that a unit ended for want of something. True: the node is left out from now on."""
         self._lost[node] += 1
         return self._lost[node] == _MOST_LOST
 
@@ -40,8 +40,8 @@ class Nodes:
         return int(min(counts, default=1.0) + 1e-6)
 
     def all_left_out(self) -> bool:
-        """Whether there were nodes, and all that could do a unit are left out."""
-        return bool(+self._lost) and not self.slots()
+        """Whether some are left out, and no other could do a unit."""
+        return any(count >= _MOST_LOST for count in self._lost.values()) and not self.slots()
 
     def placement(self, in_flight: collections.Counter[str], slots: dict[str, int]) -> Any:
         """Where Ray shall put the next unit: anywhere, evenly; once nodes are left out, on the freest of the others."""

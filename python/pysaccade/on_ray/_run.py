@@ -13,7 +13,7 @@ from typing import Any
 
 from pysaccade._native._errors import InputError
 from pysaccade.many._asked import check_native
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._put_plan import RefusedError
@@ -59,7 +59,7 @@ def run(
         gpus: Of a unit; by default 1 / `workers_per_gpu` where the plan's backend is "cuda", else 0.
         workers_per_gpu: Units that share a GPU.
         arguments: More options of `saccade work`.
-        attempts: How often a unit is placed before it is left pending.
+        attempts: How often a unit is placed before it is left pending; where the store fails, before the run stops.
         scratch: A folder of each node for what is being worked on; by default where temporary files lie.
         storage_options: Of fsspec's file system.
         max_bad_percent: Stop when more items than this are given up.
@@ -129,7 +129,7 @@ def _do(
             work = UnitWork(plan, Unit(*unit), folder, engine="ray", arguments=arguments, input_options=options)
             return do_unit(work), node
     except Exception as error:  # of whatever kind: the driver says it, and Ray has nothing to unpickle
-        return Outcome(unit[0], None, STOPPED, f"{type(error).__name__}: {error}".splitlines()[0]), node
+        return outcome_of(unit[0], error), node
 
 
 class _Interrupts:
@@ -172,6 +172,7 @@ class _Runner:
         self._slots: dict[str, int] = {}
         self._looked_s = -_PLACES_EACH_S
         self._told = False
+        self._lacking = ""  # why a node was left out
 
     def run(self, submit: Any) -> tuple[int, str]:
         """Do all; gives code and line."""
@@ -189,7 +190,7 @@ class _Runner:
                 return stop
             self._look()
             if self._nodes.all_left_out():
-                return self._stop(UNAVAILABLE, "no node is left that has not lost its device")
+                return self._stop(UNAVAILABLE, f"no node is left that can do a unit: {self._lacking}")
             while self._trial.waiting() and len(self._in_flight) < self._most():
                 self._place(submit)
             stop = self._collect()
@@ -256,13 +257,17 @@ class _Runner:
             return None
         if outcome.code == UNAVAILABLE:
             self._placed[unit.name] -= 1  # it was not the unit's
-            if self._nodes.lost_a_device(node):
+            if self._nodes.lacks(node):
+                self._lacking = outcome.line
                 print(f"{self._plan.store}: node {node} is left out: {outcome.line}", file=sys.stderr)
             self._looked_s = -_PLACES_EACH_S
             self._trial.again(unit)
             return None
         if outcome.code < 0 or outcome.code == 4:  # a signal that was not ours
             self._again(unit, why)
+            return None
+        if outcome.passing and self._placed[unit.name] < self._attempts:
+            self._trial.again(unit, at_once=True)  # a store that always refuses stops the run, whatever else waits
             return None
         return outcome.code, why
 
