@@ -45,7 +45,7 @@ class Nodes:
 
     def placement(self, in_flight: collections.Counter[str], slots: dict[str, int]) -> Any:
         """Where Ray shall put the next unit: anywhere, evenly; once nodes are left out, on the freest of the others."""
-        if all(count < _MOST_LOST for count in self._lost.values()):
+        if not slots or all(count < _MOST_LOST for count in self._lost.values()):
             return "SPREAD"
         node = max(slots, key=lambda name: slots[name] - in_flight[name])
         in_flight[node] += 1

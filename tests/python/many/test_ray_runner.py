@@ -1,0 +1,99 @@
+"""What the driver of `pysaccade.ray.run` makes of units' outcomes; without a cluster."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from conftest import import_or_skip
+from pysaccade.many._do_unit import Outcome
+from pysaccade.many._native_work import STOPPED, UNAVAILABLE
+from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._tally import Tally
+
+import_or_skip("ray")
+from pysaccade.on_ray._cluster import Nodes  # noqa: E402
+from pysaccade.on_ray._run import _Interrupts, _Runner  # noqa: E402
+
+UNITS = [Unit(f"{n:08}", 0, 1, 1, 1.0) for n in range(5)]
+
+
+class NoPlan:
+    """All that is asked of a plan here."""
+
+    store = "store"
+
+
+class NoCluster(Nodes):
+    """Nodes with a slot each."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(1.0, 0.0)
+        self._names = names
+
+    def slots(self) -> dict[str, int]:
+        return {name: 1 for name in self._names if self._lost[name] < 3}
+
+
+def runner_of(*nodes: str, attempts: int = 3) -> _Runner:
+    plan = cast("Plan", NoPlan())
+    return _Runner(plan, UNITS, Tally(plan, UNITS, progress="none"), NoCluster(*nodes), attempts)
+
+
+def place(runner: _Runner) -> Unit:
+    """Place a unit, as if its task had ended already."""
+    runner._place(lambda *_: object())
+    unit, _ = runner._in_flight.popitem()[1]
+    return unit
+
+
+def test_unit_whose_store_failed_is_placed_again_before_others():
+    runner = runner_of("a")
+    failed = Outcome(UNITS[0].name, None, STOPPED, "s3://store/commits: 503", passing=True)
+    for _ in range(2):
+        assert place(runner) == UNITS[0]
+        assert runner._count(UNITS[0], failed, "a") is None
+    assert place(runner) == UNITS[0]
+    assert runner._count(UNITS[0], failed, "a") == (STOPPED, "unit 00000000: s3://store/commits: 503")
+
+
+def test_full_disk_stops_at_once():
+    runner = runner_of("a")
+    full = Outcome(place(runner).name, None, STOPPED, "No space left on device")
+    assert runner._count(UNITS[0], full, "a") == (STOPPED, "unit 00000000: No space left on device")
+
+
+def test_node_that_lacks_a_library_is_left_out_and_its_line_is_kept(capsys: pytest.CaptureFixture[str]):
+    runner = runner_of("a", "b")
+    lacks: Any = None
+    for node, count in (("a", 2), ("b", 3)):
+        for _ in range(count):
+            lacks = Outcome(place(runner).name, None, UNAVAILABLE, f"{node} has no fsspec")
+            assert runner._count(UNITS[0], lacks, node) is None
+    assert not runner._nodes.all_left_out()
+    assert capsys.readouterr().err == "store: node b is left out: b has no fsspec\n"
+    runner._count(UNITS[0], Outcome(place(runner).name, None, UNAVAILABLE, "a has no fsspec"), "a")
+    with _Interrupts() as interrupts:
+        stopped = runner._run(lambda *_: object(), interrupts)
+    assert stopped == (UNAVAILABLE, "no node is left that can do a unit: a has no fsspec")
+
+
+def test_cluster_that_is_gone_for_a_while_is_waited_for():
+    runner = runner_of()
+    runner._count(UNITS[0], Outcome(place(runner).name, None, UNAVAILABLE, "no device"), "a")
+    assert not runner._nodes.all_left_out()
+
+
+def test_videos_that_are_bad_or_crash_stop_the_run():
+    for marker, says in (
+        ({"items": 20, "quarantined": 20, "classes": {"crash": 20}}, "the last 20 videos all crashed the program"),
+        ({"items": 100, "quarantined": 6, "classes": {"input": 6}}, "6 of 100 videos were given up, more than"),
+    ):
+        runner = runner_of("a")
+        unit = place(runner)
+        whole = {"unit": unit.name, "done": marker["items"] - marker["quarantined"], "damaged": 0, **marker}
+        stopped = runner._count(unit, Outcome(unit.name, whole), "a")
+        assert stopped is not None
+        assert stopped[0] == STOPPED
+        assert says in stopped[1]
