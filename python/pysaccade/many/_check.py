@@ -21,6 +21,7 @@ from pysaccade.many._tally import counted
 _CHUNK_BYTES = 16 << 20
 _AT_ONCE = 8
 _MARKERS_AT_ONCE = 1024
+_AT_WORK_S = 3600.0  # from an upload to its marker
 _FOLDERS = ("shards", "index", "quarantine")
 _PARTS = ("shard", "index", "quarantine")
 
@@ -55,8 +56,14 @@ def verify(plan: Plan) -> Verified:
     return Verified(len(sound), members, [*faults, *bad_markers, *found], len(found))
 
 
-def orphans(plan: Plan, older_than_s: float) -> list[Orphan]:
-    """Files that no marker names and that nobody wrote to for so long: left by attempts that lost or died.
+# Note [Orphans in buckets]
+# Nobody sees who is at work in a bucket. A unit's files are uploaded before its marker, and looked for once more behind
+# it: what `gc` removes before that is uploaded again. So a file can only be lost that is removed after that look, by a
+# `gc` that saw no marker before it. Of units without a marker `gc` therefore leaves what is younger than an hour, which
+# an upload and a marker don't take; and as an attempt may upload under the name of an old orphan, both the time and the
+# marker are asked for right before a file is removed. Of a unit that is done nobody makes the marker any more.
+def remove_orphans(plan: Plan, older_than_s: float) -> list[Orphan]:
+    """Remove the files that no marker names and that nobody wrote to for so long: left by attempts that lost or died.
 
     Raises:
         InputError: A marker is damaged: then what it names isn't known.
@@ -66,13 +73,18 @@ def orphans(plan: Plan, older_than_s: float) -> list[Orphan]:
     if faults:
         raise InputError(f"{plan.store}: {faults[0]}; nothing was removed: see `saccade status`")
     named = {marker[part]["name"] for _, marker in sound for part in _PARTS if marker.get(part) is not None}
-    latest = time.time() - older_than_s
+    committed = {unit.name for unit, _ in sound}
     found = []
-    for name in there.keys() - named:
+    for name in sorted(there.keys() - named):
+        unit = name.partition("/")[2].partition(".")[0]
+        least_s = older_than_s if unit in committed else max(older_than_s, _AT_WORK_S)
         written = plan.store.written_s(name)
-        if written is not None and written <= latest:
+        if written is None or written > time.time() - least_s:
+            continue
+        if unit in committed or not plan.store.exists(f"commits/{unit}.json"):
+            plan.store.remove([name])
             found.append(Orphan(name, there[name]))
-    return sorted(found)
+    return found
 
 
 def _plan_faults(plan: Plan) -> Iterator[str]:

@@ -235,7 +235,7 @@ def _any_suits(others: Sequence[Unit], work_of: Callable[[Unit], UnitWork]) -> b
 # three times: before inputs are fetched, before the program runs, and before files are uploaded. Nothing is lost by it:
 # a file's name holds its hash, so that two attempts write the same bytes under one name, or two names, of which the
 # marker has the winner's and `gc` removes the other. A marker is made last, and the files that it names are looked for
-# once more: a `gc --older-than 0` beside it may have taken them for orphans; they are then uploaded again.
+# once more: a `gc` beside it may have taken them for orphans (Note [Orphans in buckets]); they are then uploaded again.
 def _do_all(
     trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork], suit_elsewhere: Callable[[], bool]
 ) -> tuple[int, str] | None:

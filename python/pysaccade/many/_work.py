@@ -233,8 +233,7 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
         age = [] if options.older_than is None else ["--older-than", options.older_than]
         return run_program(["gc", str(store.path), *age, *rest])
     as_json = asks_json(options, rest)
-    found = _check.orphans(Plan(store), float(options.older_than or 86400))
-    store.remove(orphan.name for orphan in found)
+    found = _check.remove_orphans(Plan(store), float(options.older_than or 86400))
     copies, nbytes = forget(store), sum(orphan.nbytes for orphan in found)
     if as_json:  # attempts are folders of the machines that work, not of a bucket
         print(json_line({"attempts": 0, "files": len(found), "bytes": nbytes}))
