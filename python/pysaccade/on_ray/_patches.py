@@ -42,7 +42,7 @@ class Patches:
     | patches | [N, 3, S, S] |
     | geometry, positions | [N, 4] f32: u, v, lod, coverage; t, h, w, level |
     | changed | [N] bool |
-    | key, emission, frame, pts_seconds | whose, and which |
+    | key, emission, frame, pts_seconds | whose, and which; `key` as a plan has it, "" where no plan takes the row |
     | status | "done", "damaged", or the class for which a video was given up: "input", "io" ... (docs/SCALE.md) |
     | error | what is wrong, else "" |
 
@@ -77,14 +77,14 @@ class Patches:
         with Scratch(self._scratch) as folder:
             faults = self._plan(rows, folder)
             for i, fault in faults.items():
-                yield _batch(rows[i], None, "input", self._noted(fault), self._given)
+                yield _batch(rows[i], str(rows[i].get("key") or ""), None, "input", self._noted(fault), self._given)
             rows = [row for i, row in enumerate(rows) if i not in faults]
             if not rows:
                 return
             plan = Plan(LocalStore(folder / "store"))
             _tell_that_options_suit(plan)
             for unit in plan.units:
-                yield from self._rows_of(plan, self._do(plan, unit, folder), rows)
+                yield from self._rows_of(plan, unit, self._do(plan, unit, folder), rows)
 
     def _do(self, plan: Plan, unit: Unit, folder: Path) -> dict[str, Any]:
         """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
@@ -129,13 +129,16 @@ class Patches:
             _LOG.warning("Patches: none of the first %d videos could be used; are the options right? %s", _MANY, fault)
         return fault
 
-    def _rows_of(self, plan: Plan, marker: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def _rows_of(
+        self, plan: Plan, unit: Unit, marker: dict[str, Any], rows: list[dict[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
         store = plan.store
         shards = Shards(store)
+        keys = {item["key"]: _key(rows[item["row"]], item) for item in plan.items(unit)}
         for line in lines_of(store, plan.hash, [f"commits/{marker['unit']}.json"]):
             video = shards.video(line["shard"], *extent(line))
             status = "damaged" if line["damaged"] else "done"
-            yield _batch(rows[line["row"]], video, status, line["damage"], self._given)
+            yield _batch(rows[line["row"]], keys[line["key"]], video, status, line["damage"], self._given)
         if marker["quarantine"] is not None:
             for text in store.read(marker["quarantine"]["name"]).splitlines():
                 line = json.loads(text)
@@ -143,7 +146,7 @@ class Patches:
                 for file in ("plan.json", "items.jsonl"):
                     fault = fault.replace(f"{store}/plan/{file}: ", "")
                 fault = self._noted(fault)
-                yield _batch(rows[line["row"]], None, line["class"], fault, self._given)
+                yield _batch(rows[line["row"]], keys[line["key"]], None, line["class"], fault, self._given)
 
 
 def _tell_that_options_suit(plan: Plan) -> None:
@@ -155,7 +158,7 @@ _DTYPES = {"u8": np.uint8, "f16": np.float16, "f32": np.float32}
 
 
 def _batch(
-    row: dict[str, Any], video: Video | None, status: str, error: str, options: Mapping[str, str]
+    row: dict[str, Any], key: str, video: Video | None, status: str, error: str, options: Mapping[str, str]
 ) -> dict[str, Any]:
     """The rows of a video's emissions; of one that was given up, or has none, a row without patches."""
     found: dict[str, Any]
@@ -176,30 +179,31 @@ def _batch(
         }
     count = len(found["emission"])
     carried = {name: value for name, value in row.items() if name not in (*_COLUMNS[1:], "key")}
-    labels = {**carried, "key": row.get("key") or _key(row), "status": status, "error": error}
+    labels = {**carried, "key": key, "status": status, "error": error}
     return found | {name: np.array([value] * count) for name, value in labels.items()}
 
 
-def _key(row: Mapping[str, Any]) -> str:
-    """Its key; of a row that no plan takes perhaps none."""
-    try:
-        return default_key(row)
-    except (TypeError, ValueError):
-        return ""
+def _key(row: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+    """The key that a plan of `row` as it came gives this item of it; here all rows have keys of ours.
+
+    item: a line of items.jsonl, whose URI is a whole path, and whose numbers are read.
+    """
+    given = row.get("key")
+    if given is None or not str(given).strip():
+        return default_key(item)
+    return f"{str(given).strip()}-{item['piece']:05}" if item["pieces"] > 1 else str(given).strip()
 
 
-def default_key(row: Mapping[str, Any]) -> str:
-    """The key of a row that has none, as `saccade plan` makes it."""
-    texts = [str(row["uri"]), _decimal(row.get("start") or 0), _decimal(row.get("end"))]
-    stream = row.get("stream")
-    return hashlib.sha256("|".join([*texts, "" if stream is None else str(int(stream))]).encode()).hexdigest()[:20]
+def default_key(item: Mapping[str, Any]) -> str:
+    """The key of an item without a given one, as `saccade plan` makes it. item: a line of items.jsonl."""
+    texts = [item["uri"], _decimal(item["start"]), "" if item["end"] is None else _decimal(item["end"])]
+    texts.append("" if item["stream"] is None else str(item["stream"]))
+    return hashlib.sha256("|".join(texts).encode()).hexdigest()[:20]
 
 
-def _decimal(seconds: Any) -> str:
-    if seconds is None:
-        return ""
-    text = f"{float(seconds):.9f}".rstrip("0").rstrip(".")
-    return text or "0"
+def _decimal(seconds: float) -> str:
+    ns = round(seconds * 1e9)
+    return f"{ns // 10**9}.{ns % 10**9:09}".rstrip("0").rstrip(".")
 
 
 def _plain(value: Any) -> Any:

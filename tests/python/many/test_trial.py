@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from many_support import make_clips
+from many_support import OPTIONS, make_clips, work
 from pysaccade.many._do_unit import Outcome, UnitWork
 from pysaccade.many._native_work import GOES_ON, REFUSED, STOPPED, USAGE, stop_line
 from pysaccade.many._plan import Plan, Unit
@@ -236,3 +237,27 @@ def test_faults_of_a_row_name_no_file_of_the_plan(ffmpeg: str, tmp_path: Path):
     (found,) = Patches(patches=48, rate=2, backend="cpu")(batch)
     assert "stream 3" in str(found["error"][0])
     assert "plan/" not in str(found["error"][0])
+
+
+def test_keys_are_those_of_a_plan(ffmpeg: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (good,) = make_clips(ffmpeg, tmp_path / "in", 1)
+    (tmp_path / "in/a:b.mp4").write_bytes(good.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    rows: list[dict[str, Any]] = [
+        {"uri": str(good)}, {"uri": "in/clip00.mp4"}, {"uri": f"  {good}\t"},
+        {"uri": "././in/clip00.mp4", "start": 0.25},
+        {"uri": "in/clip00.mp4", "start": "0.50", "end": 1}, {"uri": "in/a:b.mp4", "stream": 0}, {"uri": "in/none.mp4"},
+        {"uri": f"file://{good}", "end": 0.123456789}, {"uri": "in/clip00.mp4", "end": 0.9, "key": " mine "},
+        {"uri": "in/clip00.mp4", "start": 0.1, "end": 0.3, "key": 7}, {"uri": "in/clip00.mp4", "start": "", "key": ""},
+    ]  # fmt: skip
+    manifest = tmp_path / "m.jsonl"
+    for segment in ({}, {"segment": "0.4"}):
+        # A plan a row: there the second of two rows of the same content is a duplicate.
+        for number, row in enumerate(rows):
+            manifest.write_text(json.dumps(row) + "\n")
+            store = tmp_path / f"s{len(segment)}-{number}"
+            work("plan", manifest, "-o", store, *OPTIONS, *(f"--{name}={text}" for name, text in segment.items()))
+            wanted = {json.loads(line)["key"] for line in (store / "plan/items.jsonl").read_text().splitlines()}
+            batch = {name: np.array([value], dtype=object) for name, value in row.items()}
+            patches = Patches(patches=48, rate=2, backend="cpu", **segment)
+            assert {str(key) for found in patches(batch) for key in found["key"]} == wanted, row
