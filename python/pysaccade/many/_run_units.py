@@ -20,13 +20,12 @@ from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally, counted
 
-_SHARD = re.compile(r"(\d+)/(\d+)")
-_AUTO = re.compile(r"auto(/\d+)?")
 _MARKERS_AT_ONCE = 1024
 _GRACE_S = 10.0
 _MOST_REFUSED, _SAMPLE = 2, 8  # units: the inputs of each are fetched
 
 
+# The rules and the words of app/work/share.cpp; a test runs one table through both.
 def share_of(units: Sequence[Unit], shard: str | None, environment: Mapping[str, str] = os.environ) -> list[Unit]:
     """The I-th of N shares, "I/N" from 0; None or "auto": as Slurm or Kubernetes say, else all.
 
@@ -38,23 +37,30 @@ def share_of(units: Sequence[Unit], shard: str | None, environment: Mapping[str,
 
 
 def _index_and_count(shard: str | None, environment: Mapping[str, str]) -> tuple[int, int]:
-    if shard is not None and (found := _SHARD.fullmatch(shard)):
-        return _checked(f"share {shard}", int(found[1]), int(found[2]))
-    if shard is not None and not _AUTO.fullmatch(shard):
-        raise ValueError(f"share {shard}: write I/N, such as 3/64, auto or auto/N")
-    given = int(shard.partition("/")[2]) if shard is not None and "/" in shard else None
+    if shard is None:
+        return _share_of_engine(None, environment) or (0, 1)
+    first, slash, last = shard.partition("/")
+    index, count = _whole(first), _whole(last)
+    if (index is None and first != "auto") or (count is None and (slash or index is not None)):
+        raise ValueError(f"--shard {shard}: is not I/N, auto or auto/N, as 3/64")
+    if index is not None and count is not None:
+        return _checked(f"--shard {shard}", index, count)
+    if (found := _share_of_engine(count, environment)) is None:
+        raise ValueError(f"--shard {shard}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; give I/N")
+    return found
+
+
+def _share_of_engine(given: int | None, environment: Mapping[str, str]) -> tuple[int, int] | None:
     if (task := _number(environment, "SLURM_ARRAY_TASK_ID")) is not None:
         return _slurm_share(task, given, environment)
-    if (pod := _number(environment, "JOB_COMPLETION_INDEX")) is not None:
-        if given is None:
-            raise ValueError(
-                f"JOB_COMPLETION_INDEX={pod} is set, but not how many there are; give --shard auto/N for one of N "
-                "shares, or --shard 0/1 for all that is left"
-            )
-        return _checked("JOB_COMPLETION_INDEX", pod, given)
-    if shard is None:
-        return 0, 1
-    raise ValueError(f"share {shard}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; write I/N")
+    if (pod := _number(environment, "JOB_COMPLETION_INDEX")) is None:
+        return None
+    if given is None:
+        raise ValueError(
+            f"JOB_COMPLETION_INDEX={pod} is set, but not how many there are; give --shard auto/N for one of N "
+            "shares, or --shard 0/1 for all that is left"
+        )
+    return _checked("JOB_COMPLETION_INDEX", pod, given)
 
 
 def _slurm_share(task: int, given: int | None, environment: Mapping[str, str]) -> tuple[int, int]:
@@ -70,9 +76,10 @@ def _slurm_share(task: int, given: int | None, environment: Mapping[str, str]) -
     place, rest = divmod(task - first, step)
     counted = count is None or (place < count and (last is None or (last - first) // step + 1 == count))
     if place < 0 or rest or not counted:
+        of = "" if count is None else f" of {count} tasks"
         raise ValueError(
-            f"{name}={task}: the array from {first} has gaps or other tasks, so that its shares are unknown; submit "
-            f"one without gaps, as --array=0-63, or give --shard {task}/N"
+            f"{name}={task}: the array from {first}{of} has gaps or other tasks, so that its shares are unknown; "
+            f"submit one without gaps, as --array=0-63, or give --shard {task}/N"
         )
     if given is not None:
         return _checked(name, place if given == count else task, given)
@@ -88,15 +95,19 @@ def _slurm_share(task: int, given: int | None, environment: Mapping[str, str]) -
 
 def _checked(source: str, index: int, count: int) -> tuple[int, int]:
     if not 0 <= index < count:
-        raise ValueError(f"{source}: there is no share {index} of {count}; shares count from 0")
+        raise ValueError(f"{source}: share {index} of {count} there is not; they count from 0")
     return index, count
 
 
 def _number(environment: Mapping[str, str], name: str) -> int | None:
     text = environment.get(name, "")
-    if text and not text.isdecimal():
-        raise ValueError(f"{name}={text}: is not a whole number; write I/N")
-    return int(text) if text else None
+    if (number := _whole(text)) is None and text:
+        raise ValueError(f"{name}={text}: is not a whole number; give --shard I/N")
+    return number
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if re.fullmatch("[0-9]+", text) and int(text) < 2**63 else None
 
 
 def pending_of(plan: Plan, units: Sequence[Unit], tally: Tally) -> list[Unit]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import random
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +199,57 @@ def test_shares_of_slurm_arrays_with_gaps_are_refused():
     assert [unit.name for unit in share_of(units, None, whole)] == ["00000002", "00000006"]
 
 
+TASK, POD = "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"
+SHARDS = (
+    None, "0/1", "3/8", "7/8", "8/8", "2/0", "auto", "auto/1", "auto/4", "auto/8", "auto/0", "x", "auto/x", "auto/",
+    "1/", "/2", "-1/2", "+1/2", " 1/2", "1/2/3", "1", "\u0661/2", "9" * 20 + "/2", "auto/" + "9" * 20,
+)  # fmt: skip
+NUMBERS = ("", "0", "1", "3", "7", "10", "x", "-1", "\u0663", "9" * 20)
+
+
+def engines() -> Iterator[dict[str, str]]:
+    """Environments as Slurm and Kubernetes set them, and as nobody does; the same ones in each run."""
+    yield {}
+    for text in NUMBERS:
+        yield from ({TASK: text}, {POD: text}, {TASK: text, POD: "1"})
+    for first, last, step in itertools.product((0, 3, 10), (0, 3, 7, 13), (1, 2, 4)):
+        if last < first:
+            continue
+        for task in {first, last, first + step, last + 1}:
+            array = {"MIN": first, "MAX": last, "STEP": step, "COUNT": len(range(first, last + 1, step))}
+            for left_out in (None, "MIN", "MAX", "STEP", "COUNT"):
+                yield {TASK: str(task)} | {
+                    f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in array.items() if name != left_out
+                }
+    for name, text in itertools.product(("MIN", "MAX", "STEP", "COUNT"), ("x", "0", "", "2")):
+        yield {TASK: "3", "SLURM_ARRAY_TASK_COUNT": "4", f"SLURM_ARRAY_TASK_{name}": text}
+
+
+def test_shares_are_those_of_the_program_in_its_words(tmp_path: Path, program: Path):
+    """A store of eight units, all of which are done: their frames are powers of two, whose sum names the share."""
+    store = local_plan(tmp_path / "plan", [f"/clip{n}.mp4" for n in range(8)]).path
+    plan = Plan(LocalStore(store))
+    assert len(plan.units) == 8
+    file = {"name": "index/x", "bytes": 1, "sha256": "x"}
+    for number, unit in enumerate(plan.units):
+        marker = {"format": "saccade-commit", "schema": 1, "plan": plan.hash, "unit": unit.name, "items": 1, "done": 1,
+                  "damaged": 0, "quarantined": 0, "classes": {}, "shard": file, "index": file, "quarantine": None,
+                  "emissions": 1, "frames": 1 << number, "media_s": 1.0}  # fmt: skip
+        plan.store.create(f"commits/{unit.name}.json", json.dumps(marker).encode())
+    rng, cases = random.Random(16), list(itertools.product(SHARDS, engines()))
+    for shard, more in rng.sample(cases, 250):
+        shared = [] if shard is None else ["--shard", shard]
+        clean = {name: text for name, text in os.environ.items() if not name.startswith(("SLURM_", "JOB_COMPL"))}
+        told = subprocess.run([program, "work", store, "--json", *shared], env=clean | more, capture_output=True,
+                              text=True, check=False)  # fmt: skip
+        try:
+            code, said, mask = 0, "", sum(1 << int(unit.name) for unit in share_of(plan.units, shard, more))
+        except ValueError as error:
+            code, said, mask = 2, f"saccade: {error}\n", 0
+        frames = json.loads(told.stdout)["frames"] if told.returncode == 0 else 0
+        assert (told.returncode, told.stderr, frames) == (code, said, mask), (shard, more)
+
+
 def test_single_task_of_a_slurm_array_names_what_to_give():
     units = [Unit(f"{number:08}", 0, 0, 1, 1.0) for number in range(8)]
     alone = {"SLURM_ARRAY_TASK_COUNT": "1", "SLURM_ARRAY_TASK_MIN": "7", "SLURM_ARRAY_TASK_MAX": "7",
@@ -206,7 +259,7 @@ def test_single_task_of_a_slurm_array_names_what_to_give():
             share_of(units, shard, alone)
     assert [unit.name for unit in share_of(units, "auto/8", alone)] == ["00000007"]
     assert share_of(units, "0/1", alone) == units
-    with pytest.raises(ValueError, match="no share 7 of 4"):
+    with pytest.raises(ValueError, match="share 7 of 4 there is not; they count from 0"):
         share_of(units, "auto/4", alone)
     part = {**alone, "SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "6"}
     assert [unit.name for unit in share_of(units, "auto/8", part)] == ["00000007"]
