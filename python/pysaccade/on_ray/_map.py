@@ -11,7 +11,6 @@ from pysaccade.on_ray._patches import Patches
 
 try:
     import ray
-    import ray.data
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("pysaccade.ray needs Ray: pip install 'pysaccade[ray]'", name="ray") from error
 
@@ -56,6 +55,8 @@ def map_patches(
         ValueError: So many actors would hold all CPUs.
         UnavailableError: This Ray is too old.
     """
+    from ray.data import ActorPoolStrategy  # seconds, which `run` doesn't need
+
     _check_version(ray.__version__)
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False)
@@ -76,7 +77,7 @@ def map_patches(
         Patches,
         fn_constructor_kwargs={"jobs": max(int(cpus), 1), **options},
         batch_size=batch_size,
-        compute=ray.data.ActorPoolStrategy(size=concurrency),
+        compute=ActorPoolStrategy(size=concurrency),
         num_cpus=cpus,
         num_gpus=gpus,
         max_restarts=_RESTARTS,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any, cast
 
 import pytest
 
 from conftest import import_or_skip
+from many_support import environment
 from pysaccade.many._do_unit import Outcome
 from pysaccade.many._native_work import STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
@@ -46,6 +49,11 @@ def place(runner: _Runner) -> Unit:
     runner._place(lambda *_: object())
     unit, _ = runner._in_flight.popitem()[1]
     return unit
+
+
+def test_driver_of_units_does_not_load_ray_data():
+    code = "import sys, pysaccade.ray; sys.exit(sum(name in sys.modules for name in ('ray.data', 'pandas')))"
+    subprocess.run([sys.executable, "-c", code], env=environment(), check=True)
 
 
 def test_unit_whose_store_failed_is_placed_again_before_others():
