@@ -80,8 +80,8 @@ class UnitWork:
         with self._caught():
             if self._is_done():
                 return
-            items = _insist(self._plan.items, self._unit)
-            self._in_place = self._plan.store.local and not any(is_fetched(item["uri"]) for item in items)
+            items = self._items()
+            self._in_place = self._is_in_place(items)
             if self._in_place:
                 return
             self.remove()
@@ -90,6 +90,13 @@ class UnitWork:
             items = fetch_inputs(items, self._place / "inputs", self._input_options, self._stop)
             for file, text in self._plan.alone(self._unit, items).items():
                 (self._place / "local/plan" / file).write_text(text, encoding="utf-8")
+
+    def _items(self) -> list[dict[str, Any]]:
+        return insist(self._plan.items, self._unit)
+
+    def _is_in_place(self, items: list[dict[str, Any]]) -> bool:
+        """Whether the program can work in the store by itself."""
+        return self._plan.store.local and not any(is_fetched(item["uri"]) for item in items)
 
     def cancel(self) -> None:
         """End `prepare`, which another thread does, with a StoppedError."""
@@ -185,10 +192,10 @@ def suiting_marker(plan: Plan) -> tuple[str, bytes] | None:
 
     Damaged markers tell nothing.
     """
-    names = list(_insist(commits_of, plan.store).values())
+    names = list(insist(commits_of, plan.store).values())
     for at in range(0, len(names), _MARKERS_AT_ONCE):
         some = names[at : at + _MARKERS_AT_ONCE]
-        for name, content in _insist(plan.store.read_many, some).items():
+        for name, content in insist(plan.store.read_many, some).items():
             if _suits(plan, content):
                 return name, content
     return None
@@ -238,20 +245,20 @@ def commit(plan: Plan, unit: Unit, staged: Path) -> dict[str, Any]:
     mine = json.loads(content)
     parts = [mine[part]["name"] for part in ("shard", "index", "quarantine") if mine[part] is not None]
     for part in parts:
-        _insist(store.upload, staged / part, part)
-    _insist(store.create, name, content)
+        insist(store.upload, staged / part, part)
+    insist(store.create, name, content)
     found = _marker(plan, unit)
     if found is None:
         raise OSError(f"{store}/{name}: was made and can't be read")
     if found == mine:
         for part in parts:
-            if not _insist(store.exists, part):
-                _insist(store.upload, staged / part, part)
+            if not insist(store.exists, part):
+                insist(store.upload, staged / part, part)
     return found
 
 
-def _insist(step: Callable[..., T], *given: object) -> T:
-    """Do a step with the store, some times where it fails as the network and disks do."""
+def insist(step: Callable[..., T], *given: object) -> T:
+    """Do a step with a store, some times where it fails as the network and disks do."""
     for attempt in itertools.count(1):
         try:
             return step(*given)
@@ -267,7 +274,7 @@ def _insist(step: Callable[..., T], *given: object) -> T:
 def _marker(plan: Plan, unit: Unit) -> dict[str, Any] | None:
     """The store's; None: there is none."""
     try:
-        marker = json_of(_insist(plan.store.read, _name(unit)))
+        marker = json_of(insist(plan.store.read, _name(unit)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     fault = marker_refusal(plan, unit, marker)

@@ -19,6 +19,7 @@ from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally, counted
+from pysaccade.many._witness import Witness, key_of_done
 
 _MARKERS_AT_ONCE = 1024
 _GRACE_S = 10.0
@@ -224,8 +225,14 @@ def run_units(
     def work_of(unit: Unit) -> UnitWork:
         return UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
 
+    def ask(marker: dict[str, Any]) -> str | None:
+        (unit,) = (unit for unit in units if unit.name == marker["unit"])
+        key = key_of_done(plan, marker)
+        witness = Witness(plan, unit, key, folder, engine=engine, arguments=arguments, input_options=input_options)
+        return tally.answered(key, witness.why_not())
+
     trial = Trial(units, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
-    stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None or _any_suits(others, work_of))
+    stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None or _any_suits(others, work_of), ask)
     return stop or ((PARTIAL if tally.damaged or tally.quarantined else DONE), "")
 
 
@@ -248,8 +255,9 @@ def _any_suits(others: Sequence[Unit], work_of: Callable[[Unit], UnitWork]) -> b
 # marker has the winner's and `gc` removes the other. A marker is made last, and the files that it names are looked for
 # once more: a `gc` beside it may have taken them for orphans (Note [Orphans in buckets]); they are then uploaded again.
 def _do_all(
-    trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork], suit_elsewhere: Callable[[], bool]
-) -> tuple[int, str] | None:
+    trial: Trial, tally: Tally, work_of: Callable[[Unit], UnitWork], suit_elsewhere: Callable[[], bool],
+    ask: Callable[[dict[str, Any]], str | None],
+) -> tuple[int, str] | None:  # fmt: skip
     """Do all: one is prepared and one is finished while another is worked on. Gives code and line of an early stop.
 
     An exception, as KeyboardInterrupt, waits for what is fetched or uploaded, but not for long: the process then must
@@ -270,6 +278,8 @@ def _do_all(
             while finishing and (len(finishing) > 1 or finishing[0][1].done() or following is None):
                 outcome = finishing[0][1].result()
                 stop = _count(finishing.popleft()[0], outcome, trial, tally)
+                if stop is None and (marker := tally.asks()) is not None and (why := ask(marker)) is not None:
+                    stop = STOPPED, why
                 if stop is not None:
                     _count_rest(finishing, tally)
                     return stop

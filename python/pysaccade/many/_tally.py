@@ -31,6 +31,8 @@ _COUNTS = (
 _EACH_S = 10.0
 _MOST_CRASHES = 20
 _ENOUGH = 100  # items, before a share means something
+_BAD_OF_RECENT = 50.0  # percent
+_ALL = 100.0
 TOO_MANY_BAD = "videos were given up, more than"
 
 
@@ -60,6 +62,9 @@ class Tally:
         self._ended_s = self._here_s = 0.0
         self._here_items = self._here_bad = self._here_frames = self._crashes = 0
         self._classes: collections.Counter[str] = collections.Counter()
+        self._recent: collections.deque[tuple[int, int]] = collections.deque()  # items and bad ones of the last units
+        self._last_done: dict[str, Any] | None = None
+        self._ask_at = 0
 
     def add(self, marker: dict[str, Any], *, here: bool = True) -> None:
         """Count a unit. `here`: it was done by this run."""
@@ -79,6 +84,11 @@ class Tally:
             self._here_bad += marker["quarantined"]
             crashes = marker.get("classes", {}).get("crash", 0)
             self._crashes = self._crashes + crashes if crashes == marker["items"] else 0
+            if marker["done"] + marker["damaged"] > 0:
+                self._last_done = marker
+            self._recent.append((marker["items"], marker["quarantined"]))
+            while self._recent_counts()[0] - self._recent[0][0] >= _ENOUGH:
+                self._recent.popleft()
         if time.monotonic() - self._said >= _EACH_S:
             self.say()
 
@@ -89,13 +99,39 @@ class Tally:
 
     def why_stop(self) -> str | None:
         """Why it makes no sense to go on; None: it does."""
-        if self._crashes >= _MOST_CRASHES:
+        if self._crashes >= _MOST_CRASHES and self._max_bad < _ALL:
             return f"the last {self._crashes} videos all crashed the program; is the installation broken?"
-        bad = 100.0 * self._here_bad / max(self._here_items, 1)
+        bad = _ALL * self._here_bad / max(self._here_items, 1)
         if self._here_items >= _ENOUGH and bad > self._max_bad:
             share = f"{self._here_bad} of {self._here_items} {TOO_MANY_BAD}"
             return f"{share} {self._max_bad:g} %: is the installation broken?"
         return None
+
+    def _recent_counts(self) -> tuple[int, int]:
+        return sum(items for items, _ in self._recent), sum(bad for _, bad in self._recent)
+
+    def asks(self) -> dict[str, Any] | None:
+        """A unit's marker where a video that was done is to be done again: so many were given up since.
+
+        Inputs, a network or a device may be gone, long before those that were given up are more than may be of all. Or
+        bad videos stand together, as `answered` then tells.
+        """
+        items, bad = self._recent_counts()
+        many = items >= _ENOUGH and _ALL * bad > max(self._max_bad, _BAD_OF_RECENT) * items
+        if not many or self._here_items < self._ask_at:
+            return None
+        self._ask_at = self._here_items + _ENOUGH
+        return self._last_done
+
+    def answered(self, key: str, why: str | None) -> str | None:
+        """Why to stop, after the video of this key has been done again, or wasn't: `why`."""
+        if why is None:
+            return None
+        items, bad = self._recent_counts()
+        return (
+            f"{bad} of the last {items} videos were given up, and {key}, which was done before, can't be done any more"
+            f": {why}: are the inputs still there? Where it is the videos, --max-bad 100 goes on"
+        )
 
     def counts(self) -> dict[str, Any]:
         """What `saccade work --json` prints; in = done + damaged + quarantined + pending."""

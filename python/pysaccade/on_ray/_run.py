@@ -21,6 +21,7 @@ from pysaccade.many._run_units import Trial, pending_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore, open_store
 from pysaccade.many._tally import Tally, counted
+from pysaccade.many._witness import Witness, key_of_done
 from pysaccade.on_ray._cluster import Nodes
 
 try:
@@ -96,7 +97,13 @@ def run(
         placed = task.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy=where)
         return placed.remote(unit, facts, *given)
 
-    code, line = runner.run(submit)
+    witnesses = ray.remote(_why_not)
+
+    def ask(unit: Unit, key: str) -> Any:
+        placed = witnesses.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy="SPREAD")
+        return placed.remote(unit, key, facts, *given)
+
+    code, line = runner.run(submit, ask)
     tally.say(last=True)
     return {**tally.facts(), "units": tally.units, "units_done": tally.units_done, "code": code, "line": line}
 
@@ -132,6 +139,20 @@ def _do(
         return outcome_of(unit[0], error), node
 
 
+def _why_not(
+    unit: Unit, key: str, facts: dict[str, Any], arguments: list[str], path: str, options: dict[str, Any],
+    scratch: str | None,
+) -> str | None:  # fmt: skip
+    """A task: a video that was done is done again; gives why it can't be."""
+    try:
+        plan = Plan(open_store(path, options), facts)
+        with Scratch(scratch) as folder:
+            witness = Witness(plan, Unit(*unit), key, folder, engine="ray", arguments=arguments, input_options=options)
+            return witness.why_not()
+    except Exception as error:
+        return outcome_of(unit[0], error).line
+
+
 class _Interrupts:
     """Ctrl-C between two calls of Ray: one that came inside of a call could end the process in Ray's own code.
 
@@ -165,6 +186,7 @@ class _Runner:
 
     def __init__(self, plan: Plan, todo: Sequence[Unit], tally: Tally, nodes: Nodes, attempts: int) -> None:
         self._plan, self._tally, self._nodes, self._attempts = plan, tally, nodes, attempts
+        self._units = {unit.name: unit for unit in todo}
         self._trial = Trial(todo, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
         self._placed: collections.Counter[str] = collections.Counter()
         self._in_flight: dict[Any, tuple[Unit, str | None]] = {}
@@ -173,9 +195,12 @@ class _Runner:
         self._looked_s = -_PLACES_EACH_S
         self._told = False
         self._lacking = ""  # why a node was left out
+        self._ask: Any = None
+        self._asked: dict[Any, str] = {}  # task -> the key of the video that it does again
 
-    def run(self, submit: Any) -> tuple[int, str]:
-        """Do all; gives code and line."""
+    def run(self, submit: Any, ask: Any) -> tuple[int, str]:
+        """Do all; gives code and line. `ask`: has a video that was done tried again."""
+        self._ask = ask
         try:
             with _Interrupts() as interrupts:
                 return self._run(submit, interrupts)
@@ -196,6 +221,8 @@ class _Runner:
             stop = self._collect()
             if stop is not None:
                 return self._stop(*stop)
+        for task in self._asked:
+            ray.cancel(task)
         if self._left:
             return STOPPED, f"{counted(len(self._left), 'unit')} pending: {self._left[0]}"
         return (PARTIAL if self._tally.damaged or self._tally.quarantined else DONE), ""
@@ -231,7 +258,11 @@ class _Runner:
         if not self._in_flight:
             time.sleep(_LOOK_S)
             return None
-        for task in ray.wait(list(self._in_flight), timeout=_LOOK_S)[0]:
+        for task in ray.wait([*self._in_flight, *self._asked], timeout=_LOOK_S)[0]:
+            if task in self._asked:
+                if (why := self._answer(task)) is not None:
+                    return STOPPED, why
+                continue
             unit, _ = self._in_flight.pop(task)
             try:
                 outcome, node = ray.get(task)
@@ -250,6 +281,12 @@ class _Runner:
             if self._tally.options_suit:
                 self._trial.suit()
             why = self._tally.why_stop()
+            if why is None and (done := self._tally.asks()) is not None:
+                try:
+                    key = key_of_done(self._plan, done)
+                except OSError as error:
+                    return STOPPED, outcome_of(unit.name, error).line
+                self._asked[self._ask(tuple(self._units[done["unit"]]), key)] = key
             return None if why is None else (STOPPED, why)
         why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
         if outcome.refused and self._trial.refuse(unit, outcome):
@@ -271,6 +308,14 @@ class _Runner:
             return None
         return outcome.code, why
 
+    def _answer(self, task: Any) -> str | None:
+        """Why to stop, where a video that was done can't be done any more."""
+        key = self._asked.pop(task)
+        try:
+            return self._tally.answered(key, ray.get(task))
+        except ray.exceptions.RayError:  # the worker or the node died
+            return None
+
     def _again(self, unit: Unit, why: str) -> None:
         if self._placed[unit.name] < self._attempts:
             self._trial.again(unit)
@@ -279,7 +324,7 @@ class _Runner:
 
     def _stop(self, code: int, line: str) -> tuple[int, str]:
         """End what is in flight: gently first, so that nothing is left on the nodes."""
-        tasks = list(self._in_flight)
+        tasks = [*self._in_flight, *self._asked]
         for task in tasks:
             ray.cancel(task)
         if tasks:

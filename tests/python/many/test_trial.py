@@ -151,7 +151,7 @@ def test_strange_unit_beside_the_upload_of_the_first_good_one_is_done_again():
     computed, stored = threading.Event(), threading.Event()
     trial = Trial(units, 2, 8, options_suit=False)
     works = [cast("UnitWork", SlowWork(unit, computed, stored)) for unit in units]
-    assert _do_all(trial, tally, lambda unit: works[int(unit.name)], stored.is_set) is None
+    assert _do_all(trial, tally, lambda unit: works[int(unit.name)], stored.is_set, lambda _: None) is None
     assert (tally.done, tally.quarantined) == (1, 1)
 
 

@@ -1,0 +1,60 @@
+"""A video that was done is done once more, where most of the last ones were given up: they may be bad, or all gone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pysaccade.many._do_unit import UnitWork, insist
+from pysaccade.many._native_work import INTERRUPTED
+from pysaccade.many._plan import Plan, Unit
+
+
+class Witness(UnitWork):
+    """One video of a unit. Nothing of it goes into the store.
+
+    Args:
+        plan: The store's.
+        unit: Of `plan`, which is done.
+        key: Of an item of it, which is done.
+        folder: A folder of this process, on this machine.
+        **given: Of `UnitWork`.
+    """
+
+    def __init__(self, plan: Plan, unit: Unit, key: str, folder: Path, **given: Any) -> None:
+        super().__init__(plan, unit._replace(items=1), folder / "witness", **given)
+        self._whole, self._key = unit, key
+
+    def _items(self) -> list[dict[str, Any]]:
+        return [item for item in insist(self._plan.items, self._whole) if item["key"] == self._key]
+
+    def _is_in_place(self, items: list[dict[str, Any]]) -> bool:
+        return False
+
+    def _is_done(self) -> bool:
+        return False
+
+    def why_not(self) -> str | None:
+        """Do it; why it can't be done any more, else None."""
+        try:
+            self.prepare()
+            self.compute()
+            if self._outcome is not None:
+                by_somebody = self._outcome.code < 0 or self._outcome.code == INTERRUPTED
+                return None if by_somebody else self._outcome.line or f"saccade ended with {self._outcome.code}"
+            staged = self._place / "staged"
+            marker = json.loads((staged / f"commits/{self._unit.name}.json").read_bytes())
+            if marker["quarantine"] is None:
+                return None
+            line: str = json.loads((staged / marker["quarantine"]["name"]).read_bytes())["line"]
+            return line
+        finally:
+            self.remove()
+
+
+def key_of_done(plan: Plan, marker: dict[str, Any]) -> str:
+    """The key of a video that a unit's marker has among those that are done."""
+    first = insist(plan.store.read, marker["index"]["name"]).partition(b"\n")[0]
+    key: str = json.loads(first)["key"]
+    return key
