@@ -255,7 +255,7 @@ class _Runner:
 
     def _collect(self) -> tuple[int, str] | None:
         """Wait a little for tasks that ended; gives code and line where all must stop."""
-        if not self._in_flight:
+        if not (self._in_flight or self._asked):
             time.sleep(_LOOK_S)
             return None
         for task in ray.wait([*self._in_flight, *self._asked], timeout=_LOOK_S)[0]:

@@ -16,6 +16,7 @@ from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally
 
 import_or_skip("ray")
+from pysaccade.on_ray import _run  # noqa: E402
 from pysaccade.on_ray._cluster import Nodes  # noqa: E402
 from pysaccade.on_ray._run import _Interrupts, _Runner  # noqa: E402
 
@@ -105,3 +106,25 @@ def test_videos_that_are_bad_or_crash_stop_the_run():
         assert stopped is not None
         assert stopped[0] == STOPPED
         assert says in stopped[1]
+
+
+@pytest.mark.parametrize("why", [None, "no such file"])
+def test_video_that_was_done_is_tried_again_where_many_are_bad(monkeypatch: pytest.MonkeyPatch, why: str | None):
+    runner, asked = runner_of("a"), []
+    monkeypatch.setattr(_run, "key_of_done", lambda _, marker: f"key of {marker['unit']}")
+    monkeypatch.setattr(_run.ray, "get", lambda _: why)
+    runner._ask = lambda unit, key: asked.append((unit, key)) or "task"
+    for unit, good in zip(UNITS, (4000, 0, 0), strict=False):
+        bad = 0 if good else 60
+        marker = {"unit": unit.name, "items": good + bad, "done": good, "damaged": 0, "quarantined": bad}
+        assert runner._count(place(runner), Outcome(unit.name, marker), "a") is None
+    assert asked == [(tuple(UNITS[0]), "key of 00000000")]
+    monkeypatch.setattr(_run.ray, "wait", lambda tasks, **_: (tasks, []))
+    stopped = runner._collect()
+    assert runner._asked == {}
+    if why is None:
+        assert stopped is None
+    else:
+        assert stopped is not None
+        assert stopped[0] == STOPPED
+        assert "120 of the last 120 videos were given up, and key of 00000000" in stopped[1]
