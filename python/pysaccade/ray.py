@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (InputError, UnavailableError) as error:
         print(f"saccade: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 69
+    except OSError as error:  # of the store, before any unit is placed or while the markers are read
+        print(f"saccade: {(str(error) or type(error).__name__).splitlines()[0]}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print(f"saccade: {options.store}: interrupted; {GOES_ON}", file=sys.stderr)
         return 4

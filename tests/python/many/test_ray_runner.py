@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from many_support import environment
 from pysaccade.many._do_unit import Outcome
 from pysaccade.many._native_work import STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._store import BucketStore
 from pysaccade.many._tally import Tally
 
 import_or_skip("ray")
@@ -55,6 +57,20 @@ def place(runner: _Runner) -> Unit:
 def test_driver_of_units_does_not_load_ray_data():
     code = "import sys, pysaccade.ray; sys.exit(sum(name in sys.modules for name in ('ray.data', 'pandas')))"
     subprocess.run([sys.executable, "-c", code], env=environment(), check=True)
+
+
+def test_store_that_fails_at_the_start_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip("fsspec")
+    import pysaccade.ray
+
+    def fail(*_: Any) -> Any:
+        raise OSError("local://store/plan/plan.json: 503")
+
+    monkeypatch.setattr(BucketStore, "read", fail)
+    assert pysaccade.ray.main([f"local://{tmp_path}"]) == STOPPED
+    assert capsys.readouterr().err == "saccade: local://store/plan/plan.json: 503\n"
 
 
 def test_unit_whose_store_failed_is_placed_again_before_others():
