@@ -19,6 +19,8 @@ from ray_support import Rig, kill, processes, programs_of, ray_rig, tasks_of
 
 CLIPS = 18
 POISON = (4, 11)
+UNITS = 9
+AT = [3, 5, 7]  # units that are done when something is killed; two are being done at least
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +97,7 @@ def test_units_are_done_as_in_a_plain_run(rig: Rig, job: Job):
     assert sorted(again[1].keys() - again[0].keys()) == ["elapsed_s", "eta_s", "frames_per_s", "last"]
 
 
-@pytest.mark.parametrize("after", [2, 5])
+@pytest.mark.parametrize("after", AT)
 def test_killed_tasks_are_placed_again(rig: Rig, job: Job, after: int):
     store = job.plan(f"tasks{after}")
     driver = rig.run(store)
@@ -105,16 +107,17 @@ def test_killed_tasks_are_placed_again(rig: Rig, job: Job, after: int):
     job.check(store)
 
 
-def test_killed_programs_are_run_again(rig: Rig, job: Job):
-    store = job.plan("programs")
+@pytest.mark.parametrize("after", AT)
+def test_killed_programs_are_run_again(rig: Rig, job: Job, after: int):
+    store = job.plan(f"programs{after}")
     driver = rig.run(store)
-    done_at_least(store, 1, driver)
+    done_at_least(store, after, driver)
     kill(wait_for(lambda: programs_of(store), seconds=120, missing="no program runs"))
     ended(driver, 3)
     job.check(store)
 
 
-@pytest.mark.parametrize("after", [1, 4])
+@pytest.mark.parametrize("after", AT)
 def test_killed_driver_and_another_one(rig: Rig, job: Job, after: int):
     store = job.plan(f"driver{after}")
     driver = rig.run(store)
@@ -126,10 +129,12 @@ def test_killed_driver_and_another_one(rig: Rig, job: Job, after: int):
     job.check(store)
 
 
-def test_killed_node_and_a_new_one(rig: Rig, job: Job):
-    store = job.plan("node")
+@pytest.mark.parametrize("after", AT)
+def test_killed_node_and_a_new_one(rig: Rig, job: Job, after: int):
+    store = job.plan(f"node{after}")
+    assert len((store / "plan/units.jsonl").read_text().splitlines()) == UNITS
     driver = rig.run(store)
-    done_at_least(store, 2, driver)
+    done_at_least(store, after, driver)
     rig.tell("kill 1")
     rig.tell("add")
     ended(driver, 3)
@@ -202,12 +207,14 @@ COMPOSED = """if True:
     import numpy as np, ray
     import pysaccade.ray
     ray.init(log_to_driver=False)
-    rows = [json.loads(line) for line in open(sys.argv[1])]
+    rows, seen = [json.loads(line) for line in open(sys.argv[1])], sys.argv[2]
     class Model:
         def __call__(self, batch):
+            with open(seen, "a") as lines:
+                lines.writelines(key + "\\n" for key in batch["key"])
             means = [float(patches.mean()) if patches.size else -1 for patches in batch["patches"]]
             return {"mean": np.array(means), **{name: batch[name] for name in ("key", "status", "caption", "emission")}}
-    ds = pysaccade.ray.map_patches(ray.data.from_items(rows), batch_size=4, patches=48, rate=2, backend="cpu")
+    ds = pysaccade.ray.map_patches(ray.data.from_items(rows), batch_size=2, patches=48, rate=2, backend="cpu")
     ds = ds.map_batches(Model, batch_size=8, compute=ray.data.ActorPoolStrategy(size=1), num_cpus=0.5)
     print("RESULT" + json.dumps(ds.take_all(), default=lambda value: value.item()))
 """
@@ -247,13 +254,18 @@ def actors_of(raylets: list[int]) -> list[int]:
     return [number for number in busy if table.get(number, (0, ""))[0] in raylets]
 
 
-def test_patches_go_straight_into_a_model(rig: Rig, job: Job):
-    check_rows(job, ended(rig.python("-c", COMPOSED, job.manifest), 0))
+def test_patches_go_straight_into_a_model(rig: Rig, job: Job, tmp_path: Path):
+    check_rows(job, ended(rig.python("-c", COMPOSED, job.manifest, tmp_path / "seen"), 0))
 
 
-def test_killed_actors_lose_no_video(rig: Rig, job: Job):
-    driver = rig.python("-c", COMPOSED, job.manifest)
-    for _ in range(2):
+@pytest.mark.parametrize("after", [0, 5, 10])
+def test_killed_actors_lose_no_video(rig: Rig, job: Job, tmp_path: Path, after: int):
+    """Those that are at a batch, once so many videos have reached the model; at the begin twice."""
+    seen = tmp_path / "seen"
+    seen.touch()
+    driver = rig.python("-c", COMPOSED, job.manifest, seen)
+    wait_for(lambda: len(set(seen.read_text().split())) >= after, seconds=120, missing="no video reaches the model")
+    for _ in range(1 if after else 2):
         kill(wait_for(lambda: actors_of(rig.raylets), seconds=120, missing="no actor runs"))
         wait_for(lambda: not actors_of(rig.raylets), seconds=120, missing="actors still run")
     check_rows(job, ended(driver, 0))
