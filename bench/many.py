@@ -6,6 +6,7 @@
     bench/many.py jobs   [--clips 200]                  `dump` in a loop, two at a time, against --jobs and `work`
     bench/many.py poison [--clips 200]                  `work` where 1 of 100 videos kills its decoder, against none
     bench/many.py ray    [--units 4]                    a store's units of 5 minutes on Ray against `work`; --python as below
+        [--cpus 0.67]                                   and once more with units that take so much of a core
     bench/many.py gpu    [--h264 CLIP] [--hevc CLIP]    processes x videos of one process, on one GPU
     bench/many.py devices [--h264 CLIP] [--hevc CLIP]   all GPUs of --gpus against the first alone, in turn
     bench/many.py slots  [--clip CLIP] [--svg FILE]     frames/s against the videos that run side by side
@@ -174,6 +175,8 @@ def ray(options, folder):
     timed([*cluster, "start", "--head", "--num-cpus", os.cpu_count(), "--disable-usage-stats"], env={k: v for k, v in env.items() if k != "RAY_ADDRESS"})
     try:
         ways = {"work": [options.saccade, "work", store, *QUIET], "Ray": [options.python, "-m", "pysaccade.ray", store, "--progress", "none"]}
+        if options.cpus:
+            ways[f"Ray, --cpus {options.cpus}"] = [*ways["Ray"], "--cpus", options.cpus]
         seconds = {name: [] for name in ways}
         for _ in range(options.repeats):
             for name, command in ways.items():
@@ -312,6 +315,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--units", type=int, help="default: 100000 for status, 4 for ray")
+    parser.add_argument("--cpus", help="of a unit on Ray")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--clips", type=int, default=200)
     parser.add_argument("--size", default="1280x720")

@@ -96,6 +96,8 @@ def _fetch_items(plan: Plan, target: Path) -> None:
     with draft.open("wb") as file:
         for at in range(0, plan.units[-1].offset + plan.units[-1].nbytes if plan.units else 0, _CHUNK_BYTES):
             file.write(plan.store.read_part(_ITEMS, at, _CHUNK_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
     draft.replace(target)
 
 
