@@ -1,7 +1,7 @@
 // Fields of Gaussians: out[p, k] = sum over g of weight[g, k] * exp(-q/2), q = |L_g^-1 (x_p - mean_g)|^2, where L_g
-// L_g^T is the covariance. Memory beside inputs and outputs grows with B + P + G alone, never with their product: on a
-// device the caller's workspace, on the host the calling thread's, kept for its next call. Sums have a fixed order: the
-// same bits each run on one machine.
+// L_g^T is the covariance. Memory beside inputs and outputs never grows with P times G: on a device it is the
+// caller's workspace, on the host the calling thread's, kept for its next call. Sums have a fixed order: the same bits
+// each run on one machine.
 #pragma once
 
 #include <cstdint>

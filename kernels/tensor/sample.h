@@ -1,5 +1,5 @@
-// Sampling of pyramids in tensors, forward and backward. Nothing here allocates but the host's threads; with CUDA
-// nothing waits.
+// Sampling of pyramids in tensors, forward and backward. With CUDA nothing here allocates or waits; on the host nothing
+// but threads takes memory.
 #pragma once
 
 #include "kernels/tensor/sample_args.h"
