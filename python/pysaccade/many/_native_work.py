@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pysaccade._native._library import program
-from pysaccade.many._tally import TOO_MANY_BAD
+from pysaccade.many._tally import ALL_MAY_BE_BAD, TOO_MANY_BAD
 
 _PATIENCE_S = 20.0  # to end its workers after a signal
 
@@ -39,7 +39,7 @@ def stop_line(code: int, why: str) -> str:
     """Why a run over units ended early, as the program says it, which names its option."""
     if code == USAGE and REFUSED not in why:  # of options of this very call
         return why
-    why = why.replace(TOO_MANY_BAD, f"{TOO_MANY_BAD} --max-bad")
+    why = why.replace(TOO_MANY_BAD, f"{TOO_MANY_BAD} --max-bad").replace(ALL_MAY_BE_BAD, "--max-bad 100")
     return f"stopped: {why}; {_OTHER_OPTIONS if code == USAGE else GOES_ON}"
 
 

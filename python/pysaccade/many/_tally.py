@@ -34,6 +34,7 @@ _ENOUGH = 100  # items, before a share means something
 _BAD_OF_RECENT = 50.0  # percent
 _ALL = 100.0
 TOO_MANY_BAD = "videos were given up, more than"
+ALL_MAY_BE_BAD = "max_bad_percent=100"
 
 
 class Tally:
@@ -130,7 +131,7 @@ class Tally:
         items, bad = self._recent_counts()
         return (
             f"{bad} of the last {items} videos were given up, and {key}, which was done before, can't be done any more"
-            f": {why}: are the inputs still there? Where it is the videos, --max-bad 100 goes on"
+            f": {why}: are the inputs still there? Where it is the videos, {ALL_MAY_BE_BAD} goes on"
         )
 
     def counts(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from many_support import OPTIONS, counts, make_clips, markers_of, work
 from pysaccade.many import _run_units
+from pysaccade.many._native_work import STOPPED, stop_line
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._store import open_store
 from pysaccade.many._tally import Tally
@@ -39,7 +40,7 @@ def test_more_bad_videos_than_may_be_stop_the_run():
     add(tally, 99, 99)
     assert tally.why_stop() is None  # too few to tell
     add(tally, 1, 0)
-    assert tally.why_stop() == "99 of 100 videos were given up, more than --max-bad 5 %: is the installation broken?"
+    assert tally.why_stop() == "99 of 100 videos were given up, more than 5 %: is the installation broken?"
     tally = tally_of()
     add(tally, 100, 5)
     assert tally.why_stop() is None
@@ -82,10 +83,12 @@ def test_one_is_asked_where_most_of_the_last_hundred_are_bad():
     assert done is not None
     assert done["unit"] == "00000399"
     assert tally.answered("k", None) is None
-    assert tally.answered("k", "no such file") == (
+    why = tally.answered("k", "no such file")
+    assert why == (
         "60 of the last 100 videos were given up, and k, which was done before, can't be done any more: no such file: "
-        "are the inputs still there? Where it is the videos, --max-bad 100 goes on"
+        "are the inputs still there? Where it is the videos, max_bad_percent=100 goes on"
     )
+    assert "Where it is the videos, --max-bad 100 goes on; the same command goes on" in stop_line(STOPPED, why)
     for _ in range(9):  # it could be done: the next hundred are waited for
         add(tally, 10, 10)
         assert tally.asks() is None
