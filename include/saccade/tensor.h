@@ -2,8 +2,8 @@
 //
 // Every call works on arrays of one place: the host, or a CUDA device, where it is put into the caller's stream and
 // returns without waiting. Memory: on a device a call allocates none; saccade_hardware_texture_new() does. On the host
-// a call may take memory for its own work, at most of the order of its arrays, and has freed it when it returns. Any
-// thread.
+// a call may take memory for its own work, at most of the order of its arrays; its thread keeps it for the next call.
+// Any thread.
 //
 // Coordinates: uv in 0..1 of level 0, x first, origin at the top left, the centre of pixel i at (i + 0.5) / width.
 #ifndef SACCADE_TENSOR_H

@@ -28,8 +28,8 @@ StreamTask::Step step(StreamTask& task) {
   }
 }
 
-// Up to `count` threads, of work(i); fewer where the system gives no more. Throws std::system_error where it gives
-// none.
+// Up to `count` threads, of work(i); fewer where the system gives no more.
+// Throws std::system_error where it gives none.
 template <class Work>
 void start_up_to(int count, std::vector<std::thread>& threads, const Work& work) {
   for (int i = 0; i < count; ++i) {

@@ -166,13 +166,16 @@ class AtOnce(WorkTest):
         self.assertLess(len(self.dumps()), 15)
 
     def test_renewedWorkers_areOtherProcesses(self):
-        for options, most in ((["--renew-after", "4"], 4), (["--max-rss", "1"], 1)):
+        """After so many videos; by memory, which is looked at while and after a video is done, a little late perhaps."""
+        for options, least, most in ((["--renew-after", "4"], 3, 3), (["--max-rss", "1"], 6, 12)):
             with self.subTest(options=options):
                 store, numbers = self.folder / f"renew{options[0]}", self.folder / f"workers{options[0]}"
                 self.plan(store=store, rows=self.clips[:12])
                 self.work(*options, store=store, env=self.faults("none@none", SACCADE_WORKERS=str(numbers)))
                 self.expect(store, done=12)
-                self.assertEqual(len(numbers.read_text().split()), 12 // most)
+                workers = len(numbers.read_text().split())
+                self.assertGreaterEqual(workers, least)
+                self.assertLessEqual(workers, most)
 
     def test_progress_aLineEachTenSeconds(self):
         """Time is ten times as fast for `work`; its one video takes 4 s."""
