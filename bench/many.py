@@ -232,7 +232,7 @@ def gpu(options, folder):
     for codec, mine, tiny, long in clips_of(options, folder):
         starts = {}
         for length, source, count in (("10 s", mine, options.copies), (f"{options.minutes:g} min", long, options.long_copies)):
-            paths = copies(source, folder / f"{codec}-{count}", count)
+            paths = copies(source, folder / f"{codec}-{length}", count)
             frames = frames_of(source) * count
             base = None
             if length == "10 s":
@@ -257,7 +257,7 @@ def devices(options, folder):
     for codec, mine, tiny, long in clips_of(options, folder):
         few = copies(tiny, folder / f"{codec}-few", 2)
         for length, source, count in (("10 s", mine, options.copies), (f"{options.minutes:g} min", long, options.long_copies)):
-            paths = copies(source, folder / f"{codec}-{count}", count)
+            paths = copies(source, folder / f"{codec}-{length}", count)
             frames = frames_of(source) * count
             times = {gpus: [] for gpus in lists}
             for _ in range(options.repeats):
