@@ -354,6 +354,8 @@ def _exact(numbers: list[float], device: Any) -> Array:
 
     try:
         return torch.tensor(numbers, dtype=torch.float64, device=device)
+    except torch.OutOfMemoryError:
+        raise
     except (TypeError, RuntimeError):
         return torch.tensor(numbers, dtype=torch.float32, device=device)
 

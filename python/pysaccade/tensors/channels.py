@@ -57,7 +57,7 @@ class ChannelStack:
                 "eccentricity", "previous_fixation", "last_change", "age", "edge_distance"; Makers of your own; slots
                 that you fill.
             batch: B, for frames [B,3,H,W].
-            dtype: Of the channels: torch.float32 or torch.float16. Numbers of updates ("last_change", "age") are exact
+            dtype: Of the channels: torch.float32, float16, bfloat16 or float64. Numbers of updates ("last_change", "age") are exact
                 up to 2^24 in f32; f16 rounds them beyond 2048, and they end at 65504.
             frame_dtype: Of the frames.
             device: Where all lies.
@@ -67,7 +67,7 @@ class ChannelStack:
         """
         who = "ChannelStack"
         if dtype not in {torch.float32, torch.float16, torch.bfloat16, torch.float64}:
-            raise TypeError(f"{who}: dtype is {dtype}; pass torch.float32 or torch.float16")
+            raise TypeError(f"{who}: dtype is {dtype}; pass torch.float32, float16, bfloat16 or float64")
         if isinstance(channels, (str, Maker, Slot)) or not isinstance(channels, Iterable):
             raise TypeError(f"{who}: channels takes a list such as ['rgb', 'luma'], not {_checks.shown(channels)}")
         self.makers = [_maker(each) for each in channels]

@@ -53,7 +53,9 @@ class TexturePool:
         if options.get("dtype", ...) is None:
             del options["dtype"]
         self._options = options
-        self._free: list[PersistentTexture] = [PersistentTexture(self.size, **options)]
+        first = PersistentTexture(self.size, **options)
+        first._queued = _queued(first)  # what makes it is in this thread's stream
+        self._free: list[PersistentTexture] = [first]
         self._made = 1
         self._changed = threading.Condition()
 

@@ -333,7 +333,6 @@ def test_pool_lets_one_stream_wait_for_another():
     one, other = (image(3, 64, 64, dtype=torch.uint8, seed=seed).cuda() for seed in (1, 2))
     pool = sc.TexturePool(1, size=(64, 64), device="cuda")
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
-    torch.cuda.synchronize()
     for _ in range(3):
         with torch.cuda.stream(first), pool.acquire() as texture:
             torch.cuda._sleep(200_000_000)  # a tenth of a second: what is queued now runs later
