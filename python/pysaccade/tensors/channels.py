@@ -57,8 +57,8 @@ class ChannelStack:
                 "eccentricity", "previous_fixation", "last_change", "age", "edge_distance"; Makers of your own; slots
                 that you fill.
             batch: B, for frames [B,3,H,W].
-            dtype: Of the channels: torch.float32, float16, bfloat16 or float64. Numbers of updates ("last_change", "age") are exact
-                up to 2^24 in f32; f16 rounds them beyond 2048, and they end at 65504.
+            dtype: Of the channels: torch.float32, float16, bfloat16 or float64. Numbers of updates ("last_change",
+                "age") are exact up to 2^24 in f32; f16 rounds them beyond 2048, and they end at 65504.
             frame_dtype: Of the frames.
             device: Where all lies.
             levels: Of the pyramid.

@@ -331,6 +331,7 @@ def test_frames_after_the_first_ones_are_checked_and_read_as_they_lie():
 @pytest.mark.cuda
 def test_pool_lets_one_stream_wait_for_another():
     one, other = (image(3, 64, 64, dtype=torch.uint8, seed=seed).cuda() for seed in (1, 2))
+    torch.cuda.synchronize()
     pool = sc.TexturePool(1, size=(64, 64), device="cuda")
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
     for _ in range(3):
