@@ -53,6 +53,10 @@ std::string regular_file(const std::string& uri) {
   return is_regular(path) ? path : std::string{};
 }
 
+bool can_be_read_again(const std::string& uri) {
+  return !regular_file(uri).empty() || uri.starts_with("http://") || uri.starts_with("https://");
+}
+
 std::string folder_name(const std::string& uri) {
   if (uri == "-") return "stdin";
   std::string rest = uri;

@@ -25,6 +25,9 @@ std::string file_sha256(const std::string& path);
 // The path behind a uri that names a regular file ("file:" taken off); empty for everything else.
 std::string regular_file(const std::string& uri);
 
+// Whether it gives the same a second time: a file, or what a web server has.
+bool can_be_read_again(const std::string& uri);
+
 // The name a dump of this input gets below a common folder: never empty, no separators.
 std::string folder_name(const std::string& uri);
 

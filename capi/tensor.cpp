@@ -191,7 +191,8 @@ saccade_status saccade_reduce_backward(const saccade_place* place, const saccade
   });
 }
 
-size_t saccade_gaussian_workspace_bytes(const saccade_place* place, const saccade_gaussians* gaussians) {
+size_t saccade_gaussian_workspace_bytes([[maybe_unused]] const saccade_place* place,
+                                        [[maybe_unused]] const saccade_gaussians* gaussians) {
   [[maybe_unused]] const char* function = "saccade_gaussian_workspace_bytes";
 #if defined(SACCADE_TENSOR_CUDA)
   try {

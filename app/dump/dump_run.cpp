@@ -54,10 +54,6 @@ Options over_again(const Options& options, const std::string& uri) {
   return again;
 }
 
-bool can_be_read_again(const std::string& uri) {
-  return !regular_file(uri).empty() || uri.starts_with("http://") || uri.starts_with("https://");
-}
-
 }  // namespace
 
 DumpRun::DumpRun(const Options& options, const std::string& uri, const std::string& directory, RunInterrupt& interrupt,

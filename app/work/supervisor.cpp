@@ -12,6 +12,7 @@
 #include "app/cores.h"
 #include "app/dump/dump_task.h"
 #include "app/exit_code.h"
+#include "app/input_identity.h"
 #include "app/options/hint_flags.h"
 #include "app/work/fault_class.h"
 #include "app/work/markers.h"
@@ -227,7 +228,7 @@ void Supervisor::hear_beat(Worker& worker, const Json& event) {
     Item* item = find(worker, key);
     if (item == nullptr) continue;
     const bool moved = frames != item->frames, writes = std::find(writing.begin(), writing.end(), key) != writing.end();
-    if (writes) item->started_at = std::min(item->started_at + since, now);
+    if (writes && !moved) item->started_at = std::min(item->started_at + since, now);
     if (writes || moved) item->moved_at = now;
     if (!writes) item->writing_since.reset();
     if (writes && (moved || !item->writing_since)) item->writing_since = now;
@@ -258,7 +259,7 @@ void Supervisor::hear_end(Worker& worker, Item& item, ItemEnd end) {
     done_media_s_ += item.item.media_s;
     done_wall_s_ += std::chrono::duration<double>(Clock::now() - item.started_at).count();
     ++done_items_;
-    last_done_ = item.item;
+    if (can_be_read_again(item.item.path())) last_done_ = item.item;
     item.result.damage = std::move(end.damage);
     item.result.frames = end.frames;
     item.result.shown_s = end.shown_s;

@@ -121,7 +121,7 @@ class Supervisor {
   std::optional<WorkItem> last_done_;
   std::unique_ptr<Item> witness_;  // was done before, and is tried again
   std::int64_t ask_at_ = 0;        // not before so many have ended
-  bool stall_told_ = false;
+  bool stall_warned_ = false;
   std::int64_t directories_ = 0;
   double done_media_s_ = 0, done_wall_s_ = 0;
   std::int64_t done_items_ = 0;

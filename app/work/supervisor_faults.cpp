@@ -115,9 +115,8 @@ void Supervisor::blame(Worker& worker, Item& item, const ProcessEnd& end) {
 double Supervisor::timeout_s(const Item& item) const {
   const double mean = done_items_ >= kLeastForSpeed && done_wall_s_ > 0 ? done_media_s_ / done_wall_s_ : 1;
   const double speed = std::min(mean, 1.0);
-  const std::string& path = item.item.local.empty() ? item.item.uri : item.item.local;
   // A file's length may be guessed from its bytes; that of what never ends isn't what it gave so far.
-  const double given_s = regular_file(path).empty() ? 0 : static_cast<double>(item.frames) / kFramesASecond;
+  const double given_s = regular_file(item.item.path()).empty() ? 0 : static_cast<double>(item.frames) / kFramesASecond;
   const double media_s = std::max(item.item.media_s, given_s);
   return std::max(options_.work.video_timeout_s, kTimesExpected * media_s / std::max(speed, 1e-6));
 }
@@ -130,9 +129,11 @@ void Supervisor::forgive_pause() {
   if (pause < kPause) return;
   for (auto& worker : workers_) {
     worker->heard_at += pause;
+    worker->beat_at += pause;
     for (Item* item : worker->items) {
       item->started_at += pause;
       item->moved_at += pause;
+      if (item->writing_since) *item->writing_since += pause;
     }
   }
 }
@@ -162,10 +163,10 @@ void Supervisor::watch_times() {
   const auto now = Clock::now();
   const auto since = [now](Clock::time_point then) { return std::chrono::duration<double>(now - then).count(); };
   const bool stalled = disk_is_stalled();
-  if (stalled && !std::exchange(stall_told_, stalled)) {
+  if (stalled && !std::exchange(stall_warned_, stalled)) {
     fmt::print(stderr, "saccade: {}: the output disk takes nothing: waiting for it, nothing is given up\n", store_);
   }
-  stall_told_ = stalled;
+  stall_warned_ = stalled;
   for (auto& worker : workers_) {
     if (!watch_process(*worker)) return;
     if (!worker->alone) renew(*worker);
@@ -305,7 +306,7 @@ void Supervisor::ask_witness() {
 void Supervisor::check_bad() {
   ask_witness();
   if (ended_ < kLeastForBad) return;
-  const double percent = 100 * static_cast<double>(bad_) / static_cast<double>(ended_);
+  const double percent = kAll_percent * static_cast<double>(bad_) / static_cast<double>(ended_);
   if (percent <= options_.work.max_bad_percent) return;
   const bool dumps = options_.command == Command::kDump;  // which has no such option
   stop(static_cast<int>(ExitCode::kUnexpected),

@@ -60,7 +60,7 @@ void Supervisor::give(Worker& worker, Item& item) {
   item.result.directory = directory_for(item);
   worker.items.push_back(&item);
   worker.process->send({{"item", item_json(item.item)},
-                        {"path", item.item.local.empty() ? item.item.uri : item.item.local},
+                        {"path", item.item.path()},
                         {"dir", item.result.directory},
                         {"first_frame", item.is_borrowed()}});
 }

@@ -5,11 +5,16 @@
 //        {"item": {a line of items.jsonl}, "path": "...", "dir": "...", "first_frame": false}  each
 //        first_frame: it is only to be seen whether it has one; then it ends
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}, "writing": [key]}
-//        {"event": "done", "key", "frames", "media_s", "damage"}  {"event": "failed", "key", "class", "line", "exit",
-//        "again"} again: another try may go well writing: they wait for the disk, not for their source class "options":
-//        a video doesn't take the plan's options; `work` finds out whose fault it is. So with "hwdec_unsupported": the
-//        device works, and does not decode it
-//        {"event": "fatal", "exit", "line"}  this process can do nothing more
+//        writing: these wait for the disk, not for their source.
+//
+//        {"event": "done", "key", "frames", "media_s", "damage"}
+//        {"event": "failed", "key", "class", "line", "exit", "again"}
+//        again: another try may go well. Class "options": a video doesn't take the plan's options; `work` finds out
+//        whose fault it is. So with "hwdec_unsupported": the device works, and does not decode it.
+//
+//        {"event": "fatal", "exit", "line"}
+//        This process can do nothing more.
+//
 // Where the first line is {"probe": {...}} it only opens videos, to say how long they are: app/work/plan/probe.cpp.
 #include <fmt/format.h>
 #include <unistd.h>

@@ -14,8 +14,8 @@
 // OpenGL: a call with a stream of backend "gl" makes the stream's own context current while it lasts. Afterwards the
 // thread's EGL context is the one that it was. CUDA: likewise the thread's current context.
 //
-// fork(): what was made before belongs to the parent. In the child every call with it fails (SACCADE_ERROR_USAGE), and
-// freeing it does nothing. Make streams in the process that uses them.
+// fork(): what was made before belongs to the parent, but for lattices. In the child every call with it fails
+// (SACCADE_ERROR_USAGE), and freeing it does nothing. Make streams in the process that uses them.
 //
 // FFmpeg has one log function and one largest allocation (av_max_alloc) for a process. While a stream is open both are
 // ours: messages of others' decoders go to FFmpeg's default function, and "max-pixels" bounds allocations. A function

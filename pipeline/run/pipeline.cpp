@@ -261,11 +261,13 @@ const Damage* Pipeline::update_texture(const FrameView& frame, StageClock& clock
   StagedTexture* const steps = texture.staged();
   if (steps == nullptr) {
     texture.update(frame);
-    if (state_->on_device) texture.device_texture()->note_damage();
-    if (state_->on_device && !state_->scanpath->needs_scene()) {
+    if (state_->on_device) {
       result.reading = texture.device_texture()->reading();
-      clock.lap(Stage::kUpdate);
-      return nullptr;
+      texture.device_texture()->note_damage();
+      if (!state_->scanpath->needs_scene()) {
+        clock.lap(Stage::kUpdate);
+        return nullptr;
+      }
     }
     const Damage& damage = texture.damage();
     result.bytes_uploaded = texture.bytes_written();

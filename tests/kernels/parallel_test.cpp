@@ -64,6 +64,7 @@ struct ScarceThread {
 };
 
 TEST(ParallelFor, ThreadThatCantBeStarted_LeavesItsPartToTheCaller) {
+  ScarceThread::started = 0;
   const std::thread::id caller = std::this_thread::get_id();
   std::vector<std::thread::id> by(5);
   parallel_for<ScarceThread>(5, 1, 5, [&](std::int64_t first, std::int64_t last) {

@@ -87,6 +87,27 @@ TEST_P(UpdateOnHost, ChangedPixels_GiveTheLevelsOfARebuild) {
   change(frame.args.level[0]);
   cpu::reduce(frame.args);
 
+  // Once with the caller's workspace: sums are carried beyond level 6, and only what changed is made again.
+  Texture other(at);
+  for (std::size_t level = 0; level < texture.memory.size(); ++level) other.memory[level] = texture.memory[level];
+  for (int level = 0; level < at.levels; ++level) {
+    other.args.level[level].data = other.memory[static_cast<std::size_t>(level)].data();
+  }
+  std::vector<unsigned char> workspace(reduce_workspace_bytes(other.args));
+  other.args.workspace = workspace.data();
+  cpu::reduce(other.args);
+  std::vector<std::uint8_t> its_tiles(
+      static_cast<std::size_t>(kBatch * tiles_across(at.width) * tiles_across(at.height)));
+  UpdateArgs with_workspace;
+  with_workspace.texture = other.args;
+  with_workspace.frame = frame.args.level[0];
+  with_workspace.tiles = its_tiles.data();
+  cpu::update(with_workspace);
+  for (int level = 0; level < at.levels; ++level) {
+    EXPECT_EQ(other.memory[static_cast<std::size_t>(level)], frame.memory[static_cast<std::size_t>(level)])
+        << "with a workspace, level " << level;
+  }
+
   UpdateArgs args;
   args.texture = texture.args;
   args.frame = frame.args.level[0];
@@ -107,7 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{Dtype::kF64, OddSizes::kEdge, 53, 37, 16}, Case{Dtype::kU16, OddSizes::kEdge, 65, 1, 16},
                     Case{Dtype::kU8, OddSizes::kEdge, 53, 37, 8}, Case{Dtype::kU8, OddSizes::kFloor, 129, 130, 8},
                     Case{Dtype::kF16, OddSizes::kEdge, 130, 255, 5}, Case{Dtype::kBf16, OddSizes::kEdge, 17, 15, 3},
-                    Case{Dtype::kU8, OddSizes::kEdge, 1, 1, 2}));
+                    Case{Dtype::kU8, OddSizes::kEdge, 1, 1, 2}, Case{Dtype::kU8, OddSizes::kEdge, 700, 300, 12},
+                    Case{Dtype::kF32, OddSizes::kFloor, 700, 300, 9},
+                    Case{Dtype::kU16, OddSizes::kEdge, 257, 511, 10}));
 
 }  // namespace
 }  // namespace saccade::tensor

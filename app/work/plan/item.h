@@ -21,6 +21,9 @@ struct WorkItem {
   Json extra = Json::object();
   std::string local;  // opened in place of the uri; empty: the uri is opened. Like the next, of no written line
   Json fault;         // {"class", "line"}: it could not be fetched, and is given up at once; null: none
+
+  // What is opened.
+  const std::string& path() const { return local.empty() ? uri : local; }
 };
 
 Json item_json(const WorkItem& item);

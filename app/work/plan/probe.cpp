@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -23,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kMostProcesses = 3;
-constexpr auto kLongest = std::chrono::seconds(60);  // for one video
+constexpr auto kLongest = std::chrono::seconds(60);  // for one video, where opening may not take longer
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr int kMostEarlyDeaths = 3;  // of processes that said nothing, in a row
 
@@ -55,6 +57,12 @@ SourceConfig source_of(const Json& json) {
   return source;
 }
 
+// None: there is no limit, as for an --open-timeout of 0.
+std::optional<std::chrono::seconds> longest_of(std::optional<double> open_timeout_s) {
+  if (open_timeout_s && *open_timeout_s <= 0) return std::nullopt;
+  return kLongest + std::chrono::seconds(static_cast<std::int64_t>(std::ceil(open_timeout_s.value_or(0))));
+}
+
 void tell(const Json& event) {
   fmt::print("{}", line_of(event));
   std::fflush(stdout);
@@ -75,8 +83,10 @@ class Prober {
     process_->flush();
     for (const Json& event : process_->receive()) hear(event);
     if (process_->closed()) return end();
-    if (at_ && Clock::now() - begin_ > kLongest) return replace("took longer than 60 s");
-    if (at_ || next_ >= uris_.size()) return;
+    if (at_ && longest_ && Clock::now() - begin_ > *longest_) {
+      return replace(fmt::format("took longer than {} s", longest_->count()));
+    }
+    if (!ready_ || at_ || next_ >= uris_.size()) return;
     at_ = next_++;
     begin_ = Clock::now();
     process_->send({{"uri", uris_[*at_]}});
@@ -84,12 +94,14 @@ class Prober {
 
  private:
   void start() {
+    ready_ = false;
     process_ = std::make_unique<WorkerProcess>(options_.log_level == "info" ? "warn" : options_.log_level);
     process_->send({{"probe", source_json(options_.source)}});
   }
 
   void hear(const Json& event) {
     early_deaths_ = 0;
+    ready_ = true;
     if (!at_ || event.at("event") != "length") return;
     if (event.at("length_s").is_number()) lengths_[*at_] = event.at("length_s").get<double>();
     at_.reset();
@@ -122,7 +134,9 @@ class Prober {
   std::size_t& next_;
   std::vector<std::optional<double>>& lengths_;
   std::unique_ptr<WorkerProcess> process_;
+  const std::optional<std::chrono::seconds> longest_ = longest_of(options_.source.live.open_timeout_s);
   std::optional<std::size_t> at_;  // what it opens; none: nothing
+  bool ready_ = false;             // the process; before that its end is no video's doing
   Clock::time_point begin_;
   int early_deaths_ = 0;
 };

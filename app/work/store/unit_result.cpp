@@ -13,6 +13,7 @@
 
 #include "app/json/facts_json.h"
 #include "app/process_name.h"
+#include "app/whole_file.h"
 #include "app/work/store/shard.h"
 #include "pipeline/error.h"
 
@@ -22,13 +23,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kNameDigits = 12;
 
-[[noreturn]] void fail(const std::string& path) {
-  throw Error(ErrorKind::kOutput,
-              fmt::format("{}: could not be written: {}; free some space", path, std::strerror(errno)));
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; free some space", path, why));
 }
+[[noreturn]] void fail(const std::string& path) { fail(path, std::strerror(errno)); }
 
-void write_whole(const std::string& path, const std::string& text, int flags = O_TRUNC) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+void write_whole(const std::string& path, const std::string& text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0666);
   if (fd < 0) fail(path);
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t done = write(fd, text.data() + at, text.size() - at);
@@ -52,10 +53,7 @@ void make_folder(const std::string& path) {
 }
 
 void sync_folder(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
-  close(fd);
+  if (const std::string why = sync_to_disk(path); !why.empty()) fail(path, why);
 }
 
 struct Written {
@@ -169,9 +167,12 @@ bool create_without_links(const std::string& path, const std::string& temporary,
   }
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP && errno != EPERM) fail(path);
-  std::error_code ignored;
-  if (fs::exists(path, ignored)) return false;
-  write_whole(path, text, O_EXCL);
+  const int claim = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (claim < 0 && errno == EEXIST) return false;
+  if (claim < 0) fail(path);
+  close(claim);
+  write_whole(path, text);
+  sync_folder(fs::path(path).parent_path());
   return true;
 }
 

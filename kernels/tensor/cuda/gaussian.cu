@@ -1,6 +1,7 @@
 // Launches of the kernels of Gaussians: slices, parts of a batch that is longer than a grid, and the workspace.
 #include "gpu/cuda/error.h"
 #include "kernels/tensor/cuda/gaussian_kernels.cuh"
+#include "kernels/tensor/cuda/grid_limits.cuh"
 
 namespace saccade::tensor::cuda {
 namespace {
@@ -9,13 +10,11 @@ using namespace gaussian;  // NOLINT: the kernels of this file
 
 int blocks_of(int count, int at_once) { return count / at_once + (count % at_once != 0 ? 1 : 0); }
 
-constexpr int kMostDeep = 65535;  // blocks of a grid along z
-
 // launch(grid, first of the batch) for each part of the batch that a grid can take.
 template <class Launch>
 void for_batch(const GaussianArgs& args, int across, int slices, const Launch& launch) {
-  for (int first = 0; first < args.batch; first += kMostDeep) {
-    const int deep = args.batch - first < kMostDeep ? args.batch - first : kMostDeep;
+  for (int first = 0; first < args.batch; first += kMostBlocks) {
+    const int deep = args.batch - first < kMostBlocks ? args.batch - first : kMostBlocks;
     launch(dim3(static_cast<unsigned>(across), static_cast<unsigned>(slices), static_cast<unsigned>(deep)), first);
   }
 }

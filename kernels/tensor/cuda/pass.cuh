@@ -1,6 +1,7 @@
 // What a launch over levels reads and writes, and how that follows from the caller's arrays.
 #pragma once
 
+#include "kernels/tensor/cuda/grid_limits.cuh"
 #include "kernels/tensor/reduce.h"
 #include "kernels/tensor/reduce_math.h"
 
@@ -9,7 +10,6 @@ namespace saccade::tensor::cuda {
 inline constexpr int kThreads = 256;
 inline constexpr int kTile = 64;
 inline constexpr int kLevelsAtOnce = 6;
-inline constexpr int kMostBlocks = 65535;  // of a grid along y, and along z
 
 // Quads of a thread, side by side.
 template <class In>

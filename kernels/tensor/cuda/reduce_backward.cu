@@ -2,6 +2,7 @@
 // texels: one texel of each level from 2 on, 2 x 2 of level 1.
 #include "gpu/cuda/error.h"
 #include "kernels/tensor/by_dtype.h"
+#include "kernels/tensor/cuda/grid_limits.cuh"
 #include "kernels/tensor/reduce.h"
 #include "kernels/tensor/reduce_math.h"
 
@@ -130,13 +131,12 @@ __global__ void __launch_bounds__(kThreads) reduce_back_kernel(const __grid_cons
 
 template <class T, class G, bool kFixed>
 void launch(GradPass pass, cudaStream_t stream) {
-  constexpr int kMost = 65535;  // blocks of a grid along y, and along z
   const ArrayView& base = pass.args.base;
   const int rows = (base.height + 31) / 32;
-  for (pass.first_row = 0; pass.first_row < rows; pass.first_row += kMost) {
-    const int some = rows - pass.first_row < kMost ? rows - pass.first_row : kMost;
+  for (pass.first_row = 0; pass.first_row < rows; pass.first_row += kMostBlocks) {
+    const int some = rows - pass.first_row < kMostBlocks ? rows - pass.first_row : kMostBlocks;
     const dim3 grid(static_cast<unsigned>((base.width + 127) / 128), static_cast<unsigned>(some),
-                    pass.planes < kMost ? pass.planes : kMost);
+                    pass.planes < kMostBlocks ? pass.planes : kMostBlocks);
     reduce_back_kernel<T, G, kFixed><<<grid, kThreads, 0, stream>>>(pass);
   }
 }

@@ -69,7 +69,8 @@ void Streams::run(std::function<std::unique_ptr<StreamTask>()> next) {
   try {
     others.emplace_back([this] { open_again(); });
     start_up_to(config_.closers, others, [this](int) { close_all(); });
-    start_up_to(static_cast<int>(launchers_.size()), launchers, [this](int i) { launch(*launchers_[i]); });
+    const auto all = [this, first = launchers_.data()](int i) { launch(*first[i]); };
+    start_up_to(static_cast<int>(launchers_.size()), launchers, all);
     launchers_.resize(launchers.size());
     start_up_to(std::clamp(config_.openers, 1, config_.slots), openers, [this, &next](int) { open_all(next); });
   } catch (const std::system_error&) {
