@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import io
 import itertools
 import os
@@ -16,6 +18,9 @@ from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
 
 _AT_ONCE = 64  # requests to a bucket in flight
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+_NO_RENAME = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
+_AT_FDCWD, _RENAME_NOREPLACE = -100, 1
 
 
 class LocalStore:
@@ -77,14 +82,10 @@ class LocalStore:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            try:
-                target.hardlink_to(draft)
-            except FileExistsError:
-                return False
-            finally:
-                if lasting:
-                    _sync(target.parent, *made)
-            return True
+            new = _give_name(draft, target)
+            if lasting:
+                _sync(target.parent, *made)
+            return new
         finally:
             draft.unlink(missing_ok=True)
 
@@ -121,12 +122,50 @@ def _make_folder(folder: Path) -> list[Path]:
     return [path.parent for path in missing]
 
 
+def _give_name(draft: Path, target: Path) -> bool:
+    """Have a file's name where there is none yet; False: there is one. The draft may be gone then.
+
+    Where the file system has neither hard links nor a rename that replaces nothing, a look beforehand must do, as in
+    buckets. No reader sees half a file.
+    """
+    try:
+        target.hardlink_to(draft)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    else:
+        return True
+    fault = _rename_to_new(draft, target)
+    if fault == errno.EEXIST or (fault in _NO_RENAME and target.exists()):
+        return False
+    if fault in _NO_RENAME:
+        draft.replace(target)
+    elif fault:
+        raise OSError(fault, os.strerror(fault), os.fspath(target))
+    return True
+
+
+def _rename_to_new(source: Path, target: Path) -> int:
+    """renameat2 with RENAME_NOREPLACE; gives 0 or errno."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except AttributeError:  # an old C library
+        return errno.ENOSYS
+    ended = rename(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), _RENAME_NOREPLACE)
+    return ctypes.get_errno() if ended else 0
+
+
 def _sync(*paths: Path) -> None:
-    """Have files, or folders with the names in them, on disk."""
+    """Have files, or folders with the names in them, on disk; some file systems sync no folder."""
     for path in paths:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(file)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not path.is_dir():
+                raise
         finally:
             os.close(file)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pysaccade.many import _store
 from pysaccade.many._plan import Plan
 from pysaccade.many._store import BucketStore, LocalStore, open_store
 from pysaccade.work import main
@@ -65,6 +67,63 @@ def test_marker_that_another_has_made_is_on_disk(tmp_path: Path, monkeypatch: py
     disk = Disk(tmp_path / "commits/a.json", monkeypatch)
     assert not store.create("commits/a.json", b"other")
     assert (str(tmp_path / "commits"), True) in disk.synced
+
+
+@pytest.mark.parametrize("how", [put, make])
+@pytest.mark.parametrize("fault", [errno.EINVAL, errno.ENOTSUP])
+def test_file_system_that_syncs_no_folder_is_fine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Callable[[LocalStore, str], None], fault: int
+):
+    sync = os.fsync
+
+    def refuse(file: int) -> None:
+        if Path(f"/proc/self/fd/{file}").is_dir():
+            raise OSError(fault, os.strerror(fault))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    store = LocalStore(tmp_path / "store")
+    how(store, "shards/a.tar")
+    assert store.read("shards/a.tar") == b"content"
+
+    def broken(_: int) -> None:
+        raise OSError(fault, os.strerror(fault))
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match=os.strerror(fault)):
+        how(store, "shards/b.tar")  # its bytes are not on disk
+
+
+@pytest.mark.parametrize("renames", [True, False])
+@pytest.mark.parametrize("fault", [errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK])
+def test_file_is_created_once_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int, renames: bool
+):
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(fault, os.strerror(fault))
+
+    monkeypatch.setattr(os, "link", refuse)
+    if not renames:
+        monkeypatch.setattr(_store, "_rename_to_new", lambda *_: errno.EINVAL)
+    store = LocalStore(tmp_path)
+    assert store.create("commits/a.json", b"first")
+    assert not store.create("commits/a.json", b"second")
+    assert store.read("commits/a.json") == b"first"
+    assert [path.name for path in (tmp_path / "commits").iterdir()] == ["a.json"]  # no drafts
+
+
+def test_other_faults_of_a_name_are_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        LocalStore(tmp_path).create("a", b"content")
+    monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(OSError(errno.EPERM, "no links")))
+    monkeypatch.setattr(_store, "_rename_to_new", lambda *_: errno.EROFS)
+    with pytest.raises(OSError, match=os.strerror(errno.EROFS)):
+        LocalStore(tmp_path).create("a", b"content")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_drafts_are_not_listed(tmp_path: Path):
