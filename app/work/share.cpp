@@ -31,7 +31,7 @@ std::optional<std::int64_t> from_environment(const char* name) {
 bool is_share(const Share& share) { return share.count >= 1 && share.index >= 0 && share.index < share.count; }
 
 std::string no_share(const Share& share) {
-  return fmt::format("share {} of {} there is not; they count from 0", share.index, share.count);
+  return fmt::format("there is no share {} of {}; shares count from 0", share.index, share.count);
 }
 
 Share checked(const Share& share, const char* variable) {

@@ -96,7 +96,7 @@ def _slurm_share(task: int, given: int | None, environment: Mapping[str, str]) -
 
 def _checked(source: str, index: int, count: int) -> tuple[int, int]:
     if not 0 <= index < count:
-        raise ValueError(f"{source}: share {index} of {count} there is not; they count from 0")
+        raise ValueError(f"{source}: there is no share {index} of {count}; shares count from 0")
     return index, count
 
 

@@ -259,7 +259,7 @@ def test_single_task_of_a_slurm_array_names_what_to_give():
             share_of(units, shard, alone)
     assert [unit.name for unit in share_of(units, "auto/8", alone)] == ["00000007"]
     assert share_of(units, "0/1", alone) == units
-    with pytest.raises(ValueError, match="share 7 of 4 there is not; they count from 0"):
+    with pytest.raises(ValueError, match="there is no share 7 of 4; shares count from 0"):
         share_of(units, "auto/4", alone)
     part = {**alone, "SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "6"}
     assert [unit.name for unit in share_of(units, "auto/8", part)] == ["00000007"]

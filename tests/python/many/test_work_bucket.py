@@ -454,7 +454,7 @@ def test_one_input_in_a_bucket_among_others_is_fetched(job: Job, tmp_path: Path)
     ("arguments", "code", "says"),
     [
         (["work", "s3://videos/none"], 2, "no plan/plan.json"),
-        (["work", "{store}", "--shard", "2/2"], 2, "share 2 of 2 there is not; they count from 0"),
+        (["work", "{store}", "--shard", "2/2"], 2, "there is no share 2 of 2; shares count from 0"),
         (["work", "{store}", "--shard", "auto"], 2, "neither SLURM_ARRAY_TASK_ID"),
         (["work", "{store}", "--shard", "x"], 2, "is not I/N, auto or auto/N"),
         (["plan", "nothing.parquet", "-o", "s3://videos/x"], 2, "nothing.parquet: no such file"),
