@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pysaccade._native._errors import InputError
+from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of, markers_of
 from pysaccade.many._check import marker_refusal
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, suiting_marker
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, insist, outcome_of, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally, counted
@@ -113,10 +113,10 @@ def _whole(text: str) -> int | None:
 
 def pending_of(plan: Plan, units: Sequence[Unit], tally: Tally) -> list[Unit]:
     """The units without a marker, by one listing; the others are counted."""
-    commits = commits_of(plan.store)
+    commits = insist(commits_of, plan.store)
     ended = [unit for unit in units if unit.name in commits]
     for some in (ended[at : at + _MARKERS_AT_ONCE] for at in range(0, len(ended), _MARKERS_AT_ONCE)):
-        markers = markers_of(plan.store, plan.hash, [commits[unit.name] for unit in some])
+        markers = insist(markers_of, plan.store, plan.hash, [commits[unit.name] for unit in some])
         for unit, marker in zip(some, markers, strict=True):
             fault = marker_refusal(plan, unit, marker)
             if fault is not None:
@@ -227,9 +227,12 @@ def run_units(
 
     def ask(marker: dict[str, Any]) -> str | None:
         (unit,) = (unit for unit in units if unit.name == marker["unit"])
-        key = key_of_done(plan, marker)
-        witness = Witness(plan, unit, key, folder, engine=engine, arguments=arguments, input_options=input_options)
-        return tally.answered(key, witness.why_not())
+        given = {"engine": engine, "arguments": arguments, "input_options": input_options}
+        try:
+            key = key_of_done(plan, marker)
+            return tally.answered(key, Witness(plan, unit, key, folder, **given).why_not())
+        except (OSError, UnavailableError) as error:  # of the store, or of an index part that is damaged
+            return outcome_of(unit.name, error).line
 
     trial = Trial(units, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
     stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None or _any_suits(others, work_of), ask)
@@ -266,22 +269,30 @@ def _do_all(
     finishing: collections.deque[tuple[Unit, concurrent.futures.Future[Outcome]]] = collections.deque()
     before, behind = concurrent.futures.ThreadPoolExecutor(1), concurrent.futures.ThreadPoolExecutor(1)
     following: _Prepared | None = None
+
+    def count_first() -> tuple[int, str] | None:
+        outcome = finishing[0][1].result()
+        stop = _count(finishing.popleft()[0], outcome, trial, tally)
+        if stop is None and (marker := tally.asks()) is not None and (why := ask(marker)) is not None:
+            stop = STOPPED, why
+        if stop is not None:
+            _count_rest(finishing, tally)
+        return stop
+
     try:
         following = _prepared(before, trial, work_of)
         while following is not None or not trial.over():
             if following is not None:
                 unit, work = following.unit, following.work
+                while finishing and not _is_first(following.ready, finishing[0][1]):
+                    if (stop := count_first()) is not None:
+                        return stop
                 following.ready.result()
                 following = _prepared(before, trial, work_of)
                 work.compute()
                 finishing.append((unit, behind.submit(work.finish)))
             while finishing and (len(finishing) > 1 or finishing[0][1].done() or following is None):
-                outcome = finishing[0][1].result()
-                stop = _count(finishing.popleft()[0], outcome, trial, tally)
-                if stop is None and (marker := tally.asks()) is not None and (why := ask(marker)) is not None:
-                    stop = STOPPED, why
-                if stop is not None:
-                    _count_rest(finishing, tally)
+                if (stop := count_first()) is not None:
                     return stop
             if following is None:
                 if (stop := trial.decide(suit_elsewhere)) is not None:
@@ -296,6 +307,13 @@ def _do_all(
         concurrent.futures.wait(left, timeout=_GRACE_S)
         before.shutdown(wait=False, cancel_futures=True)
         behind.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_first(one: concurrent.futures.Future[None], other: concurrent.futures.Future[Outcome]) -> bool:
+    """Wait for one of the two; gives whether it is the first alone: what the other one says may stop the run."""
+    both: tuple[concurrent.futures.Future[Any], ...] = (one, other)
+    concurrent.futures.wait(both, return_when=concurrent.futures.FIRST_COMPLETED)
+    return not other.done()
 
 
 class _Prepared(NamedTuple):

@@ -28,6 +28,7 @@ from pysaccade.many._asked import (
     with_settings,
 )
 from pysaccade.many._catalog import commits_of, lines_of
+from pysaccade.many._do_unit import insist
 from pysaccade.many._inputs import is_fetched
 from pysaccade.many._list import write_list
 from pysaccade.many._manifest import local_manifest
@@ -108,12 +109,12 @@ def _plan(options: argparse.Namespace, rest: list[str]) -> int:
 
 def _work(options: argparse.Namespace, rest: list[str]) -> int:
     store = open_store(options.first, options.storage_options)
-    plan = Plan(store)
+    plan = insist(Plan, store)
     if isinstance(store, LocalStore) and not _has_remote_inputs(plan):  # the program checks it
         os.execv(program(), ["saccade", "work", str(store.path), *shared(options), *rest])
     rest = with_settings(options, rest)
     signal.signal(signal.SIGTERM, _interrupt)
-    plan.check_content()
+    insist(plan.check_content)
     units = share_of(plan.units, options.shard) if options.unit is None else [_unit(plan, options.unit)]
     as_json, rest = rest_without_json(rest)
     tally = Tally(plan, units, progress=options.progress or "auto", metrics=options.metrics,
@@ -174,7 +175,7 @@ def _mirrored(command: str, *folders: str) -> Callable[[argparse.Namespace, list
         output = [] if options.output is None else ["-o", options.output]
         if isinstance(store, LocalStore):
             return run_program([command, str(store.path), *output, *rest])
-        with mirror(Plan(store), *folders) as copy:
+        with mirror(insist(Plan, store), *folders) as copy:
             code, said, fault = program_says([command, str(copy), *output, *rest])
         sys.stdout.write(said.replace(str(copy), str(store)))
         sys.stderr.write(fault.replace(str(copy), str(store)))
@@ -194,7 +195,7 @@ def _retry(options: argparse.Namespace, rest: list[str]) -> int:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.scratch)))
         source = store.path if isinstance(store, LocalStore) else stack.enter_context(
-            mirror(Plan(store), "commits", "quarantine", items=True)
+            mirror(insist(Plan, store), "commits", "quarantine", items=True)
         )  # fmt: skip
         local = target if isinstance(target, LocalStore) else LocalStore(folder / "store")
         code, said, fault = program_says(["retry", str(source), "-o", str(local), *rest])
@@ -213,7 +214,7 @@ def _verify(options: argparse.Namespace, rest: list[str]) -> int:
     if isinstance(store, LocalStore):
         return run_program(["verify", str(store.path), *rest])
     as_json = asks_json(options, rest)
-    done = _check.verify(Plan(store))
+    done = _check.verify(insist(Plan, store))
     if as_json:
         print(json_line({"units": done.units, "members": done.members, "faults": done.faults}))
     else:
@@ -233,7 +234,7 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
         age = [] if options.older_than is None else ["--older-than", options.older_than]
         return run_program(["gc", str(store.path), *age, *rest])
     as_json = asks_json(options, rest)
-    found = _check.remove_orphans(Plan(store), float(options.older_than or 86400))
+    found = _check.remove_orphans(insist(Plan, store), float(options.older_than or 86400))
     copies, nbytes = forget(store), sum(orphan.nbytes for orphan in found)
     if as_json:  # attempts are folders of the machines that work, not of a bucket
         print(json_line({"attempts": 0, "files": len(found), "bytes": nbytes}))
@@ -246,7 +247,7 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
 def _index(options: argparse.Namespace, rest: list[str]) -> int:
     as_json, _ = rest_without_json(rest)
     store = open_store(options.first, options.storage_options)
-    plan, commits = Plan(store), commits_of(store)
+    plan, commits = insist(Plan, store), insist(commits_of, store)
     units = sorted(commits)
     with Scratch(options.scratch) as folder:
         lines = lines_of(store, plan.hash, [commits[unit] for unit in units])

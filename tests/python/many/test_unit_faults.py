@@ -20,9 +20,10 @@ from pysaccade.many import _do_unit
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
 from pysaccade.many._plan import Plan
 from pysaccade.many._store import BucketStore, open_store
+from pysaccade.work import main
 
 pytest.importorskip("fsspec")
-READS = ("read", "read_many", "read_part", "exists", "sizes", "upload", "create")
+READS = ("read", "read_many", "open", "read_part", "exists", "sizes", "upload", "create")
 
 
 def planned(folder: Path, ffmpeg: str, count: int = 1) -> Path:
@@ -71,6 +72,16 @@ def test_requests_that_fail_some_times_are_sent_again(tmp_path: Path, ffmpeg: st
     plan.store = open_store(f"local://{store}")
     assert suiting_marker(plan) is not None
     assert counts(markers_of(store)) == {"items": 1, "done": 1, "damaged": 0, "quarantined": 0}
+
+
+def test_store_that_fails_some_times_at_the_start_is_asked_again(
+    tmp_path: Path, ffmpeg: str, monkeypatch: pytest.MonkeyPatch
+):
+    store = planned(tmp_path, ffmpeg)
+    work("work", store, "--progress", "none")
+    asked = flaky(monkeypatch, OSError("503 Slow Down"), 1)
+    assert main(["work", f"local://{store}", "--progress", "none"]) == 0
+    assert {name for name, _ in asked} >= {"read", "read_many", "open", "sizes"}
 
 
 @pytest.mark.parametrize(
@@ -155,3 +166,33 @@ def test_signal_does_not_wait_for_what_is_fetched(tmp_path: Path, ffmpeg: str, h
     assert time.monotonic() - begin < 30
     assert "interrupted" in said.splitlines()[-1]
     assert list(scratch.iterdir()) == []
+
+
+FULL = """if True:
+    import runpy, sys, time
+    from pathlib import Path
+    from fsspec.implementations.local import LocalFileSystem
+    from pysaccade.many import _do_unit, _run_units
+    real, begun = LocalFileSystem.get_file, []
+    def slow(self, source, target, callback=None, **_):
+        begun.append(source)
+        if len(begun) > 1:
+            time.sleep(200)
+        real(self, source, target)
+    def full(*_):
+        while len(begun) < 2:
+            time.sleep(0.05)
+        return 1, "the disk is full: No space left on device"
+    LocalFileSystem.get_file, _do_unit.run, _run_units._GRACE_S = slow, full, 1
+    runpy.run_module("pysaccade.work", run_name="__main__")
+"""
+
+
+def test_run_that_stops_does_not_wait_for_what_is_fetched(tmp_path: Path, ffmpeg: str):
+    """As a full disk stops it, while a client hangs in a request for the next unit's inputs."""
+    store, scratch = planned(tmp_path, ffmpeg, 3), tmp_path / "scratch"
+    command = [sys.executable, "-c", FULL, "work", str(store), "--scratch", str(scratch), "--progress", "none"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1, done.stderr
+    assert "No space left on device; the same command goes on" in done.stderr.splitlines()[-1]
+    assert markers_of(store) == []
