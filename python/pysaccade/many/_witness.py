@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pysaccade.many._do_unit import UnitWork, insist
-from pysaccade.many._native_work import INTERRUPTED
+from pysaccade._native._errors import InputError
+from pysaccade.many._check import json_of
+from pysaccade.many._do_unit import Outcome, UnitWork, insist
+from pysaccade.many._native_work import INTERRUPTED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
 
 
@@ -36,13 +38,16 @@ class Witness(UnitWork):
         return False
 
     def why_not(self) -> str | None:
-        """Do it; why it can't be done any more, else None."""
+        """Do it; why it can't be done any more, else None.
+
+        None also where it wasn't done for want of something here, as a GPU, or of the store: that says nothing of the
+        inputs, and the units that come next meet it themselves.
+        """
         try:
             self.prepare()
             self.compute()
             if self._outcome is not None:
-                by_somebody = self._outcome.code < 0 or self._outcome.code == INTERRUPTED
-                return None if by_somebody else self._outcome.line or f"saccade ended with {self._outcome.code}"
+                return reason(self._outcome)
             staged = self._place / "staged"
             marker = json.loads((staged / f"commits/{self._unit.name}.json").read_bytes())
             if marker["quarantine"] is None:
@@ -53,8 +58,21 @@ class Witness(UnitWork):
             self.remove()
 
 
+def reason(outcome: Outcome) -> str | None:
+    """Why a video that was done can't be done again; None: that is not known, as something else went wrong."""
+    elsewhere = outcome.code < 0 or outcome.code in (INTERRUPTED, UNAVAILABLE) or outcome.passing
+    return None if elsewhere else outcome.line or f"saccade ended with {outcome.code}"
+
+
 def key_of_done(plan: Plan, marker: dict[str, Any]) -> str:
-    """The key of a video that a unit's marker has among those that are done."""
-    first = insist(plan.store.read, marker["index"]["name"]).partition(b"\n")[0]
-    key: str = json.loads(first)["key"]
+    """The key of a video that a unit's marker has among those that are done.
+
+    Raises:
+        InputError: The unit's index part is damaged.
+    """
+    name = marker["index"]["name"]
+    first = json_of(insist(plan.store.read, name).partition(b"\n")[0])
+    key = first.get("key") if isinstance(first, dict) else None
+    if not isinstance(key, str):
+        raise InputError(f"{plan.store}/{name}: damaged: its first line has no key; run `saccade verify`")
     return key

@@ -11,9 +11,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pysaccade._native._errors import InputError
+from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._asked import check_native
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, insist, outcome_of, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._put_plan import RefusedError
@@ -21,7 +21,7 @@ from pysaccade.many._run_units import Trial, pending_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore, open_store
 from pysaccade.many._tally import Tally, counted
-from pysaccade.many._witness import Witness, key_of_done
+from pysaccade.many._witness import Witness, key_of_done, reason
 from pysaccade.on_ray._cluster import Nodes
 
 try:
@@ -77,8 +77,8 @@ def run(
     path, options = os.fsdecode(store), dict(storage_options or {})
     _check_options(path, arguments, max_bad_percent)
     opened = open_store(path, options)
-    plan = Plan(opened)
-    plan.check_content()
+    plan = insist(Plan, opened)
+    insist(plan.check_content)
     if isinstance(opened, LocalStore):
         path = os.path.abspath(path.removeprefix("file://"))  # noqa: PTH100
     if not ray.is_initialized():
@@ -99,8 +99,8 @@ def run(
 
     witnesses = ray.remote(_why_not)
 
-    def ask(unit: Unit, key: str) -> Any:
-        placed = witnesses.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy="SPREAD")
+    def ask(unit: Unit, key: str, where: Any) -> Any:
+        placed = witnesses.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy=where)
         return placed.remote(unit, key, facts, *given)
 
     code, line = runner.run(submit, ask)
@@ -150,7 +150,7 @@ def _why_not(
             witness = Witness(plan, Unit(*unit), key, folder, engine="ray", arguments=arguments, input_options=options)
             return witness.why_not()
     except Exception as error:
-        return outcome_of(unit[0], error).line
+        return reason(outcome_of(unit[0], error))
 
 
 class _Interrupts:
@@ -249,9 +249,12 @@ class _Runner:
         unit = self._trial.next()
         assert unit is not None
         self._placed[unit.name] += 1
-        busy = collections.Counter(node for _, node in self._in_flight.values() if node is not None)
-        where = self._nodes.placement(busy, self._slots)
+        where = self._where()
         self._in_flight[submit(tuple(unit), where)] = (unit, getattr(where, "node_id", None))
+
+    def _where(self) -> Any:
+        busy = collections.Counter(node for _, node in self._in_flight.values() if node is not None)
+        return self._nodes.placement(busy, self._slots)
 
     def _collect(self) -> tuple[int, str] | None:
         """Wait a little for tasks that ended; gives code and line where all must stop."""
@@ -284,9 +287,9 @@ class _Runner:
             if why is None and (done := self._tally.asks()) is not None:
                 try:
                     key = key_of_done(self._plan, done)
-                except OSError as error:
+                except (OSError, UnavailableError) as error:  # of the store, or of an index part that is damaged
                     return STOPPED, outcome_of(unit.name, error).line
-                self._asked[self._ask(tuple(self._units[done["unit"]]), key)] = key
+                self._asked[self._ask(tuple(self._units[done["unit"]]), key, self._where())] = key
             return None if why is None else (STOPPED, why)
         why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
         if outcome.refused and self._trial.refuse(unit, outcome):

@@ -11,10 +11,12 @@ import pytest
 
 from conftest import import_or_skip
 from many_support import environment
+from pysaccade._native._errors import InputError, UnavailableError
+from pysaccade.many import _do_unit
 from pysaccade.many._do_unit import Outcome
 from pysaccade.many._native_work import STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._store import BucketStore
+from pysaccade.many._store import BucketStore, LocalStore
 from pysaccade.many._tally import Tally
 
 import_or_skip("ray")
@@ -69,6 +71,7 @@ def test_store_that_fails_at_the_start_is_one_line(
         raise OSError("local://store/plan/plan.json: 503")
 
     monkeypatch.setattr(BucketStore, "read", fail)
+    monkeypatch.setattr(_do_unit, "_PAUSE_S", 0.001)
     assert pysaccade.ray.main([f"local://{tmp_path}"]) == STOPPED
     assert capsys.readouterr().err == "saccade: local://store/plan/plan.json: 503\n"
 
@@ -129,12 +132,12 @@ def test_video_that_was_done_is_tried_again_where_many_are_bad(monkeypatch: pyte
     runner, asked = runner_of("a"), []
     monkeypatch.setattr(_run, "key_of_done", lambda _, marker: f"key of {marker['unit']}")
     monkeypatch.setattr(_run.ray, "get", lambda _: why)
-    runner._ask = lambda unit, key: asked.append((unit, key)) or "task"
+    runner._ask = lambda unit, key, where: asked.append((unit, key, where)) or "task"
     for unit, good in zip(UNITS, (4000, 0, 0), strict=False):
         bad = 0 if good else 60
         marker = {"unit": unit.name, "items": good + bad, "done": good, "damaged": 0, "quarantined": bad}
         assert runner._count(place(runner), Outcome(unit.name, marker), "a") is None
-    assert asked == [(tuple(UNITS[0]), "key of 00000000")]
+    assert asked == [(tuple(UNITS[0]), "key of 00000000", "SPREAD")]
     monkeypatch.setattr(_run.ray, "wait", lambda tasks, **_: (tasks, []))
     stopped = runner._collect()
     assert runner._asked == {}
@@ -144,3 +147,50 @@ def test_video_that_was_done_is_tried_again_where_many_are_bad(monkeypatch: pyte
         assert stopped is not None
         assert stopped[0] == STOPPED
         assert "120 of the last 120 videos were given up, and key of 00000000" in stopped[1]
+
+
+def many_bad(runner: _Runner) -> tuple[int, str] | None:
+    """Have a unit of good videos end, and two of bad ones; gives what the driver makes of the last one."""
+    stopped = None
+    for unit, good in zip(UNITS, (4000, 0, 0), strict=False):
+        bad = 0 if good else 60
+        marker = {"unit": unit.name, "items": good + bad, "done": good, "damaged": 0, "quarantined": bad,
+                  "index": {"name": "index/part"}}  # fmt: skip
+        stopped = runner._count(place(runner), Outcome(unit.name, marker), "a")
+    return stopped
+
+
+def test_nodes_that_are_left_out_are_asked_nothing(monkeypatch: pytest.MonkeyPatch):
+    runner, asked = runner_of("aa" * 28, "bb" * 28), []
+    for _ in range(3):
+        runner._nodes.lacks("aa" * 28)
+    runner._look()
+    monkeypatch.setattr(_run, "key_of_done", lambda *_: "key")
+    runner._ask = lambda unit, key, where: asked.append(where.node_id) or "task"
+    assert many_bad(runner) is None
+    assert asked == ["bb" * 28]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"3\n", b"{}\n", b"\xff\n"])
+def test_damaged_index_part_is_a_line(tmp_path: Path, content: bytes):
+    runner = runner_of("a")
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index/part").write_bytes(content)
+    cast("Any", runner._plan).store = LocalStore(tmp_path)
+    stopped = many_bad(runner)
+    assert stopped == (STOPPED, f"{tmp_path}/index/part: damaged: its first line has no key; run `saccade verify`")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [(UnavailableError("buckets need fsspec"), None), (OSError("503 Slow Down"), None),
+     (FileNotFoundError("no such file"), "no such file"), (InputError("damaged"), "damaged")],
+)  # fmt: skip
+def test_node_that_lacks_something_says_nothing_of_videos(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception, says: str | None
+):
+    def fail(*_: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(_run, "open_store", fail)
+    assert _run._why_not(UNITS[0], "key", {"hash": "x"}, [], "store", {}, str(tmp_path)) == says

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from many_support import OPTIONS, counts, make_clips, markers_of, work
-from pysaccade.many import _run_units
+from pysaccade.many import _do_unit, _run_units
 from pysaccade.many._native_work import STOPPED, stop_line
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._store import open_store
@@ -152,6 +152,42 @@ def test_video_that_was_done_tells_whether_inputs_are_gone(tmp_path: Path, ffmpe
     assert why_not() is None
     assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
     assert not list((tmp_path / "scratch").rglob("*.mp4"))
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "why"),
+    [(69, "backend cuda: no device", None), (1, "plan.json: Input/output error", None), (4, "", None), (-9, "", None),
+     (1, "stopped", "stopped"), (2, "", "saccade ended with 2")],
+)  # fmt: skip
+def test_what_is_missing_here_says_nothing_of_inputs(
+    tmp_path: Path, ffmpeg: str, monkeypatch: pytest.MonkeyPatch, code: int, said: str, why: str | None
+):
+    plan = Plan(open_store(planned(tmp_path, ffmpeg, 1, 0)))
+    monkeypatch.setattr(_do_unit, "run", lambda *_: (code, said))
+    witness = Witness(plan, plan.units[0], "clip00", tmp_path / "scratch", engine="test", arguments=[])
+    assert witness.why_not() == why
+
+
+def test_index_part_that_is_damaged_meanwhile_stops_with_a_line(
+    tmp_path: Path, ffmpeg: str, monkeypatch: pytest.MonkeyPatch
+):
+    store = planned(tmp_path, ffmpeg, 1, 120)
+    plan = Plan(open_store(store))
+    tally = Tally(plan, plan.units, progress="none")
+    tally._here_items = 100_000
+    count = _run_units._count
+
+    def count_and_damage(*given: Any) -> Any:
+        for part in (store / "index").iterdir():
+            part.write_text("{}\n")
+        return count(*given)
+
+    monkeypatch.setattr(_run_units, "_count", count_and_damage)
+    code, line = _run_units.run_units(
+        plan, plan.units, tmp_path / "scratch", tally, engine="test", arguments=["--jobs", "2"]
+    )
+    assert code == STOPPED
+    assert ": damaged: its first line has no key; run `saccade verify`" in line
 
 
 @pytest.mark.parametrize("gone", [False, True])
