@@ -51,13 +51,14 @@ def read_catalog(store: Store, *, require_complete: bool) -> Catalog:
         InputError: There is no store, it is damaged, or, with `require_complete`, some units are not done yet.
     """
     facts = facts_of(store)
-    commits = commits_of(store)
+    stamps = stamps_of(store)
+    commits = {unit: marker_name(unit) for unit in stamps}
     if require_complete and len(commits) != facts["units"]:
         raise InputError(
             f"{store}: {len(commits)} of {facts['units']} units are done; finish it with `saccade work`, "
             "or pass require_complete=False"
         )
-    folded = _folded.columns(store, facts["hash"], frozenset(commits))
+    folded = _folded.columns(store, facts["hash"], stamps)
     names = list(folded.pop("shard"))
     units = list(folded.pop("unit"))
     rest = [commits[unit] for unit in sorted(commits.keys() - folded.pop("units"))]
@@ -80,8 +81,22 @@ def read_catalog(store: Store, *, require_complete: bool) -> Catalog:
 
 def commits_of(store: Store) -> dict[str, str]:
     """Unit -> the name of its marker, of all units that are done; one listing."""
-    names = [name for name in store.sizes("commits") if name.endswith(".json") and "/." not in name]
-    return {name[len("commits/") : -len(".json")]: name for name in names}
+    return {unit: marker_name(unit) for unit in stamps_of(store)}
+
+
+def stamps_of(store: Store) -> dict[str, str | None]:
+    """Unit -> what changes when its marker is made anew, of all units that are done; one listing. None: unknown."""
+    found = store.stamps("commits")
+    return {
+        name[len("commits/") : -len(".json")]: stamp
+        for name, stamp in found.items()
+        if name.endswith(".json") and "/." not in name
+    }
+
+
+def marker_name(unit: str) -> str:
+    """The name of a unit's marker."""
+    return f"commits/{unit}.json"
 
 
 def lines_of(store: Store, plan: str, commits: list[str]) -> Iterator[dict[str, Any]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import collections
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ _ROWS_AT_ONCE = 50_000
 _PLAN, _UNITS = b"saccade.plan", b"saccade.units"
 
 
-def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any]:
+def columns(store: Store, plan: str, stamps: Mapping[str, str | None]) -> dict[str, Any]:
     """What the folded file knows: "unit" and "shard" lists, `_SMALL` arrays, and "units", a set of those it covers.
 
     Nothing where there is no such file, no pyarrow, or it is of another plan: the parts are the truth. They alone tell
-    of a unit that was done again since: then its shard is not the only one that is there.
+    of a unit that was done again since: then its marker has another stamp. `stamps`: those of the markers now.
     """
     nothing: dict[str, Any] = {name: np.empty(0, kind) for name, kind in _SMALL.items()}
     nothing |= {"unit": [], "shard": [], "units": frozenset()}
@@ -41,14 +40,16 @@ def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any
             notes = parquet.schema_arrow.metadata or {}
             if notes.get(_PLAN) != plan.encode():
                 return nothing
-            units = frozenset(json.loads(notes[_UNITS]))
+            folded = json.loads(notes[_UNITS])
+            if not isinstance(folded, dict):  # of an earlier version: it has no stamps
+                return nothing
             table = parquet.read(columns=["unit", "shard", *_SMALL])
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{store}/{NAME}: damaged: {error}; remove it: it is made of index/") from None
     found: dict[str, Any] = {name: table[name].to_numpy() for name in _SMALL}
     found |= {"unit": table["unit"].to_pylist(), "shard": table["shard"].to_pylist()}
-    current = frozenset(_unchanged(store, found["unit"], found["shard"], units & committed))
-    if current != units:
+    current = frozenset(unit for unit, stamp in folded.items() if stamp is not None and stamp == stamps.get(unit))
+    if len(current) != len(folded):
         keep = np.fromiter((unit in current for unit in found["unit"]), np.bool_, len(found["unit"]))
         found = {
             name: column[keep] if isinstance(column, np.ndarray) else list(itertools.compress(column, keep))
@@ -57,19 +58,10 @@ def columns(store: Store, plan: str, committed: frozenset[str]) -> dict[str, Any
     return found | {"units": current}
 
 
-def _unchanged(store: Store, unit: list[str], shard: list[str], units: Iterable[str]) -> Iterator[str]:
-    """Of these units those of which the store has the shards that the folded file names, and no other."""
-    folded, there = collections.defaultdict(set), collections.defaultdict(set)
-    for of_unit, name in set(zip(unit, shard, strict=True)):
-        folded[of_unit].add(name)
-    for name in store.sizes("shards"):
-        there[name.removeprefix("shards/").partition(".")[0]].add(name)
-    return (name for name in units if folded.get(name) == there.get(name))
-
-
-def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: Path) -> int:
+def fold(lines: Iterator[dict[str, Any]], stamps: Mapping[str, str | None], plan: str, target: Path) -> int:
     """Write the lines of index parts as a Parquet file and give their number. docs/SCALE.md has the columns.
 
+    `stamps`: the units, with those that their markers had before they were read.
     `members` become columns: offset and bytes of all of a video's members together; offset, bytes and SHA-256 of each.
     """
     try:
@@ -77,7 +69,7 @@ def fold(lines: Iterator[dict[str, Any]], units: list[str], plan: str, target: P
         import pyarrow.parquet as pq
     except ImportError:
         raise UnavailableError("the folded index needs pyarrow: pip install 'pysaccade[buckets]'") from None
-    schema = _schema(pa).with_metadata({_PLAN: plan, _UNITS: json.dumps(units)})
+    schema = _schema(pa).with_metadata({_PLAN: plan, _UNITS: json.dumps(dict(stamps))})
     count = 0
     alike = [name for name in schema.names if not name.endswith("_sha256") or name == "shard_sha256"]
     with pq.ParquetWriter(target, schema, compression="zstd", use_dictionary=alike) as writer:

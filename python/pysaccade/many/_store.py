@@ -18,6 +18,7 @@ from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
 
 _AT_ONCE = 64  # requests to a bucket in flight
+_STAMPS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 _NO_RENAME = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 _AT_FDCWD, _RENAME_NOREPLACE = -100, 1
@@ -54,6 +55,13 @@ class LocalStore:
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Name of each file below a folder -> its bytes, in the order of names; {} where there is none. No drafts."""
+        return {name: facts.st_size for name, facts in self._found(folder)}
+
+    def stamps(self, folder: str) -> dict[str, str | None]:
+        """Name of each file below a folder -> what changes when it is written anew. No drafts."""
+        return {name: f"{facts.st_size} {facts.st_mtime_ns}" for name, facts in self._found(folder)}
+
+    def _found(self, folder: str) -> list[tuple[str, os.stat_result]]:
         top = self.path / folder
         found = {}
         for where, _, files in os.walk(top):
@@ -62,8 +70,8 @@ class LocalStore:
                 if file.startswith("."):
                     continue
                 with contextlib.suppress(FileNotFoundError):
-                    found[path.relative_to(self.path).as_posix()] = path.stat().st_size
-        return dict(sorted(found.items()))
+                    found[path.relative_to(self.path).as_posix()] = path.stat()
+        return sorted(found.items())
 
     def exists(self, name: str) -> bool:
         """Whether a file is there."""
@@ -228,13 +236,20 @@ class BucketStore:
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Name of each file below a folder -> its bytes, in the order of names, by one listing."""
+        return {name: int(facts["size"]) for name, facts in self._found(folder)}
+
+    def stamps(self, folder: str) -> dict[str, str | None]:
+        """Name of each file below a folder -> what changes when it is written anew, by one listing; None: unknown."""
+        return {name: _stamp(facts) for name, facts in self._found(folder)}
+
+    def _found(self, folder: str) -> list[tuple[str, dict[str, Any]]]:
         try:
             with self._asked(folder):
                 found = self._fs.find(self._at(folder), detail=True)
         except FileNotFoundError:
-            return {}
+            return []
         top = self._root.lstrip("/")
-        return {path.lstrip("/")[len(top) + 1 :]: int(facts["size"]) for path, facts in sorted(found.items())}
+        return [(path.lstrip("/")[len(top) + 1 :], facts) for path, facts in sorted(found.items())]
 
     def exists(self, name: str) -> bool:
         """Whether a file is there."""
@@ -291,6 +306,14 @@ class BucketStore:
             except NotImplementedError:
                 return None
         return None
+
+
+def _stamp(facts: Mapping[str, Any]) -> str | None:
+    """Of what a file system of fsspec's says of a file, in names of its own."""
+    for name in _STAMPS:
+        if facts.get(name):
+            return f"{facts['size']} {facts[name]}"
+    return None
 
 
 class _BucketFile(io.RawIOBase):

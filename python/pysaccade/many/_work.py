@@ -27,7 +27,7 @@ from pysaccade.many._asked import (
     shared,
     with_settings,
 )
-from pysaccade.many._catalog import commits_of, lines_of
+from pysaccade.many._catalog import lines_of, marker_name, stamps_of
 from pysaccade.many._do_unit import insist
 from pysaccade.many._inputs import is_fetched
 from pysaccade.many._list import write_list
@@ -247,11 +247,11 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
 def _index(options: argparse.Namespace, rest: list[str]) -> int:
     as_json, _ = rest_without_json(rest)
     store = open_store(options.first, options.storage_options)
-    plan, commits = insist(Plan, store), insist(commits_of, store)
-    units = sorted(commits)
+    plan, stamps = insist(Plan, store), insist(stamps_of, store)
+    units = sorted(stamps)
     with Scratch(options.scratch) as folder:
-        lines = lines_of(store, plan.hash, [commits[unit] for unit in units])
-        count = _folded.fold(lines, units, plan.hash, folder / _folded.NAME)
+        lines = lines_of(store, plan.hash, [marker_name(unit) for unit in units])
+        count = _folded.fold(lines, stamps, plan.hash, folder / _folded.NAME)
         store.upload(folder / _folded.NAME, _folded.NAME)
     if as_json:
         print(json_line({"videos": count, "units": len(units), "of_units": len(plan.units)}))

@@ -12,7 +12,7 @@ import pytest
 import pysaccade as sc
 from bucket_support import BUCKET, put_tree
 from conftest import import_or_skip
-from pysaccade.many import _catalog, _folded
+from pysaccade.many import _catalog, _folded, _store
 from pysaccade.many._store import open_store
 from store_support import PLAN, HandMade, small_store, video
 
@@ -87,9 +87,9 @@ def test_exclusive_create_has_one_winner(s3: str, tmp_path: Path):
 
 
 def fold(store: Any, target: Path) -> int:
-    commits = _catalog.commits_of(store)
-    names = [commits[unit] for unit in sorted(commits)]
-    return _folded.fold(_catalog.lines_of(store, PLAN, names), sorted(commits), PLAN, target)
+    stamps = _catalog.stamps_of(store)
+    names = [_catalog.marker_name(unit) for unit in sorted(stamps)]
+    return _folded.fold(_catalog.lines_of(store, PLAN, names), stamps, PLAN, target)
 
 
 def test_folded_index_says_what_the_parts_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -196,12 +196,44 @@ def test_units_without_videos_are_believed_until_they_have_some(tmp_path: Path, 
     assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["a", "b"]
 
 
+@pytest.mark.parametrize("scheme", ["", "local://"])
+def test_unit_that_was_given_up_when_done_again_is_gone(tmp_path: Path, scheme: str):
+    """Also while the shard of before, which `gc` removes, is the only one that is there."""
+    import_or_skip("pyarrow")
+    made = HandMade(tmp_path / "s", units=2)
+    for number in range(2):
+        made.unit(number, {f"k{number}": video(number, 5)})
+    fold(open_store(f"{scheme}{made.path}"), made.path / _folded.NAME)
+    marker = made.path / "commits/00000001.json"
+    done = json.loads(marker.read_text())
+    marker.unlink()
+    marker.write_text(json.dumps({**done, "done": 0, "quarantined": 1, "shard": None, "index": None}))
+    assert len(list((made.path / "shards").glob("00000001.*"))) == 1
+    assert [item["key"] for item in sc.open_shards(f"{scheme}{made.path}", clip=None)] == ["k0"]
+
+
+def test_units_without_stamps_are_read_from_their_parts(tmp_path: Path):
+    """As an earlier version folded them, and where a file system tells nothing but sizes."""
+    import_or_skip("pyarrow")
+    made = HandMade(tmp_path / "s", units=2)
+    for number in range(2):
+        made.unit(number, {f"k{number}": video(number, 5)})
+    old: Any = ["00000000", "00000001"]
+    for units in ({"00000000": None, "00000001": None}, old):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_folded, "dict", lambda given: given, raising=False)
+            _folded.fold(iter(()), units, PLAN, made.path / _folded.NAME)
+        assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["k0", "k1"]
+    assert _store._stamp({"size": 3, "name": "x"}) is None
+    assert _store._stamp({"size": 3, "ETag": '"ab"', "LastModified": "today"}) == '3 "ab"'
+
+
 def test_folded_index_of_another_plan_is_not_believed(tmp_path: Path):
     import_or_skip("pyarrow")
     made = HandMade(tmp_path / "s", units=1)
     made.unit(0, {"a": video(1, 5)})
-    commits = _catalog.commits_of(open_store(made.path))
-    _folded.fold(iter(()), sorted(commits), "cd" * 32, made.path / _folded.NAME)
+    stamps = _catalog.stamps_of(open_store(made.path))
+    _folded.fold(iter(()), stamps, "cd" * 32, made.path / _folded.NAME)
     assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["a"]
     (made.path / _folded.NAME).write_bytes(b"PAR1 nonsense")
     with pytest.raises(sc.InputError, match=r"index\.parquet: damaged"):

@@ -23,7 +23,7 @@ from pysaccade.many._store import BucketStore, open_store
 from pysaccade.work import main
 
 pytest.importorskip("fsspec")
-READS = ("read", "read_many", "open", "read_part", "exists", "sizes", "upload", "create")
+READS = ("read", "read_many", "open", "read_part", "exists", "sizes", "stamps", "upload", "create")
 
 
 def planned(folder: Path, ffmpeg: str, count: int = 1) -> Path:
@@ -81,7 +81,7 @@ def test_store_that_fails_some_times_at_the_start_is_asked_again(
     work("work", store, "--progress", "none")
     asked = flaky(monkeypatch, OSError("503 Slow Down"), 1)
     assert main(["work", f"local://{store}", "--progress", "none"]) == 0
-    assert {name for name, _ in asked} >= {"read", "read_many", "open", "sizes"}
+    assert {name for name, _ in asked} >= {"read", "read_many", "open", "stamps"}
 
 
 @pytest.mark.parametrize(
