@@ -9,12 +9,13 @@ import math
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._store import asked, is_remote
+from pysaccade.many._store import BucketFile, asked, is_remote
 
 _KNOWN = ("uri", "start", "end", "stream", "key", "duration")
 _PARQUET = (".parquet", ".pq")
@@ -56,7 +57,9 @@ def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> Loca
         else:
             target = folder / name
             files, path = file_system(manifest, options)
-            with asked(shown_url(manifest)), files.open(path, "rb") as source, target.open("wb") as copy:
+            with asked(shown_url(manifest)):
+                source = BucketFile(files.open(path, "rb"), shown_url(manifest))
+            with source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
     except FileNotFoundError:
         raise InputError(f"{shown_url(manifest)}: no such file") from None
@@ -83,24 +86,37 @@ def file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
 def _convert(manifest: str, target: Path, options: dict[str, Any]) -> None:
     """Write a Parquet file, or a folder of them, as JSON lines; what is null is left out."""
     try:
-        import pyarrow as pa
         import pyarrow.dataset
     except ImportError:
         raise UnavailableError(
             f"{shown_url(manifest)}: Parquet needs pyarrow: pip install 'pysaccade[buckets]'"
         ) from None
     files, path = file_system(manifest, options) if is_remote(manifest) else (None, manifest)
-    with asked(shown_url(manifest)) if files is not None else contextlib.nullcontext():
+    with _asked(manifest):
+        rows = pyarrow.dataset.dataset(path, filesystem=files, format="parquet")
+        batches = iter(rows.to_batches())
+    if "uri" not in rows.schema.names:
+        raise InputError(f"{shown_url(manifest)}: no column uri; its columns are {', '.join(rows.schema.names)}")
+    with target.open("w", encoding="utf-8") as lines:
+        while (batch := _next(manifest, batches)) is not None:
+            for row in batch.to_pylist():
+                line = json.dumps(_plain(manifest, row), ensure_ascii=False, separators=(",", ":"))
+                lines.write(line + "\n")
+
+
+def _next(manifest: str, batches: Iterator[Any]) -> Any:
+    with _asked(manifest):
+        return next(batches, None)
+
+
+@contextlib.contextmanager
+def _asked(manifest: str) -> Iterator[None]:
+    """A request for Parquet: what its library or a bucket's client raises names the manifest."""
+    import pyarrow as pa
+
+    with asked(shown_url(manifest)) if is_remote(manifest) else contextlib.nullcontext():
         try:
-            rows = pyarrow.dataset.dataset(path, filesystem=files, format="parquet")
-            if "uri" not in rows.schema.names:
-                names = ", ".join(rows.schema.names)
-                raise InputError(f"{shown_url(manifest)}: no column uri; its columns are {names}")
-            with target.open("w", encoding="utf-8") as lines:
-                for batch in rows.to_batches():
-                    for row in batch.to_pylist():
-                        line = json.dumps(_plain(manifest, row), ensure_ascii=False, separators=(",", ":"))
-                        lines.write(line + "\n")
+            yield
         except pa.ArrowInvalid as error:
             raise InputError(
                 f"{shown_url(manifest)}: not Parquet, or damaged: {str(error).splitlines()[0]}; of a folder of videos "

@@ -232,7 +232,7 @@ class BucketStore:
         """A file to read from here and there. Raises FileNotFoundError."""
         with self._asked(name):
             file = self._fs.open(self._at(name), "rb")
-        return cast("BinaryIO", _BucketFile(file, f"{self._shown}/{name}"))
+        return cast("BinaryIO", BucketFile(file, f"{self._shown}/{name}"))
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Name of each file below a folder -> its bytes, in the order of names, by one listing."""
@@ -316,7 +316,7 @@ def _stamp(facts: Mapping[str, Any]) -> str | None:
     return None
 
 
-class _BucketFile(io.RawIOBase):
+class BucketFile(io.RawIOBase):
     """A file of a bucket to read. What goes wrong is said of it."""
 
     def __init__(self, file: Any, name: str) -> None:

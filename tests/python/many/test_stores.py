@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pysaccade.many import _store
+from pysaccade.many._manifest import local_manifest
 from pysaccade.many._plan import Plan
 from pysaccade.many._store import BucketStore, LocalStore, open_store
 from pysaccade.work import main
@@ -182,6 +183,24 @@ def test_fault_of_a_manifest_in_a_bucket_is_one_line(
     assert main(["plan", f"local://{tmp_path}/{name}", "-o", f"{tmp_path}/new"]) != 0
     (line,) = capsys.readouterr().err.splitlines()
     assert f"local://{tmp_path}/{name}" in line
+
+
+@pytest.mark.parametrize("name", ["m.jsonl", "m.parquet"])
+def test_full_disk_beside_a_manifest_is_not_the_buckets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    pytest.importorskip("fsspec")
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "m.jsonl").write_text(json.dumps({"uri": "a"}))
+    pq.write_table(pa.table({"uri": ["a"]}), tmp_path / "m.parquet")
+
+    class Full(io.BytesIO):
+        def write(self, *_: Any) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "open", lambda *_, **__: Full())
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)) as raised:
+        local_manifest(f"local://{tmp_path}/{name}", tmp_path / "copies", {})
+    assert raised.value.errno == errno.ENOSPC
+    assert "local://" not in str(raised.value)
 
 
 def test_open_file_of_a_bucket_is_read_from_here_and_there(tmp_path: Path):
