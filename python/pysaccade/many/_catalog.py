@@ -85,7 +85,7 @@ def commits_of(store: Store) -> dict[str, str]:
 
 
 def stamps_of(store: Store) -> dict[str, str | None]:
-    """Unit -> what changes when its marker is made anew, of all units that are done; one listing. None: unknown."""
+    """Unit -> what changes when its marker is made again, of all units that are done; one listing. None: unknown."""
     found = store.stamps("commits")
     return {
         name[len("commits/") : -len(".json")]: stamp

@@ -58,7 +58,7 @@ class LocalStore:
         return {name: facts.st_size for name, facts in self._found(folder)}
 
     def stamps(self, folder: str) -> dict[str, str | None]:
-        """Name of each file below a folder -> what changes when it is written anew. No drafts."""
+        """Name of each file below a folder -> what changes when it is written again. No drafts."""
         return {name: f"{facts.st_size} {facts.st_mtime_ns}" for name, facts in self._found(folder)}
 
     def _found(self, folder: str) -> list[tuple[str, os.stat_result]]:
@@ -239,7 +239,7 @@ class BucketStore:
         return {name: int(facts["size"]) for name, facts in self._found(folder)}
 
     def stamps(self, folder: str) -> dict[str, str | None]:
-        """Name of each file below a folder -> what changes when it is written anew, by one listing; None: unknown."""
+        """Name of each file below a folder -> what changes when it is written again, by one listing; None: unknown."""
         return {name: _stamp(facts) for name, facts in self._found(folder)}
 
     def _found(self, folder: str) -> list[tuple[str, dict[str, Any]]]:
