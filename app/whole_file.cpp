@@ -37,7 +37,8 @@ std::string replace_file(const std::string& path, std::initializer_list<std::str
 std::string sync_to_disk(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::strerror(errno);
-  const int fault = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;  // some file systems sync no folder
+  const int fault =
+      fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;  // some file systems sync no folder
   close(fd);
   return fault == 0 ? "" : std::strerror(fault);
 }

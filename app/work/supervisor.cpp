@@ -88,7 +88,6 @@ void Supervisor::stop(int exit, std::string line, bool by_options) {
 std::optional<WorkStop> Supervisor::run() {
   looped_at_ = Clock::now();
   while (!stop_ && !all_done()) {
-    forgive_pause();
     open_units();
     feed();
     feed_alone();
@@ -165,7 +164,9 @@ void Supervisor::listen() {
   }
   const bool any_ends =
       std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->process->closed(); });
-  if (poll(fds.data(), fds.size(), static_cast<int>((any_ends ? kEnding : kTick).count())) < 0) return;
+  const int found = poll(fds.data(), fds.size(), static_cast<int>((any_ends ? kEnding : kTick).count()));
+  forgive_pause();  // before anything is heard: a pause nearly always falls into poll()
+  if (found < 0) return;
   if ((fds[0].revents & (POLLIN | POLLHUP)) != 0) stop(static_cast<int>(ExitCode::kInterrupted), {});
   eventfd_t ignored = 0;
   eventfd_read(committed_fd_, &ignored);

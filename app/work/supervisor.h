@@ -126,7 +126,7 @@ class Supervisor {
   double done_media_s_ = 0, done_wall_s_ = 0;
   std::int64_t done_items_ = 0;
   Clock::time_point touch_at_;
-  Clock::time_point looped_at_;  // when the loop last began
+  Clock::time_point looped_at_;  // when the loop last waited
   std::optional<WorkStop> stop_;
   std::unique_ptr<Committer> committer_;  // last: its thread ends first
 };

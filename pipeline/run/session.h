@@ -90,7 +90,7 @@ struct SessionFacts {
   bool mended() const { return !source.damage().empty(); }
   // Where it was the GPU's and had a past, pixels may be another video's: keep_decoders().
   bool may_show_another() const {
-    return source.decoder_used && (source.decoder_erred || damaged() || !fault.what.empty());
+    return source.decoder_used && (source.decoder_erred || mended() || source.truncated || !fault.what.empty());
   }
   DurationHistogram& time(Stage stage) { return times[static_cast<std::size_t>(stage)]; }
   const DurationHistogram& time(Stage stage) const { return times[static_cast<std::size_t>(stage)]; }

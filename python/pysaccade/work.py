@@ -14,7 +14,7 @@ __all__ = ["main"]
 def _end(code: int) -> NoReturn:
     if code not in (DONE, PARTIAL):  # a thread may hang in a request, and Python would wait for it
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):  # nobody reads it, or it is closed
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # None, nobody reads it, it is closed
                 stream.flush()
         os._exit(code)
     sys.exit(code)

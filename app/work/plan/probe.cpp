@@ -26,6 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kMostProcesses = 3;
 constexpr auto kLongest = std::chrono::seconds(60);  // for one video, where opening may not take longer
+constexpr auto kStart = std::chrono::seconds(120);   // until a process is ready
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr int kMostEarlyDeaths = 3;  // of processes that said nothing, in a row
 
@@ -86,6 +87,9 @@ class Prober {
     if (at_ && longest_ && Clock::now() - begin_ > *longest_) {
       return replace(fmt::format("took longer than {} s", longest_->count()));
     }
+    if (!ready_ && Clock::now() - begin_ > kStart) {
+      throw Error(ErrorKind::kOutput, "a process said nothing for 120 s after its start: is the installation broken?");
+    }
     if (!ready_ || at_ || next_ >= uris_.size()) return;
     at_ = next_++;
     begin_ = Clock::now();
@@ -95,6 +99,7 @@ class Prober {
  private:
   void start() {
     ready_ = false;
+    begin_ = Clock::now();
     process_ = std::make_unique<WorkerProcess>(options_.log_level == "info" ? "warn" : options_.log_level);
     process_->send({{"probe", source_json(options_.source)}});
   }
@@ -137,7 +142,7 @@ class Prober {
   const std::optional<std::chrono::seconds> longest_ = longest_of(options_.source.live.open_timeout_s);
   std::optional<std::size_t> at_;  // what it opens; none: nothing
   bool ready_ = false;             // the process; before that its end is no video's doing
-  Clock::time_point begin_;
+  Clock::time_point begin_;        // of the process, then of the video
   int early_deaths_ = 0;
 };
 

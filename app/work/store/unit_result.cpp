@@ -158,20 +158,18 @@ void drop_own(const std::string& store, const Json& own, const Json& winner) {
   }
 }
 
-// Where the file system has no hard links. One that has neither these nor renaming that overwrites nothing has it
-// written under its name: until it is whole others may read a part.
-bool create_without_links(const std::string& path, const std::string& temporary, const std::string& text) {
+// Where the file system has no hard links. One that has neither these nor renaming that overwrites nothing is looked at
+// first: of two that come at once the later one's marker counts, whose files are there, too.
+bool create_without_links(const std::string& path, const std::string& temporary) {
   if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) {
     sync_folder(fs::path(path).parent_path());
     return true;
   }
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP && errno != EPERM) fail(path);
-  const int claim = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (claim < 0 && errno == EEXIST) return false;
-  if (claim < 0) fail(path);
-  close(claim);
-  write_whole(path, text);
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return false;
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
   sync_folder(fs::path(path).parent_path());
   return true;
 }
@@ -188,7 +186,7 @@ bool create_once(const std::string& path, const std::string& temporary, const st
   }
   if (errno == EEXIST) return false;
   if (errno != EPERM && errno != ENOTSUP && errno != EMLINK && errno != ENOSYS) fail(path);
-  return create_without_links(path, temporary, text);
+  return create_without_links(path, temporary);
 }
 
 bool is_committed(const std::string& store, const std::string& unit) {

@@ -354,7 +354,7 @@ def _exact(numbers: list[float], device: Any) -> Array:
 
     try:
         return torch.tensor(numbers, dtype=torch.float64, device=device)
-    except torch.OutOfMemoryError:
+    except torch.cuda.OutOfMemoryError:
         raise
     except (TypeError, RuntimeError):
         return torch.tensor(numbers, dtype=torch.float32, device=device)

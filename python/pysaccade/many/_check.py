@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pysaccade._native._errors import InputError
-from pysaccade.many._catalog import commits_of
+from pysaccade.many._catalog import commits_of, marker_name
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._store import Store
 from pysaccade.many._tally import counted
@@ -81,7 +81,7 @@ def remove_orphans(plan: Plan, older_than_s: float) -> list[Orphan]:
         written = plan.store.written_s(name)
         if written is None or written > time.time() - least_s:
             continue
-        if unit in committed or not plan.store.exists(f"commits/{unit}.json"):
+        if unit in committed or not plan.store.exists(marker_name(unit)):
             plan.store.remove([name])
             found.append(Orphan(name, there[name]))
     return found

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._catalog import commits_of
+from pysaccade.many._catalog import commits_of, marker_name
 from pysaccade.many._check import json_of, marker_refusal
 from pysaccade.many._inputs import OUR_DISK, fetch_inputs, is_fetched
 from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
@@ -211,7 +211,7 @@ def _suits(plan: Plan, content: bytes) -> bool:
 
 def _rename_in_quarantine(staged: Path, unit: str, copy: str, store: str) -> None:
     """Have the reasons of a staged unit name the store, not the copy of its plan; file and marker get the new hash."""
-    path = staged / f"commits/{unit}.json"
+    path = staged / marker_name(unit)
     marker = json.loads(path.read_bytes())
     if marker["quarantine"] is None:
         return
@@ -238,7 +238,7 @@ def commit(plan: Plan, unit: Unit, staged: Path) -> dict[str, Any]:
     Raises:
         OSError: The store refuses, also after some tries; or its marker is damaged.
     """
-    store, name = plan.store, _name(unit)
+    store, name = plan.store, marker_name(unit.name)
     if (found := _marker(plan, unit)) is not None:
         return found
     content = (staged / name).read_bytes()
@@ -274,15 +274,11 @@ def insist(step: Callable[..., T], *given: object) -> T:
 def _marker(plan: Plan, unit: Unit) -> dict[str, Any] | None:
     """The store's; None: there is none."""
     try:
-        marker = json_of(insist(plan.store.read, _name(unit)))
+        marker = json_of(insist(plan.store.read, marker_name(unit.name)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     fault = marker_refusal(plan, unit, marker)
     if fault is not None:
-        raise InputError(f"{plan.store}: {_name(unit)}: {fault}")
+        raise InputError(f"{plan.store}: {marker_name(unit.name)}: {fault}")
     assert isinstance(marker, dict)
     return marker
-
-
-def _name(unit: Unit) -> str:
-    return f"commits/{unit.name}.json"

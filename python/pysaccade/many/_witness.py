@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pysaccade._native._errors import InputError
+from pysaccade.many._catalog import marker_name
 from pysaccade.many._check import json_of
 from pysaccade.many._do_unit import Outcome, UnitWork, insist
 from pysaccade.many._native_work import INTERRUPTED, UNAVAILABLE
@@ -49,7 +50,7 @@ class Witness(UnitWork):
             if self._outcome is not None:
                 return reason(self._outcome)
             staged = self._place / "staged"
-            marker = json.loads((staged / f"commits/{self._unit.name}.json").read_bytes())
+            marker = json.loads((staged / marker_name(self._unit.name)).read_bytes())
             if marker["quarantine"] is None:
                 return None
             line: str = json.loads((staged / marker["quarantine"]["name"]).read_bytes())["line"]

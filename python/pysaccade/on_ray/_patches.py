@@ -16,7 +16,7 @@ import numpy as np
 from pysaccade._native._errors import UnavailableError
 from pysaccade._native._library import program
 from pysaccade.dumps._program import command_line
-from pysaccade.many._catalog import lines_of
+from pysaccade.many._catalog import lines_of, marker_name
 from pysaccade.many._do_unit import UnitWork, do_unit
 from pysaccade.many._members import extent
 from pysaccade.many._native_work import UNAVAILABLE, USAGE
@@ -135,7 +135,7 @@ class Patches:
         store = plan.store
         shards = Shards(store)
         keys = {item["key"]: _key(rows[item["row"]], item) for item in plan.items(unit)}
-        for line in lines_of(store, plan.hash, [f"commits/{marker['unit']}.json"]):
+        for line in lines_of(store, plan.hash, [marker_name(marker["unit"])]):
             video = shards.video(line["shard"], *extent(line))
             status = "damaged" if line["damaged"] else "done"
             yield _batch(rows[line["row"]], keys[line["key"]], video, status, line["damage"], self._given)

@@ -46,8 +46,10 @@ def held(store: Path) -> Iterator[None]:
     """Have the last two units not end as long as this lasts: they are being done once all others are."""
     hold = Path(f"{store}.hold")
     hold.touch()
-    yield
-    hold.unlink()
+    try:
+        yield
+    finally:
+        hold.unlink()
 
 
 class Job:
