@@ -20,7 +20,6 @@ namespace {
 constexpr int kIoTries = 3;
 constexpr auto kBackoff = std::chrono::seconds(1);  // then four
 constexpr auto kPause = std::chrono::seconds(5);
-constexpr auto kStart = std::chrono::seconds(120);
 constexpr int kMostCrashes = 20;
 constexpr int kMostKills = 3;  // by somebody, of a worker that has the item alone
 constexpr std::int64_t kLeastForBad = 100;
@@ -144,7 +143,7 @@ bool Supervisor::watch_process(Worker& worker) {
   const char* fault = nullptr;
   if (worker.process->survives_kill()) {
     fault = "a worker can't be ended: it waits for a disk or a device that doesn't answer";
-  } else if (!worker.heard && Clock::now() - worker.heard_at > kStart) {
+  } else if (!worker.heard && Clock::now() - worker.heard_at > kLongestStart) {
     fault = "a worker said nothing for 120 s after its start: is the installation broken?";
   }
   if (fault != nullptr) stop(static_cast<int>(ExitCode::kUnexpected), fault);

@@ -26,7 +26,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kMostProcesses = 3;
 constexpr auto kLongest = std::chrono::seconds(60);  // for one video, where opening may not take longer
-constexpr auto kStart = std::chrono::seconds(120);   // until a process is ready
 constexpr auto kTick = std::chrono::milliseconds(200);
 constexpr int kMostEarlyDeaths = 3;  // of processes that said nothing, in a row
 
@@ -87,7 +86,7 @@ class Prober {
     if (at_ && longest_ && Clock::now() - begin_ > *longest_) {
       return replace(fmt::format("took longer than {} s", longest_->count()));
     }
-    if (!ready_ && Clock::now() - begin_ > kStart) {
+    if (!ready_ && Clock::now() - begin_ > kLongestStart) {
       throw Error(ErrorKind::kOutput, "a process said nothing for 120 s after its start: is the installation broken?");
     }
     if (!ready_ || at_ || next_ >= uris_.size()) return;
@@ -116,7 +115,8 @@ class Prober {
     const auto end = process_->reap();
     if (!end) {
       process_->kill_if_due();
-      return;
+      if (!process_->survives_kill()) return;
+      throw Error(ErrorKind::kOutput, "a process can't be ended: it waits for a disk or a device that doesn't answer");
     }
     if (++early_deaths_ > kMostEarlyDeaths) {
       throw Error(ErrorKind::kOutput, "the program dies before it has opened a video: is the installation broken?");

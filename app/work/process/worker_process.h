@@ -13,6 +13,8 @@
 
 namespace saccade {
 
+inline constexpr std::chrono::seconds kLongestStart{120};  // until a worker says something
+
 // How a process ended: one of the two.
 struct ProcessEnd {
   std::optional<int> exit;
