@@ -30,12 +30,15 @@ option(SACCADE_WERROR "Treat warnings in our code as errors" OFF)
 set(SACCADE_SANITIZE "" CACHE STRING "Sanitizers: address;undefined or thread")
 
 if(SACCADE_CUDA)
-  # A sensible list for users: from Turing to what this nvcc knows as machine code, PTX for what comes later.
-  set(saccade_architectures "75-real;80-real;86-real;89-real;90-real;100-real;120")
-  if(saccade_nvcc_version VERSION_LESS 12.8)
-    set(saccade_architectures "75-real;80-real;86-real;89-real;90")
-  endif()
+  # Machine code for the GPU of this machine alone. Without one: Ampere and Hopper, and PTX of Turing, from which the
+  # driver compiles for every other GPU when the program first starts there.
   if(NOT CMAKE_CUDA_ARCHITECTURES)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE saccade_capabilities RESULT_VARIABLE saccade_no_gpu ERROR_QUIET)
+    set(saccade_architectures "75;80-real;90-real")
+    if(saccade_no_gpu EQUAL 0 AND saccade_capabilities MATCHES "^([0-9]+)\\.([0-9]+)")
+      set(saccade_architectures "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
+    endif()
     set(CMAKE_CUDA_ARCHITECTURES "${saccade_architectures}" CACHE STRING "CUDA architectures")
   endif()
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)

@@ -3,7 +3,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${SACCADE_JOBS:-$(nproc)}
 
 # build PRESET [TARGET...]: into build/PRESET. One CUDA architecture, that of the device in this machine where there is
-# one: all seven would take minutes. Warnings are errors only with the compilers the project is kept clean for.
+# one: the list for unknown GPUs takes minutes. Warnings are errors only with the compilers the project is kept clean for.
 build() {
   local preset=$1
   shift

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.metadata
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from pysaccade._native._errors import UnavailableError
 
@@ -17,10 +20,17 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def package_folders() -> list[Path]:
-    """Folders of this package: one, or two where it is installed editable (sources, and what was compiled)."""
-    import pysaccade
-
-    return [Path(folder) for folder in pysaccade.__path__]
+    """Folders that hold this package's parts: its own, and of an editable install also what was compiled."""
+    folders = [_PACKAGE]
+    root = checkout()
+    if root:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError, ValueError):
+            installed = importlib.metadata.distribution("pysaccade")
+            origin = json.loads(installed.read_text("direct_url.json") or "{}")
+            is_editable = origin.get("dir_info", {}).get("editable", False)
+            if is_editable and Path(unquote(urlsplit(origin["url"]).path)).resolve() == root:
+                folders.append(Path(str(installed.locate_file("pysaccade"))))
+    return folders
 
 
 def checkout() -> Path | None:
