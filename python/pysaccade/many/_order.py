@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +22,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """What readers of one split took: `taken[slot]` clips of each slot. A slot is a worker of a rank."""
+    """What readers of one split took: `taken[slot]` clips of each slot. A slot is a worker of a rank.
+
+    `turn[rank]`: the worker that gives the rank's next batch, since a DataLoader asks its workers in turn.
+    """
 
     ranks: int
     workers: int
     even: str | None
-    taken: dict[int, int]
+    taken: dict[int, int] = field(default_factory=dict)
+    turn: dict[int, int] = field(default_factory=dict)
 
     @property
     def slots(self) -> int:

@@ -22,22 +22,28 @@ class Progress:
         self._loaded: tuple[int, list[Stage], frozenset[int]] = (0, [], frozenset())
         self._given: dict[int, Row] = {}  # slot -> its last clip, in this process
         self._marked: dict[int, Row] = {}
+        self._last: Row | None = None  # of what was marked
 
-    def begin(self, epoch: int, split: Stage, slot: int) -> tuple[list[Stage], int]:
-        """The stages before, and how many clips this slot of `split` took already."""
+    def begin(self, epoch: int, split: Stage, worker: int) -> tuple[list[Stage], int, int]:
+        """The stages before, the slot that this worker of the rank reads, and how many of its clips were taken.
+
+        A DataLoader begins with worker 0, which therefore reads the slot whose turn it is.
+        """
         self._given = {}
         loaded_epoch, stages, ranks = self._loaded
+        slot = self._rank * split.workers + worker
         if epoch != loaded_epoch or not stages:
-            return [], 0
+            return [], slot, 0
         last = stages[-1]
         if _split(last) == _split(split):
-            return stages[:-1], last.taken.get(slot, 0)
+            slot = self._rank * split.workers + (worker + last.turn.get(self._rank, 0)) % split.workers
+            return stages[:-1], slot, last.taken.get(slot, 0)
         if len(ranks) < last.ranks:
             raise ValueError(
                 f"open_shards: this state is of {len(ranks)} of {last.ranks} ranks; to go on with other numbers of "
                 "ranks or workers give load_state_dict a list of the states of all ranks"
             )
-        return stages, 0
+        return stages, slot, 0
 
     def given(self, at: Row) -> None:
         """A clip was given by this process."""
@@ -48,7 +54,7 @@ class Progress:
         for epoch, ranks, workers, slot, count in rows:
             if any(row[:3] != (epoch, ranks, workers) for row in self._marked.values()):
                 self._marked = {}
-            self._marked[slot] = (epoch, ranks, workers, slot, count)
+            self._last = self._marked[slot] = (epoch, ranks, workers, slot, count)
 
     def state(self, epoch: int) -> dict[str, Any]:
         """What was loaded, and what was marked since; where nothing was marked, what was given by this process."""
@@ -57,14 +63,24 @@ class Progress:
         of_epoch = next(iter(rows.values()))[0] if rows else epoch
         stages = list(loaded) if loaded_epoch == of_epoch else []
         for _, ranks, workers, slot, count in rows.values():
-            stage = Stage(ranks, workers, self._even, {})
+            stage = Stage(ranks, workers, self._even)
             if stages and _split(stages[-1]) == _split(stage):
-                stage.taken.update(stages.pop().taken)
+                before = stages.pop()
+                stage.taken.update(before.taken)
+                stage.turn.update(before.turn)
             stage.taken[slot] = count
+            if self._last is not None:
+                stage.turn[self._rank] = (self._last[3] + 1) % workers
             stages.append(stage)
             known = frozenset()
         written = [
-            {"ranks": s.ranks, "workers": s.workers, "even": s.even, "taken": {str(k): n for k, n in s.taken.items()}}
+            {
+                "ranks": s.ranks,
+                "workers": s.workers,
+                "even": s.even,
+                "taken": {str(slot): count for slot, count in s.taken.items()},
+                "turn": {str(rank): worker for rank, worker in s.turn.items()},
+            }
             for s in stages
         ]
         of_ranks = sorted(known | {self._rank})
@@ -100,6 +116,7 @@ class Progress:
                 if _split(part[-1]) != _split(stages[-1]):
                     raise ValueError("load_state_dict: these states are of different numbers of ranks or workers")
                 stages[-1].taken.update(part[-1].taken)
+                stages[-1].turn.update(part[-1].turn)
         epochs = {int(one["epoch"]) for one in states}
         if len(epochs) > 1:
             raise ValueError("load_state_dict: these states were not saved at the same time by ranks of one run")
@@ -109,7 +126,7 @@ class Progress:
             for rank in ([one["rank"]] if is_short and "rank" in one else one["of_ranks"])
         )
         epoch = epochs.pop()
-        self._loaded, self._given, self._marked = (epoch, stages, ranks), {}, {}
+        self._loaded, self._given, self._marked, self._last = (epoch, stages, ranks), {}, {}, None
         return epoch
 
     def _check(self, state: Mapping[str, Any]) -> None:
@@ -126,4 +143,5 @@ def _split(stage: Stage) -> tuple[int, int, str | None]:
 
 def _stage(written: Mapping[str, Any]) -> Stage:
     taken = {int(slot): int(count) for slot, count in written["taken"].items()}
-    return Stage(int(written["ranks"]), int(written["workers"]), written["even"], taken)
+    turn = {int(rank): int(worker) for rank, worker in written.get("turn", {}).items()}
+    return Stage(int(written["ranks"]), int(written["workers"]), written["even"], taken, turn)

@@ -98,9 +98,8 @@ class ShardDataset(IterableDataset[Item]):
         """The clips of this rank and worker in this epoch."""
         worker = get_worker_info()
         workers, number = (1, 0) if worker is None else (worker.num_workers, worker.id)
-        slot, epoch = self._rank * workers + number, int(self._epoch[0])
-        split = Stage(self._ranks, workers, self._even, {})
-        before, done = self._progress.begin(epoch, split, slot)
+        epoch, split = int(self._epoch[0]), Stage(self._ranks, workers, self._even)
+        before, slot, done = self._progress.begin(epoch, split, number)
         order = Order(self._counts, self._catalog.shard, window=self._shuffle, seed=self._seed, epoch=epoch)
         places, left = order.counted(slot, split, before)
         for place in itertools.islice(places, done):

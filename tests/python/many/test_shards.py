@@ -202,6 +202,22 @@ def test_reading_goes_on_behind_what_was_marked(made: HandMade, before: int, aft
         assert used == whole
 
 
+@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("stops", [(1, 1), (2, 3), (3, 0), (4, 5)])
+def test_order_is_the_same_after_any_batch(made: HandMade, workers: int, stops: tuple[int, ...]):
+    def fresh() -> Any:
+        return sc.open_shards(made.path, clip=4, shuffle=5, seed=1)
+
+    whole = take(fresh(), 10**6, workers=workers)
+    data, used = fresh(), []
+    for stop in (*stops, 10**6):
+        used += take(data, stop, workers=workers)
+        state = json.loads(json.dumps(data.state_dict()))
+        data = fresh()
+        data.load_state_dict(state)
+    assert used == whole
+
+
 def test_state_without_marks_is_what_was_given_here(made: HandMade):
     data = sc.open_shards(made.path, clip=4, shuffle=5)
     whole = clips(data)
@@ -346,11 +362,11 @@ def test_any_stages_leave_nothing_out(seed: int, slots: int, others: int, window
     for readers in (slots, others, slots):
         taken = {}
         for slot in range(readers):
-            places = list(order.of_slot(slot, Stage(readers, 1, None, {}), stages))
+            places = list(order.of_slot(slot, Stage(readers, 1, None), stages))
             taken[slot] = int(rng.integers(0, len(places) + 1))
             seen += [int(first[p.video]) + p.clip for p in places[: taken[slot]]]
         stages.append(Stage(readers, 1, None, taken))
-    rest = [int(first[p.video]) + p.clip for p in order.of_slot(0, Stage(1, 1, None, {}), stages)]
+    rest = [int(first[p.video]) + p.clip for p in order.of_slot(0, Stage(1, 1, None), stages)]
     assert sorted(seen + rest) == list(range(len(order)))
 
 
