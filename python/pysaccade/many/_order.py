@@ -24,14 +24,14 @@ class Place(NamedTuple):
 class Stage:
     """What readers of one split took: `taken[slot]` clips of each slot. A slot is a worker of a rank.
 
-    `turn[rank]`: the worker that gives the rank's next batch, since a DataLoader asks its workers in turn.
+    `next_worker[rank]`: the worker that gives the rank's next batch, since a DataLoader asks one after the other.
     """
 
     ranks: int
     workers: int
     even: str | None
     taken: dict[int, int] = field(default_factory=dict)
-    turn: dict[int, int] = field(default_factory=dict)
+    next_worker: dict[int, int] = field(default_factory=dict)
 
     @property
     def slots(self) -> int:

@@ -27,7 +27,7 @@ class Progress:
     def begin(self, epoch: int, split: Stage, worker: int) -> tuple[list[Stage], int, int]:
         """The stages before, the slot that this worker of the rank reads, and how many of its clips were taken.
 
-        A DataLoader begins with worker 0, which therefore reads the slot whose turn it is.
+        A DataLoader begins with worker 0, which therefore reads the slot that comes next.
         """
         self._given = {}
         loaded_epoch, stages, ranks = self._loaded
@@ -36,7 +36,7 @@ class Progress:
             return [], slot, 0
         last = stages[-1]
         if _split(last) == _split(split):
-            slot = self._rank * split.workers + (worker + last.turn.get(self._rank, 0)) % split.workers
+            slot = self._rank * split.workers + (worker + last.next_worker.get(self._rank, 0)) % split.workers
             return stages[:-1], slot, last.taken.get(slot, 0)
         if len(ranks) < last.ranks:
             raise ValueError(
@@ -67,10 +67,10 @@ class Progress:
             if stages and _split(stages[-1]) == _split(stage):
                 before = stages.pop()
                 stage.taken.update(before.taken)
-                stage.turn.update(before.turn)
+                stage.next_worker.update(before.next_worker)
             stage.taken[slot] = count
             if self._last is not None:
-                stage.turn[self._rank] = (self._last[3] + 1) % workers
+                stage.next_worker[self._rank] = (self._last[3] + 1) % workers
             stages.append(stage)
             known = frozenset()
         written = [
@@ -79,7 +79,7 @@ class Progress:
                 "workers": s.workers,
                 "even": s.even,
                 "taken": {str(slot): count for slot, count in s.taken.items()},
-                "turn": {str(rank): worker for rank, worker in s.turn.items()},
+                "next_worker": {str(rank): worker for rank, worker in s.next_worker.items()},
             }
             for s in stages
         ]
@@ -116,7 +116,7 @@ class Progress:
                 if _split(part[-1]) != _split(stages[-1]):
                     raise ValueError("load_state_dict: these states are of different numbers of ranks or workers")
                 stages[-1].taken.update(part[-1].taken)
-                stages[-1].turn.update(part[-1].turn)
+                stages[-1].next_worker.update(part[-1].next_worker)
         epochs = {int(one["epoch"]) for one in states}
         if len(epochs) > 1:
             raise ValueError("load_state_dict: these states were not saved at the same time by ranks of one run")
@@ -143,5 +143,5 @@ def _split(stage: Stage) -> tuple[int, int, str | None]:
 
 def _stage(written: Mapping[str, Any]) -> Stage:
     taken = {int(slot): int(count) for slot, count in written["taken"].items()}
-    turn = {int(rank): int(worker) for rank, worker in written.get("turn", {}).items()}
-    return Stage(int(written["ranks"]), int(written["workers"]), written["even"], taken, turn)
+    next_worker = {int(rank): int(worker) for rank, worker in written.get("next_worker", {}).items()}
+    return Stage(int(written["ranks"]), int(written["workers"]), written["even"], taken, next_worker)
