@@ -94,10 +94,18 @@ ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
     frame.colorspace =
         default_matrix(frame.width, frame.height) == ColorMatrix::kBt709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
   }
+  const bool is_hdr = frame.color_trc == AVCOL_TRC_SMPTE2084 || frame.color_trc == AVCOL_TRC_ARIB_STD_B67;
+  const bool no_primaries = frame.color_primaries == AVCOL_PRI_UNSPECIFIED ||
+                            frame.color_primaries == AVCOL_PRI_RESERVED0 || frame.color_primaries == AVCOL_PRI_RESERVED;
+  if (is_hdr && no_primaries) frame.color_primaries = AVCOL_PRI_BT2020;
   if (frame.chroma_location == AVCHROMA_LOC_UNSPECIFIED) {
     frame.chroma_location = is_j ? AVCHROMA_LOC_CENTER : AVCHROMA_LOC_LEFT;
   }
   return tags;
+}
+
+bool is_wide_gamut(AVColorPrimaries primaries) {
+  return primaries == AVCOL_PRI_BT2020 || primaries == AVCOL_PRI_SMPTE431 || primaries == AVCOL_PRI_SMPTE432;
 }
 
 bool is_representable(AVColorSpace space) {

@@ -35,8 +35,12 @@ struct ResolvedTags {
 
 // Replaces unknown tags by what they default to, and the yuvj formats by their plain twins with full range.
 // Matrix: by the frame's size (untagged gray and YUV); range: limited for YUV, full for RGB and for gray unless
-// `gray_is_limited` (yuv4mpeg's custom); chroma site: left, centre for full-range JPEG.
+// `gray_is_limited` (yuv4mpeg's custom); chroma site: left, centre for full-range JPEG; primaries of PQ and HLG:
+// BT.2020 (ITU-R BT.2100).
 ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited);
+
+// Wider than BT.709: BT.2020, DCI-P3, Display P3.
+bool is_wide_gamut(AVColorPrimaries primaries);
 
 // Whether ColorMatrix can say it: otherwise the picture has to become RGB.
 bool is_representable(AVColorSpace space);

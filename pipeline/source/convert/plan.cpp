@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/source/convert/color_tags.h"
@@ -177,12 +178,14 @@ class Chain {
     range_ = range;
   }
 
-  // PQ and HLG to BT.709 SDR: linear light at 100 cd/m2, primaries, Hable's curve, BT.709's transfer.
+  // PQ and HLG to BT.709 SDR: linear light at 100 cd/m2, primaries, Hable's curve, BT.709's transfer. Alpha stays where
+  // `to` has it.
   void tone_map(AVPixelFormat to, AVChromaLocation site) {
-    add(fmt::format(
-        "zscale=min={}:rin={}:cin={}:t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0",
-        zimg_matrix(space_), range_word(range_), zimg_site(site_)));
-    const bool rgb = (av_pix_fmt_desc_get(to)->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+    const Kind wanted = kind_of(to);
+    const bool rgb = wanted.family == Family::kRgb;
+    add(fmt::format("zscale=min={}:rin={}:cin={}:t=linear:npl=100,format={},zscale=p=bt709,tonemap=hable:desat=0",
+                    zimg_matrix(space_), range_word(range_), zimg_site(site_),
+                    wanted.alpha ? "gbrapf32le" : "gbrpf32le"));
     add(fmt::format("zscale=t=bt709:m={}:r={}:c={}", zimg_matrix(rgb ? AVCOL_SPC_RGB : AVCOL_SPC_BT709),
                     rgb ? "pc" : "tv", zimg_site(site)));
     add(fmt::format("format={}", name_of(to)));
@@ -231,6 +234,16 @@ class Chain {
 
 bool is_hdr(const FrameTraits& in) {
   return in.transfer == AVCOL_TRC_SMPTE2084 || in.transfer == AVCOL_TRC_ARIB_STD_B67;
+}
+
+// Of SDR with primaries wider than BT.709's; else empty. zscale has to know a transfer.
+std::string gamut_note(const FrameTraits& in) {
+  if (is_hdr(in) || !is_wide_gamut(in.primaries)) return {};
+  return fmt::format(
+      "SDR with the primaries of {} is not converted: read as BT.709, its colours are paler; "
+      "--vf zscale={}p=bt709 converts it",
+      in.primaries == AVCOL_PRI_BT2020 ? "BT.2020" : "P3",
+      in.transfer == AVCOL_TRC_UNSPECIFIED ? "tin=bt709:t=bt709:" : "");
 }
 
 // RGB in any packing, and YUV that has to become RGB, to RGBA of the wanted size.
@@ -328,16 +341,17 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
   const bool to_rgb = to == AV_PIX_FMT_RGBA;
   Chain chain(in, try_zscale);
   if (is_hdr(in) && !(try_zscale && have_filter("zscale"))) {
-    plan.notes.push_back("HDR transfer shown as it is: this libavfilter has no zscale, so nothing is tone-mapped");
-  } else if (is_hdr(in) && kind.family != Family::kRgb) {
+    plan.notes.push_back(fmt::format("HDR transfer shown as it is: {}, so nothing is tone-mapped",
+                                     try_zscale ? "this libavfilter has no zscale" : "zscale refuses this picture"));
+  } else if (is_hdr(in)) {
     Kind source = kind;
-    source.alpha = false;
     if (!Chain::even_enough(AV_PIX_FMT_YUV420P, in.width, in.height)) source.log2_w = source.log2_h = 0;
+    if (kind.family == Family::kRgb && kind.depth <= 8) chain.repack(AV_PIX_FMT_RGBA);
     chain.repack(planar_format(source));
-    const bool odd = !source.subsampled();
-    chain.tone_map(odd || to_rgb ? AV_PIX_FMT_GBRP : AV_PIX_FMT_YUV420P10LE, AVCHROMA_LOC_LEFT);
-    if (!target && odd) to = AV_PIX_FMT_RGBA;
-    if (!target && !odd && !to_rgb) to = AV_PIX_FMT_YUV420P10LE;
+    const bool through_rgb = !source.subsampled() || to_rgb;
+    const AVPixelFormat rgb = kind.alpha ? AV_PIX_FMT_GBRAP : AV_PIX_FMT_GBRP;
+    chain.tone_map(through_rgb ? rgb : AV_PIX_FMT_YUV420P10LE, AVCHROMA_LOC_LEFT);
+    if (!target) to = through_rgb ? AV_PIX_FMT_RGBA : AV_PIX_FMT_YUV420P10LE;
     space = AVCOL_SPC_BT709;
     range = AVCOL_RANGE_MPEG;
     plan.notes.push_back(fmt::format("{} is tone-mapped to BT.709 (Hable, 100 cd/m2)",
@@ -349,6 +363,7 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
   } else {
     to_yuv(chain, held, to, width, height, space, range);
   }
+  if (std::string note = gamut_note(in); !note.empty()) plan.notes.push_back(std::move(note));
   if (kind.alpha) plan.notes.push_back("alpha is composited over black");
   if (is_gray(to)) plan.notes.push_back("gray gets neutral chroma planes");
   if (to != in.format) plan.notes.push_back(fmt::format("{} is converted to {}", name_of(in.format), name_of(to)));
