@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/color.h"
-#include "pipeline/source/convert/orientation.h"
+#include "pipeline/source/ffmpeg/orientation.h"
 
 extern "C" {
 #include <libavutil/pixfmt.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/frame_view.h"
-#include "pipeline/source/convert/orientation.h"
 #include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/ffmpeg/orientation.h"
 
 namespace saccade {
 

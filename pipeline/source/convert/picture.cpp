@@ -7,6 +7,7 @@
 #include "pipeline/error.h"
 #include "pipeline/source/convert/dolby_vision.h"
 #include "pipeline/source/ffmpeg/hardware.h"
+#include "pipeline/source/ffmpeg/picture_facts.h"
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -22,6 +23,7 @@ PictureStage::PictureStage(const SourceConfig& config, EmptyFrames& empty_frames
       converter_(config.keep_first_format, config.log) {}
 
 bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
+  note_pages(picture_facts(*frame).pages);
   crop_by_tags(*frame, video);
   mender_.mend(*frame, video);
   const ResolvedTags tags = resolve_tags(*frame, video.gray_is_limited());
@@ -74,6 +76,16 @@ void PictureStage::crop_by_tags(AVFrame& frame, const VideoStream& video) {
   const bool odd_left = applies && crop.left % 2 != 0 && desc->log2_chroma_w > 0;
   const bool odd_top = applies && crop.top % 2 != 0 && desc->log2_chroma_h > 0;
   converter_.set_chroma_offset({odd_left, odd_top});
+}
+
+// Of a file of pages only the first is read: what the input holds is not all here.
+void PictureStage::note_pages(int pages) {
+  if (pages <= 1) return;
+  counters_.truncated = true;
+  if (std::exchange(warned_of_pages_, true)) return;
+  assumed_.push_back(
+      fmt::format("the first of {} pages: the others are left out; split them into files of their own", pages));
+  config_.log.warn("{}: {}", config_.uri, assumed_.back());
 }
 
 bool PictureStage::finish() {

@@ -35,6 +35,7 @@ class PictureStage {
   void describe(const Frame& first, StreamInfo& info) const;
 
  private:
+  void note_pages(int pages);
   void crop_by_tags(AVFrame& frame, const VideoStream& video);
   void note_assumed(const AVFrame& frame);
 
@@ -48,6 +49,7 @@ class PictureStage {
   AvFramePtr waiting_;      // pushed, where they don't
   FrameTime waiting_time_;
   bool any_pushed_ = false;
+  bool warned_of_pages_ = false;
   ResolvedTags first_tags_;
   std::vector<std::string> assumed_;  // and done for the first frame, by its tags or for lack of them: a sentence each
 };

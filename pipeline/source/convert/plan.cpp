@@ -241,7 +241,7 @@ std::string gamut_note(const FrameTraits& in) {
   if (is_hdr(in) || !is_wide_gamut(in.primaries)) return {};
   return fmt::format(
       "SDR with the primaries of {} is not converted: read as BT.709, its colours are paler; "
-      "--vf zscale={}p=bt709 converts it",
+      "the filter zscale={}p=bt709 converts it",
       in.primaries == AVCOL_PRI_BT2020 ? "BT.2020" : "P3",
       in.transfer == AVCOL_TRC_UNSPECIFIED ? "tin=bt709:t=bt709:" : "");
 }

@@ -7,7 +7,7 @@
 
 #include "kernels/frame_view.h"
 #include "pipeline/source/convert/color_tags.h"
-#include "pipeline/source/convert/orientation.h"
+#include "pipeline/source/ffmpeg/orientation.h"
 
 extern "C" {
 #include <libavutil/pixfmt.h>
@@ -54,10 +54,10 @@ struct ConversionPlan {
 // Note [Conversions]
 // 4:2:0 stays as it is. Gray keeps its samples and range and gets neutral chroma planes. Other 8-bit YUV becomes 4:2:0,
 // but 4:4:4, like everything RGB, becomes RGBA (8-bit 4:2:0 would throw its chroma away); deeper YUV becomes 4:2:0 of
-// the same depth. Alpha is composited over black. zimg converts (zscale) where it can: it knows range and siting at
-// every depth. It takes no packed formats and no odd sizes with subsampled chroma: those go through swscale. `target`:
-// convert and scale to exactly that. `try_zscale`: use zimg where libavfilter has it. Throws InputError for formats
-// that can't be read.
+// the same depth. PQ and HLG are tone-mapped to BT.709 first; primaries of SDR stay. Alpha is composited over black.
+// zimg converts (zscale) where it can: it knows range and siting at every depth. It takes no packed formats and no odd
+// sizes with subsampled chroma: those go through swscale. `target`: convert and scale to exactly that. `try_zscale`:
+// use zimg where libavfilter has it. Throws InputError for formats that can't be read.
 ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<OutputFormat>& target, bool try_zscale);
 
 // The layout a canonical format has; nullopt for every other format.

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
-#include <span>
 #include <string_view>
+
+#include "pipeline/source/ffmpeg/exif.h"
+#include "pipeline/source/ffmpeg/orientation.h"
 
 extern "C" {
 #include <libavutil/dict.h>
@@ -19,8 +22,7 @@ namespace {
 
 constexpr const char* kOpaque = "saccade_opaque";
 constexpr const char* kCmyk = "saccade_cmyk";
-
-using Bytes = std::span<const std::uint8_t>;
+constexpr const char* kPages = "saccade_pages";
 
 // Truevision TGA 2.0: 18 bytes; true colour or a colour map of 32 bits, with 0 attribute bits.
 bool tga_is_opaque(Bytes header) {
@@ -59,9 +61,9 @@ bool jpeg_is_plain_cmyk(Bytes data) {
   return components == 4 && !adobe;
 }
 
-void attach(AVPacket& packet, const char* name) {
+void attach(AVPacket& packet, const char* name, int value = 1) {
   AVDictionary* facts = nullptr;
-  av_dict_set(&facts, name, "1", 0);
+  av_dict_set_int(&facts, name, value, 0);
   std::size_t size = 0;
   std::uint8_t* packed = av_packet_pack_dictionary(facts, &size);
   av_dict_free(&facts);
@@ -72,12 +74,31 @@ void attach(AVPacket& packet, const char* name) {
   }
 }
 
-bool has(const AVFrame& frame, const char* name) { return av_dict_get(frame.metadata, name, nullptr, 0) != nullptr; }
+void attach_orientation(AVPacket& packet, int exif) {
+  const Orientation orientation = exif_orientation(exif);
+  if (orientation.identity()) return;
+  const DisplayMatrix matrix = display_matrix(orientation);
+  std::uint8_t* data = av_packet_new_side_data(&packet, AV_PKT_DATA_DISPLAYMATRIX, sizeof matrix);
+  if (data == nullptr) throw std::bad_alloc();
+  std::memcpy(data, matrix.data(), sizeof matrix);
+}
+
+// `name`: where "Exif" or "EXIF" stands in the packet.
+void hide(AVPacket& packet, std::size_t name) {
+  if (av_packet_make_writable(&packet) < 0) throw std::bad_alloc();
+  std::memcpy(packet.data + name, "none", 4);
+}
+
+int value_of(const AVFrame& frame, const char* name, int otherwise) {
+  const AVDictionaryEntry* entry = av_dict_get(frame.metadata, name, nullptr, 0);
+  return entry != nullptr ? std::atoi(entry->value) : otherwise;
+}
 
 }  // namespace
 
 void attach_picture_facts(AVPacket& packet, const AVCodecParameters& codec, const AVInputFormat& container) {
   const Bytes data(packet.data, static_cast<std::size_t>(std::max(packet.size, 0)));
+  const auto extradata_size = static_cast<std::size_t>(std::max(codec.extradata_size, 0));
   switch (codec.codec_id) {
     case AV_CODEC_ID_TARGA:
       if (tga_is_opaque(data)) attach(packet, kOpaque);
@@ -87,6 +108,26 @@ void attach_picture_facts(AVPacket& packet, const AVCodecParameters& codec, cons
       return;
     case AV_CODEC_ID_MJPEG:
       if (jpeg_is_plain_cmyk(data)) attach(packet, kCmyk);
+      if (const Bytes exif = find_jpeg_exif(data); !exif.empty()) {
+        attach_orientation(packet, read_orientation(exif));
+        hide(packet, static_cast<std::size_t>(exif.data() - data.data()));
+      }
+      return;
+    case AV_CODEC_ID_WEBP:
+      if (const Bytes exif = find_webp_exif(data); !exif.empty()) {
+        attach_orientation(packet, read_orientation(exif));
+        hide(packet, static_cast<std::size_t>(exif.data() - data.data()) - 8);
+      }
+      return;
+    case AV_CODEC_ID_PNG:
+      attach_orientation(packet, read_orientation(find_png_exif(data)));
+      return;
+    case AV_CODEC_ID_APNG:
+      attach_orientation(packet, read_orientation(find_png_exif({codec.extradata, extradata_size})));
+      return;
+    case AV_CODEC_ID_TIFF:
+      attach_orientation(packet, read_orientation(data));
+      if (const int pages = count_pages(data); pages > 1) attach(packet, kPages, pages);
       return;
     default:
       return;
@@ -95,7 +136,7 @@ void attach_picture_facts(AVPacket& packet, const AVCodecParameters& codec, cons
 
 PictureFacts picture_facts(const AVFrame& frame) {
   if (frame.metadata == nullptr) return {};
-  return {has(frame, kOpaque), has(frame, kCmyk)};
+  return {value_of(frame, kOpaque, 0) != 0, value_of(frame, kCmyk, 0) != 0, value_of(frame, kPages, 1)};
 }
 
 }  // namespace saccade

@@ -1,7 +1,8 @@
-#include "pipeline/source/convert/orientation.h"
+#include "pipeline/source/ffmpeg/orientation.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pipeline/source/ffmpeg/versions.h"
 
@@ -9,7 +10,7 @@ namespace saccade {
 namespace {
 
 constexpr double kTolerance = 0.0175;  // sine of one degree
-constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
+constexpr std::size_t kMatrixBytes = sizeof(DisplayMatrix);
 
 }  // namespace
 
@@ -33,6 +34,18 @@ std::string Orientation::filters() const {
   return chain;
 }
 
+// A transposition moves the mirrors before it to the other axis.
+Orientation Orientation::then(const Orientation& next) const {
+  Orientation both = *this;
+  if (next.transpose) {
+    both.transpose = !both.transpose;
+    std::swap(both.hflip, both.vflip);
+  }
+  both.hflip = both.hflip != next.hflip;
+  both.vflip = both.vflip != next.vflip;
+  return both;
+}
+
 // A point (x, y) goes to (a x + c y, b x + d y), with a = m[0], b = m[1], c = m[3], d = m[4].
 MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out) {
   out = {};
@@ -49,6 +62,33 @@ MatrixKind read_display_matrix(const std::int32_t* matrix, Orientation& out) {
     return MatrixKind::kUpright;
   }
   return MatrixKind::kOblique;
+}
+
+DisplayMatrix display_matrix(const Orientation& orientation) {
+  constexpr std::int32_t kOne = 1 << 16;
+  const std::int32_t across = orientation.hflip ? -kOne : kOne;
+  const std::int32_t down = orientation.vflip ? -kOne : kOne;
+  DisplayMatrix matrix = {};
+  matrix[orientation.transpose ? 3 : 0] = across;
+  matrix[orientation.transpose ? 1 : 4] = down;
+  matrix[8] = 1 << 30;
+  return matrix;
+}
+
+// Row 0 and column 0 of the stored picture are its top and left (1), top and right (2), bottom and right (3), bottom
+// and left (4), left and top (5), right and top (6), right and bottom (7), left and bottom (8) when seen (TIFF 6.0,
+// page 36).
+Orientation exif_orientation(int value) {
+  static constexpr std::array<Orientation, 9> kByValue = {{{},
+                                                           {},
+                                                           {false, true, false},
+                                                           {false, true, true},
+                                                           {false, false, true},
+                                                           {true, false, false},
+                                                           {true, true, false},
+                                                           {true, true, true},
+                                                           {true, false, true}}};
+  return value >= 1 && value <= 8 ? kByValue[static_cast<std::size_t>(value)] : Orientation{};
 }
 
 const std::int32_t* find_display_matrix(const AVFrame& frame, const AVStream& stream, bool or_of_stream) {
