@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include "app/dump/npy.h"
@@ -15,11 +16,16 @@
 #include "pipeline/error.h"
 #include "pipeline/gaze/recorded/recording.h"
 #include "pipeline/source/demux/locate.h"
+#include "pipeline/source/ffmpeg/exif.h"
+#include "pipeline/source/tags/mp4_tags.h"
 #if SACCADE_WEB
 #include "ui/web/wire/client_message.h"
 #endif
 
 namespace saccade::fuzz {
+
+using namespace std::literals;
+
 namespace {
 
 // A file in memory, under a name that can be opened.
@@ -112,6 +118,33 @@ void run_uri(Bytes input) {
   }
 }
 
+// As TIFF itself, and inside each format that has EXIF.
+void run_exif(Bytes input) {
+  for (const Bytes exif : {input, find_jpeg_exif(input), find_png_exif(input), find_webp_exif(input)}) {
+    promise(exif.empty() || (exif.data() >= input.data() && exif.data() + exif.size() <= input.data() + input.size()),
+            "EXIF lies in the picture");
+    const int orientation = read_orientation(exif);
+    promise(orientation >= 0 && orientation <= 8, "there are eight orientations");
+    promise(count_pages(exif) >= 0 && static_cast<std::size_t>(count_pages(exif)) <= exif.size() / 12,
+            "each page has an entry of its own");
+  }
+}
+
+void run_boxes(Bytes input) {
+  const MemoryFile file(input);
+  const FormatContextPtr format(avformat_alloc_context());
+  AVStream* stream = format ? avformat_new_stream(format.get(), nullptr) : nullptr;
+  if (stream == nullptr) throw std::bad_alloc();
+  stream->id = 1;
+  stream->codecpar->width = 64;
+  stream->codecpar->height = 48;
+  AVIOContext* io = nullptr;
+  promise(avio_open(&io, file.path().c_str(), AVIO_FLAG_READ) >= 0, "a file in memory can be read");
+  const Mp4Tags tags = read_mp4_tags(*io, {format.get(), stream, {}});
+  avio_close(io);
+  promise(!tags.is_item || tags.derivation.empty(), "a picture is coded, or put together");
+}
+
 #if SACCADE_WEB
 bool lies_near(float x, float y) { return std::abs(x) <= 20000 && std::abs(y) <= 20000; }
 
@@ -158,6 +191,22 @@ const std::vector<Parser>& parsers() {
      run_uri,
      {"clip.mp4", "file:///tmp/a%20b.mp4", "http://host/a.mp4?q=1", "lavfi:testsrc2=s=64x48", "v4l2:///dev/video0",
       "shot%04d.png", "shots/*.png", "rtsp://u:p@h:8554/x", "-", "a:b", "test://box", "pipe:0", "concat:a|b"}},
+    {"exif",
+     run_exif,
+     {"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"sv,
+      "II*\0\x08\0\0\0\x02\0\0\x01\x03\0\x01\0\0\0\x40\0\0\0\x12\x01\x03\0\x01\0\0\0\x08\0\0\0\x08\0\0\0"sv,
+      "\xff\xd8\xff\xe1\0\x22"
+      "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"sv,
+      "\x89PNG\r\n\x1a\n\0\0\0\x1a"
+      "eXIfMM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0crc!"sv,
+      "RIFF\x2e\0\0\0WEBPEXIF\x20\0\0\0Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"sv}},
+    {"boxes",
+     run_boxes,
+     {"\0\0\0\x74meta\0\0\0\0"
+      "\0\0\0\x0epitm\0\0\0\0\0\x01"
+      "\0\0\0\x23iinf\0\0\0\0\0\x01\0\0\0\x15infe\x02\0\0\0\0\x01\0\0av01\0"
+      "\0\0\0\x37iprp\0\0\0\x1aipco\0\0\0\x09irot\x01\0\0\0\x09imir\x01"
+      "\0\0\0\x15ipma\0\0\0\0\0\0\0\x01\0\x01\x02\x01\x02"sv}},
 #if SACCADE_WEB
     {"page",
      run_page,

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/source/demux/crop_tags.h"
 #include "pipeline/source/demux/options.h"
 #include "pipeline/source/ffmpeg/log.h"
+#include "pipeline/source/tags/container_tags.h"
 
 namespace saccade {
 namespace {
@@ -161,6 +161,17 @@ int find_stream_info(const SourceConfig& config, AVFormatContext& format) {
   return code;
 }
 
+void read_tags(const SourceConfig& config, const InputLocation& location, VideoStream& video) {
+  const bool on_disk = location.kind == InputKind::kFile && location.url.starts_with("file:");
+  const bool crop = config.crop_tags == CropByTags::kYes;
+  const std::string derivation = read_container_tags(on_disk ? location.url : "", crop, video);
+  if (derivation.empty() || config.stream_index) return;
+  throw InputError(
+      fmt::format("{}: the picture is a '{}' of other pictures, which are not put together here; convert it to "
+                  "PNG or JPEG first",
+                  config.uri, derivation));
+}
+
 }  // namespace
 
 OpenedInput open_input(const SourceConfig& config, const InputLocation& location,
@@ -204,7 +215,7 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
     throw_fault(too_many_pixels(config, "a picture has more pixels"));
   }
   check_pixels(config, parameters.width, parameters.height);
-  if (config.crop_tags == CropByTags::kYes) read_crop_tags(location, input.video);
+  read_tags(config, location, input.video);
   if (location.kind == InputKind::kDevice) input.note = other_than_asked(config.input, *input.video.stream);
   return input;
 }

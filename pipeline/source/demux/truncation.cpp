@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "pipeline/clock.h"
-#include "pipeline/source/demux/ebml.h"
+#include "pipeline/source/tags/ebml.h"
 
 extern "C" {
 #include <libavformat/avformat.h>

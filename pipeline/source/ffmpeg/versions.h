@@ -53,6 +53,18 @@ inline const std::uint8_t* stream_side_data(const AVStream& stream, AVPacketSide
 #endif
 }
 
+// Room for such side data, in place of what there is of the type; null: no memory.
+inline std::uint8_t* new_stream_side_data(AVStream& stream, AVPacketSideDataType type, std::size_t size_bytes) {
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+  AVCodecParameters& parameters = *stream.codecpar;
+  AVPacketSideData* data =
+      av_packet_side_data_new(&parameters.coded_side_data, &parameters.nb_coded_side_data, type, size_bytes, 0);
+  return data != nullptr ? data->data : nullptr;
+#else
+  return av_stream_new_side_data(&stream, type, size_bytes);
+#endif
+}
+
 // What the container says to crop: top, bottom, left, right, 32 bits each, little endian; null when it says nothing.
 // Before FFmpeg 7.1: always.
 inline const std::uint8_t* stream_crop_data([[maybe_unused]] const AVStream& stream, std::size_t& size_bytes) {

@@ -8,6 +8,7 @@ import unittest
 import kinds
 import kinds_mended
 import kinds_pictures
+import kinds_stills
 import kinds_streams
 
 
@@ -38,6 +39,9 @@ class Kinds(unittest.TestCase):
 
     def test_mended(self):
         self.check_all(kinds_mended.cases())
+
+    def test_stills(self):
+        self.check_all(kinds_stills.cases())
 
     def test_streams(self):
         self.check_all(kinds_streams.cases())

@@ -131,7 +131,7 @@ TEST(WideGamut, FilterOfTheNote_ConvertsThem) {
        {std::pair("bt709", "zscale=p=bt709"), {"unknown", "zscale=tin=bt709:t=bt709:p=bt709"}}) {
     SourceConfig config;
     config.uri = ramps(dir, std::string(transfer) + ".mkv", "gbrp16le", "-c:v ffv1", transfer);
-    EXPECT_TRUE(mentions(record(config).info, std::string("--vf ") + filter + " converts"));
+    EXPECT_TRUE(mentions(record(config).info, std::string("the filter ") + filter + " converts"));
     config.filters = filter;
     const Recording got = record(config);
     EXPECT_FALSE(mentions(got.info, "primaries"));
