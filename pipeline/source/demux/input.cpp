@@ -161,15 +161,17 @@ int find_stream_info(const SourceConfig& config, AVFormatContext& format) {
   return code;
 }
 
-void read_tags(const SourceConfig& config, const InputLocation& location, VideoStream& video) {
+void read_tags(const SourceConfig& config, const InputLocation& location, OpenedInput& input) {
   const bool on_disk = location.kind == InputKind::kFile && location.url.starts_with("file:");
   const bool crop = config.crop_tags == CropByTags::kYes;
-  const std::string derivation = read_container_tags(on_disk ? location.url : "", crop, video);
-  if (derivation.empty() || config.stream_index) return;
+  const ContainerTags tags = read_container_tags(on_disk ? location.url : "", crop, input.video);
+  if (tags.items_unread)
+    input.note = "the picture's orientation can't be read where the input can't be sought in; give its file";
+  if (tags.derivation.empty() || config.stream_index) return;
   throw InputError(
       fmt::format("{}: the picture is a '{}' of other pictures, which are not put together here; convert it to "
                   "PNG or JPEG first",
-                  config.uri, derivation));
+                  config.uri, tags.derivation));
 }
 
 }  // namespace
@@ -215,7 +217,7 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
     throw_fault(too_many_pixels(config, "a picture has more pixels"));
   }
   check_pixels(config, parameters.width, parameters.height);
-  read_tags(config, location, input.video);
+  read_tags(config, location, input);
   if (location.kind == InputKind::kDevice) input.note = other_than_asked(config.input, *input.video.stream);
   return input;
 }

@@ -76,6 +76,9 @@ inline const std::uint8_t* stream_crop_data([[maybe_unused]] const AVStream& str
 #endif
 }
 
+// Whether the transformations of HEIF's items reach the stream. Before FFmpeg 8: not.
+inline constexpr bool kPassesItemsOn = LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(62, 0, 100);
+
 // More options of the filter "buffer": the colours of its frames, whose tags must be known values. FFmpeg 7.0: filters
 // agree on matrix and range beforehand, and a source that names none loses its frames' own. Before: each frame's count.
 inline std::string buffer_source_color([[maybe_unused]] const AVFrame& like) {

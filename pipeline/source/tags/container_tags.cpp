@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "pipeline/source/ffmpeg/orientation.h"
 #include "pipeline/source/ffmpeg/versions.h"
@@ -26,6 +27,16 @@ IoPtr open_file(const std::string& file) {
   AVIOContext* io = nullptr;
   if (!file.empty() && avio_open(&io, file.c_str(), AVIO_FLAG_READ) < 0) return nullptr;
   return IoPtr(io);
+}
+
+bool is_seekable(const AVIOContext* io) { return io != nullptr && (io->seekable & AVIO_SEEKABLE_NORMAL) != 0; }
+
+// By its brand (ISO/IEC 23008-12 10.2, AVIF 6).
+bool is_heif(AVFormatContext& format) {
+  const AVDictionaryEntry* entry = av_dict_get(format.metadata, "major_brand", nullptr, 0);
+  const std::string_view brand = entry != nullptr ? entry->value : "";
+  return brand == "avif" || brand == "avis" || brand == "mif1" || brand == "msf1" || brand.starts_with("hei") ||
+         brand.starts_with("hev");
 }
 
 bool leaves_a_picture(const CropTags& crop) {
@@ -55,22 +66,27 @@ void set_orientation(AVStream& stream, const Mp4Tags& tags) {
 
 }  // namespace
 
-std::string read_container_tags(const std::string& file, bool crop, VideoStream& video) {
+ContainerTags read_container_tags(const std::string& file, bool crop, VideoStream& video) {
   const std::string_view container = video.format->iformat->name;
   const bool is_mp4 = container.find("mp4") != std::string_view::npos;
   if (!is_mp4 && !container.starts_with("matroska")) return {};
+  ContainerTags result;
   CropTags found = crop_of_ffmpeg(*video.stream);
-  std::string derivation;
-  if (const IoPtr io = open_file(file); io && is_mp4) {
-    const Mp4Tags tags = read_mp4_tags(*io, video);
+  const IoPtr own = open_file(file);
+  // The demuxer seeks to each picture of such a file, so its own bytes may be read in between.
+  const bool may_borrow = is_mp4 && file.empty() && is_heif(*video.format);
+  AVIOContext* io = may_borrow && is_seekable(video.format->pb) ? video.format->pb : own.get();
+  if (io != nullptr && is_mp4) {
+    Mp4Tags tags = read_mp4_tags(*io, video);
     set_orientation(*video.stream, tags);
     if (tags.crop.any()) found = tags.crop;
-    derivation = tags.derivation;
-  } else if (io && crop) {
-    if (const CropTags own = read_pixel_crop(*io, video); own.any()) found = own;
+    result.derivation = std::move(tags.derivation);
+  } else if (io != nullptr && crop) {
+    if (const CropTags pixels = read_pixel_crop(*io, video); pixels.any()) found = pixels;
   }
   if (crop && found.any() && leaves_a_picture(found)) video.crop = found;
-  return derivation;
+  result.items_unread = may_borrow && io == nullptr && !kPassesItemsOn;
+  return result;
 }
 
 }  // namespace saccade

@@ -210,7 +210,7 @@ Mp4Tags read_mp4_tags(AVIOContext& io, const VideoStream& video) {
     tags.derivation = name_of(type);
     return tags;
   }
-  // Before FFmpeg 7.1 the one stream is the primary item, whatever its id.
+  // Before FFmpeg 7 the one stream is the primary item, whatever its id.
   if (video.format->nb_streams > 1 && static_cast<std::uint32_t>(stream.id) != *primary) return tags;
   tags.is_item = true;
   size.width = stream.codecpar->width;

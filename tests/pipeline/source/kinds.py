@@ -64,6 +64,12 @@ def ffmpeg(*arguments, folder=None):
                    capture_output=True, timeout=60)
 
 
+def ffmpeg_version(library):
+    """Major and minor number of one of FFmpeg's libraries."""
+    told = subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True, text=True, timeout=60).stdout
+    return tuple(map(int, re.search(rf"^{library} +(\d+)\. *(\d+)", told, re.MULTILINE).groups()))
+
+
 def ffmpeg_opens(path):
     """Whether the FFmpeg that is here reads the file's header."""
     return subprocess.run(["ffprobe", "-v", "error", path], check=False, capture_output=True, timeout=60).returncode == 0

@@ -2,7 +2,7 @@
 import functools
 
 import kinds_stills_made as made
-from kinds import Case, encode, rotated
+from kinds import Case, encode, ffmpeg_version, rotated
 from kinds_made import clap
 from kinds_mended import written
 from kinds_streams import Pattern, rewritten
@@ -118,6 +118,36 @@ def avifs():
              size=(48, 64), corners=rotated("TL", "BL", "TR", "BR"), tolerance=8),
         Case("avif", "moving_mirrored.avif", rewritten(moving, lambda data: made.into_animation(data, made.IMIR["left"] + made.IROT[270])),
              size=(48, 64), corners=three, tolerance=8)]
+
+
+class Elsewhere:
+    """A `make` of nothing: the program is given this name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, path):
+        pass
+
+    def input(self, _):
+        return self.name
+
+
+def unsought(name, **more):
+    """An AVIF from where nothing can be read twice: FFmpeg passes on its properties from 8 on."""
+    if ffmpeg_version("libavformat") >= (62, 0):
+        return Case("avif", name, avif_file(orientation=6), ids=[0], size=(65, 49), tolerance=5, **more)
+    return Case("avif", name, avif_file(orientation=6), ids=[None], size=(49, 65), corners={}, says="orientation can't be read", **more)
+
+
+def through_pipe():
+    return unsought("piped.avif", stdin=True)
+
+
+def through_http(ranges):
+    if not ranges:
+        return unsought("without_ranges.avif")
+    return Case("avif", "ranges.avif", avif_file(orientation=7), ids=[0], size=(65, 49), tolerance=5)
 
 
 def pages():
