@@ -1,5 +1,7 @@
 #include "pipeline/source/convert/color_tags.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <utility>
 
@@ -63,6 +65,10 @@ void drop_unknown(Tag& tag, Tag end, Tag unspecified) {
 
 }  // namespace
 
+bool is_hdr(AVColorTransferCharacteristic transfer) {
+  return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
+}
+
 ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
   drop_unknown(frame.color_range, AVCOL_RANGE_NB, AVCOL_RANGE_UNSPECIFIED);
   drop_unknown(frame.colorspace, AVCOL_SPC_NB, AVCOL_SPC_UNSPECIFIED);
@@ -94,18 +100,24 @@ ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited) {
     frame.colorspace =
         default_matrix(frame.width, frame.height) == ColorMatrix::kBt709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
   }
-  const bool is_hdr = frame.color_trc == AVCOL_TRC_SMPTE2084 || frame.color_trc == AVCOL_TRC_ARIB_STD_B67;
   const bool no_primaries = frame.color_primaries == AVCOL_PRI_UNSPECIFIED ||
                             frame.color_primaries == AVCOL_PRI_RESERVED0 || frame.color_primaries == AVCOL_PRI_RESERVED;
-  if (is_hdr && no_primaries) frame.color_primaries = AVCOL_PRI_BT2020;
+  if (is_hdr(frame.color_trc) && no_primaries) frame.color_primaries = AVCOL_PRI_BT2020;
   if (frame.chroma_location == AVCHROMA_LOC_UNSPECIFIED) {
     frame.chroma_location = is_j ? AVCHROMA_LOC_CENTER : AVCHROMA_LOC_LEFT;
   }
   return tags;
 }
 
-bool is_wide_gamut(AVColorPrimaries primaries) {
-  return primaries == AVCOL_PRI_BT2020 || primaries == AVCOL_PRI_SMPTE431 || primaries == AVCOL_PRI_SMPTE432;
+std::string wide_gamut_note(const AVFrame& frame) {
+  const bool is_p3 = frame.color_primaries == AVCOL_PRI_SMPTE431 || frame.color_primaries == AVCOL_PRI_SMPTE432;
+  const bool is_wide = is_p3 || frame.color_primaries == AVCOL_PRI_BT2020;
+  if (!is_wide || is_hdr(frame.color_trc)) return {};
+  // zscale has to know a transfer.
+  return fmt::format(
+      "SDR with the primaries of {} is not converted: read as BT.709, its colours are paler; "
+      "the filter zscale={}p=bt709 converts it",
+      is_p3 ? "P3" : "BT.2020", frame.color_trc == AVCOL_TRC_UNSPECIFIED ? "tin=bt709:t=bt709:" : "");
 }
 
 bool is_representable(AVColorSpace space) {

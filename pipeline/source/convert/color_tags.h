@@ -1,6 +1,8 @@
 // The colour tags of a decoded frame, with the unknown ones decided.
 #pragma once
 
+#include <string>
+
 #include "kernels/color.h"
 #include "pipeline/source/ffmpeg/orientation.h"
 
@@ -33,14 +35,16 @@ struct ResolvedTags {
   bool range_tagged = false;
 };
 
+bool is_hdr(AVColorTransferCharacteristic transfer);  // PQ, HLG
+
 // Replaces unknown tags by what they default to, and the yuvj formats by their plain twins with full range.
 // Matrix: by the frame's size (untagged gray and YUV); range: limited for YUV, full for RGB and for gray unless
 // `gray_is_limited` (yuv4mpeg's custom); chroma site: left, centre for full-range JPEG; primaries of PQ and HLG:
 // BT.2020 (ITU-R BT.2100).
 ResolvedTags resolve_tags(AVFrame& frame, bool gray_is_limited);
 
-// Wider than BT.709: BT.2020, DCI-P3, Display P3.
-bool is_wide_gamut(AVColorPrimaries primaries);
+// A sentence for SDR whose primaries are wider than BT.709's (BT.2020, DCI-P3, Display P3) and stay; else empty.
+std::string wide_gamut_note(const AVFrame& frame);
 
 // Whether ColorMatrix can say it: otherwise the picture has to become RGB.
 bool is_representable(AVColorSpace space);

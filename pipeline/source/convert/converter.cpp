@@ -57,7 +57,6 @@ FrameTraits Converter::traits_of(const AVFrame& frame, const AVStream& stream) {
   traits.range = frame.color_range;
   traits.site = frame.chroma_location;
   traits.transfer = frame.color_trc;
-  if (is_wide_gamut(frame.color_primaries)) traits.primaries = frame.color_primaries;
   if (const std::int32_t* matrix = find_display_matrix(frame, stream, !has_own_matrix_)) {
     const bool holds = matrix_holds(stream.codecpar->codec_id);
     has_own_matrix_ = holds && (has_own_matrix_ || find_display_matrix(frame, stream, false) != nullptr);

@@ -109,6 +109,7 @@ ReadStatus PictureStage::pull(Frame& out, const VideoStream& video) {
   }
   const bool damaged = picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0;
   counters_.frames_corrupt += damaged ? 1 : 0;
+  if (counters_.frames == 0) gamut_note_ = wide_gamut_note(*picture);
   if (converter_.convert(*picture, *video.stream)) ++counters_.format_changes;
   out = Frame(std::move(picture), converter_.format(), time.pts_ns, counters_.frames++);
   return ReadStatus::kOk;
@@ -148,6 +149,7 @@ void PictureStage::describe(const Frame& first, StreamInfo& info) const {
   if (!converter_.filters().empty()) info.filters += (info.filters.empty() ? "" : ",") + converter_.filters();
   info.notes.insert(info.notes.end(), assumed_.begin(), assumed_.end());
   if (std::string note = filters_.field_note(); !note.empty()) info.notes.push_back(std::move(note));
+  if (!gamut_note_.empty()) info.notes.push_back(gamut_note_);
   info.notes.insert(info.notes.end(), converter_.notes().begin(), converter_.notes().end());
 }
 

@@ -51,6 +51,7 @@ class PictureStage {
   bool any_pushed_ = false;
   bool warned_of_pages_ = false;
   ResolvedTags first_tags_;
+  std::string gamut_note_;            // about the first picture, behind the filters
   std::vector<std::string> assumed_;  // and done for the first frame, by its tags or for lack of them: a sentence each
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
 
 #include "pipeline/error.h"
 #include "pipeline/source/convert/color_tags.h"
@@ -232,20 +231,6 @@ class Chain {
   bool try_zscale_;
 };
 
-bool is_hdr(const FrameTraits& in) {
-  return in.transfer == AVCOL_TRC_SMPTE2084 || in.transfer == AVCOL_TRC_ARIB_STD_B67;
-}
-
-// Of SDR with primaries wider than BT.709's; else empty. zscale has to know a transfer.
-std::string gamut_note(const FrameTraits& in) {
-  if (is_hdr(in) || !is_wide_gamut(in.primaries)) return {};
-  return fmt::format(
-      "SDR with the primaries of {} is not converted: read as BT.709, its colours are paler; "
-      "the filter zscale={}p=bt709 converts it",
-      in.primaries == AVCOL_PRI_BT2020 ? "BT.2020" : "P3",
-      in.transfer == AVCOL_TRC_UNSPECIFIED ? "tin=bt709:t=bt709:" : "");
-}
-
 // RGB in any packing, and YUV that has to become RGB, to RGBA of the wanted size.
 void to_rgba(Chain& chain, Kind kind, int width, int height) {
   if (kind.family == Family::kRgb && kind.depth <= 8) {
@@ -340,10 +325,10 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
   }
   const bool to_rgb = to == AV_PIX_FMT_RGBA;
   Chain chain(in, try_zscale);
-  if (is_hdr(in) && !(try_zscale && have_filter("zscale"))) {
+  if (is_hdr(in.transfer) && !(try_zscale && have_filter("zscale"))) {
     plan.notes.push_back(fmt::format("HDR transfer shown as it is: {}, so nothing is tone-mapped",
                                      try_zscale ? "this libavfilter has no zscale" : "zscale refuses this picture"));
-  } else if (is_hdr(in)) {
+  } else if (is_hdr(in.transfer)) {
     Kind source = kind;
     if (!Chain::even_enough(AV_PIX_FMT_YUV420P, in.width, in.height)) source.log2_w = source.log2_h = 0;
     if (kind.family == Family::kRgb && kind.depth <= 8) chain.repack(AV_PIX_FMT_RGBA);
@@ -363,7 +348,6 @@ ConversionPlan plan_conversion(const FrameTraits& in, const std::optional<Output
   } else {
     to_yuv(chain, held, to, width, height, space, range);
   }
-  if (std::string note = gamut_note(in); !note.empty()) plan.notes.push_back(std::move(note));
   if (kind.alpha) plan.notes.push_back("alpha is composited over black");
   if (is_gray(to)) plan.notes.push_back("gray gets neutral chroma planes");
   if (to != in.format) plan.notes.push_back(fmt::format("{} is converted to {}", name_of(in.format), name_of(to)));

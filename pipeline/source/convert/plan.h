@@ -24,7 +24,6 @@ struct FrameTraits {
   AVColorRange range = AVCOL_RANGE_MPEG;
   AVChromaLocation site = AVCHROMA_LOC_LEFT;
   AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
-  AVColorPrimaries primaries = AVCOL_PRI_BT709;  // BT.2020 and P3 alone stand out
   Orientation orientation;
   ChromaOffset chroma_offset;
   bool operator==(const FrameTraits&) const = default;
