@@ -10,7 +10,7 @@ extern "C" {
 #include <memory>
 #include <string>
 
-#include "app/media/image.h"
+#include "kernels/picture/rgb_image.h"
 
 namespace saccade::preview {
 

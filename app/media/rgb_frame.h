@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "app/media/image.h"
+#include "kernels/picture/rgb_image.h"
 #include "pipeline/source/frame/frame.h"
 
 namespace saccade {

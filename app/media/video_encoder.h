@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/media/image.h"
+#include "kernels/picture/rgb_image.h"
 
 namespace saccade {
 

@@ -212,11 +212,11 @@ DumpIndex DumpReader::index(std::int64_t emission) const {
   return index;
 }
 
-void DumpReader::patches(std::int64_t emission, std::vector<DumpPatch>& out) const {
+void DumpReader::patches(std::int64_t emission, std::vector<Patch>& out) const {
   const std::span<const std::byte> rows = of_emission(geometry_, emission);
   const std::byte* row = rows.data();
   out.resize(rows.size() / 16);
-  for (DumpPatch& patch : out) {
+  for (Patch& patch : out) {
     patch = {load<float>(row) * static_cast<float>(facts_.width_px),
              load<float>(row + 4) * static_cast<float>(facts_.height_px), load<float>(row + 8), load<float>(row + 12)};
     row += 16;

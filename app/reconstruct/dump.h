@@ -10,6 +10,7 @@
 
 #include "app/dump/npy_reader.h"
 #include "kernels/patch_batch.h"
+#include "kernels/patch_plan.h"
 #include "kernels/shared/fovea.h"
 
 namespace saccade {
@@ -30,12 +31,6 @@ struct DumpFacts {
   std::string lattice;     // in a line; empty: meta.json doesn't say
   bool live = false;
   bool compact = false;  // ragged: at most N patches an emission, those inside the frame
-};
-
-struct DumpPatch {
-  float x_px = 0, y_px = 0;  // centre, level-0 pixels
-  float lod = 0;
-  float coverage = 0;
 };
 
 struct DumpIndex {
@@ -64,8 +59,8 @@ class DumpReader {
   bool complete() const { return complete_; }            // the manifest is there
   std::int64_t emissions() const { return emissions_; }  // what every array holds
   DumpIndex index(std::int64_t emission) const;
-  void patches(std::int64_t emission, std::vector<DumpPatch>& out) const;  // N, or as many as there are
-  void samples(std::int64_t emission, std::vector<float>& out) const;      // of each 3 x S x S, R'G'B' in 0..255
+  void patches(std::int64_t emission, std::vector<Patch>& out) const;  // N, or as many as there are
+  void samples(std::int64_t emission, std::vector<float>& out) const;  // of each 3 x S x S, R'G'B' in 0..255
 
  private:
   void open_compact(const std::string& directory);

@@ -8,7 +8,7 @@
 
 #include "app/media/rgb_frame.h"
 #include "app/reconstruct/dump.h"
-#include "app/reconstruct/paint.h"
+#include "kernels/picture/paint.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -34,7 +34,7 @@ class DumpSource final : public FrameSource {
   SourceCounters counters_;
   Fault fault_;
   std::int64_t next_ = 0;
-  std::vector<DumpPatch> patches_;
+  std::vector<Patch> patches_;
   std::vector<float> samples_;
 };
 

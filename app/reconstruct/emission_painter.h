@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/reconstruct/dump.h"
-#include "app/reconstruct/memory.h"
-#include "app/reconstruct/paint.h"
+#include "kernels/picture/memory.h"
+#include "kernels/picture/paint.h"
 
 namespace saccade {
 
@@ -40,7 +40,7 @@ class EmissionPainter {
   std::int64_t next_ = 0;  // with memory: what was not yet taken in
   DumpIndex last_;         // with memory: of the emission before
   RgbImage marked_;
-  std::vector<DumpPatch> patches_;
+  std::vector<Patch> patches_;
   std::vector<float> samples_;
 };
 

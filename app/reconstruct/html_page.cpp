@@ -17,8 +17,8 @@
 #include "app/media/video_encoder.h"
 #include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/page_text.h"
-#include "app/reconstruct/paint.h"
 #include "app/whole_file.h"
+#include "kernels/picture/paint.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -132,10 +132,10 @@ std::string Page::outlines() const {
     bytes.push_back(static_cast<std::uint8_t>(code & 0xff));
     bytes.push_back(static_cast<std::uint8_t>(code >> 8));
   };
-  std::vector<DumpPatch> patches;
+  std::vector<Patch> patches;
   for (const std::int64_t e : chosen_) {
     dump_.patches(e, patches);
-    for (const DumpPatch& patch : patches) {
+    for (const Patch& patch : patches) {
       put((patch.x_px / static_cast<float>(dump_.facts().width_px) + 1) / 3 * 65535, 65535);
       put((patch.y_px / static_cast<float>(dump_.facts().height_px) + 1) / 3 * 65535, 65535);
       put(patch.coverage > 0 ? std::min(patch.lod * 4096, 65534.0f) : 65535, 65535);

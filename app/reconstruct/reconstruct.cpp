@@ -19,8 +19,8 @@
 #include "app/reconstruct/dump.h"
 #include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/html_page.h"
-#include "app/reconstruct/paint.h"
 #include "app/stop_signal.h"
+#include "kernels/picture/paint.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -1,8 +1,8 @@
 // A frame as R'G'B', by the sampler's definition at level of detail 0, but straight from the frame's planes.
 #pragma once
 
-#include "app/media/image.h"
 #include "kernels/frame_view.h"
+#include "kernels/picture/rgb_image.h"
 
 namespace saccade {
 

@@ -26,7 +26,7 @@ class DumpLook final : public ui::RecordedLook {
   const DumpReader dump_;
   std::vector<ui::Fixation> landings_;
   std::vector<std::int64_t> landed_on_;  // the emission of each
-  mutable std::vector<DumpPatch> patches_;
+  mutable std::vector<Patch> patches_;
 };
 
 // An emission is a landing where the eye rests at another place than at the last landing.
@@ -64,7 +64,7 @@ void DumpLook::plan(std::int64_t frame, PatchPlan& out) const {
   out.fix_x_px = row.fix_u * static_cast<float>(facts.width_px);
   out.fix_y_px = row.fix_v * static_cast<float>(facts.height_px);
   out.patches.clear();
-  for (const DumpPatch& patch : patches_) out.patches.push_back({patch.x_px, patch.y_px, patch.lod, patch.coverage});
+  for (const Patch& patch : patches_) out.patches.push_back({patch.x_px, patch.y_px, patch.lod, patch.coverage});
 }
 
 void DumpLook::fixations(std::int64_t frame, std::size_t most, std::deque<ui::Fixation>& out) const {

@@ -1,6 +1,6 @@
 """`PictureMemory`: what earlier emissions showed, until it changes. docs/DUMPS.md has the rule.
 
-The same rule as app/reconstruct/memory.cpp, operation for operation: both take the same decisions.
+The same rule as kernels/picture/memory.cpp, operation for operation: both take the same decisions.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ def fit(picture: Any, height: int) -> Image:
 
 
 class _Canvas:
-    """A picture in the making, in f32 and f64 as app/reconstruct/paint.cpp has it."""
+    """A picture in the making, in f32 and f64 as kernels/picture/paint.cpp has it."""
 
     def __init__(self, size: tuple[int, int], sar: float, width: int | None) -> None:
         self.size = size

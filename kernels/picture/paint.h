@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "app/media/image.h"
-#include "app/reconstruct/dump.h"
+#include "kernels/patch_plan.h"
+#include "kernels/picture/rgb_image.h"
 
 namespace saccade {
 
@@ -22,7 +22,7 @@ class Painter {
 
   // samples: N x 3 x S x S in 0..255. The returned picture is valid until the next call.
   // owner: what PictureMemory::add() says of each pixel of the frame; else all patches over grey.
-  const RgbImage& paint(std::span<const DumpPatch> patches, std::span<const float> samples,
+  const RgbImage& paint(std::span<const Patch> patches, std::span<const float> samples,
                         std::span<const std::int32_t> owner = {});
 
   const RgbImage& image() const { return image_; }
@@ -40,7 +40,7 @@ class Painter {
   };
   Span make_taps(float centre_px, float pitch_px, double scale, int extent, std::vector<Tap>& taps) const;
   void begin(std::span<const std::int32_t> owner);
-  void paint_patch(const DumpPatch& patch, const float* samples, std::int32_t number);
+  void paint_patch(const Patch& patch, const float* samples, std::int32_t number);
   bool owns(std::int32_t number, int x, int y) const {
     return owner_.empty() ||
            owner_[frame_rows_[static_cast<std::size_t>(y)] + frame_columns_[static_cast<std::size_t>(x)]] == number;

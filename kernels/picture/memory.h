@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "app/reconstruct/dump.h"
+#include "kernels/patch_plan.h"
 
 namespace saccade {
 
@@ -26,7 +26,7 @@ class PictureMemory {
   // Of each pixel of the frame the patch to be painted there, kStays: what was there is finer and still true, or
   // kUncovered: no patch is there. Valid until the next call. Empty, and nothing was taken in: samples between texels.
   // samples: N x 3 x S x S in 0..255.
-  std::span<const std::int32_t> add(std::span<const DumpPatch> patches, std::span<const float> samples);
+  std::span<const std::int32_t> add(std::span<const Patch> patches, std::span<const float> samples);
 
  private:
   // The texels of a patch's level that it covers; begin to end meet the frame.
@@ -47,7 +47,7 @@ class PictureMemory {
     float r, g, b;
   };
 
-  bool place(std::span<const DumpPatch> patches);
+  bool place(std::span<const Patch> patches);
   void build_levels(int last);
   void build_level(const Level& finer, Level& out) const;
   void compare(std::span<const float> samples);

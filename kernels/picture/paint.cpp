@@ -1,4 +1,4 @@
-#include "app/reconstruct/paint.h"
+#include "kernels/picture/paint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "app/reconstruct/memory.h"
+#include "kernels/picture/memory.h"
 #include "kernels/shared/sampling.h"
 
 namespace saccade {
@@ -80,7 +80,7 @@ Painter::Span Painter::make_taps(float centre_px, float pitch_px, double scale, 
   return span;
 }
 
-void Painter::paint_patch(const DumpPatch& patch, const float* samples, std::int32_t number) {
+void Painter::paint_patch(const Patch& patch, const float* samples, std::int32_t number) {
   const float pitch_px = shared::exp2(patch.lod);
   const Span across = make_taps(patch.x_px, pitch_px, scale_x_, image_.width, columns_);
   const Span down = make_taps(patch.y_px, pitch_px, scale_y_, image_.height, rows_);
@@ -128,7 +128,7 @@ void Painter::begin(std::span<const std::int32_t> owner) {
   }
 }
 
-const RgbImage& Painter::paint(std::span<const DumpPatch> patches, std::span<const float> samples,
+const RgbImage& Painter::paint(std::span<const Patch> patches, std::span<const float> samples,
                                std::span<const std::int32_t> owner) {
   begin(owner);
   order_.resize(patches.size());

@@ -1,5 +1,5 @@
 // Memory of emissions: what stays, what is forgotten, by pictures whose means are known by arithmetic.
-#include "app/reconstruct/memory.h"
+#include "kernels/picture/memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ class Look {
   }
 
   Picture picture_;
-  std::vector<DumpPatch> patches_;
+  std::vector<Patch> patches_;
   std::vector<float> samples_;
 };
 

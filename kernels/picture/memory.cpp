@@ -1,4 +1,4 @@
-#include "app/reconstruct/memory.h"
+#include "kernels/picture/memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,14 +31,14 @@ void PictureMemory::forget() {
 }
 
 // False where samples lie between texels.
-bool PictureMemory::place(std::span<const DumpPatch> patches) {
+bool PictureMemory::place(std::span<const Patch> patches) {
   std::vector<std::size_t> order(patches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return patches[a].lod > patches[b].lod; });
   placed_.clear();
   for (const std::size_t n : order) {
-    const DumpPatch& patch = patches[n];
+    const Patch& patch = patches[n];
     if (!(patch.coverage > 0)) continue;
     const auto lod = static_cast<int>(std::lround(patch.lod));
     if (lod < 0 || lod > kMostLod) return false;
@@ -221,7 +221,7 @@ void PictureMemory::hold(const Placed& patch, std::span<const float> samples) {
   }
 }
 
-std::span<const std::int32_t> PictureMemory::add(std::span<const DumpPatch> patches, std::span<const float> samples) {
+std::span<const std::int32_t> PictureMemory::add(std::span<const Patch> patches, std::span<const float> samples) {
   if (!place(patches)) return {};
   compare(samples);
   std::fill(owner_.begin(), owner_.end(), kUncovered);
