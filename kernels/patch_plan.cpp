@@ -1,11 +1,15 @@
 #include "kernels/patch_plan.h"
 
 #include <cmath>
+#include <cstring>
 
+#include "kernels/pyramid_layout.h"
 #include "kernels/shared/sampling.h"
 
 namespace saccade {
 namespace {
+
+constexpr float kFarPx = 1e7f;  // no patch of a frame is farther away
 
 int samples_inside(float centre_px, float pitch_px, int size, int extent_px) {
   int inside = 0;
@@ -33,6 +37,19 @@ void write_geometry(const PatchPlan& plan, int width_px, int height_px, std::spa
     *at++ = patch.lod;
     *at++ = patch.coverage;
   }
+}
+
+bool read_geometry(std::span<const std::byte> geometry, int width_px, int height_px, std::vector<Patch>& out) {
+  float row[4];
+  out.resize(geometry.size() / sizeof row);
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    std::memcpy(row, geometry.data() + n * sizeof row, sizeof row);
+    const Patch patch{row[0] * static_cast<float>(width_px), row[1] * static_cast<float>(height_px), row[2], row[3]};
+    const bool near = std::fabs(patch.x_px) < kFarPx && std::fabs(patch.y_px) < kFarPx;
+    if (!near || !(patch.lod >= 0 && patch.lod < kMaxLevels)) return false;
+    out[n] = patch;
+  }
+  return true;
 }
 
 }  // namespace saccade

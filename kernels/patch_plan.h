@@ -29,6 +29,9 @@ struct PatchPlan {
 // u, v, lod and coverage of each patch, in a frame of this size; out: N x 4.
 void write_geometry(const PatchPlan& plan, int width_px, int height_px, std::span<float> out);
 
+// The reverse, from N x 4 floats at any alignment. False: a place or a level is none that a lattice gives, such as NaN.
+bool read_geometry(std::span<const std::byte> geometry, int width_px, int height_px, std::vector<Patch>& out);
+
 // Share of the S x S samples inside the image [0, width) x [0, height).
 float patch_coverage(const Patch& patch, int patch_size, int width_px, int height_px);
 

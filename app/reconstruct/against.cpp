@@ -21,7 +21,7 @@ class Comparer {
  public:
   Comparer(const DumpReader& dump, bool memory)
       : dump_(dump),
-        painter_(dump, {.memory = memory}),
+        painter_(dump, {dump.facts().width_px, dump.facts().height_px}, memory),
         radius_(shared::eccentricity_of_lod(kNativeLod, dump.facts().fovea)) {}
 
   void compare(std::int64_t emission, const FrameView& frame, Comparison& out) {

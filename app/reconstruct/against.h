@@ -38,7 +38,7 @@ struct Comparison {
 
 // Decodes the video that `config` names and compares each emission with its frame. Throws InputError: the video can't
 // be decoded, has another size, or has no frame that matches. `stopped` ends early, with what was compared.
-// memory: as PaintStyle's.
+// memory: as EmissionPainter's.
 Comparison compare(const DumpReader& dump, const SourceConfig& config, bool memory,
                    const std::function<bool()>& stopped);
 

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "kernels/picture/samples.h"
 #include "kernels/pyramid_layout.h"
 #include "pipeline/error.h"
 
@@ -21,24 +20,10 @@ constexpr const char* kIndexDescr =
 constexpr std::size_t kIndexBytes = 29;
 constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
 constexpr std::size_t kLiveBytes = 20;
-constexpr float kFarPx = 1e7f;  // no patch of a real dump is farther away
 constexpr const char* kMeta = "meta.json";
 
 std::string in(const std::string& directory, const char* file) {
   return (std::filesystem::path(directory) / file).string();
-}
-
-// IEEE 754 binary16, exactly.
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1FU;
-  const std::uint32_t mantissa = half & 0x3FFU;
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const std::uint32_t rebased = exponent == 31 ? 255U : exponent + 112U;
-  return std::bit_cast<float>(sign | rebased << 23 | mantissa << 13);
 }
 
 template <typename T>
@@ -46,18 +31,6 @@ T load(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof(T));
   return value;
-}
-
-float load_sample(const std::byte* base, std::size_t i, SampleType type) {
-  switch (type) {
-    case SampleType::kU8:
-      return static_cast<float>(base[i]);
-    case SampleType::kF16:
-      return half_to_float(load<std::uint16_t>(base + 2 * i));
-    case SampleType::kF32:
-      return load<float>(base + 4 * i);
-  }
-  return 0;
 }
 
 const char* descr(SampleType type) {
@@ -214,29 +187,12 @@ DumpIndex DumpReader::index(std::int64_t emission) const {
 
 void DumpReader::patches(std::int64_t emission, std::vector<Patch>& out) const {
   const std::span<const std::byte> rows = of_emission(geometry_, emission);
-  const std::byte* row = rows.data();
-  out.resize(rows.size() / 16);
-  for (Patch& patch : out) {
-    patch = {load<float>(row) * static_cast<float>(facts_.width_px),
-             load<float>(row + 4) * static_cast<float>(facts_.height_px), load<float>(row + 8), load<float>(row + 12)};
-    row += 16;
-    const bool sane =
-        std::fabs(patch.x_px) < kFarPx && std::fabs(patch.y_px) < kFarPx && patch.lod >= 0 && patch.lod < kMaxLevels;
-    if (!sane)
-      throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", geometry_.path(), emission));
-  }
+  if (read_geometry(rows, facts_.width_px, facts_.height_px, out)) return;
+  throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", geometry_.path(), emission));
 }
 
 void DumpReader::samples(std::int64_t emission, std::vector<float>& out) const {
-  const std::span<const std::byte> row = of_emission(patches_, emission);
-  const SampleFormat& format = facts_.format;
-  const auto plane = static_cast<std::size_t>(facts_.patch_size) * static_cast<std::size_t>(facts_.patch_size);
-  out.resize(row.size() / size_bytes(format.type));
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const float value = load_sample(row.data(), i, format.type);
-    const std::size_t channel = i / plane % 3;
-    out[i] = format.type == SampleType::kU8 ? value : (value / format.inv_std[channel] + format.mean[channel]) * 255.0f;
-  }
+  to_codes(of_emission(patches_, emission), facts_.patch_size, facts_.format, out);
 }
 
 }  // namespace saccade

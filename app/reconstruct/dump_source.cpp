@@ -48,7 +48,8 @@ std::vector<std::int64_t> times_of(const DumpReader& dump) {
 DumpSource::DumpSource(const SourceConfig& config)
     : dump_(config.uri),
       stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
-      painter_(dump_.facts().width_px, dump_.facts().height_px, 1, 1, dump_.facts().patch_size),
+      painter_(dump_.facts().width_px, dump_.facts().height_px, {dump_.facts().width_px, dump_.facts().height_px},
+               dump_.facts().patch_size),
       pts_ns_(times_of(dump_)) {
   if (pts_ns_.empty()) throw InputError(fmt::format("{}: the dump has no emissions yet", config.uri));
   const DumpFacts& facts = dump_.facts();

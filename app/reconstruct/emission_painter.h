@@ -12,15 +12,11 @@
 
 namespace saccade {
 
-struct PaintStyle {
-  double scale_x = 1, scale_y = 1;  // of the canvas, times the frame's size
-  bool memory = false;              // what earlier emissions showed stays until it changes
-};
-
 // The dump outlives it. One thread.
 class EmissionPainter {
  public:
-  EmissionPainter(const DumpReader& dump, const PaintStyle& style);
+  // memory: what earlier emissions showed stays until it changes.
+  EmissionPainter(const DumpReader& dump, PictureSize canvas, bool memory);
 
   // Valid until the next call. With memory those before it are taken in first: emissions in rising order cost least.
   // Throws InputError: damaged, or memory of samples between texels.

@@ -98,9 +98,8 @@ void Page::choose_emissions() {
 Film Page::film_of(const std::string& suffix, double shrink) const {
   const TemporaryFile file(output_ + ".film" + suffix);
   const DumpFacts& facts = dump_.facts();
-  const DisplayScale shown = display_scale(facts.sar);
-  const double scale = shrink * std::min(1.0, kMostWidth / (facts.width_px * shown.x));
-  EmissionPainter painter(dump_, {shown.x * scale, shown.y * scale, memory_});
+  const double scale = shrink * std::min(1.0, kMostWidth / (facts.width_px * std::max(facts.sar, 1.0)));
+  EmissionPainter painter(dump_, displayed_size(facts.width_px, facts.height_px, facts.sar, scale), memory_);
   PreviewEncoder encoder(file.path, painter.width(), painter.height(), times_ns_, hold_ns(times_ns_));
   for (const std::int64_t e : chosen_) {
     if (stopped_()) throw Error(ErrorKind::kInterrupted, fmt::format("{}: interrupted; nothing was written", output_));

@@ -18,7 +18,7 @@ struct PageFacts {
 };
 
 // Self-contained, at most kMostPageBytes: of what would be larger the film shrinks, then fewer emissions are shown.
-// Written under a temporary name and renamed. memory: as PaintStyle's.
+// Written under a temporary name and renamed. memory: as EmissionPainter's.
 // Throws Error; kInterrupted once `stopped` says so.
 PageFacts write_html_page(const DumpReader& dump, const std::string& output, bool memory,
                           const std::function<bool()>& stopped);

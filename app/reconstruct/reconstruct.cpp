@@ -59,8 +59,8 @@ void check_output(const ReconstructOptions& options) {
 
 // At the size at which they are shown.
 EmissionPainter shown_painter(const DumpReader& dump, const ReconstructOptions& options) {
-  const DisplayScale scale = display_scale(dump.facts().sar);
-  return {dump, {scale.x, scale.y, options.memory}};
+  const DumpFacts& facts = dump.facts();
+  return {dump, displayed_size(facts.width_px, facts.height_px, facts.sar), options.memory};
 }
 
 struct Painted {

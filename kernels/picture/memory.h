@@ -4,8 +4,7 @@
 // A sample of lattice `nested` is a texel: the mean of its 2^lod x 2^lod pixels. Where all of them were seen as fine or
 // finer, that mean is known. If the sample is no rounding of it, the place has changed: it and its eight neighbours are
 // forgotten. If it is one, the finer pixels stay. If more than half of what can be compared has changed, a cut or a
-// moving camera, all is forgotten: what still agrees does so by chance. python/pysaccade/picture/_memory.py has the
-// same rule, operation for operation.
+// moving camera, all is forgotten: what still agrees does so by chance.
 #pragma once
 
 #include <cstdint>

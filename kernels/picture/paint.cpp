@@ -16,7 +16,9 @@ int scaled(int extent_px, double scale) {
   return std::max(1, static_cast<int>(std::lround(static_cast<double>(extent_px) * scale)));
 }
 
-std::uint8_t to_u8(float value) { return static_cast<std::uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f)); }
+std::uint8_t to_u8(float value) {
+  return value > 0 ? static_cast<std::uint8_t>(std::min(value + 0.5f, 255.0f)) : std::uint8_t{0};  // 0: also NaN
+}
 
 // How far (x, y) lies from the mark's strokes, in pixels; `radius` is the ring's.
 float distance_to_mark(float x, float y, float radius, bool in_flight) {
@@ -37,18 +39,18 @@ float distance_to_mark(float x, float y, float radius, bool in_flight) {
 
 }  // namespace
 
-DisplayScale display_scale(double sar) { return sar >= 1.0 ? DisplayScale{sar, 1.0} : DisplayScale{1.0, 1.0 / sar}; }
+PictureSize displayed_size(int width_px, int height_px, double sar, double shrink) {
+  return sar >= 1.0 ? PictureSize{scaled(width_px, sar * shrink), scaled(height_px, shrink)}
+                    : PictureSize{scaled(width_px, shrink), scaled(height_px, shrink / sar)};
+}
 
-Painter::Painter(int width_px, int height_px, double scale_x, double scale_y, int patch_size)
+Painter::Painter(int width_px, int height_px, PictureSize canvas, int patch_size)
     : patch_size_(patch_size),
-      scale_x_(scale_x),
-      scale_y_(scale_y),
-      image_(scaled(width_px, scale_x), scaled(height_px, scale_y)),
+      scale_x_(static_cast<double>(canvas.width) / width_px),
+      scale_y_(static_cast<double>(canvas.height) / height_px),
+      image_(canvas.width, canvas.height),
       native_(static_cast<std::size_t>(image_.width) * static_cast<std::size_t>(image_.height)),
       line_(3 * static_cast<std::size_t>(patch_size)) {
-  // The canvas has whole pixels: what it really scales by.
-  scale_x_ = static_cast<double>(image_.width) / width_px;
-  scale_y_ = static_cast<double>(image_.height) / height_px;
   const auto in_frame = [](int pixel, double scale, int extent_px) {
     const double at = (static_cast<double>(pixel) + 0.5) / scale + 1e-3;
     return static_cast<std::size_t>(std::min(static_cast<int>(at), extent_px - 1));

@@ -13,12 +13,19 @@ namespace saccade {
 inline constexpr std::uint8_t kUnseenGrey = 128;
 inline constexpr float kNativeLod = 0.5f;  // below it a patch shows more of level 0 than of level 1
 
+struct PictureSize {
+  int width = 0, height = 0;
+  bool operator==(const PictureSize&) const = default;
+};
+// A frame's size as displayed, in square pixels: the larger of the two readings of its sample aspect ratio.
+// shrink: times so much. Rounded, at least 1 x 1.
+PictureSize displayed_size(int width_px, int height_px, double sar, double shrink = 1.0);
+
 // A canvas for frames of one size. A patch covers its S x S samples, each 2^lod level-0 pixels wide, interpolated
 // linearly between sample positions and held constant beyond the outermost. Allocates nothing per emission once warm.
 class Painter {
  public:
-  // canvas: the frame's size times (scale_x, scale_y), rounded.
-  Painter(int width_px, int height_px, double scale_x, double scale_y, int patch_size);
+  Painter(int width_px, int height_px, PictureSize canvas, int patch_size);  // width_px x height_px: the frame
 
   // samples: N x 3 x S x S in 0..255. The returned picture is valid until the next call.
   // owner: what PictureMemory::add() says of each pixel of the frame; else all patches over grey.
@@ -59,11 +66,5 @@ class Painter {
 
 // Marks where the eye points: a ring with a cross, or a broken ring in flight.
 void mark_fixation(RgbImage& image, float fix_u, float fix_v, bool in_flight);
-
-// The size at which a frame is shown, square pixels: the larger of the two readings of its sample aspect ratio.
-struct DisplayScale {
-  double x = 1, y = 1;
-};
-DisplayScale display_scale(double sar);
 
 }  // namespace saccade

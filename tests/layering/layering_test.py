@@ -57,7 +57,7 @@ MAY_USE = {
     "pipeline/run/work": (),
     "pipeline/options": ("kernels", "pipeline", "pipeline/source/frame", "pipeline/source/ffmpeg", "pipeline/gaze",
                          "pipeline/backend", "pipeline/run"),
-    "capi": ("gpu", "gpu/cuda", "kernels", "kernels/tensor", "pipeline", "pipeline/source/push", "pipeline/source",
+    "capi": ("gpu", "gpu/cuda", "kernels", "kernels/picture", "kernels/tensor", "pipeline", "pipeline/source/push", "pipeline/source",
              "pipeline/gaze", "pipeline/backend", "pipeline/run", "pipeline/options"),
     "ui/picture": ("gpu/gl", "kernels/shared", "kernels", "pipeline/source/frame", "pipeline/run"),
     "ui/tuning": ("kernels", "pipeline", "pipeline/gaze", "pipeline/run", "ui/picture"),

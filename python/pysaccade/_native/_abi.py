@@ -448,6 +448,44 @@ class saccade_memory_use(ctypes.Structure):  # noqa: N801
     ]
 
 
+class saccade_painter_settings(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    width_px: int
+    height_px: int
+    patch_size: int
+    picture_width_px: int
+    memory: int
+    sar: float
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("width_px", ctypes.c_int32),
+        ("height_px", ctypes.c_int32),
+        ("patch_size", ctypes.c_int32),
+        ("picture_width_px", ctypes.c_int32),
+        ("memory", ctypes.c_int32),
+        ("sar", ctypes.c_double),
+    ]
+
+
+class saccade_patch_samples(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    patches: int | None
+    geometry: int | None
+    count: int
+    dtype: int
+    mean: Any
+    std: Any
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("patches", ctypes.c_void_p),
+        ("geometry", ctypes.c_void_p),
+        ("count", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+        ("mean", ctypes.c_float * 3),
+        ("std", ctypes.c_float * 3),
+    ]
+
+
 saccade_log_function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
 saccade_fixation_function = ctypes.CFUNCTYPE(
     ctypes.c_int,
@@ -545,6 +583,30 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_stream_get_counters": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_counters)]),
     "saccade_stream_get_end": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_end)]),
     "saccade_get_memory_use": (ctypes.c_int, [ctypes.POINTER(saccade_memory_use)]),
+    "saccade_painter_new": (ctypes.c_int, [ctypes.POINTER(saccade_painter_settings), ctypes.POINTER(ctypes.c_void_p)]),
+    "saccade_painter_free": (None, [ctypes.c_void_p]),
+    "saccade_painter_forget": (None, [ctypes.c_void_p]),
+    "saccade_painter_get_size": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_painter_paint": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(saccade_patch_samples),
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "saccade_draw_fixation": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_float,
+            ctypes.c_float,
+            ctypes.c_int32,
+        ],
+    ),
     "saccade_gl_buffer_new": (ctypes.c_int, [ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]),
     "saccade_gl_buffer_write": (
         ctypes.c_int,

@@ -15,7 +15,8 @@ from pysaccade._native._errors import UnavailableError
 from pysaccade.dumps._dump import Dump
 from pysaccade.emission._emission import Emission
 from pysaccade.picture._page import page_frame, write_page
-from pysaccade.picture._paint import Image, PictureMemory, fit, paint
+from pysaccade.picture._paint import PictureMemory, fit, paint
+from pysaccade.picture._painter import Image
 from pysaccade.picture._png import encode_png
 
 _LAST_SHOWN_S = 0.5
