@@ -1,6 +1,6 @@
 // Pictures of patches, for callers that hold samples.
 #include <fmt/format.h>
-#include <saccade/saccade.h>
+#include <saccade/picture.h>
 
 #include <algorithm>
 #include <cmath>

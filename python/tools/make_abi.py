@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write python/pysaccade/_native/_abi.py from include/saccade/saccade.h: constants, structs and prototypes for ctypes.
+"""Write python/pysaccade/_native/_abi.py from include/saccade: constants, structs and prototypes for ctypes.
 
     python3 python/tools/make_abi.py > python/pysaccade/_native/_abi.py
 
-The header is ours and plainly written, so a few patterns read it; what they can't read is an error. A test runs this
-and compares, and another one asks a C compiler for every size, offset and constant.
+The headers are ours and plainly written, so a few patterns read them; what they can't read is an error. A test runs
+this and compares, and another one asks a C compiler for every size, offset and constant.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[2] / "include" / "saccade" / "saccade.h"
+FOLDER = Path(__file__).resolve().parents[2] / "include" / "saccade"
+HEADERS = [FOLDER / name for name in ("saccade.h", "picture.h")]
 
 # C type -> (ctypes, what Python reads from such a field).
 SCALARS = {
@@ -29,7 +30,7 @@ SCALARS = {
     "float": ("ctypes.c_float", "float"),
     "double": ("ctypes.c_double", "float"),
 }
-PREAMBLE = '''"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from saccade.h: don't edit.
+PREAMBLE = '''"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from the headers: don't edit.
 
 Handles (`saccade_stream*` and the like) are addresses. Pointers to samples are addresses too.
 """
@@ -57,10 +58,10 @@ def declare(library: ctypes.CDLL) -> None:
 
 
 class Header:
-    """What the header declares, in its order."""
+    """What the headers declare, in their order."""
 
     def __init__(self, text: str) -> None:
-        """Read the header's text."""
+        """Read the headers' text."""
         bare = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
         self.version = [int(re.findall(rf"SACCADE_VERSION_{part} (\d+)", bare)[0]) for part in ("MAJOR", "MINOR")]
         self.enums = [
@@ -111,7 +112,7 @@ class Header:
             return plain
         if plain.endswith("*") and (plain[:-1] in {*SCALARS, "void"} or plain[:-1] in self.handles):
             return "ctypes.c_void_p"
-        raise SystemExit(f"{HEADER.name}: no rule for the type {kind!r}")
+        raise SystemExit(f"make_abi: no rule for the type {kind!r}")
 
     def pytype(self, kind: str) -> str:
         """What reading a field of that C type gives."""
@@ -172,7 +173,7 @@ def row(name: str, returned: str, arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """Write the module to standard output."""
-    header = Header(HEADER.read_text())
+    header = Header("".join(path.read_text() for path in HEADERS))
     sys.stdout.write(PREAMBLE + "\n" + "\n".join(lines_of(header)))
 
 

@@ -1,7 +1,7 @@
 // Pictures of patches through the C interface: what it refuses, and pixels that follow by arithmetic.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <saccade/saccade.h>
+#include <saccade/picture.h>
 
 #include <cmath>
 #include <cstdint>
@@ -50,14 +50,14 @@ class Painter : public testing::Test {
   saccade_patch_samples samples_{sizeof samples_, nullptr, geometry_.data(), 1, SACCADE_U8, {}, {}};
 };
 
-TEST_F(Painter, PatchOverGrey) {
+TEST_F(Painter, Patch_LiesOverGrey) {
   ASSERT_EQ(paint(200), SACCADE_OK) << saccade_last_error();
   for (int y = 0; y < 16; ++y) {
     for (int x = 0; x < 32; ++x) ASSERT_EQ(at(x, y), x < kSide && y < kSide ? 200 : 128) << x << ", " << y;
   }
 }
 
-TEST_F(Painter, FloatsAreScaledByMeanAndDeviation) {
+TEST_F(Painter, Floats_AreScaledByMeanAndDeviation) {
   const std::vector<float> normalised(3 * kSide * kSide, (0.6f - 0.5f) / 0.25f);
   samples_ = {sizeof samples_, normalised.data(),  geometry_.data(),     1,
               SACCADE_F32,     {0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f}};
@@ -69,7 +69,7 @@ TEST_F(Painter, FloatsAreScaledByMeanAndDeviation) {
   EXPECT_EQ(at(0, 0), 0);
 }
 
-TEST_F(Painter, SizesFollowTheAspectAndTheWidth) {
+TEST_F(Painter, Sizes_FollowTheAspectAndTheWidth) {
   saccade_painter_settings settings = settings_of(32, 16);
   settings.sar = 1.5;
   make(settings);
@@ -83,7 +83,7 @@ TEST_F(Painter, SizesFollowTheAspectAndTheWidth) {
   EXPECT_EQ(std::pair(width_, height_), std::pair(32, 32));
 }
 
-TEST_F(Painter, MemoryKeepsWhatStaysUntilForgotten) {
+TEST_F(Painter, Memory_KeepsWhatStaysUntilForgotten) {
   saccade_painter_settings settings = settings_of(32, 16);
   settings.memory = 1;
   make(settings);
@@ -102,7 +102,7 @@ TEST_F(Painter, MemoryKeepsWhatStaysUntilForgotten) {
   EXPECT_EQ(at(2, 2), 201);
 }
 
-TEST_F(Painter, WrongPatchesAreRefusedAndNothingIsPainted) {
+TEST_F(Painter, WrongPatches_AreRefusedAndNothingIsPainted) {
   const auto refused = [&](const std::function<void()>& spoil) {
     const saccade_patch_samples samples = samples_;
     const std::vector<float> geometry = geometry_;
@@ -123,7 +123,7 @@ TEST_F(Painter, WrongPatchesAreRefusedAndNothingIsPainted) {
   EXPECT_THAT(rgb_, Each(1));
 }
 
-TEST(PainterSettings, WrongOnesAreRefused) {
+TEST(PainterSettings, WrongOnes_AreRefused) {
   const auto refused = [](const std::function<void(saccade_painter_settings&)>& spoil) {
     saccade_painter_settings settings = settings_of(32, 16);
     spoil(settings);
@@ -141,7 +141,7 @@ TEST(PainterSettings, WrongOnesAreRefused) {
   EXPECT_EQ(saccade_painter_new(nullptr, nullptr), SACCADE_ERROR_USAGE);
 }
 
-TEST(DrawFixation, RingAndCrossAroundTheFixation) {
+TEST(DrawFixation, RingAndCross_LieAroundTheFixation) {
   std::vector<std::uint8_t> rgb(100 * 100 * 3, 60);
   ASSERT_EQ(saccade_draw_fixation(rgb.data(), 100, 100, 0.5f, 0.5f, 0), SACCADE_OK);
   const auto at = [&](int x, int y) { return static_cast<int>(rgb[static_cast<std::size_t>((y * 100 + x) * 3)]); };

@@ -244,7 +244,7 @@ class Layering(unittest.TestCase):
 
     def test_the_installed_headers_need_nothing_of_ours(self):
         paths = repository.files(repository.ROOT, ("include",))
-        self.assertEqual([path.name for path in paths], ["saccade.h", "saccade.hpp", "tensor.h"])
+        self.assertEqual([path.name for path in paths], ["picture.h", "saccade.h", "saccade.hpp", "tensor.h"])
         for path in paths:
             for _, name in INCLUDE.findall((repository.ROOT / path).read_text(encoding="utf-8")):
                 self.assertRegex(name, r"^(saccade/saccade\.h|[a-z_]+(\.h)?)$", path)

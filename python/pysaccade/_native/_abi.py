@@ -1,4 +1,4 @@
-"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from saccade.h: don't edit.
+"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from the headers: don't edit.
 
 Handles (`saccade_stream*` and the like) are addresses. Pointers to samples are addresses too.
 """
@@ -583,6 +583,20 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_stream_get_counters": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_counters)]),
     "saccade_stream_get_end": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(saccade_stream_end)]),
     "saccade_get_memory_use": (ctypes.c_int, [ctypes.POINTER(saccade_memory_use)]),
+    "saccade_gl_buffer_new": (ctypes.c_int, [ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]),
+    "saccade_gl_buffer_write": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_int,
+        ],
+    ),
+    "saccade_gl_buffer_size": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_gl_buffer_free": (None, [ctypes.c_void_p]),
     "saccade_painter_new": (ctypes.c_int, [ctypes.POINTER(saccade_painter_settings), ctypes.POINTER(ctypes.c_void_p)]),
     "saccade_painter_free": (None, [ctypes.c_void_p]),
     "saccade_painter_forget": (None, [ctypes.c_void_p]),
@@ -607,20 +621,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
             ctypes.c_int32,
         ],
     ),
-    "saccade_gl_buffer_new": (ctypes.c_int, [ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]),
-    "saccade_gl_buffer_write": (
-        ctypes.c_int,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.c_size_t,
-            ctypes.c_void_p,
-            ctypes.c_int,
-        ],
-    ),
-    "saccade_gl_buffer_size": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
-    "saccade_gl_buffer_free": (None, [ctypes.c_void_p]),
 }
 
 

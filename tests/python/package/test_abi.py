@@ -1,4 +1,4 @@
-"""ctypes' view of saccade.h: written by make_abi.py, and right by a C compiler's word."""
+"""ctypes' view of the C headers: written by make_abi.py, and right by a C compiler's word."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from conftest import ROOT, skip_or_fail
 from pysaccade._native import _abi, _calls, _library
 from pysaccade._native._errors import UnavailableError
 
+HEADERS = [ROOT / "include/saccade" / name for name in ("saccade.h", "picture.h")]
 STRUCTS = {
     name: kind for name, kind in vars(_abi).items() if inspect.isclass(kind) and issubclass(kind, ctypes.Structure)
 }
@@ -34,7 +35,8 @@ def test_sizes_offsets_and_constants_are_the_compilers(tmp_path: Path):
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang-14")
     if compiler is None:
         skip_or_fail("cc", "no C compiler")
-    lines = ["#include <saccade/saccade.h>", "#include <stdio.h>", "int main(void) {"]
+    lines = [f"#include <saccade/{path.name}>" for path in HEADERS]
+    lines += ["#include <stdio.h>", "int main(void) {"]
     for name, kind in STRUCTS.items():
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         lines += [
@@ -51,12 +53,12 @@ def test_sizes_offsets_and_constants_are_the_compilers(tmp_path: Path):
         mine += [f"{name}.{at} {getattr(kind, at).offset} {getattr(kind, at).size}" for at, _ in kind._fields_]
     mine += [f"{name} {value}" for name, value in CONSTANTS.items()]
     assert said[:-1] == mine
-    assert len(STRUCTS) == (ROOT / "include/saccade/saccade.h").read_text().count("size_t struct_size;")
+    assert len(STRUCTS) == sum(path.read_text().count("size_t struct_size;") for path in HEADERS)
     assert len(CONSTANTS) >= 20
 
 
 def test_every_function_of_the_header_is_in_the_library_and_declared():
-    text = (ROOT / "include/saccade/saccade.h").read_text()
+    text = "".join(path.read_text() for path in HEADERS)
     declared = {
         line.partition("(")[0].split()[-1].lstrip("*") for line in text.split("\n") if line.startswith("SACCADE_API")
     }
