@@ -71,6 +71,10 @@ void print_result(const Options& options, const DumpTarget& target, const DumpOu
 ExitCode report(const DumpTarget& target, const DumpOutcome& outcome) {
   switch (outcome.kind) {
     case DumpOutcome::Kind::kDamaged:
+      if (outcome.lost) {
+        fmt::print(stderr, "saccade: {}; what came before was kept\n", error_text(outcome.fault));
+        return ExitCode::kPartial;
+      }
       fmt::print(stderr, "saccade: {}: the input is damaged ({}); what decodes was kept\n", masked_uri(target.uri),
                  outcome.damage);
       return ExitCode::kPartial;

@@ -202,7 +202,7 @@ bool DumpRun::ends_by_chance() const {
   if (skipped() || first_reading_ || writer_->failed() || interrupt_.requested() || !can_be_read_again(uri_))
     return false;
   const SessionFacts facts = session_->facts();
-  if (facts.info.live) return false;
+  if (facts.info.live || facts.end.lost) return false;
   const bool on_device = facts.info.hwdec != HwDecode::kNo;
   if (on_device && options_.source.require_hwdec) return facts.may_show_another();
   return facts.mended() && (on_device || facts.source.several_threads);
@@ -279,6 +279,7 @@ DumpOutcome DumpRun::outcome() {
       outcome.kind = DumpOutcome::Kind::kDamaged;
     outcome.damage = damage_summary(run.session);
     outcome.fault = run.session.fault;
+    outcome.lost = run.session.end.lost;
   }
   manifest["path"] = outcome.directory;
   manifest["patches"] = run.session.patches;

@@ -26,6 +26,7 @@ struct DumpOutcome {
   Json result;         // the manifest (absent facts when interrupted) and `path`
   std::string damage;  // kDamaged: what was wrong
   Fault fault;         // of the stream, where it broke; `what` is empty: it did not
+  bool lost = false;   // `fault` is the network's or the disk's: see StreamEnd
 };
 
 // What stderr says of an interrupted run.

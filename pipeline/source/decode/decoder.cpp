@@ -134,6 +134,10 @@ ReadStatus Decoder::next(Frame& out) {
     const ReadStatus status = produce(out);
     if (status == ReadStatus::kEnd) note_decoders();
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
+    if (status == ReadStatus::kEnd && times_->end().lost) {
+      fail({ErrorKind::kInput, times_->end().reason});
+      return ReadStatus::kFailed;
+    }
     return status;
   } catch (const std::exception&) {
     fail(caught_fault(ErrorKind::kInput));

@@ -49,6 +49,7 @@ Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const s
   const auto input = [&config](const std::string& what) {
     return Fault{ErrorKind::kInput, fmt::format("{}: {}", config.uri, what)};
   };
+  if (times.end().lost) return input(times.end().reason);
   if (packets.encrypted()) return input("the video is encrypted; decrypt it first");
   if (times.any_decoded() && !config.filters.empty() && config.start_s <= 0) {
     return InputError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri),

@@ -30,7 +30,7 @@ PacketDecoder::PacketDecoder(const SourceConfig& config, const InputLocation& lo
       complaints_before_(log.complaints()),
       losses_(log.losses()),
       waits_(location.kind != InputKind::kFile && location.kind != InputKind::kGraph),
-      demuxer_(config, location, interrupted, counters),
+      demuxer_(config, location, log, interrupted, counters),
       codec_(open_codec(config, location, demuxer_.video(), demuxer_.live(), log)),
       packet_(av_packet_alloc()),
       redo_(*codec_, *demuxer_.video().stream, demuxer_.live()) {
@@ -165,6 +165,7 @@ bool PacketDecoder::seek(std::int64_t ts) {
   if (!demuxer_.seek(ts)) return false;
   avcodec_flush_buffers(codec_.get());
   draining_ = false;
+  end_ = {};
   layers_.clear();
   redo_.clear();
   entry_.begin(codec_->codec_id, log_.complaints());

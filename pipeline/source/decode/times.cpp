@@ -132,7 +132,7 @@ ReadStatus TimedFrames::next(AVFrame& frame, FrameTime& time) {
     const ReadStatus status = past_end_ ? ReadStatus::kEnd : next_of_play(frame, time);
     if (status == ReadStatus::kEnd) {
       past_end_ = true;
-      if (!start_next_play()) return ReadStatus::kEnd;
+      if (end().lost || !start_next_play()) return ReadStatus::kEnd;
       continue;
     }
     if (status != ReadStatus::kOk) return status;
@@ -183,7 +183,7 @@ FrameTime TimedFrames::time_of(const AVFrame& frame) {
   if (!demuxer().timeless()) {
     const std::int64_t duration = frame_duration(frame);
     const AVRational base = video().stream->time_base;
-    return clock_.next(raw_pts_ns(frame), duration > 0 ? av_rescale_q(duration, base, kNanoseconds) : 0);
+    return clock_.next(stamp_ns(frame), duration > 0 ? av_rescale_q(duration, base, kNanoseconds) : 0);
   }
   if (const AVRational rate = given_rate(config_.input); rate.num > 0) {
     return clock_.next(av_rescale_q(decoded_ - 1 + counters_.packets_late, av_inv_q(rate), kNanoseconds), 0);
@@ -191,6 +191,18 @@ FrameTime TimedFrames::time_of(const AVFrame& frame) {
   const std::int64_t time_ns = arrivals_.next(packets_->arrived_ns());
   if (!began_ns_) began_ns_ = time_ns;
   return clock_.next(time_ns - *began_ns_, 0);
+}
+
+// The stream's own time; a live sender's without the steps of its clock.
+std::optional<std::int64_t> TimedFrames::stamp_ns(const AVFrame& frame) {
+  const std::optional<std::int64_t> raw_ns = raw_pts_ns(frame);
+  if (!raw_ns || !demuxer().live()) return raw_ns;
+  const std::int64_t time_ns = sender_.next(*raw_ns, packets_->arrived_ns());
+  if (sender_.step_ns() != 0 && !std::exchange(sender_stepped_, true)) {
+    config_.log.warn("{}: the sender's clock stepped by {:.3f} s; times go on by arrival", config_.uri,
+                     static_cast<double>(sender_.step_ns()) * 1e-9);
+  }
+  return time_ns;
 }
 
 // By the stream's own time, where it gave one: `time` is made to rise. See Note [Capture time].

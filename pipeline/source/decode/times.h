@@ -9,6 +9,7 @@
 #include "pipeline/source/decode/packets.h"
 #include "pipeline/source/frame/arrival_clock.h"
 #include "pipeline/source/frame/pts_clock.h"
+#include "pipeline/source/frame/sender_clock.h"
 
 namespace saccade {
 
@@ -47,6 +48,7 @@ class TimedFrames {
   bool enters_badly(const AVFrame* frame, bool reached);
   bool start_next_play();
   std::optional<std::int64_t> raw_pts_ns(const AVFrame& frame) const;
+  std::optional<std::int64_t> stamp_ns(const AVFrame& frame);
   FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
   FrameTime time_of(const AVFrame& frame);
   void set_base(std::int64_t base_ns);
@@ -59,6 +61,8 @@ class TimedFrames {
   SourceCounters& counters_;
   std::unique_ptr<PacketDecoder> packets_;  // null: opening it again failed
   PtsClock clock_{0};
+  SenderClock sender_;                             // of a live stream
+  bool sender_stepped_ = false;                    // which was logged
   ArrivalClock arrivals_;                          // of a stream without times
   std::optional<std::int64_t> began_ns_;           // its first time by that clock
   bool entering_ = false;                          // after a seek, until the first frame at the start was exact

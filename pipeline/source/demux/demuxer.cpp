@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -17,16 +18,19 @@ namespace {
 
 constexpr auto kDevicePoll = std::chrono::milliseconds(1);
 
+std::string silent_for(double seconds) { return fmt::format("nothing came for {:g} s", seconds); }
+
 }  // namespace
 
-Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, const std::atomic<bool>& interrupted,
-                 SourceCounters& counters)
+Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
+                 const std::atomic<bool>& interrupted, SourceCounters& counters)
     : interrupted_(interrupted),
       counters_(counters),
-      input_(open_input(config, location, interrupted)),
+      link_(log.link()),
+      kind_(location.kind),
+      input_(open_input(config, location, log, interrupted)),
       drop_late_(config.live.drop_late),
-      is_device_(location.kind == InputKind::kDevice),
-      answer_(location) {}
+      answer_(input_.guard->http() != nullptr && input_.guard->length_bytes() == 0 && !is_playlist(*input_.format)) {}
 
 int Demuxer::read(AVPacket& packet) {
   if (interrupted_) return AVERROR_EXIT;
@@ -108,28 +112,44 @@ int Demuxer::read_ours(AVPacket& packet) {
 int Demuxer::read_any(AVPacket& packet) {
   if (!waiting_for_device_ && any_data_) input_.watch->arm(input_.stall_timeout_s);
   const std::int64_t from = input_.format->pb != nullptr ? avio_tell(input_.format->pb) : -1;
+  const std::int64_t breaks = link_.breaks;
   int read = av_read_frame(input_.format.get(), &packet);
   if (read >= 0 && interrupted_) {  // it may have been cut off
     av_packet_unref(&packet);
     return AVERROR_EXIT;
   }
-  if (read >= 0 && is_device_ && packet.size == 0) {  // a buffer of the wrong size, which FFmpeg empties
+  if (read >= 0 && kind_ == InputKind::kDevice &&
+      packet.size == 0) {  // a buffer of the wrong size, which FFmpeg empties
     av_packet_unref(&packet);
     counters_.packets_corrupt += any_data_ ? 1 : 0;
     read = AVERROR(EAGAIN);
   }
   waiting_for_device_ = read == AVERROR(EAGAIN);
   any_data_ = any_data_ || read >= 0;
-  if (read >= 0) answer_.note(packet, *input_.video.stream);
-  if (read >= 0) return read;
+  if (read >= 0) {
+    answer_.note(packet, *input_.video.stream);
+    link_.stale_packets = 0;
+    return read;
+  }
   if (waiting_for_device_ && !input_.watch->should_stop()) {
     std::this_thread::sleep_for(kDevicePoll);
     return read;
   }
-  const bool whole = is_plain_end(from) || answer_.was_whole(*input_.format, *input_.video.stream, packets_);
-  if (read == AVERROR(EIO) && whole) return AVERROR_EOF;
-  stalled_ = !interrupted_ && (input_.watch->timed_out() || read == AVERROR_EXIT);
-  return stalled_ ? AVERROR(ETIMEDOUT) : read;
+  // FFmpeg calls it invalid data where a seek found no connection.
+  if (read == AVERROR_INVALIDDATA && link_.breaks > breaks) read = AVERROR(EIO);
+  return end_of(read, from);
+}
+
+// What a read that failed with `code` ended by.
+int Demuxer::end_of(int code, std::int64_t from) {
+  stalled_ = !interrupted_ && (input_.watch->timed_out() || code == AVERROR_EXIT);
+  // RTSP that ends inside a message has lost its place as well: nothing after the last packet could be read.
+  lost_place_ = input_.watch->lost_place() || (code == AVERROR_EOF && link_.stray_bytes > 0);
+  if (stalled_) return AVERROR(ETIMEDOUT);
+  if (lost_place_) return AVERROR(EPROTO);
+  if (code == AVERROR(EIO) && is_plain_end(from)) return AVERROR_EOF;
+  if (!answer_.is_such()) return code;
+  return answer_.end(code, link_.answers_ended > 0, *input_.format, *input_.video.stream, packets_);
 }
 
 // When a transport stream's video moves to another packet id, FFmpeg gives the last picture of the old one at the end
@@ -162,19 +182,57 @@ void Demuxer::count_gap(const AVPacket& packet) {
 
 StreamEnd Demuxer::finish(int code) {
   StreamEnd end;
-  if (code != AVERROR_EOF) {
-    end.broke = true;
-    end.reason = stalled_ ? fmt::format("nothing came for {:g} s", input_.stall_timeout_s) : av_error_text(code);
-  }
   const std::int64_t promised = promised_packets(*input_.format, *input_.video.stream);
   const bool too_few = !sought_ && promised > 0 && packets_ < promised;
+  end.lost = !input_.live && is_lost(code, too_few);
+  end.broke = code != AVERROR_EOF || end.lost;
+  if (end.broke) end.reason = why_broken(code);
+  if (end.lost) end.reason = (kind_ == InputKind::kFile ? "reading failed: " : "lost connection: ") + end.reason;
   const bool cut = end.broke || too_few || input_.guard->has_refused();
   if (cut || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_)) counters_.truncated = true;
   return end;
 }
 
+// Whether the disk or the network failed, rather than that the input ends so. A playlist that goes on for ever may miss
+// segments.
+bool Demuxer::is_lost(int code, bool too_few) const {
+  if (stalled_) return kind_ == InputKind::kNetwork;
+  const bool playlist = is_playlist(*input_.format);
+  const AVIOContext* io = playlist ? nullptr : input_.format->pb;
+  if (answer_.is_such()) return code != AVERROR_EOF && code != AVERROR_INVALIDDATA;
+  if (io != nullptr && io->error < 0 && io->error != AVERROR_EXIT) return true;
+  if (input_.guard->http() == nullptr && !playlist) return false;
+  if (playlist && input_.format->duration == AV_NOPTS_VALUE) return false;
+  // FFmpeg swallows what breaks below its decryption and its DASH, and seeks that fail.
+  const bool lacks = too_few || counters_.packets_corrupt > 0 || counters_.segments_lost > 0;
+  return input_.guard->connections().lost() > 0 || (link_.breaks > 0 && lacks);
+}
+
+// In words, of an input that broke.
+std::string Demuxer::why_broken(int code) const {
+  if (lost_place_) return "what comes is not RTSP any more";
+  if (stalled_) return silent_for(input_.stall_timeout_s);
+  const OpenGuard& guard = *input_.guard;
+  if (code == AVERROR_EOF && is_playlist(*input_.format)) {
+    return fmt::format("{} of its segments did not come whole",
+                       std::max<std::int64_t>(guard.connections().lost(), counters_.segments_lost));
+  }
+  const AVIOContext* io = input_.format->pb;
+  const int error = io != nullptr && io->error < 0 ? io->error : code;
+  const bool silent = guard.http() != nullptr && error == AVERROR(ETIMEDOUT);
+  std::string why = silent ? silent_for(guard.connections().silence_s()) : av_error_text(error);
+  if (guard.length_bytes() == 0 || io != guard.http()) return why;
+  if (error == AVERROR(EIO)) why = "the answer ended";
+  return fmt::format("{} at byte {} of {}; {}", why, io->pos, guard.length_bytes(),
+                     guard.connections().resumes(*guard.http())
+                         ? fmt::format("{} tries to get the rest failed", guard.connections().tries())
+                         : "it can't be asked for the rest");
+}
+
 bool Demuxer::seek(std::int64_t ts) {
   if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
+  input_.guard->connections().forget();
+  if (input_.format->pb != nullptr) input_.format->pb->error = 0;
   had_last_ = false;
   sought_ = true;
   last_begin_byte_ = 0;

@@ -16,8 +16,8 @@ namespace saccade {
 // One input, opened in the constructor (throws as open_input()), read from front to back or from a seek on. One thread.
 class Demuxer {
  public:
-  Demuxer(const SourceConfig& config, const InputLocation& location, const std::atomic<bool>& interrupted,
-          SourceCounters& counters);
+  Demuxer(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
+          const std::atomic<bool>& interrupted, SourceCounters& counters);
 
   // As av_read_frame(), but gives packets of our stream alone and ends a stall by its time-out. Of a live stream, late
   // packets are left out. AVERROR(EAGAIN): a device has none yet, and a moment was waited.
@@ -48,14 +48,18 @@ class Demuxer {
   int read_ahead();
   void leave_out(std::size_t packets);
   bool is_left_over(const AVPacket& packet);
+  int end_of(int code, std::int64_t from);
   bool is_plain_end(std::int64_t from) const;
+  bool is_lost(int code, bool too_few) const;
+  std::string why_broken(int code) const;
   void count_gap(const AVPacket& packet);
 
   const std::atomic<bool>& interrupted_;
   SourceCounters& counters_;
+  LinkNotes& link_;
+  const InputKind kind_;
   OpenedInput input_;
   const bool drop_late_;
-  const bool is_device_;
   bool any_data_ = false;
   LagGate gate_;
   AnswerWithoutLength answer_;
@@ -69,6 +73,7 @@ class Demuxer {
   bool begins_with_key_ = false;
   bool waiting_for_device_ = false;  // the last read gave nothing: its deadline stands
   bool stalled_ = false;             // the last read ended by its deadline
+  bool lost_place_ = false;          // the last read ended as ReadWatch::lost_place() says
   int gap_countdown_ = 0;            // packets until a gap counts, unless a key frame comes before
   std::int64_t packets_ = 0;
   std::int64_t last_begin_byte_ = 0;  // where the last one lay in the file

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "pipeline/secrets.h"
 
@@ -56,7 +57,8 @@ std::multiset<std::size_t>& limits() {
 
 }  // namespace
 
-OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, const SourceConfig& config)
+OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, const SourceConfig& config,
+                     ReadWatch& watch)
     : log_(config.log),
       uri_(config.uri),
       itself_(location.url),
@@ -64,9 +66,18 @@ OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, con
       is_pipe_(location.kind == InputKind::kPipe),
       network_(config.allow_network),
       open_(format.io_open),
+      close_(format.io_close2),
+      has_open_timeout_(config.live.open_timeout_s.has_value()),
+      watch_(watch),
+      connections_(config.live),
       limit_(config.max_pixels) {
   format.opaque = this;
   format.io_open = open_nested;
+  format.io_close2 = close_nested;
+}
+
+OpenGuard::~OpenGuard() {
+  if (owns_http_) avio_closep(&http_);
 }
 
 int OpenGuard::open_nested(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
@@ -80,7 +91,52 @@ int OpenGuard::open_nested(AVFormatContext* format, AVIOContext** io, const char
         guard.uri_, masked_uri(url));
     return AVERROR(EACCES);
   }
-  return guard.open_(format, io, url, flags, options);
+  if (!is_http(url)) return guard.open_(format, io, url, flags, options);
+  return guard.open_http(*format, io, url, flags, options);
+}
+
+int OpenGuard::open_http(AVFormatContext& format, AVIOContext** io, const char* url, int flags,
+                         AVDictionary** options) {
+  const bool is_input = format.pb == nullptr && url == itself_;
+  if (!is_input) end_opening(&format);
+  Dictionary none;
+  if (options == nullptr) options = none.get();
+  const bool is_part = av_dict_get(*options, "end_offset", nullptr, 0) != nullptr;
+  connections_.prepare(options, is_input);
+  const int opened = open_(&format, io, url, flags, options);
+  if (opened >= 0) connections_.note_open(**io, is_part);
+  if (opened >= 0 && is_input) keep(format, **io);
+  if (opened < 0 && !is_input) connections_.note_refusal(opened);
+  return opened;
+}
+
+// FFmpeg closes what an input is read from when opening it fails, and how the connection ended would be lost. What is
+// flagged as the caller's it leaves alone.
+void OpenGuard::keep(AVFormatContext& format, AVIOContext& io) {
+  http_ = &io;
+  owns_http_ = true;
+  length_bytes_ = std::max<std::int64_t>(avio_size(&io), 0);
+  format.flags |= AVFMT_FLAG_CUSTOM_IO;
+  if (connections_.resumes(io) && !has_open_timeout_) watch_.arm(connections_.patience_s());
+}
+
+void OpenGuard::end_opening(AVFormatContext* format) {
+  if (format == nullptr || !std::exchange(owns_http_, false)) return;
+  format->flags &= ~AVFMT_FLAG_CUSTOM_IO;
+}
+
+// An answer without a length ends in EIO, unless it came in chunks: then its last one is known.
+bool OpenGuard::input_broke(const LinkNotes& link) const {
+  if (http_ == nullptr || length_bytes_ > 0) return connections_.lost() > 0;
+  if (http_->error == 0) return http_->eof_reached != 0 && link.answers_ended == 0;
+  return http_->error != AVERROR(EIO) && http_->error != AVERROR_EXIT;
+}
+
+int OpenGuard::close_nested(AVFormatContext* format, AVIOContext* io) {
+  if (format->opaque == nullptr) return avio_close(io);  // as in open_nested()
+  auto& guard = *static_cast<OpenGuard*>(format->opaque);
+  guard.connections_.note_close(*io);
+  return guard.close_(format, io);
 }
 
 // What comes from the network is left to FFmpeg, which keeps it from files.

@@ -65,7 +65,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   const AVInputFormat* forced = forced_format(config, location);
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
-  input.guard = std::make_unique<OpenGuard>(*raw, location, config);
+  input.guard = std::make_unique<OpenGuard>(*raw, location, config, *input.watch);
   raw->interrupt_callback = input.watch->callback();
   prepare_format(*raw, location);
   if (location.kind == InputKind::kPipe) {
@@ -79,6 +79,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   const ErrorCapture log;
   // Frees `raw` when it fails.
   const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
+  input.guard->end_opening(raw);
   if (opened < 0 && input.watch->should_stop()) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
     throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
@@ -174,12 +175,8 @@ void read_tags(const SourceConfig& config, const InputLocation& location, Opened
                   config.uri, tags.derivation));
 }
 
-}  // namespace
-
-OpenedInput open_input(const SourceConfig& config, const InputLocation& location,
-                       const std::atomic<bool>& interrupted) {
-  OpenedInput input;
-  input.watch = std::make_unique<ReadWatch>(interrupted);
+// The container, the stream and its facts.
+void read_head(const SourceConfig& config, const InputLocation& location, OpenedInput& input) {
   const bool playlist = is_playlist_on_disk(location);
   const bool bounded = playlist && !config.live.open_timeout_s;
   input.watch->arm(bounded ? kPlaylistOpenS : open_timeout_s(location, config.live));
@@ -202,6 +199,11 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
   const bool timed_by_user = !config.input.rate.empty() && takes_rate_from_us(*input.format);
   input.timeless = carries_no_times(*input.format) && (input.live || timed_by_user);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
+  if (AVIOContext* http = input.guard->http(); http != nullptr && !input.live) {
+    const HttpConnections& connections = input.guard->connections();
+    const bool resumes = connections.resumes(*http) || is_playlist(*input.format);
+    if (resumes && connections.patience_s() > 0) input.stall_timeout_s = connections.patience_s();
+  }
   // A playlist on disk without its end mark promises more. Read what is there, from the beginning, and call it cut.
   if (playlist && !config.live.stall_timeout_s) input.stall_timeout_s = kUnfinishedPlaylistS;
   if (probed < 0 && input.format->nb_streams == 0) {
@@ -219,6 +221,31 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
   check_pixels(config, parameters.width, parameters.height);
   read_tags(config, location, input);
   if (location.kind == InputKind::kDevice) input.note = other_than_asked(config.input, *input.video.stream);
+}
+
+// The file may be whole where its server, or the way to it, was not.
+bool was_lost(const OpenedInput& input, const LinkNotes& link) {
+  if (!input.guard || input.guard->http() == nullptr || input.watch->timed_out()) return false;
+  return link.breaks > 0 || input.guard->input_broke(link);
+}
+
+}  // namespace
+
+OpenedInput open_input(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
+                       const std::atomic<bool>& interrupted) {
+  OpenedInput input;
+  LinkNotes& link = log.link();
+  link = {};
+  input.watch = std::make_unique<ReadWatch>(interrupted, link);
+  try {
+    read_head(config, location, input);
+  } catch (const InputError& error) {
+    if (!was_lost(input, link)) throw;
+    const std::string name = config.uri + ": ";
+    const std::string fault = error.what();
+    throw InputError(fmt::format("{}: lost connection while it was opened: {}", config.uri,
+                                 fault.starts_with(name) ? fault.substr(name.size()) : fault));
+  }
   return input;
 }
 

@@ -11,6 +11,7 @@
 #include "pipeline/source/demux/pipe.h"
 #include "pipeline/source/demux/watch.h"
 #include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/ffmpeg/log.h"
 
 namespace saccade {
 
@@ -28,7 +29,9 @@ struct OpenedInput {
 };
 
 // Opens, probes and picks the stream; the other streams are discarded. `interrupted` is polled while FFmpeg blocks and
-// must outlive the result. Throws InputError: input, fault, remedy; UsageError for hints; Error kInterrupted.
-OpenedInput open_input(const SourceConfig& config, const InputLocation& location, const std::atomic<bool>& interrupted);
+// must outlive the result, as must `log`, the source's. Throws InputError: input, fault, remedy; UsageError for hints;
+// Error kInterrupted.
+OpenedInput open_input(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
+                       const std::atomic<bool>& interrupted);
 
 }  // namespace saccade

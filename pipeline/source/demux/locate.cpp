@@ -96,6 +96,11 @@ InputLocation locate_input(const std::string& uri) {
   throw InputError(fmt::format("{}: {}; check the name", masked_uri(uri), std::strerror(fault)));
 }
 
+bool is_playlist(const AVFormatContext& format) {
+  const std::string_view demuxer = format.iformat->name;
+  return demuxer.find("hls") != std::string_view::npos || demuxer.find("dash") != std::string_view::npos;
+}
+
 bool may_be_live(const InputLocation& location, const LiveConfig& config) {
   if (location.kind == InputKind::kPipe) return config.assume_live;
   return location.kind == InputKind::kDevice || location.kind == InputKind::kNetwork;
@@ -105,8 +110,7 @@ bool is_live(const AVFormatContext& format, const InputLocation& location, const
   if (!may_be_live(location, config)) return false;
   if (location.kind != InputKind::kNetwork) return true;
   if (format.duration != AV_NOPTS_VALUE) return false;
-  const std::string_view demuxer = format.iformat->name;
-  if (demuxer.find("hls") != std::string_view::npos || demuxer.find("dash") != std::string_view::npos) return false;
+  if (is_playlist(format)) return false;
   return format.pb == nullptr || avio_size(format.pb) <= 0;
 }
 

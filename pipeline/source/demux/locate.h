@@ -35,6 +35,7 @@ InputLocation locate_input(const std::string& uri);
 // A live stream is a camera, or a network stream of no known length that its sender paces. Not HLS and DASH, which come
 // in bursts of seconds; nor a pipe, whose writer can wait, unless the user says so. Only the opened container tells the
 // network's files from its streams.
+bool is_playlist(const AVFormatContext& format);  // HLS, DASH
 bool may_be_live(const InputLocation& location, const LiveConfig& config);
 bool is_live(const AVFormatContext& format, const InputLocation& location, const LiveConfig& config);
 

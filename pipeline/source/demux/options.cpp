@@ -168,4 +168,10 @@ double stall_timeout_s(const InputLocation& location, const LiveConfig& config) 
   return config.stall_timeout_s.value_or(is_remote(location) ? kTimeout_s : 0);
 }
 
+double http_silence_s(const LiveConfig& config) {
+  const double stall_s = config.stall_timeout_s.value_or(kTimeout_s);
+  const double open_s = config.open_timeout_s.value_or(stall_s);
+  return stall_s > 0 && open_s > 0 ? std::max(stall_s, open_s) : 0;
+}
+
 }  // namespace saccade

@@ -84,11 +84,8 @@ bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::
   return false;
 }
 
-AnswerWithoutLength::AnswerWithoutLength(const InputLocation& location)
-    : is_http_(location.kind == InputKind::kNetwork && location.url.starts_with("http")) {}
-
 void AnswerWithoutLength::note(const AVPacket& packet, const AVStream& stream) {
-  if (!is_http_ || packet.stream_index != stream.index) return;
+  if (!is_such_ || packet.stream_index != stream.index) return;
   const auto ns = [&stream](std::int64_t ts) { return av_rescale_q(ts, stream.time_base, kNanoseconds); };
   const std::int64_t ts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
   const std::int64_t ts_ns = ts != AV_NOPTS_VALUE ? ns(ts) : end_ns_;
@@ -99,14 +96,23 @@ void AnswerWithoutLength::note(const AVPacket& packet, const AVStream& stream) {
   end_ns_ = std::max(end_ns_, ts_ns + (packet.duration > 0 ? ns(packet.duration) : kFrame_ns));
 }
 
-bool AnswerWithoutLength::was_whole(const AVFormatContext& format, const AVStream& stream, std::int64_t packets) const {
-  if (!is_http_ || !first_ns_ || format.pb == nullptr || avio_size(format.pb) > 0) return false;
+// nullopt: the container promised nothing.
+std::optional<bool> AnswerWithoutLength::kept_promise(const AVFormatContext& format, const AVStream& stream,
+                                                      std::int64_t packets) const {
   if (const std::int64_t promised = promised_packets(format, stream); promised > 0) return packets >= promised;
-  if (format.duration != AV_NOPTS_VALUE && format.duration > 0) {
-    const std::int64_t start_us = format.start_time != AV_NOPTS_VALUE ? format.start_time : 0;
-    return end_ns_ + kTail_ns >= (start_us + format.duration) * 1000;
-  }
-  return end_ns_ - *first_ns_ > kFaster * (steady_now_ns() - began_ns_) + kBurst_ns;
+  if (format.duration == AV_NOPTS_VALUE || format.duration <= 0) return std::nullopt;
+  const std::int64_t start_us = format.start_time != AV_NOPTS_VALUE ? format.start_time : 0;
+  return end_ns_ + kTail_ns >= (start_us + format.duration) * 1000;
+}
+
+int AnswerWithoutLength::end(int code, bool ended_by_itself, const AVFormatContext& format, const AVStream& stream,
+                             std::int64_t packets) const {
+  const bool of_connection = code == AVERROR_EOF || code == AVERROR(EIO) || code == AVERROR(ECONNRESET);
+  if (!of_connection || (code == AVERROR_EOF && ended_by_itself)) return code;
+  const bool faster = first_ns_ && end_ns_ - *first_ns_ > kFaster * (steady_now_ns() - began_ns_) + kBurst_ns;
+  const bool whole = first_ns_ && kept_promise(format, stream, packets).value_or(code == AVERROR(EIO) && faster);
+  if (whole) return AVERROR_EOF;
+  return code == AVERROR_EOF ? AVERROR(EIO) : code;
 }
 
 }  // namespace saccade

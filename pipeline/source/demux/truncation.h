@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "pipeline/source/demux/locate.h"
 #include "pipeline/source/ffmpeg/av.h"
 
 namespace saccade {
@@ -20,16 +19,22 @@ bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::
 // Note [Answers without a length]
 // Such an answer ends where the server closes the connection (RFC 9112 6.3), which is what a server that died looks
 // like as well; FFmpeg calls it an I/O error. It was whole when what its container promised came: all packets, or the
-// time. Where nothing is promised, what came faster than it plays was a file, and else a live stream that broke.
+// time. Where nothing is promised, what came faster than it plays was a file, and else a live stream that broke. An
+// answer in chunks ends with an empty one (7.1); FFmpeg passes over it when that is missing, except in its log.
 class AnswerWithoutLength {
  public:
-  explicit AnswerWithoutLength(const InputLocation& location);
+  explicit AnswerWithoutLength(bool is_such) : is_such_(is_such) {}
+  bool is_such() const { return is_such_; }
   void note(const AVPacket& packet, const AVStream& stream);
-  // After an I/O error. `packets`: of our stream. False, too, for what is no such answer.
-  bool was_whole(const AVFormatContext& format, const AVStream& stream, std::int64_t packets) const;
+  // What av_read_frame()'s error `code` is, of such an answer: AVERROR_EOF where it was whole. `packets`: of our
+  // stream.
+  int end(int code, bool ended_by_itself, const AVFormatContext& format, const AVStream& stream,
+          std::int64_t packets) const;
 
  private:
-  bool is_http_;
+  std::optional<bool> kept_promise(const AVFormatContext& format, const AVStream& stream, std::int64_t packets) const;
+
+  const bool is_such_;
   std::optional<std::int64_t> first_ns_;  // by the stream's stamps
   std::int64_t end_ns_ = 0;
   std::int64_t began_ns_ = 0;  // by the steady clock

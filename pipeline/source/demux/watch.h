@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/ffmpeg/log.h"
 
 namespace saccade {
 
@@ -12,9 +13,12 @@ namespace saccade {
 // that time added: the other side may well have sent. arm() by the reading thread, the rest by any.
 class ReadWatch {
  public:
-  explicit ReadWatch(const std::atomic<bool>& interrupted) : interrupted_(interrupted) {}
+  // `link`: of what is read.
+  ReadWatch(const std::atomic<bool>& interrupted, const LinkNotes& link) : interrupted_(interrupted), link_(link) {}
   void arm(double timeout_s);  // from now on; 0: no limit
   bool should_stop();
+  // What comes can't be read: bytes between RTSP's packets that end no message, or packets with numbers from the past.
+  bool lost_place() const;
   bool timed_out() const { return timed_out_.load(); }  // since arm()
   bool interrupted() const { return interrupted_.load(); }
   double timeout_s() const { return timeout_s_; }
@@ -22,6 +26,7 @@ class ReadWatch {
 
  private:
   const std::atomic<bool>& interrupted_;
+  const LinkNotes& link_;
   double timeout_s_ = 0;
   std::atomic<std::int64_t> deadline_ns_{0};
   std::atomic<std::int64_t> asked_ns_{0};

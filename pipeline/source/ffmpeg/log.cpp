@@ -33,6 +33,8 @@ struct FfmpegMessages {
   Losses losses;
   std::vector<ErrorCapture*> captures;
   std::unordered_map<std::string, std::int64_t> seen;
+  // The reading thread's
+  LinkNotes link;
 };
 
 namespace {
@@ -45,6 +47,15 @@ constexpr std::string_view kBadBuffer = "Dequeued v4l2 buffer contains";
 constexpr std::string_view kMissedPackets = "RTP: missed ";
 constexpr std::string_view kMissedSegments[] = {"Failed to open segment", "Failed to open fragment"};
 constexpr std::string_view kExpiredSegments = "skipping ";  // "%d segments ahead, expired from playlists"
+// What HTTP and RTSP go through without an error.
+constexpr std::string_view kReconnects = "Will reconnect at ";
+constexpr std::string_view kEndsEarly = "Stream ends prematurely";
+constexpr std::string_view kLastChunk = "Last chunk received";
+constexpr std::string_view kHttpStatus = "HTTP error ";
+constexpr std::string_view kNoConnection = "Connection to %s failed";
+constexpr std::string_view kNoHost = "Failed to resolve hostname";
+constexpr std::string_view kRtspByte = "ret=%d c=%02x";  // of a message between packets; '$' begins a packet
+constexpr std::string_view kStalePacket = "RTP: dropping old packet";
 constexpr std::size_t kMaxRemembered = 512;
 constexpr int kMostParents = 4;
 
@@ -172,11 +183,41 @@ Losses losses_in(int level, std::string_view format, const std::string& message)
   return losses;
 }
 
+// A byte outside of RTSP's packets. An empty line ends a message, and '$' at the begin of a line whatever came before.
+void note_rtsp_byte(LinkNotes& link, int byte) {
+  if (byte == '\r') return;
+  const bool ends = link.line_bytes == 0 && (byte == '\n' || byte == '$');
+  link.stray_bytes = ends ? 0 : link.stray_bytes + 1;
+  link.line_bytes = byte == '\n' || ends ? 0 : link.line_bytes + 1;
+}
+
+void note_link(LinkNotes& link, int level, const char* format, va_list arguments) {
+  const auto is = [format](std::string_view words) { return std::strncmp(format, words.data(), words.size()) == 0; };
+  va_list copy;
+  va_copy(copy, arguments);
+  if (level == AV_LOG_TRACE) {
+    if (is(kRtspByte) && va_arg(copy, int) == 1) note_rtsp_byte(link, va_arg(copy, int));
+  } else if (level == AV_LOG_DEBUG) {
+    link.answers_ended += is(kLastChunk) ? 1 : 0;
+  } else if (level == AV_LOG_WARNING && is(kStalePacket)) {
+    ++link.stale_packets;
+  } else if (level == AV_LOG_WARNING && is(kHttpStatus)) {
+    const int status = va_arg(copy, int);
+    link.breaks += status == 429 || status >= 500 ? 1 : 0;
+  } else if (level == AV_LOG_ERROR && is(kEndsEarly)) {
+    link.breaks += is_end_of_answer(formatted(format, copy)) ? 0 : 1;
+  } else if (level <= AV_LOG_WARNING && (is(kReconnects) || is(kNoConnection) || is(kNoHost))) {
+    ++link.breaks;
+  }
+  va_end(copy);
+}
+
 void on_message(void* object, int level, const char* format, va_list arguments) {
   if (object == &probe()) {
     probe_arrived = true;
     return;
   }
+  if (scope != nullptr) note_link((*scope)->link, level, format, arguments);
   bool is_error = level <= AV_LOG_ERROR && !is_false_alarm(object, format);
   const bool is_loss = level == AV_LOG_DEBUG && std::string_view(format).starts_with(kLostReference);
   if (!is_loss && level > std::max(AV_LOG_INFO, av_log_get_level())) return;
@@ -278,6 +319,8 @@ Losses FfmpegLog::losses() const {
   const std::lock_guard lock(users().mutex);
   return messages_->losses;
 }
+
+LinkNotes& FfmpegLog::link() const { return messages_->link; }
 
 FfmpegLog::Scope::Scope(const FfmpegLog& log) : outer_(std::exchange(scope, &log.messages_)) {}
 

@@ -26,6 +26,18 @@ struct Losses {
   std::int64_t segments = 0;  // of a playlist, that could not be opened or had expired
 };
 
+// What FFmpeg says of a connection in its log alone. Written and read by the thread that reads the input, inside a
+// Scope.
+struct LinkNotes {
+  // HTTP. Breaks are counted also where FFmpeg could go on.
+  std::int64_t breaks = 0;         // an answer ended early, a connection was made again, or none could be had
+  std::int64_t answers_ended = 0;  // chunked answers that came with their end
+  // RTSP
+  std::int64_t stray_bytes = 0;    // since the last packet: of a message between packets that has no end yet
+  std::int64_t line_bytes = 0;     // of its last line
+  std::int64_t stale_packets = 0;  // that were dropped, for their numbers lie before the last one's
+};
+
 // One a source. Errors become warnings, the rest debug messages; one that repeats is shown the 1st, 10th, 100th ...
 // time. Any thread makes and destroys it; it outlives the decoders that it owns. Once `stopped` is set, errors are
 // debug messages too: they are about what the stop itself cut off.
@@ -52,7 +64,8 @@ class FfmpegLog {
   void own(AVCodecContext& context) const;
   // Errors that its decoders have logged: some damage shows nowhere else.
   std::int64_t complaints() const;
-  Losses losses() const;  // so far; of demuxers that read inside a Scope
+  Losses losses() const;    // so far; of demuxers that read inside a Scope
+  LinkNotes& link() const;  // who reads may set them back
 
  private:
   std::shared_ptr<FfmpegMessages> messages_;

@@ -40,10 +40,10 @@ struct LiveConfig {
   std::string rtsp_transport = "tcp";
   std::optional<double> open_timeout_s;   // until there is a stream; 0: none. Default: 10, for pipes none
   std::optional<double> stall_timeout_s;  // without any data; likewise
-  int reconnect = 5;                      // tries in a row after a live stream broke; 0: its first end is its end
-  double reconnect_delay_max_s = 8;       // between two tries; they begin at 0.25 s and double
-  bool assume_live = false;               // a pipe is a live stream, too
-  bool drop_late = false;                 // leave packets out rather than fall behind: see pipeline/source/demux/lag.h
+  int reconnect = 5;  // tries in a row after a live stream broke; 0: its first end is its end, also of a file over HTTP
+  double reconnect_delay_max_s = 8;  // between two tries; they begin at 0.25 s and double
+  bool assume_live = false;          // a pipe is a live stream, too
+  bool drop_late = false;            // leave packets out rather than fall behind: see pipeline/source/demux/lag.h
 };
 
 struct SourceConfig {
@@ -116,6 +116,7 @@ struct LinkState {
 struct StreamEnd {
   bool broke = false;  // by an error, a time-out or a pulled device; false: it was over
   std::string reason;  // in words; empty: the end of the stream
+  bool lost = false;   // of what is not live: the disk or the network failed, and the input may be whole
 };
 
 // One reader thread. interrupt() may come from any thread and makes a blocking call return kFailed or kEnd promptly.

@@ -1,0 +1,99 @@
+#include "pipeline/source/demux/http.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pipeline/source/demux/options.h"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+namespace saccade {
+namespace {
+
+// FFmpeg waits 0, 1, 3, 7 ... s before its tries, and tries while a wait is no longer than this.
+constexpr int kDelayMax_s = 3;
+
+int delay_max_s(const LiveConfig& config) {
+  return static_cast<int>(std::clamp<double>(config.reconnect_delay_max_s, 0, kDelayMax_s));
+}
+
+int tries_within(int delay_max_s) {
+  int tries = 0;
+  for (int delay_s = 0; delay_s <= delay_max_s; delay_s = 1 + 2 * delay_s) ++tries;
+  return tries;
+}
+
+double waits_s(int delay_max_s) {
+  double all_s = 0;
+  for (int delay_s = 0; delay_s <= delay_max_s; delay_s = 1 + 2 * delay_s) all_s += delay_s;
+  return all_s;
+}
+
+constexpr const char* kPassing = "429,5xx";  // what a server answers for a while
+
+bool broke(const AVIOContext& io) { return io.error < 0 && io.error != AVERROR_EXIT; }
+
+// What a server says of the file itself: it isn't there, or not for everybody.
+bool is_final(int code) {
+  return code == AVERROR_HTTP_BAD_REQUEST || code == AVERROR_HTTP_UNAUTHORIZED || code == AVERROR_HTTP_FORBIDDEN ||
+         code == AVERROR_HTTP_NOT_FOUND || code == AVERROR_EXIT;
+}
+
+}  // namespace
+
+bool is_http(std::string_view url) {
+  if (url.starts_with("crypto+") || url.starts_with("crypto:")) url.remove_prefix(7);
+  return url.starts_with("http:") || url.starts_with("https:");
+}
+
+HttpConnections::HttpConnections(const LiveConfig& config)
+    : tries_(config.reconnect > 0 ? tries_within(delay_max_s(config)) : 0),
+      delay_max_s_(delay_max_s(config)),
+      silence_s_(http_silence_s(config)) {}
+
+double HttpConnections::patience_s() const {
+  return silence_s_ > 0 ? (tries_ + 1) * (silence_s_ + (tries_ > 0 ? waits_s(delay_max_s_) : 0)) : 0;
+}
+
+void HttpConnections::prepare(AVDictionary** options, bool is_input) const {
+  if (silence_s_ > 0) av_dict_set_int(options, "rw_timeout", std::llround(silence_s_ * 1e6), 0);
+  if (is_input || tries_ == 0) return;
+  av_dict_set_int(options, "reconnect_delay_max", delay_max_s_, 0);
+  av_dict_set_int(options, "reconnect_on_network_error", 1, 0);
+  av_dict_set(options, "reconnect_on_http_error", kPassing, 0);
+}
+
+void HttpConnections::note_open(AVIOContext& io, bool is_part) {
+  if (avio_size(&io) <= 0) return;
+  sized_.insert(&io);
+  if (is_part || tries_ == 0 || (io.seekable & AVIO_SEEKABLE_NORMAL) == 0) return;
+  if (av_opt_set_int(&io, "reconnect", 1, AV_OPT_SEARCH_CHILDREN) < 0) return;
+  resuming_.insert(&io);
+  // Seeks ask anew.
+  av_opt_set_int(&io, "reconnect_delay_max", delay_max_s_, AV_OPT_SEARCH_CHILDREN);
+  av_opt_set_int(&io, "reconnect_on_network_error", 1, AV_OPT_SEARCH_CHILDREN);
+  av_opt_set(&io, "reconnect_on_http_error", kPassing, AV_OPT_SEARCH_CHILDREN);
+}
+
+void HttpConnections::note_refusal(int code) { lost_ += is_final(code) ? 0 : 1; }
+
+// One that FFmpeg opened without asking, as for DASH, still knows its length here.
+void HttpConnections::note_close(AVIOContext& io) {
+  const bool sized = sized_.erase(&io) > 0 || avio_size(&io) > 0;
+  resuming_.erase(&io);
+  if (sized && broke(io)) ++lost_;
+}
+
+void HttpConnections::forget() {
+  lost_ = 0;
+  for (AVIOContext* io : sized_) io->error = 0;
+}
+
+int HttpConnections::lost() const {
+  const auto open = std::count_if(sized_.begin(), sized_.end(), [](const AVIOContext* io) { return broke(*io); });
+  return lost_ + static_cast<int>(open);
+}
+
+}  // namespace saccade
