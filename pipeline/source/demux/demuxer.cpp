@@ -18,6 +18,8 @@ namespace {
 
 constexpr auto kDevicePoll = std::chrono::milliseconds(1);
 
+constexpr std::int64_t kFewStale = 4;  // packets that came late one by one, at the end of a stream
+
 std::string silent_for(double seconds) { return fmt::format("nothing came for {:g} s", seconds); }
 
 }  // namespace
@@ -142,11 +144,13 @@ int Demuxer::read_any(AVPacket& packet) {
 
 // What a read that failed with `code` ended by.
 int Demuxer::end_of(int code, std::int64_t from) {
-  stalled_ = !interrupted_ && (input_.watch->timed_out() || code == AVERROR_EXIT);
   // RTSP that ends inside a message has lost its place as well: nothing after the last packet could be read.
-  lost_place_ = input_.watch->lost_place() || (code == AVERROR_EOF && link_.stray_bytes > 0);
+  const bool unread = link_.stray_bytes > 0 || link_.stale_packets > kFewStale;
+  lost_place_ = input_.watch->lost_place() || (code == AVERROR_EOF && unread);
+  stalled_ = !interrupted_ && !lost_place_ && (input_.watch->timed_out() || code == AVERROR_EXIT);
   if (stalled_) return AVERROR(ETIMEDOUT);
   if (lost_place_) return AVERROR(EPROTO);
+  if (code == AVERROR_EOF && link_.read_error < 0) return link_.read_error;
   if (code == AVERROR(EIO) && is_plain_end(from)) return AVERROR_EOF;
   if (!answer_.is_such()) return code;
   return answer_.end(code, link_.answers_ended > 0, *input_.format, *input_.video.stream, packets_);
@@ -204,25 +208,29 @@ bool Demuxer::is_lost(int code, bool too_few) const {
   if (input_.guard->http() == nullptr && !playlist) return false;
   if (playlist && input_.format->duration == AV_NOPTS_VALUE) return false;
   // FFmpeg swallows what breaks below its decryption and its DASH, and seeks that fail.
-  const bool lacks = too_few || counters_.packets_corrupt > 0 || counters_.segments_lost > 0;
+  const bool lacks = too_few || !counters_.damage().empty();
   return input_.guard->connections().lost() > 0 || (link_.breaks > 0 && lacks);
 }
 
 // In words, of an input that broke.
 std::string Demuxer::why_broken(int code) const {
   if (lost_place_) return "what comes is not RTSP any more";
-  if (stalled_) return silent_for(input_.stall_timeout_s);
   const OpenGuard& guard = *input_.guard;
   if (code == AVERROR_EOF && is_playlist(*input_.format)) {
     return fmt::format("{} of its segments did not come whole",
                        std::max<std::int64_t>(guard.connections().lost(), counters_.segments_lost));
   }
   const AVIOContext* io = input_.format->pb;
-  const int error = io != nullptr && io->error < 0 ? io->error : code;
-  const bool silent = guard.http() != nullptr && error == AVERROR(ETIMEDOUT);
-  std::string why = silent ? silent_for(guard.connections().silence_s()) : av_error_text(error);
+  const int error = io != nullptr && io->error < 0 && !stalled_ ? io->error : code;
+  std::string why = av_error_text(error);
+  if (stalled_) {
+    why = silent_for(input_.stall_timeout_s);
+  } else if (guard.http() != nullptr && error == AVERROR(ETIMEDOUT)) {
+    why = silent_for(guard.connections().silence_s());
+  } else if (guard.length_bytes() > 0 && error == AVERROR(EIO)) {
+    why = "the answer ended";
+  }
   if (guard.length_bytes() == 0 || io != guard.http()) return why;
-  if (error == AVERROR(EIO)) why = "the answer ended";
   return fmt::format("{} at byte {} of {}; {}", why, io->pos, guard.length_bytes(),
                      guard.connections().resumes(*guard.http())
                          ? fmt::format("{} tries to get the rest failed", guard.connections().tries())
@@ -230,9 +238,9 @@ std::string Demuxer::why_broken(int code) const {
 }
 
 bool Demuxer::seek(std::int64_t ts) {
-  if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   input_.guard->connections().forget();
   if (input_.format->pb != nullptr) input_.format->pb->error = 0;
+  if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   had_last_ = false;
   sought_ = true;
   last_begin_byte_ = 0;

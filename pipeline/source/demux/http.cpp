@@ -53,8 +53,10 @@ HttpConnections::HttpConnections(const LiveConfig& config)
       delay_max_s_(delay_max_s(config)),
       silence_s_(http_silence_s(config)) {}
 
+// Each try may be made of as many tries to connect. A server that falls silent once more has no more time than this.
 double HttpConnections::patience_s() const {
-  return silence_s_ > 0 ? (tries_ + 1) * (silence_s_ + (tries_ > 0 ? waits_s(delay_max_s_) : 0)) : 0;
+  const double tries_s = tries_ > 0 ? silence_s_ + (tries_ + 1) * waits_s(delay_max_s_) : 0;
+  return silence_s_ > 0 ? silence_s_ + tries_s : 0;
 }
 
 void HttpConnections::prepare(AVDictionary** options, bool is_input) const {

@@ -80,7 +80,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   // Frees `raw` when it fails.
   const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
   input.guard->end_opening(raw);
-  if (opened < 0 && input.watch->should_stop()) refuse_stopped(config, *input.watch);
+  if (opened < 0 && (input.watch->interrupted() || input.watch->timed_out())) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
     throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
   }
@@ -195,7 +195,7 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
   if (input.watch->interrupted() || (input.watch->timed_out() && input.format->nb_streams == 0)) {
     refuse_stopped(config, *input.watch);
   }
-  input.live = is_live(*input.format, location, config.live);
+  input.live = input.guard->length_bytes() == 0 && is_live(*input.format, location, config.live);
   const bool timed_by_user = !config.input.rate.empty() && takes_rate_from_us(*input.format);
   input.timeless = carries_no_times(*input.format) && (input.live || timed_by_user);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
@@ -225,8 +225,8 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
 
 // The file may be whole where its server, or the way to it, was not.
 bool was_lost(const OpenedInput& input, const LinkNotes& link) {
-  if (!input.guard || input.guard->http() == nullptr || input.watch->timed_out()) return false;
-  return link.breaks > 0 || input.guard->input_broke(link);
+  if (!input.guard || input.guard->http() == nullptr) return false;
+  return link.breaks > 0 || (!input.watch->timed_out() && input.guard->input_broke(link));
 }
 
 }  // namespace

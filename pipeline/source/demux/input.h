@@ -16,8 +16,8 @@
 namespace saccade {
 
 struct OpenedInput {
-  std::unique_ptr<OpenGuard> guard;      // of `format`
   std::unique_ptr<ReadWatch> watch;      // of all that `format` reads
+  std::unique_ptr<OpenGuard> guard;      // of `format`
   std::unique_ptr<PipeInput> pipe;       // what `format` reads from, where that is a pipe
   FormatContextPtr format;               // goes first
   VideoStream video;                     // of `format`

@@ -23,7 +23,7 @@ struct FfmpegMessages {
   explicit FfmpegMessages(Log to, std::shared_ptr<const std::atomic<bool>> stop = nullptr)
       : log(std::move(to)), stopped(std::move(stop)) {}
   void take(std::string_view context, bool is_error, const char* format, const std::string& message);
-  void note_losses(const Losses& lost);
+  void note_losses(const Losses& lost, const std::string& message);
   static bool keep_on_this_thread(const std::string& message);
 
   const Log log;
@@ -31,6 +31,7 @@ struct FfmpegMessages {
   // All below under users().mutex
   std::int64_t complaints = 0;
   Losses losses;
+  std::string last_loss;  // the message
   std::vector<ErrorCapture*> captures;
   std::unordered_map<std::string, std::int64_t> seen;
   // The reading thread's
@@ -196,7 +197,11 @@ void note_link(LinkNotes& link, int level, const char* format, va_list arguments
   va_list copy;
   va_copy(copy, arguments);
   if (level == AV_LOG_TRACE) {
-    if (is(kRtspByte) && va_arg(copy, int) == 1) note_rtsp_byte(link, va_arg(copy, int));
+    if (is(kRtspByte)) {
+      const int read = va_arg(copy, int);
+      if (read == 1) note_rtsp_byte(link, va_arg(copy, int));
+      if (read < 0 && read != AVERROR_EOF && read != AVERROR_EXIT) link.read_error = read;
+    }
   } else if (level == AV_LOG_DEBUG) {
     link.answers_ended += is(kLastChunk) ? 1 : 0;
   } else if (level == AV_LOG_WARNING && is(kStalePacket)) {
@@ -233,10 +238,11 @@ void on_message(void* object, int level, const char* format, va_list arguments) 
   if (source && level == AV_LOG_WARNING) {
     va_list copy;
     va_copy(copy, arguments);
-    const Losses losses = losses_in(level, format, formatted(format, copy));
+    const std::string message = formatted(format, copy);
+    const Losses losses = losses_in(level, format, message);
     va_end(copy);
     if (losses.packets + losses.segments > 0) {
-      source->note_losses(losses);
+      source->note_losses(losses, message);
       is_error = true;  // to be shown
     }
   }
@@ -260,8 +266,11 @@ void remove_user() {
 
 }  // namespace
 
-void FfmpegMessages::note_losses(const Losses& lost) {
+// HLS asks for its next segment ahead, and more than once: each has a number in its message.
+void FfmpegMessages::note_losses(const Losses& lost, const std::string& message) {
   const std::lock_guard lock(users().mutex);
+  const bool known = std::exchange(last_loss, message) == message && message.starts_with(kMissedSegments[0]);
+  if (known) return;
   losses.packets += lost.packets;
   losses.segments += lost.segments;
 }

@@ -35,7 +35,8 @@ struct LinkNotes {
   // RTSP
   std::int64_t stray_bytes = 0;    // since the last packet: of a message between packets that has no end yet
   std::int64_t line_bytes = 0;     // of its last line
-  std::int64_t stale_packets = 0;  // that were dropped, for their numbers lie before the last one's
+  std::int64_t stale_packets = 0;  // dropped since the last one: their numbers lie before its own
+  int read_error = 0;              // that FFmpeg hides: it gives a packet that it held, then calls it the end
 };
 
 // One a source. Errors become warnings, the rest debug messages; one that repeats is shown the 1st, 10th, 100th ...
@@ -65,7 +66,7 @@ class FfmpegLog {
   // Errors that its decoders have logged: some damage shows nowhere else.
   std::int64_t complaints() const;
   Losses losses() const;    // so far; of demuxers that read inside a Scope
-  LinkNotes& link() const;  // who reads may set them back
+  LinkNotes& link() const;  // the reader may reset them
 
  private:
   std::shared_ptr<FfmpegMessages> messages_;
