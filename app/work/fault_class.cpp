@@ -12,13 +12,14 @@ namespace saccade {
 namespace {
 
 // strerror() and av_strerror(), in the C locale, in which the program runs.
-constexpr std::array<std::string_view, 24> kWords = {
+constexpr std::array<std::string_view, 25> kWords = {
     "Input/output error",     "Connection refused", "Connection reset",     "Connection timed out",
     "Network is unreachable", "No route to host",   "Broken pipe",          "Server returned 5",
     "HTTP error 5",           "Stale file handle",  "Remote I/O error",     "Resource temporarily unavailable",
     "Operation timed out",    "Network is down",    "Host is down",         "nothing came for",
     "Too many open files",    "Transport endpoint", "no video came within", "Server returned 4XX",
     "HTTP error 429",         "Too Many Requests",  "lost connection: ",    "lost connection while",
+    "may have been cut off",
 };
 
 std::string without_name(std::string what, std::string_view input) {

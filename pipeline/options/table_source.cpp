@@ -100,7 +100,7 @@ void add_live(std::vector<StreamOption>& rows) {
       .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6}, field([](auto& o) -> auto& { return o.source.live.open_timeout_s; })},
     {{.name = "stall-timeout", .group = kSourceGroup, .help = "how long a network or device may send nothing, 0: no limit (default 10, pipes 0)",
       .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6}, field([](auto& o) -> auto& { return o.source.live.stall_timeout_s; })},
-    {{.name = "reconnect", .group = kSourceGroup, .help = "tries in a row to get a live stream back that broke, 0: none",
+    {{.name = "reconnect", .group = kSourceGroup, .help = "tries in a row to get a live stream back that broke, 0: none, nor for the rest of a file over HTTP",
       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 1e9, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.source.live.reconnect; })},
     {{.name = "reconnect-delay-max", .group = kSourceGroup, .help = "the longest wait between two tries; the first is 0.25 s, each next one twice the last",
       .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e6, .scope = Scope::kRun}, field([](auto& o) -> auto& { return o.source.live.reconnect_delay_max_s; })},

@@ -4,8 +4,8 @@ import unittest
 
 import numpy as np
 
+from broken_web import WHOLE, Break, WebServer
 from live_support import LiveTest
-from web_server import WHOLE, Break, WebServer
 
 FRAMES = 60
 # Names of the containers' files, with what ffmpeg is told. The index of an MP4 lies at its end unless it is moved.

@@ -1,4 +1,4 @@
-"""Answers over HTTP that tell no length: whole where the container's promise is kept, cut where it is not."""
+"""Answers over HTTP that tell no length: whole where the container's promise is kept, lost where it is not."""
 import socket
 import threading
 import unittest
@@ -73,10 +73,10 @@ class HttpEnds(LiveTest):
                     self.assertEqual(len(np.load(self.out / "index.npy")), 50)
                     self.assertFalse(self.manifest()["input_damaged"])
 
-    def test_files_that_lack_their_end_are_cut_short(self):
+    def test_files_that_lack_their_end_are_lost(self):
         for name in ("a.mp4", "a.mkv"):
             with self.subTest(name=name):
-                self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4], 3, "cut short")
+                self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4], 3, "lost connection")
 
 
 if __name__ == "__main__":

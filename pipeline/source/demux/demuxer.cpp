@@ -229,6 +229,8 @@ std::string Demuxer::why_broken(int code) const {
     why = silent_for(guard.connections().silence_s());
   } else if (guard.length_bytes() > 0 && error == AVERROR(EIO)) {
     why = "the answer ended";
+  } else if (answer_.is_such() && !input_.live && error == AVERROR(EIO)) {
+    why = "the answer ended before all came that its container promises";
   }
   if (guard.length_bytes() == 0 || io != guard.http()) return why;
   return fmt::format("{} at byte {} of {}; {}", why, io->pos, guard.length_bytes(),

@@ -14,6 +14,7 @@ namespace {
 
 // FFmpeg waits 0, 1, 3, 7 ... s before its tries, and tries while a wait is no longer than this.
 constexpr int kDelayMax_s = 3;
+constexpr double kMargin_s = 5;
 
 int delay_max_s(const LiveConfig& config) {
   return static_cast<int>(std::clamp<double>(config.reconnect_delay_max_s, 0, kDelayMax_s));
@@ -53,10 +54,11 @@ HttpConnections::HttpConnections(const LiveConfig& config)
       delay_max_s_(delay_max_s(config)),
       silence_s_(http_silence_s(config)) {}
 
-// Each try may be made of as many tries to connect. A server that falls silent once more has no more time than this.
+// Each try may take as many tries to connect. All of them, or a second silence, end within the 30 s that `work` waits
+// for a frame.
 double HttpConnections::patience_s() const {
-  const double tries_s = tries_ > 0 ? silence_s_ + (tries_ + 1) * waits_s(delay_max_s_) : 0;
-  return silence_s_ > 0 ? silence_s_ + tries_s : 0;
+  if (silence_s_ <= 0 || tries_ == 0) return silence_s_;
+  return std::max(2 * silence_s_, (tries_ + 1) * waits_s(delay_max_s_)) + kMargin_s;
 }
 
 void HttpConnections::prepare(AVDictionary** options, bool is_input) const {

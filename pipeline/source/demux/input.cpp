@@ -223,10 +223,14 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
   if (location.kind == InputKind::kDevice) input.note = other_than_asked(config.input, *input.video.stream);
 }
 
-// The file may be whole where its server, or the way to it, was not.
-bool was_lost(const OpenedInput& input, const LinkNotes& link) {
-  if (!input.guard || input.guard->http() == nullptr) return false;
-  return link.breaks > 0 || (!input.watch->timed_out() && input.guard->input_broke(link));
+// Why an input that could not be opened may be whole all the same: its server, or the way to it, failed. Empty: no such
+// reason.
+std::string why_lost(const OpenedInput& input, const LinkNotes& link) {
+  if (!input.guard || input.guard->http() == nullptr) return "";
+  const bool broke = !input.watch->timed_out() && input.guard->input_broke(link);
+  if (broke || link.breaks > 0) return "lost connection while it was opened";
+  const bool ended = input.guard->length_bytes() == 0 && input.guard->http()->error == AVERROR(EIO);
+  return ended ? "the answer announced no length and may have been cut off" : "";
 }
 
 }  // namespace
@@ -240,11 +244,11 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
   try {
     read_head(config, location, input);
   } catch (const InputError& error) {
-    if (!was_lost(input, link)) throw;
+    const std::string why = why_lost(input, link);
+    if (why.empty()) throw;
     const std::string name = config.uri + ": ";
     const std::string fault = error.what();
-    throw InputError(fmt::format("{}: lost connection while it was opened: {}", config.uri,
-                                 fault.starts_with(name) ? fault.substr(name.size()) : fault));
+    throw InputError(fmt::format("{}{}: {}", name, why, fault.starts_with(name) ? fault.substr(name.size()) : fault));
   }
   return input;
 }

@@ -39,7 +39,9 @@ TEST(FaultClass, MemoryThatIsUsedUp_IsNoVideosFault) {
 TEST(FaultClass, WhatAnotherTryMayMend_IsIo) {
   for (const char* what : {"http://h/a.mp4: Server returned 4XX Client Error, but not one of 40{0,1,3,4}",
                            "http://h/a.mp4: Server returned 429 Too Many Requests", "Resource temporarily unavailable",
-                           "a.mp4: Input/output error"}) {
+                           "a.mp4: Input/output error", "http://h/a.mp4: frame 7: lost connection: the answer ended",
+                           "http://h/a.mp4: lost connection while it was opened: moov atom not found",
+                           "http://h/a.mp4: the answer announced no length and may have been cut off: not a video"}) {
     EXPECT_STREQ(class_of(Fault{ErrorKind::kInput, what, Hint::kNone}, "a.mp4", ""), "io") << what;
   }
   for (const char* what : {"http://h/a.mp4: Server returned 404 Not Found", "a.mp4: No such file or directory",
