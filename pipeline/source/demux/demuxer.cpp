@@ -197,8 +197,7 @@ StreamEnd Demuxer::finish(int code) {
   return end;
 }
 
-// Whether the disk or the network failed, rather than that the input ends so. A playlist that goes on for ever may miss
-// segments.
+// Whether the disk or the network failed, rather than that the input ends so. An endless playlist may miss segments.
 bool Demuxer::is_lost(int code, bool too_few) const {
   if (stalled_) return kind_ == InputKind::kNetwork;
   const bool playlist = is_playlist(*input_.format);

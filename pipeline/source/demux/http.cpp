@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/source/demux/options.h"
+#include "pipeline/source/demux/watch.h"
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -34,6 +34,13 @@ double waits_s(int delay_max_s) {
 
 constexpr const char* kPassing = "429,5xx";  // what a server answers for a while
 
+// The server's first answer is waited for as long as a connection may be silent.
+double silence_of(const LiveConfig& config) {
+  const double stall_s = config.stall_timeout_s.value_or(kNetworkTimeout_s);
+  const double open_s = config.open_timeout_s.value_or(stall_s);
+  return stall_s > 0 && open_s > 0 ? std::max(stall_s, open_s) : 0;
+}
+
 bool broke(const AVIOContext& io) { return io.error < 0 && io.error != AVERROR_EXIT; }
 
 // What a server says of the file itself: it isn't there, or not for everybody.
@@ -52,7 +59,7 @@ bool is_http(std::string_view url) {
 HttpConnections::HttpConnections(const LiveConfig& config)
     : tries_(config.reconnect > 0 ? tries_within(delay_max_s(config)) : 0),
       delay_max_s_(delay_max_s(config)),
-      silence_s_(http_silence_s(config)) {}
+      silence_s_(silence_of(config)) {}
 
 // Each try may take as many tries to connect. All of them, or a second silence, end within the 30 s that `work` waits
 // for a frame.
@@ -75,7 +82,7 @@ void HttpConnections::note_open(AVIOContext& io, bool is_part) {
   if (is_part || tries_ == 0 || (io.seekable & AVIO_SEEKABLE_NORMAL) == 0) return;
   if (av_opt_set_int(&io, "reconnect", 1, AV_OPT_SEARCH_CHILDREN) < 0) return;
   resuming_.insert(&io);
-  // Seeks ask anew.
+  // A seek opens another connection.
   av_opt_set_int(&io, "reconnect_delay_max", delay_max_s_, AV_OPT_SEARCH_CHILDREN);
   av_opt_set_int(&io, "reconnect_on_network_error", 1, AV_OPT_SEARCH_CHILDREN);
   av_opt_set(&io, "reconnect_on_http_error", kPassing, AV_OPT_SEARCH_CHILDREN);

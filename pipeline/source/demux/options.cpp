@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pipeline/error.h"
+#include "pipeline/source/demux/watch.h"
 #include "pipeline/source/ffmpeg/late_library.h"
 #include "pipeline/source/frame/input_name.h"
 
@@ -18,7 +19,6 @@ extern "C" {
 namespace saccade {
 namespace {
 
-constexpr double kTimeout_s = 10;
 constexpr std::int64_t kAnalyze_us = 2'000'000;  // of a stream that can't be read ahead of its time
 
 struct HintName {
@@ -161,17 +161,11 @@ std::string other_than_asked(const InputHints& asked, const AVStream& stream) {
 }
 
 double open_timeout_s(const InputLocation& location, const LiveConfig& config) {
-  return config.open_timeout_s.value_or(is_remote(location) ? kTimeout_s : 0);
+  return config.open_timeout_s.value_or(is_remote(location) ? kNetworkTimeout_s : 0);
 }
 
 double stall_timeout_s(const InputLocation& location, const LiveConfig& config) {
-  return config.stall_timeout_s.value_or(is_remote(location) ? kTimeout_s : 0);
-}
-
-double http_silence_s(const LiveConfig& config) {
-  const double stall_s = config.stall_timeout_s.value_or(kTimeout_s);
-  const double open_s = config.open_timeout_s.value_or(stall_s);
-  return stall_s > 0 && open_s > 0 ? std::max(stall_s, open_s) : 0;
+  return config.stall_timeout_s.value_or(is_remote(location) ? kNetworkTimeout_s : 0);
 }
 
 }  // namespace saccade

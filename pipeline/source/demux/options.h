@@ -39,6 +39,5 @@ std::string other_than_asked(const InputHints& asked, const AVStream& stream);
 // In force for this input, in seconds; 0: none.
 double open_timeout_s(const InputLocation& location, const LiveConfig& config);
 double stall_timeout_s(const InputLocation& location, const LiveConfig& config);
-double http_silence_s(const LiveConfig& config);  // until a connection has broken; it may take as long to answer
 
 }  // namespace saccade

@@ -26,8 +26,7 @@ class AnswerWithoutLength {
   explicit AnswerWithoutLength(bool is_such) : is_such_(is_such) {}
   bool is_such() const { return is_such_; }
   void note(const AVPacket& packet, const AVStream& stream);
-  // What av_read_frame()'s error `code` is, of such an answer: AVERROR_EOF where it was whole. `packets`: of our
-  // stream.
+  // What the error `code` of a read stands for: AVERROR_EOF, if the answer was whole. `packets`: of our stream.
   int end(int code, bool ended_by_itself, const AVFormatContext& format, const AVStream& stream,
           std::int64_t packets) const;
 

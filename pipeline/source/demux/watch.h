@@ -9,6 +9,8 @@
 
 namespace saccade {
 
+inline constexpr double kNetworkTimeout_s = 10;  // of networks and devices, unless LiveConfig gives another
+
 // FFmpeg asks should_stop() some ten times a second while it waits. A process that was stopped or asleep meanwhile gets
 // that time added: the other side may well have sent. arm() by the reading thread, the rest by any.
 class ReadWatch {

@@ -26,8 +26,7 @@ struct Losses {
   std::int64_t segments = 0;  // of a playlist, that could not be opened or had expired
 };
 
-// What FFmpeg says of a connection in its log alone. Written and read by the thread that reads the input, inside a
-// Scope.
+// What FFmpeg says of a connection in its log alone. Used by the thread that reads the input, inside a Scope.
 struct LinkNotes {
   // HTTP. Breaks are counted also where FFmpeg could go on.
   std::int64_t breaks = 0;         // an answer ended early, a connection was made again, or none could be had
