@@ -150,6 +150,17 @@ class HttpBreaks(LiveTest):
                 _, errors = self.run_dump(server, name, 3, "is damaged")
                 self.assertNotIn("lost connection", errors)
 
+    def test_a_file_that_changes_meanwhile(self):
+        server = self.server()
+        server.files = dict(self.files)
+
+        def breaks(name, number, _begin):
+            server.files[name] = self.files[name] + bytes(1000 * number)
+            return Break(30000) if number == 0 else WHOLE
+
+        server.breaks = breaks
+        self.run_dump(server, "front.mp4", 3, "lost connection", "changed on its server")
+
     def test_lost_while_it_is_opened(self):
         for ranges in (True, False):
             for how in ("close", "reset", "stall"):
@@ -211,7 +222,7 @@ class Playlists(LiveTest):
                 self.run_dump(name, lambda *_: WHOLE, 0)
 
     def test_a_segment_that_breaks_is_asked_for_again(self):
-        for name, segment in (("list.m3u8", "s1.ts"), ("list.m3u8", "s2.ts"), ("fmp4.m3u8", "f1.m4s")):
+        for name, segment in (("list.m3u8", "s1.ts"), ("list.m3u8", "s2.ts"), ("fmp4.m3u8", "f1.m4s"), ("secret.m3u8", "k1.ts")):
             for how in ("close", "reset", "stall"):
                 with self.subTest(name=name, how=how):
                     server, _ = self.run_dump(name, lambda asked, number, _, s=segment, h=how: Break(3000, h) if (asked, number) == (s, 0) else WHOLE, 0)

@@ -149,7 +149,7 @@ ReadStatus TimedFrames::next(AVFrame& frame, FrameTime& time) {
 ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
   for (;;) {
     const ReadStatus status = packets_->decode(frame);
-    if (entering_ && status == ReadStatus::kEnd && enters_badly(nullptr, false)) {
+    if (entering_ && status == ReadStatus::kEnd && !end().lost && enters_badly(nullptr, false)) {
       seek_back();
       continue;
     }

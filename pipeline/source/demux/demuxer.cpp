@@ -17,7 +17,6 @@ namespace saccade {
 namespace {
 
 constexpr auto kDevicePoll = std::chrono::milliseconds(1);
-
 constexpr std::int64_t kFewStale = 4;  // packets that came late one by one, at the end of a stream
 
 std::string silent_for(double seconds) { return fmt::format("nothing came for {:g} s", seconds); }
@@ -120,8 +119,8 @@ int Demuxer::read_any(AVPacket& packet) {
     av_packet_unref(&packet);
     return AVERROR_EXIT;
   }
-  if (read >= 0 && kind_ == InputKind::kDevice &&
-      packet.size == 0) {  // a buffer of the wrong size, which FFmpeg empties
+  // A buffer of the wrong size is emptied by FFmpeg.
+  if (read >= 0 && kind_ == InputKind::kDevice && packet.size == 0) {
     av_packet_unref(&packet);
     counters_.packets_corrupt += any_data_ ? 1 : 0;
     read = AVERROR(EAGAIN);
@@ -199,16 +198,16 @@ StreamEnd Demuxer::finish(int code) {
 
 // Whether the disk or the network failed, rather than that the input ends so. An endless playlist may miss segments.
 bool Demuxer::is_lost(int code, bool too_few) const {
-  if (stalled_) return kind_ == InputKind::kNetwork;
+  const HttpConnections& connections = input_.guard->connections();
+  if (stalled_) return kind_ == InputKind::kNetwork || connections.any();
   const bool playlist = is_playlist(*input_.format);
   const AVIOContext* io = playlist ? nullptr : input_.format->pb;
   if (answer_.is_such()) return code != AVERROR_EOF && code != AVERROR_INVALIDDATA;
-  if (io != nullptr && io->error < 0 && io->error != AVERROR_EXIT) return true;
-  if (input_.guard->http() == nullptr && !playlist) return false;
-  if (playlist && input_.format->duration == AV_NOPTS_VALUE) return false;
+  if ((io != nullptr && io->error < 0 && io->error != AVERROR_EXIT) || input_.guard->length_changed()) return true;
+  if (!connections.any() || (playlist && input_.format->duration == AV_NOPTS_VALUE)) return false;
   // FFmpeg swallows what breaks below its decryption and its DASH, and seeks that fail.
   const bool lacks = too_few || !counters_.damage().empty();
-  return input_.guard->connections().lost() > 0 || (link_.breaks > 0 && lacks);
+  return connections.lost() > 0 || (link_.breaks > 0 && lacks);
 }
 
 // In words, of an input that broke.
@@ -219,6 +218,7 @@ std::string Demuxer::why_broken(int code) const {
     return fmt::format("{} of its segments did not come whole",
                        std::max<std::int64_t>(guard.connections().lost(), counters_.segments_lost));
   }
+  if (guard.length_changed()) return "the file changed on its server while it was read";
   const AVIOContext* io = input_.format->pb;
   const int error = io != nullptr && io->error < 0 && !stalled_ ? io->error : code;
   std::string why = av_error_text(error);
@@ -233,13 +233,13 @@ std::string Demuxer::why_broken(int code) const {
   }
   if (guard.length_bytes() == 0 || io != guard.http()) return why;
   return fmt::format("{} at byte {} of {}; {}", why, io->pos, guard.length_bytes(),
-                     guard.connections().resumes(*guard.http())
-                         ? fmt::format("{} tries to get the rest failed", guard.connections().tries())
-                         : "it can't be asked for the rest");
+                     guard.resumes() ? fmt::format("{} tries to get the rest failed", guard.connections().tries())
+                                     : "it can't be asked for the rest");
 }
 
 bool Demuxer::seek(std::int64_t ts) {
   input_.guard->connections().forget();
+  link_.breaks = 0;
   if (input_.format->pb != nullptr) input_.format->pb->error = 0;
   if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   had_last_ = false;

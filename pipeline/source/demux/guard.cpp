@@ -102,7 +102,7 @@ int OpenGuard::open_http(AVFormatContext& format, AVIOContext** io, const char* 
   Dictionary none;
   if (options == nullptr) options = none.get();
   const bool is_part = av_dict_get(*options, "end_offset", nullptr, 0) != nullptr;
-  connections_.prepare(options, is_input);
+  connections_.prepare(url, options, is_input);
   const int opened = open_(&format, io, url, flags, options);
   if (opened >= 0) connections_.note_open(**io, is_part);
   if (opened >= 0 && is_input) keep(format, **io);
@@ -130,6 +130,13 @@ bool OpenGuard::input_broke(const LinkNotes& link) const {
   if (http_ == nullptr || length_bytes_ > 0) return connections_.lost() > 0;
   if (http_->error == 0) return http_->eof_reached != 0 && link.answers_ended == 0;
   return http_->error != AVERROR(EIO) && http_->error != AVERROR_EXIT;
+}
+
+// After tries that failed FFmpeg knows no length.
+bool OpenGuard::length_changed() const {
+  if (!resumes()) return false;
+  const std::int64_t now_bytes = avio_size(http_);
+  return now_bytes > 0 && now_bytes != length_bytes_;
 }
 
 int OpenGuard::close_nested(AVFormatContext* format, AVIOContext* io) {

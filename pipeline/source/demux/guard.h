@@ -47,6 +47,8 @@ class OpenGuard {
   AVIOContext* http() const { return http_; }
   std::int64_t length_bytes() const { return length_bytes_; }
   bool input_broke(const LinkNotes& link) const;
+  bool length_changed() const;  // when the rest was asked for
+  bool resumes() const { return http_ != nullptr && connections_.resumes(*http_); }
   HttpConnections& connections() { return connections_; }
   const HttpConnections& connections() const { return connections_; }
   bool has_refused() const { return refused_; }

@@ -15,6 +15,7 @@ namespace {
 // FFmpeg waits 0, 1, 3, 7 ... s before its tries, and tries while a wait is no longer than this.
 constexpr int kDelayMax_s = 3;
 constexpr double kMargin_s = 5;
+constexpr const char* kPassing = "429,5xx";  // what a server answers for a while
 
 int delay_max_s(const LiveConfig& config) {
   return static_cast<int>(std::clamp<double>(config.reconnect_delay_max_s, 0, kDelayMax_s));
@@ -32,7 +33,7 @@ double waits_s(int delay_max_s) {
   return all_s;
 }
 
-constexpr const char* kPassing = "429,5xx";  // what a server answers for a while
+bool is_encrypted(std::string_view url) { return url.starts_with("crypto+") || url.starts_with("crypto:"); }
 
 // The server's first answer is waited for as long as a connection may be silent.
 double silence_of(const LiveConfig& config) {
@@ -52,7 +53,7 @@ bool is_final(int code) {
 }  // namespace
 
 bool is_http(std::string_view url) {
-  if (url.starts_with("crypto+") || url.starts_with("crypto:")) url.remove_prefix(7);
+  if (is_encrypted(url)) url.remove_prefix(7);
   return url.starts_with("http:") || url.starts_with("https:");
 }
 
@@ -68,15 +69,19 @@ double HttpConnections::patience_s() const {
   return std::max(2 * silence_s_, (tries_ + 1) * waits_s(delay_max_s_)) + kMargin_s;
 }
 
-void HttpConnections::prepare(AVDictionary** options, bool is_input) const {
+// What lies below a decryption can't be reached later on.
+void HttpConnections::prepare(const char* url, AVDictionary** options, bool is_input) const {
   if (silence_s_ > 0) av_dict_set_int(options, "rw_timeout", std::llround(silence_s_ * 1e6), 0);
   if (is_input || tries_ == 0) return;
   av_dict_set_int(options, "reconnect_delay_max", delay_max_s_, 0);
   av_dict_set_int(options, "reconnect_on_network_error", 1, 0);
   av_dict_set(options, "reconnect_on_http_error", kPassing, 0);
+  const bool is_part = av_dict_get(*options, "end_offset", nullptr, 0) != nullptr;
+  if (is_encrypted(url) && !is_part) av_dict_set_int(options, "reconnect", 1, 0);
 }
 
 void HttpConnections::note_open(AVIOContext& io, bool is_part) {
+  any_ = true;
   if (avio_size(&io) <= 0) return;
   sized_.insert(&io);
   if (is_part || tries_ == 0 || (io.seekable & AVIO_SEEKABLE_NORMAL) == 0) return;
@@ -88,7 +93,10 @@ void HttpConnections::note_open(AVIOContext& io, bool is_part) {
   av_opt_set(&io, "reconnect_on_http_error", kPassing, AV_OPT_SEARCH_CHILDREN);
 }
 
-void HttpConnections::note_refusal(int code) { lost_ += is_final(code) ? 0 : 1; }
+void HttpConnections::note_refusal(int code) {
+  any_ = true;
+  lost_ += is_final(code) ? 0 : 1;
+}
 
 // One that FFmpeg opened without asking, as for DASH, still knows its length here.
 void HttpConnections::note_close(AVIOContext& io) {

@@ -25,13 +25,14 @@ class HttpConnections {
   explicit HttpConnections(const LiveConfig& config);
 
   // In the order of a connection's life. `options`: FFmpeg's, of the connection that is to be opened. is_input: it is
-  // the input's own; else a playlist names it, and what can't be opened is tried again. is_part: it is a byte range.
-  void prepare(AVDictionary** options, bool is_input) const;
-  void note_open(AVIOContext& io, bool is_part);
+  // the input's own; else a playlist names it, and what can't be opened is tried again.
+  void prepare(const char* url, AVDictionary** options, bool is_input) const;
+  void note_open(AVIOContext& io, bool is_part);  // a byte range of a playlist
   void note_refusal(int code);
   void note_close(AVIOContext& io);
   void forget();  // what was lost before a seek
 
+  bool any() const { return any_; }  // whether one was opened
   // Whether it can be asked for the rest.
   bool resumes(AVIOContext& io) const { return resuming_.contains(&io); }
   // How many connections did not bring all that they should have.
@@ -46,6 +47,7 @@ class HttpConnections {
   const double silence_s_;
   std::set<AVIOContext*> sized_;     // that are open and announced their length
   std::set<AVIOContext*> resuming_;  // and take byte ranges
+  bool any_ = false;
   int lost_ = 0;
 };
 

@@ -199,13 +199,11 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
   const bool timed_by_user = !config.input.rate.empty() && takes_rate_from_us(*input.format);
   input.timeless = carries_no_times(*input.format) && (input.live || timed_by_user);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
-  if (AVIOContext* http = input.guard->http(); http != nullptr && !input.live) {
-    const HttpConnections& connections = input.guard->connections();
-    const bool resumes = connections.resumes(*http) || is_playlist(*input.format);
-    if (resumes && connections.patience_s() > 0) input.stall_timeout_s = connections.patience_s();
-  }
   // A playlist on disk without its end mark promises more. Read what is there, from the beginning, and call it cut.
   if (playlist && !config.live.stall_timeout_s) input.stall_timeout_s = kUnfinishedPlaylistS;
+  const HttpConnections& connections = input.guard->connections();
+  const bool resumes = input.guard->resumes() || (is_playlist(*input.format) && connections.any());
+  if (resumes && !input.live && connections.patience_s() > 0) input.stall_timeout_s = connections.patience_s();
   if (probed < 0 && input.format->nb_streams == 0) {
     throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));
   }
