@@ -1,4 +1,4 @@
-"""A web server of our own on loopback whose answers break as a test says: they end early, are reset, fall silent, refuse."""
+"""A web server of our own on loopback whose answers break as a test says: they end early, are reset, fall silent."""
 import re
 import socket
 import ssl
@@ -9,7 +9,7 @@ RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
 
 class Break:
-    """What becomes of one answer: so many bytes of its body, then `how`. A status of its own is an answer without a body."""
+    """What becomes of one answer: so many bytes of its body, then `how`. A status is an answer without a body."""
 
     def __init__(self, after=None, how="close", status=None):
         self.after, self.how, self.status = after, how, status
@@ -19,9 +19,10 @@ WHOLE = Break()
 
 
 class WebServer:
-    """Serves `files`, a name each. breaks(name, number, begin): the Break of the number-th request (from 0) for that name, for
-    bytes from `begin` on. ranges: takes byte ranges. length: "told", "chunked", "none" (the connection's end is the
-    answer's), or bytes that are announced beyond those that are there. moved: each name is asked for at /moved/NAME."""
+    """Serves `files`, a name each. breaks(name, number, begin): the Break of the number-th request (from 0) for that
+    name, for bytes from `begin` on. ranges: takes byte ranges. length: "told", "chunked", "none" (the connection's end
+    is the answer's), or bytes that are announced beyond those that are there. moved: names are asked for at
+    /moved/NAME."""
 
     def __init__(self, files, breaks=lambda *_: WHOLE, ranges=True, length="told", moved=False, certificate=None):
         self.files, self.breaks, self.ranges, self.length, self.moved = files, breaks, ranges, length, moved
@@ -74,7 +75,7 @@ class WebServer:
     def answer(self, client, request):
         name = request.split()[1].lstrip("/").split("?")[0]
         if self.moved and name.startswith("moved/"):
-            client.sendall(f"HTTP/1.1 302 Found\r\nLocation: /{name[6:]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+            self.send_head(client, "302 Found", f"Location: /{name[6:]}")
             return
         span = re.search(r"(?i)^range: bytes=(\d+)-(\d*)", request, re.MULTILINE)
         begin = int(span[1]) if span and self.ranges else 0
@@ -82,20 +83,26 @@ class WebServer:
             number = self.count(name)
             self.requests.append((name, begin))
         if name not in self.files:
-            client.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.send_head(client, "404 Not Found")
             return
         what = self.breaks(name, number, begin)
         if what.status:
-            client.sendall(f"HTTP/1.1 {what.status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+            self.send_head(client, f"{what.status} No")
             return
         end = int(span[2]) + 1 if span and self.ranges and span[2] else len(self.files[name])
         self.send(client, self.files[name][begin:end], begin, len(self.files[name]), what)
+
+    @staticmethod
+    def send_head(client, status, *fields):
+        head = [f"HTTP/1.1 {status}", *fields, "Content-Length: 0", "Connection: close", "", ""]
+        client.sendall("\r\n".join(head).encode())
 
     def send(self, client, body, begin, whole, what):
         more = self.length if isinstance(self.length, int) else 0
         head = ["HTTP/1.1 206 Partial Content" if self.ranges else "HTTP/1.1 200 OK", "Connection: close"]
         if self.ranges:
-            head += ["Accept-Ranges: bytes", f"Content-Range: bytes {begin}-{begin + len(body) + more - 1}/{whole + more}"]
+            last = begin + len(body) + more - 1
+            head += ["Accept-Ranges: bytes", f"Content-Range: bytes {begin}-{last}/{whole + more}"]
         if self.length == "chunked":
             head.append("Transfer-Encoding: chunked")
         elif self.length != "none":

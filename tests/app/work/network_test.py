@@ -3,7 +3,7 @@ import os
 import subprocess
 import unittest
 
-from work_support import HERE, WorkTest, saccade
+from work_support import HERE, WorkTest, ffmpeg, saccade
 
 from broken_web import WHOLE, Break, WebServer
 
@@ -41,10 +41,14 @@ class Lost(WorkTest):
 
     def test_withoutRanges_threeTriesThenIo(self):
         size = self.clip.stat().st_size
-        for length, words in (("told", "lost connection"), ("chunked", "lost connection"), ("none", "may have been cut off")):
+        def breaks(name, *_):
+            return Break(size * 3 // 4) if name == "v.mp4" else WHOLE
+
+        words_of = {"told": "lost connection", "chunked": "lost connection", "none": "may have been cut off"}
+        for length, words in words_of.items():
             with self.subTest(length=length):
                 self.store = self.folder / length
-                server = self.server(lambda name, *_: Break(size * 3 // 4) if name == "v.mp4" else WHOLE, ranges=False, length=length)
+                server = self.server(breaks, ranges=False, length=length)
                 self.run_work(server, 3)
                 self.expect(done=1, quarantined=1)
                 self.quarantined(server.url("v.mp4"), words)
@@ -64,7 +68,7 @@ class Lost(WorkTest):
 
     def test_aFileThatIsCutOnTheServer_isDamaged(self):
         front = self.folder / "front.mp4"
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", self.clip, "-c", "copy", "-movflags", "faststart", front], check=True)
+        ffmpeg("-i", self.clip, "-c", "copy", "-movflags", "faststart", front)
         server = WebServer({"v.mp4": front.read_bytes()[:-3000], "w.mp4": front.read_bytes()})
         self.addCleanup(server.stop)
         self.run_work(server, 3)
@@ -75,9 +79,9 @@ class Lost(WorkTest):
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "bad_disk.c", "-ldl"], check=True)
         checks = os.environ.get("ASAN_OPTIONS", "")
         bad = self.folder / "bad.ts"
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", self.clip, "-c", "copy", bad], check=True)
-        env = {**os.environ, "LD_PRELOAD": str(library), "SACCADE_BAD_FILE": bad.name, "SACCADE_BAD_FROM": str(bad.stat().st_size // 2),
-               "ASAN_OPTIONS": f"{checks}:verify_asan_link_order=0".lstrip(":")}
+        ffmpeg("-i", self.clip, "-c", "copy", bad)
+        env = {**os.environ, "LD_PRELOAD": str(library), "ASAN_OPTIONS": f"{checks}:verify_asan_link_order=0".lstrip(":"),
+               "SACCADE_BAD_FILE": bad.name, "SACCADE_BAD_FROM": str(bad.stat().st_size // 2)}
         self.plan("--every", "frame", rows=[bad, self.clips[0]])
         self.work(code=3, env=env)
         self.expect(done=1, quarantined=1)

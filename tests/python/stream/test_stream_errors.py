@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.server
 import io
 import logging
 import re
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +185,29 @@ def test_video_that_breaks_says_so_after_what_it_had(clip: Path, tmp_path: Path)
     stream = sc.Stream(path, array="numpy", every="frame")
     frames = sum(1 for _ in stream)
     assert 0 < frames < 350
+    assert stream.counters.truncated
+
+
+def test_lost_connection_is_an_error_after_what_it_had(clip: Path, tmp_path: Path):
+    whole = clip.read_bytes()
+
+    class Cut(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(whole)))
+            self.end_headers()
+            self.wfile.write(whole[:-200_000])
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Cut) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        stream = sc.Stream(f"http://127.0.0.1:{server.server_address[1]}/a.mp4", array="numpy", every="frame")
+        with pytest.raises(sc.InputError, match="lost connection: the answer ended at byte"):
+            list(stream)
+        server.shutdown()
+    assert 0 < stream.counters.frames < 350
     assert stream.counters.truncated
 
 
