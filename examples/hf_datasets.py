@@ -49,15 +49,15 @@ def rows(shards: list[str]) -> Iterator[dict[str, Any]]:
 
 def emissions(key: str, video: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows of one video."""
-    for e, entry in enumerate(video["index.npy"]):
+    for e, pts_ns in enumerate(video["pts_ns.npy"]):
         yield {
             "key": key,
             "emission": e,
-            "seconds": float(entry["pts_ns"]) / 1e9,
+            "seconds": float(pts_ns) / 1e9,
             "patches": video["patches.npy"][e],
             "positions": video["positions.npy"][e],
             "changed": video["changed.npy"][e].astype(bool),
-            "extra": json.dumps(video["json"]["extra"]),
+            "extra": video["json"]["extra"],
         }
 
 

@@ -36,10 +36,10 @@ def emissions_of(samples: Iterator[Sample]) -> Iterator[Sample]:
         for e, mask in enumerate(seen):
             yield {
                 "key": sample["__key__"],
-                "caption": sample["json"]["extra"].get("caption"),
+                "caption": json.loads(sample["json"]["extra"]).get("caption"),
                 "patches": torch.from_numpy(sample["patches.npy"][e][mask]),
                 "positions": torch.from_numpy(sample["positions.npy"][e][mask]),
-                "seconds": float(sample["index.npy"]["pts_ns"][e]) / 1e9,
+                "seconds": float(sample["pts_ns.npy"][e]) / 1e9,
             }
 
 

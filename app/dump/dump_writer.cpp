@@ -1,5 +1,7 @@
 #include "app/dump/dump_writer.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -54,7 +56,7 @@ std::array<std::byte, kBytes> packed(const Values&... values) {
   return row;
 }
 
-// In the order of kIndexDescr.
+// In the order of kIndexFields.
 std::array<std::byte, kIndexBytes> index_row(const Emission& e) {
   return packed<kIndexBytes>(e.frame, e.pts_ns, e.fix_u, e.fix_v, static_cast<std::uint8_t>(e.in_flight),
                              e.damaged_tiles);
@@ -62,13 +64,21 @@ std::array<std::byte, kIndexBytes> index_row(const Emission& e) {
 
 }  // namespace
 
+std::string index_descr() {
+  std::string fields;
+  for (const IndexField& field : kIndexFields) {
+    fields += fmt::format("{}('{}','{}')", fields.empty() ? "" : ",", field.name, field.type);
+  }
+  return "[" + fields + "]";
+}
+
 DumpFiles::DumpFiles(const std::string& directory, const DumpShape& shape)
     : shape_(shape),
       patches_(directory + "/patches.npy", descr(shape.type), row_shape(shape, {3, shape.patch_size, shape.patch_size}),
                row_bytes(shape, patch_bytes(shape))),
       geometry_(directory + "/geometry.npy", "'<f4'", row_shape(shape, {4}), row_bytes(shape, 4 * sizeof(float))),
       changed_(directory + "/changed.npy", "'|u1'", row_shape(shape, {}), row_bytes(shape, 1)),
-      index_(directory + "/index.npy", kIndexDescr, {}, kIndexBytes),
+      index_(directory + "/index.npy", index_descr(), {}, kIndexBytes),
       live_(shape.live ? std::make_unique<NpyFile>(directory + "/live.npy", kLiveDescr, std::vector<std::int64_t>{},
                                                    kLiveBytes)
                        : nullptr),

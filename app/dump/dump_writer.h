@@ -1,6 +1,7 @@
 // The writer thread: emissions into the four arrays of a dump.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -15,10 +16,21 @@
 
 namespace saccade {
 
-// A row of index.npy.
-inline constexpr std::size_t kIndexBytes = 29;
-inline constexpr const char* kIndexDescr =
-    "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
+// A field of a row of index.npy: packed in this order, little endian.
+struct IndexField {
+  const char* name;
+  const char* type;  // NumPy's
+  std::size_t bytes;
+};
+inline constexpr std::array kIndexFields = {IndexField{"frame", "<i8", 8},     IndexField{"pts_ns", "<i8", 8},
+                                            IndexField{"fix_u", "<f4", 4},     IndexField{"fix_v", "<f4", 4},
+                                            IndexField{"in_flight", "|u1", 1}, IndexField{"damaged_tiles", "<i4", 4}};
+inline constexpr std::size_t kIndexBytes = [] {
+  std::size_t bytes = 0;
+  for (const IndexField& field : kIndexFields) bytes += field.bytes;
+  return bytes;
+}();
+std::string index_descr();  // of a row, as NpyFile and NpyArray want it: "[('frame','<i8'),...]"
 
 // What every row looks like.
 struct DumpShape {

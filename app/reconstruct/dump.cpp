@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/dump/dump_writer.h"
 #include "kernels/picture/samples.h"
 #include "kernels/pyramid_layout.h"
 #include "pipeline/error.h"
@@ -15,9 +16,6 @@
 namespace saccade {
 namespace {
 
-constexpr const char* kIndexDescr =
-    "[('frame','<i8'),('pts_ns','<i8'),('fix_u','<f4'),('fix_v','<f4'),('in_flight','|u1'),('damaged_tiles','<i4')]";
-constexpr std::size_t kIndexBytes = 29;
 constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
 constexpr std::size_t kLiveBytes = 20;
 constexpr const char* kMeta = "meta.json";
@@ -120,7 +118,7 @@ DumpReader::DumpReader(const std::string& directory)
   const auto& shapes = facts_.compact ? of_patches : of_emissions;
   patches_.require(descr(facts_.format.type), size_bytes(facts_.format.type), shapes[0]);
   geometry_.require("'<f4'", 4, shapes[1]);
-  index_.require(kIndexDescr, kIndexBytes, std::array<std::int64_t, 1>{-1});
+  index_.require(index_descr(), kIndexBytes, std::array<std::int64_t, 1>{-1});
   emissions_ = facts_.compact ? index_.rows() : std::min({patches_.rows(), geometry_.rows(), index_.rows()});
   if (facts_.live) {
     live_.emplace(in(directory, "live.npy"));

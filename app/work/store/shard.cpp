@@ -25,12 +25,11 @@ double in_patches(double centre_px, double patch_size) {
 }
 
 // [E, N, 4] f32: frame, row, column, lod.
-std::string positions_npy(const std::string& directory, std::int64_t emissions, std::int64_t patches, int patch_size,
+std::string positions_npy(const std::string& directory, const NpyArray& index, std::int64_t patches, int patch_size,
                           int width_px, int height_px) {
+  const std::int64_t emissions = index.rows();
   NpyArray geometry(directory + "/geometry.npy");
-  NpyArray index(directory + "/index.npy");
   geometry.require("'<f4'", sizeof(float), std::array<std::int64_t, 3>{emissions, patches, 4});
-  index.require(kIndexDescr, kIndexBytes, std::array<std::int64_t, 1>{emissions});
   std::string npy = npy_header("'<f4'", emissions, {patches, 4});
   std::vector<float> row(static_cast<std::size_t>(patches) * 4);
   const std::size_t row_bytes = row.size() * sizeof(float);
@@ -50,11 +49,42 @@ std::string positions_npy(const std::string& directory, std::int64_t emissions, 
   return npy;
 }
 
+// [E]: the field of each row that begins at `at`.
+std::string field_npy(const NpyArray& index, const IndexField& field, std::size_t at) {
+  std::string npy = npy_header(fmt::format("'{}'", field.type), index.rows(), {});
+  for (std::int64_t e = 0; e < index.rows(); ++e) {
+    npy.append(reinterpret_cast<const char*>(index.row(e).data()) + at, field.bytes);
+  }
+  return npy;
+}
+
+// Note [One type a member]
+// Hugging Face's `datasets` infers the type of each member of KEY.json from the first five items of a shard. A later
+// item that has another type ends the load. So each member is always there, is never null and has one type: seconds
+// are fractions, what is not known is -1 or "", and what differs from row to row of a manifest (`extra`) is JSON text.
+void settle_types(Json& json) {
+  using Pointer = Json::json_pointer;
+  static const std::pair<Pointer, Json> kUnknown[] = {{Pointer("/end"), -1.0},
+                                                      {Pointer("/stream"), -1},
+                                                      {Pointer("/video/fps"), -1.0},
+                                                      {Pointer("/video/duration_s"), -1.0},
+                                                      {Pointer("/video/frame_count"), -1},
+                                                      {Pointer("/video/matrix"), ""},
+                                                      {Pointer("/video/range"), ""}};
+  for (const auto& [at, value] : kUnknown) {
+    if (json[at].is_null()) json[at] = value;
+  }
+  for (const char* seconds : {"start", "end"}) json[seconds] = json[seconds].get<double>();
+  json["extra"] = json_text(json["extra"], -1);
+  Json& notes = json["video"]["notes"];
+  notes = fmt::format("{}", fmt::join(notes.get<std::vector<std::string>>(), "; "));
+}
+
 // KEY.json: what of meta.json and manifest.json does not depend on the machine.
 Json facts_of(const Plan& plan, const ItemResult& result, const Json& meta, const Json& manifest) {
   Json json = shown_item_json(result.item);
   json["format"] = "saccade-item";
-  json["schema"] = 1;
+  json["schema"] = 2;
   json["saccade"] = version();
   json["plan"] = plan.hash();
   json["video"] = meta.at("stream");
@@ -68,6 +98,7 @@ Json facts_of(const Plan& plan, const ItemResult& result, const Json& meta, cons
   json["damaged"] = !result.damage.empty();
   json["damage"] = result.damage;
   json["decode_errors"] = manifest.at("decode_errors");
+  settle_types(json);
   return json;
 }
 
@@ -87,13 +118,22 @@ Json add_to_shard(TarWriter& shard, const Plan& plan, const ItemResult& result) 
   const Json& stream = meta.at("stream");
   Json members;
   members["json"] = member_json(shard.add(key + ".json", json_text(facts_of(plan, result, meta, manifest), 1) + "\n"));
-  for (const char* array : {"index", "patches", "geometry", "changed"}) {
-    const std::string file = fmt::format("{}.npy", array);
-    members[file] = member_json(shard.add_file(key + "." + file, result.directory + "/" + file));
+  NpyArray index(result.directory + "/index.npy");
+  index.require(index_descr(), kIndexBytes, std::array<std::int64_t, 1>{manifest.at("emissions")});
+  // Not .npy: loaders that decode a member by its suffix take no array of structures, and read `.index` as a number.
+  members["index.bin"] = member_json(shard.add_file(key + ".index.bin", index.path()));
+  std::size_t at = 0;
+  for (const IndexField& field : kIndexFields) {
+    const std::string file = fmt::format("{}.npy", field.name);
+    members[file] = member_json(shard.add(key + "." + file, field_npy(index, field, at)));
+    at += field.bytes;
+  }
+  for (const char* file : {"patches.npy", "geometry.npy", "changed.npy"}) {
+    members[file] = member_json(shard.add_file(fmt::format("{}.{}", key, file), result.directory + "/" + file));
   }
   members["positions.npy"] = member_json(shard.add(
-      key + ".positions.npy", positions_npy(result.directory, manifest.at("emissions"), meta.at("patches"),
-                                            meta.at("patch_size"), stream.at("width_px"), stream.at("height_px"))));
+      key + ".positions.npy", positions_npy(result.directory, index, meta.at("patches"), meta.at("patch_size"),
+                                            stream.at("width_px"), stream.at("height_px"))));
   Json line = shown_item_json(result.item);
   line["damaged"] = !result.damage.empty();
   line["damage"] = result.damage;

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._members import MEMBERS, extent
+from pysaccade.many._members import INDEX, MEMBERS, extent
 from pysaccade.many._store import Store
 
 NAME = "index.parquet"
@@ -97,7 +97,7 @@ def _schema(pa: Any) -> Any:
 
 
 def _column(member: str) -> str:
-    return member.removesuffix(".npy")
+    return "index" if member == INDEX else member.removesuffix(".npy")
 
 
 def _row(line: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-MEMBERS = ("json", "index.npy", "patches.npy", "geometry.npy", "changed.npy", "positions.npy")
+from pysaccade.dumps._dump import INDEX_DTYPE
+
+ARRAYS = ("patches", "geometry", "changed", "positions")
+INDEX = "index.bin"
+EARLIER_INDEX = "index.npy"  # of items of schema 1, which have no arrays of the index's fields
+MEMBERS = ("json", INDEX, *(f"{name}.npy" for name in (*(INDEX_DTYPE.names or ()), *ARRAYS)))
 BLOCK = 512  # bytes, of tar
 
 

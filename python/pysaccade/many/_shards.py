@@ -141,7 +141,7 @@ class ShardDataset(IterableDataset[Item]):
         arrays = {name: getattr(video, name)[rows] for name in ("patches", "geometry", "changed", "index")}
         item = clip_item(SimpleNamespace(**arrays, size=video.size), **self._form)
         item["video"], item["first"] = torch.tensor(place.video), torch.tensor(first)
-        item["key"], item["extra"] = video.key, video.facts.get("extra", {})
+        item["key"], item["extra"] = video.key, video.extra
         return item
 
 

@@ -14,16 +14,15 @@ import numpy as np
 from pysaccade._native._errors import InputError
 from pysaccade.dumps._dump import INDEX_DTYPE
 from pysaccade.dumps._npy import map_bytes
-from pysaccade.many._members import BLOCK, MEMBERS
+from pysaccade.many._members import ARRAYS, BLOCK, EARLIER_INDEX, INDEX
 from pysaccade.many._store import LocalStore, Store
 
 Array = np.ndarray[Any, Any]
-_NAMES = tuple(member.removesuffix(".npy") for member in MEMBERS if member != "json")  # of the arrays
 _MOST_MAPPED = 256  # shards
 
 
 class Video:
-    """One item of a shard: `facts` (KEY.json), and the arrays of a dump, read-only."""
+    """One item of a shard: `facts` (KEY.json), `extra` (a dict), and the arrays of a dump, read-only."""
 
     def __init__(self, where: str, content: Any) -> None:
         """`content`: the bytes of all of its members, headers included."""
@@ -31,13 +30,16 @@ class Video:
         try:
             self.key, facts = members.pop("json")
             self.facts: dict[str, Any] = json.loads(bytes(facts))
-            arrays = {name: _array(members[f"{name}.npy"][1]) for name in _NAMES}
+            extra = self.facts.get("extra", {})
+            self.extra: dict[str, Any] = json.loads(extra) if isinstance(extra, str) else extra  # schema 1: a dict
+            arrays = {name: _array(members[f"{name}.npy"][1]) for name in ARRAYS}
+            self.index = _array(members[EARLIER_INDEX if EARLIER_INDEX in members else INDEX][1])
             video = self.facts["video"]
             self.size = (int(video["height_px"]), int(video["width_px"]))
         except (KeyError, ValueError, TypeError) as error:
             raise InputError(f"{where}: damaged: {_line(error)}; run `saccade verify`") from None
         self.patches, self.geometry, self.positions = arrays["patches"], arrays["geometry"], arrays["positions"]
-        self.changed, self.index = arrays["changed"].view(np.bool_), arrays["index"]
+        self.changed = arrays["changed"].view(np.bool_)
         rows = self.patches.shape[:2]
         whole = self.patches.ndim == 5 and self.geometry.shape == (*rows, 4) == self.positions.shape
         if not whole or self.changed.shape != rows or self.index.shape != rows[:1] or self.index.dtype != INDEX_DTYPE:

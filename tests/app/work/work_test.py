@@ -32,22 +32,27 @@ class Work(WorkTest):
         (row,) = self.lines("index").values()
         data = (self.store / row["shard"]).read_bytes()
         for name in ("index", "patches", "geometry", "changed"):
-            member = row["members"][f"{name}.npy"]
+            member = row["members"]["index.bin" if name == "index" else f"{name}.npy"]
             bytes_of = data[member["offset"]:member["offset"] + member["bytes"]]
             self.assertEqual(bytes_of, (single / f"{name}.npy").read_bytes(), name)
             self.assertEqual(sha256(bytes_of), member["sha256"])
         mapped = np.memmap(self.store / row["shard"], np.uint8, "r", row["members"]["patches.npy"]["offset"] + 256)
         patches = np.load(single / "patches.npy")
         self.assertTrue(np.array_equal(mapped[:patches.size].reshape(patches.shape), patches))
+        index = np.load(single / "index.npy")
+        for name in index.dtype.names:
+            column = self.array(row, name)
+            self.assertEqual(column.dtype, index.dtype[name], name)
+            self.assertTrue(np.array_equal(column, index[name]), name)
 
     def test_positions_areWhatPythonSays(self):
         self.plan("--lattice", "nested", rows=[self.clips[0]])
         self.work()
         (row,) = self.lines("index").values()
-        geometry, index, positions = (self.array(row, name) for name in ("geometry", "index", "positions"))
+        geometry, frame, positions = (self.array(row, name) for name in ("geometry", "frame", "positions"))
         wide = geometry.astype(np.float64)
         self.assertEqual(positions.dtype, np.float32)
-        self.assertTrue(np.array_equal(positions[..., 0], np.broadcast_to(index["frame"][:, None], positions.shape[:2])))
+        self.assertTrue(np.array_equal(positions[..., 0], np.broadcast_to(frame[:, None], positions.shape[:2])))
         for axis, (column, size) in enumerate(((1, row["height_px"]), (0, row["width_px"]))):
             centre = wide[..., column] * size
             half = np.round(centre * 2) / 2
@@ -68,8 +73,9 @@ class Work(WorkTest):
             path = stores[0] / marker["shard"]["name"]
             self.assertEqual(sha256(path.read_bytes()), marker["shard"]["sha256"])
             listed = subprocess.run(["tar", "tf", path], check=True, capture_output=True, text=True).stdout.split()
-            self.assertEqual([name.split(".", 1)[1] for name in listed[:6]],
-                             ["json", "index.npy", "patches.npy", "geometry.npy", "changed.npy", "positions.npy"])
+            self.assertEqual([name.split(".", 1)[1] for name in listed[:12]],
+                             ["json", "index.bin", "frame.npy", "pts_ns.npy", "fix_u.npy", "fix_v.npy", "in_flight.npy",
+                              "damaged_tiles.npy", "patches.npy", "geometry.npy", "changed.npy", "positions.npy"])
             with tarfile.open(path) as tar:
                 self.assertEqual({(m.mtime, m.uid, m.gid, m.mode, m.uname) for m in tar}, {(0, 0, 0, 0o644, "")})
 
@@ -86,8 +92,8 @@ class Work(WorkTest):
             one = self.folder / f"piece{row['piece']}"
             end = [] if row["end"] is None else ["--duration", f"{row['end'] - row['start']:.9f}"]
             saccade("dump", video, "-o", one, "--start", row["start"], *end, "--every", "frame", "--backend", "cpu")
-            for name in ("patches", "index", "changed", "geometry"):
-                self.assertEqual(row["members"][f"{name}.npy"]["sha256"], sha256((one / f"{name}.npy").read_bytes()), name)
+            for name, file in (("patches.npy",) * 2, ("index.bin", "index.npy"), ("changed.npy",) * 2, ("geometry.npy",) * 2):
+                self.assertEqual(row["members"][name]["sha256"], sha256((one / file).read_bytes()), name)
 
     def test_shares_togetherAreTheWhole(self):
         self.plan("--unit-seconds", "0.1")

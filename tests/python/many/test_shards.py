@@ -34,6 +34,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> HandMade:
     return small_store(tmp_path_factory.mktemp("stores") / "store")
 
 
+@pytest.fixture(scope="module", params=[1, 2])
+def of_each_schema(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> HandMade:
+    return small_store(tmp_path_factory.mktemp("stores") / "store", schema=request.param)
+
+
 def expected(made: HandMade, clip: int = 4, leave_out: tuple[str, ...] = ()) -> list[Clip]:
     return [
         (key, first)
@@ -48,7 +53,8 @@ def clips(items: Any) -> list[Clip]:
 
 
 @pytest.mark.parametrize("only_changed", [False, True])
-def test_items_hold_the_arrays_samples(made: HandMade, only_changed: bool):
+def test_items_hold_the_arrays_samples(of_each_schema: HandMade, only_changed: bool):
+    made = of_each_schema
     data = sc.open_shards(made.path, clip=4, only_changed=only_changed)
     items = list(data)
     assert clips(items) == expected(made)

@@ -22,7 +22,7 @@ INDEX = np.dtype(
     ]
 )
 SIZE = (96, 160)  # H, W of all videos
-NAMES = ("index", "patches", "geometry", "changed", "positions")
+NAMES = ("patches", "geometry", "changed", "positions")
 PLAN = "ab" * 32
 
 
@@ -59,11 +59,22 @@ def npy(array: np.ndarray) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + array.tobytes()
 
 
+def members_of(key: str, arrays: dict[str, np.ndarray], schema: int) -> dict[str, bytes]:
+    """A video's members, in their order; schema 1 is the earlier form."""
+    extra: Any = {"caption": f"of {key}"}
+    index, index_name = arrays["index"], "index.npy" if schema == 1 else "index.bin"
+    facts = {"key": key, "uri": f"/videos/{key}.mp4", "extra": extra if schema == 1 else json.dumps(extra),
+             "schema": schema, "video": {"height_px": SIZE[0], "width_px": SIZE[1]}}  # fmt: skip
+    fields = {} if schema == 1 else {f"{name}.npy": npy(index[name].copy()) for name in INDEX.names or ()}
+    return {"json": json.dumps(facts).encode(), index_name: npy(index), **fields,
+            **{f"{name}.npy": npy(arrays[name]) for name in NAMES}}  # fmt: skip
+
+
 class HandMade:
     """A store that is filled unit by unit."""
 
-    def __init__(self, path: Path, units: int) -> None:
-        self.path, self.keys, self.arrays = path, [], {}
+    def __init__(self, path: Path, units: int, schema: int = 2) -> None:
+        self.path, self.keys, self.arrays, self.schema = path, [], {}, schema
         (path / "plan").mkdir(parents=True)
         for folder in ("shards", "index", "quarantine", "commits"):
             (path / folder).mkdir()
@@ -75,11 +86,8 @@ class HandMade:
         tar, where = io.BytesIO(), {}
         with tarfile.open(fileobj=tar, mode="w", format=tarfile.USTAR_FORMAT) as archive:
             for key, arrays in videos.items():
-                facts = {"key": key, "uri": f"/videos/{key}.mp4", "extra": {"caption": f"of {key}"},
-                         "video": {"height_px": SIZE[0], "width_px": SIZE[1]}}  # fmt: skip
-                members = {"json": json.dumps(facts).encode(), **{f"{name}.npy": npy(arrays[name]) for name in NAMES}}
                 where[key] = {}
-                for kind, content in members.items():
+                for kind, content in members_of(key, arrays, self.schema).items():
                     member = tarfile.TarInfo(f"{key}.{kind}")
                     member.size = len(content)
                     at = tar.tell() + 512
@@ -115,9 +123,9 @@ class HandMade:
         return {"name": name, "bytes": len(content), "sha256": digest}
 
 
-def small_store(path: Path, units: int = 4, videos: int = 5) -> HandMade:
+def small_store(path: Path, units: int = 4, videos: int = 5, schema: int = 2) -> HandMade:
     """Videos of 1 to 23 emissions in some units; one is damaged, and one has no emission."""
-    made = HandMade(path, units)
+    made = HandMade(path, units, schema)
     lengths = np.random.default_rng(5).integers(1, 24, (units, videos))
     lengths[0, 1] = 0
     for u in range(units):
