@@ -43,4 +43,12 @@ std::string sync_to_disk(const std::string& path) {
   return fault == 0 ? "" : std::strerror(fault);
 }
 
+const char* writing_advice(std::string_view reason) {
+  const auto says = [reason](int fault) { return reason.find(std::strerror(fault)) != reason.npos; };
+  if (says(ENOSPC) || says(EDQUOT)) return "free some space";
+  if (says(EACCES) || says(EPERM) || says(EROFS)) return "make the folder writable";
+  if (says(ENOENT) || says(ENOTDIR)) return "see that the folder is there";
+  return "check the disk";
+}
+
 }  // namespace saccade

@@ -14,4 +14,7 @@ namespace saccade {
 // Waits until a file, or the names in a folder, are on disk: a loss of power leaves them. Returns why it failed.
 [[nodiscard]] std::string sync_to_disk(const std::string& path);
 
+// What may help where writing failed, for a reason in strerror()'s words: "free some space" ...
+[[nodiscard]] const char* writing_advice(std::string_view reason);
+
 }  // namespace saccade

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -102,8 +103,9 @@ void NpyFile::write_all(const void* data, std::size_t size) {
 }
 
 void NpyFile::fail(const char* action) const {
+  const std::string reason = std::strerror(errno);
   throw Error(ErrorKind::kOutput,
-              fmt::format("{}: {}: {}; free some space or choose another -o", path_, action, std::strerror(errno)));
+              fmt::format("{}: {}: {}; {} or choose another -o", path_, action, reason, writing_advice(reason)));
 }
 
 }  // namespace saccade

@@ -27,8 +27,8 @@ Json read_json(const std::string& path) {
 void write_json(const std::string& path, const Json& json) {
   const std::string reason = replace_file(path, {json_text(json, 2), "\n"});
   if (!reason.empty()) {
-    throw Error(ErrorKind::kOutput,
-                fmt::format("{}: could not be written: {}; free some space or choose another -o", path, reason));
+    throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {} or choose another -o", path, reason,
+                                                writing_advice(reason)));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade::preview {
@@ -17,8 +18,9 @@ void check(int code, const std::string& output, const char* what) {
   std::array<char, AV_ERROR_MAX_STRING_SIZE> reason{};
   av_strerror(code, reason.data(), reason.size());
   const bool writing = std::string_view(what) == kWriting;
-  throw Error(ErrorKind::kOutput, fmt::format("{}: {}: {}{}", output, what, reason.data(),
-                                              writing ? "; make room, or choose another -o" : ""));
+  const std::string advice =
+      writing ? fmt::format("; {} or choose another -o", writing_advice(reason.data())) : std::string{};
+  throw Error(ErrorKind::kOutput, fmt::format("{}: {}: {}{}", output, what, reason.data(), advice));
 }
 
 AvPtr<AVFrame> make_frame(int width, int height, AVPixelFormat format) {

@@ -185,8 +185,8 @@ PageFacts Page::write() {
   const std::string reason =
       replace_file(output_, {kPageHead, json, kPageMiddle, film_head, base64(made.bytes), kPageEnd});
   if (!reason.empty()) {
-    throw Error(ErrorKind::kOutput,
-                fmt::format("{}: could not be written: {}; make room, or choose another -o", output_, reason));
+    throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {} or choose another -o", output_,
+                                                reason, writing_advice(reason)));
   }
   return made.facts;
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -47,6 +49,15 @@ TEST(ReplaceFile, WhereNothingCanBeMade_SaysWhy) {
   fs::create_directory(folder.path() / "b");
   EXPECT_EQ(replace_file(folder.path() / "b", {"x"}), "Is a directory");
   EXPECT_FALSE(fs::exists(folder.path() / "b.tmp"));
+}
+
+TEST(WritingAdvice, Reason_SaysWhatMayHelp) {
+  EXPECT_STREQ(writing_advice(std::strerror(ENOSPC)), "free some space");
+  EXPECT_STREQ(writing_advice(std::strerror(EDQUOT)), "free some space");
+  for (const int fault : {EACCES, EPERM, EROFS})
+    EXPECT_STREQ(writing_advice(std::strerror(fault)), "make the folder writable");
+  EXPECT_STREQ(writing_advice(std::strerror(ENOENT)), "see that the folder is there");
+  EXPECT_STREQ(writing_advice(std::strerror(EIO)), "check the disk");
 }
 
 }  // namespace

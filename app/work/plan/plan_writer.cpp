@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
-  throw Error(ErrorKind::kOutput,
-              fmt::format("{}: could not be written: {}; free some space or choose another -o", path, reason));
+  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {} or choose another -o", path, reason,
+                                              writing_advice(reason)));
 }
 
 void sync(const std::string& path) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -47,8 +48,9 @@ TarWriter::~TarWriter() {
 }
 
 void TarWriter::fail() const {
+  const std::string reason = std::strerror(errno);
   throw Error(ErrorKind::kOutput,
-              fmt::format("{}: could not be written: {}; free some space", path_, std::strerror(errno)));
+              fmt::format("{}: could not be written: {}; {}", path_, reason, writing_advice(reason)));
 }
 
 void TarWriter::put(const void* data, std::size_t size) {

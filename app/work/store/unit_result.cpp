@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kNameDigits = 12;
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; free some space", path, why));
+  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {}", path, why, writing_advice(why)));
 }
 [[noreturn]] void fail(const std::string& path) { fail(path, std::strerror(errno)); }
 
