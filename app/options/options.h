@@ -76,6 +76,7 @@ struct WorkOptions {
   std::int64_t renew_after = 1000;
   std::optional<double> max_rss_mb;
   double max_bad_percent = 5;
+  std::string gone;             // keys of videos that are known to be gone: "k1,k2"
   std::string metrics;          // a Prometheus text file
   std::string classes;          // of retry: "io,timeout"; empty: all
   double older_than_s = 86400;  // of gc

@@ -145,7 +145,7 @@ std::optional<std::string> print_jobs(const Options& o) {
 
 void parse_classes(const OptionSpec&, Options& o, const std::string& text) {
   OptionSpec one;
-  one.choices = "input|io|timeout|crash|hwdec_unsupported|unexpected";
+  one.choices = "input|missing|io|timeout|crash|hwdec_unsupported|unexpected";
   for (const std::string& word : split(parse_text(text), ',')) parse_choice(one, word);
   o.work.classes = text;
 }
@@ -263,11 +263,13 @@ std::vector<OwnRow> work_rows() {
        .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e12}, field([](auto& o) -> auto& { return o.work.renew_after; })}, {.commands = kForWork}},
     {{{.name = "max-rss", .group = kManyGroup, .help = "or when it holds so many megabytes",
        .metavar = "MB", .kind = K::kNumber, .lo = 1, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.max_rss_mb; })}, {.commands = kForWork}},
-    {{{.name = "max-bad", .group = kManyGroup, .help = "stop when more than so many percent were given up, of 100 and more",
+    {{{.name = "max-bad", .group = kManyGroup, .help = "stop when more than so many percent of all that ended were given up, of 100 and more",
        .metavar = "PERCENT", .kind = K::kNumber, .lo = 0, .hi = 100}, field([](auto& o) -> auto& { return o.work.max_bad_percent; })}, {.commands = kForWork}},
+    {{{.name = "gone", .group = kManyGroup, .help = "these videos no longer exist: they are given up even if nothing of their folder can be read",
+       .metavar = "KEY,KEY"}, field([](auto& o) -> auto& { return o.work.gone; })}, {.commands = kForWork}},
     {{{.name = "metrics", .group = kManyGroup, .help = "a text file for Prometheus, written every 10 s",
        .metavar = "FILE"}, field([](auto& o) -> auto& { return o.work.metrics; })}, {.commands = kForWork}},
-    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, io, timeout, crash, hwdec_unsupported and unexpected",
+    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, missing, io, timeout, crash, hwdec_unsupported and unexpected",
        .metavar = "LIST"}, {parse_classes, print_classes}}, {.commands = kForRetry, .in_config = false}},
     {{{.name = "older-than", .group = kManyGroup, .help = "leave what was written to in the last S seconds",
        .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.older_than_s; })}, {.commands = kForGc}},

@@ -1,6 +1,8 @@
 // Which class of the quarantine an error belongs to.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +24,16 @@ inline constexpr const char* kHwdecUnsupported = "hwdec_unsupported";
 // want of its memory it is not.
 bool lacks_hwdec(const Fault& fault);
 
-// "io", "input", "unexpected" (no memory is left), or "options": where no video takes them, the options are wrong and
-// no video is. `gaze`: the file that the fixations are read from; empty: none.
+// The class of an input that is missing, or that may not be read.
+inline constexpr const char* kMissing = "missing";
+
+// "io", kMissing, "input", "unexpected" (no memory is left), or "options": where no video takes them, the options are
+// wrong and no video is. `gaze`: the file that the fixations are read from; empty: none.
 const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze);
+
+// Whether anything of a failed input could be read. False: nothing could, and its folder, mount or server may be what
+// is missing. None: nothing is known. `kind`: its class; `frames`: so many came before it failed.
+std::optional<bool> was_read(std::string_view kind, std::int64_t frames, const std::string& what,
+                             std::string_view input);
 
 }  // namespace saccade

@@ -18,6 +18,7 @@
 #include "app/work/markers.h"
 #include "app/work/supervisor_state.h"
 #include "pipeline/backend/backend.h"
+#include "pipeline/options/values.h"
 #include "pipeline/secrets.h"
 
 namespace saccade {
@@ -48,7 +49,8 @@ std::string with_uri(const WorkItem& item, std::string text) {
 }
 
 Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<const PlannedUnit*> units,
-                       const std::string& store, const Attempt& attempt, Tally& tally, int wake_fd)
+                       const std::vector<EndedUnit>& earlier, const std::string& store, const Attempt& attempt,
+                       Tally& tally, int wake_fd)
     : options_(options),
       plan_(plan),
       store_(store),
@@ -58,6 +60,8 @@ Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<con
       units_(units.begin(), units.end()),
       devices_(options.work.devices),
       committed_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      crashes_(crashes_in_a_row(earlier)),
+      ended_(options.work.max_bad_percent, earlier),
       touch_at_(Clock::now() + kTouch) {
   const Backend backend = backend_of(plan);
   if (!devices_.empty() && !traits(backend).numbered) {
@@ -70,6 +74,10 @@ Supervisor::Supervisor(const Options& options, const Plan& plan, std::vector<con
   committer_ = std::make_unique<Committer>(UnitTarget{plan, store, attempt.path(), options.work.engine},
                                            std::clamp(cores / kCoresACommitter, kFewestCommitters, kMostCommitters),
                                            [fd = committed_fd_] { eventfd_write(fd, 1); });
+  for (const EndedUnit& unit : earlier) {
+    if (unit.quarantined < unit.items) done_unit_ = unit.name;
+  }
+  for (std::string& key : split(options.work.gone, ',')) gone_.insert(std::move(key));
 }
 
 Supervisor::~Supervisor() {
@@ -87,6 +95,7 @@ void Supervisor::stop(int exit, std::string line, bool by_options) {
 
 std::optional<WorkStop> Supervisor::run() {
   looped_at_ = Clock::now();
+  check_bad();  // what ended before may say enough
   while (!stop_ && !all_done()) {
     open_units();
     feed();
@@ -95,8 +104,9 @@ std::optional<WorkStop> Supervisor::run() {
     listen();
     watch_times();
     take_committed();
+    decide_held();
     decide_refused();
-    check_bad();
+    ask_witness();
     let_idle_go();
     tally_.report_if_due();
     if (Clock::now() >= touch_at_) {
@@ -151,8 +161,10 @@ void Supervisor::open_unit(const PlannedUnit& planned) {
   open_.push_back(std::move(unit));
   for (Item* item : unfetched) {
     const Json& fault = item->item.fault;
-    finish(*item, GivenUp{fault.value("class", "io"), without_secrets(fault.value("line", "could not be fetched")),
-                          std::nullopt, std::nullopt, 1});
+    give_up(*item,
+            GivenUp{fault.value("class", "io"), without_secrets(fault.value("line", "could not be fetched")),
+                    std::nullopt, std::nullopt, 1},
+            false);
   }
 }
 
@@ -235,22 +247,27 @@ void Supervisor::hear_beat(Worker& worker, const Json& event) {
     if (writes && (moved || !item->writing_since)) item->writing_since = now;
     if (!moved) continue;
     item->frames = frames;
-    if (item->frames > 0) options_suit();
+    if (item->frames == 0) continue;
+    options_suit();
+    note_read(*item);
   }
 }
 
 Supervisor::ItemEnd Supervisor::end_of(const Item& item, const Json& event) {
   if (event.at("event") == "done") {
-    return {std::nullopt, false, with_uri(item.item, event.at("damage")), event.at("frames"), event.at("media_s")};
+    return {std::nullopt,       false, true, with_uri(item.item, event.at("damage")), event.at("frames"),
+            event.at("media_s")};
   }
   ItemEnd end;
   end.why = GivenUp{event.at("class"), with_uri(item.item, event.at("line")), event.at("exit").get<int>(), std::nullopt,
                     item.attempts};
   end.again = event.at("again");
+  if (!event.at("read").is_null()) end.read = event.at("read").get<bool>();
   return end;
 }
 
 void Supervisor::hear_end(Worker& worker, Item& item, ItemEnd end) {
+  if (end.read == true) note_read(item);
   if (!end.why && item.is_borrowed()) {
     options_suit();
     finish(item, std::nullopt);
@@ -266,12 +283,12 @@ void Supervisor::hear_end(Worker& worker, Item& item, ItemEnd end) {
     item.result.shown_s = end.shown_s;
     finish(item, std::nullopt);
   } else if (end.again) {
-    try_again(item, std::move(*end.why));
+    try_again(item, std::move(*end.why), end.read);
   } else if (end.why->kind == "options" || end.why->kind == kHwdecUnsupported) {
     refuse(item, std::move(*end.why));
   } else {
     crashes_ = early_deaths_ = 0;
-    finish(item, std::move(end.why));
+    give_up(item, std::move(*end.why), end.read);
   }
   if (!worker.alone) renew(worker);
 }

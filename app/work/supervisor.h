@@ -10,11 +10,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "app/options/options.h"
 #include "app/work/committer.h"
+#include "app/work/judge/ended.h"
+#include "app/work/judge/held.h"
 #include "app/work/process/worker_process.h"
 #include "app/work/store/attempt.h"
 #include "app/work/tally.h"
@@ -26,13 +29,16 @@ struct WorkStop {
   int exit = 0;
   std::string line;        // empty: interrupted
   bool by_options = true;  // where `exit` is 2: no video takes the plan's options
+  bool goes_on = true;     // the same command does, once what `line` says is mended
 };
 
 class Supervisor {
  public:
-  // `units`: to be done, in this order. `wake_fd`: readable when a signal came, or the caller is gone.
-  Supervisor(const Options& options, const Plan& plan, std::vector<const PlannedUnit*> units, const std::string& store,
-             const Attempt& attempt, Tally& tally, int wake_fd);
+  // `units`: to be done, in this order. `earlier`: what ended in the store before, the oldest first. `wake_fd`:
+  // readable when a signal came, or the caller is gone.
+  Supervisor(const Options& options, const Plan& plan, std::vector<const PlannedUnit*> units,
+             const std::vector<EndedUnit>& earlier, const std::string& store, const Attempt& attempt, Tally& tally,
+             int wake_fd);
   ~Supervisor();
   std::optional<WorkStop> run();  // none: all units have markers
 
@@ -61,8 +67,15 @@ class Supervisor {
   void forgive_pause();
   void renew(Worker& worker);
   void again_alone(Item& item, GivenUp why);
-  void try_again(Item& item, GivenUp why);
+  void try_again(Item& item, GivenUp why, std::optional<bool> read);
+  void give_up(Item& item, GivenUp why, std::optional<bool> read);
+  void hold(Item& item, GivenUp why);
+  void note_read(const Item& item);
+  bool draw_siblings();
+  void decide_held();
+  std::string held_line() const;
   void finish(Item& item, std::optional<GivenUp> why);
+  void close_if_ended(Unit& unit);
   void close_unit(Unit& unit);
   void take_committed();
   void count_marker(const PlannedUnit& planned);
@@ -77,12 +90,16 @@ class Supervisor {
   void let_idle_go();
   void check_bad();
   void ask_witness();
+  void witness_answers(const std::optional<GivenUp>& why);
+  std::optional<WorkItem> done_before() const;
+  bool more_is_left(std::int64_t ending = 0) const;
   bool is_witness(const Item& item) const { return &item == witness_.get(); }
   std::string way_out() const;
   bool disk_is_stalled() const;
   bool has_enough(int device) const;
   bool anything_left() const;
   int most_given() const;
+  bool is_idle() const;
   void stop(int exit, std::string line, bool by_options = true);
   bool all_done() const;
   int slots() const;
@@ -101,6 +118,7 @@ class Supervisor {
   std::list<std::unique_ptr<Unit>> open_;
   std::deque<Item*> waiting_;
   std::deque<Item*> alone_;
+  std::deque<Item*> probes_;                   // siblings: before all others
   std::vector<Item*> later_;                   // another try, when its time has come
   std::vector<Item*> refused_;                 // that don't take the plan's options, while nobody has taken them
   std::deque<Item*> sample_;                   // that are tried while all others are held
@@ -115,12 +133,16 @@ class Supervisor {
   int committed_fd_ = -1;
   int crashes_ = 0;       // of items that were alone, in a row
   int early_deaths_ = 0;  // of workers that had begun nothing, in a row
-  std::int64_t ended_ = 0, bad_ = 0;
-  std::deque<bool> recent_;  // whether those that ended last are bad
-  std::int64_t recent_bad_ = 0;
+  Ended ended_;
+  std::string done_unit_;  // the last one of an earlier run that has a video that was done; empty: none
   std::optional<WorkItem> last_done_;
   std::unique_ptr<Item> witness_;  // was done before, and is tried again
   std::int64_t ask_at_ = 0;        // not before so many have ended
+  Held<Item*> held_;
+  std::set<std::string> gone_;                 // keys of --gone
+  std::list<std::unique_ptr<Item>> siblings_;  // of what is held: only tried
+  bool siblings_drawn_ = false;                // and none could be read so far
+  std::int64_t begun_ = 0;                     // items that were given to workers
   bool stall_warned_ = false;
   std::int64_t directories_ = 0;
   double done_media_s_ = 0, done_wall_s_ = 0;

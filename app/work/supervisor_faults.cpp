@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "app/exit_code.h"
@@ -22,10 +21,6 @@ constexpr auto kBackoff = std::chrono::seconds(1);  // then four
 constexpr auto kPause = std::chrono::seconds(5);
 constexpr int kMostCrashes = 20;
 constexpr int kMostKills = 3;  // by somebody, of a worker that has the item alone
-constexpr std::int64_t kLeastForBad = 100;
-constexpr std::size_t kRecent = 100;         // of these that ended last
-constexpr double kBadOfRecent_percent = 50;  // so many have a witness asked
-constexpr double kAll_percent = 100;
 constexpr double kTimesExpected = 20;
 constexpr double kFramesASecond = 30;
 constexpr std::int64_t kLeastForSpeed = 3;
@@ -49,8 +44,9 @@ void Supervisor::again_alone(Item& item, GivenUp why) {
   alone_.push_back(&item);
 }
 
-void Supervisor::try_again(Item& item, GivenUp why) {
-  if (++item.io_tries >= kIoTries || (item.is_borrowed() && !is_witness(item))) return finish(item, std::move(why));
+void Supervisor::try_again(Item& item, GivenUp why, std::optional<bool> read) {
+  if (++item.io_tries >= kIoTries || (item.is_borrowed() && !is_witness(item)))
+    return give_up(item, std::move(why), read);
   std::error_code ignored;
   std::filesystem::remove_all(item.result.directory, ignored);
   item.not_before = Clock::now() + kBackoff * (item.io_tries == 1 ? 1 : 4);
@@ -100,11 +96,11 @@ void Supervisor::blame(Worker& worker, Item& item, const ProcessEnd& end) {
   const bool again = !worker.alone || (killed && ++item.kills_alone < kMostKills);
   if (again) return again_alone(item, std::move(why));
   // Who says that videos may be bad, all of them, is not asked about the installation.
-  if (!stopped && ++crashes_ >= kMostCrashes && options_.work.max_bad_percent < kAll_percent) {
+  if (!stopped && ++crashes_ >= kMostCrashes && !ended_.may_all_be_bad() && more_is_left(1)) {
     return stop(
         static_cast<int>(ExitCode::kUnexpected),
         fmt::format("the program crashed {} times in a row, each time with another video alone, the last time so: "
-                    "{}: is the installation broken?{}",
+                    "{}: is the installation broken? Where it is the videos, {}",
                     crashes_, why.line, way_out()));
   }
   finish(item, std::move(why));
@@ -187,30 +183,16 @@ void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
   std::error_code ignored;
   if (item.is_borrowed()) {
     std::filesystem::remove_all(item.result.directory, ignored);
-    if (!is_witness(item)) return;
-    ask_at_ = ended_ + static_cast<std::int64_t>(kRecent);
-    if (why) {
-      stop(static_cast<int>(ExitCode::kUnexpected),
-           fmt::format(
-               "{} of the last {} videos were given up, and {}, which was done before, can't be done any more: {}: "
-               "are the inputs still there?{}",
-               recent_bad_, recent_.size(), item.item.key, why->line, way_out()));
-    }
+    if (is_witness(item)) return witness_answers(why);
+    siblings_.remove_if([&item](const auto& sibling) { return sibling.get() == &item; });
     return;
   }
   item.ended = true;
-  recent_.push_back(why.has_value());
-  recent_bad_ += why ? 1 : 0;
-  if (recent_.size() > kRecent) {
-    recent_bad_ -= recent_.front() ? 1 : 0;
-    recent_.pop_front();
-  }
+  ended_.add(why.has_value());
   Counts& counts = tally_.counts();
-  ++ended_;
   --counts.pending;
   counts.ended_s += item.item.media_s;
   if (why) {
-    ++bad_;
     ++counts.quarantined;
     ++counts.classes[why->kind];
     fmt::print(stderr, "saccade: {}: given up ({}): {}\n", item.item.key, why->kind, why->line);
@@ -222,7 +204,16 @@ void Supervisor::finish(Item& item, std::optional<GivenUp> why) {
     counts.media_s += item.result.shown_s;
   }
   item.result.given_up = std::move(why);
-  if (--item.unit->left == 0) close_unit(*item.unit);
+  --item.unit->left;
+  check_bad();  // before it is committed
+  close_if_ended(*item.unit);
+}
+
+// What was given up while the witness is asked waits for its answer.
+void Supervisor::close_if_ended(Unit& unit) {
+  const bool any_bad =
+      std::any_of(unit.items.begin(), unit.items.end(), [](const auto& item) { return item->result.given_up; });
+  if (unit.left == 0 && !stop_ && (witness_ == nullptr || !any_bad)) close_unit(unit);
 }
 
 void Supervisor::close_unit(Unit& unit) {
@@ -278,39 +269,6 @@ void Supervisor::uncount_all_open() {
       if (item->ended) uncount(item->item, item->result);
     }
   }
-}
-
-// How to go on where the videos are bad, and nothing else is.
-std::string Supervisor::way_out() const {
-  return fmt::format(" Where it is the videos, `saccade work {} --max-bad 100` goes on", plan_.store());
-}
-
-// Note [Witnesses]
-// A folder of inputs that vanishes after many good videos, or a network or a device that breaks, has all that comes
-// next given up, long before these are more than the share of all that may be. That many of the last ones were given up
-// says little: bad videos stand together, as empty files do at the end of a plan. So where they are more than half, and
-// more than the share that may be, the video that was done last is tried again, up to its first frame, with as many
-// tries as any other. It fails: the work stops. It doesn't: these are bad, and after as many more it is asked again.
-void Supervisor::ask_witness() {
-  const double most = std::max(options_.work.max_bad_percent, kBadOfRecent_percent);
-  const bool many = recent_.size() == kRecent &&
-                    kAll_percent * static_cast<double>(recent_bad_) > most * static_cast<double>(kRecent);
-  if (!many || !last_done_ || ended_ < ask_at_) return;
-  witness_ = std::make_unique<Item>();
-  witness_->item = *last_done_;
-  waiting_.push_front(witness_.get());
-  ask_at_ = std::numeric_limits<std::int64_t>::max();  // until it has ended
-}
-
-void Supervisor::check_bad() {
-  ask_witness();
-  if (ended_ < kLeastForBad) return;
-  const double percent = kAll_percent * static_cast<double>(bad_) / static_cast<double>(ended_);
-  if (percent <= options_.work.max_bad_percent) return;
-  const bool dumps = options_.command == Command::kDump;  // which has no such option
-  stop(static_cast<int>(ExitCode::kUnexpected),
-       fmt::format("{} of {} videos were given up, more than {}{:g} %: is the installation broken?{}", bad_, ended_,
-                   dumps ? "" : "--max-bad ", options_.work.max_bad_percent, dumps ? way_out() : ""));
 }
 
 }  // namespace saccade

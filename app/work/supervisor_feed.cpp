@@ -54,6 +54,7 @@ std::string Supervisor::directory_for(Item& item) {
 void Supervisor::give(Worker& worker, Item& item) {
   ++item.attempts;
   ++worker.given;
+  item.number = ++begun_;
   item.started = false;
   item.frames = 0;
   item.writing_since.reset();
@@ -67,7 +68,13 @@ void Supervisor::give(Worker& worker, Item& item) {
 
 // Whether there are items that no worker has.
 bool Supervisor::anything_left() const {
-  return !units_.empty() || !waiting_.empty() || !sample_.empty() || !later_.empty() || !alone_.empty();
+  return !units_.empty() || !waiting_.empty() || !sample_.empty() || !later_.empty() || !alone_.empty() ||
+         !probes_.empty();
+}
+
+bool Supervisor::is_idle() const {
+  return !anything_left() &&
+         std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->items.empty(); });
 }
 
 // At the end no worker keeps an item waiting that another one could begin; nor before it is known that any are taken.
@@ -95,7 +102,7 @@ void Supervisor::feed() {
     waiting_.push_front(item);
     return true;
   });
-  std::deque<Item*>& next = on_trial() ? sample_ : waiting_;
+  std::deque<Item*>& next = !probes_.empty() ? probes_ : on_trial() ? sample_ : waiting_;
   if (next.empty()) return;
   for (const int device : devices_) {
     const auto there = std::count_if(workers_.begin(), workers_.end(), [device](const auto& worker) {

@@ -29,6 +29,7 @@ constexpr std::int64_t kBorrowed = 40;    // of other shares, then
 // takes the options the work stops, before anything was given up.
 void Supervisor::refuse(Item& item, GivenUp why) {
   crashes_ = early_deaths_ = 0;
+  if (item.is_sibling) return finish(item, std::nullopt);
   if (why.kind != kHwdecUnsupported) why.kind = "input";
   item.suspicion = std::move(why);
   if (options_suit_) return finish(item, std::move(item.suspicion));

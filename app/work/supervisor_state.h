@@ -21,7 +21,10 @@ struct Supervisor::Item {
   int attempts = 0;
   int io_tries = 0;
   int kills_alone = 0;
-  std::optional<GivenUp> suspicion;  // why it runs alone, or was refused
+  std::optional<GivenUp> suspicion;  // why it runs alone, was refused, or is held
+  std::int64_t number = 0;           // of those that are begun, the last time: Note [Held inputs]
+  bool was_held = false;             // its folder was read meanwhile: what is missing now is missing
+  bool is_sibling = false;           // tried to see whether its folder can be read
   Clock::time_point not_before;
   Clock::time_point started_at;
   Clock::time_point moved_at;  // the last frame
@@ -35,7 +38,8 @@ struct Supervisor::Item {
 // What a worker says of the end of an item: done, or why it failed.
 struct Supervisor::ItemEnd {
   std::optional<GivenUp> why;
-  bool again = false;  // another try may go well
+  bool again = false;        // another try may go well
+  std::optional<bool> read;  // was_read()
   std::string damage;
   std::int64_t frames = 0;
   double shown_s = 0;

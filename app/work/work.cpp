@@ -7,12 +7,14 @@
 #include <array>
 #include <cerrno>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include "app/commands.h"
 #include "app/exit_code.h"
 #include "app/options/hint_flags.h"
 #include "app/stop_signal.h"
+#include "app/work/judge/ended.h"
 #include "app/work/markers.h"
 #include "app/work/plan/make_plan.h"
 #include "app/work/share.h"
@@ -66,9 +68,19 @@ std::vector<const PlannedUnit*> units_for(const Options& options, const Plan& pl
   return units;
 }
 
-// What the markers of these units say so far; the units that have none are left in `units`.
-Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<const PlannedUnit*>& units) {
-  Counts counts;
+struct SoFar {
+  Counts counts;                 // of this call's units
+  std::vector<EndedUnit> ended;  // of the store, the oldest one first: is judged beside what ends in this run
+};
+
+// Who places single units judges them by itself; and where all videos may be bad, nothing is judged by them.
+bool is_judged(const Options& options) { return options.work.unit.empty() && options.work.max_bad_percent < 100; }
+
+// What the markers say so far; the units that have none are left in `units`.
+SoFar so_far(const Options& options, const Plan& plan, const std::string& store,
+             std::vector<const PlannedUnit*>& units) {
+  SoFar found;
+  Counts& counts = found.counts;
   const std::vector<std::string> committed = committed_units(store);
   std::vector<const PlannedUnit*> left;
   for (const PlannedUnit* unit : units) {
@@ -84,9 +96,19 @@ Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<con
       throw UsageError(fmt::format("{}: commits/{}.json: {}", store, unit->name, fault));
     }
     add_marker(counts, *unit, marker);
+    found.ended.push_back(ended_unit(marker));
   }
+  const std::set<const PlannedUnit*> own(units.begin(), units.end());
+  for (const std::string& name : is_judged(options) ? committed : std::vector<std::string>{}) {
+    const PlannedUnit* unit = plan.find(name);
+    if (unit == nullptr || own.count(unit) != 0) continue;
+    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, name));
+    if (marker_fault(plan, unit, marker).empty()) found.ended.push_back(ended_unit(marker));
+  }
+  sort_by_age(found.ended);
+  if (!is_judged(options)) found.ended.clear();
   units = std::move(left);
-  return counts;
+  return found;
 }
 
 // Who works on the same units at the same time is to meet this process late.
@@ -100,12 +122,14 @@ int report(const Options& options, const std::string& target, const Counts& coun
   if (stop) {
     const bool interrupted = stop->exit == static_cast<int>(ExitCode::kInterrupted);
     const bool again = stop->exit == static_cast<int>(ExitCode::kUsage) && stop->by_options;
-    fmt::print(
-        stderr, "saccade: {}: {}; {}\n", target, interrupted ? "interrupted" : "stopped: " + stop->line,
-        again ? fmt::format("plan again with other options, into another store, or, where some videos take them, do a "
-                            "unit of these first: {}--unit U",
-                            options.command == Command::kDump ? fmt::format("`saccade work {}` with ", target) : "")
-              : "the same command goes on where it was left");
+    std::string way = stop->goes_on ? "; the same command goes on where it was left" : "";
+    if (again) {
+      way = fmt::format(
+          "; plan again with other options, into another store, or, where some videos take them, do a unit of these "
+          "first: {}--unit U",
+          options.command == Command::kDump ? fmt::format("`saccade work {}` with ", target) : "");
+    }
+    fmt::print(stderr, "saccade: {}: {}{}\n", target, interrupted ? "interrupted" : "stopped: " + stop->line, way);
     return stop->exit;
   }
   if (options.json) {
@@ -129,13 +153,14 @@ int work_on(const Options& options, const Plan& plan, const std::string& target)
   check(options, plan);
   std::vector<const PlannedUnit*> units = units_for(options, plan);
   const Wake wake(options.work.until_eof);
-  Tally tally(options, counts_so_far(plan, target, units));
+  const SoFar before = so_far(options, plan, target, units);
+  Tally tally(options, before.counts);
   std::optional<WorkStop> stop;
   sweep_attempts(target);
   if (!units.empty()) {
     const Attempt attempt(target);
     if (!attempt.is_alone()) begin_elsewhere(units, attempt.name());
-    stop = Supervisor(options, plan, std::move(units), target, attempt, tally, wake.fd()).run();
+    stop = Supervisor(options, plan, std::move(units), before.ended, target, attempt, tally, wake.fd()).run();
   }
   tally.finish();
   return report(options, target, tally.counts(), stop);

@@ -8,9 +8,10 @@
 //        writing: these wait for the disk, not for their source.
 //
 //        {"event": "done", "key", "frames", "media_s", "damage"}
-//        {"event": "failed", "key", "class", "line", "exit", "again"}
-//        again: another try may go well. Class "options": a video doesn't take the plan's options; `work` finds out
-//        whose fault it is. So with "hwdec_unsupported": the device works, and does not decode it.
+//        {"event": "failed", "key", "class", "line", "exit", "again", "read"}
+//        again: another try may go well. read: was_read() of fault_class.h, null: not known. Class "options": a video
+//        doesn't take the plan's options; `work` finds out whose fault it is. So with "hwdec_unsupported": the device
+//        works, and does not decode it.
 //
 //        {"event": "fatal", "exit", "line"}
 //        This process can do nothing more.
@@ -37,6 +38,7 @@
 #include "app/dump/dump_task.h"
 #include "app/dump/kept.h"
 #include "app/exit_code.h"
+#include "app/json/facts_json.h"
 #include "app/log.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
@@ -112,9 +114,28 @@ class Events {
   std::jthread thread_;
 };
 
-Json failed(const std::string& key, const char* kind, const std::string& line, ExitCode code, bool again = false) {
-  return {{"event", "failed"}, {"key", key},     {"class", kind},
-          {"line", line},      {"again", again}, {"exit", static_cast<int>(code)}};
+// What is run: an item's key, what is opened for it, and how.
+struct Running {
+  std::string key;
+  std::string path;
+  const Options* options;
+};
+
+// How an item failed.
+struct Failure {
+  const char* kind;
+  std::string what;  // without the hint
+  std::string line;
+  ExitCode code;
+  bool again = false;
+  std::int64_t frames = 0;
+};
+
+Json event_of(const Running& running, const Failure& failure) {
+  const auto read = was_read(failure.kind, failure.frames, failure.what, running.path);
+  return {{"event", "failed"},    {"key", running.key},     {"class", failure.kind},
+          {"line", failure.line}, {"again", failure.again}, {"exit", static_cast<int>(failure.code)},
+          {"read", or_null(read)}};
 }
 
 // key: of the item that met it first; empty: none did.
@@ -133,22 +154,15 @@ bool concerns_all(const Fault& fault, Backend backend) {
   return fault.kind == ErrorKind::kUnavailable && traits(backend).may_be_lost && !too_large;
 }
 
-// What is run: an item's key, what is opened for it, and how.
-struct Running {
-  std::string key;
-  std::string path;
-  const Options* options;
-};
-
-Json event_of(const Running& running, const Fault& fault) {
+Json event_of(const Running& running, const Fault& fault, std::int64_t frames = 0) {
   const PipelineConfig& pipeline = running.options->pipeline;
   if (lacks_hwdec(fault) && why_no_decoder(*running.options).empty())
-    return failed(running.key, kHwdecUnsupported, error_text(fault), exit_code(fault.kind));
+    return event_of(running, Failure{kHwdecUnsupported, fault.what, error_text(fault), exit_code(fault.kind)});
   if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key);
   const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
   const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
   const bool again = wants_memory(fault) || std::string_view(kind) == "io";
-  return failed(running.key, kind, error_text(fault), exit_code(fault.kind), again);
+  return event_of(running, Failure{kind, fault.what, error_text(fault), exit_code(fault.kind), again, frames});
 }
 
 Json event_of(const Running& running, const DumpEnd& end) {
@@ -163,13 +177,14 @@ Json event_of(const Running& running, const DumpEnd& end) {
       return event_of(running, caught_fault(ErrorKind::kInput));
     } catch (const std::exception& error) {
       const bool again = is_io(error.what(), running.path);  // there was no thread for it
-      return failed(running.key, again ? "io" : "unexpected", error.what(), ExitCode::kUnexpected, again);
+      return event_of(running,
+                      Failure{again ? "io" : "unexpected", error.what(), error.what(), ExitCode::kUnexpected, again});
     }
   }
   const DumpOutcome& outcome = *end.outcome;
   const bool damaged = outcome.kind == DumpOutcome::Kind::kDamaged;
   if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, running.path))
-    return event_of(running, outcome.fault);
+    return event_of(running, outcome.fault, outcome.result.at("frames"));
   return {{"event", "done"},
           {"key", running.key},
           {"frames", outcome.result.at("frames")},

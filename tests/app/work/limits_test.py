@@ -83,13 +83,13 @@ class Bad(WorkTest):
             os.link(first, path)
         return paths
 
-    def test_inputsThatVanish_stopTheWorkSoon(self):
-        """Far below --max-bad: those that were done before tell, which can't be opened any more."""
+    def test_inputsThatAreSpoilt_stopTheWorkSoon(self):
+        """Far below --max-bad: those that were done before tell, which can't be read any more."""
         paths = self.small(300)
         self.plan("--unit-seconds", "1", rows=["uri,end", *(f"{path},1" for path in paths)], name="list.csv")
         run = start("work", self.store, "--jobs", "2", "--max-bad", "45")
         wait_for(lambda: len(self.markers()) >= 120, 120)
-        paths[0].parent.rename(self.folder / "away")
+        paths[0].write_bytes(b"no video")  # all have this one's content
         _, error = run.communicate(timeout=120 * PATIENCE)
         self.assertEqual(run.returncode, 1, error)
         self.assertIn(b"are the inputs still there?", error)
@@ -128,7 +128,7 @@ class Bad(WorkTest):
         self.plan(rows=self.clips[:3])
         self.work(code=3, env=self.faults("enomem@v01,gone@v02"))
         rows = {os.path.basename(row["uri"]): row for row in self.lines("quarantine").values()}
-        self.assertEqual({name: (row["class"], row["attempts"]) for name, row in rows.items()}, {"v01.mp4": ("input", 3), "v02.mp4": ("input", 1)})
+        self.assertEqual({name: (row["class"], row["attempts"]) for name, row in rows.items()}, {"v01.mp4": ("input", 3), "v02.mp4": ("missing", 2)})
         self.expect(done=1, quarantined=2)
 
     def test_terminatedWorker_isNoCrashOfItsVideos(self):
@@ -236,7 +236,7 @@ class Again(WorkTest):
         for path in self.clips[:8]:
             shutil.copy(self.clip, path)
         self.plan("--unit-bytes", "1000", rows=self.clips[:4])
-        self.work(code=3, env=self.faults("eio@v0"))
+        self.work(code=3, env=self.faults("leave@v0"))
         again = self.folder / "packed"
         self.assertEqual(saccade("retry", self.store, "-o", again).returncode, 0)
         self.assertEqual(json.loads((again / "plan/plan.json").read_text())["units"], 4)
