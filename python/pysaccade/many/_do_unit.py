@@ -23,7 +23,9 @@ from pysaccade.many._check import json_of, marker_refusal
 from pysaccade.many._inputs import OUR_DISK, fetch_inputs, is_fetched
 from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
 from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._siblings import siblings_of
 from pysaccade.many._store import LocalStore
+from pysaccade.many._tally import HELD
 
 _TRIES = 4
 _PAUSE_S = 1.0
@@ -45,6 +47,11 @@ class Outcome:
     code: int = DONE
     line: str = ""
     passing: bool = False
+
+    @property
+    def held(self) -> bool:
+        """It waits: videos are missing, and nothing of their folders can be read here."""
+        return self.marker is None and self.code == STOPPED and HELD.search(self.line) is not None
 
     @property
     def refused(self) -> bool:
@@ -73,6 +80,7 @@ class UnitWork:
         self._arguments = [*own, *arguments]  # the whole run judges how many are bad, not a unit
         self._outcome: Outcome | None = None
         self._in_place = False
+        self._fetched: list[dict[str, Any]] = []
         self._stop = threading.Event()
 
     def prepare(self) -> None:
@@ -87,9 +95,12 @@ class UnitWork:
             self.remove()
             for sub in ("inputs", "local/plan", "staged"):
                 (self._place / sub).mkdir(parents=True)
-            items = fetch_inputs(items, self._place / "inputs", self._input_options, self._stop)
-            for file, text in self._plan.alone(self._unit, items).items():
-                (self._place / "local/plan" / file).write_text(text, encoding="utf-8")
+            self._fetched = fetch_inputs(items, self._place / "inputs", self._input_options, self._stop)
+            self._write_plan()
+
+    def _write_plan(self, siblings: Sequence[dict[str, Any]] = ()) -> None:
+        for file, text in self._plan.alone(self._unit, self._fetched, siblings).items():
+            (self._place / "local/plan" / file).write_text(text, encoding="utf-8")
 
     def _items(self) -> list[dict[str, Any]]:
         return insist(self._plan.items, self._unit)
@@ -118,6 +129,8 @@ class UnitWork:
             ended = self._ended(command)
             if ended.refused and self._options_suit():
                 ended = self._ended(command)
+            if ended.held and self._has_siblings():
+                ended = self._ended(command)
             if ended.code not in (DONE, PARTIAL):
                 self._outcome = ended
 
@@ -133,7 +146,17 @@ class UnitWork:
         code, line = run(command)
         passing = code == STOPPED and any(os.strerror(number) in line for number in _PASSING)
         line = line.replace(str(self._place / "local"), str(self._plan.store))
-        return Outcome(self._unit.name, None, code, line, passing)
+        outcome = Outcome(self._unit.name, None, code, line, passing)
+        return dataclasses.replace(outcome, passing=False) if outcome.held else outcome
+
+    def _has_siblings(self) -> bool:
+        """Whether other units have inputs in the same folders; then the program finds some in its copy of the plan."""
+        found = insist(siblings_of, self._plan, self._fetched)
+        (self._place / "siblings").mkdir(exist_ok=True)
+        found = fetch_inputs(found, self._place / "siblings", self._input_options, self._stop)
+        found = [item for item in found if "fault" not in item]
+        self._write_plan(found)
+        return bool(found)
 
     def _options_suit(self) -> bool:
         """Whether a video of the plan is done; then the program is told so by its unit's marker."""

@@ -17,6 +17,7 @@ _OWN = ("http://", "https://", "rtsp://", "rtsps://", "rtmp://", "srt://", "udp:
 _TRIES = 3
 _PAUSE_S = 1.0
 _AT_ONCE = 8
+_MISSING = (FileNotFoundError, PermissionError, NotADirectoryError)
 OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -75,8 +76,9 @@ def _fetch(uri: str, target: Path, options: dict[str, Any], stop: threading.Even
         check()
         try:
             files.get_file(path, os.fspath(target), callback=watch)
-        except FileNotFoundError:
-            return {"class": "input", "line": f"{name}: no such file"}
+        except _MISSING as error:
+            why = "no such file" if isinstance(error, FileNotFoundError) else _line(error)
+            return {"class": "missing", "line": f"{name}: {why}"}
         except StoppedError:
             raise
         except Exception as error:  # clients have kinds of their own
@@ -87,4 +89,8 @@ def _fetch(uri: str, target: Path, options: dict[str, Any], stop: threading.Even
                 stop.wait(_PAUSE_S * 4**attempt)
         else:
             return None
-    return {"class": "io", "line": f"{name}: can't be fetched: {(str(fault) or type(fault).__name__).splitlines()[0]}"}
+    return {"class": "io", "line": f"{name}: can't be fetched: {_line(fault)}"}
+
+
+def _line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

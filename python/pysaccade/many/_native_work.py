@@ -39,8 +39,10 @@ def stop_line(code: int, why: str) -> str:
     """Why a run over units ended early, as the program says it, which names its option."""
     if code == USAGE and REFUSED not in why:  # of options of this very call
         return why
-    why = why.replace(TOO_MANY_BAD, f"{TOO_MANY_BAD} --max-bad").replace(ALL_MAY_BE_BAD, "--max-bad 100")
-    return f"stopped: {why}; {_OTHER_OPTIONS if code == USAGE else GOES_ON}"
+    said = why.replace(TOO_MANY_BAD, f"{TOO_MANY_BAD} --max-bad").replace(ALL_MAY_BE_BAD, "--max-bad 100")
+    if TOO_MANY_BAD in why:
+        return f"stopped: {said}"
+    return f"stopped: {said}; {_OTHER_OPTIONS if code == USAGE else GOES_ON}"
 
 
 def run(arguments: Sequence[str | os.PathLike[str]]) -> Ended:

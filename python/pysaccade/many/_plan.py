@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pysaccade._native._errors import InputError
@@ -94,18 +95,20 @@ class Plan:
             raise InputError(f"{self.store}/{name}: no such file; plan again") from None
         return digest.hexdigest()
 
-    def alone(self, unit: Unit, items: list[dict[str, Any]]) -> dict[str, str]:
-        """Files of a plan that holds this unit alone, of the same hash: what `saccade work --unit` needs to see."""
-        text = "".join(_line(item) for item in items)
-        facts = {**self.facts, "units": 1, "items": len(items), "in": len(items), "duplicates": 0}
-        line = {
-            "unit": unit.name,
-            "offset": 0,
-            "bytes": len(text.encode()),
-            "items": unit.items,
-            "media_s": unit.media_s,
-        }
-        return {"items.jsonl": text, "units.jsonl": _line(line), "plan.json": json.dumps(facts, ensure_ascii=False)}
+    def alone(self, unit: Unit, items: list[dict[str, Any]], siblings: Sequence[dict[str, Any]] = ()) -> dict[str, str]:
+        """Files of a plan that holds this unit alone, of the same hash: what `saccade work --unit` needs to see.
+
+        `siblings`: items of other units, by which the program may see whether their folders can be read.
+        """
+        text, others = ("".join(_line(item) for item in some) for some in (items, siblings))
+        count, begin = len(items) + len(siblings), len(text.encode())
+        lines = [{"unit": unit.name, "offset": 0, "bytes": begin, "items": unit.items, "media_s": unit.media_s}]
+        if siblings:
+            lines.append({"unit": "siblings", "offset": begin, "bytes": len(others.encode()), "items": len(siblings),
+                          "media_s": 0})  # fmt: skip
+        facts = {**self.facts, "units": len(lines), "items": count, "in": count, "duplicates": 0}
+        return {"items.jsonl": text + others, "units.jsonl": "".join(_line(line) for line in lines),
+                "plan.json": json.dumps(facts, ensure_ascii=False)}  # fmt: skip
 
 
 def _line(value: dict[str, Any]) -> str:

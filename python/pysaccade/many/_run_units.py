@@ -16,7 +16,7 @@ from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of, markers_of
 from pysaccade.many._check import marker_refusal
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, insist, outcome_of, suiting_marker
-from pysaccade.many._native_work import DONE, PARTIAL, STOPPED
+from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, USAGE
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._tally import Tally, counted
 from pysaccade.many._witness import Witness, key_of_done
@@ -112,16 +112,20 @@ def _whole(text: str) -> int | None:
 
 
 def pending_of(plan: Plan, units: Sequence[Unit], tally: Tally) -> list[Unit]:
-    """The units without a marker, by one listing; the others are counted."""
+    """The units without a marker, by one listing; the others are counted, the oldest first."""
     commits = insist(commits_of, plan.store)
     ended = [unit for unit in units if unit.name in commits]
+    found: list[dict[str, Any]] = []
     for some in (ended[at : at + _MARKERS_AT_ONCE] for at in range(0, len(ended), _MARKERS_AT_ONCE)):
         markers = insist(markers_of, plan.store, plan.hash, [commits[unit.name] for unit in some])
         for unit, marker in zip(some, markers, strict=True):
             fault = marker_refusal(plan, unit, marker)
             if fault is not None:
                 raise InputError(f"{plan.store}: {commits[unit.name]}: {fault}")
-            tally.add(marker, here=False)
+            assert isinstance(marker, dict)
+            found.append(marker)
+    for marker in sorted(found, key=lambda marker: (marker.get("unix_s", 0), marker["quarantined"])):
+        tally.add(marker, here=False)
     return [unit for unit in units if unit.name not in commits]
 
 
@@ -226,7 +230,7 @@ def run_units(
         return UnitWork(plan, unit, folder, engine=engine, arguments=arguments, input_options=input_options)
 
     def ask(marker: dict[str, Any]) -> str | None:
-        (unit,) = (unit for unit in units if unit.name == marker["unit"])
+        (unit,) = (unit for unit in plan.units if unit.name == marker["unit"])
         given = {"engine": engine, "arguments": arguments, "input_options": input_options}
         try:
             key = key_of_done(plan, marker)
@@ -234,9 +238,19 @@ def run_units(
         except (OSError, UnavailableError) as error:  # of the store, or of an index part that is damaged
             return outcome_of(unit.name, error).line
 
+    if (why := _why_stop(tally, ask)) is not None:  # what ended before says enough
+        return STOPPED, why
     trial = Trial(units, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
     stop = _do_all(trial, tally, work_of, lambda: suiting_marker(plan) is not None or _any_suits(others, work_of), ask)
+    if (held := tally.held()) is not None and (stop is None or stop[0] == USAGE):  # it may be this machine's fault
+        return STOPPED, held
     return stop or ((PARTIAL if tally.damaged or tally.quarantined else DONE), "")
+
+
+def _why_stop(tally: Tally, ask: Callable[[dict[str, Any]], str | None]) -> str | None:
+    if (why := tally.why_stop()) is None and (marker := tally.asks()) is not None:
+        why = ask(marker)
+    return why
 
 
 def _any_suits(others: Sequence[Unit], work_of: Callable[[Unit], UnitWork]) -> bool:
@@ -273,7 +287,7 @@ def _do_all(
     def count_first() -> tuple[int, str] | None:
         outcome = finishing[0][1].result()
         stop = _count(finishing.popleft()[0], outcome, trial, tally)
-        if stop is None and (marker := tally.asks()) is not None and (why := ask(marker)) is not None:
+        if stop is None and (why := _why_stop(tally, ask)) is not None:
             stop = STOPPED, why
         if stop is not None:
             _count_rest(finishing, tally)
@@ -340,7 +354,9 @@ def _count(unit: Unit, outcome: Outcome, trial: Trial, tally: Tally) -> tuple[in
         tally.add(outcome.marker)
         if tally.options_suit:
             trial.suit()
-        why = tally.why_stop()
+        return None
+    if outcome.held:
+        why = tally.hold(unit.name, outcome.line)
         return None if why is None else (STOPPED, why)
     if outcome.refused and trial.refuse(unit, outcome):
         return None

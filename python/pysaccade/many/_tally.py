@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import json
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -30,11 +31,13 @@ _COUNTS = (
 )  # fmt: skip
 _EACH_S = 10.0
 _MOST_CRASHES = 20
+_MOST_HELD = 20  # videos in a row
 _ENOUGH = 100  # items, before a share means something
 _BAD_OF_RECENT = 50.0  # percent
 _ALL = 100.0
 TOO_MANY_BAD = "videos were given up, more than"
 ALL_MAY_BE_BAD = "max_bad_percent=100"
+HELD = re.compile(r"(\d+) videos? held back")  # as the program says it of a unit
 
 
 class Tally:
@@ -44,7 +47,7 @@ class Tally:
         plan: The store's.
         units: How many units, items and seconds of media the run has, done ones included.
         progress: "auto" (a line), "json" or "none": what is said on stderr, each 10 s; as JSON also at the end.
-        max_bad_percent: More items given up than this stop the run.
+        max_bad_percent: More items given up than this, of all that have ended, stop the run.
         metrics: A text file for Prometheus, written as often.
     """
 
@@ -61,14 +64,16 @@ class Tally:
         self.done = self.damaged = self.quarantined = self.frames = 0
         self._media_s = 0.0  # shown, of what is done; the plan's are a guess, and count for how much is left alone
         self._ended_s = self._here_s = 0.0
-        self._here_items = self._here_bad = self._here_frames = self._crashes = 0
+        self._here_frames = self._crashes = self._held_in_a_row = 0
+        self._judged_items = self._judged_bad = 0
         self._classes: collections.Counter[str] = collections.Counter()
         self._recent: collections.deque[tuple[int, int]] = collections.deque()  # items and bad ones of the last units
         self._last_done: dict[str, Any] | None = None
         self._ask_at = 0
+        self._held: list[str] = []
 
     def add(self, marker: dict[str, Any], *, here: bool = True) -> None:
-        """Count a unit. `here`: it was done by this run."""
+        """Count a unit, after those that ended before it. `here`: it was done by this run."""
         self.units_done += 1
         self.done += marker["done"]
         self.damaged += marker["damaged"]
@@ -81,15 +86,16 @@ class Tally:
         if here:
             self._here_frames += frames
             self._here_s += planned_s
-            self._here_items += marker["items"]
-            self._here_bad += marker["quarantined"]
-            crashes = marker.get("classes", {}).get("crash", 0)
-            self._crashes = self._crashes + crashes if crashes == marker["items"] else 0
-            if marker["done"] + marker["damaged"] > 0:
-                self._last_done = marker
-            self._recent.append((marker["items"], marker["quarantined"]))
-            while self._recent_counts()[0] - self._recent[0][0] >= _ENOUGH:
-                self._recent.popleft()
+        self._judged_items += marker["items"]
+        self._judged_bad += marker["quarantined"]
+        crashes = marker.get("classes", {}).get("crash", 0)
+        self._crashes = self._crashes + crashes if crashes == marker["items"] else 0
+        if marker["done"] + marker["damaged"] > 0:
+            self._last_done = marker
+            self._held_in_a_row = 0
+        self._recent.append((marker["items"], marker["quarantined"]))
+        while self._recent_counts()[0] - self._recent[0][0] >= _ENOUGH:
+            self._recent.popleft()
         if time.monotonic() - self._said >= _EACH_S:
             self.say()
 
@@ -98,14 +104,30 @@ class Tally:
         """Whether a video has taken the plan's options."""
         return self.done + self.damaged > 0
 
+    def hold(self, unit: str, line: str) -> str | None:
+        """Note a unit that holds videos back, whose folder can't be read: `line`. Gives why to stop; None: go on."""
+        self._held.append(f"unit {unit}: {line}")
+        found = HELD.search(line)
+        self._held_in_a_row += int(found[1]) if found else 1
+        return self._held[-1] if self._held_in_a_row >= _MOST_HELD else None
+
+    def held(self) -> str | None:
+        """Why units are left that hold videos back; None: there are none."""
+        if len(self._held) < 2:
+            return self._held[0] if self._held else None
+        return f"{counted(len(self._held), 'unit')} wait; {self._held[0]}"
+
     def why_stop(self) -> str | None:
-        """Why it makes no sense to go on; None: it does."""
+        """Why it makes no sense to go on; None: it does, or nothing is left. Counts what all runs have done."""
+        if self.done + self.damaged + self.quarantined >= self._total:
+            return None
         if self._crashes >= _MOST_CRASHES and self._max_bad < _ALL:
             return f"the last {self._crashes} videos all crashed the program; is the installation broken?"
-        bad = _ALL * self._here_bad / max(self._here_items, 1)
-        if self._here_items >= _ENOUGH and bad > self._max_bad:
-            share = f"{self._here_bad} of {self._here_items} {TOO_MANY_BAD}"
-            return f"{share} {self._max_bad:g} %: is the installation broken?"
+        bad = _ALL * self._judged_bad / max(self._judged_items, 1)
+        if self._judged_items >= _ENOUGH and bad > self._max_bad:
+            share = f"{self._judged_bad} of {self._judged_items} {TOO_MANY_BAD} {self._max_bad:g} %"
+            way = f"Once it is mended, or where it is the videos, {ALL_MAY_BE_BAD} goes on"
+            return f"{share}: is the installation broken? {way}"
         return None
 
     def _recent_counts(self) -> tuple[int, int]:
@@ -119,9 +141,9 @@ class Tally:
         """
         items, bad = self._recent_counts()
         many = items >= _ENOUGH and _ALL * bad > max(self._max_bad, _BAD_OF_RECENT) * items
-        if not many or self._here_items < self._ask_at:
+        if not many or self._judged_items < self._ask_at:
             return None
-        self._ask_at = self._here_items + _ENOUGH
+        self._ask_at = self._judged_items + _ENOUGH
         return self._last_done
 
     def answered(self, key: str, why: str | None) -> str | None:

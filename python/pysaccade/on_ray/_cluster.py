@@ -12,7 +12,7 @@ _MOST_LOST = 3  # units of a node
 
 
 class Nodes:
-    """The cluster's nodes. One that three times lacked a device, or a library, gets no more units."""
+    """The cluster's nodes. One that three times in a row lacked a device, a library or inputs gets no more units."""
 
     def __init__(self, cpus: float, gpus: float) -> None:
         self._cpus, self._gpus = cpus, gpus
@@ -22,6 +22,11 @@ class Nodes:
         """Note that a unit ended for want of something. True: the node is left out from now on."""
         self._lost[node] += 1
         return self._lost[node] == _MOST_LOST
+
+    def does(self, node: str) -> None:
+        """Note that a unit was done there."""
+        if self._lost[node] < _MOST_LOST:
+            self._lost[node] = 0
 
     def slots(self) -> dict[str, int]:
         """Node -> how many units it holds at once; nodes that are left out, and those that hold none, are not in it."""

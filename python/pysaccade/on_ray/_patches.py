@@ -43,7 +43,7 @@ class Patches:
     | geometry, positions | [N, 4] f32: u, v, lod, coverage; t, h, w, level |
     | changed | [N] bool |
     | key, emission, frame, pts_seconds | whose, and which; `key` as a plan has it, "" where no plan takes the row |
-    | status | "done", "damaged", or the class for which a video was given up: "input", "io" ... (docs/SCALE.md) |
+    | status | "done", "damaged", or why a video was given up: "input", "missing", "io" ... (docs/SCALE.md) |
     | error | what is wrong, else "" |
 
     A video that was given up is one row without patches (N = 0). Decoding runs in processes of its own, with the
@@ -88,9 +88,10 @@ class Patches:
 
     def _do(self, plan: Plan, unit: Unit, folder: Path) -> dict[str, Any]:
         """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
+        gone = ",".join(item["key"] for item in plan.items(unit))  # a missing one is a row, whatever its folder holds
         for attempt in range(_ATTEMPTS):
             work = UnitWork(plan, unit, folder, engine="patches", input_options=self._storage_options,
-                            arguments=["--jobs", str(self._jobs)])  # fmt: skip
+                            arguments=["--jobs", str(self._jobs), "--gone", gone])  # fmt: skip
             outcome = do_unit(work)
             if outcome.marker is not None:
                 self._used |= outcome.marker["done"] + outcome.marker["damaged"] > 0

@@ -186,7 +186,6 @@ class _Runner:
 
     def __init__(self, plan: Plan, todo: Sequence[Unit], tally: Tally, nodes: Nodes, attempts: int) -> None:
         self._plan, self._tally, self._nodes, self._attempts = plan, tally, nodes, attempts
-        self._units = {unit.name: unit for unit in todo}
         self._trial = Trial(todo, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
         self._placed: collections.Counter[str] = collections.Counter()
         self._in_flight: dict[Any, tuple[Unit, str | None]] = {}
@@ -194,7 +193,7 @@ class _Runner:
         self._slots: dict[str, int] = {}
         self._looked_s = -_PLACES_EACH_S
         self._told = False
-        self._lacking = ""  # why a node was left out
+        self._lacking = UNAVAILABLE, ""  # why a node was left out: code and line
         self._ask: Any = None
         self._asked: dict[Any, str] = {}  # task -> the key of the video that it does again
 
@@ -209,23 +208,27 @@ class _Runner:
             raise
 
     def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
+        if (stop := self._judge()) is not None:  # what ended before says enough
+            return stop
         while self._in_flight or not self._trial.over():
             interrupts.check()
             if not self._in_flight and (stop := self._trial.decide(self._suit_elsewhere)) is not None:
-                return stop
+                return self._unless_left(stop)
             self._look()
             if self._nodes.all_left_out():
-                return self._stop(UNAVAILABLE, f"no node is left that can do a unit: {self._lacking}")
-            while self._trial.waiting() and len(self._in_flight) < self._most():
+                code, line = self._lacking
+                return self._stop(code, f"no node is left that can do a unit: {line}")
+            while self._trial.waiting() and not self._asked and len(self._in_flight) < self._most():
                 self._place(submit)
             stop = self._collect()
             if stop is not None:
                 return self._stop(*stop)
         for task in self._asked:
             ray.cancel(task)
-        if self._left:
-            return STOPPED, f"{counted(len(self._left), 'unit')} pending: {self._left[0]}"
-        return (PARTIAL if self._tally.damaged or self._tally.quarantined else DONE), ""
+        return self._unless_left((PARTIAL if self._tally.damaged or self._tally.quarantined else DONE, ""))
+
+    def _unless_left(self, ended: tuple[int, str]) -> tuple[int, str]:
+        return (STOPPED, f"{counted(len(self._left), 'unit')} pending: {self._left[0]}") if self._left else ended
 
     def _suit_elsewhere(self) -> bool:
         return suiting_marker(self._plan) is not None
@@ -281,27 +284,25 @@ class _Runner:
     def _count(self, unit: Unit, outcome: Outcome, node: str) -> tuple[int, str] | None:
         if outcome.marker is not None:
             self._tally.add(outcome.marker)
+            if outcome.marker["done"] + outcome.marker["damaged"] > 0:
+                self._nodes.does(node)
             if self._tally.options_suit:
                 self._trial.suit()
-            why = self._tally.why_stop()
-            if why is None and (done := self._tally.asks()) is not None:
-                try:
-                    key = key_of_done(self._plan, done)
-                except (OSError, UnavailableError) as error:  # of the store, or of an index part that is damaged
-                    return STOPPED, outcome_of(unit.name, error).line
-                self._asked[self._ask(tuple(self._units[done["unit"]]), key, self._where())] = key
-            return None if why is None else (STOPPED, why)
+            return self._judge()
         why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
         if outcome.refused and self._trial.refuse(unit, outcome):
             self._placed[unit.name] -= 1  # nothing died
             return None
-        if outcome.code == UNAVAILABLE:
-            self._placed[unit.name] -= 1  # it was not the unit's
+        if outcome.code == UNAVAILABLE or outcome.held:
             if self._nodes.lacks(node):
-                self._lacking = outcome.line
+                self._lacking = outcome.code, outcome.line
                 print(f"{self._plan.store}: node {node} is left out: {outcome.line}", file=sys.stderr)
             self._looked_s = -_PLACES_EACH_S
-            self._trial.again(unit)
+            if outcome.held:  # by this node's fault, or the folder's
+                self._again(unit, why)
+            else:
+                self._placed[unit.name] -= 1  # it was not the unit's
+                self._trial.again(unit)
             return None
         if outcome.code < 0 or outcome.code == 4:  # a signal that was not ours
             self._again(unit, why)
@@ -310,6 +311,19 @@ class _Runner:
             self._trial.again(unit, at_once=True)  # a store that always refuses stops the run, whatever else waits
             return None
         return outcome.code, why
+
+    def _judge(self) -> tuple[int, str] | None:
+        """Code and line where what has ended says that all must stop; or has a video that was done tried again."""
+        if (why := self._tally.why_stop()) is not None:
+            return STOPPED, why
+        if (done := self._tally.asks()) is not None:
+            try:
+                key = key_of_done(self._plan, done)
+            except (OSError, UnavailableError) as error:  # of the store, or of an index part that is damaged
+                return STOPPED, outcome_of(done["unit"], error).line
+            (unit,) = (unit for unit in self._plan.units if unit.name == done["unit"])
+            self._asked[self._ask(tuple(unit), key, self._where())] = key
+        return None
 
     def _answer(self, task: Any) -> str | None:
         """Why to stop, where a video that was done can't be done any more."""

@@ -24,13 +24,14 @@ from pysaccade.on_ray import _run  # noqa: E402
 from pysaccade.on_ray._cluster import Nodes  # noqa: E402
 from pysaccade.on_ray._run import _Interrupts, _Runner  # noqa: E402
 
-UNITS = [Unit(f"{n:08}", 0, 1, 1, 1.0) for n in range(5)]
+UNITS = [Unit(f"{n:08}", 0, 1, 9999, 1.0) for n in range(5)]
 
 
 class NoPlan:
     """All that is asked of a plan here."""
 
     store = "store"
+    units = UNITS
 
 
 class NoCluster(Nodes):
@@ -105,6 +106,58 @@ def test_node_that_lacks_a_library_is_left_out_and_its_line_is_kept(capsys: pyte
     with _Interrupts() as interrupts:
         stopped = runner._run(lambda *_: object(), interrupts)
     assert stopped == (UNAVAILABLE, "no node is left that can do a unit: a has no fsspec")
+
+
+HELD = "no video in /in can be read here: 3 videos held back, the first one, k: /in/k.mp4: no such file"
+
+
+def done(unit: Unit) -> Outcome:
+    return Outcome(unit.name, {"unit": unit.name, "items": 1, "done": 1, "damaged": 0, "quarantined": 0})
+
+
+def test_node_without_the_inputs_is_left_out_and_nothing_is_given_up(capsys: pytest.CaptureFixture[str]):
+    runner = runner_of("a", "b", attempts=9)
+    for _ in range(3):
+        unit = place(runner)
+        assert runner._count(unit, Outcome(unit.name, None, STOPPED, HELD), "a") is None
+    assert capsys.readouterr().err == f"store: node a is left out: {HELD}\n"
+    while not runner._trial.over():
+        unit = place(runner)
+        assert runner._count(unit, done(unit), "b") is None
+    assert (runner._tally.done, runner._tally.quarantined, runner._left) == (5, 0, [])
+
+
+def test_unit_of_a_folder_that_no_node_has_is_left_and_holds_up_no_other(capsys: pytest.CaptureFixture[str]):
+    runner = runner_of("a", attempts=3)
+    while not runner._trial.over():
+        unit = place(runner)
+        outcome = Outcome(unit.name, None, STOPPED, HELD) if unit == UNITS[1] else done(unit)
+        assert runner._count(unit, outcome, "a") is None
+    assert runner._tally.done == 4
+    with _Interrupts() as interrupts:
+        stopped = runner._run(lambda *_: object(), interrupts)
+    assert stopped[0] == STOPPED
+    assert stopped[1].startswith("1 unit pending: unit 00000001 was placed 3 times; unit 00000001: no video in /in")
+
+
+def test_no_node_has_the_inputs_the_run_stops_with_its_line(capsys: pytest.CaptureFixture[str]):
+    runner = runner_of("a")
+    for _ in range(3):
+        unit = place(runner)
+        assert runner._count(unit, Outcome(unit.name, None, STOPPED, HELD), "a") is None
+    with _Interrupts() as interrupts:
+        assert runner._run(lambda *_: object(), interrupts) == (
+            STOPPED, f"no node is left that can do a unit: {HELD}"
+        )  # fmt: skip
+
+
+def test_what_ended_before_stops_the_run_before_anything_is_placed():
+    runner = runner_of("a")
+    runner._tally.add({"unit": "00000000", "items": 200, "done": 0, "damaged": 0, "quarantined": 200}, here=False)
+    with _Interrupts() as interrupts:
+        code, line = runner._run(lambda *_: pytest.fail("placed"), interrupts)
+    assert code == STOPPED
+    assert "200 of 200 videos were given up" in line
 
 
 def test_cluster_that_is_gone_for_a_while_is_waited_for():

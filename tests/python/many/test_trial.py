@@ -156,13 +156,14 @@ def test_strange_unit_beside_the_upload_of_the_first_good_one_is_done_again():
 
 
 def test_too_many_bad_videos_stop_in_words_of_each_caller():
-    units = [Unit("00000000", 0, 100, 1, 1.0)]
+    units = [Unit("00000000", 0, 1, 100, 1.0), Unit("00000001", 1, 1, 1, 1.0)]
     tally = Tally(cast("Plan", NoPlan()), units, progress="none", max_bad_percent=7.5)
     tally.add({"unit": "00000000", "items": 100, "done": 92, "damaged": 0, "quarantined": 8})
-    why = tally.why_stop()
-    assert why == "8 of 100 videos were given up, more than 7.5 %: is the installation broken?"  # of a library's call
-    said = "8 of 100 videos were given up, more than --max-bad 7.5 %: is the installation broken?"
-    assert stop_line(STOPPED, why) == f"stopped: {said}; {GOES_ON}"
+    why, way = tally.why_stop(), "is the installation broken? Once it is mended, or where it is the videos,"
+    assert why == f"8 of 100 videos were given up, more than 7.5 %: {way} max_bad_percent=100 goes on"  # of a call
+    said = f"8 of 100 videos were given up, more than --max-bad 7.5 %: {way} --max-bad 100 goes on"
+    assert stop_line(STOPPED, why) == f"stopped: {said}"
+    assert stop_line(STOPPED, "the disk is full") == f"stopped: the disk is full; {GOES_ON}"
 
 
 def statuses(patches: Patches, clips: list[Path]) -> list[Any]:

@@ -40,7 +40,10 @@ def test_more_bad_videos_than_may_be_stop_the_run():
     add(tally, 99, 99)
     assert tally.why_stop() is None  # too few to tell
     add(tally, 1, 0)
-    assert tally.why_stop() == "99 of 100 videos were given up, more than 5 %: is the installation broken?"
+    assert tally.why_stop() == (
+        "99 of 100 videos were given up, more than 5 %: is the installation broken? Once it is mended, or where it is "
+        "the videos, max_bad_percent=100 goes on"
+    )
     tally = tally_of()
     add(tally, 100, 5)
     assert tally.why_stop() is None
@@ -51,10 +54,42 @@ def test_more_bad_videos_than_may_be_stop_the_run():
     assert tally.why_stop() is None
 
 
-def test_videos_of_other_runs_do_not_count():
+def test_videos_of_earlier_runs_count():
     tally = tally_of()
-    tally.add({"unit": "0", "items": 200, "done": 0, "damaged": 0, "quarantined": 200}, here=False)
-    assert tally.why_stop() is None
+    tally.add({"unit": "0", "items": 60, "done": 0, "damaged": 0, "quarantined": 60}, here=False)
+    add(tally, 39, 39)
+    assert (tally.why_stop(), tally.asks()) == (None, None)
+    add(tally, 1, 1)
+    assert "100 of 100 videos were given up" in str(tally.why_stop())
+    tally = tally_of()
+    tally.add({"unit": "0", "items": 4000, "done": 4000, "damaged": 0, "quarantined": 0}, here=False)
+    tally.add({"unit": "1", "items": 100, "done": 0, "damaged": 0, "quarantined": 100}, here=False)
+    done = tally.asks()
+    assert done is not None
+    assert done["unit"] == "0"
+
+
+def test_nothing_stops_where_nothing_is_left():
+    for kind in ("input", "crash"):
+        tally = tally_of()
+        add(tally, 9998, 9998, kind)
+        assert tally.why_stop() is not None
+        add(tally, 1, 1, kind)
+        assert tally.why_stop() is None
+
+
+def test_units_that_hold_videos_back_stop_the_run_where_none_was_done_in_between():
+    tally = tally_of()
+    assert tally.held() is None
+    said = "no video in /in can be read here: {} held back, the first one, k: /in/k.mp4: no such file"
+    assert tally.hold("00000001", said.format("12 videos")) is None
+    assert tally.held() == f"unit 00000001: {said.format('12 videos')}"
+    add(tally, 1, 0)
+    assert tally.hold("00000002", said.format("18 videos")) is None
+    add(tally, 1, 1)
+    assert tally.hold("00000003", said.format("1 video")) is None
+    assert tally.hold("00000004", said.format("1 video")) == f"unit 00000004: {said.format('1 video')}"
+    assert str(tally.held()).startswith("4 units wait; unit 00000001: no video in /in")
 
 
 def test_crashes_in_a_row_stop_the_run():
@@ -122,8 +157,13 @@ def test_run_of_units_with_too_many_bad_videos_stops_and_can_go_on(tmp_path: Pat
     store = planned(tmp_path, ffmpeg, 1, 220)
     said = work("work", store, "--jobs", 2, "--scratch", tmp_path / "scratch", "--progress", "none", expect=[1]).stderr
     assert said.startswith(f"saccade: {store}: stopped: ")
-    assert "videos were given up, more than --max-bad 5 %: is the installation broken?; the same command" in said
-    assert 0 < counts(markers_of(store))["items"] < 221
+    assert "videos were given up, more than --max-bad 5 %: is the installation broken? Once it is mended" in said
+    assert "the same command" not in said
+    before = counts(markers_of(store))
+    assert 0 < before["items"] < 221
+    said = work("work", store, "--scratch", tmp_path / "scratch", "--progress", "none", expect=[1]).stderr
+    assert "is the installation broken?" in said
+    assert counts(markers_of(store)) == before
     work("work", store, "--jobs", 2, "--max-bad", 100, expect=[3])
     assert counts(markers_of(store)) == {"items": 221, "done": 1, "damaged": 0, "quarantined": 220}
 
@@ -174,7 +214,7 @@ def test_index_part_that_is_damaged_meanwhile_stops_with_a_line(
     store = planned(tmp_path, ffmpeg, 1, 120)
     plan = Plan(open_store(store))
     tally = Tally(plan, plan.units, progress="none")
-    tally._here_items = 100_000
+    tally._judged_items = 100_000
     count = _run_units._count
 
     def count_and_damage(*given: Any) -> Any:
@@ -196,7 +236,7 @@ def test_inputs_that_vanish_late_stop_the_run(tmp_path: Path, ffmpeg: str, monke
     store = planned(tmp_path, ffmpeg, 1, 120)
     plan = Plan(open_store(store))
     tally = Tally(plan, plan.units, progress="none")
-    tally._here_items = 100_000
+    tally._judged_items = 100_000
     if gone:
         count = _run_units._count
 

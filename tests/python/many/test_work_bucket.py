@@ -195,11 +195,11 @@ def test_missing_input_is_quarantined_and_retried(job: Job, tmp_path: Path):
     content = tree(job.s3, "missing")
     assert counts(markers(content)) == {"items": 2, "done": 1, "damaged": 0, "quarantined": 1}
     line = json.loads(next(text for name, text in content.items() if name.startswith("quarantine/")))
-    assert line["class"] == "input"
+    assert line["class"] == "missing"
     assert "s3://videos/late.mp4: no such file" in line["line"]
     files.pipe_file(f"{BUCKET}/late.mp4", job.clips[1].read_bytes())
     again = f"s3://{BUCKET}/missing-again"
-    work("retry", store, "-o", again, "--class", "input,io", XDG_CACHE_HOME=str(tmp_path))
+    work("retry", store, "-o", again, "--class", "missing,io", XDG_CACHE_HOME=str(tmp_path))
     work("work", again)
     assert counts(markers(tree(job.s3, "missing-again"))) == {"items": 1, "done": 1, "damaged": 0, "quarantined": 0}
 
