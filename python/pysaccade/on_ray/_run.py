@@ -63,7 +63,7 @@ def run(
         attempts: How often a unit is placed before it is left pending; where the store fails, before the run stops.
         scratch: A folder of each node for what is being worked on; by default where temporary files lie.
         storage_options: Of fsspec's file system.
-        max_bad_percent: Stop when more items than this are given up.
+        max_bad_percent: Stop when more items than this, of all that have ended in the store, are given up.
         progress: "auto" (a line), "json" or "none": on stderr, each 10 s.
 
     Returns:

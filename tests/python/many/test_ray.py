@@ -118,6 +118,21 @@ def test_units_are_done_as_in_a_plain_run(rig: Rig, job: Job):
     assert sorted(again[1].keys() - again[0].keys()) == ["elapsed_s", "eta_s", "frames_per_s", "last"]
 
 
+def test_inputs_that_no_node_has_are_not_written_off(rig: Rig, tmp_path: Path, ffmpeg: str):
+    clips, store = make_clips(ffmpeg, tmp_path / "in", 4), tmp_path / "store"
+    (tmp_path / "m.txt").write_text("".join(f"{clip}\n" for clip in clips))
+    work("plan", tmp_path / "m.txt", "-o", store, *OPTIONS[:4], "--unit-seconds", "0.01", *OPTIONS[6:])
+    (tmp_path / "in").rename(tmp_path / "away")
+    said = ended(rig.run(store, "--max-bad", "100"), 1)
+    assert f"no video in {tmp_path}/in can be read here: 1 video held back" in said
+    assert markers_of(store) == []
+    (tmp_path / "away").rename(tmp_path / "in")
+    clips[2].unlink()
+    ended(rig.run(store), 3)
+    assert counts(markers_of(store)) == {"items": 4, "done": 3, "damaged": 0, "quarantined": 1}
+    assert {kind for marker in markers_of(store) for kind in marker["classes"]} == {"missing"}
+
+
 @pytest.mark.parametrize("after", AT)
 def test_killed_tasks_are_placed_again(rig: Rig, job: Job, after: int):
     store = job.plan(f"tasks{after}")
