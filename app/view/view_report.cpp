@@ -59,6 +59,7 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"message", facts.message},
           {"note", facts.note},
           {"save_exists", facts.save_exists},
+          {"asks_to_quit", facts.asks_to_quit},
           {"gaze", {{"u", facts.look.gaze.u}, {"v", facts.look.gaze.v}, {"in_flight", facts.look.gaze.in_flight}}},
           {"fixation", facts.look.gaze.fixation},
           {"patches", facts.look.patches},

@@ -33,7 +33,7 @@ class OverlayDraw : public ::testing::Test {
     errors_before_ = shared_context()->error_count();
     color_ = gl::Texture(GL_RGBA8, kWidth, kHeight, 1);
     target_ = gl::Framebuffer(color_, 0);
-    layer_ = std::make_unique<ImguiLayer>(Surface{});
+    layer_ = std::make_unique<ImguiLayer>(Surface::kPictures);
     overlay_ = std::make_unique<Overlay>(settings_);
     stream_.uri = "clip.mp4";
     facts_.stream = &stream_;

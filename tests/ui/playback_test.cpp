@@ -15,8 +15,8 @@
 
 #include "pipeline/source/open.h"
 #include "tests/ui/playback_fixture.h"
+#include "ui/input/view_input.h"
 #include "ui/tuning/settings_edits.h"
-#include "ui/viewer/view_input.h"
 
 namespace saccade::ui {
 namespace {

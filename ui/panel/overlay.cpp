@@ -6,9 +6,10 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
-#include "ui/panel/key_bindings.h"
 #include "ui/panel/legend.h"
+#include "ui/panel/notices.h"
 #include "ui/panel/opaque_area.h"
 #include "ui/panel/overlay_facts.h"
 #include "ui/panel/overlay_text.h"
@@ -19,13 +20,8 @@ namespace saccade::ui {
 namespace {
 
 constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
-constexpr float kMarginPoints = 8;
-constexpr float kLeastShare = 0.4f;  // of the window's width for the picture beside panels
-constexpr float kLeastSlit = 0.1f;   // between two panels over the picture
-constexpr double kMessage_s = 4;
-constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-                              ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
-                              ImGuiWindowFlags_NoNav;
+constexpr float kLeastShare = 0.4f;                         // of the window's width for the picture beside panels
+constexpr float kLeastSlit = 0.1f;                          // between two panels over the picture
 constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
 // Where panels lie: above `bottom`, beside the picture or over it.
@@ -48,6 +44,7 @@ class Panel {
     const float margin = std::round(points(kMarginPoints)), wanted = width;
     const float most = std::floor(room.bottom - 2 * margin);
     width = std::floor(std::min(width, display.x - 2 * margin));
+    settled_ = true;
     if (most < points(40) || width < points(40)) return;
     ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
     ImGui::SetNextWindowSize({width, std::floor(std::clamp(height_, points(40), most))});
@@ -67,10 +64,13 @@ class Panel {
     ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bars);
     title_row(open, note);
     if (open) content();
+    const float before = std::exchange(height_, 0);
     height_ = ImGui::GetCursorPosY() + 2 * style.WindowPadding.y + (narrow ? style.ScrollbarSize : 0);
+    settled_ = height_ == before;
     ImGui::EndChild();
     ImGui::End();
   }
+  bool settled() const { return settled_; }  // it was drawn as tall as its content
 
  private:
   void title_row(bool& open, const Note& note) {
@@ -90,52 +90,8 @@ class Panel {
   const char* fold_;
   OpaqueArea area_;
   float height_ = 640;
+  bool settled_ = true;
 };
-
-bool has_effect(const KeyBinding& binding, const ViewFacts& facts) {
-  return binding.action != Action::kVsync || !facts.served;
-}
-
-void draw_help(bool& open, const ViewFacts& facts) {
-  const ImVec2 display = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos({display.x / 2, display.y / 2}, 0, {0.5f, 0.5f});
-  ImGui::SetNextWindowSizeConstraints({0, 0}, {display.x, display.y});  // it scrolls in a smaller one
-  ImGui::SetNextWindowBgAlpha(0.94f);
-  ImGui::Begin("keys", &open,
-               ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
-                   ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
-  if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) {
-    const auto row = [](const char* keys, const char* what) {
-      ImGui::TableNextRow();
-      ImGui::TableNextColumn();
-      text_colored(kAccent, "{:<12}", keys);
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(what);
-    };
-    for (const KeyBinding& binding : key_bindings()) {
-      if (*binding.keys != '\0' && has_effect(binding, facts)) row(binding.keys, binding.what);
-    }
-    for (const MouseBinding& binding : mouse_bindings()) row(binding.gesture, binding.what);
-    ImGui::EndTable();
-  }
-  ImGui::End();
-}
-
-// Returns where it ends.
-float draw_notice(const char* id, const std::string& what, const ImVec4& color, float y) {
-  const ImVec2 display = ImGui::GetIO().DisplaySize;
-  const float width = std::min(ImGui::CalcTextSize(what.c_str()).x + points(20), display.x - points(16));
-  const ImVec2 size = ImGui::CalcTextSize(what.c_str(), nullptr, false, width - points(16));
-  ImGui::SetNextWindowPos({(display.x - width) / 2, y});
-  ImGui::SetNextWindowSize({width, size.y + points(16)});
-  ImGui::SetNextWindowBgAlpha(0.94f);
-  ImGui::Begin(id, nullptr, kNoticeFlags | ImGuiWindowFlags_NoInputs);
-  ImGui::PushTextWrapPos(0);
-  text_colored(color, "{}", what);
-  ImGui::PopTextWrapPos();
-  ImGui::End();
-  return y + size.y + points(16);
-}
 
 }  // namespace
 
@@ -146,12 +102,11 @@ struct Overlay::State {
   static float width_of(float panel_points);
   static bool both_fit();
   void draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
-  void draw_notices(const ViewFacts& facts);
-
   FactsPanel facts_panel;
   SettingsPanel settings_panel;
   SeekBar seek_bar;
   Legend legend;
+  Notices notices;
   Panel left{"facts", "fold-facts"}, right{"settings", "fold-settings"};
   struct Control {
     ControlRect rect;
@@ -161,8 +116,6 @@ struct Overlay::State {
   PixelRects covered;
   PixelRect picture_area, legend_area;
   PanelRoom room;
-  std::string message;
-  double message_until_s = 0;
   Note note = [this](std::string_view name) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto found = controls.find(name);
@@ -219,21 +172,6 @@ void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts,
              [&] { settings_panel.draw(settings, facts, requests, note); });
 }
 
-// What happened, for a few seconds; what broke, for as long as it is so.
-void Overlay::State::draw_notices(const ViewFacts& facts) {
-  const double now_s = ImGui::GetTime();
-  if (facts.message != message) {
-    message = facts.message;
-    message_until_s = now_s + kMessage_s;
-  }
-  float y = points(kMarginPoints);
-  const float gap = points(4);
-  if (!facts.error.empty()) y = draw_notice("error", facts.error, kAlarm, y) + gap;
-  if (!facts.state.empty()) y = draw_notice("state", facts.state, kAccent, y) + gap;
-  if (!message.empty() && now_s < message_until_s) y = draw_notice("message", message, kBright, y) + gap;
-  if (!facts.note.empty()) draw_notice("note", facts.note, kBright, y);
-}
-
 Overlay::Overlay(const ViewSettings& initial) : state_(std::make_unique<State>(initial)) {}
 Overlay::~Overlay() = default;
 
@@ -254,9 +192,10 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
     state_->legend.draw(settings, facts, state_->legend_area);
     state_->covered.add(state_->legend.area());
   }
-  if (settings.help) draw_help(settings.help, facts);
-  state_->draw_notices(facts);
+  state_->notices.draw(settings, facts, requests, state_->note);
 }
+
+bool Overlay::settled() const { return state_->left.settled() && state_->right.settled() && state_->notices.settled(); }
 
 PixelRect Overlay::picture_area() const { return state_->picture_area; }
 

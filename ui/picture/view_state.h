@@ -174,6 +174,7 @@ struct ViewFacts {
   std::string note;                 // what a key has just done, shown for a shorter moment
   int notes = 0;                    // how many there were: the same may come again
   std::string save_exists;          // a file that `save` found: may it be replaced?
+  bool asks_to_quit = false;        // settings would be lost: is that right?
   DeviceFacts device;
   TimeFacts time;
   PaceFacts pace;
@@ -190,7 +191,7 @@ struct ViewRequests {
   std::optional<std::int64_t> seek_pts_ns;  // absolute, in the stream's own time; exact
   std::optional<double> seek_by_s;
   std::optional<bool> scrubbing;             // the seek bar is held, or let go: meanwhile it doesn't play
-  int step = 0;                              // +1, -1: pause and show the next, the previous frame
+  int step = 0;                              // pause, and show the frame so many after this one; below 0: before
   bool configure = false;                    // settings.pipeline was changed
   bool reset_settings = false;               // settings were reset: the eye is free again
   std::optional<std::string> save_settings;  // as TOML, to this path
@@ -198,6 +199,7 @@ struct ViewRequests {
   bool keep_file = false;                    // ViewFacts::save_exists is answered: no
   bool screenshot = false;
   bool quit = false;
+  bool stay = false;  // ViewFacts::asks_to_quit is answered: no
 };
 
 }  // namespace saccade::ui

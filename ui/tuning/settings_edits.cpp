@@ -89,6 +89,10 @@ void reset_fovea(PipelineConfig& config, const PipelineConfig& initial) {
   if (auto* uniform = std::get_if<UniformShape>(&config.lattice.shape)) uniform->acuity = wanted;
 }
 
+bool same_tuning(const PipelineConfig& a, const PipelineConfig& b) {
+  return a.levels == b.levels && a.diff == b.diff && a.lattice == b.lattice && a.scanpath == b.scanpath;
+}
+
 void reset_settings(ViewSettings& settings, const ViewSettings& initial) {
   ViewSettings wanted = initial;
   wanted.paused = settings.paused;

@@ -23,12 +23,12 @@ constexpr std::size_t kTrailSamples = 256;
 constexpr std::size_t kFixations = 64;
 constexpr std::int64_t kTrail_ns = 1'000'000'000;
 constexpr std::int64_t kSummarize_ns = 250'000'000;
+constexpr int kMostLayouts = 4;
 
 double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 bool same(const PipelineConfig& a, const PipelineConfig& b) {
-  return a.levels == b.levels && a.diff == b.diff && a.lattice == b.lattice && a.scanpath == b.scanpath &&
-         a.emit.kind == b.emit.kind && a.emit.every_frames == b.emit.every_frames;
+  return same_tuning(a, b) && a.emit.kind == b.emit.kind && a.emit.every_frames == b.emit.every_frames;
 }
 
 // What draws in place of one whose textures can't be drawn.
@@ -36,7 +36,7 @@ Backend drawn_by(Backend backend) { return traits(backend).draws ? backend : fir
 
 }  // namespace
 
-Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Surface& surface, const Log& log)
+Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, Surface surface, const Log& log)
     : settings(initial),
       context_(context),
       imgui_(surface),
@@ -44,9 +44,10 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Su
       draw_timer_(gl::Timer::of_hardware(context.capabilities())),
       log_(log),
       initial_(initial),
-      free_scanpath_(initial.pipeline.scanpath) {
-  facts.offscreen = surface.window == nullptr && !surface.served;
-  facts.served = surface.served;
+      saved_(initial.pipeline),
+      held_gaze_(initial.pipeline.scanpath) {
+  facts.offscreen = surface == Surface::kPictures;
+  facts.served = surface == Surface::kPage;
   facts.device.backend = name(drawn_by(initial.pipeline.backend));
   facts.device.renderer = context.capabilities().renderer;
   facts.device.software_gl = context.capabilities().software;
@@ -422,8 +423,7 @@ void Viewer::draw(int width_px, int height_px, float scale) {
                                               facts.note,
                                               facts.save_exists};
   imgui_.need(texts);
-  imgui_.begin(width_px, height_px, scale);
-  overlay_.draw(settings, facts, requests);
+  lay_out(width_px, height_px, scale);
   const Scene shown = scene();
   lay_panes(overlay_.picture_area(), scale);
   for (const Pane& pane : panes_) {
@@ -434,6 +434,16 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.end();
   draw_timer_.end();
   note_draw(begin_ns);
+}
+
+// Panels are as tall as what the frame before drew into them: they are laid out until that is what they hold.
+void Viewer::lay_out(int width_px, int height_px, float scale) {
+  for (int i = 1;; ++i) {
+    imgui_.begin(width_px, height_px, scale);
+    overlay_.draw(settings, facts, requests);
+    if (overlay_.settled() || i == kMostLayouts) return;
+    imgui_.drop();
+  }
 }
 
 void Viewer::digest(int width_px, int height_px, float scale) {
@@ -454,8 +464,16 @@ void Viewer::note_draw(std::int64_t begin_ns) {
 
 void Viewer::reset_settings() {
   ui::reset_settings(settings, initial_);
-  gaze_held_ = false;
+  held_gaze_.forget();
 }
+
+PipelineConfig Viewer::tuned() const {
+  PipelineConfig config = settings.pipeline;
+  config.scanpath = held_gaze_.without_hold(config.scanpath);
+  return config;
+}
+
+bool Viewer::has_unsaved_settings() const { return !look_ && !same_tuning(tuned(), saved_); }
 
 Picture Viewer::picture(int width_px, int height_px, float scale) {
   const Canvas canvas(width_px, height_px);
@@ -469,31 +487,13 @@ void Viewer::fixate(float u, float v) {
     facts.message = "a dump is shown: the eye went where it went";
     return;
   }
-  ScanpathConfig& scanpath = settings.pipeline.scanpath;
-  before_fixate_ = {scanpath, gaze_held_};
-  if (!gaze_held_) free_scanpath_ = scanpath;
-  gaze_held_ = true;
-  scanpath.policy = FixationPolicy::kCenter;
-  scanpath.argument = fmt::format("{:.4f},{:.4f}", std::clamp(u, 0.0f, 1.0f), std::clamp(v, 0.0f, 1.0f));
+  held_gaze_.hold(settings.pipeline.scanpath, u, v);
 }
 
-void Viewer::unfixate() {
-  if (!before_fixate_) return;
-  settings.pipeline.scanpath = before_fixate_->scanpath;
-  gaze_held_ = before_fixate_->held;
-  before_fixate_.reset();
-}
+void Viewer::unfixate() { held_gaze_.undo_hold(settings.pipeline.scanpath); }
 
-// Held by a click or by the settings it began with; a policy that moves was chosen meanwhile otherwise.
 void Viewer::free_gaze() {
-  if (look_) return;
-  ScanpathConfig& scanpath = settings.pipeline.scanpath;
-  const bool held = scanpath.policy == FixationPolicy::kCenter;
-  const bool back = gaze_held_ && free_scanpath_.policy != FixationPolicy::kCenter;
-  gaze_held_ = false;
-  if (!held) return;
-  scanpath.policy = back ? free_scanpath_.policy : ScanpathConfig{}.policy;
-  scanpath.argument = back ? free_scanpath_.argument : std::string();
+  if (!look_) held_gaze_.let_go(settings.pipeline.scanpath);
 }
 
 }  // namespace saccade::ui
