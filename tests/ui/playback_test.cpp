@@ -53,6 +53,7 @@ class LostSource final : public FrameSource {
     const std::lock_guard lock(mutex_);
     link_ = std::move(link);
   }
+  void forget_rate() { info_.fps = 0; }
   void finish() { over_ = true; }
   void interrupt() override { stop_ = true; }
   void recycle(Frame frame) override { inner_->recycle(std::move(frame)); }
@@ -81,7 +82,9 @@ class TenLooks final : public RecordedLook {
   void fixations(std::int64_t frame, std::size_t, std::deque<Fixation>& out) const override {
     out.assign(static_cast<std::size_t>(frame) + 1, {});
   }
-  int damaged_tiles(std::int64_t frame) const override { return static_cast<int>(frame) * 2; }
+  void numbers(std::int64_t frame, RecordedFacts& out) const override {
+    out.damaged_tiles = static_cast<int>(frame) * 2;
+  }
   const shared::FoveaParams& fovea() const override { return fovea_; }
   std::string words() const override { return "as recorded"; }
 
@@ -238,6 +241,18 @@ TEST_F(PlaybackTest, LostStream_SaysWhichTryThenWhy) {
   ASSERT_TRUE(play_to_the_end());
   EXPECT_EQ(facts().error, "rtsp://camera/door: lost: nothing came for 3 s, and 5 tries to reconnect failed");
   EXPECT_EQ(facts().state, "");
+}
+
+TEST_F(PlaybackTest, RateThatIsNotKnown_IsMeasured) {
+  EXPECT_EQ(facts().pace.fps_source, 25);
+  auto made = std::make_unique<LostSource>(20);
+  made->forget_rate();
+  LostSource& source = *made;
+  start(std::move(made));
+  source.finish();
+  ASSERT_TRUE(play_to_the_end());
+  EXPECT_NEAR(facts().pace.fps_source, 25, 0.01);
+  EXPECT_NEAR(facts().pace.budget_ms, 40, 0.1);
 }
 
 TEST_F(PlaybackTest, WhatCantBeSought_SaysSoAtTheEnd) {

@@ -90,7 +90,13 @@ void PanelInput::apply(const WheelInput& wheel) {
 void PanelInput::apply(const KeyInput& key) {
   settle_pressed();
   imgui_modifiers(key);
-  if (key.silent != SilentKey::kNone) imgui_key(key.silent, key.down);
+  if (key.silent != SilentKey::kNone) {
+    if (key.repeated) {  // pressed again: what is held without a change is repeated by Dear ImGui's own, slower clock
+      imgui_key(key.silent, false);
+      settle();
+    }
+    imgui_key(key.silent, key.down);
+  }
   imgui_letter(key.place, key.down && key.control);
   pressed_ = true;
   if (!key.down) return;

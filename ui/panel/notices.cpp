@@ -92,11 +92,11 @@ void Notices::draw_lines(const ViewFacts& facts) {
   if (!facts.note.empty()) draw_notice("note", facts.note, kBright, y);
 }
 
-void Notices::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {
+bool Notices::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {
   const bool help_appears = settings.help && draw_help(settings.help, facts);
   const bool question_appears = facts.asks_to_quit && draw_quit_question(requests, note);
-  settled_ = !help_appears && !question_appears;
   draw_lines(facts);
+  return !help_appears && !question_appears;
 }
 
 }  // namespace saccade::ui

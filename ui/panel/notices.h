@@ -17,15 +17,14 @@ inline constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFl
 
 class Notices {
  public:
-  void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
-  bool settled() const { return settled_; }  // nothing of it needs another draw() to have its size
+  // False: something has appeared, and has its size in the next draw().
+  bool draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
 
  private:
   void draw_lines(const ViewFacts& facts);
 
   std::string message_;
   double message_until_s_ = 0;
-  bool settled_ = true;
 };
 
 }  // namespace saccade::ui

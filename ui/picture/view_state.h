@@ -67,7 +67,6 @@ struct GazeSample {
 struct StageTimes {
   Stage stage = Stage::kFrame;
   double p50_ms = 0, p95_ms = 0, p99_ms = 0;
-  double mean_ms = 0;
   std::int64_t count = 0;
 };
 
@@ -113,7 +112,7 @@ struct TimeFacts {
 // How fast frames come and go.
 struct PaceFacts {
   double fps_shown = 0;   // frames of video a second, now; 0 while paused and at the end
-  double fps_source = 0;  // the stream's own
+  double fps_source = 0;  // the stream's own, or by its frames' times; 0: not known yet
   double budget_ms = 0;   // the time one frame has: 1000 / fps_source / speed, 0 unknown
   Ring<240> frame_ms;     // from one shown frame to the next
   Ring<240> work_ms;      // of the main thread for one frame: pipeline and drawing
@@ -146,6 +145,21 @@ struct StepFacts {
   PipelineCounters counters;        // of the run
 };
 
+// What a dump holds, in numbers: of the emission that is shown, up to it, and of the whole run.
+struct RecordedFacts {
+  std::string input;  // what was dumped
+  std::int64_t emission = 0, emissions = 0;
+  std::int64_t video_frame = 0;     // of which the emission is
+  int damaged_tiles = -1;           // of that frame; -1: not known
+  std::int64_t patches = 0;         // of the emission
+  std::int64_t changed = -1;        // of these; -1: not known
+  std::int64_t patches_so_far = 0;  // of all emissions up to this one
+  std::int64_t changed_so_far = -1;
+  bool complete = false;  // the run ended as it should: what follows is known
+  std::int64_t frames = 0;
+  double seconds = 0, tile_share = 0, byte_share = 0;  // of the video; damaged and uploaded, of all
+};
+
 // Where the eye is and was, and what it sees with.
 struct LookFacts {
   Gaze gaze;
@@ -158,6 +172,7 @@ struct LookFacts {
   double solved_e0 = 0, solved_m0 = 0;
   std::string lattice;    // Lattice::describe()
   bool recorded = false;  // a dump is shown: all this is what it holds, and nothing can be tuned
+  RecordedFacts dump;     // where one is
 };
 
 // What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.

@@ -81,7 +81,10 @@ void ImguiLayer::end() {
 }
 
 bool ImguiLayer::wants_mouse() const { return ImGui::GetIO().WantCaptureMouse; }
-bool ImguiLayer::wants_keyboard() const { return ImGui::GetIO().WantTextInput; }
+// io.WantTextInput is a frame late: it would take a key that is typed right after Enter.
+bool ImguiLayer::wants_keyboard() const {
+  return context_->ActiveId != 0 && context_->ActiveId == context_->InputTextState.ID;
+}
 
 bool ImguiLayer::has_list() const {
   return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);

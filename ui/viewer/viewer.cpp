@@ -96,6 +96,7 @@ void Viewer::forget_source() {
   decode_times_ = {};
   summarized_at_ns_ = 0;
   rate_.reset();
+  source_rate_.reset();
   shown_at_ns_ = 0;
   numbers_ = {};
   last_sequence_ = -1;
@@ -170,8 +171,13 @@ void Viewer::drop(Frame frame) {
 }
 
 void Viewer::note_number(const FrameView& view, bool sought) {
-  numbers_.note(view.pts_ns, !sought && view.sequence == last_sequence_ + 1);
+  const bool follows = !sought && view.sequence == last_sequence_ + 1;
+  numbers_.note(view.pts_ns, follows);
   last_sequence_ = view.sequence;
+  if (!follows) source_rate_.reset();
+  source_rate_.note(view.pts_ns);
+  if (session_->feed().info().fps > 0) return;
+  if (const double measured = source_rate_.per_s(view.pts_ns); measured > 0) facts.pace.fps_source = measured;
 }
 
 void Viewer::interrupt_pace() {
@@ -270,8 +276,8 @@ void Viewer::note_look(const Gaze& gaze) {
   facts.look.gaze = gaze;
   facts.look.fovea = &lattice.fovea();
   facts.look.patches = static_cast<int>(lattice.patch_count());
-  facts.look.solved_e0 = static_cast<double>(lattice.fovea().e0);
-  facts.look.solved_m0 = static_cast<double>(lattice.fovea().m0);
+  facts.look.solved_e0 = as_written(lattice.fovea().e0);
+  facts.look.solved_m0 = as_written(lattice.fovea().m0);
   outline_plan_.patch_size = applied_.lattice.patch_size;
   if (std::string words = lattice.describe(); words != facts.look.lattice) {
     facts.look.lattice = std::move(words);
@@ -290,11 +296,12 @@ void Viewer::note_look(const Gaze& gaze) {
 void Viewer::note_recorded() {
   const std::int64_t frame = frame_.view().sequence;
   facts.time.frame = frame;
-  facts.step.damaged_tiles = look_->damaged_tiles(frame);
+  look_->numbers(frame, facts.look.dump);
+  facts.step.damaged_tiles = std::max(facts.look.dump.damaged_tiles, 0);
   facts.look.gaze = look_->gaze(frame);
   facts.look.fovea = &look_->fovea();
-  facts.look.solved_e0 = static_cast<double>(look_->fovea().e0);
-  facts.look.solved_m0 = static_cast<double>(look_->fovea().m0);
+  facts.look.solved_e0 = as_written(look_->fovea().e0);
+  facts.look.solved_m0 = as_written(look_->fovea().m0);
   facts.look.lattice = look_->words();
   look_->plan(frame, outline_plan_);
   facts.look.coarsest_lod = std::max(facts.look.coarsest_lod, coarsest_lod(outline_plan_));  // as far as it was shown
@@ -462,38 +469,11 @@ void Viewer::note_draw(std::int64_t begin_ns) {
   }
 }
 
-void Viewer::reset_settings() {
-  ui::reset_settings(settings, initial_);
-  held_gaze_.forget();
-}
-
-PipelineConfig Viewer::tuned() const {
-  PipelineConfig config = settings.pipeline;
-  config.scanpath = held_gaze_.without_hold(config.scanpath);
-  return config;
-}
-
-bool Viewer::has_unsaved_settings() const { return !look_ && !same_tuning(tuned(), saved_); }
-
 Picture Viewer::picture(int width_px, int height_px, float scale) {
   const Canvas canvas(width_px, height_px);
   canvas.bind();
   draw(width_px, height_px, scale);
   return canvas.read();
-}
-
-void Viewer::fixate(float u, float v) {
-  if (look_) {
-    facts.message = "a dump is shown: the eye went where it went";
-    return;
-  }
-  held_gaze_.hold(settings.pipeline.scanpath, u, v);
-}
-
-void Viewer::unfixate() { held_gaze_.undo_hold(settings.pipeline.scanpath); }
-
-void Viewer::free_gaze() {
-  if (!look_) held_gaze_.let_go(settings.pipeline.scanpath);
 }
 
 }  // namespace saccade::ui

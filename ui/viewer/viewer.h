@@ -141,7 +141,7 @@ class Viewer {
   RecentStages recent_;
   DurationHistogram decode_times_;
   std::int64_t shown_at_ns_ = 0, summarized_at_ns_ = 0;
-  FrameRate rate_;
+  FrameRate rate_, source_rate_;  // of the frames shown; of the stream, by its times
   FrameNumbers numbers_;
   std::int64_t last_sequence_ = -1;  // FrameView::sequence of the frame that came last
 };

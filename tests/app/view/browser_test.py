@@ -3,6 +3,7 @@ import http.server
 import os
 import pathlib
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -156,6 +157,68 @@ class Page(Browsed):
         self.state(tab, "s.gaze[0] === 0.25 && s.gaze[1] === 0.75", "the pasted place")
         self.quiet(tab)
 
+    def test_escape_closes_the_help_and_a_list_before_it_lets_go(self):
+        viewer = self.serve(SOURCE, *PLAIN)
+        tab = self.open(viewer.url, size=(1400, 900))
+        tab.click(*self.place(tab, 0.5, 0.5))
+        tab.key("?", modifiers=SHIFT)
+        viewer.wait_for(lambda s: s.get("settings", {}).get("help"), "the list of keys")
+        self.state(tab, "s.escape", "something is open")
+        tab.key("Escape")
+        viewer.wait_for(lambda s: not s.get("settings", {}).get("help", True), "the list closed")
+        self.state(tab, "!s.escape", "nothing is open")
+        self.assertEqual(tab.value("document.activeElement.id"), "picture")
+        tab.key("i")
+        self.settle(tab)
+        box = viewer.wait_for(lambda s: "view" in s.get("controls", {}), "the list of views")["controls"]["view"]
+        tab.click((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+        self.state(tab, "s.escape", "a list is open")
+        tab.key("Escape")
+        self.state(tab, "!s.escape && s.view === 'frame'", "it closed")
+        self.assertEqual(tab.value("document.activeElement.id"), "picture")
+        tab.key("Escape")
+        self.assertNotEqual(tab.value("document.activeElement.id"), "picture")
+        self.quiet(tab)
+
+    def test_a_page_whose_files_do_not_come_says_so(self):
+        viewer = self.serve(SOURCE, *PLAIN)
+        for name, words in (("viewer.js", "script of this page has not loaded"), ("viewer.css", "style of this page has not loaded")):
+            with self.subTest(name):
+                tab = self.open("about:blank", wait=None)
+                tab.call("Network.setBlockedURLs", urls=[f"*/{name}"])
+                tab.go(viewer.url)
+                tab.wait_for(f"(() => {{ const n = document.getElementById('notice'); return !n.hidden && getComputedStyle(n).visibility === 'visible' && n.textContent.includes('{words}'); }})()", words)
+
+    def test_why_it_ended_stays(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:  # nothing is sent to this port
+            other.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{other.getsockname()[1]}"
+        viewer = self.serve(f"udp://{address}", "--open-timeout", "5")
+        tab = self.open(viewer.url, wait=None)
+        for tries in (1, 3):
+            tab.wait_for(f"document.body.classList.contains('lost') && saccadeViewer.link.tries >= {tries}", f"{tries} tries")
+            for place in ("notice", "role"):
+                self.assertRegex(tab.value(f"document.getElementById('{place}').textContent"), rf"^The viewer ended: .*{address}.*\. Trying again$")
+
+    def test_the_clock_is_no_live_region(self):
+        viewer = self.serve(SOURCE)
+        tab = self.open(viewer.url)
+        self.state(tab, "s.t > 0.3", "playing")
+        self.assertRegex(tab.value("document.getElementById('time').textContent"), r"^\d+:\d\d\.\d / 1:40\.0$")
+        self.assertIsNone(tab.value("document.getElementById('time').closest('output, [aria-live], [role=status], [role=timer], [role=log]')"))
+        self.quiet(tab)
+
+    def test_its_size_does_not_follow_its_words(self):
+        viewer = self.serve(SOURCE, *PLAIN)
+        tab = self.open(viewer.url, size=(640, 400))
+        self.settle(tab)
+        height = lambda: tab.value("document.getElementById('picture').getBoundingClientRect().height")
+        before = height()
+        tab.value("document.getElementById('numbers').textContent = 'many words '.repeat(50)")
+        self.assertEqual(height(), before)
+        tab.value("document.getElementById('role').textContent = 'many words '.repeat(50)")
+        self.assertEqual(height(), before)
+
     def test_an_address_can_ask_for_a_view_and_a_time(self):
         viewer = self.serve(SOURCE, *PLAIN)
         tab = self.open(viewer.url + "&view=lod&t=2.0")
@@ -257,9 +320,14 @@ class Page(Browsed):
         at = tab.value("saccadeViewer.stats.seq")
         time.sleep(0.7)
         self.assertEqual(tab.value("saccadeViewer.stats.seq"), at)
+        self.assertTrue(tab.value("document.title").startswith("waits, hidden - "))
+        tab.value("saccadeViewer.link.send('set', 'loop 1')")
+        self.state(tab, "s.loop", "a state")
+        self.assertTrue(tab.value("document.title").startswith("waits, hidden - "))  # which has the file's name
         tab.value("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         tab.wait_for(f"saccadeViewer.stats.seq > {at} + 3", "it goes on")
         self.assertIn("hidden", tab.value("document.getElementById('toast').textContent"))
+        self.assertNotIn("hidden", tab.value("document.title"))
         self.quiet(tab)
 
 

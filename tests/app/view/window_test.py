@@ -124,6 +124,37 @@ class Window(unittest.TestCase):
         viewer.wait_for(lambda s: not s["settings"]["fullscreen"], "a window again")
         self.quit(viewer, "Escape")
 
+    def test_escape_closes_the_list_of_keys_and_never_loses_settings(self):
+        viewer = self.open(SOURCE, "--pause", "--overlay", "off", "--threshold", "3")
+        viewer.key("question", "Escape")  # as fast as keys can be
+        viewer.wait_for(lambda s: s["event"] == "draw" and not s["settings"]["help"], "the list closed")
+        viewer.key("i")
+        self.type_into(viewer, "value-threshold", "7")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: s["asks_to_quit"], "it asks")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: not s["asks_to_quit"], "the answer: stay")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: s["asks_to_quit"], "it asks again")
+        self.quit(viewer)
+
+    def test_keys_typed_fast_are_all_seen(self):
+        viewer = self.open(SOURCE)
+        self.type_into(viewer, "value-threshold", "9", "9", "BackSpace", "BackSpace", "1", "2", "Left", "Delete", "7", wanted=17)
+        viewer.key("space")
+        paused = viewer.wait_for(lambda s: s["settings"]["paused"], "paused")
+        viewer.key(*["period"] * 12)
+        viewer.wait_for(lambda s: abs(s["t_s"] - paused["t_s"] - 12 * PERIOD_S) < 1e-4, "twelve frames on")
+        self.quit(viewer)
+
+    def type_into(self, viewer, control, *keys, wanted=7):
+        """As fast as keys can be, then Enter. The field lies in the panel, which scrolls in so small a window."""
+        self.screen.xdotool("windowsize", "--sync", viewer.window, 1300, 880)
+        rect = viewer.wait_for(lambda s: s.get("controls", {}).get(control, [0, 0, 0, 9e9])[3] < 800 and s["controls"][control][0] > 900, control)["controls"][control]
+        self.screen.xdotool("mousemove", "--window", viewer.window, int((rect[0] + rect[2]) / 2), int((rect[1] + rect[3]) / 2), "click", 1,
+                            "key", "--delay", 0, *keys, "Return")
+        viewer.wait_for(lambda s: s["settings"]["threshold"] == wanted, f"{control} {wanted}")
+
     def test_stays_on_the_last_frame_and_begins_again(self):
         clip = make_clip(pathlib.Path(self.folder) / "short.mp4", "testsrc2=size=160x120:rate=25:duration=1")
         viewer = self.open(clip)
