@@ -2,6 +2,7 @@
 import asyncio
 import json
 import os
+import pathlib
 import re
 import signal
 import struct
@@ -37,13 +38,8 @@ class ServedViewer(ViewerProcess):
     def states(self):
         return [line for line in self.history if line["event"] != "listening"]
 
-    def cpu_s(self):
-        """User and system time of the program so far."""
-        fields = open(f"/proc/{self.process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def memory_bytes(self):
-        text = open(f"/proc/{self.process.pid}/status", encoding="ascii").read()
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) * 1024
 
     def stop(self):

@@ -144,7 +144,7 @@ TEST_F(PlaybackTest, PauseAtTheEnd_BeginsAgainAtOnce) {
   spin();
   EXPECT_FALSE(settings().paused);
   EXPECT_TRUE(until([this] { return facts().time.frame == 0; }));
-  EXPECT_TRUE(until([this] { return facts().time.frame == 2; }, kFrame_ns)) << "it does not play on";
+  EXPECT_TRUE(until([this] { return facts().time.frame >= 2; }, kFrame_ns)) << "it does not play on";
 }
 
 TEST_F(PlaybackTest, PausedAtTheEnd_SpaceBeginsAgainToo) {
@@ -163,7 +163,7 @@ TEST_F(PlaybackTest, LoopAtTheEnd_BeginsAgain) {
   settings().loop = true;
   EXPECT_TRUE(until([this] { return facts().time.frame == 0; }));
   EXPECT_TRUE(until([this] { return facts().time.frame == 4; }, kFrame_ns));
-  EXPECT_TRUE(until([this] { return facts().time.frame == 1; }, kFrame_ns)) << "no second round";
+  EXPECT_TRUE(until([this] { return facts().time.frame < 4; }, kFrame_ns)) << "no second round";
 }
 
 TEST_F(PlaybackTest, FrameNumber_IsByTimeAfterAnySeek) {
@@ -271,7 +271,7 @@ TEST_F(PlaybackTest, SourceThatCantBeOpened_LeavesTheOld) {
   playback_->open_file("no such file.mp4");
   spin();
   EXPECT_TRUE(until([this] { return facts().message.find("no such file.mp4") != std::string::npos; }, kFrame_ns));
-  EXPECT_TRUE(until([this] { return facts().time.frame == 20; }, kFrame_ns));
+  EXPECT_TRUE(until([this] { return facts().time.frame >= 20; }, kFrame_ns));
   EXPECT_EQ(facts().error, "");
 }
 
@@ -333,8 +333,9 @@ TEST_F(PlaybackTest, Note_GoesAwayAndComesAgain) {
 TEST_F(PlaybackTest, SeeksInARow_ShowFramesOnTheWay) {
   int shows = 0;
   std::int64_t last = -1;
-  for (int n = 1; n <= 20; ++n) {
-    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + n * 10 * kFrame_ns;
+  constexpr int kMost = 2000;  // the thread that seeks may get little of a busy machine
+  for (int n = 1; n <= 20 || (shows <= 2 && n < kMost); ++n) {
+    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + (1 + (n - 1) % 20) * 10 * kFrame_ns;
     viewer_->requests.scrubbing = true;
     spin();
     for (int wait = 0; wait < 5; ++wait) {
@@ -345,6 +346,7 @@ TEST_F(PlaybackTest, SeeksInARow_ShowFramesOnTheWay) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
+  viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + 200 * kFrame_ns;
   EXPECT_TRUE(until([this] {
     viewer_->requests.scrubbing = true;
     return facts().time.frame == 200;

@@ -185,7 +185,7 @@ std::string note_of(Action action, const Viewer& viewer, bool was_at_end) {
     case Action::kFullscreen:
       return s.fullscreen ? "full screen" : "a window";
     case Action::kHelp:
-      return s.help ? "list of keys; ? closes it" : "list of keys closed";
+      return s.help ? "list of keys; Esc closes it" : "list of keys closed";
     case Action::kScreenshot:  // says itself what it saved
     case Action::kQuit:
     case Action::kEscape:  // what it closed is gone

@@ -23,6 +23,7 @@ namespace {
 
 constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
 constexpr float kLeastShare = 0.4f;                         // of the window's width for the picture beside panels
+constexpr float kLeastSlit = 0.25f;                         // between two panels over the picture
 constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
 // Where panels lie: above `bottom`, beside the picture or over it.
@@ -143,8 +144,8 @@ struct Overlay::State {
   };
 };
 
-// Open panels lie beside the picture if that leaves it enough of the window's width: two, else one that holds all. In a
-// narrower window that one lies over the picture. The legend lies below the picture, between the panels beside it.
+// Open panels lie beside the picture if that leaves it enough of the window's width, else over it. Two that would cover
+// most of it are one. The legend lies below the picture, between the panels beside it.
 void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
@@ -178,7 +179,7 @@ float Overlay::State::width_of(float panel_points) {
 
 bool Overlay::State::both_fit() {
   const float width = ImGui::GetIO().DisplaySize.x;
-  return width - width_of(kFactsPoints) - width_of(kSettingsPoints) >= kLeastShare * width;
+  return width - width_of(kFactsPoints) - width_of(kSettingsPoints) >= kLeastSlit * width;
 }
 
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {

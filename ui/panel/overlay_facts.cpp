@@ -238,12 +238,14 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
       text_right(kDim, "of budget");
     }
     tooltip("The stage's p99 against the time that one frame has, as in `saccade profile`.");
-    for (const StageTimes& times : stages) stage_row(times, facts);
-    if (stages.empty()) {
-      // Before anything was measured, and in pictures.
-      stage_row({.stage = Stage::kDecode}, facts);
-      for (const Stage stage : facts.cost.stages) stage_row({.stage = stage}, facts);
-    }
+    // All of them from the first frame on, whichever were measured yet.
+    const auto draw_row = [&](Stage stage) {
+      const auto found =
+          std::find_if(stages.begin(), stages.end(), [stage](const StageTimes& times) { return times.stage == stage; });
+      stage_row(found != stages.end() ? *found : StageTimes{.stage = stage}, facts);
+    };
+    draw_row(Stage::kDecode);
+    for (const Stage stage : facts.cost.stages) draw_row(stage);
     ImGui::EndTable();
   }
   ImGui::PopStyleVar();

@@ -358,7 +358,8 @@ void Viewer::refresh_times(std::int64_t now) {
   if (!frame_ || now - summarized_at_ns_ < kSummarize_ns) return;
   summarized_at_ns_ = now;
   facts.pace.fps_shown = rate_.per_s(now);
-  if (facts.pace.fps_shown > 0) recent_.summarize(now, facts.cost.recent);  // those before a pause stay
+  // Those before a pause stay. A first frame that is paused has its own.
+  if (facts.pace.fps_shown > 0 || facts.cost.recent.empty()) recent_.summarize(now, facts.cost.recent);
   facts.cost.whole.clear();
   facts.cost.whole.push_back(summarize(Stage::kDecode, decode_times_));
   for (const Stage stage : session_->pipeline().stages())

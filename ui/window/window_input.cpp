@@ -83,6 +83,9 @@ WindowInput::~WindowInput() {
 
 void WindowInput::attach(Viewer& viewer) {
   panel_.emplace(viewer);
+  double x = 0, y = 0;
+  glfwGetCursorPos(window_, &x, &y);
+  at_ = place(x, y);
   set_imgui_clipboard({[this] {
                          const char* text = glfwGetClipboardString(window_);
                          return std::string(text == nullptr ? "" : text);
@@ -144,24 +147,19 @@ MoveInput WindowInput::place(double x, double y) const {
   return {static_cast<float>(x * ratio_x), static_cast<float>(y * ratio_y), true};
 }
 
-MoveInput WindowInput::cursor_place() const {
-  double x = 0, y = 0;
-  glfwGetCursorPos(window_, &x, &y);
-  return place(x, y);
-}
-
 void WindowInput::button(int button, int action) {
   if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
-  const MoveInput at = cursor_place();
   const bool down = action == GLFW_PRESS;
   buttons_ = down ? buttons_ | 1 << button : buttons_ & ~(1 << button);
-  waiting_.emplace_back(ButtonInput{at.x, at.y, button, down});
+  waiting_.emplace_back(ButtonInput{at_.x, at_.y, button, down});
 }
 
-// Of many moves in a row the last one counts.
+// Of many moves in a row the last one counts. A press was where the move before it led: what glfwGetCursorPos() says
+// may be later.
 void WindowInput::cursor(double x, double y) {
+  at_ = place(x, y);
   if (!waiting_.empty() && std::holds_alternative<MoveInput>(waiting_.back())) waiting_.pop_back();
-  waiting_.emplace_back(place(x, y));
+  waiting_.emplace_back(at_);
 }
 
 // While a button is held the window gets the mouse's moves wherever it is.
@@ -170,8 +168,7 @@ void WindowInput::leave() {
 }
 
 void WindowInput::wheel(double dx, double dy) {
-  const MoveInput at = cursor_place();
-  waiting_.emplace_back(WheelInput{at.x, at.y, static_cast<float>(dx), static_cast<float>(dy)});
+  waiting_.emplace_back(WheelInput{at_.x, at_.y, static_cast<float>(dx), static_cast<float>(dy)});
 }
 
 // The one that shows most of the window.

@@ -42,7 +42,6 @@ class WindowInput {
   void leave();
   void wheel(double dx, double dy);
   MoveInput place(double x, double y) const;
-  MoveInput cursor_place() const;
   GLFWmonitor* monitor() const;
 
   GLFWwindow* window_;
@@ -55,6 +54,7 @@ class WindowInput {
   };
   std::vector<Cursor> cursors_;
   std::string_view shown_cursor_ = "default";
+  MoveInput at_;     // where the cursor is, by the events so far
   int buttons_ = 0;  // held, a bit each
   int windowed_x_ = 0, windowed_y_ = 0, windowed_width_ = 1280, windowed_height_ = 720;
 };

@@ -54,7 +54,7 @@ class Attacks(unittest.TestCase):
             raise AssertionError(f"exit {code}: {''.join(cls.viewer.errors)}")
 
     def connect(self):
-        made = socket.create_connection(("127.0.0.1", self.viewer.port), timeout=15 * PATIENCE)
+        made = socket.create_connection(("127.0.0.1", self.viewer.port), timeout=60 * PATIENCE)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.addCleanup(made.close)
         self.client.receive(0.001)  # answers pings

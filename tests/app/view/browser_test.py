@@ -12,7 +12,7 @@ import unittest
 
 import numpy as np
 from browser import Browser
-from patience import PATIENCE
+from patience import until_still, wait_for
 from program import SACCADE, saccade
 from view_support import read_png, shoot
 from web_support import TOKEN, Relay, ServedViewer
@@ -56,10 +56,26 @@ class Browsed(unittest.TestCase):
 
     @staticmethod
     def settle(tab):
-        """Waits until the page is as large as it asked to be, and what it shows is sharp. Input that changes nothing gets a
-        state, and no picture."""
-        tab.wait_for("saccadeViewer.stats.isSharp && Math.max(saccadeViewer.stats.applied, saccadeViewer.stats.state.applied) >= saccadeViewer.link.number",
-                     "what stands still is sharp")
+        """Waits until the picture has the size of its place, and what it shows is sharp and holds all input. Input that changes
+        nothing gets a state, and no picture."""
+        tab.wait_for("""(() => {
+            const { stats, link } = saccadeViewer, canvas = document.getElementById('picture'), box = canvas.getBoundingClientRect();
+            const fits = canvas.width === Math.round(box.width * devicePixelRatio) && canvas.height === Math.round(box.height * devicePixelRatio);
+            return fits && stats.isSharp && Math.max(stats.applied, stats.state.applied) >= link.number;
+        })()""", "what stands still is sharp")
+
+    @classmethod
+    def seen(cls, tab, path):
+        """The picture as the page shows it, once it stands still, and its size in CSS pixels."""
+        box = "(() => { const b = document.getElementById('picture').getBoundingClientRect(); return [b.width, b.height]; })()"
+        size = "[document.getElementById('picture').width, document.getElementById('picture').height]"
+        while True:
+            cls.settle(tab)
+            before = tab.value(size), tab.value(box)
+            tab.picture(path)
+            if (tab.value(size), tab.value(box)) == before:
+                (width, height), css = before
+                return read_png(path)[:height, :width], css
 
     @staticmethod
     def place(tab, u, v):
@@ -104,15 +120,12 @@ class Page(Browsed):
         for ratio in (1, 2):
             with self.subTest(ratio=ratio):
                 tab = self.open(viewer.url, size=(700, 500), ratio=ratio)
-                self.settle(tab)
-                width, height = tab.value("[document.getElementById('picture').width, document.getElementById('picture').height]")
-                css = tab.value("(() => { const b = document.getElementById('picture').getBoundingClientRect(); return [b.width, b.height]; })()")
+                seen, css = self.seen(tab, self.folder / "page.png")
+                height, width = seen.shape[:2]
                 self.assertEqual((width, height), (round(css[0] * ratio), round(css[1] * ratio)))
-                tab.picture(self.folder / "page.png")
-                seen = read_png(self.folder / "page.png")[:height, :width].astype(float)
                 wanted = shoot(self.folder, SOURCE, *PLAIN[1:], "--size", f"{width}x{height}", "--ui-scale", ratio)
                 inner = (slice(4, -4), slice(4, -4))  # without the frame of what has the focus
-                error = np.mean((seen[inner] - wanted[inner].astype(float)) ** 2)
+                error = np.mean((seen[inner].astype(float) - wanted[inner]) ** 2)
                 self.assertGreaterEqual(10 * np.log10(255**2 / error), 40)
                 tab.close()
 
@@ -299,10 +312,7 @@ class Page(Browsed):
         tab = self.open(viewer.url, context=context)
         for name, file in (("screenshot", "saccade-00.00.00.000.png"), ("settings", "saccade.toml")):
             tab.value(f"document.getElementById('{name}').click()")
-            end = time.monotonic() + 30 * PATIENCE
-            while not (self.folder / file).exists() and time.monotonic() < end:
-                time.sleep(0.05)
-            self.assertTrue((self.folder / file).exists(), file)
+            wait_for((self.folder / file).exists, missing=file)
         self.assertEqual(saccade("dump", SOURCE, "-o", self.folder / "out", "--config", self.folder / "saccade.toml", "--frames", 1).returncode, 0)
         self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], browserContextId=context)
         tab.value("document.getElementById('watch-link').click()")
@@ -316,10 +326,7 @@ class Page(Browsed):
         tab = self.open(viewer.url)
         self.state(tab, "s.t > 0.5", "playing")
         tab.value("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); document.dispatchEvent(new Event('visibilitychange'))")
-        time.sleep(0.5)
-        at = tab.value("saccadeViewer.stats.seq")
-        time.sleep(0.7)
-        self.assertEqual(tab.value("saccadeViewer.stats.seq"), at)
+        at = until_still(lambda: tab.value("saccadeViewer.stats.seq"))
         self.assertTrue(tab.value("document.title").startswith("waits, hidden - "))
         tab.value("saccadeViewer.link.send('set', 'loop 1')")
         self.state(tab, "s.loop", "a state")
@@ -372,9 +379,8 @@ class Notebook(Browsed):
                 source = tab.wait_for("document.querySelector('iframe')?.src", "the frame")
                 self.assertEqual(source, viewer.url)
                 tab.wait_for("frames.length === 1", "its page")
-                time.sleep(2 * PATIENCE)
-                tab.picture(self.folder / "cell.png")
-                self.assertGreater(read_png(self.folder / "cell.png").std(), 10)  # not an empty frame
+                shown = lambda: read_png(tab.picture(self.folder / "cell.png")).std() > 10  # not an empty frame
+                wait_for(shown, missing="a picture in the cell")
                 server.shutdown()
 
 

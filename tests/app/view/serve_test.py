@@ -14,7 +14,7 @@ import tomllib
 import unittest
 
 import numpy as np
-from patience import PATIENCE
+from patience import PATIENCE, until_idle
 from program import SACCADE, saccade
 from view_support import read_png, shoot
 from web_support import TOKEN, ServedViewer, WebClient
@@ -94,18 +94,17 @@ class Pictures(Served):
         viewer = self.serve(SOURCE)
         time.sleep(0.5)
         client = self.driver(viewer)
-        self.assertLess(client.state["t"], 0.3)  # it waited
+        self.assertEqual(client.pictures[0]["pts_ns"], 0)  # it waited
         client.wait_for(lambda c: c.state["t"] > 1, "playing")
         client.say("hidden 1")
-        time.sleep(0.5)
-        while client.receive(0.1) is not None:
+        while client.receive(0.7) is not None:  # it stands still
             pass
-        stood, at = len(client.pictures), client.state["t"]
-        self.assertIsNone(client.receive(0.7))
-        self.assertEqual(len(client.pictures), stood)
+        last = client.pictures[-1]
+        time.sleep(1)
         client.say("hidden 0")
-        client.wait_for(lambda c: len(c.pictures) > stood + 5, "pictures again")
-        self.assertLess(client.state["t"], at + 3 * PATIENCE)
+        client.wait_for(lambda c: c.pictures[-1]["seq"] > last["seq"] + 5, "pictures again")
+        first = next(p for p in client.pictures if p["seq"] > last["seq"])
+        self.assertLess(first["pts_ns"] - last["pts_ns"], 500_000_000)  # it goes on where it stood
         self.end(viewer)
 
     def test_idle_costs_nothing(self):
@@ -117,10 +116,7 @@ class Pictures(Served):
                     client.close()
                 while name != "nobody" and client.receive(0.5) is not None:
                     pass
-                time.sleep(0.5)
-                before = viewer.cpu_s()
-                time.sleep(3)
-                self.assertLessEqual(viewer.cpu_s() - before, 0.02 * PATIENCE)
+                until_idle(viewer.cpu_s, 0.02 * PATIENCE)
         self.end(viewer)
 
 
@@ -409,10 +405,7 @@ class Crowds(Served):
             if i % 2:
                 guest.socket.transport.abort()  # as a pulled cable ends it
             guest.close()
-        end = time.monotonic() + 30 * PATIENCE
-        while files() > before and time.monotonic() < end:
-            client.receive(0.1)
-        self.assertLessEqual(files(), before)
+        client.wait_for(lambda _: files() <= before, "no file left open")
         client.wait_for(lambda c: c.role["clients"] == 1, "alone again")
         client.applied(client.send("set", "loop 1"))
         self.end(viewer)
