@@ -1,10 +1,45 @@
-# Script: writes a C++ file that holds the page's files, as ui/web/server/page_files.h declares them.
+# Script: writes a C++ file that holds the page's files, as ui/web/server/page_files.h declares them. viewer.js is one file
+# with the modules that it imports: a page of few requests loads where connections are slow or few.
 # cmake -DOUTPUT=file -DFILES=a.html,b.js -P EmbedPage.cmake
+cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" files "${FILES}")
+
+# Appends a module to `bundle`, after those that it imports, each once. They share one scope there, so their names must
+# differ; a line imports, and `export` stands before what it exports.
+function(add_module path)
+  if("${path}" IN_LIST bundled)
+    return()
+  endif()
+  list(APPEND bundled "${path}")
+  file(READ ${path} text)
+  get_filename_component(folder ${path} DIRECTORY)
+  string(REGEX MATCHALL "(^|\n)import [^\n]* from \"\\./[^\"\n]+\"" imports "${text}")
+  foreach(line IN LISTS imports)
+    string(REGEX REPLACE ".* from \"\\./([^\"]+)\"" "\\1" imported "${line}")
+    add_module(${folder}/${imported})
+  endforeach()
+  string(REGEX REPLACE "(^|\n)import [^\n]* from \"\\./[^\"\n]+\";" "\\1" text "${text}")
+  string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
+  string(APPEND bundle "${text}")
+  set(bundle "${bundle}" PARENT_SCOPE)
+  set(bundled "${bundled}" PARENT_SCOPE)
+endfunction()
+
+set(arrays "")
 set(lookups "")
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME)
-  file(READ ${file} hex HEX)
+  if(name MATCHES "\\.js$" AND NOT name STREQUAL "viewer.js")
+    continue()
+  endif()
+  if(name STREQUAL "viewer.js")
+    set(bundle "")
+    set(bundled "")
+    add_module(${file})
+    string(HEX "${bundle}" hex)
+  else()
+    file(READ ${file} hex HEX)
+  endif()
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(MAKE_C_IDENTIFIER ${name} identifier)
   string(APPEND arrays "constexpr unsigned char k_${identifier}[] = {${bytes}};\n")

@@ -28,8 +28,11 @@ std::string command_word(const std::string& text) {
   return out + "'";
 }
 
-std::string dump_command(const Options& given, const PipelineConfig& config) {
-  Options tuned;
+// A viewer that loops shows the same frames again; a dump that loops would not end.
+std::string dump_command(const Options& viewed, const PipelineConfig& config) {
+  Options given = viewed, tuned;
+  given.source.loops = 0;
+  given.loop_as_number = false;
   static_cast<StreamOptions&>(tuned) = options_of(config);
   std::string line = fmt::format("saccade dump {} -o DIR", command_word(masked_uri(given.inputs.front())));
   for (const ProgramOption& option : option_table()) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kLiveDescr = "[('captured_unix_ns','<i8'),('age_ns','<i8'),('gaps','<i4')]";
 constexpr std::size_t kLiveBytes = 20;
-constexpr const char* kMeta = "meta.json";
+constexpr const char *kMeta = "meta.json", *kManifest = "manifest.json", *kChanged = "changed.npy";
 
 std::string in(const std::string& directory, const char* file) {
   return (std::filesystem::path(directory) / file).string();
@@ -108,7 +108,7 @@ std::int64_t hold_ns(const std::vector<std::int64_t>& times_ns) {
 
 DumpReader::DumpReader(const std::string& directory)
     : facts_(read_facts(directory)),
-      complete_(std::filesystem::exists(in(directory, "manifest.json"))),
+      complete_(std::filesystem::exists(in(directory, kManifest))),
       patches_(in(directory, "patches.npy")),
       geometry_(in(directory, "geometry.npy")),
       index_(in(directory, "index.npy")) {
@@ -119,6 +119,11 @@ DumpReader::DumpReader(const std::string& directory)
   patches_.require(descr(facts_.format.type), size_bytes(facts_.format.type), shapes[0]);
   geometry_.require("'<f4'", 4, shapes[1]);
   index_.require(index_descr(), kIndexBytes, std::array<std::int64_t, 1>{-1});
+  if (const std::string path = in(directory, kChanged); std::filesystem::exists(path)) {
+    const std::vector<std::int64_t> of_changes[] = {{-1, n}, {-1}};
+    changed_.emplace(path);
+    changed_->require("'|u1'", 1, of_changes[facts_.compact ? 1 : 0]);
+  }
   emissions_ = facts_.compact ? index_.rows() : std::min({patches_.rows(), geometry_.rows(), index_.rows()});
   if (facts_.live) {
     live_.emplace(in(directory, "live.npy"));
@@ -187,6 +192,32 @@ void DumpReader::patches(std::int64_t emission, std::vector<Patch>& out) const {
   const std::span<const std::byte> rows = of_emission(geometry_, emission);
   if (read_geometry(rows, facts_.width_px, facts_.height_px, out)) return;
   throw InputError(fmt::format("{}: damaged at emission {}; dump the video again", geometry_.path(), emission));
+}
+
+std::int64_t DumpReader::patch_count(std::int64_t emission) const {
+  return offsets_ ? offset(emission + 1) - offset(emission) : facts_.patches;
+}
+
+// A run that was cut short may have written fewer of these than of the others.
+std::optional<std::int64_t> DumpReader::changed(std::int64_t emission) const {
+  const std::int64_t last = offsets_ ? offset(emission + 1) : emission + 1;
+  if (!changed_ || last > changed_->rows()) return std::nullopt;
+  const std::span<const std::byte> marks = of_emission(*changed_, emission);
+  return std::count(marks.begin(), marks.end(), std::byte{1});
+}
+
+std::optional<DumpTotals> DumpReader::totals() const {
+  std::ifstream file(in(facts_.directory, kManifest));
+  if (!file) return std::nullopt;
+  try {
+    const nlohmann::json manifest = nlohmann::json::parse(file);
+    const auto count = [&manifest](const char* key) { return manifest.at(key).get<std::int64_t>(); };
+    return DumpTotals{count("frames"),         manifest.at("media_s").get<double>(),
+                      count("tiles"),          count("damaged_tiles"),
+                      count("bytes_uploaded"), count("bytes_full_upload")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
 }
 
 void DumpReader::samples(std::int64_t emission, std::vector<float>& out) const {

@@ -42,6 +42,14 @@ struct DumpIndex {
   std::int32_t gaps = 0;           // of a live stream, before it
 };
 
+// What manifest.json says of the whole run.
+struct DumpTotals {
+  std::int64_t frames = 0;
+  double media_s = 0;
+  std::int64_t tiles = 0, damaged_tiles = 0;
+  std::int64_t bytes_uploaded = 0, bytes_full_upload = 0;
+};
+
 // Is this a folder? Then no video, but a dump, or nothing that is known.
 bool may_be_dump(const std::string& name);
 
@@ -57,10 +65,13 @@ class DumpReader {
 
   const DumpFacts& facts() const { return facts_; }
   bool complete() const { return complete_; }            // the manifest is there
+  std::optional<DumpTotals> totals() const;              // none: the manifest is missing or says no numbers
   std::int64_t emissions() const { return emissions_; }  // what every array holds
   DumpIndex index(std::int64_t emission) const;
   void patches(std::int64_t emission, std::vector<Patch>& out) const;  // N, or as many as there are
-  void samples(std::int64_t emission, std::vector<float>& out) const;  // of each 3 x S x S, R'G'B' in 0..255
+  void samples(std::int64_t emission, std::vector<float>& out) const;      // of each 3 x S x S, R'G'B' in 0..255
+  std::int64_t patch_count(std::int64_t emission) const;
+  std::optional<std::int64_t> changed(std::int64_t emission) const;  // how many of its patches; none: not recorded
 
  private:
   void open_compact(const std::string& directory);
@@ -72,7 +83,7 @@ class DumpReader {
   NpyArray patches_;
   NpyArray geometry_;
   NpyArray index_;
-  std::optional<NpyArray> live_;
+  std::optional<NpyArray> changed_, live_;
   std::optional<NpyArray> offsets_;  // of a compact dump
 };
 

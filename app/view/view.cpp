@@ -85,10 +85,10 @@ ui::WindowHooks make_hooks(const Options& options, const StopSignal& stop) {
   };
   hooks.save_settings = [](const std::string& path, const ui::ViewSettings& settings, bool replace) -> ui::Saved {
     try {
-      if (!save_settings(settings.pipeline, path, replace)) return {true, {}};
-      return {false, "saved " + path + "; saccade dump --config reads it"};
+      if (!save_settings(settings.pipeline, path, replace)) return {true, false, {}};
+      return {false, true, "saved " + path + "; saccade dump --config reads it"};
     } catch (const Error& error) {
-      return {false, error_text(error)};
+      return {false, false, error_text(error)};
     }
   };
   if (options.json) {

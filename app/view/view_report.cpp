@@ -48,6 +48,26 @@ Json settings_json(const ui::ViewSettings& s) {
   return json;
 }
 
+Json dump_json(const ui::RecordedFacts& dump) {
+  const auto known = [](std::int64_t count) { return count >= 0 ? Json(count) : Json(nullptr); };
+  Json json{{"input", dump.input},
+            {"emission", dump.emission},
+            {"emissions", dump.emissions},
+            {"frame", dump.video_frame},
+            {"damaged_tiles", known(dump.damaged_tiles)},
+            {"patches", dump.patches},
+            {"changed", known(dump.changed)},
+            {"patches_so_far", dump.patches_so_far},
+            {"changed_so_far", known(dump.changed_so_far)},
+            {"complete", dump.complete}};
+  if (!dump.complete) return json;
+  json["frames"] = dump.frames;
+  json["media_s"] = dump.seconds;
+  json["tile_share"] = dump.tile_share;
+  json["byte_share"] = dump.byte_share;
+  return json;
+}
+
 Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
   return {{"frame", facts.time.frame},
           {"pts_s", seconds(facts.time.pts_ns)},
@@ -59,10 +79,12 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"message", facts.message},
           {"note", facts.note},
           {"save_exists", facts.save_exists},
+          {"asks_to_quit", facts.asks_to_quit},
           {"gaze", {{"u", facts.look.gaze.u}, {"v", facts.look.gaze.v}, {"in_flight", facts.look.gaze.in_flight}}},
           {"fixation", facts.look.gaze.fixation},
           {"patches", facts.look.patches},
           {"recorded", facts.look.recorded},
+          {"dump", facts.look.recorded ? dump_json(facts.look.dump) : Json(nullptr)},
           {"fixations", facts.look.fixations.size()},
           {"e0", facts.look.solved_e0},
           {"damaged_tiles", facts.step.damaged_tiles},

@@ -122,6 +122,11 @@ class ViewerProcess:
                 pass
         return state
 
+    def cpu_s(self):
+        """User and system time of the program so far."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def finish(self):
         """Exit code, after the program ended by itself."""
         code = self.process.wait(timeout=60 * PATIENCE)

@@ -2,9 +2,9 @@
 import asyncio
 import json
 import os
+import pathlib
 import re
 import signal
-import socket
 import struct
 import threading
 import time
@@ -38,13 +38,8 @@ class ServedViewer(ViewerProcess):
     def states(self):
         return [line for line in self.history if line["event"] != "listening"]
 
-    def cpu_s(self):
-        """User and system time of the program so far."""
-        fields = open(f"/proc/{self.process.pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def memory_bytes(self):
-        text = open(f"/proc/{self.process.pid}/status", encoding="ascii").read()
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) * 1024
 
     def stop(self):
@@ -155,48 +150,74 @@ class WebClient:
 
 
 class Relay:
-    """Passes bytes on to `port`, as a proxy does that serves it below `prefix`; bits_per_s: of a narrow link."""
+    """Passes bytes on to `port`, as a proxy does that serves it below `prefix`; bits_per_s: of a narrow link; delay_s: of a far one,
+    each way."""
 
-    def __init__(self, port, prefix="", bits_per_s=None):
-        self.target, self.prefix, self.rate = port, prefix.encode(), bits_per_s
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+    def __init__(self, port, prefix="", bits_per_s=None, delay_s=0):
+        self.target, self.prefix, self.rate, self.delay_s = port, prefix.encode(), bits_per_s, delay_s
+        self.tasks = set()
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+        self.server = self._run(asyncio.start_server(self._keep, "127.0.0.1", 0, backlog=1000))
+        self.port = self.server.sockets[0].getsockname()[1]
 
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            try:
-                server = socket.create_connection(("127.0.0.1", self.target))
-            except OSError:
-                client.close()
-                continue
-            for end in (client, server):
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self._pass, args=(client, server, True), daemon=True).start()
-            threading.Thread(target=self._pass, args=(server, client, False), daemon=True).start()
+    def _run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60 * PATIENCE)
 
-    def _pass(self, source, target, is_request):
-        free_at = time.monotonic()
+    def _keep(self, reader, writer):
+        task = self.loop.create_task(self._relay(reader, writer))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _relay(self, reader, writer):
+        await asyncio.sleep(self.delay_s)
         try:
-            if is_request and self.prefix:
-                target.sendall(source.recv(65536).replace(b" " + self.prefix, b" ", 1))
-            while data := source.recv(4096 if self.rate else 65536):
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        except OSError:
+            return writer.close()
+        try:
+            await asyncio.gather(self._pass(reader, far_writer, True), self._pass(far_reader, writer, False))
+        finally:
+            for end in (writer, far_writer):
+                end.close()
+
+    async def _pass(self, reader, writer, is_request):
+        """Reads at the link's rate; what was read is written `delay_s` later."""
+        on_its_way = asyncio.Queue()
+        writing = self.loop.create_task(self._write(on_its_way, writer))
+        free_at, first = self.loop.time(), is_request and self.prefix
+        try:
+            while data := await reader.read(4096 if self.rate else 65536):
+                if first:
+                    data, first = data.replace(b" " + self.prefix, b" ", 1), False
                 if self.rate and not is_request:
-                    free_at = max(free_at, time.monotonic()) + len(data) * 8 / self.rate
-                    time.sleep(max(free_at - time.monotonic(), 0))
-                target.sendall(data)
+                    free_at = max(free_at, self.loop.time()) + len(data) * 8 / self.rate
+                    await asyncio.sleep(free_at - self.loop.time())
+                on_its_way.put_nowait((self.loop.time() + self.delay_s, data))
+            on_its_way.put_nowait((self.loop.time() + self.delay_s, b""))
+            await writing
         except OSError:
             pass
-        for end in (source, target):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        finally:
+            writing.cancel()
+
+    async def _write(self, on_its_way, writer):
+        while True:
+            due, data = await on_its_way.get()
+            await asyncio.sleep(due - self.loop.time())
+            if not data:
+                return writer.close()
+            writer.write(data)
+            await writer.drain()
 
     def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+        async def end():
+            self.server.close()
+            for task in list(self.tasks):
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+        self._run(end())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()

@@ -1,5 +1,5 @@
 // Keys by what they type: layouts as they are printed on keyboards.
-#include "ui/panel/key_bindings.h"
+#include "ui/tuning/key_bindings.h"
 
 #include <gtest/gtest.h>
 

@@ -133,6 +133,13 @@ const FoveaPreset* preset_of(const LatticeConfig& lattice) {
   return nullptr;
 }
 
+// What a slider shows and a file holds, of what the lattice keeps as a float.
+TEST(SettingsEdits, Float_IsTheDoubleThatIsWrittenAsIt) {
+  for (const double value : {2.3, 0.05, 14.485281, 20.0, 1.7, 0.1}) {
+    EXPECT_EQ(as_written(static_cast<float>(value)), value);
+  }
+}
+
 TEST(SettingsEdits, Preset_IsRecognised) {
   PipelineConfig config;
   EXPECT_EQ(preset_of(config.lattice), nullptr);

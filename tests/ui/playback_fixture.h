@@ -32,7 +32,7 @@ class PlaybackTest : public ::testing::Test {
   void start(const std::string& uri) {
     playback_.reset();
     viewer_ = nullptr;  // one at a time
-    viewer_ = std::make_unique<Viewer>(*shared_context(), ViewSettings{}, Surface{}, Log{});
+    viewer_ = std::make_unique<Viewer>(*shared_context(), ViewSettings{}, Surface::kPictures, Log{});
     PlaybackConfig config;
     config.source.uri = uri;
     config.clock_ns = [this] { return now_ns_; };

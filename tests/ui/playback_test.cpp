@@ -15,8 +15,8 @@
 
 #include "pipeline/source/open.h"
 #include "tests/ui/playback_fixture.h"
+#include "ui/input/view_input.h"
 #include "ui/tuning/settings_edits.h"
-#include "ui/viewer/view_input.h"
 
 namespace saccade::ui {
 namespace {
@@ -53,6 +53,7 @@ class LostSource final : public FrameSource {
     const std::lock_guard lock(mutex_);
     link_ = std::move(link);
   }
+  void forget_rate() { info_.fps = 0; }
   void finish() { over_ = true; }
   void interrupt() override { stop_ = true; }
   void recycle(Frame frame) override { inner_->recycle(std::move(frame)); }
@@ -81,7 +82,9 @@ class TenLooks final : public RecordedLook {
   void fixations(std::int64_t frame, std::size_t, std::deque<Fixation>& out) const override {
     out.assign(static_cast<std::size_t>(frame) + 1, {});
   }
-  int damaged_tiles(std::int64_t frame) const override { return static_cast<int>(frame) * 2; }
+  void numbers(std::int64_t frame, RecordedFacts& out) const override {
+    out.damaged_tiles = static_cast<int>(frame) * 2;
+  }
   const shared::FoveaParams& fovea() const override { return fovea_; }
   std::string words() const override { return "as recorded"; }
 
@@ -141,7 +144,7 @@ TEST_F(PlaybackTest, PauseAtTheEnd_BeginsAgainAtOnce) {
   spin();
   EXPECT_FALSE(settings().paused);
   EXPECT_TRUE(until([this] { return facts().time.frame == 0; }));
-  EXPECT_TRUE(until([this] { return facts().time.frame == 2; }, kFrame_ns)) << "it does not play on";
+  EXPECT_TRUE(until([this] { return facts().time.frame >= 2; }, kFrame_ns)) << "it does not play on";
 }
 
 TEST_F(PlaybackTest, PausedAtTheEnd_SpaceBeginsAgainToo) {
@@ -160,7 +163,7 @@ TEST_F(PlaybackTest, LoopAtTheEnd_BeginsAgain) {
   settings().loop = true;
   EXPECT_TRUE(until([this] { return facts().time.frame == 0; }));
   EXPECT_TRUE(until([this] { return facts().time.frame == 4; }, kFrame_ns));
-  EXPECT_TRUE(until([this] { return facts().time.frame == 1; }, kFrame_ns)) << "no second round";
+  EXPECT_TRUE(until([this] { return facts().time.frame < 4; }, kFrame_ns)) << "no second round";
 }
 
 TEST_F(PlaybackTest, FrameNumber_IsByTimeAfterAnySeek) {
@@ -240,6 +243,18 @@ TEST_F(PlaybackTest, LostStream_SaysWhichTryThenWhy) {
   EXPECT_EQ(facts().state, "");
 }
 
+TEST_F(PlaybackTest, RateThatIsNotKnown_IsMeasured) {
+  EXPECT_EQ(facts().pace.fps_source, 25);
+  auto made = std::make_unique<LostSource>(20);
+  made->forget_rate();
+  LostSource& source = *made;
+  start(std::move(made));
+  source.finish();
+  ASSERT_TRUE(play_to_the_end());
+  EXPECT_NEAR(facts().pace.fps_source, 25, 0.01);
+  EXPECT_NEAR(facts().pace.budget_ms, 40, 0.1);
+}
+
 TEST_F(PlaybackTest, WhatCantBeSought_SaysSoAtTheEnd) {
   auto made = std::make_unique<LostSource>(3);
   LostSource& source = *made;
@@ -256,7 +271,7 @@ TEST_F(PlaybackTest, SourceThatCantBeOpened_LeavesTheOld) {
   playback_->open_file("no such file.mp4");
   spin();
   EXPECT_TRUE(until([this] { return facts().message.find("no such file.mp4") != std::string::npos; }, kFrame_ns));
-  EXPECT_TRUE(until([this] { return facts().time.frame == 20; }, kFrame_ns));
+  EXPECT_TRUE(until([this] { return facts().time.frame >= 20; }, kFrame_ns));
   EXPECT_EQ(facts().error, "");
 }
 
@@ -318,8 +333,9 @@ TEST_F(PlaybackTest, Note_GoesAwayAndComesAgain) {
 TEST_F(PlaybackTest, SeeksInARow_ShowFramesOnTheWay) {
   int shows = 0;
   std::int64_t last = -1;
-  for (int n = 1; n <= 20; ++n) {
-    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + n * 10 * kFrame_ns;
+  constexpr int kMost = 2000;  // the thread that seeks may get little of a busy machine
+  for (int n = 1; n <= 20 || (shows <= 2 && n < kMost); ++n) {
+    viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + (1 + (n - 1) % 20) * 10 * kFrame_ns;
     viewer_->requests.scrubbing = true;
     spin();
     for (int wait = 0; wait < 5; ++wait) {
@@ -330,6 +346,7 @@ TEST_F(PlaybackTest, SeeksInARow_ShowFramesOnTheWay) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
+  viewer_->requests.seek_pts_ns = facts().time.start_pts_ns + 200 * kFrame_ns;
   EXPECT_TRUE(until([this] {
     viewer_->requests.scrubbing = true;
     return facts().time.frame == 200;

@@ -1,5 +1,5 @@
 // What keys and the mouse do to a viewer that plays.
-#include "ui/viewer/view_input.h"
+#include "ui/input/view_input.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ class ViewInputTest : public PlaybackTest {};
 TEST_F(ViewInputTest, EachKey_LeavesANote) {
   ViewInput input(*viewer_);
   for (const KeyBinding& binding : key_bindings()) {
-    const bool silent = binding.action == Action::kQuit || binding.action == Action::kScreenshot;
+    const bool silent =
+        binding.action == Action::kQuit || binding.action == Action::kScreenshot || binding.action == Action::kEscape;
     facts().note.clear();
     input.key(binding.key, binding.shift, false);
     EXPECT_EQ(facts().note.empty(), silent) << binding.keys << ": " << binding.what;
@@ -60,19 +61,63 @@ TEST_F(ViewInputTest, Colours_ReachToTheCoarsestPatch) {
   EXPECT_TRUE(until([&] { return facts().look.coarsest_lod != coarsest; })) << "it follows the settings";
 }
 
-TEST_F(ViewInputTest, Escape_AnswersThenLeavesFullScreenThenQuits) {
+TEST_F(ViewInputTest, Escape_AnswersThenClosesTheHelpThenLeavesFullScreenThenQuits) {
   ViewInput input(*viewer_);
   facts().save_exists = "a.toml";
-  settings().fullscreen = true;
+  settings().help = settings().fullscreen = true;
   input.key(kKeyEscape, false, false);
   EXPECT_TRUE(viewer_->requests.keep_file);
-  EXPECT_TRUE(settings().fullscreen);
+  EXPECT_TRUE(settings().help);
   facts().save_exists.clear();
+  input.key(kKeyEscape, false, false);
+  EXPECT_FALSE(settings().help);
+  EXPECT_TRUE(settings().fullscreen);
   input.key(kKeyEscape, false, false);
   EXPECT_FALSE(settings().fullscreen);
   EXPECT_FALSE(viewer_->requests.quit);
   input.key(kKeyEscape, false, false);
   EXPECT_TRUE(viewer_->requests.quit);
+}
+
+TEST_F(ViewInputTest, Escape_AsksBeforeTunedSettingsAreLost) {
+  ViewInput input(*viewer_);
+  const auto escape = [&] { input.key(kKeyEscape, false, false); };
+  settings().pipeline.diff.threshold = 9;
+  escape();
+  EXPECT_TRUE(facts().asks_to_quit);
+  escape();  // the answer is no
+  EXPECT_FALSE(facts().asks_to_quit);
+  EXPECT_FALSE(viewer_->requests.quit);
+  viewer_->note_saved();
+  escape();
+  EXPECT_FALSE(facts().asks_to_quit);
+  EXPECT_TRUE(viewer_->requests.quit);
+}
+
+TEST_F(ViewInputTest, Escape_AsksForNothingWhereOnlyTheEyeOrTheViewChanged) {
+  ViewInput input(*viewer_);
+  ASSERT_TRUE(until([this] { return facts().time.frame >= 0; }));
+  settings().view = View::kLod;
+  settings().speed = 2;
+  viewer_->fixate(0.25f, 0.25f);
+  input.key(kKeyEscape, false, false);
+  EXPECT_FALSE(facts().asks_to_quit);
+  EXPECT_TRUE(viewer_->requests.quit);
+  viewer_->requests = {};
+  settings().pipeline.scanpath.rate_hz = 9;  // tuned while the eye is held
+  input.key(kKeyEscape, false, false);
+  EXPECT_TRUE(facts().asks_to_quit);
+}
+
+TEST_F(ViewInputTest, Escape_InAPageClosesAndNothingElse) {
+  ViewInput input(*viewer_);
+  facts().served = true;
+  settings().help = true;
+  settings().pipeline.diff.threshold = 9;
+  for (int i = 0; i < 3; ++i) input.key(kKeyEscape, false, false);
+  EXPECT_FALSE(settings().help);
+  EXPECT_FALSE(facts().asks_to_quit);
+  EXPECT_FALSE(viewer_->requests.quit);
 }
 
 TEST_F(ViewInputTest, Click_MovesTheEyeAndADragThePicture) {
@@ -124,6 +169,24 @@ TEST_F(ViewInputTest, KeysThatSeek_GoWhereTheySay) {
   EXPECT_TRUE(goes_to(kKeyUp, true, 249));  // 10 s: the last frame
   EXPECT_TRUE(goes_to(kKeyDown, true, 124));
   EXPECT_EQ(facts().note, "5 s back");
+}
+
+// As fast as they can come: none is lost while the frame before is still on its way.
+TEST_F(ViewInputTest, KeysThatStep_Add) {
+  settings().paused = true;
+  ViewInput input(*viewer_);
+  ASSERT_TRUE(until([this] { return facts().time.frame == 0; }));
+  for (int i = 0; i < 7; ++i) input.key('.', false, false);
+  spin();
+  input.key('.', false, false);
+  EXPECT_TRUE(until([this] { return facts().time.frame == 8; })) << facts().time.frame;
+  for (int i = 0; i < 3; ++i) input.key(',', false, false);
+  EXPECT_TRUE(until([this] { return facts().time.frame == 5; })) << facts().time.frame;
+  input.key(kKeyRight, true, false);
+  spin();
+  input.key(kKeyRight, true, false);
+  input.key('.', false, false);
+  EXPECT_TRUE(until([this] { return facts().time.frame == 56; })) << facts().time.frame;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace saccade::ui {
 namespace {
 
 constexpr std::array<float, 3> kFill{0.075f, 0.083f, 0.098f};
-constexpr ImU32 kVeil = IM_COL32(12, 14, 17, 178);
+constexpr ImU32 kVeil = IM_COL32(12, 14, 17, 224);  // letters are read over any picture
 constexpr ImU32 kEdge = IM_COL32(255, 255, 255, 36);
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The background of a panel: beside the picture filled, not blended, so that nothing need be drawn below it; over the
-// picture half transparent.
+// picture nearly so.
 #pragma once
 
 #include <imgui.h>

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 
-#include "ui/panel/key_bindings.h"
 #include "ui/panel/legend.h"
+#include "ui/panel/notices.h"
 #include "ui/panel/opaque_area.h"
 #include "ui/panel/overlay_facts.h"
 #include "ui/panel/overlay_text.h"
@@ -19,13 +22,8 @@ namespace saccade::ui {
 namespace {
 
 constexpr float kFactsPoints = 344, kSettingsPoints = 318;  // widths
-constexpr float kMarginPoints = 8;
-constexpr float kLeastShare = 0.4f;  // of the window's width for the picture beside panels
-constexpr float kLeastSlit = 0.1f;   // between two panels over the picture
-constexpr double kMessage_s = 4;
-constexpr auto kNoticeFlags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-                              ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
-                              ImGuiWindowFlags_NoNav;
+constexpr float kLeastShare = 0.4f;                         // of the window's width for the picture beside panels
+constexpr float kLeastSlit = 0.25f;                         // between two panels over the picture
 constexpr auto kPanelFlags = kNoticeFlags | ImGuiWindowFlags_NoBackground;
 
 // Where panels lie: above `bottom`, beside the picture or over it.
@@ -34,21 +32,29 @@ struct PanelRoom {
   bool docked = true;
 };
 
-// A window at the top of the display, at its left or right, as tall as what was drawn into it last. Folded, only its
-// title is left.
+// A part of a panel. Folded, only its title is left.
+struct Section {
+  const char* title;
+  const char* fold;  // the control's name
+  bool& open;
+  std::function<void()> draw;
+};
+
+// A window at the top of the display, at its left or right, as tall as what was drawn into it last. The titles of its
+// sections stand side by side in its first line.
 class Panel {
  public:
-  Panel(const char* id, const char* fold) : id_(id), fold_(fold) {}
-  // Adds what it hides to `covered`.
-  template <typename Draw>
-  void draw(float width, bool at_right, const PanelRoom& room, bool& open, PixelRects& covered, const Note& note,
-            const Draw& content) {
-    if (!open) width = std::ceil(ImGui::CalcTextSize(id_).x + points(40));
+  explicit Panel(const char* id) : id_(id) {}
+  // Adds what it hides to `covered`. False: its content is of another height than it was drawn with.
+  bool draw(float width, bool at_right, const PanelRoom& room, std::initializer_list<Section> sections,
+            PixelRects& covered, const Note& note) {
+    const bool open = std::any_of(sections.begin(), sections.end(), [](const Section& s) { return s.open; });
+    if (!open) width = std::ceil(titles_width(sections));
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float margin = std::round(points(kMarginPoints)), wanted = width;
     const float most = std::floor(room.bottom - 2 * margin);
     width = std::floor(std::min(width, display.x - 2 * margin));
-    if (most < points(40) || width < points(40)) return;
+    if (most < points(40) || width < points(40)) return true;
     ImGui::SetNextWindowPos({at_right ? display.x - margin - width : margin, margin});
     ImGui::SetNextWindowSize({width, std::floor(std::clamp(height_, points(40), most))});
     constexpr int kStill = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
@@ -65,77 +71,45 @@ class Panel {
       ImGui::SetNextWindowContentSize({wanted - 2 * style.WindowPadding.x - style.ScrollbarSize, 0});
     }
     ImGui::BeginChild("content", {0, 0}, false, kPanelFlags | bars);
-    title_row(open, note);
-    if (open) content();
+    for (const Section& section : sections) {
+      if (&section != sections.begin()) ImGui::SameLine(0, points(16));
+      draw_title(section, note);
+    }
+    for (const Section& section : sections) {
+      if (section.open) section.draw();
+    }
+    const float before = std::exchange(height_, 0);
     height_ = ImGui::GetCursorPosY() + 2 * style.WindowPadding.y + (narrow ? style.ScrollbarSize : 0);
     ImGui::EndChild();
     ImGui::End();
+    return height_ == before;
   }
 
  private:
-  void title_row(bool& open, const Note& note) {
+  static float titles_width(std::initializer_list<Section> sections) {
+    float width = 0;
+    for (const Section& section : sections) width += ImGui::CalcTextSize(section.title).x + points(40);
+    return width;
+  }
+
+  static void draw_title(const Section& section, const Note& note) {
+    bool& open = section.open;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
     ImGui::PushStyleColor(ImGuiCol_Button, 0);
-    if (ImGui::ArrowButton("##fold", open ? ImGuiDir_Down : ImGuiDir_Right)) open = !open;
-    tooltip(open ? "Fold it: the picture gets the room." : "Open it.");
-    note(fold_);
+    if (ImGui::ArrowButton(section.fold, open ? ImGuiDir_Down : ImGuiDir_Right)) open = !open;
+    tooltip(open ? "Fold it." : "Open it.");
+    note(section.fold);
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();
     ImGui::SameLine();
-    text_colored(kDim, "{}", id_);
+    text_colored(kDim, "{}", section.title);
     if (ImGui::IsItemClicked()) open = !open;
   }
 
   const char* id_;
-  const char* fold_;
   OpaqueArea area_;
   float height_ = 640;
 };
-
-bool has_effect(const KeyBinding& binding, const ViewFacts& facts) {
-  return binding.action != Action::kVsync || !facts.served;
-}
-
-void draw_help(bool& open, const ViewFacts& facts) {
-  const ImVec2 display = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos({display.x / 2, display.y / 2}, 0, {0.5f, 0.5f});
-  ImGui::SetNextWindowSizeConstraints({0, 0}, {display.x, display.y});  // it scrolls in a smaller one
-  ImGui::SetNextWindowBgAlpha(0.94f);
-  ImGui::Begin("keys", &open,
-               ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize |
-                   ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
-  if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) {
-    const auto row = [](const char* keys, const char* what) {
-      ImGui::TableNextRow();
-      ImGui::TableNextColumn();
-      text_colored(kAccent, "{:<12}", keys);
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(what);
-    };
-    for (const KeyBinding& binding : key_bindings()) {
-      if (*binding.keys != '\0' && has_effect(binding, facts)) row(binding.keys, binding.what);
-    }
-    for (const MouseBinding& binding : mouse_bindings()) row(binding.gesture, binding.what);
-    ImGui::EndTable();
-  }
-  ImGui::End();
-}
-
-// Returns where it ends.
-float draw_notice(const char* id, const std::string& what, const ImVec4& color, float y) {
-  const ImVec2 display = ImGui::GetIO().DisplaySize;
-  const float width = std::min(ImGui::CalcTextSize(what.c_str()).x + points(20), display.x - points(16));
-  const ImVec2 size = ImGui::CalcTextSize(what.c_str(), nullptr, false, width - points(16));
-  ImGui::SetNextWindowPos({(display.x - width) / 2, y});
-  ImGui::SetNextWindowSize({width, size.y + points(16)});
-  ImGui::SetNextWindowBgAlpha(0.94f);
-  ImGui::Begin(id, nullptr, kNoticeFlags | ImGuiWindowFlags_NoInputs);
-  ImGui::PushTextWrapPos(0);
-  text_colored(color, "{}", what);
-  ImGui::PopTextWrapPos();
-  ImGui::End();
-  return y + size.y + points(16);
-}
 
 }  // namespace
 
@@ -144,25 +118,24 @@ struct Overlay::State {
 
   void lay_out(const ViewSettings& settings, const ViewFacts& facts);
   static float width_of(float panel_points);
-  static bool both_fit();
+  static bool both_fit();  // a panel at each side; else the left one has all
   void draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
-  void draw_notices(const ViewFacts& facts);
 
   FactsPanel facts_panel;
   SettingsPanel settings_panel;
   SeekBar seek_bar;
   Legend legend;
-  Panel left{"facts", "fold-facts"}, right{"settings", "fold-settings"};
+  Notices notices;
+  Panel left{"left panel"}, right{"right panel"};
   struct Control {
     ControlRect rect;
     int frame = 0;  // in which it was drawn last
   };
   std::map<std::string, Control, std::less<>> controls;
   PixelRects covered;
+  bool settled = true;
   PixelRect picture_area, legend_area;
   PanelRoom room;
-  std::string message;
-  double message_until_s = 0;
   Note note = [this](std::string_view name) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto found = controls.find(name);
@@ -171,8 +144,8 @@ struct Overlay::State {
   };
 };
 
-// Open panels lie beside the picture where enough of the window's width is left for it, else over it; two that would
-// cover nearly all of it are one. The legend lies below the picture, between panels that are beside it.
+// Open panels lie beside the picture if that leaves it enough of the window's width, else over it. Two that would cover
+// most of it are one. The legend lies below the picture, between the panels beside it.
 void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
@@ -181,7 +154,8 @@ void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& fact
     const float bar = facts.served ? 0 : std::round(points(kSeekBarPoints));
     area.bottom = std::max(area.bottom - static_cast<int>(bar), 1);
     room = {static_cast<float>(area.bottom), true};
-    const float at_left = settings.facts_open ? width_of(kFactsPoints) : 0;
+    const bool left_open = settings.facts_open || (settings.settings_open && !both_fit());
+    const float at_left = left_open ? width_of(kFactsPoints) : 0;
     const float at_right = settings.settings_open && both_fit() ? width_of(kSettingsPoints) : 0;
     room.docked = display.x - at_left - at_right >= kLeastShare * display.x;
     if (room.docked) {
@@ -209,29 +183,16 @@ bool Overlay::State::both_fit() {
 }
 
 void Overlay::State::draw_panels(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests) {
-  const bool wide = both_fit();
-  left.draw(points(kFactsPoints), false, room, settings.facts_open, covered, note, [&] {
-    facts_panel.draw(settings, facts, note);
-    if (!wide) settings_panel.draw(settings, facts, requests, note);
-  });
-  if (!wide) return;
-  right.draw(points(kSettingsPoints), true, room, settings.settings_open, covered, note,
-             [&] { settings_panel.draw(settings, facts, requests, note); });
-}
-
-// What happened, for a few seconds; what broke, for as long as it is so.
-void Overlay::State::draw_notices(const ViewFacts& facts) {
-  const double now_s = ImGui::GetTime();
-  if (facts.message != message) {
-    message = facts.message;
-    message_until_s = now_s + kMessage_s;
+  const Section facts_section{"facts", "fold-facts", settings.facts_open,
+                              [&] { facts_panel.draw(settings, facts, note); }};
+  const Section settings_section{"settings", "fold-settings", settings.settings_open,
+                                 [&] { settings_panel.draw(settings, facts, requests, note); }};
+  if (both_fit()) {
+    settled &= left.draw(points(kFactsPoints), false, room, {facts_section}, covered, note);
+    settled &= right.draw(points(kSettingsPoints), true, room, {settings_section}, covered, note);
+  } else {
+    settled &= left.draw(points(kFactsPoints), false, room, {facts_section, settings_section}, covered, note);
   }
-  float y = points(kMarginPoints);
-  const float gap = points(4);
-  if (!facts.error.empty()) y = draw_notice("error", facts.error, kAlarm, y) + gap;
-  if (!facts.state.empty()) y = draw_notice("state", facts.state, kAccent, y) + gap;
-  if (!message.empty() && now_s < message_until_s) y = draw_notice("message", message, kBright, y) + gap;
-  if (!facts.note.empty()) draw_notice("note", facts.note, kBright, y);
 }
 
 Overlay::Overlay(const ViewSettings& initial) : state_(std::make_unique<State>(initial)) {}
@@ -242,6 +203,7 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
   const bool near_bottom = io.MousePos.y >= io.DisplaySize.y - points(2 * kSeekBarPoints) &&
                            io.MousePos.y < io.DisplaySize.y && io.MousePos.x >= 0 && io.MousePos.x < io.DisplaySize.x;
   state_->covered.clear();
+  state_->settled = true;
   state_->lay_out(settings, facts);
   if (settings.overlay) state_->draw_panels(settings, facts, requests);
   if (!facts.served && (settings.overlay || near_bottom)) {
@@ -254,9 +216,10 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
     state_->legend.draw(settings, facts, state_->legend_area);
     state_->covered.add(state_->legend.area());
   }
-  if (settings.help) draw_help(settings.help, facts);
-  state_->draw_notices(facts);
+  state_->settled &= state_->notices.draw(settings, facts, requests, state_->note);
 }
+
+bool Overlay::settled() const { return state_->settled; }
 
 PixelRect Overlay::picture_area() const { return state_->picture_area; }
 

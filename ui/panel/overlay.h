@@ -29,6 +29,9 @@ class Overlay {
   Overlay& operator=(const Overlay&) = delete;
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests);
 
+  // False: what was drawn last is not as large as what it holds; the next draw() mends that.
+  bool settled() const;
+
   // Where draw() leaves room for the picture: the whole window, or what lies beside the panels. Empty before draw().
   PixelRect picture_area() const;
 

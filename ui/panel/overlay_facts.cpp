@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "ui/panel/frame_graph.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr float kKeyPoints = 56;
 constexpr double kKiB = 1024.0;
+
 void key(const char* what) {
   text_colored(kDim, "{}", what);
   ImGui::SameLine(points(kKeyPoints));
@@ -49,6 +51,9 @@ void cut_text(fmt::format_string<Args...> format, Args&&... args) {
   long_text({line.data(), line.size()}, false);
 }
 
+// 0: not known.
+std::string rate_text(double fps) { return fps > 0 ? fmt::format("{:.2f}", fps) : "-"; }
+
 void source_rows(const ViewFacts& facts) {
   key("source");
   if (facts.stream == nullptr) {
@@ -57,8 +62,13 @@ void source_rows(const ViewFacts& facts) {
   }
   const StreamInfo& stream = *facts.stream;
   long_text(stream.uri, true);
+  if (facts.look.recorded) {
+    key("of");
+    long_text(facts.look.dump.input, true);
+  }
   key("video");
-  cut_text("{} {}x{} {} {:.5g} fps", stream.codec, stream.width_px, stream.height_px, stream.pixel_format, stream.fps);
+  cut_text("{} {}x{} {} {} fps", stream.codec, stream.width_px, stream.height_px, stream.pixel_format,
+           rate_text(facts.pace.fps_source));
   key("colour");
   if (stream.layout == PixelLayout::kRgba8) {
     cut_text("R'G'B', SAR {:.4g}", facts.sar);
@@ -69,24 +79,26 @@ void source_rows(const ViewFacts& facts) {
   key("runs on");
   cut_text("decoder {}, {}: {}", facts.device.decoder, facts.device.backend,
            facts.offscreen ? std::string_view("-") : std::string_view(facts.device.renderer));
+  if (facts.look.recorded) {
+    key("shown");
+    text("emission {} of {}", facts.look.dump.emission, facts.look.dump.emissions);
+    tooltip("They count from 0, as the frames of the video of which they were made.");
+  }
   key("frame");
-  text("{:<8} PTS {:>13.6f} s", facts.time.frame, static_cast<double>(facts.time.pts_ns) * 1e-9);
+  text("{:<8} PTS {:>13.6f} s", facts.look.recorded ? facts.look.dump.video_frame : facts.time.frame,
+       static_cast<double>(facts.time.pts_ns) * 1e-9);
 }
 
 void pace_rows(const ViewFacts& facts) {
   key("pace");
-  if (facts.offscreen) {
-    text("     - of {:6.2f} fps", facts.pace.fps_source);
-  } else {
-    if (facts.pace.fps_shown > 0) {
-      text("{:6.2f} of {:6.2f} fps", facts.pace.fps_shown, facts.pace.fps_source);
-    } else {
-      text("     - of {:6.2f} fps", facts.pace.fps_source);
-    }
+  text("{:>6} of {:>6} fps", rate_text(facts.offscreen ? 0 : facts.pace.fps_shown), rate_text(facts.pace.fps_source));
+  if (!facts.offscreen) {
     ImGui::SameLine();
     text_right(kBright, "queue {:>2}/{:<2}", facts.pace.queue_depth, facts.pace.queue_capacity);
   }
-  tooltip("Frames shown a second, now, of those that the video has; frames that wait in the decoder's queue.");
+  tooltip(
+      "Frames shown a second, now, of those that the video has by its header, else by its frames' times; frames that "
+      "wait in the decoder's queue.");
   key("dropped");
   const bool any = facts.pace.dropped_late + facts.pace.dropped_queue + facts.pace.frames_corrupt > 0;
   text_colored(any ? kAlarm : kBright, "late {:<5} queue {:<5} corrupt {}", facts.pace.dropped_late,
@@ -100,7 +112,7 @@ void pace_rows(const ViewFacts& facts) {
   tooltip("From a live frame's capture until its patches were there; interruptions of the stream.");
 }
 
-// One stage's row: percentiles and, as a bar, what its mean takes of a frame's time.
+// One stage's row: percentiles and, as a bar, what its p99 takes of a frame's time.
 void stage_row(const StageTimes& times, const ViewFacts& facts) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
@@ -119,7 +131,7 @@ void stage_row(const StageTimes& times, const ViewFacts& facts) {
     text_right(kDim, "-");
     return;
   }
-  const auto share = static_cast<float>(times.mean_ms / facts.pace.budget_ms);
+  const auto share = static_cast<float>(times.p99_ms / facts.pace.budget_ms);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const ImU32 color = share > 1 ? IM_COL32(200, 60, 50, 150) : IM_COL32(90, 140, 200, 150);
@@ -128,27 +140,56 @@ void stage_row(const StageTimes& times, const ViewFacts& facts) {
   text_right(kBright, "{:.1f} %", 100 * share);
 }
 
-void texture_rows(const ViewFacts& facts) {
+double percent(std::int64_t part, std::int64_t all) {
+  return all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0;
+}
+
+void damage_row(const ViewFacts& facts) {
   key("damage");
-  const double share = facts.step.tiles > 0 ? 100.0 * facts.step.damaged_tiles / facts.step.tiles : 0;
-  text("{:5.1f} %   {:>5} of {} tiles", share, facts.step.damaged_tiles, facts.step.tiles);
+  text("{:5.1f} %   {:>5} of {} tiles", percent(facts.step.damaged_tiles, facts.step.tiles), facts.step.damaged_tiles,
+       facts.step.tiles);
   tooltip("Tiles of 16x16 pixels that this frame changed.");
+}
+
+// What the dump says; what the viewer does to show it is of no interest.
+void recorded_rows(const ViewFacts& facts) {
+  const RecordedFacts& dump = facts.look.dump;
+  if (dump.damaged_tiles >= 0) damage_row(facts);
+  key("patches");
+  if (dump.changed >= 0) {
+    text("{:>4}   {:5.1f} % changed: {}", dump.patches, percent(dump.changed, dump.patches), dump.changed);
+  } else {
+    text("{:>4}", dump.patches);
+  }
+  tooltip("Of this emission: what must be encoded again.");
+  key("so far");
+  if (dump.changed_so_far >= 0) {
+    text("{:5.1f} % of {} patches changed", percent(dump.changed_so_far, dump.patches_so_far), dump.patches_so_far);
+  } else {
+    text("{} patches", dump.patches_so_far);
+  }
+  key("in all");
+  if (dump.complete) {
+    text("{} frames, {:.3f} s", dump.frames, dump.seconds);
+    key("");
+    text("{:5.1f} % of tiles, {:5.1f} % of bytes", 100 * dump.tile_share, 100 * dump.byte_share);
+  } else {
+    text_colored(kAlarm, "cut short: no manifest.json");
+  }
+}
+
+void texture_rows(const ViewFacts& facts) {
+  damage_row(facts);
   key("upload");
   text("rectangles {:<5} calls {}", facts.step.rectangles, facts.step.upload_calls);
   key("");
-  const double bytes_share = facts.step.bytes_full > 0 ? 100.0 * static_cast<double>(facts.step.bytes_uploaded) /
-                                                             static_cast<double>(facts.step.bytes_full)
-                                                       : 0;
   text("{:7.1f} of {:.1f} KiB {:5.1f} %", static_cast<double>(facts.step.bytes_uploaded) / kKiB,
-       static_cast<double>(facts.step.bytes_full) / kKiB, bytes_share);
+       static_cast<double>(facts.step.bytes_full) / kKiB, percent(facts.step.bytes_uploaded, facts.step.bytes_full));
   tooltip("Bytes sent to the texture for this frame, against all of it.");
   const PipelineCounters& run = facts.step.counters;
   key("so far");
-  text("{:5.1f} % of tiles, {:5.1f} % of bytes",
-       run.tiles > 0 ? 100.0 * static_cast<double>(run.damaged_tiles) / static_cast<double>(run.tiles) : 0.0,
-       run.bytes_full_upload > 0
-           ? 100.0 * static_cast<double>(run.bytes_uploaded) / static_cast<double>(run.bytes_full_upload)
-           : 0.0);
+  text("{:5.1f} % of tiles, {:5.1f} % of bytes", percent(run.damaged_tiles, run.tiles),
+       percent(run.bytes_uploaded, run.bytes_full_upload));
   if (facts.device.software_gl || facts.offscreen) return;
   key("gpu ms");
   text("upload {:<6.2f} mips {:.2f}", facts.cost.gpu.upload_ms, facts.cost.gpu.mips_ms);
@@ -156,12 +197,14 @@ void texture_rows(const ViewFacts& facts) {
   text("sample {:<6.2f} draw {:.2f}", facts.cost.gpu.sample_ms, facts.cost.gpu.draw_ms);
 }
 
-void gaze_rows(const ViewFacts& facts) {
+void patches_row(const ViewFacts& facts) {
   const PipelineCounters& run = facts.step.counters;
   key("patches");
-  text("{:>4}   {:5.1f} % changed so far", facts.look.patches,
-       run.patches > 0 ? 100.0 * static_cast<double>(run.patches_changed) / static_cast<double>(run.patches) : 0.0);
+  text("{:>4}   {:5.1f} % changed so far", facts.look.patches, percent(run.patches_changed, run.patches));
   tooltip(facts.look.lattice.c_str());
+}
+
+void gaze_row(const ViewFacts& facts) {
   key("gaze");
   text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.look.gaze.u, facts.look.gaze.v, facts.look.gaze.fixation,
        facts.look.gaze.in_flight ? "in flight" : "");
@@ -194,13 +237,15 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
     } else {
       text_right(kDim, "of budget");
     }
-    tooltip("The stage's mean against the time that one frame has.");
-    for (const StageTimes& times : stages) stage_row(times, facts);
-    if (stages.empty()) {
-      // Before anything was measured, and in pictures.
-      stage_row({.stage = Stage::kDecode}, facts);
-      for (const Stage stage : facts.cost.stages) stage_row({.stage = stage}, facts);
-    }
+    tooltip("The stage's p99 against the time that one frame has, as in `saccade profile`.");
+    // All of them from the first frame on, whichever were measured yet.
+    const auto draw_row = [&](Stage stage) {
+      const auto found =
+          std::find_if(stages.begin(), stages.end(), [stage](const StageTimes& times) { return times.stage == stage; });
+      stage_row(found != stages.end() ? *found : StageTimes{.stage = stage}, facts);
+    };
+    draw_row(Stage::kDecode);
+    for (const Stage stage : facts.cost.stages) draw_row(stage);
     ImGui::EndTable();
   }
   ImGui::PopStyleVar();
@@ -209,6 +254,13 @@ void FactsPanel::stage_table(const ViewFacts& facts) {
 void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note& note) {
   source_rows(facts);
   pace_rows(facts);
+  if (facts.look.recorded) {
+    title("dump");
+    recorded_rows(facts);
+    gaze_row(facts);
+    ImGui::Dummy({0, points(2)});
+    return thumbnails_.draw(settings, facts, note);
+  }
   ImGui::Dummy({0, points(2)});
   draw_frame_graph(facts);
   fmt::basic_memory_buffer<char, 64> recent;
@@ -223,7 +275,8 @@ void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note
   stage_table(facts);
   title("texture");
   texture_rows(facts);
-  gaze_rows(facts);
+  patches_row(facts);
+  gaze_row(facts);
   ImGui::Dummy({0, points(2)});
   thumbnails_.draw(settings, facts, note);
 }

@@ -47,7 +47,7 @@ bool icon_button(const char* id, Icon icon, const char* tip) {
 }  // namespace
 
 void SeekBar::buttons(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note) {
-  if (icon_button("##back", Icon::kBack, "One frame back (,)")) requests.step = -1;
+  if (icon_button("##back", Icon::kBack, "One frame back (,)")) --requests.step;
   note("step-back");
   ImGui::SameLine();
   if (icon_button("##pause", settings.paused || facts.time.ended ? Icon::kPlay : Icon::kPause,
@@ -56,7 +56,7 @@ void SeekBar::buttons(ViewSettings& settings, const ViewFacts& facts, ViewReques
   }
   note("pause");
   ImGui::SameLine();
-  if (icon_button("##forward", Icon::kForward, "One frame on (.)")) requests.step = 1;
+  if (icon_button("##forward", Icon::kForward, "One frame on (.)")) ++requests.step;
   note("step-forward");
   ImGui::SameLine();
 }

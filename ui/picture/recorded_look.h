@@ -22,7 +22,7 @@ class RecordedLook {
   virtual void plan(std::int64_t frame, PatchPlan& out) const = 0;
   // The last fixations up to this frame, oldest first.
   virtual void fixations(std::int64_t frame, std::size_t most, std::deque<Fixation>& out) const = 0;
-  virtual int damaged_tiles(std::int64_t frame) const = 0;  // of the video that was recorded
+  virtual void numbers(std::int64_t frame, RecordedFacts& out) const = 0;
   virtual const shared::FoveaParams& fovea() const = 0;
   virtual std::string words() const = 0;  // the lattice, in a line
 };

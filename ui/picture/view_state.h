@@ -67,7 +67,6 @@ struct GazeSample {
 struct StageTimes {
   Stage stage = Stage::kFrame;
   double p50_ms = 0, p95_ms = 0, p99_ms = 0;
-  double mean_ms = 0;
   std::int64_t count = 0;
 };
 
@@ -113,7 +112,7 @@ struct TimeFacts {
 // How fast frames come and go.
 struct PaceFacts {
   double fps_shown = 0;   // frames of video a second, now; 0 while paused and at the end
-  double fps_source = 0;  // the stream's own
+  double fps_source = 0;  // the stream's own, or by its frames' times; 0: not known yet
   double budget_ms = 0;   // the time one frame has: 1000 / fps_source / speed, 0 unknown
   Ring<240> frame_ms;     // from one shown frame to the next
   Ring<240> work_ms;      // of the main thread for one frame: pipeline and drawing
@@ -146,6 +145,21 @@ struct StepFacts {
   PipelineCounters counters;        // of the run
 };
 
+// What a dump holds, in numbers: of the emission that is shown, up to it, and of the whole run.
+struct RecordedFacts {
+  std::string input;  // what was dumped
+  std::int64_t emission = 0, emissions = 0;
+  std::int64_t video_frame = 0;     // of which the emission is
+  int damaged_tiles = -1;           // of that frame; -1: not known
+  std::int64_t patches = 0;         // of the emission
+  std::int64_t changed = -1;        // of these; -1: not known
+  std::int64_t patches_so_far = 0;  // of all emissions up to this one
+  std::int64_t changed_so_far = -1;
+  bool complete = false;  // the run ended as it should: what follows is known
+  std::int64_t frames = 0;
+  double seconds = 0, tile_share = 0, byte_share = 0;  // of the video; damaged and uploaded, of all
+};
+
 // Where the eye is and was, and what it sees with.
 struct LookFacts {
   Gaze gaze;
@@ -158,6 +172,7 @@ struct LookFacts {
   double solved_e0 = 0, solved_m0 = 0;
   std::string lattice;    // Lattice::describe()
   bool recorded = false;  // a dump is shown: all this is what it holds, and nothing can be tuned
+  RecordedFacts dump;     // where one is
 };
 
 // What is true now. Pointers are borrowed, valid while the overlay draws this frame, and null before the first frame.
@@ -174,6 +189,7 @@ struct ViewFacts {
   std::string note;                 // what a key has just done, shown for a shorter moment
   int notes = 0;                    // how many there were: the same may come again
   std::string save_exists;          // a file that `save` found: may it be replaced?
+  bool asks_to_quit = false;        // settings would be lost: is that right?
   DeviceFacts device;
   TimeFacts time;
   PaceFacts pace;
@@ -190,7 +206,7 @@ struct ViewRequests {
   std::optional<std::int64_t> seek_pts_ns;  // absolute, in the stream's own time; exact
   std::optional<double> seek_by_s;
   std::optional<bool> scrubbing;             // the seek bar is held, or let go: meanwhile it doesn't play
-  int step = 0;                              // +1, -1: pause and show the next, the previous frame
+  int step = 0;                              // pause, and show the frame so many after this one; below 0: before
   bool configure = false;                    // settings.pipeline was changed
   bool reset_settings = false;               // settings were reset: the eye is free again
   std::optional<std::string> save_settings;  // as TOML, to this path
@@ -198,6 +214,7 @@ struct ViewRequests {
   bool keep_file = false;                    // ViewFacts::save_exists is answered: no
   bool screenshot = false;
   bool quit = false;
+  bool stay = false;  // ViewFacts::asks_to_quit is answered: no
 };
 
 }  // namespace saccade::ui

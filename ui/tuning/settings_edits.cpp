@@ -1,5 +1,8 @@
 #include "ui/tuning/settings_edits.h"
 
+#include <array>
+#include <charconv>
+
 namespace saccade::ui {
 namespace {
 
@@ -87,6 +90,18 @@ void reset_fovea(PipelineConfig& config, const PipelineConfig& initial) {
   const std::optional<Acuity> wanted = acuity != nullptr ? std::optional(*acuity) : std::nullopt;
   if (auto* grid = std::get_if<GridShape>(&config.lattice.shape)) grid->acuity = wanted;
   if (auto* uniform = std::get_if<UniformShape>(&config.lattice.shape)) uniform->acuity = wanted;
+}
+
+double as_written(float value) {
+  std::array<char, 32> digits{};
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  double read = static_cast<double>(value);
+  std::from_chars(digits.data(), written.ptr, read);
+  return read;
+}
+
+bool same_tuning(const PipelineConfig& a, const PipelineConfig& b) {
+  return a.levels == b.levels && a.diff == b.diff && a.lattice == b.lattice && a.scanpath == b.scanpath;
 }
 
 void reset_settings(ViewSettings& settings, const ViewSettings& initial) {

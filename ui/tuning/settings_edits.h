@@ -33,6 +33,12 @@ void reset_lattice_kind(PipelineConfig& config, const PipelineConfig& initial, i
 void reset_patches(PipelineConfig& config, const PipelineConfig& initial);
 void reset_fovea(PipelineConfig& config, const PipelineConfig& initial);
 
+// The double with the digits that write this float: 2.3, not 2.299999952316284. Settings are saved as doubles.
+double as_written(float value);
+
+// Whether all that a person tunes of the pipeline is equal.
+bool same_tuning(const PipelineConfig& a, const PipelineConfig& b);
+
 // Everything that was tuned, back to what it was: all but whether it plays, and what lies over the picture.
 void reset_settings(ViewSettings& settings, const ViewSettings& initial);
 

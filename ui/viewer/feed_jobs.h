@@ -5,12 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "ui/picture/recorded_look.h"
+#include "ui/viewer/job.h"
 
 namespace saccade::ui {
 
@@ -24,7 +23,7 @@ class FeedJobs {
   FeedJobs& operator=(const FeedJobs&) = delete;
 
   void open(const SourceConfig& config);  // one that is under way is given up
-  bool opening() const { return opening_.result.valid(); }
+  bool opening() const { return opening_.pending(); }
   // The feed that was to be opened, once, when it is and has its first frame; empty before. Throws InputError when it
   // can't be.
   OpenedFeed take_opened();
@@ -32,18 +31,13 @@ class FeedJobs {
   enum class SeekKind : std::uint8_t { kFrom, kBefore };  // Feed::seek, Feed::seek_before
   // The newest wins: one that comes while another is under way waits for seek_next().
   void seek(Feed& feed, SeekKind kind, std::int64_t pts_ns);
-  bool seeking() const { return seeking_.result.valid(); }
+  bool seeking() const { return seeking_.pending(); }
   // Once when a seek is done: whether it could be. The feed is free then.
   std::optional<bool> take_sought();
   bool seek_next();        // starts the seek that waits, if one does
   void give_up_seeking();  // the feed is to go: it is interrupted
 
  private:
-  template <typename Result>
-  struct Job {
-    std::future<Result> result;  // valid until it was taken
-    std::jthread thread;
-  };
   struct Seek {
     Feed* feed;
     SeekKind kind;

@@ -1,4 +1,4 @@
-// How many frames a second are shown now.
+// How many frames a second there are now: shown, or in a stream that does not know its rate.
 #pragma once
 
 #include <cstddef>

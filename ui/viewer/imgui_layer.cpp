@@ -1,8 +1,8 @@
 #include "ui/viewer/imgui_layer.h"
 
-#include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <utility>
@@ -32,19 +32,16 @@ void set_scale(float scale) {
 
 }  // namespace
 
-ImguiLayer::ImguiLayer(const Surface& surface)
-    : surface_(surface), window_(surface.window), context_(ImGui::CreateContext()) {
+ImguiLayer::ImguiLayer(Surface surface) : surface_(surface), context_(ImGui::CreateContext()) {
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;  // nothing is left behind in the folder it runs in
   io.LogFilename = nullptr;
   io.UserData = &scale_;  // see points()
-  if (window_ != nullptr) ImGui_ImplGlfw_InitForOpenGL(window_, true);
   ImGui_ImplOpenGL3_Init("#version 450 core");
 }
 
 ImguiLayer::~ImguiLayer() {
   ImGui_ImplOpenGL3_Shutdown();
-  if (window_ != nullptr) ImGui_ImplGlfw_Shutdown();
   ImGui::DestroyContext(context_);
 }
 
@@ -63,22 +60,16 @@ void ImguiLayer::begin(int width_px, int height_px, float scale) {
   }
   ImGui_ImplOpenGL3_NewFrame();
   ImGuiIO& io = ImGui::GetIO();
-  if (window_ != nullptr) {
-    ImGui_ImplGlfw_NewFrame();
-    io.MousePos.x *= io.DisplayFramebufferScale.x;  // it counts in the window's units, we in pixels
-    io.MousePos.y *= io.DisplayFramebufferScale.y;
-  } else {
-    io.DeltaTime = frame_s();
-  }
+  io.DeltaTime = frame_s();
   io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
   io.DisplayFramebufferScale = {1, 1};
   ImGui::NewFrame();
 }
 
-// Real time for a page: two slow clicks are no double click.
+// Real time where a person clicks: two slow clicks are no double click.
 float ImguiLayer::frame_s() {
   const std::int64_t before_ns = std::exchange(begun_ns_, steady_now_ns());
-  if (!surface_.served || before_ns == 0) return kOffscreenFrame_s;
+  if (surface_ == Surface::kPictures || before_ns == 0) return kOffscreenFrame_s;
   return std::max(static_cast<float>(begun_ns_ - before_ns) * 1e-9f, 1e-5f);
 }
 
@@ -90,6 +81,17 @@ void ImguiLayer::end() {
 }
 
 bool ImguiLayer::wants_mouse() const { return ImGui::GetIO().WantCaptureMouse; }
-bool ImguiLayer::wants_keyboard() const { return ImGui::GetIO().WantTextInput; }
+// io.WantTextInput is a frame late: it would take a key that is typed right after Enter.
+bool ImguiLayer::wants_keyboard() const {
+  return context_->ActiveId != 0 && context_->ActiveId == context_->InputTextState.ID;
+}
+
+bool ImguiLayer::has_list() const {
+  return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
+void ImguiLayer::close_list() {
+  if (has_list()) ImGui::ClosePopupToLevel(0, false);
+}
 
 }  // namespace saccade::ui

@@ -1,4 +1,4 @@
-// Dear ImGui's context and its OpenGL drawing, with a window behind it or without.
+// Dear ImGui's context and its OpenGL drawing. Input comes by ui/input/imgui_input.h, between end() and begin().
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,17 @@
 
 #include "ui/viewer/panel_text.h"
 
-struct GLFWwindow;
 struct ImGuiContext;
 
 namespace saccade::ui {
 
-// What the viewer is seen on.
-struct Surface {
-  GLFWwindow* window = nullptr;  // null: pictures
-  bool served = false;           // that go to a page, which sends input
-};
+// What the viewer is seen on. Pictures get no input, and their time advances by a 60th of a second a frame.
+enum class Surface : std::uint8_t { kPictures, kWindow, kPage };
 
 // One at a time, on the thread that owns the GL context. Draws into the framebuffer that is bound.
 class ImguiLayer {
  public:
-  // A window's input comes from it; a served surface's is set between end() and begin(). Else none comes, and time
-  // advances by a 60th of a second a frame.
-  explicit ImguiLayer(const Surface& surface);
+  explicit ImguiLayer(Surface surface);
   ~ImguiLayer();
   ImguiLayer(const ImguiLayer&) = delete;
   ImguiLayer& operator=(const ImguiLayer&) = delete;
@@ -37,12 +31,13 @@ class ImguiLayer {
   void drop();  // in place of end(): the panel took its input, and nothing is drawn
   bool wants_mouse() const;
   bool wants_keyboard() const;
+  bool has_list() const;  // one that was opened to choose from
+  void close_list();
 
  private:
   float frame_s();
 
   const Surface surface_;
-  GLFWwindow* window_;
   std::int64_t begun_ns_ = 0;
   ImGuiContext* context_;
   PanelText text_;

@@ -33,7 +33,7 @@ OffscreenResult render_offscreen(const OffscreenConfig& config,
   wanted.policy = QueuePolicy::kBlock;
   OpenedFeed opened = config.open(wanted);
   const gl::Context context = make_context(config.source.log);
-  Viewer viewer(context, config.settings, Surface{}, config.source.log);
+  Viewer viewer(context, config.settings, Surface::kPictures, config.source.log);
   Playback playback(viewer, {.source = config.source, .queue_policy = QueuePolicy::kBlock}, [] {});
   opened.feed->peek();
   playback.play(std::move(opened));
@@ -45,8 +45,6 @@ OffscreenResult render_offscreen(const OffscreenConfig& config,
     playback.show_until(viewer.facts.time.start_pts_ns + std::llround(shot.t_s * 1e9), stopped);
     if (stopped()) break;
     if (!viewer.has_frame()) throw_fault(no_frame_in_range(config.source, masked_uri(config.source.uri)));
-    for (int pass = 0; pass < 2; ++pass)
-      viewer.picture(config.width_px, config.height_px, config.scale);  // sizes settle
     save(shot, viewer.picture(config.width_px, config.height_px, config.scale), viewer);
     ++result.saved;
   }

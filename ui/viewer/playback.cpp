@@ -67,6 +67,8 @@ void Playback::finish_jobs() {
 void Playback::play(OpenedFeed opened) {
   replaced_ = viewer_.facts.stream != nullptr;
   next_ = Frame{};  // it belongs to the old feed
+  steps_ = 0;
+  sought_pts_ns_.reset();
   jobs_.give_up_seeking();
   viewer_.attach(std::move(opened));
   wanted_ = wanted_sought_ = true;
@@ -81,6 +83,7 @@ void Playback::say(std::string message) {
 void Playback::show(Frame frame, bool sought) {
   viewer_.show(std::move(frame), sought);
   shown_ = true;
+  if (sought) sought_pts_ns_.reset();
   viewer_.facts.time.ended = false;
 }
 
@@ -109,6 +112,8 @@ void Playback::note_end() {
     source_.log.warn("{}", why);
   }
   wanted_ = false;
+  steps_ = 0;
+  sought_pts_ns_.reset();
   if (!viewer_.facts.time.ended) redraw_ = true;
   viewer_.facts.time.ended = true;
   pacer_.stop();
@@ -135,6 +140,7 @@ void Playback::follow_settings() {
   const bool ended = viewer_.facts.time.ended;
   if (viewer_.settings.paused != was_paused_) {
     was_paused_ = viewer_.settings.paused;
+    steps_ = 0;
     pacer_.stop();
     viewer_.interrupt_pace();
     if (ended) begin_again();
@@ -147,6 +153,7 @@ bool Playback::advance() {
   shown_ = starved_ = false;
   finish_jobs();
   follow_settings();
+  if (steps_ != 0 && !wanted_ && !jobs_.seeking()) step_once();
   try {
     if (wanted_) {
       show_wanted();
@@ -235,6 +242,7 @@ void Playback::show_until(std::int64_t pts_ns, const std::function<bool()>& stop
 void Playback::seek(std::int64_t pts_ns) {
   if (!viewer_.facts.time.seekable) return say("this input can't be sought");
   next_ = Frame{};
+  steps_ = 0;
   viewer_.interrupt_pace();
   sought_pts_ns_ = pts_ns;
   jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kFrom, pts_ns);
@@ -242,16 +250,24 @@ void Playback::seek(std::int64_t pts_ns) {
   viewer_.facts.time.ended = false;
 }
 
+// One at a time, each shown: keys typed fast come several before a frame is there.
 void Playback::step_by(int frames) {
   viewer_.settings.paused = was_paused_ = true;
   pacer_.stop();
   viewer_.interrupt_pace();
-  if (frames > 0) {
-    if (!viewer_.facts.time.ended) wanted_ = true;
+  if (frames < 0 && !viewer_.facts.time.seekable) return say("this input can't be sought");
+  steps_ += frames;
+}
+
+void Playback::step_once() {
+  if (steps_ > 0) {
+    --steps_;
+    if (viewer_.facts.time.ended) return;
+    wanted_ = true;
     wanted_sought_ = false;
     return;
   }
-  if (!viewer_.facts.time.seekable) return say("this input can't be sought");
+  ++steps_;
   next_ = Frame{};
   jobs_.seek(*viewer_.feed(), FeedJobs::SeekKind::kBefore, viewer_.facts.time.pts_ns);
   wanted_ = wanted_sought_ = true;
@@ -272,7 +288,7 @@ void Playback::take(const ViewRequests& requests) {
   }
   if (requests.seek_pts_ns) seek(*requests.seek_pts_ns);
   if (requests.seek_by_s) {  // from where the seek before is still on its way to
-    seek((jobs_.seeking() ? sought_pts_ns_ : viewer_.facts.time.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
+    seek(sought_pts_ns_.value_or(viewer_.facts.time.pts_ns) + std::llround(*requests.seek_by_s * 1e9));
   }
   if (requests.step != 0) step_by(requests.step);
 }
@@ -336,7 +352,7 @@ double Playback::wait_s() {
   if (feed() == nullptr) return idle;  // a job calls `wake` when it is done
   if (held_ && !wanted_) return is_live() ? kDrain_s : idle;
   if (starved_) return now_ns - starved_since_ns_ < kSilent_ns ? kStarved_s : kSilent_s;
-  if (wanted_) return 0;
+  if (wanted_ || steps_ != 0) return 0;
   if (playing() && pacer_.running() && next_) {
     const std::int64_t left_ns = pacer_.due_ns(next_.view().pts_ns) - now_ns - kEarly_ns / 2;
     return std::max(static_cast<double>(left_ns) * 1e-9, 0.0);

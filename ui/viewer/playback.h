@@ -70,6 +70,7 @@ class Playback {
   void reach_end();
   void seek(std::int64_t pts_ns);
   void step_by(int frames);
+  void step_once();
   Feed* feed() { return jobs_.seeking() ? nullptr : viewer_.feed(); }  // null: none yet, or it seeks
   bool is_live() const { return viewer_.facts.stream != nullptr && viewer_.facts.stream->live; }
   bool playing() const {
@@ -81,9 +82,10 @@ class Playback {
   const std::function<std::int64_t()> clock_ns_;
   FeedJobs jobs_;
   Pacer pacer_;
-  std::int64_t sought_pts_ns_ = 0;
-  Frame next_;          // decoded, waiting for its time
-  bool wanted_ = true;  // the next frame is shown as soon as it is there: start, seek, step
+  std::optional<std::int64_t> sought_pts_ns_;  // until a frame from there on is shown
+  int steps_ = 0;                              // still to go, below 0: back
+  Frame next_;                                 // decoded, waiting for its time
+  bool wanted_ = true;                         // the next frame is shown as soon as it is there: start, seek, step
   bool wanted_sought_ = true;
   bool shown_ = false;  // since advance() began
   bool starved_ = false;

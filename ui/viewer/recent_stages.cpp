@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace saccade::ui {
 namespace {
@@ -32,18 +31,13 @@ void RecentStages::summarize(std::int64_t now_ns, std::vector<StageTimes>& out) 
     sorted_.clear();
     for (const Sample& sample : samples) sorted_.push_back(sample.ms);
     std::sort(sorted_.begin(), sorted_.end());
-    const double sum = std::accumulate(sorted_.begin(), sorted_.end(), 0.0);
     out.push_back({static_cast<Stage>(i), at_rank(sorted_, 50), at_rank(sorted_, 95), at_rank(sorted_, 99),
-                   sum / static_cast<double>(sorted_.size()), static_cast<std::int64_t>(sorted_.size())});
+                   static_cast<std::int64_t>(sorted_.size())});
   }
 }
 
 StageTimes summarize(Stage stage, const DurationHistogram& histogram) {
-  return {stage,
-          histogram.percentile_ms(50),
-          histogram.percentile_ms(95),
-          histogram.percentile_ms(99),
-          histogram.mean_ms(),
+  return {stage, histogram.percentile_ms(50), histogram.percentile_ms(95), histogram.percentile_ms(99),
           histogram.count()};
 }
 

@@ -23,12 +23,12 @@ constexpr std::size_t kTrailSamples = 256;
 constexpr std::size_t kFixations = 64;
 constexpr std::int64_t kTrail_ns = 1'000'000'000;
 constexpr std::int64_t kSummarize_ns = 250'000'000;
+constexpr int kMostLayouts = 4;
 
 double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 bool same(const PipelineConfig& a, const PipelineConfig& b) {
-  return a.levels == b.levels && a.diff == b.diff && a.lattice == b.lattice && a.scanpath == b.scanpath &&
-         a.emit.kind == b.emit.kind && a.emit.every_frames == b.emit.every_frames;
+  return same_tuning(a, b) && a.emit.kind == b.emit.kind && a.emit.every_frames == b.emit.every_frames;
 }
 
 // What draws in place of one whose textures can't be drawn.
@@ -36,7 +36,7 @@ Backend drawn_by(Backend backend) { return traits(backend).draws ? backend : fir
 
 }  // namespace
 
-Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Surface& surface, const Log& log)
+Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, Surface surface, const Log& log)
     : settings(initial),
       context_(context),
       imgui_(surface),
@@ -44,9 +44,10 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, const Su
       draw_timer_(gl::Timer::of_hardware(context.capabilities())),
       log_(log),
       initial_(initial),
-      free_scanpath_(initial.pipeline.scanpath) {
-  facts.offscreen = surface.window == nullptr && !surface.served;
-  facts.served = surface.served;
+      saved_(initial.pipeline),
+      held_gaze_(initial.pipeline.scanpath) {
+  facts.offscreen = surface == Surface::kPictures;
+  facts.served = surface == Surface::kPage;
   facts.device.backend = name(drawn_by(initial.pipeline.backend));
   facts.device.renderer = context.capabilities().renderer;
   facts.device.software_gl = context.capabilities().software;
@@ -95,6 +96,7 @@ void Viewer::forget_source() {
   decode_times_ = {};
   summarized_at_ns_ = 0;
   rate_.reset();
+  source_rate_.reset();
   shown_at_ns_ = 0;
   numbers_ = {};
   last_sequence_ = -1;
@@ -169,8 +171,13 @@ void Viewer::drop(Frame frame) {
 }
 
 void Viewer::note_number(const FrameView& view, bool sought) {
-  numbers_.note(view.pts_ns, !sought && view.sequence == last_sequence_ + 1);
+  const bool follows = !sought && view.sequence == last_sequence_ + 1;
+  numbers_.note(view.pts_ns, follows);
   last_sequence_ = view.sequence;
+  if (!follows) source_rate_.reset();
+  source_rate_.note(view.pts_ns);
+  if (session_->feed().info().fps > 0) return;
+  if (const double measured = source_rate_.per_s(view.pts_ns); measured > 0) facts.pace.fps_source = measured;
 }
 
 void Viewer::interrupt_pace() {
@@ -269,8 +276,8 @@ void Viewer::note_look(const Gaze& gaze) {
   facts.look.gaze = gaze;
   facts.look.fovea = &lattice.fovea();
   facts.look.patches = static_cast<int>(lattice.patch_count());
-  facts.look.solved_e0 = static_cast<double>(lattice.fovea().e0);
-  facts.look.solved_m0 = static_cast<double>(lattice.fovea().m0);
+  facts.look.solved_e0 = as_written(lattice.fovea().e0);
+  facts.look.solved_m0 = as_written(lattice.fovea().m0);
   outline_plan_.patch_size = applied_.lattice.patch_size;
   if (std::string words = lattice.describe(); words != facts.look.lattice) {
     facts.look.lattice = std::move(words);
@@ -289,11 +296,12 @@ void Viewer::note_look(const Gaze& gaze) {
 void Viewer::note_recorded() {
   const std::int64_t frame = frame_.view().sequence;
   facts.time.frame = frame;
-  facts.step.damaged_tiles = look_->damaged_tiles(frame);
+  look_->numbers(frame, facts.look.dump);
+  facts.step.damaged_tiles = std::max(facts.look.dump.damaged_tiles, 0);
   facts.look.gaze = look_->gaze(frame);
   facts.look.fovea = &look_->fovea();
-  facts.look.solved_e0 = static_cast<double>(look_->fovea().e0);
-  facts.look.solved_m0 = static_cast<double>(look_->fovea().m0);
+  facts.look.solved_e0 = as_written(look_->fovea().e0);
+  facts.look.solved_m0 = as_written(look_->fovea().m0);
   facts.look.lattice = look_->words();
   look_->plan(frame, outline_plan_);
   facts.look.coarsest_lod = std::max(facts.look.coarsest_lod, coarsest_lod(outline_plan_));  // as far as it was shown
@@ -350,7 +358,8 @@ void Viewer::refresh_times(std::int64_t now) {
   if (!frame_ || now - summarized_at_ns_ < kSummarize_ns) return;
   summarized_at_ns_ = now;
   facts.pace.fps_shown = rate_.per_s(now);
-  if (facts.pace.fps_shown > 0) recent_.summarize(now, facts.cost.recent);  // those before a pause stay
+  // Those before a pause stay. A first frame that is paused has its own.
+  if (facts.pace.fps_shown > 0 || facts.cost.recent.empty()) recent_.summarize(now, facts.cost.recent);
   facts.cost.whole.clear();
   facts.cost.whole.push_back(summarize(Stage::kDecode, decode_times_));
   for (const Stage stage : session_->pipeline().stages())
@@ -422,8 +431,7 @@ void Viewer::draw(int width_px, int height_px, float scale) {
                                               facts.note,
                                               facts.save_exists};
   imgui_.need(texts);
-  imgui_.begin(width_px, height_px, scale);
-  overlay_.draw(settings, facts, requests);
+  lay_out(width_px, height_px, scale);
   const Scene shown = scene();
   lay_panes(overlay_.picture_area(), scale);
   for (const Pane& pane : panes_) {
@@ -434,6 +442,16 @@ void Viewer::draw(int width_px, int height_px, float scale) {
   imgui_.end();
   draw_timer_.end();
   note_draw(begin_ns);
+}
+
+// Panels are as tall as what the frame before drew into them: they are laid out until that is what they hold.
+void Viewer::lay_out(int width_px, int height_px, float scale) {
+  for (int i = 1;; ++i) {
+    imgui_.begin(width_px, height_px, scale);
+    overlay_.draw(settings, facts, requests);
+    if (overlay_.settled() || i == kMostLayouts) return;
+    imgui_.drop();
+  }
 }
 
 void Viewer::digest(int width_px, int height_px, float scale) {
@@ -452,48 +470,11 @@ void Viewer::note_draw(std::int64_t begin_ns) {
   }
 }
 
-void Viewer::reset_settings() {
-  ui::reset_settings(settings, initial_);
-  gaze_held_ = false;
-}
-
 Picture Viewer::picture(int width_px, int height_px, float scale) {
   const Canvas canvas(width_px, height_px);
   canvas.bind();
   draw(width_px, height_px, scale);
   return canvas.read();
-}
-
-void Viewer::fixate(float u, float v) {
-  if (look_) {
-    facts.message = "a dump is shown: the eye went where it went";
-    return;
-  }
-  ScanpathConfig& scanpath = settings.pipeline.scanpath;
-  before_fixate_ = {scanpath, gaze_held_};
-  if (!gaze_held_) free_scanpath_ = scanpath;
-  gaze_held_ = true;
-  scanpath.policy = FixationPolicy::kCenter;
-  scanpath.argument = fmt::format("{:.4f},{:.4f}", std::clamp(u, 0.0f, 1.0f), std::clamp(v, 0.0f, 1.0f));
-}
-
-void Viewer::unfixate() {
-  if (!before_fixate_) return;
-  settings.pipeline.scanpath = before_fixate_->scanpath;
-  gaze_held_ = before_fixate_->held;
-  before_fixate_.reset();
-}
-
-// Held by a click or by the settings it began with; a policy that moves was chosen meanwhile otherwise.
-void Viewer::free_gaze() {
-  if (look_) return;
-  ScanpathConfig& scanpath = settings.pipeline.scanpath;
-  const bool held = scanpath.policy == FixationPolicy::kCenter;
-  const bool back = gaze_held_ && free_scanpath_.policy != FixationPolicy::kCenter;
-  gaze_held_ = false;
-  if (!held) return;
-  scanpath.policy = back ? free_scanpath_.policy : ScanpathConfig{}.policy;
-  scanpath.argument = back ? free_scanpath_.argument : std::string();
 }
 
 }  // namespace saccade::ui

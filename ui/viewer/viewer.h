@@ -16,6 +16,7 @@
 #include "ui/picture/marks.h"
 #include "ui/picture/recorded_look.h"
 #include "ui/picture/view_state.h"
+#include "ui/tuning/held_gaze.h"
 #include "ui/viewer/canvas.h"
 #include "ui/viewer/frame_numbers.h"
 #include "ui/viewer/frame_rate.h"
@@ -28,7 +29,7 @@ namespace saccade::ui {
 class Viewer {
  public:
   // The context is current and outlives the viewer.
-  Viewer(const gl::Context& context, const ViewSettings& settings, const Surface& surface, const Log& log);
+  Viewer(const gl::Context& context, const ViewSettings& settings, Surface surface, const Log& log);
   ~Viewer();
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
@@ -66,6 +67,10 @@ class Viewer {
   void unfixate();        // the last fixate() was none
   void free_gaze();       // and the policy of before returns
   void reset_settings();  // to those it began with: see ui/tuning/settings_edits.h
+  // The pipeline's settings are others than at the beginning and than note_saved() saw. Where a click holds the eye
+  // does not count.
+  bool has_unsaved_settings() const;
+  void note_saved() { saved_ = tuned(); }
 
   bool has_frame() const { return static_cast<bool>(frame_); }
   const FrameView& frame() const { return frame_.view(); }
@@ -83,6 +88,8 @@ class Viewer {
 
  private:
   PipelineConfig wanted_config() const;
+  PipelineConfig tuned() const;
+  void lay_out(int width_px, int height_px, float scale);
   bool configure();
   enum class Step : std::uint8_t { kNewFrame, kSought, kAgain };
   void step(Step step);
@@ -123,15 +130,10 @@ class Viewer {
   std::unique_ptr<Session> session_;          // its pipeline works in context_
   std::shared_ptr<const RecordedLook> look_;  // of a dump
   const ViewSettings initial_;
-  PipelineConfig applied_;        // what the pipeline runs
-  PipelineConfig good_;           // what it has run with success
-  ScanpathConfig free_scanpath_;  // before a click
-  bool gaze_held_ = false;
-  struct GazeBefore {
-    ScanpathConfig scanpath;
-    bool held;
-  };
-  std::optional<GazeBefore> before_fixate_;
+  PipelineConfig applied_;  // what the pipeline runs
+  PipelineConfig good_;     // what it has run with success
+  PipelineConfig saved_;    // what the person has, in a file or by starting again
+  HeldGaze held_gaze_;
   Emission emission_;
   PatchPlan outline_plan_;
   Frame frame_;  // of the session's feed, and so before it in going
@@ -139,7 +141,7 @@ class Viewer {
   RecentStages recent_;
   DurationHistogram decode_times_;
   std::int64_t shown_at_ns_ = 0, summarized_at_ns_ = 0;
-  FrameRate rate_;
+  FrameRate rate_, source_rate_;  // of the frames shown; of the stream, by its times
   FrameNumbers numbers_;
   std::int64_t last_sequence_ = -1;  // FrameView::sequence of the frame that came last
 };

@@ -45,6 +45,7 @@ std::string page_state(const ViewSettings& settings, const ViewFacts& facts, con
              {"rung_fixed", page.quality_fixed},
              {"cursor", page.cursor},
              {"typing", page.typing},
+             {"escape", page.escape},
              {"error", facts.error},
              {"waits", facts.state},
              {"message", facts.message},

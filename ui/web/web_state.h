@@ -15,6 +15,7 @@ struct PageFacts {
   bool quality_fixed = false;
   const char* cursor = "default";
   bool typing = false;      // the panel wants the keyboard
+  bool escape = false;      // something is open that Escape closes
   bool fullscreen = false;  // it was asked for since the last time
 };
 

@@ -9,9 +9,11 @@
 #include "pipeline/backend/gl_log.h"
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
+#include "ui/input/imgui_input.h"
+#include "ui/input/panel_input.h"
+#include "ui/viewer/job.h"
 #include "ui/viewer/playback.h"
 #include "ui/web/server/web_server.h"
-#include "ui/web/web_input.h"
 #include "ui/web/web_pictures.h"
 #include "ui/web/web_state.h"
 
@@ -45,6 +47,7 @@ class WebView {
   void set(const SetInput& change);
   void answer(const AskInput& ask);
   void send_settings(const std::string& path);
+  void take_screenshot();
   void send_screenshot();
   void keep_to_given_files();
   void take_requests();
@@ -60,7 +63,8 @@ class WebView {
   gl::Context context_;
   Viewer viewer_;
   Playback playback_;
-  WebInput input_;
+  std::string clipboard_, copied_;  // all that the panel copied, and what no page was given yet
+  PanelInput input_;
   WebPictures pictures_;
   const ScanpathConfig given_scanpath_;
   ScanpathConfig allowed_scanpath_;
@@ -74,6 +78,14 @@ class WebView {
   std::uint32_t applied_ = 0, driver_ = 0;
   Audience audience_;
   std::string state_;
+
+  // One is made at a time; those that are wanted meanwhile are one.
+  struct Screenshot {
+    std::string name;
+    std::uint32_t driver = 0;  // who wanted it
+    Job<std::string> png;
+  } screenshot_;
+  bool wants_screenshot_ = false;
 };
 
 WebView::WebView(const WebViewConfig& config, const WebHooks& hooks)
@@ -82,7 +94,7 @@ WebView::WebView(const WebViewConfig& config, const WebHooks& hooks)
       access_(config.token.empty() ? random_token() : config.token, config.origins),
       server_({config.address, access_, config.source.log}, [alarm = config.alarm] { alarm->ring(); }),
       context_(make_context(config.source.log)),
-      viewer_(context_, config.settings, Surface{nullptr, true}, config.source.log),
+      viewer_(context_, config.settings, Surface::kPage, config.source.log),
       playback_(viewer_, {.source = config.source, .queue_policy = config.queue_policy, .open = config.open},
                 [alarm = config.alarm] { alarm->ring(); }),
       input_(viewer_, [this] { keep_to_given_files(); }),
@@ -90,6 +102,8 @@ WebView::WebView(const WebViewConfig& config, const WebHooks& hooks)
       given_scanpath_(config.settings.pipeline.scanpath),
       allowed_scanpath_(given_scanpath_) {
   input_.set_size({config.width_px, config.height_px, config.ui_scale});
+  set_imgui_clipboard(
+      {[this] { return clipboard_; }, [this](const std::string& text) { clipboard_ = copied_ = text; }});
   playback_.open();
 }
 
@@ -191,7 +205,8 @@ void WebView::answer(const AskInput& ask) {
     case AskInput::What::kSettings:
       return send_settings("saccade.toml");
     case AskInput::What::kScreenshot:
-      return send_screenshot();
+      wants_screenshot_ = true;
+      return;
     case AskInput::What::kLine:
       if (hooks_.command_line) {
         server_.tell_driver(page_clipboard("the command line", hooks_.command_line(viewer_.settings)));
@@ -207,17 +222,34 @@ void WebView::send_settings(const std::string& path) {
   viewer_.facts.message = "the settings are downloaded; saccade dump reads them";
 }
 
-void WebView::send_screenshot() {
-  if (!hooks_.picture_file || !viewer_.has_frame()) return;
-  const PageSize& size = input_.size();
+// Drawn here, made a file on a thread of its own: the pages go on.
+void WebView::take_screenshot() {
+  if (!wants_screenshot_ || screenshot_.png.pending() || !viewer_.has_frame() || !hooks_.picture_file) return;
+  wants_screenshot_ = false;
+  const ViewSize& size = input_.size();
   const auto ms = (viewer_.facts.time.pts_ns - viewer_.facts.time.start_pts_ns + kMs / 2) / kMs;
-  const std::string name =
+  screenshot_.name =
       fmt::format("saccade-{:02}.{:02}.{:02}.{:03}.png", ms / 3'600'000, ms / 60'000 % 60, ms / 1000 % 60, ms % 1000);
   viewer_.facts.message.clear();  // of the last download, say
   viewer_.facts.note.clear();
-  server_.send_driver({name, hooks_.picture_file(viewer_.picture(size.width_px, size.height_px, size.scale))});
-  viewer_.facts.message = "downloaded " + name;
+  screenshot_.driver = driver_;
+  screenshot_.png =
+      Job<std::string>([make = hooks_.picture_file,
+                        picture = viewer_.picture(size.width_px, size.height_px, size.scale)] { return make(picture); },
+                       [alarm = config_.alarm] { alarm->ring(); });
   keep_to_given_files();
+}
+
+void WebView::send_screenshot() {
+  if (!screenshot_.png.ready()) return;
+  try {
+    std::string png = screenshot_.png.take();
+    if (screenshot_.driver != audience_.driver) return;
+    server_.send_driver({screenshot_.name, std::move(png)});
+    viewer_.facts.message = "downloaded " + screenshot_.name;
+  } catch (const Error& error) {
+    viewer_.facts.message = one_line(error.fault());
+  }
 }
 
 // What the panel and the keys ask for. Files go to the page, and the page can't end the program.
@@ -225,7 +257,7 @@ void WebView::take_requests() {
   const ViewRequests requests = std::exchange(viewer_.requests, ViewRequests{});
   if (requests.quit) viewer_.facts.message = "a page doesn't end the viewer; stop the program where it runs";
   if (requests.save_settings) send_settings(*requests.save_settings);
-  if (requests.screenshot) send_screenshot();
+  wants_screenshot_ |= requests.screenshot;
   playback_.take(requests);
   if (viewer_.settings.fullscreen) told_fullscreen_ = true;
   viewer_.settings.fullscreen = false;
@@ -247,7 +279,7 @@ void WebView::draw() {
   if ((!new_frame_ && !redraw_) || !audience_.ready) return;
   if (!new_frame_) viewer_.refresh();
   playback_.refresh_facts();
-  const PageSize& size = input_.size();
+  const ViewSize& size = input_.size();
   pictures_.bind(size.width_px, size.height_px);
   viewer_.draw(size.width_px, size.height_px, size.scale);
   keep_to_given_files();
@@ -260,18 +292,17 @@ void WebView::draw() {
 void WebView::tell_state() {
   const std::int64_t now_ns = steady_now_ns();
   if (audience_.clients == 0) return;
-  const PageSize& size = input_.size();
-  if (std::string copied = input_.take_clipboard(); !copied.empty()) {
-    server_.tell_driver(page_clipboard("the text", copied));
-  }
+  const ViewSize& size = input_.size();
+  if (!copied_.empty()) server_.tell_driver(page_clipboard("the text", std::exchange(copied_, {})));
   const bool soon = now_ns - state_at_ns_ < kState_ns;
   if (soon && !told_fullscreen_) {
     if (!viewer_.settings.paused || redraw_) return due(state_at_ns_ + kState_ns);
   }
   std::string state =
       page_state(viewer_.settings, viewer_.facts,
-                 {size.width_px, size.height_px, applied_, server_.rung(), server_.quality_is_fixed(), input_.cursor(),
-                  viewer_.imgui().wants_keyboard(), std::exchange(told_fullscreen_, false)});
+                 {size.width_px, size.height_px, applied_, server_.rung(), server_.quality_is_fixed(), imgui_cursor(),
+                  viewer_.imgui().wants_keyboard(), viewer_.imgui().has_list() || viewer_.settings.help,
+                  std::exchange(told_fullscreen_, false)});
   if (state == state_) return;
   state_at_ns_ = now_ns;
   state_ = state;
@@ -309,6 +340,8 @@ void WebView::play() {
     announce();
     draw();
     take_requests();
+    send_screenshot();
+    take_screenshot();
     playback_.apply_settings();
     playback_.expire_texts();
     if (!new_frame_ && !redraw_ && audience_.watching > 0) {

@@ -35,12 +35,12 @@ struct ServedAt {
   std::string control_token, watch_token;
 };
 
-// What the program does for the page. All are called on the main thread; those left empty are not.
+// What the program does for the page. Called on the main thread, if not empty.
 struct WebHooks {
   std::function<void(const ServedAt&)> listening;  // once, when there is something to see
   std::function<std::string(const ViewSettings&)> settings_file;
   std::function<std::string(const ViewSettings&)> command_line;  // that dumps what is seen
-  std::function<std::string(const Picture&)> picture_file;       // PNG
+  std::function<std::string(const Picture&)> picture_file;       // PNG; on any thread, one at a time
   std::function<void(const char* event, const Viewer&)> report;  // as WindowHooks::report
   std::function<bool()> stopped;
 };

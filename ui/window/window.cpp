@@ -28,6 +28,7 @@ class Window {
   void draw();
   bool can_be_seen() const;
   float scale() const;
+  ViewSize size() const;
   void wait();
   bool closing() const { return glfwWindowShouldClose(window_.get()) != GLFW_FALSE; }
 
@@ -55,7 +56,7 @@ Window::Window(const WindowConfig& config, const WindowHooks& hooks)
         }
       }()),
       input_(window_.get()),
-      viewer_(context_, config.settings, Surface{window_.get()}, config.source.log),
+      viewer_(context_, config.settings, Surface::kWindow, config.source.log),
       playback_(viewer_, {.source = config.source, .queue_policy = config.queue_policy, .open = config.open},
                 wake_window),
       ui_scale_(config.ui_scale) {
@@ -71,6 +72,7 @@ void Window::save_settings(const ViewRequests& requests) {
   if (!requests.save_settings || !hooks_.save_settings) return;
   Saved saved = hooks_.save_settings(*requests.save_settings, viewer_.settings, requests.replace);
   exists = saved.exists ? *requests.save_settings : std::string();
+  if (saved.saved) viewer_.note_saved();
   if (!saved.exists) playback_.say(std::move(saved.said));
   input_.events().redraws = std::max(input_.events().redraws, 1);
 }
@@ -78,11 +80,11 @@ void Window::save_settings(const ViewRequests& requests) {
 void Window::take_requests() {
   const ViewRequests requests = std::exchange(viewer_.requests, ViewRequests{});
   if (requests.quit) glfwSetWindowShouldClose(window_.get(), GLFW_TRUE);
+  if (requests.stay) viewer_.facts.asks_to_quit = false;
   save_settings(requests);
   if (requests.screenshot && hooks_.save_picture) {
-    int width = 0, height = 0;
-    glfwGetFramebufferSize(window_.get(), &width, &height);
-    const Picture picture = viewer_.picture(std::max(width, 1), std::max(height, 1), scale());
+    const ViewSize now = size();
+    const Picture picture = viewer_.picture(now.width_px, now.height_px, now.scale);
     playback_.say(hooks_.save_picture(picture, viewer_.facts));
   }
   playback_.take(requests);
@@ -107,6 +109,12 @@ float Window::scale() const {
   return std::max(std::round(scale_x * 4) / 4, 1.0f) * ui_scale_;
 }
 
+ViewSize Window::size() const {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  return {std::max(width, 1), std::max(height, 1), scale()};
+}
+
 bool Window::can_be_seen() const {
   int width = 0, height = 0;  // 0: minimised on some systems, or dragged to nothing
   glfwGetFramebufferSize(window_.get(), &width, &height);
@@ -123,11 +131,11 @@ void Window::draw() {
   if (!new_frame_) viewer_.refresh();
   playback_.refresh_facts();
   if (can_be_seen()) {
-    int width = 0, height = 0;
-    glfwGetFramebufferSize(window_.get(), &width, &height);
+    const ViewSize now = size();
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    viewer_.draw(width, height, scale());
+    viewer_.draw(now.width_px, now.height_px, now.scale);
     glfwSwapBuffers(window_.get());
+    input_.show_cursor();
     ++viewer_.facts.pictures_drawn;
   }
   if (hooks_.report) hooks_.report(new_frame_ ? "frame" : "draw", viewer_);
@@ -148,6 +156,7 @@ void Window::wait() {
 WindowResult Window::run() {
   const auto stopped = [&] { return hooks_.stopped && hooks_.stopped(); };
   while (!closing() && !stopped()) {
+    input_.deliver(size());
     new_frame_ |= playback_.advance();
     draw();
     take_requests();

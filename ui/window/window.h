@@ -23,7 +23,8 @@ struct WindowConfig {
 
 struct Saved {
   bool exists = false;  // a file does, and was kept
-  std::string said;     // what became of it, in a line
+  bool saved = false;
+  std::string said;  // what became of it, in a line
 };
 
 // What the program does for the window. All are called on the main thread; those left empty are not.

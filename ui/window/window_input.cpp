@@ -1,44 +1,41 @@
 #include "ui/window/window_input.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "ui/input/imgui_input.h"
 
 namespace saccade::ui {
 namespace {
 
 constexpr int kSettleRedraws = 3;
 
-// A key that types nothing, or the same in every layout; 0: none of these.
-Key silent_key(int key) {
-  switch (key) {
-    case GLFW_KEY_SPACE:
-      return kKeySpace;
-    case GLFW_KEY_TAB:
-      return kKeyTab;
-    case GLFW_KEY_BACKSPACE:
-      return kKeyBackspace;
-    case GLFW_KEY_ESCAPE:
-      return kKeyEscape;
-    case GLFW_KEY_LEFT:
-      return kKeyLeft;
-    case GLFW_KEY_RIGHT:
-      return kKeyRight;
-    case GLFW_KEY_UP:
-      return kKeyUp;
-    case GLFW_KEY_DOWN:
-      return kKeyDown;
-    case GLFW_KEY_HOME:
-      return kKeyHome;
-    case GLFW_KEY_END:
-      return kKeyEnd;
-    default:
-      return 0;
-  }
+constexpr std::pair<int, SilentKey> kSilent[] = {
+    {GLFW_KEY_SPACE, SilentKey::kSpace},         {GLFW_KEY_TAB, SilentKey::kTab},
+    {GLFW_KEY_BACKSPACE, SilentKey::kBackspace}, {GLFW_KEY_DELETE, SilentKey::kDelete},
+    {GLFW_KEY_ESCAPE, SilentKey::kEscape},       {GLFW_KEY_ENTER, SilentKey::kEnter},
+    {GLFW_KEY_KP_ENTER, SilentKey::kEnter},      {GLFW_KEY_LEFT, SilentKey::kLeft},
+    {GLFW_KEY_RIGHT, SilentKey::kRight},         {GLFW_KEY_UP, SilentKey::kUp},
+    {GLFW_KEY_DOWN, SilentKey::kDown},           {GLFW_KEY_HOME, SilentKey::kToStart},
+    {GLFW_KEY_END, SilentKey::kToEnd},           {GLFW_KEY_PAGE_UP, SilentKey::kPageUp},
+    {GLFW_KEY_PAGE_DOWN, SilentKey::kPageDown}};
+
+SilentKey silent_key(int key) {
+  const auto* found =
+      std::find_if(std::begin(kSilent), std::end(kSilent), [key](const auto& k) { return k.first == key; });
+  return found == std::end(kSilent) ? SilentKey::kNone : found->second;
 }
 
 // GLFW names its keys by what they type on a keyboard of the United States, in capitals.
-Key place_of(int key) {
-  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return static_cast<Key>(key - GLFW_KEY_A + 'a');
-  return key > GLFW_KEY_SPACE && key <= GLFW_KEY_GRAVE_ACCENT ? static_cast<Key>(key) : 0;
+char32_t place_of(int key) {
+  if (key >= GLFW_KEY_A && key <= GLFW_KEY_Z) return static_cast<char32_t>(key - GLFW_KEY_A + 'a');
+  return key > GLFW_KEY_SPACE && key <= GLFW_KEY_GRAVE_ACCENT ? static_cast<char32_t>(key) : 0;
+}
+
+// Whether a modifier is held after this event. X11 reports it as it was before.
+bool is_held(int mods, int modifier, int key, int action, std::pair<int, int> keys) {
+  if (key == keys.first || key == keys.second) return action != GLFW_RELEASE;
+  return (mods & modifier) != 0;
 }
 
 // Of the layout in force: a key that has a letter in every script.
@@ -60,7 +57,10 @@ WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
   glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int mods) { of(w)->key(key, action, mods); });
   glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) { of(w)->button(button, action); });
   glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) { of(w)->cursor(x, y); });
-  glfwSetScrollCallback(window, [](GLFWwindow* w, double, double dy) { of(w)->wheel(dy); });
+  glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int entered) {
+    if (WindowInput* input = of(w); entered == GLFW_FALSE) input->leave();
+  });
+  glfwSetScrollCallback(window, [](GLFWwindow* w, double dx, double dy) { of(w)->wheel(dx, dy); });
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { of(w); });
   glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { of(w); });
   glfwSetCharCallback(window, [](GLFWwindow* w, unsigned character) { of(w)->character(character); });
@@ -68,57 +68,107 @@ WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
     WindowInput* input = of(w);
     if (count > 0) input->events_.dropped = paths[0];
   });
+  for (const auto& [name, shape] : {std::pair{"text", GLFW_IBEAM_CURSOR},
+                                    {"pointer", GLFW_HAND_CURSOR},
+                                    {"ew-resize", GLFW_HRESIZE_CURSOR},
+                                    {"ns-resize", GLFW_VRESIZE_CURSOR}}) {
+    cursors_.push_back({name, glfwCreateStandardCursor(shape)});
+  }
   events_.redraws = kSettleRedraws;
+}
+
+WindowInput::~WindowInput() {
+  for (const Cursor& cursor : cursors_) glfwDestroyCursor(cursor.shape);
+}
+
+void WindowInput::attach(Viewer& viewer) {
+  panel_.emplace(viewer);
+  double x = 0, y = 0;
+  glfwGetCursorPos(window_, &x, &y);
+  at_ = place(x, y);
+  set_imgui_clipboard({[this] {
+                         const char* text = glfwGetClipboardString(window_);
+                         return std::string(text == nullptr ? "" : text);
+                       },
+                       [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); }});
+}
+
+void WindowInput::deliver(const ViewSize& size) {
+  if (!panel_) return;
+  panel_->set_size(size);
+  for (const Event& event : std::exchange(waiting_, {})) {
+    std::visit([this](const auto& input) { panel_->apply(input); }, event);
+  }
+}
+
+void WindowInput::show_cursor() {
+  const std::string_view wanted = imgui_cursor();
+  if (wanted == shown_cursor_) return;
+  shown_cursor_ = wanted;
+  const auto found = std::find_if(cursors_.begin(), cursors_.end(), [&](const Cursor& c) { return c.name == wanted; });
+  glfwSetCursor(window_, found == cursors_.end() ? nullptr : found->shape);
 }
 
 // What it types follows at once, as a character.
 void WindowInput::key(int key, int action, int mods) {
-  if (action == GLFW_RELEASE) return;
-  pressed_ = {place_of(key), (mods & GLFW_MOD_SHIFT) != 0, action == GLFW_REPEAT, (mods & GLFW_MOD_SUPER) != 0};
-  if ((mods & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) != 0) return;
-  const Key silent = silent_key(key);
-  if (view_ && silent != 0) view_->key(silent, pressed_.shift, pressed_.repeated);
+  const auto held = [&](int modifier, int left, int right) {
+    return is_held(mods, modifier, key, action, {left, right});
+  };
+  KeyInput input;
+  input.silent = silent_key(key);
+  input.place = place_of(key);
+  input.down = action != GLFW_RELEASE;
+  input.repeated = action == GLFW_REPEAT;
+  input.shift = held(GLFW_MOD_SHIFT, GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+  input.control = held(GLFW_MOD_CONTROL, GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+  input.alt = held(GLFW_MOD_ALT, GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+  input.meta = held(GLFW_MOD_SUPER, GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
+  waiting_.emplace_back(input);
 }
 
-// Control and alt type no character, but where both are AltGr.
+// A key that types more than one, or an input method, gives characters without a key.
 void WindowInput::character(char32_t character) {
-  if (!view_ || character <= ' ' || pressed_.super) return;
-  const Key key = key_of({character, pressed_.place, pressed_.shift, has_latin_letters()});
-  view_->key(key, pressed_.shift, pressed_.repeated);
+  auto* key = waiting_.empty() ? nullptr : std::get_if<KeyInput>(&waiting_.back());
+  if (key == nullptr || !key->down || key->character != 0) {
+    waiting_.emplace_back(KeyInput{.down = true});
+    key = &std::get<KeyInput>(waiting_.back());
+  }
+  key->character = character;
+  key->latin = has_latin_letters();
 }
 
 // Cursor positions are in the window's units, which on some systems are not pixels.
-ViewInput::Place WindowInput::place(double x, double y) const {
+MoveInput WindowInput::place(double x, double y) const {
   int width = 1, height = 1, pixel_width = 1, pixel_height = 1;
   glfwGetWindowSize(window_, &width, &height);
   glfwGetFramebufferSize(window_, &pixel_width, &pixel_height);
   const double ratio_x = static_cast<double>(pixel_width) / std::max(width, 1);
   const double ratio_y = static_cast<double>(pixel_height) / std::max(height, 1);
-  return {static_cast<float>(x * ratio_x), static_cast<float>(y * ratio_y), static_cast<float>(pixel_width),
-          static_cast<float>(pixel_height)};
-}
-
-ViewInput::Place WindowInput::cursor_place() const {
-  double x = 0, y = 0;
-  glfwGetCursorPos(window_, &x, &y);
-  return place(x, y);
+  return {static_cast<float>(x * ratio_x), static_cast<float>(y * ratio_y), true};
 }
 
 void WindowInput::button(int button, int action) {
-  if (!view_ || button != GLFW_MOUSE_BUTTON_LEFT) return;
-  if (action == GLFW_PRESS) {
-    view_->press(cursor_place(), glfwGetTime());
-  } else {
-    view_->release(cursor_place());
-  }
+  if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
+  const bool down = action == GLFW_PRESS;
+  buttons_ = down ? buttons_ | 1 << button : buttons_ & ~(1 << button);
+  waiting_.emplace_back(ButtonInput{at_.x, at_.y, button, down});
 }
 
+// Of many moves in a row the last one counts. A press was where the move before it led: what glfwGetCursorPos() says
+// may be later.
 void WindowInput::cursor(double x, double y) {
-  if (view_) view_->move(place(x, y));
+  at_ = place(x, y);
+  if (!waiting_.empty() && std::holds_alternative<MoveInput>(waiting_.back())) waiting_.pop_back();
+  waiting_.emplace_back(at_);
 }
 
-void WindowInput::wheel(double dy) {
-  if (view_) view_->wheel(cursor_place(), dy);
+// While a button is held the window gets the mouse's moves wherever it is.
+void WindowInput::leave() {
+  if (buttons_ == 0) waiting_.emplace_back(MoveInput{0, 0, false});
+}
+
+void WindowInput::wheel(double dx, double dy) {
+  waiting_.emplace_back(WheelInput{at_.x, at_.y, static_cast<float>(dx), static_cast<float>(dy)});
 }
 
 // The one that shows most of the window.

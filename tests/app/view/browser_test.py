@@ -3,6 +3,7 @@ import http.server
 import os
 import pathlib
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -11,7 +12,7 @@ import unittest
 
 import numpy as np
 from browser import Browser
-from patience import PATIENCE
+from patience import until_still, wait_for
 from program import SACCADE, saccade
 from view_support import read_png, shoot
 from web_support import TOKEN, Relay, ServedViewer
@@ -55,10 +56,26 @@ class Browsed(unittest.TestCase):
 
     @staticmethod
     def settle(tab):
-        """Waits until the page is as large as it asked to be, and what it shows is sharp. Input that changes nothing gets a
-        state, and no picture."""
-        tab.wait_for("saccadeViewer.stats.isSharp && Math.max(saccadeViewer.stats.applied, saccadeViewer.stats.state.applied) >= saccadeViewer.link.number",
-                     "what stands still is sharp")
+        """Waits until the picture has the size of its place, and what it shows is sharp and holds all input. Input that changes
+        nothing gets a state, and no picture."""
+        tab.wait_for("""(() => {
+            const { stats, link } = saccadeViewer, canvas = document.getElementById('picture'), box = canvas.getBoundingClientRect();
+            const fits = canvas.width === Math.round(box.width * devicePixelRatio) && canvas.height === Math.round(box.height * devicePixelRatio);
+            return fits && stats.isSharp && Math.max(stats.applied, stats.state.applied) >= link.number;
+        })()""", "what stands still is sharp")
+
+    @classmethod
+    def seen(cls, tab, path):
+        """The picture as the page shows it, once it stands still, and its size in CSS pixels."""
+        box = "(() => { const b = document.getElementById('picture').getBoundingClientRect(); return [b.width, b.height]; })()"
+        size = "[document.getElementById('picture').width, document.getElementById('picture').height]"
+        while True:
+            cls.settle(tab)
+            before = tab.value(size), tab.value(box)
+            tab.picture(path)
+            if (tab.value(size), tab.value(box)) == before:
+                (width, height), css = before
+                return read_png(path)[:height, :width], css
 
     @staticmethod
     def place(tab, u, v):
@@ -103,15 +120,12 @@ class Page(Browsed):
         for ratio in (1, 2):
             with self.subTest(ratio=ratio):
                 tab = self.open(viewer.url, size=(700, 500), ratio=ratio)
-                self.settle(tab)
-                width, height = tab.value("[document.getElementById('picture').width, document.getElementById('picture').height]")
-                css = tab.value("(() => { const b = document.getElementById('picture').getBoundingClientRect(); return [b.width, b.height]; })()")
+                seen, css = self.seen(tab, self.folder / "page.png")
+                height, width = seen.shape[:2]
                 self.assertEqual((width, height), (round(css[0] * ratio), round(css[1] * ratio)))
-                tab.picture(self.folder / "page.png")
-                seen = read_png(self.folder / "page.png")[:height, :width].astype(float)
                 wanted = shoot(self.folder, SOURCE, *PLAIN[1:], "--size", f"{width}x{height}", "--ui-scale", ratio)
                 inner = (slice(4, -4), slice(4, -4))  # without the frame of what has the focus
-                error = np.mean((seen[inner] - wanted[inner].astype(float)) ** 2)
+                error = np.mean((seen[inner].astype(float) - wanted[inner]) ** 2)
                 self.assertGreaterEqual(10 * np.log10(255**2 / error), 40)
                 tab.close()
 
@@ -155,6 +169,68 @@ class Page(Browsed):
         tab.key("Enter")
         self.state(tab, "s.gaze[0] === 0.25 && s.gaze[1] === 0.75", "the pasted place")
         self.quiet(tab)
+
+    def test_escape_closes_the_help_and_a_list_before_it_lets_go(self):
+        viewer = self.serve(SOURCE, *PLAIN)
+        tab = self.open(viewer.url, size=(1400, 900))
+        tab.click(*self.place(tab, 0.5, 0.5))
+        tab.key("?", modifiers=SHIFT)
+        viewer.wait_for(lambda s: s.get("settings", {}).get("help"), "the list of keys")
+        self.state(tab, "s.escape", "something is open")
+        tab.key("Escape")
+        viewer.wait_for(lambda s: not s.get("settings", {}).get("help", True), "the list closed")
+        self.state(tab, "!s.escape", "nothing is open")
+        self.assertEqual(tab.value("document.activeElement.id"), "picture")
+        tab.key("i")
+        self.settle(tab)
+        box = viewer.wait_for(lambda s: "view" in s.get("controls", {}), "the list of views")["controls"]["view"]
+        tab.click((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+        self.state(tab, "s.escape", "a list is open")
+        tab.key("Escape")
+        self.state(tab, "!s.escape && s.view === 'frame'", "it closed")
+        self.assertEqual(tab.value("document.activeElement.id"), "picture")
+        tab.key("Escape")
+        self.assertNotEqual(tab.value("document.activeElement.id"), "picture")
+        self.quiet(tab)
+
+    def test_a_page_whose_files_do_not_come_says_so(self):
+        viewer = self.serve(SOURCE, *PLAIN)
+        for name, words in (("viewer.js", "script of this page has not loaded"), ("viewer.css", "style of this page has not loaded")):
+            with self.subTest(name):
+                tab = self.open("about:blank", wait=None)
+                tab.call("Network.setBlockedURLs", urls=[f"*/{name}"])
+                tab.go(viewer.url)
+                tab.wait_for(f"(() => {{ const n = document.getElementById('notice'); return !n.hidden && getComputedStyle(n).visibility === 'visible' && n.textContent.includes('{words}'); }})()", words)
+
+    def test_why_it_ended_stays(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:  # nothing is sent to this port
+            other.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{other.getsockname()[1]}"
+        viewer = self.serve(f"udp://{address}", "--open-timeout", "5")
+        tab = self.open(viewer.url, wait=None)
+        for tries in (1, 3):
+            tab.wait_for(f"document.body.classList.contains('lost') && saccadeViewer.link.tries >= {tries}", f"{tries} tries")
+            for place in ("notice", "role"):
+                self.assertRegex(tab.value(f"document.getElementById('{place}').textContent"), rf"^The viewer ended: .*{address}.*\. Trying again$")
+
+    def test_the_clock_is_no_live_region(self):
+        viewer = self.serve(SOURCE)
+        tab = self.open(viewer.url)
+        self.state(tab, "s.t > 0.3", "playing")
+        self.assertRegex(tab.value("document.getElementById('time').textContent"), r"^\d+:\d\d\.\d / 1:40\.0$")
+        self.assertIsNone(tab.value("document.getElementById('time').closest('output, [aria-live], [role=status], [role=timer], [role=log]')"))
+        self.quiet(tab)
+
+    def test_its_size_does_not_follow_its_words(self):
+        viewer = self.serve(SOURCE, *PLAIN)
+        tab = self.open(viewer.url, size=(640, 400))
+        self.settle(tab)
+        height = lambda: tab.value("document.getElementById('picture').getBoundingClientRect().height")
+        before = height()
+        tab.value("document.getElementById('numbers').textContent = 'many words '.repeat(50)")
+        self.assertEqual(height(), before)
+        tab.value("document.getElementById('role').textContent = 'many words '.repeat(50)")
+        self.assertEqual(height(), before)
 
     def test_an_address_can_ask_for_a_view_and_a_time(self):
         viewer = self.serve(SOURCE, *PLAIN)
@@ -236,10 +312,7 @@ class Page(Browsed):
         tab = self.open(viewer.url, context=context)
         for name, file in (("screenshot", "saccade-00.00.00.000.png"), ("settings", "saccade.toml")):
             tab.value(f"document.getElementById('{name}').click()")
-            end = time.monotonic() + 30 * PATIENCE
-            while not (self.folder / file).exists() and time.monotonic() < end:
-                time.sleep(0.05)
-            self.assertTrue((self.folder / file).exists(), file)
+            wait_for((self.folder / file).exists, missing=file)
         self.assertEqual(saccade("dump", SOURCE, "-o", self.folder / "out", "--config", self.folder / "saccade.toml", "--frames", 1).returncode, 0)
         self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], browserContextId=context)
         tab.value("document.getElementById('watch-link').click()")
@@ -253,13 +326,15 @@ class Page(Browsed):
         tab = self.open(viewer.url)
         self.state(tab, "s.t > 0.5", "playing")
         tab.value("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); document.dispatchEvent(new Event('visibilitychange'))")
-        time.sleep(0.5)
-        at = tab.value("saccadeViewer.stats.seq")
-        time.sleep(0.7)
-        self.assertEqual(tab.value("saccadeViewer.stats.seq"), at)
+        at = until_still(lambda: tab.value("saccadeViewer.stats.seq"))
+        self.assertTrue(tab.value("document.title").startswith("waits, hidden - "))
+        tab.value("saccadeViewer.link.send('set', 'loop 1')")
+        self.state(tab, "s.loop", "a state")
+        self.assertTrue(tab.value("document.title").startswith("waits, hidden - "))  # which has the file's name
         tab.value("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         tab.wait_for(f"saccadeViewer.stats.seq > {at} + 3", "it goes on")
         self.assertIn("hidden", tab.value("document.getElementById('toast').textContent"))
+        self.assertNotIn("hidden", tab.value("document.title"))
         self.quiet(tab)
 
 
@@ -304,9 +379,8 @@ class Notebook(Browsed):
                 source = tab.wait_for("document.querySelector('iframe')?.src", "the frame")
                 self.assertEqual(source, viewer.url)
                 tab.wait_for("frames.length === 1", "its page")
-                time.sleep(2 * PATIENCE)
-                tab.picture(self.folder / "cell.png")
-                self.assertGreater(read_png(self.folder / "cell.png").std(), 10)  # not an empty frame
+                shown = lambda: read_png(tab.picture(self.folder / "cell.png")).std() > 10  # not an empty frame
+                wait_for(shown, missing="a picture in the cell")
                 server.shutdown()
 
 

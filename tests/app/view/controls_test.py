@@ -5,7 +5,6 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 import tomllib
 import unittest
 
@@ -59,11 +58,10 @@ class Controls(unittest.TestCase):
         return places[-1]
 
     def mouse(self, viewer, *steps):
-        """Each (x, y) or button up or down, and time to draw what came of it."""
+        """Each (x, y) or button up or down, as fast as they can be."""
         words = []
         for step in steps:
             words += [step, 1] if isinstance(step, str) else ["mousemove", "--window", viewer.window, *map(int, step)]
-            words += ["sleep", 0.2 * PATIENCE]
         self.screen.xdotool(*words)
 
     def drag(self, viewer, name, start, end):
@@ -77,15 +75,8 @@ class Controls(unittest.TestCase):
         left, top, right, bottom = self.control(viewer, name)
         self.mouse(viewer, ((left + right) / 2, (top + bottom) / 2), "mousedown", "mouseup")
 
-    def use(self, viewer, act, wanted, what):
-        """As a person does who missed, on a machine so busy that a row moved in between: acts again until it took."""
-        for _ in range(3):
-            act()
-            try:
-                return viewer.wait_for(wanted, what, seconds=15)
-            except AssertionError:
-                if viewer.process.poll() is not None:
-                    raise
+    @staticmethod
+    def use(viewer, act, wanted, what):
         act()
         return viewer.wait_for(wanted, what)
 
@@ -153,10 +144,8 @@ class Controls(unittest.TestCase):
         viewer.key("v")
         viewer.wait_for(lambda s: not s["settings"]["vsync"], "vsync off again")
         self.screen.xdotool("windowunmap", viewer.window)
-        shown = viewer.drain()["frames"]
-        hidden = viewer.wait_for(lambda s: s["frames"] > shown + 3, "frames while hidden")
-        later = viewer.wait_for(lambda s: s["frames"] > hidden["frames"] + 5, "more of them")
-        self.assertEqual(later["drawn"], hidden["drawn"])  # nobody sees it
+        hidden = lambda s: any(old["drawn"] == s["drawn"] and s["frames"] > old["frames"] + 5 for old in viewer.history[-20:] if "drawn" in old)
+        later = viewer.wait_for(hidden, "frames that are not drawn")
         self.screen.xdotool("windowmap", viewer.window)
         viewer.wait_for(lambda s: s["drawn"] > later["drawn"] + 3, "pictures when shown again")
         viewer.process.terminate()
@@ -176,6 +165,4 @@ class Controls(unittest.TestCase):
         clip = make_clip(self.folder / "long.mp4", "testsrc2=size=320x180:rate=25:duration=40", "-g", "1000")
         viewer = self.open(clip)
         viewer.key("question", "Right", "Right", "Left", "comma", "Right", "q")
-        begin = time.monotonic()
         self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
-        self.assertLess(time.monotonic() - begin, 20 * PATIENCE)

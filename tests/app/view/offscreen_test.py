@@ -1,4 +1,5 @@
 """`view --offscreen`: pictures against ffmpeg's, against arithmetic, and against kept ones."""
+import json
 import os
 import pathlib
 import shutil
@@ -184,6 +185,36 @@ class Dumps(Offscreen):
             self.assertEqual(state["damaged_tiles"], row["damaged_tiles"])
             self.assertEqual(state["patches"], np.load(self.out / "geometry.npy").shape[1])
             self.assertEqual(state["fixations"], min(emission + 1, 64))  # one a landing
+
+    def test_its_numbers_are_those_of_its_arrays_and_its_manifest(self):
+        compact = self.path("numbers-compact")
+        if not compact.exists():
+            made = saccade("dump", BOX, "-o", compact, "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
+            self.assertEqual(made.returncode, 0, made.stderr)
+        offsets = np.load(compact / "offsets.npy")
+        padded = np.load(self.out / "changed.npy")
+        for out, marks in ((self.out, list(padded)), (compact, np.split(np.load(compact / "changed.npy"), offsets[1:-1]))):
+            manifest = json.loads((out / "manifest.json").read_text())
+            for emission in (0, 3, len(self.index) - 1):
+                row = self.index[emission]
+                at_s = (row["pts_ns"] - self.index["pts_ns"][0]) / 1e9
+                state = saccade_json("view", out, "--offscreen", "--screenshot", f"{at_s + 1e-4:.6f}={self.path('n.png')}", "--size", "64x64")
+                self.assertEqual(state["dump"], {
+                    "input": BOX, "emission": emission, "emissions": len(self.index), "frame": row["frame"], "damaged_tiles": row["damaged_tiles"],
+                    "patches": len(marks[emission]), "changed": int(marks[emission].sum()), "patches_so_far": sum(map(len, marks[:emission + 1])),
+                    "changed_so_far": sum(int(m.sum()) for m in marks[:emission + 1]), "complete": True, "frames": manifest["frames"],
+                    "media_s": manifest["media_s"], "tile_share": manifest["damaged_tiles"] / manifest["tiles"],
+                    "byte_share": manifest["bytes_uploaded"] / manifest["bytes_full_upload"]})
+            self.assertEqual(state["dump"]["changed_so_far"], manifest["patches_changed"])
+
+    def test_a_dump_that_was_cut_short_says_what_it_knows(self):
+        short = self.path("short")
+        shutil.copytree(self.out, short, dirs_exist_ok=True)
+        for name in ("manifest.json", "changed.npy"):
+            (short / name).unlink()
+        dump = saccade_json("view", short, "--offscreen", "--screenshot", f"9={self.path('s.png')}", "--size", "64x64")["dump"]
+        self.assertEqual((dump["complete"], dump["changed"], dump["changed_so_far"], "frames" in dump), (False, None, None, False))
+        self.assertEqual(dump["emissions"], len(self.index))
 
     def test_a_view_that_needs_the_video_is_refused(self):
         done = saccade("view", self.out, "--offscreen", "--screenshot", f"0={self.path('v.png')}", "--compare", "uniform")

@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from patience import PATIENCE
+from patience import PATIENCE, until_idle
 from program import make_clip, saccade
 from view_support import Screen, WindowedViewer, damaged_clip
 
@@ -31,10 +31,8 @@ class Window(unittest.TestCase):
         return viewer
 
     def quit(self, viewer, key="q"):
-        begin = time.monotonic()
         viewer.key(key)
         self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
-        self.assertLess(time.monotonic() - begin, 20 * PATIENCE)
         self.assertNotIn("OpenGL", "".join(viewer.errors))
         self.assertEqual(viewer.history[-1]["event"], "end")
 
@@ -124,6 +122,44 @@ class Window(unittest.TestCase):
         viewer.wait_for(lambda s: not s["settings"]["fullscreen"], "a window again")
         self.quit(viewer, "Escape")
 
+    def test_escape_closes_the_list_of_keys_and_never_loses_settings(self):
+        viewer = self.open(SOURCE, "--pause", "--overlay", "off", "--threshold", "3")
+        viewer.key("question", "Escape")
+        viewer.wait_for(lambda s: s["event"] == "draw" and not s["settings"]["help"], "the list closed")
+        viewer.key("i")
+        self.type_into(viewer, self.field(viewer, "value-threshold"), "7")
+        viewer.wait_for(lambda s: s["settings"]["threshold"] == 7, "7")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: s["asks_to_quit"], "it asks")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: not s["asks_to_quit"], "the answer: stay")
+        viewer.key("Escape")
+        viewer.wait_for(lambda s: s["asks_to_quit"], "it asks again")
+        self.quit(viewer)
+
+    def test_keys_typed_fast_are_all_seen(self):
+        viewer = self.open(SOURCE, "--pause")
+        field = self.field(viewer, "value-threshold")
+        viewer.key("space")
+        viewer.wait_for(lambda s: s["t_s"] > 0.1, "playing")  # frames take their time
+        self.type_into(viewer, field, "9", "9", "BackSpace", "BackSpace", "1", "2", "Left", "Delete", "7")
+        viewer.wait_for(lambda s: s["settings"]["threshold"] == 17, "17")
+        viewer.key("space")
+        paused = viewer.wait_for(lambda s: s["settings"]["paused"], "paused")
+        viewer.key(*["period"] * 12)
+        viewer.wait_for(lambda s: abs(s["t_s"] - paused["t_s"] - 12 * PERIOD_S) < 1e-4, "twelve frames on")
+        self.quit(viewer)
+
+    def field(self, viewer, control):
+        """Where it lies. In a large window, where the panel does not scroll; the viewer says it where it draws no new frame."""
+        self.screen.xdotool("windowsize", "--sync", viewer.window, 1300, 880)
+        return viewer.wait_for(lambda s: s.get("controls", {}).get(control, [0])[0] > 900, control)["controls"][control]
+
+    def type_into(self, viewer, field, *keys):
+        """Many keys within a frame, then Enter. GLFW takes two presses of a key in one millisecond for one."""
+        self.screen.xdotool("mousemove", "--window", viewer.window, int((field[0] + field[2]) / 2), int((field[1] + field[3]) / 2), "click", 1,
+                            "key", "--delay", 6, *keys, "Return")
+
     def test_stays_on_the_last_frame_and_begins_again(self):
         clip = make_clip(pathlib.Path(self.folder) / "short.mp4", "testsrc2=size=160x120:rate=25:duration=1")
         viewer = self.open(clip)
@@ -165,7 +201,7 @@ class Window(unittest.TestCase):
         clip = make_clip(pathlib.Path(self.folder) / "live.ts", "testsrc2=size=160x120:rate=25:duration=3", "-g", "10")
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-            viewer = WindowedViewer(self.screen, address, "--size", "640x360", "--stall-timeout", "1", "--reconnect", "3")
+            viewer = WindowedViewer(self.screen, address, "--size", "640x360", "--stall-timeout", "1", "--reconnect", "5", "--reconnect-delay-max", "2")
             self.addCleanup(viewer.kill)
             connection, _ = server.accept()
         with connection:
@@ -173,9 +209,9 @@ class Window(unittest.TestCase):
             viewer.find_window()
             lost = viewer.wait_for(lambda s: s["ended"], "the end")
         said = "".join(state["state"] + "\n" for state in viewer.history)
-        for number in (2, 3):  # the first, at once, may be over before it is drawn
-            self.assertIn(f"lost, try {number} of 3 (nothing came for 1 s)\n", said)
-        self.assertIn("3 tries to reconnect failed", lost["error"])
+        for number in (4, 5):  # the first ones may be over before they are drawn; these wait two seconds
+            self.assertIn(f"lost, try {number} of 5 (nothing came for 1 s)\n", said)
+        self.assertIn("5 tries to reconnect failed", lost["error"])
         viewer.key("q")
         self.assertEqual(viewer.finish(), 3, "".join(viewer.errors))
 
@@ -212,9 +248,5 @@ class Window(unittest.TestCase):
 
     def test_paused_it_does_nothing(self):
         viewer = self.open(SOURCE, "--pause")
-        time.sleep(1.5 * PATIENCE)  # what it draws at first has settled
-        ticks = lambda: sum(map(int, pathlib.Path(f"/proc/{viewer.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
-        before = ticks()
-        time.sleep(2)
-        self.assertLessEqual(ticks() - before, 0.1 * os.sysconf("SC_CLK_TCK"))  # 5 % of a core
+        until_idle(viewer.cpu_s, 0.1)  # 5 % of a core
         self.quit(viewer)

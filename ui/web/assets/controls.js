@@ -121,7 +121,7 @@ export class Controls {
   showTime(seconds) {
     const { duration, live } = this.state ?? {};
     const text = live ? `live ${timeText(seconds)}` : duration > 0 ? `${timeText(seconds)} / ${timeText(duration)}` : timeText(seconds);
-    if ($("time").value !== text) $("time").value = text;
+    if ($("time").textContent !== text) $("time").textContent = text;
     $("seek").setAttribute("aria-valuetext", text);
   }
 

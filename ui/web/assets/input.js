@@ -11,7 +11,7 @@ export class Input {
   // driving(on): called when the picture gets or loses the keyboard.
   constructor(canvas, link, driving) {
     Object.assign(this, { canvas, link, told: driving });
-    this.isDriver = this.isTyping = this.isDriving = false;
+    this.isDriver = this.isTyping = this.isDriving = this.takesEscape = false;
     this.down = new Map();  // keys that are held: code -> key
     this.fingers = new Map();
     const on = (name, handle, options) => canvas.addEventListener(name, (event) => handle.call(this, event), options);
@@ -194,13 +194,13 @@ export class Input {
     if (MODIFIERS.includes(event.key)) return event.repeat || this.sendKey("down", event.key, event);
     if (!this.isOurs(event)) return;
     event.preventDefault();
-    if (event.key === "Escape" && !this.isTyping) {
-      this.letGo();
-      return this.canvas.blur();
-    }
     const key = event.key === " " ? "Space" : event.key;
     this.sendKey("down", key, event);
     this.down.set(event.code || "Unidentified", key);
+    if (event.key === "Escape" && !this.isTyping && !this.takesEscape) {
+      this.letGo();
+      this.canvas.blur();
+    }
   }
 
   keyUp(event) {

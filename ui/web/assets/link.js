@@ -22,6 +22,7 @@ export class Link {
     this.delay = null;
     this.delays = [];
     this.tries = 0;
+    this.ended = "";  // what the viewer said when it ended, until one is there again
     setInterval(() => this.beat(), PING_MS);
     addEventListener("online", () => this.connectSoon(0));
   }
@@ -62,6 +63,7 @@ export class Link {
     if (!this.greeted) {
       this.greeted = true;
       this.tries = 0;
+      this.ended = "";
       this.sentAt.clear();
       this.roundTrip = this.delay = null;
       this.handlers.open();
@@ -90,8 +92,8 @@ export class Link {
   }
 
   closed(code, reason = "") {
-    const why = CLOSED[code] ?? { text: "Connection lost. Trying again", after: Math.min(500 * 1.6 ** this.tries, 5000) };
-    if (code === 1001) why.text = `The viewer ended${reason && `: ${reason}`}. Trying again`;
+    if (code === 1001) this.ended = `The viewer ended${reason && `: ${reason}`}. Trying again`;
+    const why = CLOSED[code] ?? { text: this.ended || "Connection lost. Trying again", after: Math.min(500 * 1.6 ** this.tries, 5000) };
     this.tries += 1;
     this.greeted = false;
     if (why.token) {

@@ -116,8 +116,8 @@ function takeState(state) {
   controls.show(state);
   input.isTyping = state.typing;
   canvas.style.cursor = role.role === "drive" ? state.cursor : "default";
-  const name = state.title.split("/").pop();
-  document.title = name ? `${name} - saccade` : "saccade";
+  input.takesEscape = state.escape;
+  showTitle();
   if (stats.pictures === 0) notice(state.waits || state.error || "Waiting for the first picture");
   if (state.fullscreen && role.role === "drive") toggleFullscreen();
 }
@@ -172,7 +172,16 @@ function watchRatio() {
 
 // ---- Words ----
 
-function notice(text) {
+const isStyled = getComputedStyle(document.body).display === "grid";
+
+function showTitle() {
+  const name = stats.state?.title.split("/").pop();
+  document.title = `${standsHidden ? "waits, hidden - " : ""}${name ? `${name} - ` : ""}saccade`;
+}
+
+function notice(words) {
+  const text = words || (isStyled ? "" : "The style of this page has not loaded. Reload the page.");
+  $("notice").classList.remove("loading");
   $("notice").hidden = text === "";
   if ($("notice").textContent !== text) $("notice").textContent = text;
 }
@@ -236,7 +245,7 @@ async function toggleFullscreen() {
 
 let isOnScreen = true;
 const isHidden = () => document.hidden || !isOnScreen;
-let wasHidden = false;
+let wasHidden = false, standsHidden = false;
 
 function tellHidden() {
   const hidden = isHidden();
@@ -245,11 +254,9 @@ function tellHidden() {
   link.tell(`hidden ${hidden ? 1 : 0}`);
   const { state } = stats;
   const stands = role.role === "drive" && role.clients === 1 && state && !state.live && !state.paused && !state.ended;
-  if (hidden && stands) document.title = `waits, hidden - ${document.title}`;
-  if (!hidden && stands) {
-    toast("It stood still while this page was hidden");
-    document.title = document.title.replace("waits, hidden - ", "");
-  }
+  if (!hidden && standsHidden) toast("It stood still while this page was hidden");
+  standsHidden = Boolean(hidden && stands);
+  showTitle();
 }
 
 document.addEventListener("visibilitychange", tellHidden);
@@ -278,6 +285,7 @@ room.observe(canvas);
 watchRatio();
 setInterval(showNumbers, SECOND_MS);
 controls.setRole(false);
+$("role").textContent = "connecting";
 const found = readAddress();
 start = found.start;
 if (found.token) {

@@ -17,11 +17,20 @@ namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;
 
 void Connection::start() {
-  deadline_.expires_after(kHello);
+  close_after(kHello);
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](error_code error) {
+    if (error || self->closed_) return self->close();
+    self->spoke_ = true;
+    self->hub_->thin_out();
+    if (!self->closed_) self->read_request();
+  });
+}
+
+void Connection::close_after(std::chrono::milliseconds patience) {
+  deadline_.expires_after(patience);
   deadline_.async_wait([self = shared_from_this()](error_code error) {
     if (!error) self->close();
   });
-  read_request();
 }
 
 void Connection::close() {
@@ -37,10 +46,7 @@ void Connection::close() {
 void Connection::leave(std::uint16_t code, const char* why, std::chrono::milliseconds patience) {
   if (closed_) return;
   if (!open_) return close();
-  deadline_.expires_after(patience);
-  deadline_.async_wait([self = shared_from_this()](error_code error) {
-    if (!error) self->close();
-  });
+  close_after(patience);
   if (std::exchange(leaving_, true)) return;
   ws_->async_close(websocket::close_reason(static_cast<websocket::close_code>(code), why),
                    [self = shared_from_this()](error_code) { self->close(); });
@@ -83,6 +89,8 @@ void Connection::answer() {
 
 void Connection::respond(http::status status, std::string_view body, std::string_view type) {
   const bool head = parser_->is_header_done() && parser_->get().method() == http::verb::head;
+  answering_ = true;
+  close_after(kAnswer);
   response_ = {};
   response_.version(11);
   response_.result(status);
@@ -100,10 +108,7 @@ void Connection::respond(http::status status, std::string_view body, std::string
   const auto done = [self = shared_from_this(), serializer](error_code, std::size_t) {
     error_code ignored;
     self->socket_.shutdown(Socket::shutdown_send, ignored);
-    self->deadline_.expires_after(kLastFarewell);  // what comes yet is not read
-    self->deadline_.async_wait([self](error_code error) {
-      if (!error) self->close();
-    });
+    self->close_after(kLastFarewell);  // what comes yet is not read
   };
   if (head) {
     http::async_write_header(socket_, *serializer, done);

@@ -35,6 +35,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void tell_state() { state_due_ = true, pump(); }
   void pump();
   void measure();  // how long a few bytes take to the page and back
+  // True until its request is whole and is answered, or until it has said hello.
+  bool is_stranger() const { return !answering_ && role == Role::kNone; }
+  bool is_silent() const { return !spoke_; }  // it has sent nothing
   void greet(std::uint32_t number, Role given) {
     id = number;
     role = given;
@@ -48,6 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   double round_trip_ms = 0;
 
  private:
+  void close_after(std::chrono::milliseconds patience);
   void read_request();
   void answer();
   void respond(boost::beast::http::status status, std::string_view body, std::string_view type);
@@ -65,6 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
   boost::beast::http::response<boost::beast::http::string_body> response_;
   bool open_ = false;  // the WebSocket is
+  bool spoke_ = false, answering_ = false;
   bool writing_ = false, leaving_ = false, closed_ = false;
   bool role_due_ = false, state_due_ = false;
   std::deque<Outgoing> waiting_;

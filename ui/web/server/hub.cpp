@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "pipeline/clock.h"
@@ -25,8 +26,8 @@ void ServerHub::said_hello(const ConnectionPtr& connection, const HelloMessage& 
     return connection->leave(kCloseToken, "the token is wrong");
   }
   if (hello.version != kPageVersion) return connection->leave(kCloseVersion, "the page is of another version");
-  if (clients_.size() >= kMostClients) return connection->leave(kCloseFull, "as many as may watch do so already");
-  strangers_.remove(connection);
+  if (is_full(role)) return connection->leave(kCloseFull, "as many as may watch do so already");
+  guests_.remove(connection);
   locked([&] {
     connection->greet(++last_id_, role);
     clients_[last_id_] = connection;
@@ -37,6 +38,14 @@ void ServerHub::said_hello(const ConnectionPtr& connection, const HelloMessage& 
   connection->tell_state();
   tell_roles();
   wake_();
+}
+
+// The last place is kept for a page that may drive.
+bool ServerHub::is_full(Role role) const {
+  const auto watchers = std::count_if(clients_.begin(), clients_.end(),
+                                      [](const auto& client) { return client.second->role == Role::kWatch; });
+  const bool last = role == Role::kWatch && static_cast<std::size_t>(watchers) + 1 >= kMostClients;
+  return last || clients_.size() >= kMostClients;
 }
 
 // Under the mutex. Whoever came first among those who may and whose page is seen, else among those who may.
@@ -113,7 +122,7 @@ void ServerHub::hidden(Connection& connection, bool hidden) {
 }
 
 void ServerHub::gone(const ConnectionPtr& connection) {
-  strangers_.remove(connection);
+  guests_.remove(connection);
   const bool was_client = locked([&] {
     if (clients_.erase(connection->id) == 0) return false;
     if (driver_ == connection->id) choose_driver();

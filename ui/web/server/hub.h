@@ -54,6 +54,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   void acknowledged(Connection& connection, std::uint32_t seq);
   void hidden(Connection& connection, bool hidden);
   void gone(const ConnectionPtr& connection);
+  void thin_out();  // closes the oldest connection where too many have sent no whole request
   std::string role_of(const Connection& connection);
   const ServerConfig& config() const { return config_; }
   const std::string& policy() const { return policy_; }
@@ -74,6 +75,7 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   template <typename Acceptor>
   void accept_from(Acceptor& acceptor);
   void add(Socket socket);
+  bool is_full(Role role) const;
   void beat();
   void warn(const std::string& line) const;  // unless it is empty
   void choose_driver();
@@ -96,8 +98,8 @@ class ServerHub : public std::enable_shared_from_this<ServerHub> {
   std::string authority_;
   std::uint16_t port_ = 0;
   std::thread thread_;
-  std::promise<void> ended_;            // the network thread has
-  std::list<ConnectionPtr> strangers_;  // oldest first
+  std::promise<void> ended_;         // the network thread has
+  std::list<ConnectionPtr> guests_;  // all that are not clients, oldest first
   RepeatedWarning wrong_tokens_, refused_origins_;
   std::uint32_t last_id_ = 0;
   bool stopping_ = false;

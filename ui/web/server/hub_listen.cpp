@@ -42,7 +42,7 @@ void ServerHub::listen_tcp() {
     endpoint.port(0);
     tcp_->bind(endpoint, error);
   }
-  if (!error) tcp_->listen(16, error);
+  if (!error) tcp_->listen(asio::socket_base::max_listen_connections, error);
   if (error) refuse(error);
   port_ = tcp_->local_endpoint().port();
   const bool is_v6 = address.host.find(':') != std::string::npos;
@@ -70,7 +70,7 @@ void ServerHub::listen_path() {
   const mode_t before = umask(0177);  // for its owner alone, from the beginning
   if (!error) local_->bind(stream_protocol::endpoint(path), error);
   umask(before);
-  if (!error) local_->listen(16, error);
+  if (!error) local_->listen(asio::socket_base::max_listen_connections, error);
   if (error) refuse("can't listen there: " + error.message());
   authority_ = path;
 }
@@ -101,9 +101,23 @@ void ServerHub::accept_from(Acceptor& acceptor) {
 
 void ServerHub::add(Socket socket) {
   auto connection = std::make_shared<Connection>(std::move(socket), shared_from_this(), io_);
-  strangers_.push_back(connection);
-  while (strangers_.size() > kMostStrangers) ConnectionPtr(strangers_.front())->close();
+  guests_.push_back(connection);
+  thin_out();
   connection->start();
+}
+
+// Those that sent nothing and those that sent too little are counted apart, so that neither keeps the other out.
+void ServerHub::thin_out() {
+  for (const bool silent : {true, false}) {
+    std::size_t strangers = 0;
+    ConnectionPtr oldest;
+    for (const ConnectionPtr& guest : guests_) {
+      if (!guest->is_stranger() || guest->is_silent() != silent) continue;
+      ++strangers;
+      if (!oldest) oldest = guest;
+    }
+    if (strangers > kMostStrangers) oldest->close();
+  }
 }
 
 void ServerHub::beat() {
@@ -140,7 +154,7 @@ void ServerHub::stop(const std::string& why) {
     warn(refused_origins_.due(steady_now_ns(), true));
     beat_.cancel();
     again_.cancel();
-    for (const auto& connection : std::list(strangers_)) connection->close();
+    for (const auto& connection : std::list(guests_)) connection->close();
     for (const auto& [id, connection] : std::map(clients_)) connection->leave(1001, words.c_str(), kLastFarewell);
   });
   // What is left ends within kLastFarewell; should something not, the program still ends.

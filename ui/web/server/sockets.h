@@ -18,10 +18,10 @@ using boost::system::error_code;
 using Socket = asio::generic::stream_protocol::socket;  // TCP's or the file system's
 
 inline constexpr std::size_t kMostHead_bytes = 8192;
-inline constexpr std::size_t kMostClients = 8, kMostStrangers = 8;
+inline constexpr std::size_t kMostClients = 8, kMostStrangers = 64;
 inline constexpr std::size_t kMostTexts = 32, kMostInputs = 1000;
 inline constexpr int kMostMessages = 1000;  // a second
-inline constexpr std::chrono::seconds kHello{10}, kIdle{40}, kBeat{10};
+inline constexpr std::chrono::seconds kHello{10}, kAnswer{30}, kIdle{40}, kBeat{10};
 inline constexpr std::chrono::milliseconds kFarewell{3000}, kLastFarewell{300}, kAcceptAgain{100};
 
 // Codes of our own, which the page knows: see viewer.js.

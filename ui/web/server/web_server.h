@@ -38,8 +38,9 @@ struct ServedFile {
 
 class ServerHub;
 
-// Limits: a request's head of 8 KiB, messages of 4 KiB, 8 clients, 8 connections that have not said hello (the oldest
-// is dropped), 10 s to say it, 1000 messages a second; a page that doesn't answer a ping for 40 s is gone.
+// Limits: a request's head of 8 KiB, messages of 4 KiB, 8 clients (at most 7 that only watch), 64 connections that sent
+// nothing and 64 whose request or hello is not whole (the oldest closes), 10 s for these, 30 s for an answer, 1000
+// messages a second; a page that doesn't answer a ping for 40 s is gone.
 class WebServer {
  public:
   // Listens, and serves on a thread of its own. wake: called on that thread when inputs or the audience changed.

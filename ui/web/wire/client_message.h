@@ -21,6 +21,7 @@
 #include <string_view>
 #include <variant>
 
+#include "ui/input/input_event.h"
 #include "ui/picture/view.h"
 
 namespace saccade::ui {
@@ -43,47 +44,6 @@ struct PingMessage {
   double t = 0;  // given back as it came
 };
 
-// Keys that type nothing, or the same everywhere.
-enum class SilentKey : std::uint8_t {
-  kNone,
-  kTab,
-  kLeft,
-  kRight,
-  kUp,
-  kDown,
-  kToStart,
-  kToEnd,
-  kPageUp,
-  kPageDown,
-  kDelete,
-  kBackspace,
-  kEnter,
-  kEscape,
-  kSpace,
-};
-
-struct MoveInput {
-  float x = 0, y = 0;
-  bool inside = true;  // false: it left
-};
-struct ButtonInput {
-  float x = 0, y = 0;
-  int button = 0;  // 0 left, 1 right, 2 middle
-  bool down = false;
-};
-struct WheelInput {
-  float x = 0, y = 0, dx = 0, dy = 0;
-};
-struct KeyInput {
-  SilentKey silent = SilentKey::kNone;
-  char32_t character = 0;  // that it types; 0: none
-  char32_t place = 0;      // what the key types on a keyboard of the United States, without shift; 0: unknown
-  bool down = false, repeated = false;
-  bool shift = false, control = false, alt = false, meta = false;
-};
-struct PasteInput {
-  std::string text;  // UTF-8 without control characters
-};
 struct ResizeInput {
   int width_px = 0, height_px = 0;
   float ratio = 1;

@@ -1,4 +1,4 @@
-#include "ui/viewer/view_input.h"
+#include "ui/input/view_input.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "ui/panel/key_bindings.h"
+#include "ui/tuning/key_bindings.h"
 #include "ui/tuning/words.h"
 
 namespace saccade::ui {
@@ -94,10 +94,10 @@ void raise_request(Action action, ViewRequests& requests) {
   constexpr double kStep_s = 1, kNear_s = 5, kFar_s = 60;
   switch (action) {
     case Action::kStepForward:
-      requests.step = 1;
+      ++requests.step;
       break;
     case Action::kStepBack:
-      requests.step = -1;
+      --requests.step;
       break;
     case Action::kSeekBack:
       requests.seek_by_s = requests.seek_by_s.value_or(0) - kNear_s;
@@ -183,12 +183,12 @@ std::string note_of(Action action, const Viewer& viewer, bool was_at_end) {
       return viewer.facts.look.recorded ? "a dump's eye can't be led"
                                         : fmt::format("the eye is free: {}", in_words(s.pipeline.scanpath.policy));
     case Action::kFullscreen:
-    case Action::kEscape:
       return s.fullscreen ? "full screen" : "a window";
     case Action::kHelp:
-      return s.help ? "list of keys; ? closes it" : "list of keys closed";
+      return s.help ? "list of keys; Esc closes it" : "list of keys closed";
     case Action::kScreenshot:  // says itself what it saved
     case Action::kQuit:
+    case Action::kEscape:  // what it closed is gone
       return {};
     default:
       for (const KeyBinding& binding : key_bindings()) {
@@ -244,11 +244,24 @@ void ViewInput::seek_to(bool end) {
   }
 }
 
+// Closes one thing at a time. In a window with nothing open it quits, and asks first if tuned settings would be lost. A
+// page's Escape closes and nothing else: it also leaves the picture.
 void ViewInput::escape() {
-  if (!viewer_.facts.save_exists.empty()) {
+  ViewFacts& facts = viewer_.facts;
+  if (viewer_.imgui().has_list()) {
+    viewer_.imgui().close_list();
+  } else if (facts.asks_to_quit) {
+    facts.asks_to_quit = false;
+  } else if (!facts.save_exists.empty()) {
     viewer_.requests.keep_file = true;
+  } else if (viewer_.settings.help) {
+    viewer_.settings.help = false;
+  } else if (facts.served) {
+    return;
   } else if (viewer_.settings.fullscreen) {
     viewer_.settings.fullscreen = false;
+  } else if (viewer_.has_unsaved_settings()) {
+    facts.asks_to_quit = true;
   } else {
     viewer_.requests.quit = true;
   }

@@ -1,9 +1,9 @@
-#include "ui/web/web_input.h"
+#include "ui/input/panel_input.h"
 
 #include <utility>
 
 #include "pipeline/clock.h"
-#include "ui/web/imgui_events.h"
+#include "ui/input/imgui_input.h"
 
 namespace saccade::ui {
 namespace {
@@ -28,48 +28,45 @@ Key key_of_silent(SilentKey key) {
       return kKeyBackspace;
     case SilentKey::kSpace:
       return kKeySpace;
-    default:  // Escape lets go of the page; the others are the panel's
+    case SilentKey::kEscape:
+      return kKeyEscape;
+    default:  // the panel's
       return 0;
   }
 }
 
 }  // namespace
 
-WebInput::WebInput(Viewer& viewer, std::function<void()> after_digest)
+PanelInput::PanelInput(Viewer& viewer, std::function<void()> after_digest)
     : viewer_(viewer), view_(viewer), after_digest_(std::move(after_digest)) {
   prepare_imgui_input();
-  share_imgui_clipboard(clipboard_, copied_);
 }
 
-void WebInput::set_size(const PageSize& size) {
-  size_ = size;
-  moved_ = true;
-}
+void PanelInput::set_size(const ViewSize& size) { size_ = size; }
 
-ViewInput::Place WebInput::place(float x, float y) const {
+ViewInput::Place PanelInput::place(float x, float y) const {
   return {x, y, static_cast<float>(size_.width_px), static_cast<float>(size_.height_px)};
 }
 
-void WebInput::settle() {
+void PanelInput::settle() {
   viewer_.digest(size_.width_px, size_.height_px, size_.scale);
-  moved_ = pressed_ = false;
-  after_digest_();
+  pressed_ = false;
+  if (after_digest_) after_digest_();
 }
 
-void WebInput::digest_if(bool needed) {
-  if (needed) settle();
+void PanelInput::settle_pressed() {
+  if (pressed_) settle();
 }
 
-void WebInput::apply(const MoveInput& move) {
-  digest_if(pressed_);
+void PanelInput::apply(const MoveInput& move) {
+  settle_pressed();
   imgui_mouse(move.x, move.y, move.inside);
   if (move.inside) view_.move(place(move.x, move.y));
-  moved_ = true;
 }
 
 // Whether the panel wants the mouse, it says in the frame after the mouse came there.
-void WebInput::apply(const ButtonInput& button) {
-  digest_if(pressed_);
+void PanelInput::apply(const ButtonInput& button) {
+  settle_pressed();
   imgui_mouse(button.x, button.y, true);
   settle();
   imgui_button(button.button, button.down);
@@ -82,19 +79,24 @@ void WebInput::apply(const ButtonInput& button) {
   }
 }
 
-void WebInput::apply(const WheelInput& wheel) {
-  digest_if(pressed_);
+void PanelInput::apply(const WheelInput& wheel) {
+  settle_pressed();
   imgui_mouse(wheel.x, wheel.y, true);
   settle();
   imgui_wheel(wheel.dx, wheel.dy);
-  moved_ = true;
   view_.wheel(place(wheel.x, wheel.y), wheel.dy);
 }
 
-void WebInput::apply(const KeyInput& key) {
-  digest_if(pressed_);
+void PanelInput::apply(const KeyInput& key) {
+  settle_pressed();
   imgui_modifiers(key);
-  if (key.silent != SilentKey::kNone) imgui_key(key.silent, key.down);
+  if (key.silent != SilentKey::kNone) {
+    if (key.repeated) {  // pressed again: what is held without a change is repeated by Dear ImGui's own, slower clock
+      imgui_key(key.silent, false);
+      settle();
+    }
+    imgui_key(key.silent, key.down);
+  }
   imgui_letter(key.place, key.down && key.control);
   pressed_ = true;
   if (!key.down) return;
@@ -105,27 +107,24 @@ void WebInput::apply(const KeyInput& key) {
   if (key.character != 0 && key.control == key.alt && !key.meta) character(key);  // control and alt: AltGr
 }
 
-void WebInput::character(const KeyInput& key) {
+void PanelInput::character(const KeyInput& key) {
   imgui_character(key.character);
   if (key.character <= U' ') return;
-  const Key meant = key_of({key.character, key.place, key.shift, true});
+  const Key meant = key_of({key.character, key.place, key.shift, key.latin});
   if (meant != 0) view_.key(meant, key.shift, key.repeated);
 }
 
-void WebInput::apply(const PasteInput& paste) {
-  digest_if(pressed_);
+void PanelInput::apply(const PasteInput& paste) {
+  settle_pressed();
   imgui_modifiers({});  // Control is held: with it the panel takes no text
   if (viewer_.imgui().wants_keyboard()) imgui_text(paste.text);
   pressed_ = true;
 }
 
-void WebInput::release_all() {
+void PanelInput::release_all() {
   view_.release(place(-1, -1));
   imgui_release_all();
   settle();
 }
-
-const char* WebInput::cursor() const { return imgui_cursor(); }
-std::string WebInput::take_clipboard() { return std::exchange(copied_, {}); }
 
 }  // namespace saccade::ui

@@ -1,4 +1,4 @@
-#include "ui/panel/key_bindings.h"
+#include "ui/tuning/key_bindings.h"
 
 namespace saccade::ui {
 namespace {
@@ -25,7 +25,7 @@ constexpr KeyBinding kKeys[] = {
     {'f', false, Action::kFullscreen, "f", "full screen"},
     {'s', false, Action::kScreenshot, "s", "picture of the window to a file"},
     {'q', false, Action::kQuit, "q", "quit"},
-    {kKeyEscape, false, Action::kEscape, "Esc", "leave full screen; else quit"},
+    {kKeyEscape, false, Action::kEscape, "Esc", "close a list or this one, leave full screen; else quit"},
     {'i', false, Action::kOverlay, "i", "panel"},
     {'?', false, Action::kHelp, "?, h", "this list"},
     {'h', false, Action::kHelp, "", ""},

@@ -1,7 +1,7 @@
 // Makes settings and requests of keys and the mouse. Places are pixels of the framebuffer, origin top-left.
 #pragma once
 
-#include "ui/panel/key_bindings.h"
+#include "ui/tuning/key_bindings.h"
 #include "ui/viewer/viewer.h"
 
 namespace saccade::ui {

@@ -1,14 +1,21 @@
-// Input for Dear ImGui's current context, whichever way its version takes it.
+// Input for Dear ImGui's current context, whichever way its version takes it. PanelInput gives it, in order.
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "ui/web/wire/client_message.h"
+#include "ui/input/input_event.h"
 
 namespace saccade::ui {
 
-void prepare_imgui_input();                                          // once for a context
-void share_imgui_clipboard(std::string& kept, std::string& copied);  // both outlive the context
+// Called on the viewer's thread; UTF-8.
+struct ImguiClipboard {
+  std::function<std::string()> read;
+  std::function<void(const std::string&)> write;
+};
+
+void prepare_imgui_input();  // once for a context
+void set_imgui_clipboard(ImguiClipboard clipboard);
 void imgui_mouse(float x, float y, bool inside);
 void imgui_button(int button, bool down);
 void imgui_wheel(float dx, float dy);

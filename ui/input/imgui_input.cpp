@@ -1,6 +1,8 @@
-#include "ui/web/imgui_events.h"
+#include "ui/input/imgui_input.h"
 
 #include <imgui.h>
+
+#include <utility>
 
 namespace saccade::ui {
 namespace {
@@ -39,14 +41,19 @@ void set_key(ImGuiKey key, bool down) {
 #endif
 }
 
-std::string* g_kept = nullptr;
-std::string* g_copied = nullptr;
+// Of the one context that there is; `read` is what Dear ImGui points to after it asked.
+struct {
+  ImguiClipboard calls;
+  std::string read;
+} g_clipboard;
 
-void take_copied(const char* text) {
-  if (g_kept == nullptr || text == nullptr) return;
-  *g_kept = *g_copied = text;
+void write_clipboard(const char* text) {
+  if (g_clipboard.calls.write && text != nullptr) g_clipboard.calls.write(text);
 }
-const char* kept() { return g_kept == nullptr ? "" : g_kept->c_str(); }
+const char* read_clipboard() {
+  if (g_clipboard.calls.read) g_clipboard.read = g_clipboard.calls.read();
+  return g_clipboard.read.c_str();
+}
 
 }  // namespace
 
@@ -61,17 +68,16 @@ void prepare_imgui_input() {
   io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
 }
 
-void share_imgui_clipboard(std::string& kept_text, std::string& copied) {
-  g_kept = &kept_text;
-  g_copied = &copied;
+void set_imgui_clipboard(ImguiClipboard clipboard) {
+  g_clipboard = {std::move(clipboard), {}};
 #if IMGUI_VERSION_NUM >= 19110
   ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
-  platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) { take_copied(text); };
-  platform.Platform_GetClipboardTextFn = [](ImGuiContext*) { return kept(); };
+  platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) { write_clipboard(text); };
+  platform.Platform_GetClipboardTextFn = [](ImGuiContext*) { return read_clipboard(); };
 #else
   ImGuiIO& io = ImGui::GetIO();
-  io.SetClipboardTextFn = [](void*, const char* text) { take_copied(text); };
-  io.GetClipboardTextFn = [](void*) { return kept(); };
+  io.SetClipboardTextFn = [](void*, const char* text) { write_clipboard(text); };
+  io.GetClipboardTextFn = [](void*) { return read_clipboard(); };
 #endif
 }
 
