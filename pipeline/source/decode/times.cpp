@@ -31,7 +31,9 @@ TimedFrames::TimedFrames(const SourceConfig& config, const InputLocation& locati
       log_(log),
       interrupted_(interrupted),
       counters_(counters),
-      loops_left_(config.loops) {
+      loops_left_(config.loops),
+      held_(av_frame_alloc()) {
+  if (!held_) throw std::bad_alloc();
   begin_play();
 }
 
@@ -56,6 +58,7 @@ bool TimedFrames::seek(std::int64_t pts_ns) {
   loop_offset_ns_ = 0;
   loops_left_ = config_.loops;
   first_of_play_ = true;
+  first_is_held_ = last_needs_next_ = false;
   past_end_ = false;
   seek_to_start();
   return true;
@@ -65,6 +68,7 @@ void TimedFrames::begin_play() {
   open();
   clock_ = new_clock();
   first_of_play_ = true;
+  last_needs_next_ = false;
   past_end_ = false;
   play_frames_ = 0;
   const AVStream& s = *video().stream;
@@ -92,6 +96,7 @@ void TimedFrames::seek_to_start() {
 void TimedFrames::seek_back() {
   constexpr std::array<std::int64_t, 5> kBack = {kSecond / 5, 3 * kSecond, 15 * kSecond, 60 * kSecond, 240 * kSecond};
   clock_ = new_clock();
+  av_frame_unref(held_.get());
   counters_.packets_corrupt = corrupt_before_;
   entering_ = false;
   if (tries_back_ < kBack.size()) {
@@ -115,7 +120,7 @@ bool TimedFrames::enters_badly(const AVFrame* frame, bool reached) {
   if (!reached) return false;
   const std::optional<std::int64_t> pts = raw_pts_ns(*frame);
   const bool begins_here = pts && *pts <= start_ns_ + kSlack;
-  if (!entry.exact() || !(entry.exact_before() || begins_here)) return true;
+  if (!entry.exact() || !(entry.exact_before() || (begins_here && !needs_neighbours(*frame)))) return true;
   if (!entry.first_was_exact()) counters_.packets_corrupt = corrupt_before_;
   entry.stop();
   entering_ = false;
@@ -127,7 +132,36 @@ std::optional<std::int64_t> TimedFrames::raw_pts_ns(const AVFrame& frame) const 
   return av_rescale_q(frame.best_effort_timestamp, video().stream->time_base, kNanoseconds);
 }
 
+// A flag may mean something else: then a frame is read too many.
+bool TimedFrames::needs_neighbours(const AVFrame& frame) const {
+  return config_.deinterlace == Deinterlace::kYes ||
+         (config_.deinterlace == Deinterlace::kAuto && is_interlaced(frame));
+}
+
+// Of the first frame of a play, which waits meanwhile.
+void TimedFrames::put_neighbour_first(AVFrame& frame, FrameTime& time) {
+  if (held_->buf[0] != nullptr && needs_neighbours(frame)) {
+    const AvFramePtr first(av_frame_clone(&frame));
+    if (!first) throw std::bad_alloc();
+    av_frame_unref(&frame);
+    av_frame_move_ref(&frame, held_.get());
+    av_frame_move_ref(held_.get(), first.get());
+    std::swap(time, held_time_);
+    time.pts_ns += loop_offset_ns_;
+    time.neighbour = true;
+    time.begins = std::exchange(held_time_.begins, false);
+    first_is_held_ = true;
+  } else {
+    av_frame_unref(held_.get());
+  }
+}
+
 ReadStatus TimedFrames::next(AVFrame& frame, FrameTime& time) {
+  if (std::exchange(first_is_held_, false)) {
+    av_frame_move_ref(&frame, held_.get());
+    time = held_time_;
+    return ReadStatus::kOk;
+  }
   for (;;) {
     const ReadStatus status = past_end_ ? ReadStatus::kEnd : next_of_play(frame, time);
     if (status == ReadStatus::kEnd) {
@@ -137,15 +171,20 @@ ReadStatus TimedFrames::next(AVFrame& frame, FrameTime& time) {
     }
     if (status != ReadStatus::kOk) return status;
     if (first_of_play_ && last_) loop_offset_ns_ = last_->pts_ns + last_->duration_ns - time.pts_ns;
-    first_of_play_ = false;
     time.pts_ns += loop_offset_ns_;
+    if (time.neighbour) {
+      past_end_ = true;
+      return ReadStatus::kOk;
+    }
+    time.begins = std::exchange(first_of_play_, false);
     last_ = time;
     ++play_frames_;
+    if (time.begins) put_neighbour_first(frame, time);
     return ReadStatus::kOk;
   }
 }
 
-// The next frame inside the wanted span, by the stream's own time.
+// The next frame inside the wanted span, or the one next to its end, by the stream's own time.
 ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
   for (;;) {
     const ReadStatus status = packets_->decode(frame);
@@ -164,13 +203,18 @@ ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
       continue;
     }
     if (!reached) {
-      av_frame_unref(&frame);
+      av_frame_unref(held_.get());
+      av_frame_move_ref(held_.get(), &frame);
+      held_time_ = time;
       continue;
     }
     if (config_.duration_s && time.pts_ns >= end_ns_ - kSlack) {
+      time.neighbour = std::exchange(last_needs_next_, false);
+      if (time.neighbour) return ReadStatus::kOk;
       av_frame_unref(&frame);
       return ReadStatus::kEnd;
     }
+    last_needs_next_ = needs_neighbours(frame);
     counters_.pts_made_up += time.made_up ? 1 : 0;
     counters_.pts_not_rising += time.not_rising ? 1 : 0;
     if (demuxer().live()) attach_origin(frame, origin_of(frame, time));

@@ -24,8 +24,9 @@ class TimedFrames {
   TimedFrames(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
               const std::atomic<bool>& interrupted, SourceCounters& counters);
 
-  // The next frame inside [start, start + duration), its time rising from play to play. A live frame carries its
-  // origin: see attach_origin(). kFailed: interrupted.
+  // The next frame inside [start, start + duration), its time rising from play to play. Interlaced ones come with their
+  // neighbours outside the span: FrameTime::neighbour. A live frame carries its origin: see attach_origin(). kFailed:
+  // it was interrupted.
   ReadStatus next(AVFrame& frame, FrameTime& time);
 
   // The next frame is the first at or after pts_ns, in the first play's time. False: the input can't go back. Throws as
@@ -45,6 +46,8 @@ class TimedFrames {
   void seek_to_start();
   void seek_back();
   bool enters_badly(const AVFrame* frame, bool reached);
+  bool needs_neighbours(const AVFrame& frame) const;
+  void put_neighbour_first(AVFrame& frame, FrameTime& time);
   bool start_next_play();
   std::optional<std::int64_t> raw_pts_ns(const AVFrame& frame) const;
   FrameOrigin origin_of(const AVFrame& frame, const FrameTime& time) const;
@@ -73,6 +76,10 @@ class TimedFrames {
   bool first_of_play_ = true;
   bool past_end_ = false;
   std::int64_t play_frames_ = 0;
+  AvFramePtr held_;  // the last one before the start; with first_is_held_, the first one at it
+  FrameTime held_time_;
+  bool first_is_held_ = false;    // its neighbour was given
+  bool last_needs_next_ = false;  // the last one given is made with the frame after it
   std::int64_t decoded_ = 0;
   std::optional<FrameTime> last_;
 };
