@@ -71,9 +71,23 @@ void TimedFrames::begin_play() {
   last_needs_next_ = false;
   past_end_ = false;
   play_frames_ = 0;
+  if (config_.start_s > 0 && location_.kind != InputKind::kPipe) enter_at_start();
+}
+
+// The stream's first time is its first frame's. Its header tells that of the first packet, which in AVI is a decode
+// time, and in a stream that was cut belongs to pictures that can't be decoded: then a frame has to come out first.
+void TimedFrames::enter_at_start() {
   const AVStream& s = *video().stream;
-  if (s.start_time != AV_NOPTS_VALUE) set_base(av_rescale_q(s.start_time, s.time_base, kNanoseconds));
-  if (config_.start_s > 0 && base_ns_ && location_.kind != InputKind::kPipe) seek_to_start();
+  if (!base_ns_ && s.start_time == AV_NOPTS_VALUE) return;
+  if (!base_ns_ && packets_->begins_at(s.start_time)) {
+    set_base(av_rescale_q(s.start_time, s.time_base, kNanoseconds));
+  }
+  if (base_ns_) {
+    seek_to_start();
+  } else {
+    open();
+    enters_after_first_ = true;
+  }
 }
 
 void TimedFrames::set_base(std::int64_t base_ns) {
@@ -196,6 +210,11 @@ ReadStatus TimedFrames::next_of_play(AVFrame& frame, FrameTime& time) {
     ++decoded_;
     time = time_of(frame);
     if (!base_ns_) set_base(time.pts_ns);
+    if (std::exchange(enters_after_first_, false)) {
+      av_frame_unref(&frame);
+      seek_to_start();
+      continue;
+    }
     const bool reached = time.pts_ns + kSlack >= start_ns_;
     if (entering_ && enters_badly(&frame, reached)) {
       av_frame_unref(&frame);

@@ -43,6 +43,7 @@ class TimedFrames {
   ReadStatus next_of_play(AVFrame& frame, FrameTime& time);
   void begin_play();
   PtsClock new_clock() const;
+  void enter_at_start();
   void seek_to_start();
   void seek_back();
   bool enters_badly(const AVFrame* frame, bool reached);
@@ -64,11 +65,12 @@ class TimedFrames {
   PtsClock clock_{0};
   ArrivalClock arrivals_;                          // of a stream without times
   std::optional<std::int64_t> began_ns_;           // its first time by that clock
+  bool enters_after_first_ = false;                // the first frame tells where the start is
   bool entering_ = false;                          // after a seek, until the first frame at the start was exact
   std::size_t tries_back_ = 0;                     // places where seek_to_start() has looked
   std::int64_t rejected_packet_ = AV_NOPTS_VALUE;  // where the last one was
   std::int64_t corrupt_before_ = 0;                // packets, before the seek
-  std::optional<std::int64_t> base_ns_;            // the stream's first time
+  std::optional<std::int64_t> base_ns_;            // the stream's first time: its first frame's
   std::int64_t start_ns_ = 0;                      // valid with base_ns_
   std::int64_t end_ns_ = 0;
   std::int64_t loop_offset_ns_ = 0;
