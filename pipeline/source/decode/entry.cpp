@@ -75,9 +75,10 @@ void EntryCheck::note_packet(const AVPacket& packet) {
   if (first_packet_ == AV_NOPTS_VALUE) {
     first_packet_ = packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pos;
     first_packet_pts_ = packet.pts;
+    first_dts_ = packet.dts;
     first_packet_flagged_ = (packet.flags & AV_PKT_FLAG_KEY) != 0;
-    first_byte_ = packet.pos;
   }
+  if (first_byte_ < 0) first_byte_ = packet.pos;
   if (packet.pts != AV_NOPTS_VALUE && is_recovery_point(packet)) recovery_pts_.push_back(packet.pts);
 }
 
@@ -89,6 +90,7 @@ std::int64_t EntryCheck::next_recovery_after(std::int64_t ts) const {
 void EntryCheck::note_frame(const AVFrame& frame, std::int64_t complaints) {
   const std::int64_t ts = frame.best_effort_timestamp;
   exact_before_ = exact_;
+  stamp_is_wrong_ = ts != AV_NOPTS_VALUE && first_dts_ != AV_NOPTS_VALUE && ts < first_dts_;
   if (frames_++ == 0) {
     first_frame_ts_ = ts;
     began_intra_ = frame.pict_type == AV_PICTURE_TYPE_I;

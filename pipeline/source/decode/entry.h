@@ -50,9 +50,11 @@ class EntryCheck {
   bool exact() const { return exact_; }                  // the last frame, and all later ones
   bool exact_before() const { return exact_before_; }    // the one before it, too: none is missing between the two
   bool first_was_exact() const { return first_exact_; }  // and was the first packet's
-  int frames() const { return frames_; }                 // since begin()
+  // The last frame's stamp lies before the first packet's: it is another frame's.
+  bool stamp_is_wrong() const { return stamp_is_wrong_; }
+  int frames() const { return frames_; }                       // since begin()
   std::int64_t first_packet() const { return first_packet_; }  // its decode time or place: where the seek led to
-  std::int64_t first_byte() const { return first_byte_; }      // its place in the file; -1: not known
+  std::int64_t first_byte() const { return first_byte_; }      // of the first packet whose place is known; or -1
 
  private:
   struct ParserDeleter {
@@ -75,6 +77,8 @@ class EntryCheck {
   std::int64_t first_byte_ = -1;
   std::int64_t first_packet_pts_ = AV_NOPTS_VALUE;
   bool first_packet_flagged_ = false;
+  std::int64_t first_dts_ = AV_NOPTS_VALUE;
+  bool stamp_is_wrong_ = false;
   std::int64_t first_frame_ts_ = AV_NOPTS_VALUE;
   std::vector<std::int64_t> recovery_pts_;  // of H.264's recovery points since begin()
 };

@@ -64,6 +64,7 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
       return ReadStatus::kOk;
     }
     if (received == AVERROR_EOF) {
+      if (open_next_link()) continue;
       count_silent_damage();
       return ReadStatus::kEnd;
     }
@@ -75,6 +76,14 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
     note_error(received);
     if (draining_ && ++errors_in_a_row_ > kMaxErrorsInARow) return ReadStatus::kEnd;
   }
+}
+
+bool PacketDecoder::open_next_link() {
+  if (!demuxer_.has_next_link() || !demuxer_.open_next_link()) return false;
+  open_decoder();
+  layers_.clear();
+  draining_ = false;
+  return true;
 }
 
 int PacketDecoder::read() {
@@ -165,7 +174,7 @@ void PacketDecoder::drain(int read_error) {
   draining_ = true;
   avcodec_send_packet(codec_.get(), nullptr);
   if (read_error != AVERROR_EOF && first_error_ == 0) first_error_ = read_error;
-  end_ = demuxer_.finish(read_error);
+  if (!demuxer_.has_next_link()) end_ = demuxer_.finish(read_error);
 }
 
 bool PacketDecoder::begins_at(std::int64_t pts) {

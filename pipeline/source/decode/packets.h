@@ -49,6 +49,7 @@ class PacketDecoder {
 
  private:
   void open_decoder();
+  bool open_next_link();
   ReadStatus feed();
   int read();
   void drain(int read_error);

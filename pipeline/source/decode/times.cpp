@@ -20,6 +20,11 @@ constexpr std::int64_t kSlack = 500;  // half a microsecond: times are printed, 
 constexpr std::int64_t kDefaultFrame = kSecond / 25;
 constexpr std::int64_t kTransitMax = 10 * kSecond;  // from capture to arrival
 
+// `limit`: nullopt: none is needed.
+bool lies_before(std::int64_t byte, std::optional<std::int64_t> limit) {
+  return !limit || (byte >= 0 && byte <= *limit);
+}
+
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
 
 }  // namespace
@@ -31,6 +36,7 @@ TimedFrames::TimedFrames(const SourceConfig& config, const InputLocation& locati
       log_(log),
       interrupted_(interrupted),
       counters_(counters),
+      stamps_(config, location_, interrupted),
       loops_left_(config.loops),
       held_(av_frame_alloc()) {
   if (!held_) throw std::bad_alloc();
@@ -100,6 +106,7 @@ void TimedFrames::set_base(std::int64_t base_ns) {
 // To a key frame from which the pictures at the start come out as in a whole run. Demuxers seek by decode time or
 // roughly, so what comes out is looked at (Note [Exact entry]): see enters_badly().
 void TimedFrames::seek_to_start() {
+  if (!demuxer().in_first_link()) open();
   tries_back_ = 0;
   rejected_packet_ = AV_NOPTS_VALUE;
   corrupt_before_ = counters_.packets_corrupt;
@@ -113,11 +120,18 @@ void TimedFrames::seek_back() {
   av_frame_unref(held_.get());
   counters_.packets_corrupt = corrupt_before_;
   entering_ = false;
-  if (tries_back_ < kBack.size()) {
-    const std::int64_t back = kBack[tries_back_++];
-    entering_ = packets_->seek(av_rescale_q(start_ns_ - back, kNanoseconds, video().stream->time_base));
-  }
+  if (tries_back_ < kBack.size()) entering_ = seek_before(start_ns_ - kBack[tries_back_++]);
   if (!entering_) open();
+}
+
+// False: the place can't be found by its stamp. See Note [Stamps that begin again].
+bool TimedFrames::seek_before(std::int64_t ns) {
+  const AVRational base = video().stream->time_base;
+  if (!packets_->seek(av_rescale_q(ns, kNanoseconds, base))) return false;
+  latest_entry_byte_.reset();
+  if (!RisingStamps::needed_by(demuxer())) return true;
+  latest_entry_byte_ = stamps_.reach(av_rescale_q(start_ns_, kNanoseconds, base));
+  return latest_entry_byte_.has_value();
 }
 
 // Of a frame after a seek, or of the end when there is none: whether another place has to be tried. What failed before
@@ -129,7 +143,8 @@ bool TimedFrames::enters_badly(const AVFrame* frame, bool reached) {
     const std::optional<std::int64_t> pts = raw_pts_ns(*frame);
     const bool again = entry.first_packet() != AV_NOPTS_VALUE && entry.first_packet() == rejected_packet_;
     rejected_packet_ = entry.first_packet();
-    if (again || !pts || *pts > start_ns_) return true;
+    if (again || !pts || *pts > start_ns_ || entry.stamp_is_wrong()) return true;
+    if (!lies_before(entry.first_byte(), latest_entry_byte_)) return true;
   }
   if (!reached) return false;
   const std::optional<std::int64_t> pts = raw_pts_ns(*frame);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pipeline/source/decode/packets.h"
+#include "pipeline/source/demux/rising.h"
 #include "pipeline/source/frame/arrival_clock.h"
 #include "pipeline/source/frame/pts_clock.h"
 
@@ -45,6 +46,7 @@ class TimedFrames {
   PtsClock new_clock() const;
   void enter_at_start();
   void seek_to_start();
+  bool seek_before(std::int64_t ns);
   void seek_back();
   bool enters_badly(const AVFrame* frame, bool reached);
   bool needs_neighbours(const AVFrame& frame) const;
@@ -62,6 +64,8 @@ class TimedFrames {
   const std::atomic<bool>& interrupted_;
   SourceCounters& counters_;
   std::unique_ptr<PacketDecoder> packets_;  // null: opening it again failed
+  RisingStamps stamps_;
+  std::optional<std::int64_t> latest_entry_byte_;  // an entry behind it is another place with the same stamp
   PtsClock clock_{0};
   ArrivalClock arrivals_;                          // of a stream without times
   std::optional<std::int64_t> began_ns_;           // its first time by that clock

@@ -59,7 +59,7 @@ std::multiset<std::size_t>& limits() {
 OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, const SourceConfig& config)
     : log_(config.log),
       uri_(config.uri),
-      itself_(location.url),
+      itself_(url_of(location)),
       folder_(folder_of(location)),
       is_pipe_(location.kind == InputKind::kPipe),
       network_(config.allow_network),

@@ -78,7 +78,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   if (std::string list = input.guard->protocols(); !list.empty()) options.set("protocol_whitelist", list);
   const ErrorCapture log;
   // Frees `raw` when it fails.
-  const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
+  const int opened = avformat_open_input(&raw, url_of(location).c_str(), forced, options.get());
   if (opened < 0 && input.watch->should_stop()) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
     throw InputError(fmt::format("{}: raw video says nothing about itself", config.uri), Hint::kRawParameters);
