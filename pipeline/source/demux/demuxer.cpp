@@ -11,8 +11,8 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "pipeline/source/demux/ogg_links.h"
 #include "pipeline/source/demux/sleep_meter.h"
+#include "pipeline/source/tags/ogg_links.h"
 
 namespace saccade {
 namespace {
@@ -166,6 +166,8 @@ int Demuxer::read_any(AVPacket& packet) {
   }
   waiting_for_device_ = read == AVERROR(EAGAIN);
   any_data_ = any_data_ || read >= 0;
+  const std::optional<std::int64_t>& repeated = input_.movies.repeated_byte;
+  if (read >= 0 && repeated && packet.pos > *repeated) packet.flags &= ~AV_PKT_FLAG_DISCARD;
   if (read >= 0) answer_.note(packet, *input_.video.stream);
   if (read >= 0) return read;
   if (waiting_for_device_ && !input_.watch->should_stop()) {
@@ -214,8 +216,12 @@ StreamEnd Demuxer::finish(int code) {
   }
   const std::int64_t promised = promised_packets(*input_.format, *input_.video.stream);
   const bool too_few = !sought_ && promised > 0 && packets_ < promised;
-  const bool cut = end.broke || too_few || input_.guard->has_refused();
+  const bool cut = end.broke || too_few || input_.guard->has_refused() || input_.movies.unread_byte;
   if (cut || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_)) counters_.truncated = true;
+  if (const auto byte = next_file_byte(*input_.format, last_end_byte_); byte && code == AVERROR_EOF) {
+    counters_.truncated = true;
+    config_.log.warn("{}: {}", config_.uri, second_file_note(*byte));
+  }
   return end;
 }
 

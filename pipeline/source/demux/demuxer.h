@@ -30,6 +30,7 @@ class Demuxer {
   bool has_next_link() const { return next_link_byte_ > 0; }
   // Opens it; video() is another. False: it can't be read, which counts as damage.
   bool open_next_link();
+  bool fragments_fall() const { return input_.movies.stamps_fall; }
   bool in_first_link() const { return first_byte_ == 0; }
 
   // After the last read(), which gave `code`: how the stream ended. Counts what shows that it was cut short.

@@ -167,6 +167,8 @@ void read_tags(const SourceConfig& config, const InputLocation& location, Opened
   const ContainerTags tags = read_container_tags(on_disk ? location.url : "", crop, input.video);
   if (tags.items_unread)
     input.note = "the picture's orientation can't be read where the input can't be sought in; give its file";
+  if (on_disk) input.movies = read_mp4_movies(location.url, input.video);
+  if (const auto& byte = input.movies.unread_byte) input.note = second_file_note(*byte);
   if (tags.derivation.empty() || config.stream_index) return;
   throw InputError(
       fmt::format("{}: the picture is a '{}' of other pictures, which are not put together here; convert it to "
@@ -175,6 +177,10 @@ void read_tags(const SourceConfig& config, const InputLocation& location, Opened
 }
 
 }  // namespace
+
+std::string second_file_note(std::int64_t byte) {
+  return fmt::format("a second video begins at byte {} of the file and is not read; split the file there", byte);
+}
 
 OpenedInput open_input(const SourceConfig& config, const InputLocation& location,
                        const std::atomic<bool>& interrupted) {

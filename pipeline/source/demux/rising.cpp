@@ -11,7 +11,8 @@ namespace saccade {
 bool RisingStamps::needed_by(const Demuxer& demuxer) {
   const AVInputFormat& container = *demuxer.video().format->iformat;
   if (std::string_view(container.name).starts_with("hls")) return false;
-  return (container.flags & AVFMT_TS_DISCONT) != 0 || std::string_view(container.name) == "flv";
+  const bool may_fall = (container.flags & AVFMT_TS_DISCONT) != 0 || std::string_view(container.name) == "flv";
+  return may_fall || demuxer.fragments_fall();
 }
 
 std::optional<std::int64_t> RisingStamps::reach(std::int64_t ts) {

@@ -12,12 +12,13 @@ namespace saccade {
 
 // Note [Stamps that begin again]
 // In MPEG program and transport streams, FLV and Ogg, and in the fragments of an MP4, time stamps may begin again: a
-// recording that was glued to another, a disc's chapters. Times go on there (Note [Times that do not rise]), so a stamp
-// is a time only if all stamps before it rise, and a demuxer that looks for a stamp finds any of the places that bear
-// it. So --start reads such a file up to the start, without decoding, before it believes where a seek led; where stamps
-// fall before the start, or the seek led behind the first place, it decodes from the beginning. Containers with an
-// index of all packets need none of this. Through a network at most kMostFetched_bytes are read so; what lies further
-// on is believed, and so are playlists, which say themselves how long their parts are.
+// recording that was joined to another, a disc's chapters. Times go on there (Note [Times that do not rise]), so a
+// stamp is a time only if all stamps before it rise. A demuxer that looks for a stamp finds any of the places that bear
+// it. So such a file is read up to the start, without decoding, before a seek is believed. If stamps fall before the
+// start, or if the seek led behind the first place, the file is decoded from the beginning. Of an MP4 the headers of
+// its fragments tell (tags/mp4_movies.h). Other containers list all packets, or count them. Through a network at most
+// kMostFetched_bytes are read so, and what lies further on is believed. Playlists are believed, too: they say how long
+// their parts are.
 class RisingStamps {
  public:
   static constexpr std::int64_t kMostFetched_bytes = std::int64_t{64} << 20;

@@ -1,4 +1,4 @@
-#include "pipeline/source/demux/ogg_links.h"
+#include "pipeline/source/tags/ogg_links.h"
 
 #include <algorithm>
 #include <array>
