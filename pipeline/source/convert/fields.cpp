@@ -36,6 +36,12 @@ bool works_on_fields(const std::string& filters) {
   });
 }
 
+bool deinterlaces_alone(const SourceConfig& config) {
+  if (config.filters.empty() || config.deinterlace == Deinterlace::kYes) return false;
+  const std::vector<std::string> names = filter_names(config.filters);
+  return names.size() == 1 && (names.front() == "bwdif" || names.front() == "yadif");
+}
+
 void Fields::decide(const AVFrame& frame, AVCodecID codec) {
   if (work_ != FieldWork::kNone) return;
   const bool interlaced = is_interlaced(frame) && flag_means_fields(codec);
@@ -51,6 +57,7 @@ void Fields::decide(const AVFrame& frame, AVCodecID codec) {
 }
 
 std::string Fields::filters() const {
+  if (runs_users_) return config_.filters;
   return work_ == FieldWork::kAll       ? "bwdif=mode=send_frame:deint=all"
          : work_ == FieldWork::kFlagged ? "bwdif=mode=send_frame:deint=interlaced"
                                         : "";
@@ -79,6 +86,7 @@ std::string Fields::note() const {
 }
 
 void Fields::refuse(const std::string& reason) const {
+  if (runs_users_) throw UsageError(OfOption("vf", fmt::format("'{}'", filters())), reason, Hint::kCheckFilters);
   const std::string fault = fmt::format("filters '{}': {}", filters(), reason);
   if (config_.deinterlace == Deinterlace::kYes) throw UsageError(OfOption("deinterlace", "yes"), fault);
   throw UsageError(fault);
@@ -119,8 +127,7 @@ bool Fields::pull_graph(AvFramePtr& frame, FrameTime& time) {
       if (pulled == AVERROR_EOF) graph_.reset();
       return false;
     }
-    time = inside_.front();
-    inside_.pop_front();
+    time = time_of(*made);
     if (!time.neighbour) {
       frame = std::move(made);
       return true;
@@ -129,9 +136,18 @@ bool Fields::pull_graph(AvFramePtr& frame, FrameTime& time) {
   }
 }
 
-// Whether bwdif makes this frame.
+// The time of the frame that it was made from, or one between that and the next: of a second field.
+FrameTime Fields::time_of(const AVFrame& made) {
+  const std::int64_t pts_ns = av_rescale_q(made.pts, graph_->time_base(), {1, 1000000000});
+  while (inside_.size() > 1 && inside_[1].pts_ns <= pts_ns) inside_.pop_front();
+  FrameTime time = inside_.front();
+  time.pts_ns = pts_ns;
+  return time;
+}
+
+// Whether the graph makes this frame.
 bool Fields::takes(const AVFrame& frame) const {
-  return work_ == FieldWork::kAll || (work_ == FieldWork::kFlagged && (graph_ || is_interlaced(frame)));
+  return runs_users_ || work_ == FieldWork::kAll || (work_ == FieldWork::kFlagged && (graph_ || is_interlaced(frame)));
 }
 
 // Into the graph, or straight out, which is true. An old graph is drained first: then the frame goes on waiting.
@@ -169,12 +185,12 @@ void Fields::start_graph(const AVFrame& like) {
   inside_.clear();
   if (!before_) return;
   copy_to_host(*before_);
-  FrameTime time;
-  time.pts_ns = waiting_time_.pts_ns;
-  time.neighbour = true;
   for (int left = kind_of(*before_) == kind_ ? 3 : 0; left > 0; --left) {
     const AvFramePtr copy = reference(*before_);
     if (left > 1) flag_interlaced(*copy);
+    FrameTime time;
+    time.pts_ns = waiting_time_.pts_ns - left;
+    time.neighbour = true;
     push_graph(*copy, time);
   }
   before_.reset();

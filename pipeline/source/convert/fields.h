@@ -18,6 +18,7 @@ namespace saccade {
 // Frames that hold two fields become one frame each by bwdif, before the user's filters, keeping times and count.
 // `auto` touches flagged frames only, from the first one that the decoder flags; it leaves the work to the user's
 // filters where they have one for fields. Adam7's order of transmission in PNG, which FFmpeg flags too, is no field.
+// A lone bwdif or yadif among the user's filters runs here, too, in place of ours.
 // HEVC and VVC flag only pictures that are a single field each. There is nothing to take apart in those: each is a
 // frame of half the height, and `weave` among the user's filters joins them.
 //
@@ -29,10 +30,15 @@ namespace saccade {
 // Each play of a loop, and each size or format, is a video of its own.
 enum class FieldWork : std::uint8_t { kNone, kFlagged, kAll, kLeftToUser, kLeftWoven, kSingleFields };
 
-// Frames in by push(), frames out by pull(), one each except for neighbours. One thread.
+// Whether the user's filters are a deinterlacer that looks at no more than the frame before and the one after.
+bool deinterlaces_alone(const SourceConfig& config);
+
+// Frames in by push(), frames out by pull(), one each except for neighbours, or as many as the user's deinterlacer
+// makes. One thread.
 class Fields {
  public:
-  Fields(const SourceConfig& config, EmptyFrames& empty_frames) : config_(config), empty_frames_(empty_frames) {}
+  Fields(const SourceConfig& config, EmptyFrames& empty_frames)
+      : config_(config), empty_frames_(empty_frames), runs_users_(deinterlaces_alone(config)) {}
 
   // After pull() gave kAgain. `codec`: of the frame. Copies frames off the device that are deinterlaced.
   void push(AvFramePtr frame, const FrameTime& time, AVCodecID codec, AVRational frame_rate);
@@ -41,6 +47,7 @@ class Fields {
   ReadStatus pull(AvFramePtr& frame, FrameTime& time);
   void reset();  // forgets what is inside
 
+  bool runs_users_filters() const { return runs_users_; }
   FieldWork work() const { return work_; }
   std::string filters() const;  // FFmpeg's syntax; empty: nothing is done
   std::string note() const;     // a sentence for `info`; empty for progressive pictures
@@ -54,6 +61,7 @@ class Fields {
   void decide(const AVFrame& frame, AVCodecID codec);
   bool takes(const AVFrame& frame) const;
   bool pull_graph(AvFramePtr& frame, FrameTime& time);
+  FrameTime time_of(const AVFrame& made);
   bool take_waiting(AvFramePtr& frame, FrameTime& time);
   void start_graph(const AVFrame& like);
   void push_graph(AVFrame& frame, const FrameTime& time);
@@ -63,6 +71,7 @@ class Fields {
 
   const SourceConfig& config_;
   EmptyFrames& empty_frames_;
+  const bool runs_users_;  // SourceConfig::filters are the graph
   FieldWork work_ = FieldWork::kNone;
   bool top_field_first_ = false;  // of the first interlaced frame
   bool may_begin_ = true;         // a later frame may be the first that is deinterlaced

@@ -19,7 +19,6 @@ class FrameFilters {
  public:
   FrameFilters(const SourceConfig& config, EmptyFrames& empty_frames) : config_(config), empty_frames_(empty_frames) {}
 
-  bool any() const { return !config_.filters.empty(); }
   // Takes the frame's content. False: the filters want no more. Throws UsageError, with the filters.
   bool push(AVFrame& frame, const FrameTime& time, AVRational frame_rate);
   // kAgain: push more; kEnd: after finish(), all came out.

@@ -21,6 +21,7 @@ PictureStage::PictureStage(const SourceConfig& config, EmptyFrames& empty_frames
       counters_(counters),
       fields_(config, empty_frames),
       filters_(config, empty_frames),
+      filtering_(!config.filters.empty() && !fields_.runs_users_filters()),
       converter_(config.keep_first_format, config.log) {}
 
 void PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
@@ -40,7 +41,7 @@ void PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStre
   }
   // Filters work on the host, and a crop at the left or the top is done there.
   const bool cropped = frame->crop_left != 0 || frame->crop_top != 0;
-  if (!config_.keep_on_device || filters_.any() || cropped) copy_to_host(*frame);
+  if (!config_.keep_on_device || filtering_ || cropped) copy_to_host(*frame);
   const FieldWork before = fields_.work();
   fields_.push(std::move(frame), time, video.stream->codecpar->codec_id, video.frame_rate());
   if (!is_first && before != fields_.work()) config_.log.info("{}: {}", config_.uri, fields_.note());
@@ -109,7 +110,7 @@ ReadStatus PictureStage::pull_filtered(AvFramePtr& picture, FrameTime& time, con
 ReadStatus PictureStage::pull(Frame& out, const VideoStream& video) {
   AvFramePtr picture;
   FrameTime time;
-  const ReadStatus status = filters_.any() ? pull_filtered(picture, time, video) : fields_.pull(picture, time);
+  const ReadStatus status = filtering_ ? pull_filtered(picture, time, video) : fields_.pull(picture, time);
   if (status != ReadStatus::kOk) return status;
   const bool damaged = picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0;
   counters_.frames_corrupt += damaged ? 1 : 0;
@@ -149,7 +150,7 @@ void PictureStage::describe(const Frame& first, StreamInfo& info) const {
   const FieldWork work = fields_.work();
   info.deinterlaced = work == FieldWork::kFlagged || work == FieldWork::kAll;
   info.sar = static_cast<double>(view.sar);
-  for (const std::string& filters : {fields_.filters(), config_.filters, converter_.filters()}) {
+  for (const std::string& filters : {fields_.filters(), filtering_ ? config_.filters : "", converter_.filters()}) {
     if (!filters.empty()) info.filters += (info.filters.empty() ? "" : ",") + filters;
   }
   info.notes.insert(info.notes.end(), assumed_.begin(), assumed_.end());

@@ -47,6 +47,7 @@ class PictureStage {
   PictureMender mender_;
   Fields fields_;
   FrameFilters filters_;
+  const bool filtering_;  // frames pass through filters_
   Converter converter_;
   bool any_pushed_ = false;
   bool warned_of_pages_ = false;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/clock.h"
+#include "pipeline/source/convert/fields.h"
 #include "pipeline/source/demux/options.h"
 #include "pipeline/source/ffmpeg/versions.h"
 
@@ -38,7 +39,8 @@ TimedFrames::TimedFrames(const SourceConfig& config, const InputLocation& locati
       counters_(counters),
       stamps_(config, location_, interrupted),
       loops_left_(config.loops),
-      held_(av_frame_alloc()) {
+      held_(av_frame_alloc()),
+      joins_all_(config.deinterlace == Deinterlace::kYes || deinterlaces_alone(config)) {
   if (!held_) throw std::bad_alloc();
   begin_play();
 }
@@ -163,8 +165,7 @@ std::optional<std::int64_t> TimedFrames::raw_pts_ns(const AVFrame& frame) const 
 
 // A flag may mean something else: then a frame is read too many.
 bool TimedFrames::needs_neighbours(const AVFrame& frame) const {
-  return config_.deinterlace == Deinterlace::kYes ||
-         (config_.deinterlace == Deinterlace::kAuto && is_interlaced(frame));
+  return joins_all_ || (config_.deinterlace == Deinterlace::kAuto && is_interlaced(frame));
 }
 
 // Of the first frame of a play, which waits meanwhile.

@@ -84,6 +84,7 @@ class TimedFrames {
   std::int64_t play_frames_ = 0;
   AvFramePtr held_;  // the last one before the start; with first_is_held_, the first one at it
   FrameTime held_time_;
+  const bool joins_all_;          // a deinterlacer looks at the neighbours of each frame, flagged or not
   bool first_is_held_ = false;    // its neighbour was given
   bool last_needs_next_ = false;  // the last one given is made with the frame after it
   std::int64_t decoded_ = 0;

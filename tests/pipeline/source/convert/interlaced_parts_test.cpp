@@ -41,6 +41,8 @@ class InterlacedParts : public testing::TestWithParam<Clip> {
       make_fields(config_.uri, std::string(clip.codec) == kH264 ? "bff" : "tff", clip.codec);
     }
     whole_ = record(config_);
+    each_ = whole_.shots.size() / 40;
+    ASSERT_EQ(whole_.shots.size(), 40 * each_);
   }
 
   // Frames, fields, frames, fields: only some are flagged.
@@ -55,24 +57,26 @@ class InterlacedParts : public testing::TestWithParam<Clip> {
   }
 
   double second_of(std::size_t frame) const {
-    return static_cast<double>(whole_.times_ns()[frame] - whole_.times_ns()[0]) * 1e-9;
+    return static_cast<double>(whole_.times_ns()[frame * each_] - whole_.times_ns()[0]) * 1e-9;
   }
 
+  // `first`, `count`: of frames as they are coded.
   void expect_part(const Recording& part, std::size_t first, std::size_t count) const {
-    ASSERT_EQ(part.shots.size(), count) << "from " << first;
-    for (std::size_t i = 0; i < count; ++i) {
-      ASSERT_EQ(part.shots[i].bytes, whole_.shots[first + i].bytes) << "from " << first << ", frame " << i;
-      ASSERT_EQ(part.shots[i].view.pts_ns, whole_.shots[first + i].view.pts_ns) << "from " << first << ", frame " << i;
+    ASSERT_EQ(part.shots.size(), count * each_) << "from " << first;
+    for (std::size_t i = 0; i < count * each_; ++i) {
+      const Shot& wanted = whole_.shots[first * each_ + i];
+      ASSERT_EQ(part.shots[i].bytes, wanted.bytes) << "from " << first << ", frame " << i;
+      ASSERT_EQ(part.shots[i].view.pts_ns, wanted.view.pts_ns) << "from " << first << ", frame " << i;
     }
   }
 
   const TempDir dir_;
   SourceConfig config_;
   Recording whole_;
+  std::size_t each_ = 1;  // pictures that are made of a frame
 };
 
 TEST_P(InterlacedParts, Start_GivesThePicturesOfTheWhole) {
-  ASSERT_EQ(whole_.shots.size(), 40U);
   for (std::size_t first = 1; first < 40; ++first) {
     config_.start_s = second_of(first);
     expect_part(record(config_), first, 40 - first);
@@ -93,9 +97,9 @@ TEST_P(InterlacedParts, Pieces_GiveThePicturesOfTheWhole) {
 TEST_P(InterlacedParts, Seek_GivesThePicturesOfTheWhole) {
   const auto source = open_source(config_);
   for (const std::size_t to : {20U, 5U, 6U, 33U, 0U, 12U}) {
-    ASSERT_TRUE(source->seek(whole_.times_ns()[to]));
+    ASSERT_TRUE(source->seek(whole_.times_ns()[to * each_]));
     Frame frame;
-    for (std::size_t i = to; i < std::min<std::size_t>(to + 4, 40); ++i) {
+    for (std::size_t i = to * each_; i < std::min<std::size_t>(to + 4, 40) * each_; ++i) {
       ASSERT_EQ(source->next(frame), ReadStatus::kOk);
       ASSERT_EQ(packed(frame.view()), whole_.shots[i].bytes) << "to " << to << ", frame " << i;
     }
@@ -105,9 +109,9 @@ TEST_P(InterlacedParts, Seek_GivesThePicturesOfTheWhole) {
 TEST_P(InterlacedParts, Loop_RepeatsThePicturesOfOnePlay) {
   config_.loops = 2;
   Recording all = record(config_);
-  ASSERT_EQ(all.shots.size(), 120U);
-  for (std::size_t i = 0; i < 120; ++i) {
-    ASSERT_EQ(all.shots[i].bytes, whole_.shots[i % 40].bytes) << "frame " << i;
+  ASSERT_EQ(all.shots.size(), 120 * each_);
+  for (std::size_t i = 0; i < 120 * each_; ++i) {
+    ASSERT_EQ(all.shots[i].bytes, whole_.shots[i % (40 * each_)].bytes) << "frame " << i;
     if (i > 0) {
       ASSERT_GT(all.shots[i].view.pts_ns, all.shots[i - 1].view.pts_ns) << "frame " << i;
     }
@@ -115,11 +119,11 @@ TEST_P(InterlacedParts, Loop_RepeatsThePicturesOfOnePlay) {
   config_.start_s = second_of(15);
   config_.duration_s = second_of(22) - config_.start_s;
   all = record(config_);
-  ASSERT_EQ(all.shots.size(), 21U);
-  for (std::size_t i = 0; i < 21; ++i) {
-    ASSERT_EQ(all.shots[i].bytes, whole_.shots[15 + i % 7].bytes) << "frame " << i;
-    ASSERT_NEAR(static_cast<double>(all.shots[i].view.pts_ns - all.shots[0].view.pts_ns), static_cast<double>(i) * 4e7,
-                1e3);
+  ASSERT_EQ(all.shots.size(), 21 * each_);
+  for (std::size_t i = 0; i < 21 * each_; ++i) {
+    ASSERT_EQ(all.shots[i].bytes, whole_.shots[15 * each_ + i % (7 * each_)].bytes) << "frame " << i;
+    ASSERT_NEAR(static_cast<double>(all.shots[i].view.pts_ns - all.shots[0].view.pts_ns),
+                static_cast<double>(i) * 4e7 / static_cast<double>(each_), 1e3);
   }
 }
 
@@ -128,6 +132,9 @@ INSTANTIATE_TEST_SUITE_P(Clips, InterlacedParts,
                                          Clip{"fields.mkv", kH264}, Clip{"fields.mp4", kH264},
                                          Clip{"fields_all.mkv", kH264, Deinterlace::kYes},
                                          Clip{"fields_scaled.mp4", kH264, Deinterlace::kAuto, "scale=48:32"},
+                                         Clip{"fields_twice.mkv", kH264, Deinterlace::kAuto, "bwdif"},
+                                         Clip{"fields_yadif.mpg", kMpeg2, Deinterlace::kNo, "yadif=deint=interlaced"},
+                                         Clip{"mixed_twice.ts", "", Deinterlace::kAuto, "yadif=mode=send_field"},
                                          Clip{"mixed.ts", ""}, Clip{"mixed_all.ts", "", Deinterlace::kYes}),
                          [](const auto& clip) { return test_name(clip.param.name); });
 
