@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "pipeline/error.h"
@@ -14,93 +12,22 @@ namespace {
 
 constexpr AVRational kNanoseconds = {1, 1000000000};
 constexpr std::int64_t kDefaultFrameNs = 40000000;
-constexpr std::array<std::string_view, 25> kFieldFilters = {
-    "bwdif",      "detelecine", "doubleweave",  "estdif",         "field",    "fieldhint",  "fieldmatch",
-    "fieldorder", "il",         "interlace",    "kerndeint",      "mcdeint",  "nnedi",      "phase",
-    "pp",         "pullup",     "repeatfields", "separatefields", "telecine", "tinterlace", "vfrdet",
-    "w3fdif",     "weave",      "yadif",        "yadif_cuda"};
-
-// PNG flags Adam7 pictures.
-bool flag_means_fields(AVCodecID codec) { return codec != AV_CODEC_ID_PNG && codec != AV_CODEC_ID_APNG; }
-
-bool flag_means_one_field(AVCodecID codec) { return codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_VVC; }
-
-const char* deinterlacer(FieldWork work) {
-  return work == FieldWork::kAll       ? "bwdif=mode=send_frame:deint=all"
-         : work == FieldWork::kFlagged ? "bwdif=mode=send_frame:deint=interlaced"
-                                       : "";
-}
-
 }  // namespace
 
-bool works_on_fields(const std::string& filters) {
-  const std::vector<std::string> names = filter_names(filters);
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return std::find(kFieldFilters.begin(), kFieldFilters.end(), name) != kFieldFilters.end();
-  });
-}
-
-bool FrameFilters::wants(const AVFrame& frame, AVCodecID codec) {
-  const bool interlaced = is_interlaced(frame) && flag_means_fields(codec);
-  if (work_ == FieldWork::kNone && (interlaced || config_.deinterlace == Deinterlace::kYes)) {
-    top_field_first_ = is_top_field_first(frame);
-    work_ = interlaced && flag_means_one_field(codec)  ? FieldWork::kSingleFields
-            : config_.deinterlace == Deinterlace::kYes ? FieldWork::kAll
-            : config_.deinterlace == Deinterlace::kNo  ? FieldWork::kLeftWoven
-            : works_on_fields(config_.filters)         ? FieldWork::kLeftToUser
-                                                       : FieldWork::kFlagged;
-  }
-  return !description().empty();
-}
-
-std::string FrameFilters::description() const {
-  std::string chain = deinterlacer(work_);
-  if (!config_.filters.empty()) chain += (chain.empty() ? "" : ",") + config_.filters;
-  return chain;
-}
-
-std::string FrameFilters::field_note() const {
-  const char* order = top_field_first_ ? "top" : "bottom";
-  switch (work_) {
-    case FieldWork::kNone:
-      return "";
-    case FieldWork::kAll:
-      return "every frame is deinterlaced by bwdif, as was asked";
-    case FieldWork::kFlagged:
-      return fmt::format("interlaced, {} field first: deinterlaced by bwdif, one frame for each", order);
-    case FieldWork::kLeftToUser:
-      return fmt::format("interlaced, {} field first: left to the filters given, which work on fields", order);
-    case FieldWork::kLeftWoven:
-      return fmt::format("interlaced, {} field first: left woven together, as was asked", order);
-    case FieldWork::kSingleFields:
-      return fmt::format(
-          "each picture is one field, {} field first: given as decoded, at half the frame's height (the filter 'weave' "
-          "joins them)",
-          order);
-  }
-  return "";
-}
-
-// The filters that were asked for are to blame; ours, beside them, are known to work.
 void FrameFilters::refuse(const std::string& reason) const {
-  if (!config_.filters.empty()) {
-    throw UsageError(OfOption("vf", fmt::format("'{}'", config_.filters)), reason, Hint::kCheckFilters);
-  }
-  const std::string fault = fmt::format("filters '{}': {}", description(), reason);
-  if (config_.deinterlace == Deinterlace::kYes) throw UsageError(OfOption("deinterlace", "yes"), fault);
-  throw UsageError(fault);
+  throw UsageError(OfOption("vf", fmt::format("'{}'", config_.filters)), reason, Hint::kCheckFilters);
 }
 
 void FrameFilters::refuse(int code) const { refuse(av_error_text(code)); }
 
-FrameFilters::Kind FrameFilters::kind_of(const AVFrame& frame) const {
-  return {frame.width, frame.height, frame.format, work_, frame.colorspace, frame.color_range};
+FrameFilters::Kind FrameFilters::kind_of(const AVFrame& frame) {
+  return {frame.width, frame.height, frame.format, frame.colorspace, frame.color_range};
 }
 
 void FrameFilters::build(const AVFrame& like) {
   graph_.reset();
   try {
-    graph_ = std::make_unique<FilterGraph>(description(), like, frame_rate_, 0);
+    graph_ = std::make_unique<FilterGraph>(config_.filters, like, frame_rate_, 0);
   } catch (const FilterError& error) {
     refuse(error.reason());
   }

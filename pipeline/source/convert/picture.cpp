@@ -19,10 +19,12 @@ PictureStage::PictureStage(const SourceConfig& config, EmptyFrames& empty_frames
     : config_(config),
       empty_frames_(empty_frames),
       counters_(counters),
+      fields_(config, empty_frames),
       filters_(config, empty_frames),
+      filtering_(!config.filters.empty() && !fields_.runs_users_filters()),
       converter_(config.keep_first_format, config.log) {}
 
-bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
+void PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStream& video) {
   note_pages(picture_facts(*frame).pages);
   crop_by_tags(*frame, video);
   mender_.mend(*frame, video);
@@ -39,18 +41,10 @@ bool PictureStage::push(AvFramePtr frame, const FrameTime& time, const VideoStre
   }
   // Filters work on the host, and a crop at the left or the top is done there.
   const bool cropped = frame->crop_left != 0 || frame->crop_top != 0;
-  const FieldWork before = filters_.field_work();
-  filtering_ = filters_.wants(*frame, video.stream->codecpar->codec_id) || filtering_;
-  if (!is_first && before != filters_.field_work()) config_.log.info("{}: {}", config_.uri, filters_.field_note());
   if (!config_.keep_on_device || filtering_ || cropped) copy_to_host(*frame);
-  if (!filtering_) {
-    waiting_ = std::move(frame);
-    waiting_time_ = time;
-    return true;
-  }
-  const bool wanted = filters_.push(*frame, time, video.frame_rate());
-  empty_frames_.give(std::move(frame));
-  return wanted;
+  const FieldWork before = fields_.work();
+  fields_.push(std::move(frame), time, video.stream->codecpar->codec_id, video.frame_rate());
+  if (!is_first && before != fields_.work()) config_.log.info("{}: {}", config_.uri, fields_.note());
 }
 
 // What the container's tags leave of the picture. They speak of frames of one size: other ones stay whole.
@@ -88,25 +82,36 @@ void PictureStage::note_pages(int pages) {
   config_.log.warn("{}: {}", config_.uri, assumed_.back());
 }
 
-bool PictureStage::finish() {
-  if (filtering_) filters_.finish();
-  return filtering_;
+// Through the user's filters.
+ReadStatus PictureStage::pull_filtered(AvFramePtr& picture, FrameTime& time, const VideoStream& video) {
+  for (;;) {
+    AvFramePtr made = empty_frames_.take();
+    const ReadStatus status = filters_.pull(*made, time);
+    if (status == ReadStatus::kOk) {
+      resolve_tags(*made, video.gray_is_limited());
+      counters_.pts_not_rising += time.not_rising ? 1 : 0;
+      picture = std::move(made);
+      return status;
+    }
+    empty_frames_.give(std::move(made));
+    if (status != ReadStatus::kAgain) return status;
+    const ReadStatus joined = fields_.pull(picture, time);
+    if (joined == ReadStatus::kAgain) return joined;
+    if (joined == ReadStatus::kEnd) {
+      filters_.finish();
+      continue;
+    }
+    const bool wanted = filters_.push(*picture, time, video.frame_rate());
+    empty_frames_.give(std::move(picture));
+    if (!wanted) return ReadStatus::kEnd;
+  }
 }
 
 ReadStatus PictureStage::pull(Frame& out, const VideoStream& video) {
-  AvFramePtr picture = std::move(waiting_);
-  FrameTime time = waiting_time_;
-  if (!picture) {
-    if (!filtering_) return ReadStatus::kAgain;
-    picture = empty_frames_.take();
-    const ReadStatus status = filters_.pull(*picture, time);
-    if (status != ReadStatus::kOk) {
-      empty_frames_.give(std::move(picture));
-      return status;
-    }
-    resolve_tags(*picture, video.gray_is_limited());
-    counters_.pts_not_rising += time.not_rising ? 1 : 0;
-  }
+  AvFramePtr picture;
+  FrameTime time;
+  const ReadStatus status = filtering_ ? pull_filtered(picture, time, video) : fields_.pull(picture, time);
+  if (status != ReadStatus::kOk) return status;
   const bool damaged = picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0;
   counters_.frames_corrupt += damaged ? 1 : 0;
   if (counters_.frames == 0) gamut_note_ = wide_gamut_note(*picture);
@@ -116,7 +121,7 @@ ReadStatus PictureStage::pull(Frame& out, const VideoStream& video) {
 }
 
 void PictureStage::reset() {
-  waiting_.reset();
+  fields_.reset();
   filters_.reset();
 }
 
@@ -142,13 +147,14 @@ void PictureStage::describe(const Frame& first, StreamInfo& info) const {
   info.range_tagged = first_tags_.range_tagged;
   info.rotation_deg = converter_.orientation().rotation_deg();
   info.mirrored = converter_.orientation().mirrored();
-  const FieldWork work = filters_.field_work();
+  const FieldWork work = fields_.work();
   info.deinterlaced = work == FieldWork::kFlagged || work == FieldWork::kAll;
   info.sar = static_cast<double>(view.sar);
-  info.filters = filters_.description();
-  if (!converter_.filters().empty()) info.filters += (info.filters.empty() ? "" : ",") + converter_.filters();
+  for (const std::string& filters : {fields_.filters(), filtering_ ? config_.filters : "", converter_.filters()}) {
+    if (!filters.empty()) info.filters += (info.filters.empty() ? "" : ",") + filters;
+  }
   info.notes.insert(info.notes.end(), assumed_.begin(), assumed_.end());
-  if (std::string note = filters_.field_note(); !note.empty()) info.notes.push_back(std::move(note));
+  if (std::string note = fields_.note(); !note.empty()) info.notes.push_back(std::move(note));
   if (!gamut_note_.empty()) info.notes.push_back(gamut_note_);
   info.notes.insert(info.notes.end(), converter_.notes().begin(), converter_.notes().end());
 }

@@ -1,5 +1,5 @@
-// The last stage: decoded frames become canonical pictures. Tags are decided, fields and the user's filters are seen
-// to, then the conversion and the rotation.
+// The last stage: decoded frames become canonical pictures. Tags are decided, fields joined, the user's filters run,
+// then the conversion and the rotation.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "pipeline/source/convert/color_tags.h"
 #include "pipeline/source/convert/converter.h"
+#include "pipeline/source/convert/fields.h"
 #include "pipeline/source/convert/filters.h"
 #include "pipeline/source/convert/mend.h"
 #include "pipeline/source/ffmpeg/av.h"
@@ -22,11 +23,11 @@ class PictureStage {
   // All is borrowed.
   PictureStage(const SourceConfig& config, EmptyFrames& empty_frames, SourceCounters& counters);
 
-  // Takes a decoded frame of `video`. False: the filters want no more.
-  bool push(AvFramePtr frame, const FrameTime& time, const VideoStream& video);
-  // No more frames come. False: nothing is held back.
-  bool finish();
-  // The next picture, with its view filled. kAgain: push more; kEnd: after finish(), all came out.
+  // Takes a decoded frame of `video`, after pull() gave kAgain.
+  void push(AvFramePtr frame, const FrameTime& time, const VideoStream& video);
+  void finish() { fields_.finish(); }  // no more frames come
+  // The next picture, with its view filled. kAgain: push more; kEnd: after finish() all came out, or the filters want
+  // no more.
   ReadStatus pull(Frame& out, const VideoStream& video);
   // Forgets what is held back.
   void reset();
@@ -38,16 +39,16 @@ class PictureStage {
   void note_pages(int pages);
   void crop_by_tags(AVFrame& frame, const VideoStream& video);
   void note_assumed(const AVFrame& frame);
+  ReadStatus pull_filtered(AvFramePtr& picture, FrameTime& time, const VideoStream& video);
 
   const SourceConfig& config_;
   EmptyFrames& empty_frames_;
   SourceCounters& counters_;
   PictureMender mender_;
+  Fields fields_;
   FrameFilters filters_;
+  const bool filtering_;  // frames pass through filters_
   Converter converter_;
-  bool filtering_ = false;  // frames pass through filters_, from some frame on
-  AvFramePtr waiting_;      // pushed, where they don't
-  FrameTime waiting_time_;
   bool any_pushed_ = false;
   bool warned_of_pages_ = false;
   ResolvedTags first_tags_;

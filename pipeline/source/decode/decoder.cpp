@@ -78,13 +78,14 @@ ReadStatus Decoder::produce(Frame& out) {
     const ReadStatus status = times_->next(*frame, time);  // demux, packets, times
     if (status != ReadStatus::kOk) {
       empty_frames_.give(std::move(frame));
-      if (status == ReadStatus::kEnd && picture_->finish()) continue;
-      return status;
+      if (status != ReadStatus::kEnd) return status;
+      picture_->finish();
+      continue;
     }
-    if (info_.codec.empty()) describe_input(*times_, *frame, config_, info_);
+    if (info_.codec.empty() && !time.neighbour) describe_input(*times_, *frame, config_, info_);
     if (is_on_device(*frame)) device_stream_ = device_place(*frame).stream;
     if (info_.hwdec != HwDecode::kNo && !is_on_device(*frame)) note_off_device(*frame);
-    if (!picture_->push(std::move(frame), time, times_->video())) return ReadStatus::kEnd;
+    picture_->push(std::move(frame), time, times_->video());
   }
 }
 

@@ -24,19 +24,26 @@ bool carries_encryption(const AVPacket& packet) {
 
 PacketDecoder::PacketDecoder(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
                              const std::atomic<bool>& interrupted, SourceCounters& counters)
-    : interrupted_(interrupted),
+    : config_(config),
+      location_(location),
+      interrupted_(interrupted),
       counters_(counters),
       log_(log),
       complaints_before_(log.complaints()),
       losses_(log.losses()),
       waits_(location.kind != InputKind::kFile && location.kind != InputKind::kGraph),
       demuxer_(config, location, log, interrupted, counters),
-      codec_(open_codec(config, location, demuxer_.video(), demuxer_.live(), log)),
-      packet_(av_packet_alloc()),
-      redo_(*codec_, *demuxer_.video().stream, demuxer_.live()) {
+      packet_(av_packet_alloc()) {
   if (!packet_) throw std::bad_alloc();
+  open_decoder();
+}
+
+void PacketDecoder::open_decoder() {
+  redo_.reset();
+  codec_ = open_codec(config_, location_, video(), demuxer_.live(), log_);
+  redo_.emplace(*codec_, *video().stream, demuxer_.live());
   const bool threaded = codec_->active_thread_type != 0 && codec_->thread_count > 1;
-  counters_.several_threads = counters_.several_threads || (threaded && !redo_.watches());
+  counters_.several_threads = counters_.several_threads || (threaded && !redo_->watches());
 }
 
 ReadStatus PacketDecoder::decode(AVFrame& frame) {
@@ -50,13 +57,14 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
         av_frame_unref(&frame);
         continue;
       }
-      if (redo_.watches()) redo_.check(frame, log_.complaints() - complaints_before_);
+      if (redo_->watches()) redo_->check(frame, log_.complaints() - complaints_before_);
       if (entry_.watching()) entry_.note_frame(frame, log_.complaints());
       if (demuxer_.live()) arrived_ns_ = arrival_of(frame);
       frame.sample_aspect_ratio = av_guess_sample_aspect_ratio(video().format, video().stream, &frame);
       return ReadStatus::kOk;
     }
     if (received == AVERROR_EOF) {
+      if (open_next_link()) continue;
       count_silent_damage();
       return ReadStatus::kEnd;
     }
@@ -68,6 +76,14 @@ ReadStatus PacketDecoder::decode(AVFrame& frame) {
     note_error(received);
     if (draining_ && ++errors_in_a_row_ > kMaxErrorsInARow) return ReadStatus::kEnd;
   }
+}
+
+bool PacketDecoder::open_next_link() {
+  if (!demuxer_.has_next_link() || !demuxer_.open_next_link()) return false;
+  open_decoder();
+  layers_.clear();
+  draining_ = false;
+  return true;
 }
 
 int PacketDecoder::read() {
@@ -103,7 +119,7 @@ ReadStatus PacketDecoder::feed() {
   if (entry_.watching()) entry_.note_packet(*packet_);
   if (codec_->codec_id == AV_CODEC_ID_VP9) layers_.note_packet(*packet_);
   attach_picture_facts(*packet_, *video().stream->codecpar, *video().format->iformat);
-  if (redo_.watches()) redo_.note_packet(*packet_);
+  if (redo_->watches()) redo_->note_packet(*packet_);
   const int sent = avcodec_send_packet(codec_.get(), packet_.get());
   av_packet_unref(packet_.get());
   if (sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF) note_error(sent);
@@ -158,17 +174,29 @@ void PacketDecoder::drain(int read_error) {
   draining_ = true;
   avcodec_send_packet(codec_.get(), nullptr);
   if (read_error != AVERROR_EOF && first_error_ == 0) first_error_ = read_error;
-  end_ = demuxer_.finish(read_error);
+  if (!demuxer_.has_next_link()) end_ = demuxer_.finish(read_error);
+}
+
+bool PacketDecoder::begins_at(std::int64_t pts) {
+  const bool read = this->read() >= 0;
+  const bool begins = read && packet_->pts == pts && (packet_->flags & AV_PKT_FLAG_KEY) != 0;
+  av_packet_unref(packet_.get());
+  return begins;
 }
 
 bool PacketDecoder::seek(std::int64_t ts) {
-  if (!demuxer_.seek(ts)) return false;
-  avcodec_flush_buffers(codec_.get());
+  const AVCodecParameters& codec = *video().stream->codecpar;
+  if (entry_rule(codec) == EntryRule::kNone || !demuxer_.seek(ts)) return false;
+  if (remembers_over_flush(codec.codec_id)) {
+    open_decoder();
+  } else {
+    avcodec_flush_buffers(codec_.get());
+    redo_->clear();
+  }
   draining_ = false;
   end_ = {};
   layers_.clear();
-  redo_.clear();
-  entry_.begin(codec_->codec_id, log_.complaints());
+  entry_.begin(codec, log_.complaints());
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "pipeline/source/decode/entry.h"
@@ -15,7 +16,8 @@
 
 namespace saccade {
 
-// Owns the stage before it and the stream's decoder. Opens both; throws as Demuxer and open_codec(). One thread.
+// Owns the stage before it and the stream's decoder. Opens both; throws as Demuxer and open_codec(). The arguments are
+// borrowed. One thread.
 class PacketDecoder {
  public:
   PacketDecoder(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
@@ -28,7 +30,12 @@ class PacketDecoder {
   // Of a live stream: when the last packet of the frame that decode() gave arrived, by the steady clock.
   std::int64_t arrived_ns() const { return arrived_ns_; }
 
-  // To the key frame at or before `ts` (in the stream's time base) and a clean decoder. False: the input can't.
+  // Whether the stream's first packet is a key frame that is shown at `pts`, so that the first frame is. Takes it: a
+  // seek or a new opening has to follow.
+  bool begins_at(std::int64_t pts);
+
+  // To what the container calls a key frame, at or before `ts` (in the stream's time base), with a clean decoder.
+  // False: the input can't, or the codec is decoded from the beginning alone.
   bool seek(std::int64_t ts);
   EntryCheck& entry() { return entry_; }  // of the last seek
 
@@ -41,6 +48,8 @@ class PacketDecoder {
   const AVCodec& codec() const { return *codec_->codec; }
 
  private:
+  void open_decoder();
+  bool open_next_link();
   ReadStatus feed();
   int read();
   void drain(int read_error);
@@ -52,6 +61,8 @@ class PacketDecoder {
   void note_arrival(const AVPacket& packet);
   std::int64_t arrival_of(const AVFrame& frame) const;
 
+  const SourceConfig& config_;
+  const InputLocation& location_;
   const std::atomic<bool>& interrupted_;
   SourceCounters& counters_;
   const FfmpegLog& log_;
@@ -62,7 +73,7 @@ class PacketDecoder {
   CodecContextPtr codec_;  // after demuxer_: it goes first
   PacketPtr packet_;
   SpatialLayers layers_;
-  CleanRedo redo_;
+  std::optional<CleanRedo> redo_;  // of codec_; never empty
   EntryCheck entry_;
   bool draining_ = false;
   bool encrypted_ = false;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "pipeline/source/decode/entry.h"
 #include "pipeline/source/ffmpeg/log.h"
 
 extern "C" {
@@ -12,11 +13,6 @@ extern "C" {
 
 namespace saccade {
 namespace {
-
-bool is_intra_only(AVCodecID id) {
-  const AVCodecDescriptor* about = avcodec_descriptor_get(id);
-  return about != nullptr && (about->props & AV_CODEC_PROP_INTRA_ONLY) != 0 && id != AV_CODEC_ID_RAWVIDEO;
-}
 
 // With the picture before, which is the context's `opaque`; zeros where there is none of this kind.
 int get_prepared_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
@@ -39,7 +35,8 @@ CleanRedo::CleanRedo(const AVCodecContext& decoder, const AVStream& stream, bool
     : decoder_(decoder),
       stream_(stream),
       most_sent_(static_cast<std::size_t>(std::max(decoder.thread_count, 1)) + 2),
-      watches_(!live && decoder.hw_device_ctx == nullptr && is_intra_only(decoder.codec_id)),
+      watches_(!live && decoder.hw_device_ctx == nullptr && stands_alone(decoder.codec_id) &&
+               decoder.codec_id != AV_CODEC_ID_RAWVIDEO),
       before_(av_frame_alloc()) {
   if (!before_) throw std::bad_alloc();
 }

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "pipeline/clock.h"
+#include "pipeline/error.h"
 #include "pipeline/source/demux/sleep_meter.h"
+#include "pipeline/source/tags/ogg_links.h"
 
 namespace saccade {
 namespace {
@@ -25,7 +27,10 @@ std::string silent_for(double seconds) { return fmt::format("nothing came for {:
 
 Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
                  const std::atomic<bool>& interrupted, SourceCounters& counters)
-    : interrupted_(interrupted),
+    : config_(config),
+      location_(location),
+      log_(log),
+      interrupted_(interrupted),
       counters_(counters),
       link_(log.link()),
       kind_(location.kind),
@@ -35,8 +40,8 @@ Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, cons
 
 int Demuxer::read(AVPacket& packet) {
   if (interrupted_) return AVERROR_EXIT;
-  if (had_last_) return AVERROR_EOF;
-  const int read = input_.live && drop_late_ ? read_fresh(packet) : read_ours(packet);
+  if (had_last_ || has_next_link()) return AVERROR_EOF;
+  const int read = is_ogg() ? read_link(packet) : read_next(packet);
   if (read < 0) return read;
   had_last_ = input_.last_pts && packet.pts >= *input_.last_pts;
   if (packets_++ == 0) begins_with_key_ = (packet.flags & AV_PKT_FLAG_KEY) != 0;
@@ -46,6 +51,48 @@ int Demuxer::read(AVPacket& packet) {
   }
   count_gap(packet);
   return 0;
+}
+
+int Demuxer::read_next(AVPacket& packet) { return input_.live && drop_late_ ? read_fresh(packet) : read_ours(packet); }
+
+bool Demuxer::is_ogg() const { return std::string_view(input_.format->iformat->name) == "ogg"; }
+
+// Up to the end of the link. See Note [Ogg chains].
+int Demuxer::read_link(AVPacket& packet) {
+  const AVCodecParameters& codec = *input_.video.stream->codecpar;
+  int read = read_next(packet);
+  while (read >= 0 && is_ogg_header(packet, codec.codec_id)) {
+    const bool link_ends = find_next_link();
+    if (!link_ends && !has_ogg_header(codec, packet)) return read;
+    av_packet_unref(&packet);
+    if (link_ends) return AVERROR_EOF;
+    read = read_next(packet);
+  }
+  const bool ended = read < 0 && read != AVERROR(EAGAIN) && !interrupted_;
+  return ended && find_next_link() ? AVERROR_EOF : read;
+}
+
+bool Demuxer::find_next_link() {
+  AVIOContext* io = input_.format->pb;
+  if (location_.kind != InputKind::kFile || io == nullptr || last_begin_byte_ == 0) return false;
+  next_link_byte_ = first_byte_ + next_ogg_link(*io, last_begin_byte_).value_or(-first_byte_);
+  return has_next_link();
+}
+
+bool Demuxer::open_next_link() {
+  InputLocation link = location_;
+  link.begin_byte = std::exchange(next_link_byte_, 0);
+  try {
+    OpenedInput next = open_input(config_, link, log_, interrupted_);
+    input_.format.reset();  // before what it borrows
+    input_ = std::move(next);
+  } catch (const InputError&) {
+    counters_.truncated = true;
+    return false;
+  }
+  first_byte_ = link.begin_byte;
+  last_begin_byte_ = last_end_byte_ = 0;
+  return true;
 }
 
 // Of a live stream: what the gate lets through. See Note [Late packets].
@@ -127,6 +174,8 @@ int Demuxer::read_any(AVPacket& packet) {
   }
   waiting_for_device_ = read == AVERROR(EAGAIN);
   any_data_ = any_data_ || read >= 0;
+  const std::optional<std::int64_t>& repeated = input_.movies.repeated_byte;
+  if (read >= 0 && repeated && packet.pos > *repeated) packet.flags &= ~AV_PKT_FLAG_DISCARD;
   if (read >= 0) {
     answer_.note(packet, *input_.video.stream);
     link_.stale_packets = 0;
@@ -191,8 +240,12 @@ StreamEnd Demuxer::finish(int code) {
   end.broke = code != AVERROR_EOF || end.lost;
   if (end.broke) end.reason = why_broken(code);
   if (end.lost) end.reason = (kind_ == InputKind::kFile ? "reading failed: " : "lost connection: ") + end.reason;
-  const bool cut = end.broke || too_few || input_.guard->has_refused();
+  const bool cut = end.broke || too_few || input_.guard->has_refused() || input_.movies.unread_byte;
   if (cut || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_)) counters_.truncated = true;
+  if (const auto byte = next_file_byte(*input_.format, last_end_byte_); byte && code == AVERROR_EOF) {
+    counters_.truncated = true;
+    config_.log.warn("{}: {}", config_.uri, second_file_note(*byte));
+  }
   return end;
 }
 
@@ -244,6 +297,7 @@ bool Demuxer::seek(std::int64_t ts) {
   if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   had_last_ = false;
   sought_ = true;
+  next_link_byte_ = 0;
   last_begin_byte_ = 0;
   return true;
 }

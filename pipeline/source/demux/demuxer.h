@@ -13,7 +13,8 @@
 
 namespace saccade {
 
-// One input, opened in the constructor (throws as open_input()), read from front to back or from a seek on. One thread.
+// One input, opened in the constructor (throws as open_input()), read from front to back or from a seek on. The
+// arguments are borrowed. One thread.
 class Demuxer {
  public:
   Demuxer(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
@@ -24,6 +25,13 @@ class Demuxer {
   int read(AVPacket& packet);
   std::int64_t arrived_ns() const { return arrived_ns_; }  // when the packet that read() gave was read
   bool at_end_of_file() const { return avio_feof(input_.format->pb) != 0; }
+
+  // After a read() that gave AVERROR_EOF: whether the input goes on with a link of its own. Note [Ogg chains]
+  bool has_next_link() const { return next_link_byte_ > 0; }
+  // Opens it; video() is another. False: it can't be read, which counts as damage.
+  bool open_next_link();
+  bool fragments_fall() const { return input_.movies.stamps_fall; }
+  bool in_first_link() const { return first_byte_ == 0; }
 
   // After the last read(), which gave `code`: how the stream ended. Counts what shows that it was cut short.
   StreamEnd finish(int code);
@@ -53,7 +61,14 @@ class Demuxer {
   bool is_lost(int code, bool too_few) const;
   std::string why_broken(int code) const;
   void count_gap(const AVPacket& packet);
+  int read_next(AVPacket& packet);
+  int read_link(AVPacket& packet);
+  bool is_ogg() const;
+  bool find_next_link();
 
+  const SourceConfig& config_;
+  const InputLocation& location_;
+  const FfmpegLog& log_;
   const std::atomic<bool>& interrupted_;
   SourceCounters& counters_;
   LinkNotes& link_;
@@ -76,6 +91,8 @@ class Demuxer {
   bool lost_place_ = false;          // the last read ended as ReadWatch::lost_place() says
   int gap_countdown_ = 0;            // packets until a gap counts, unless a key frame comes before
   std::int64_t packets_ = 0;
+  std::int64_t first_byte_ = 0;       // of the file that input_ reads: where its link begins
+  std::int64_t next_link_byte_ = 0;   // where the next one does; 0: not known
   std::int64_t last_begin_byte_ = 0;  // where the last one lay in the file
   std::int64_t last_end_byte_ = 0;
 };

@@ -61,7 +61,7 @@ OpenGuard::OpenGuard(AVFormatContext& format, const InputLocation& location, con
                      ReadWatch& watch)
     : log_(config.log),
       uri_(config.uri),
-      itself_(location.url),
+      itself_(url_of(location)),
       folder_(folder_of(location)),
       is_pipe_(location.kind == InputKind::kPipe),
       network_(config.allow_network),

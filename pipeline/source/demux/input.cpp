@@ -78,7 +78,7 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   if (std::string list = input.guard->protocols(); !list.empty()) options.set("protocol_whitelist", list);
   const ErrorCapture log;
   // Frees `raw` when it fails.
-  const int opened = avformat_open_input(&raw, location.url.c_str(), forced, options.get());
+  const int opened = avformat_open_input(&raw, url_of(location).c_str(), forced, options.get());
   input.guard->end_opening(raw);
   if (opened < 0 && (input.watch->interrupted() || input.watch->timed_out())) refuse_stopped(config, *input.watch);
   if (opened < 0 && is_raw_without_size(config, location)) {
@@ -168,6 +168,8 @@ void read_tags(const SourceConfig& config, const InputLocation& location, Opened
   const ContainerTags tags = read_container_tags(on_disk ? location.url : "", crop, input.video);
   if (tags.items_unread)
     input.note = "the picture's orientation can't be read where the input can't be sought in; give its file";
+  if (on_disk) input.movies = read_mp4_movies(location.url, input.video);
+  if (const auto& byte = input.movies.unread_byte) input.note = second_file_note(*byte);
   if (tags.derivation.empty() || config.stream_index) return;
   throw InputError(
       fmt::format("{}: the picture is a '{}' of other pictures, which are not put together here; convert it to "
@@ -232,6 +234,10 @@ std::string why_lost(const OpenedInput& input, const LinkNotes& link) {
 }
 
 }  // namespace
+
+std::string second_file_note(std::int64_t byte) {
+  return fmt::format("a second video begins at byte {} of the file and is not read; split the file there", byte);
+}
 
 OpenedInput open_input(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
                        const std::atomic<bool>& interrupted) {

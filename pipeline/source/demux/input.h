@@ -12,6 +12,7 @@
 #include "pipeline/source/demux/watch.h"
 #include "pipeline/source/ffmpeg/av.h"
 #include "pipeline/source/ffmpeg/log.h"
+#include "pipeline/source/tags/mp4_movies.h"
 
 namespace saccade {
 
@@ -22,11 +23,14 @@ struct OpenedInput {
   FormatContextPtr format;               // goes first
   VideoStream video;                     // of `format`
   std::optional<std::int64_t> last_pts;  // of the stream: the last packet wanted
+  Mp4Movies movies;                      // of a file on disk
   std::string note;                      // about the input, for `info` and the log; or empty
   bool live = false;                     // frames come when they happen: see is_live()
   bool timeless = false;                 // its time stamps are FFmpeg's own invention: see Note [Times by arrival]
   double stall_timeout_s = 0;            // 0: none
 };
+
+std::string second_file_note(std::int64_t byte);  // of one that begins there and is not read
 
 // Opens, probes and picks the stream; the other streams are discarded. `interrupted` is polled while FFmpeg blocks and
 // must outlive the result, as must `log`, the source's. Throws InputError: input, fault, remedy; UsageError for hints;

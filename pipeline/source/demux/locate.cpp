@@ -59,6 +59,11 @@ void check_file(const std::string& uri, const std::string& path, const struct st
 
 }  // namespace
 
+std::string url_of(const InputLocation& location) {
+  if (location.begin_byte == 0) return location.url;
+  return fmt::format("subfile,,start,{},end,0,,:{}", location.begin_byte, location.url);
+}
+
 InputLocation locate_input(const std::string& uri) {
   InputLocation location;
   if (uri.empty()) throw InputError("the input's name is empty; give a file, a URL, lavfi:GRAPH or test://NAME");

@@ -26,7 +26,10 @@ struct InputLocation {
   std::string format;  // a forced demuxer ("lavfi", "video4linux2"), or empty
   InputKind kind = InputKind::kFile;
   std::optional<ImageSequence> sequence = {};
+  std::int64_t begin_byte = 0;  // of a file: read from here on, as if nothing lay before
 };
+
+std::string url_of(const InputLocation& location);  // what FFmpeg opens
 
 // A file that exists is a file, whatever characters its name has. Throws InputError for what is missing, unreadable,
 // empty or a directory.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "pipeline/clock.h"
@@ -13,6 +14,8 @@ extern "C" {
 
 namespace saccade {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr AVRational kNanoseconds = {1, 1000000000};
 constexpr std::int64_t kTail_ns = 300'000'000;   // by which sound may be longer than the pictures
@@ -62,7 +65,37 @@ bool roq_is_cut(AVIOContext& io, std::int64_t size) {
   return at != size;
 }
 
+// With what a file of this container begins; empty: FFmpeg reads on by itself, or refuses what follows.
+std::string_view signature_of(std::string_view container) {
+  constexpr std::string_view kAsfHeader = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c"sv;
+  if (container == "flv") return "FLV\x01"sv;
+  if (container == "asf") return kAsfHeader;
+  return container == "gif" ? "GIF89a"sv : ""sv;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> next_file_byte(AVFormatContext& format, std::int64_t last_end_byte) {
+  constexpr std::size_t kChunk = std::size_t{1} << 16;
+  AVIOContext* io = format.pb;
+  const std::string_view signature = signature_of(format.iformat->name);
+  if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || signature.empty() || last_end_byte <= 0) return {};
+  if (avio_seek(io, last_end_byte, SEEK_SET) < 0) return {};
+  std::string bytes;
+  for (std::int64_t from = last_end_byte;;) {
+    const std::size_t kept = bytes.size();
+    bytes.resize(kept + kChunk);
+    const int read = avio_read(io, reinterpret_cast<unsigned char*>(bytes.data() + kept), static_cast<int>(kChunk));
+    if (read <= 0) return {};
+    bytes.resize(kept + static_cast<std::size_t>(read));
+    if (const std::size_t at = bytes.find(signature); at != std::string::npos) {
+      return from + static_cast<std::int64_t>(at);
+    }
+    const std::size_t done = bytes.size() - std::min(bytes.size(), signature.size() - 1);
+    bytes.erase(0, done);
+    from += static_cast<std::int64_t>(done);
+  }
+}
 
 std::int64_t promised_packets(const AVFormatContext& format, const AVStream& stream) {
   const std::string_view name = format.iformat->name;

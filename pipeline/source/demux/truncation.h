@@ -16,6 +16,11 @@ std::int64_t promised_packets(const AVFormatContext& format, const AVStream& str
 // over in YUV4MPEG. Moves the read position; needs a seekable file.
 bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::int64_t last_end_byte);
 
+// Where another file of the same container begins that FFmpeg doesn't read (FLV, ASF, GIF), after the last packet,
+// which ended there: two files that were joined end to end. Moves the read position; needs a seekable file. For MP4 see
+// Note [Movies behind movies].
+std::optional<std::int64_t> next_file_byte(AVFormatContext& format, std::int64_t last_end_byte);
+
 // Note [Answers without a length]
 // Such an answer ends where the server closes the connection (RFC 9112 6.3), which is what a server that died looks
 // like as well; FFmpeg calls it an I/O error. It was whole when what its container promised came: all packets, or the

@@ -30,8 +30,9 @@ extern "C" {
 namespace saccade {
 namespace {
 
-// Beyond what decoding needs: a full queue of frames and what its two ends hold. NVDEC has 32 surfaces at most.
-constexpr int kFramesHeld = 10;
+// Beyond what decoding needs: a full queue of frames, what its two ends hold, and the frame before that Fields keeps.
+// NVDEC has 32 surfaces at most.
+constexpr int kFramesHeld = 11;
 // Enough to keep the device's decoder fed; each costs a surface.
 constexpr int kThreads = 4;
 

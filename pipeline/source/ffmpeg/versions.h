@@ -32,10 +32,12 @@ inline void set_frame_duration(AVFrame& frame, std::int64_t duration) { frame.pk
 inline bool is_interlaced(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0; }
 inline bool is_key_frame(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_KEY) != 0; }
 inline bool is_top_field_first(const AVFrame& frame) { return (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0; }
+inline void flag_interlaced(AVFrame& frame) { frame.flags |= AV_FRAME_FLAG_INTERLACED; }
 #else
 inline bool is_interlaced(const AVFrame& frame) { return frame.interlaced_frame != 0; }
 inline bool is_key_frame(const AVFrame& frame) { return frame.key_frame != 0; }
 inline bool is_top_field_first(const AVFrame& frame) { return frame.top_field_first != 0; }
+inline void flag_interlaced(AVFrame& frame) { frame.interlaced_frame = 1; }
 #endif
 
 // Side data of the whole stream; null when there is none. FFmpeg 6.1: in its codec parameters. Before: in the stream.

@@ -11,6 +11,8 @@ struct FrameTime {
   std::int64_t duration_ns = 0;
   bool made_up = false;     // the stream gave none
   bool not_rising = false;  // the stream's did not rise
+  bool neighbour = false;   // outside the span that is wanted, next to it: see Note [Deinterlacing]
+  bool begins = false;      // the first of a play: the frame given before is not its neighbour
 };
 
 // Note [Times that do not rise]
