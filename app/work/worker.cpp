@@ -266,7 +266,7 @@ int serve(const Options& options) {
 }  // namespace
 
 int run_worker(const Options& options) {
-  std::signal(SIGINT, SIG_IGN);  // the parent hears of it, too, and decides
+  for (const int number : {SIGINT, SIGHUP}) std::signal(number, SIG_IGN);  // the parent gets them, too, and decides
   try {
     return serve(options);
   } catch (const Json::exception&) {  // not what `work` writes

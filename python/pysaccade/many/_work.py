@@ -114,6 +114,8 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
         os.execv(program(), ["saccade", "work", str(store.path), *shared(options), *rest])
     rest = with_settings(options, rest)
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup(1): it is to outlive its terminal
+        signal.signal(signal.SIGHUP, _interrupt)
     insist(plan.check_content)
     units = share_of(plan.units, options.shard) if options.unit is None else [_unit(plan, options.unit)]
     as_json, rest = rest_without_json(rest)
