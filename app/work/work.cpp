@@ -16,6 +16,7 @@
 #include "app/work/markers.h"
 #include "app/work/plan/make_plan.h"
 #include "app/work/share.h"
+#include "app/work/store/marker_file.h"
 #include "app/work/supervisor.h"
 #include "pipeline/error.h"
 
@@ -75,15 +76,13 @@ Counts counts_so_far(const Plan& plan, const std::string& store, std::vector<con
     counts.in += unit->items;
     counts.planned_s += unit->media_s;
     counts.pending += unit->items;
-    if (!std::binary_search(committed.begin(), committed.end(), unit->name)) {
+    std::optional<Json> marker;
+    if (std::binary_search(committed.begin(), committed.end(), unit->name)) marker = sound_marker(plan, store, *unit);
+    if (marker) {
+      add_marker(counts, *unit, *marker);
+    } else {
       left.push_back(unit);
-      continue;
     }
-    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit->name));
-    if (const std::string fault = marker_refusal(plan, unit, marker); !fault.empty()) {
-      throw UsageError(fmt::format("{}: commits/{}.json: {}", store, unit->name, fault));
-    }
-    add_marker(counts, *unit, marker);
   }
   units = std::move(left);
   return counts;

@@ -7,7 +7,7 @@
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}, "writing": [key]}
 //        writing: these wait for the disk, not for their source.
 //
-//        {"event": "done", "key", "frames", "media_s", "damage"}
+//        {"event": "done", "key", "frames", "media_s", "damage"}     "note" in this and the next: a line for people
 //        {"event": "failed", "key", "class", "line", "exit", "again"}
 //        again: another try may go well. Class "options": a video doesn't take the plan's options; `work` finds out
 //        whose fault it is. So with "hwdec_unsupported": the device works, and does not decode it.
@@ -42,6 +42,7 @@
 #include "app/options/options.h"
 #include "app/options/origins.h"
 #include "app/work/fault_class.h"
+#include "app/work/plan/input_facts.h"
 #include "app/work/plan/plan.h"
 #include "app/work/plan/probe.h"
 #include "gpu/device_error.h"
@@ -133,22 +134,23 @@ bool concerns_all(const Fault& fault, Backend backend) {
   return fault.kind == ErrorKind::kUnavailable && traits(backend).may_be_lost && !too_large;
 }
 
-// What is run: an item's key, what is opened for it, and how.
+// What is run: an item, what is opened for it, and how.
 struct Running {
-  std::string key;
+  WorkItem item;
   std::string path;
   const Options* options;
+  const std::string& key() const { return item.key; }
 };
 
 Json event_of(const Running& running, const Fault& fault) {
   const PipelineConfig& pipeline = running.options->pipeline;
   if (lacks_hwdec(fault) && why_no_decoder(*running.options).empty())
-    return failed(running.key, kHwdecUnsupported, error_text(fault), exit_code(fault.kind));
-  if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key);
+    return failed(running.key(), kHwdecUnsupported, error_text(fault), exit_code(fault.kind));
+  if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key());
   const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
   const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
   const bool again = wants_memory(fault) || std::string_view(kind) == "io";
-  return failed(running.key, kind, error_text(fault), exit_code(fault.kind), again);
+  return failed(running.key(), kind, error_text(fault), exit_code(fault.kind), again);
 }
 
 Json event_of(const Running& running, const DumpEnd& end) {
@@ -163,7 +165,7 @@ Json event_of(const Running& running, const DumpEnd& end) {
       return event_of(running, caught_fault(ErrorKind::kInput));
     } catch (const std::exception& error) {
       const bool again = is_io(error.what(), running.path);  // there was no thread for it
-      return failed(running.key, again ? "io" : "unexpected", error.what(), ExitCode::kUnexpected, again);
+      return failed(running.key(), again ? "io" : "unexpected", error.what(), ExitCode::kUnexpected, again);
     }
   }
   const DumpOutcome& outcome = *end.outcome;
@@ -171,10 +173,19 @@ Json event_of(const Running& running, const DumpEnd& end) {
   if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, running.path))
     return event_of(running, outcome.fault);
   return {{"event", "done"},
-          {"key", running.key},
+          {"key", running.key()},
           {"frames", outcome.result.at("frames")},
           {"media_s", outcome.result.at("media_s")},
           {"damage", damaged ? outcome.damage : ""}};
+}
+
+// An input that is another one than was planned is not a fault of its own, whatever became of it.
+Json event_of_planned(const Running& running, const DumpEnd& end) {
+  Json event = event_of(running, end);
+  const auto change = event.at("event") == "fatal" ? std::nullopt : input_change(running.item);
+  if (change && change->of_size) return failed(running.key(), kChanged, change->line, ExitCode::kBadInput);
+  if (change) event["note"] = change->line;
+  return event;
 }
 
 class Worker {
@@ -222,8 +233,8 @@ class Worker {
       events_.frames(key, frames);
       if (first_frame && frames > 0) interrupt.interrupt();
     };
-    job.on_end = [this, running = Running{key, job.uri, &options_}](const DumpEnd& end) {
-      events_.end(running.key, event_of(running, end));
+    job.on_end = [this, first_frame, running = Running{item, job.uri, &options_}](const DumpEnd& end) {
+      events_.end(running.key(), first_frame ? event_of(running, end) : event_of_planned(running, end));
     };
     job.on_writing = [writing = events_.begin(key)](bool waits) { *writing += waits ? 1 : -1; };
     return std::make_unique<DumpTask>(std::move(job), interrupt);
