@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/read_file.h"
 #include "app/sha256.h"
 #include "pipeline/secrets.h"
 #include "pipeline/source/frame/input_name.h"
@@ -43,11 +42,7 @@ bool is_regular(const std::string& path) {
 
 }  // namespace
 
-std::string file_sha256(const std::string& path) {
-  Sha256 digest;
-  const bool there = read_pieces(path, 0, UINT64_MAX, [&digest](std::string_view piece) { digest.add(piece); });
-  return there ? digest.hexadecimal() : std::string();
-}
+std::string file_sha256(const std::string& path) { return sha256(path, {}); }
 
 std::string regular_file(const std::string& uri) {
   if (uri != "-" && is_regular(uri)) return uri;

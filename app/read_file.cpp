@@ -14,6 +14,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/sha256.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -96,6 +97,12 @@ std::optional<std::string> read_file(const std::string& path, std::uint64_t offs
   std::string text;
   if (!read_pieces(path, offset, most, [&text](std::string_view piece) { text += piece; })) return std::nullopt;
   return text;
+}
+
+std::optional<std::string> hash_file(const std::string& path) {
+  Sha256 digest;
+  if (!read_pieces(path, 0, UINT64_MAX, [&digest](std::string_view piece) { digest.add(piece); })) return std::nullopt;
+  return digest.hexadecimal();
 }
 
 double age_s(const FileFacts& facts) {

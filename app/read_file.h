@@ -20,6 +20,8 @@ bool read_pieces(const std::string& path, std::uint64_t offset, std::uint64_t mo
 std::optional<std::string> read_file(const std::string& path, std::uint64_t offset = 0,
                                      std::uint64_t most = UINT64_MAX);
 
+std::optional<std::string> hash_file(const std::string& path);  // SHA-256, hexadecimal
+
 struct FileFacts {
   std::uint64_t bytes = 0;
   std::int64_t written_ns = 0;  // since 1970

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "app/input_identity.h"
 #include "app/read_file.h"
 #include "app/sha256.h"
 #include "app/version.h"
@@ -108,10 +107,9 @@ std::vector<WorkItem> Plan::items(const PlannedUnit& unit) const {
 }
 
 std::string Plan::content_fault() const {
-  const std::string items = file_sha256(store_ + "/plan/items.jsonl"),
-                    units = file_sha256(store_ + "/plan/units.jsonl");
-  if (items.empty()) return fmt::format("plan/items.jsonl is missing; {}", kWayBack);
-  if (plan_hash(items, units, facts_) == hash_) return {};
+  const auto items = hash_file(store_ + "/plan/items.jsonl"), units = hash_file(store_ + "/plan/units.jsonl");
+  if (!items || !units) return fmt::format("plan/{}.jsonl is missing; {}", items ? "units" : "items", kWayBack);
+  if (plan_hash(*items, *units, facts_) == hash_) return {};
   return fmt::format(
       "plan/items.jsonl, units.jsonl and plan.json do not belong together: their hash is another one "
       "than plan.json says; they were changed after `plan`: {}",
