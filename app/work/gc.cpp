@@ -162,7 +162,6 @@ class Garbage {
 int run_gc(const Options& options) {
   const std::string& store = options.work.store;
   const Plan plan(store);
-  plan.check_content();
   Garbage garbage(plan, options);
   const Names orphans = garbage.remove_all();
   const auto files = static_cast<std::int64_t>(orphans.size());
