@@ -91,11 +91,13 @@ std::vector<std::string> sweep_attempts(const std::string& store, const Sweep& s
   for (const std::string& name : list_folder(folder).value_or(std::vector<std::string>{})) {
     const std::string path = folder + name;
     if (!name.starts_with(own) && !(sweep.others && is_old(path, sweep.older_than_s))) continue;
-    const int lock = lock_if_dead(path);
-    if (lock < 0) continue;
+    // Locking makes the file where there is none.
+    const bool never_locked = sweep.dry_run && !is_there(path + "/lock");
+    const int lock = never_locked ? -1 : lock_if_dead(path);
+    if (lock < 0 && !never_locked) continue;
     std::error_code ignored;
     if (!sweep.dry_run) fs::remove_all(path, ignored);
-    close(lock);  // not before: a process that just takes the name must see that it is gone
+    if (lock >= 0) close(lock);  // not before: a process that just takes the name must see that it is gone
     dead.push_back(name);
   }
   return dead;

@@ -152,7 +152,7 @@ class Interrupted(DumpTest):
         self.assertEqual(process.returncode, 4)
 
     def test_itsTerminalCloses_theDumpIsWhole(self):
-        """The kernel sends SIGHUP, all that is written to the terminal fails, and a shell may send SIGHUP again."""
+        """The kernel sends SIGHUP, all that is written to the terminal fails, and SIGHUP may come twice."""
         terminal, own = os.openpty()
         process = subprocess.Popen([SACCADE, "dump", str(self.clip), "-o", str(self.out), "--every", "frame", "--loop", "--progress", "json"],
                                    stdin=own, stdout=own, stderr=own, start_new_session=True,

@@ -317,31 +317,6 @@ def changed_index(marker: dict[str, Any], content: bytes) -> dict[str, bytes]:
     return {marker["index"]["name"]: content, "commits/00000000.json": json.dumps({**marker, "index": part}).encode()}
 
 
-def test_object_that_changed_after_the_plan_is_given_up_and_can_be_planned_again(job: Job, tmp_path: Path):
-    """As many bytes, and another ETag."""
-    files = file_system(job.s3)
-    for clip in job.clips[:3]:
-        files.put_file(str(clip), f"{BUCKET}/changing/{clip.name}")
-    work("list", f"s3://{BUCKET}/changing", "-o", tmp_path / "list.jsonl")
-    store, again = f"s3://{BUCKET}/changed", f"s3://{BUCKET}/changed-again"
-    work("plan", tmp_path / "list.jsonl", "-o", store, *OPTIONS)
-    planned = [json.loads(line)["input"] for line in tree(job.s3, "changed")["plan/items.jsonl"].splitlines()]
-    assert {facts["bytes"] for facts in planned} == {clip.stat().st_size for clip in job.clips[:3]}
-    whole = job.clips[1].read_bytes()
-    files.pipe_file(f"{BUCKET}/changing/{job.clips[1].name}", whole[:-1] + bytes([whole[-1] ^ 1]))
-    files.pipe_file(f"{BUCKET}/changing/{job.clips[2].name}", whole + b"more")
-    work("work", store, expect=[3])
-    parts = [text for name, text in tree(job.s3, "changed").items() if name.startswith("quarantine/")]
-    lines = [json.loads(line) for text in parts for line in text.splitlines()]
-    assert sorted((line["class"], line["uri"]) for line in lines) == [
-        ("changed", f"s3://{BUCKET}/changing/{clip.name}") for clip in job.clips[1:3]
-    ]
-    assert sorted("ETag" in line["line"] for line in lines) == [False, True]
-    work("retry", store, "-o", again, "--class", "changed")
-    work("work", again)
-    assert counts(markers(tree(job.s3, "changed-again"))) == {"items": 2, "done": 2, "damaged": 0, "quarantined": 0}
-
-
 def test_progress_has_the_members_of_the_programs(job: Job, program: Path):
     command = [program, "work", job.plain, "--progress", "json"]
     local = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
