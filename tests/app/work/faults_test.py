@@ -242,11 +242,18 @@ class Kills(WorkTest):
         self.expect(done=20)
 
     def test_terminated_code4AndNothingIsLeft(self):
+        self.ended(lambda run: run.terminate())
+
+    def test_itsTerminalCloses_code4AndNothingIsLeft(self):
+        """The workers get SIGHUP, too."""
+        self.ended(lambda run: os.killpg(run.pid, signal.SIGHUP))
+
+    def ended(self, end):
         self.plan("--unit-seconds", "2")
-        run = start("work", self.store)
+        run = start("work", self.store, start_new_session=True)
         wait_for(lambda: len(self.markers()) >= 2)
         workers = workers_of(run.pid)
-        run.terminate()
+        end(run)
         _, error = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 4, error)
         self.assertIn(b"goes on where it was left", error)
