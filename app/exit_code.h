@@ -7,7 +7,7 @@ namespace saccade {
 
 enum class ExitCode : int {
   kOk = 0,
-  kUnexpected = 1,  // also a result that can't be written, and memory that is used up
+  kUnexpected = 1,  // also what can't be written or read back, and memory that is used up
   kUsage = 2,
   kPartial = 3,      // some inputs failed, or an input was damaged; profile --check: over the budget
   kInterrupted = 4,  // a valid partial result was written

@@ -19,7 +19,7 @@ struct InputIdentity {
 
 inline constexpr const char* kStreamHash = "stream";
 
-// Hexadecimal; empty when the file can't be read.
+// Of a file that is opened, too; hexadecimal. Empty: it can't be read, which comes out where it is opened.
 std::string file_sha256(const std::string& path);
 
 // The path behind a uri that names a regular file ("file:" taken off); empty for everything else.

@@ -1,8 +1,10 @@
 #include "app/stop_signal.h"
 
 #include <fcntl.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -17,6 +19,7 @@ namespace {
 
 constexpr char kStop = 's';
 constexpr char kQuit = 'q';
+constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 // What the handler may touch: one StopSignal at a time.
 std::atomic<bool> g_requested{false};
@@ -27,14 +30,30 @@ void write_byte(int fd, char byte) {
   }
 }
 
-void on_signal(int) {
+// A terminal that closes may send SIGHUP twice, and systemd sends it right after SIGTERM.
+auto after_the_first(int number) { return number == SIGHUP ? SIG_IGN : SIG_DFL; }
+
+// Every write to a terminal that has closed fails, and would end the process before its results are whole.
+void leave_closed_terminals() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    struct termios ignored;
+    if (tcgetattr(fd, &ignored) == 0 || errno != EIO) continue;
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nowhere, fd);
+    close(nowhere);
+  }
+}
+
+void on_signal(int signal_number) {
   const int saved = errno;
+  if (signal_number == SIGHUP) leave_closed_terminals();
   g_requested.store(true);
   write_byte(g_pipe_write.load(), kStop);
-  struct sigaction by_default = {};
-  by_default.sa_handler = SIG_DFL;
-  sigaction(SIGINT, &by_default, nullptr);  // a second signal ends the process
-  sigaction(SIGTERM, &by_default, nullptr);
+  for (const int number : kSignals) {
+    struct sigaction action = {};
+    action.sa_handler = after_the_first(number);
+    sigaction(number, &action, nullptr);
+  }
   errno = saved;
 }
 
@@ -44,8 +63,7 @@ struct StopSignal::State {
   std::function<void()> wake;
   int pipe_read = -1;
   int pipe_write = -1;
-  struct sigaction old_int = {};
-  struct sigaction old_term = {};
+  std::array<struct sigaction, kSignals.size()> old = {};
   std::thread thread;
 
   void run() {
@@ -76,15 +94,17 @@ StopSignal::StopSignal(std::function<void()> wake) : state_(new State) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaddset(&action.sa_mask, SIGINT);
-  sigaddset(&action.sa_mask, SIGTERM);
-  sigaction(SIGINT, &action, &state_->old_int);
-  sigaction(SIGTERM, &action, &state_->old_term);
+  for (const int number : kSignals) sigaddset(&action.sa_mask, number);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], &action, &state_->old[i]);
+    // nohup(1): it is to outlive its terminal.
+    const bool outlives = kSignals[i] == SIGHUP && state_->old[i].sa_handler == SIG_IGN;
+    if (outlives) sigaction(SIGHUP, &state_->old[i], nullptr);
+  }
 }
 
 StopSignal::~StopSignal() {
-  sigaction(SIGINT, &state_->old_int, nullptr);
-  sigaction(SIGTERM, &state_->old_term, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &state_->old[i], nullptr);
   write_byte(state_->pipe_write, kQuit);
   state_->thread.join();
   close(state_->pipe_read);

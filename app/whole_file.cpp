@@ -1,11 +1,14 @@
 #include "app/whole_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include "pipeline/error.h"
 
 namespace saccade {
 namespace {
@@ -23,32 +26,37 @@ int write_parts(const std::string& path, std::initializer_list<std::string_view>
   return fault;
 }
 
+std::string_view advice_on(int fault) {
+  if (fault == ENOSPC || fault == EDQUOT) return "free some space";
+  if (fault == EACCES || fault == EPERM || fault == EROFS) return "give this user the right to write there";
+  return {};
+}
+
 }  // namespace
 
-std::string replace_file(const std::string& path, std::initializer_list<std::string_view> parts) {
+int replace_file(const std::string& path, std::initializer_list<std::string_view> parts) {
   const std::string temporary = path + ".tmp";
   int fault = write_parts(temporary, parts);
   if (fault == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) fault = errno;
-  if (fault == 0) return "";
-  std::remove(temporary.c_str());
-  return std::strerror(fault);
+  if (fault != 0) std::remove(temporary.c_str());
+  return fault;
 }
 
-std::string sync_to_disk(const std::string& path) {
+int sync_to_disk(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::strerror(errno);
+  if (fd < 0) return errno;
   const int fault =
       fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;  // some file systems sync no folder
   close(fd);
-  return fault == 0 ? "" : std::strerror(fault);
+  return fault;
 }
 
-const char* writing_advice(std::string_view reason) {
-  const auto says = [reason](int fault) { return reason.find(std::strerror(fault)) != reason.npos; };
-  if (says(ENOSPC) || says(EDQUOT)) return "free some space";
-  if (says(EACCES) || says(EPERM) || says(EROFS)) return "make the folder writable";
-  if (says(ENOENT) || says(ENOTDIR)) return "see that the folder is there";
-  return "check the disk";
+void fail_to_write(const std::string& path, int fault, std::string_view other) {
+  std::string advice(advice_on(fault));
+  if (!advice.empty() && !other.empty()) advice += " or ";
+  advice += other;
+  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}{}{}", path, std::strerror(fault),
+                                              advice.empty() ? "" : "; ", advice));
 }
 
 }  // namespace saccade

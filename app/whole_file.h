@@ -8,13 +8,14 @@
 namespace saccade {
 
 // Writes the parts one after the other under a temporary name beside `path`, then renames. What was there before stays
-// until then, and where it fails. Returns why it failed; empty: it is written.
-[[nodiscard]] std::string replace_file(const std::string& path, std::initializer_list<std::string_view> parts);
+// until then, and where it fails. Returns 0, or the errno of what failed.
+[[nodiscard]] int replace_file(const std::string& path, std::initializer_list<std::string_view> parts);
 
-// Waits until a file, or the names in a folder, are on disk: a loss of power leaves them. Returns why it failed.
-[[nodiscard]] std::string sync_to_disk(const std::string& path);
+// Waits until a file, or the names in a folder, are on disk: a loss of power leaves them. Returns 0 or an errno.
+[[nodiscard]] int sync_to_disk(const std::string& path);
 
-// What may help where writing failed, for a reason in strerror()'s words: "free some space" ...
-[[nodiscard]] const char* writing_advice(std::string_view reason);
+// Throws Error of kOutput: "PATH: could not be written: REASON; free some space". The advice is what `fault`, an errno,
+// asks for. `other`: what helps beside it, as "choose another -o".
+[[noreturn]] void fail_to_write(const std::string& path, int fault, std::string_view other = {});
 
 }  // namespace saccade

@@ -22,7 +22,7 @@ enum class ErrorKind : std::uint8_t {
   kInput,        // the input can't be used, or was lost
   kUnavailable,  // a device, display or library is missing or has failed; the input may be whole
   kInterrupted,  // the caller asked to stop
-  kOutput,       // a result can't be written
+  kOutput,       // a result can't be written, or what was written before can't be read
   kMemory,       // the host's memory is used up; the input may be whole
 };
 inline constexpr EnumName<ErrorKind> kErrorKindNames[] = {{ErrorKind::kUsage, "usage"},

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "app/dump/meta.h"
+#include "app/read_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -59,7 +60,7 @@ Content look(const std::string& directory, Json& meta) {
   }
   meta = read_json(directory + "/meta.json");
   if (is_ours(meta)) {
-    return fs::exists(directory + "/manifest.json", error) ? Content::kComplete : Content::kIncomplete;
+    return is_there(directory + "/manifest.json") ? Content::kComplete : Content::kIncomplete;
   }
   if (holds_only_temporaries(directory)) return Content::kNothing;
   throw UsageError(OfOption("output", directory),
@@ -137,6 +138,7 @@ TargetLock::~TargetLock() {
 void TargetLock::take(const std::string& directory) {
   if (held()) return;
   const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 && errno != ENOENT && errno != ENOTDIR) fail_to_read(directory, errno);
   if (fd < 0) return;  // what is wrong with it comes out where it is written
   if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(fd);

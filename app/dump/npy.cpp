@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "app/whole_file.h"
-#include "pipeline/error.h"
 
 namespace saccade {
 namespace {
@@ -44,10 +43,10 @@ NpyFile::NpyFile(const std::string& path, std::string descr, std::vector<std::in
   const std::string temporary = path + ".tmp";
   const std::string header = npy_header(descr_, 0, row_shape_);
   fd_ = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail("could not be made");
+  if (fd_ < 0) fail();
   try {
     write_all(header.data(), header.size());
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) fail("could not be made");
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) fail();
   } catch (...) {
     ::close(fd_);
     unlink(temporary.c_str());
@@ -81,13 +80,13 @@ void NpyFile::commit(std::int64_t rows) {
   do {
     written = pwrite(fd_, header.data(), header.size(), 0);
   } while (written < 0 && errno == EINTR);
-  if (written != static_cast<ssize_t>(header.size())) fail("could not be written");
+  if (written != static_cast<ssize_t>(header.size())) fail();
 }
 
 void NpyFile::close() {
   const int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0) fail("could not be written");
+  if (::close(fd) != 0) fail();
 }
 
 void NpyFile::write_all(const void* data, std::size_t size) {
@@ -95,17 +94,13 @@ void NpyFile::write_all(const void* data, std::size_t size) {
   while (size > 0) {
     const ssize_t done = write(fd_, at, size);
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail("could not be written");
+    if (done < 0) fail();
     at += done;
     size -= static_cast<std::size_t>(done);
     written_ += done;
   }
 }
 
-void NpyFile::fail(const char* action) const {
-  const std::string reason = std::strerror(errno);
-  throw Error(ErrorKind::kOutput,
-              fmt::format("{}: {}: {}; {} or choose another -o", path_, action, reason, writing_advice(reason)));
-}
+void NpyFile::fail() const { fail_to_write(path_, errno, "choose another -o"); }
 
 }  // namespace saccade

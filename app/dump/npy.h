@@ -31,7 +31,7 @@ class NpyFile {
 
  private:
   void write_all(const void* data, std::size_t size);
-  [[noreturn]] void fail(const char* action) const;
+  [[noreturn]] void fail() const;
 
   std::string path_;
   std::string descr_;

@@ -57,11 +57,12 @@ NpyArray::NpyArray(const std::string& path) : path_(path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail(std::strerror(errno));
   struct stat status {};
-  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  const auto size = regular ? static_cast<std::size_t>(status.st_size) : 0;
+  int fault = ::fstat(fd, &status) == 0 ? 0 : errno;
+  const auto size = fault == 0 && S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
   void* const mapped = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+  if (size > 0 && mapped == MAP_FAILED) fault = errno;
   ::close(fd);
-  if (mapped == MAP_FAILED) fail("empty, or not a file");
+  if (mapped == MAP_FAILED) fail(fault != 0 ? std::strerror(fault) : "empty, or not a file");
   file_ = {static_cast<const std::byte*>(mapped), size};
   try {
     parse();

@@ -1,11 +1,7 @@
 #include "app/json/json_file.h"
 
-#include <fmt/format.h>
-
-#include <fstream>
-
+#include "app/read_file.h"
 #include "app/whole_file.h"
-#include "pipeline/error.h"
 
 namespace saccade {
 
@@ -13,23 +9,19 @@ std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
+Json parse_json(const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(nullptr) : json;
+}
+
 Json read_json(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return nullptr;
-  try {
-    Json json = Json::parse(file, nullptr, false);
-    return json.is_discarded() ? Json(nullptr) : json;
-  } catch (const std::ios_base::failure&) {  // a folder, or a disk that fails
-    return nullptr;
-  }
+  const auto text = read_file(path);
+  return text ? parse_json(*text) : Json(nullptr);
 }
 
 void write_json(const std::string& path, const Json& json) {
-  const std::string reason = replace_file(path, {json_text(json, 2), "\n"});
-  if (!reason.empty()) {
-    throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {} or choose another -o", path, reason,
-                                                writing_advice(reason)));
-  }
+  const int fault = replace_file(path, {json_text(json, 2), "\n"});
+  if (fault != 0) fail_to_write(path, fault, "choose another -o");
 }
 
 }  // namespace saccade

@@ -12,15 +12,19 @@
 #include "pipeline/error.h"
 
 namespace saccade::preview {
+namespace {
+
+constexpr int kFirstOfFfmpeg = 4096;  // codes from here on are no errno
+
+}  // namespace
 
 void check(int code, const std::string& output, const char* what) {
   if (code >= 0) return;
   std::array<char, AV_ERROR_MAX_STRING_SIZE> reason{};
   av_strerror(code, reason.data(), reason.size());
-  const bool writing = std::string_view(what) == kWriting;
-  const std::string advice =
-      writing ? fmt::format("; {} or choose another -o", writing_advice(reason.data())) : std::string{};
-  throw Error(ErrorKind::kOutput, fmt::format("{}: {}: {}{}", output, what, reason.data(), advice));
+  const bool by_system = std::string_view(what) == kWriting && AVUNERROR(code) < kFirstOfFfmpeg;
+  if (by_system) fail_to_write(output, AVUNERROR(code), "choose another -o");
+  throw Error(ErrorKind::kOutput, fmt::format("{}: {}: {}", output, what, reason.data()));
 }
 
 AvPtr<AVFrame> make_frame(int width, int height, AVPixelFormat format) {

@@ -29,7 +29,7 @@ using AvPtr = std::unique_ptr<T, AvDeleter>;
 
 inline constexpr const char* kWriting = "can't be written";
 
-// Throws Error "OUTPUT: WHAT: FFmpeg's reason" when `code` is negative; with kWriting, also what to try.
+// Throws Error "OUTPUT: WHAT: FFmpeg's reason" when `code` is negative; with kWriting as fail_to_write() says it.
 void check(int code, const std::string& output, const char* what);
 
 // A writable frame with planes of its own. Throws std::bad_alloc.

@@ -80,6 +80,7 @@ struct WorkOptions {
   std::string metrics;          // a Prometheus text file
   std::string classes;          // of retry: "io,timeout"; empty: all
   double older_than_s = 86400;  // of gc
+  bool dry_run = false;         // likewise
 };
 
 struct InfoOptions {

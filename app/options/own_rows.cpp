@@ -145,7 +145,7 @@ std::optional<std::string> print_jobs(const Options& o) {
 
 void parse_classes(const OptionSpec&, Options& o, const std::string& text) {
   OptionSpec one;
-  one.choices = "input|missing|io|timeout|crash|hwdec_unsupported|unexpected";
+  one.choices = "input|missing|changed|io|timeout|crash|hwdec_unsupported|unexpected";
   for (const std::string& word : split(parse_text(text), ',')) parse_choice(one, word);
   o.work.classes = text;
 }
@@ -269,10 +269,12 @@ std::vector<OwnRow> work_rows() {
        .metavar = "KEY,KEY"}, field([](auto& o) -> auto& { return o.work.gone; })}, {.commands = kForWork}},
     {{{.name = "metrics", .group = kManyGroup, .help = "a text file for Prometheus, written every 10 s",
        .metavar = "FILE"}, field([](auto& o) -> auto& { return o.work.metrics; })}, {.commands = kForWork}},
-    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, missing, io, timeout, crash, hwdec_unsupported and unexpected",
+    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, missing, changed, io, timeout, crash, hwdec_unsupported and unexpected",
        .metavar = "LIST"}, {parse_classes, print_classes}}, {.commands = kForRetry, .in_config = false}},
     {{{.name = "older-than", .group = kManyGroup, .help = "leave what was written to in the last S seconds",
        .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.older_than_s; })}, {.commands = kForGc}},
+    {{{.name = "dry-run", .group = kManyGroup, .help = "remove nothing; print what would be removed",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.work.dry_run; })}, {.commands = kForGc, .in_config = false}},
   };
 }
 

@@ -52,8 +52,7 @@ std::string dump_command(const Options& viewed, const PipelineConfig& config) {
 bool save_settings(const PipelineConfig& config, const std::string& path, bool replace) {
   std::error_code ignored;  // a link that leads nowhere exists, too
   if (!replace && std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return false;
-  const std::string reason = replace_file(path, {settings_toml(config)});
-  if (!reason.empty()) throw Error(ErrorKind::kOutput, fmt::format("{}: can't be written: {}", path, reason));
+  if (const int fault = replace_file(path, {settings_toml(config)}); fault != 0) fail_to_write(path, fault);
   return true;
 }
 

@@ -182,12 +182,8 @@ PageFacts Page::write() {
   const Film made = film();
   const std::string json = script_safe(data().dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   const std::string film_head = fmt::format("data:{};base64,", made.type);
-  const std::string reason =
-      replace_file(output_, {kPageHead, json, kPageMiddle, film_head, base64(made.bytes), kPageEnd});
-  if (!reason.empty()) {
-    throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {} or choose another -o", output_,
-                                                reason, writing_advice(reason)));
-  }
+  const int fault = replace_file(output_, {kPageHead, json, kPageMiddle, film_head, base64(made.bytes), kPageEnd});
+  if (fault != 0) fail_to_write(output_, fault, "choose another -o");
   return made.facts;
 }
 

@@ -117,7 +117,7 @@ std::optional<bool> was_read(std::string_view kind, std::int64_t frames, const s
                              std::string_view input) {
   if (frames > 0) return true;
   if (kind == kMissing) return false;
-  if (kind == "input" || kind == "options" || kind == kHwdecUnsupported) return true;
+  if (kind == "input" || kind == "changed" || kind == "options" || kind == kHwdecUnsupported) return true;
   if (kind != "io") return std::nullopt;
   const auto says = said(what, input);
   const bool unreachable = says == Says::kUnreachable || (says == Says::kOfMount && !is_url(input));

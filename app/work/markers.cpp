@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "app/work/store/marker_file.h"
+#include "pipeline/error.h"
 
 namespace saccade {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::int64_t count_of(const Json& marker, const char* name) {
   const auto found = marker.find(name);
@@ -31,31 +29,8 @@ bool is_part(const Json& marker, const char* name) {
          count_of(*part, "bytes") >= 0;
 }
 
-}  // namespace
-
-std::vector<std::string> committed_units(const std::string& store) {
-  std::vector<std::string> units;
-  std::error_code error;
-  for (fs::directory_iterator at(store + "/commits", error), end; !error && at != end; at.increment(error)) {
-    const fs::path& path = at->path();
-    if (path.extension() == ".json") units.push_back(path.stem().string());
-  }
-  std::sort(units.begin(), units.end());
-  return units;
-}
-
-bool any_done(const Plan& plan) {
-  const std::string& store = plan.store();
-  const std::vector<std::string> units = committed_units(store);
-  return std::any_of(units.begin(), units.end(), [&](const std::string& unit) {
-    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit));
-    return marker.is_object() && text_of(marker, "plan") == plan.hash() &&
-           count_of(marker, "done") + count_of(marker, "damaged") > 0;
-  });
-}
-
 std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
-  if (!marker.is_object() || text_of(marker, "format") != "saccade-commit") return "is no marker";
+  if (!marker.is_object() || text_of(marker, "format") != "saccade-commit") return "is damaged or cut short";
   if (unit == nullptr) return "is of no unit of the plan";
   if (text_of(marker, "plan") != plan.hash()) return "is of another plan";
   if (text_of(marker, "unit") != unit->name) return "names another unit";
@@ -71,6 +46,17 @@ std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& 
   return {};
 }
 
+}  // namespace
+
+bool any_done(const Plan& plan) {
+  const std::vector<std::string> units = committed_units(plan.store());
+  return std::any_of(units.begin(), units.end(), [&](const std::string& unit) {
+    const Json marker = read_marker(plan.store(), unit).value_or(Json());
+    return marker.is_object() && text_of(marker, "plan") == plan.hash() &&
+           count_of(marker, "done") + count_of(marker, "damaged") > 0;
+  });
+}
+
 std::string marker_refusal(const Plan& plan, const PlannedUnit* unit, const Json& marker) {
   const std::string fault = marker_fault(plan, unit, marker);
   if (fault.empty()) return fault;
@@ -78,6 +64,16 @@ std::string marker_refusal(const Plan& plan, const PlannedUnit* unit, const Json
   const bool foreign = !of.empty() && of != plan.hash();
   if (unit == nullptr && !foreign) return fault + "; remove it";
   return fault + (foreign ? "; use a store of its own" : "; remove it, and `work` does the unit again");
+}
+
+std::optional<Json> sound_marker(const Plan& plan, const std::string& store, const PlannedUnit& unit) {
+  std::optional<Json> marker = read_marker(store, unit.name);
+  if (!marker) return marker;
+  if (const std::string fault = marker_refusal(plan, &unit, *marker); !fault.empty()) {
+    if (store == plan.store()) plan.check_content();  // a folder of --staging lies beside a small copy of the plan
+    throw UsageError(fmt::format("{}: commits/{}.json: {}", store, unit.name, fault));
+  }
+  return marker;
 }
 
 void add_marker(Counts& counts, const PlannedUnit& unit, const Json& marker) {
@@ -106,7 +102,9 @@ StoreCounts count_markers(const Plan& plan, const std::string& store,
   counts.planned_s = plan.facts().at("media_s");
   for (const std::string& name : committed_units(store)) {
     const PlannedUnit* unit = plan.find(name);
-    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, name));
+    const std::optional<Json> found = read_marker(store, name);
+    if (!found) continue;  // it was removed meanwhile
+    const Json& marker = *found;
     const std::string fault = marker_refusal(plan, unit, marker);
     if (!fault.empty()) {
       all.faults.push_back(fmt::format("commits/{}.json: {}", name, fault));
@@ -115,6 +113,9 @@ StoreCounts count_markers(const Plan& plan, const std::string& store,
     ++all.units_done;
     add_marker(counts, *unit, marker);
     if (each) each(*unit, marker);
+  }
+  if (!all.faults.empty()) {
+    if (const std::string fault = plan.content_fault(); !fault.empty()) all.faults = {fault};
   }
   const std::int64_t sum = counts.done + counts.damaged + counts.quarantined + counts.duplicate + counts.pending;
   if (sum != counts.in) all.faults.push_back(fmt::format("{} in, but {} accounted for", counts.in, sum));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,17 +11,16 @@
 
 namespace saccade {
 
-// The units that have markers, sorted: one listing.
-std::vector<std::string> committed_units(const std::string& store);
-
 // Whether a video of the plan is done: its options suit.
 bool any_done(const Plan& plan);
 
-// What is wrong with a marker, given its unit; empty: nothing.
-std::string marker_fault(const Plan& plan, const PlannedUnit* unit, const Json& marker);
-
-// The same, and what to do about it, as a sentence goes on behind the marker's name.
+// What is wrong with a marker, given its unit, and what to do about it, as a sentence goes on behind the marker's name.
+// Empty: nothing.
 std::string marker_refusal(const Plan& plan, const PlannedUnit* unit, const Json& marker);
+
+// A unit's marker; none: there is none. Throws UsageError where the marker is wrong, or the plan that it is judged by;
+// Error of kOutput where it can't be read.
+std::optional<Json> sound_marker(const Plan& plan, const std::string& store, const PlannedUnit& unit);
 
 // Takes a sound marker's items from `pending` to what became of them.
 void add_marker(Counts& counts, const PlannedUnit& unit, const Json& marker);
@@ -31,7 +31,8 @@ struct StoreCounts {
   std::vector<std::string> faults;  // lines; not empty: the counts don't add up
 };
 
-// Reads all markers. each: called with a unit and its marker, where that is sound.
+// Reads all markers. each: called with a unit and its marker, where that is sound. Where one is not, and the plan isn't
+// the one that was made, only the plan's fault is reported. Throws Error of kOutput where one can't be read.
 StoreCounts count_markers(const Plan& plan, const std::string& store,
                           const std::function<void(const PlannedUnit&, const Json&)>& each = {});
 

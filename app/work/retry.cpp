@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <set>
+#include <map>
 
 #include "app/commands.h"
 #include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/options/options.h"
+#include "app/read_file.h"
+#include "app/sha256.h"
 #include "app/work/markers.h"
+#include "app/work/plan/input_facts.h"
 #include "app/work/plan/make_plan.h"
 #include "app/work/plan/plan_writer.h"
 #include "pipeline/error.h"
@@ -22,22 +24,25 @@ std::vector<WorkItem> given_up(const Plan& plan, const std::string& store, const
   std::vector<WorkItem> items;
   const auto take = [&](const PlannedUnit& unit, const Json& marker) {
     if (marker.at("quarantine").is_null()) return;
-    const std::string name = marker.at("quarantine").at("name");
-    std::ifstream file(store + "/" + name);
-    std::set<std::string> wanted;
-    std::int64_t lines = 0;
-    for (std::string line; std::getline(file, line); ++lines) {
-      const Json json = Json::parse(line, nullptr, false);
-      if (!json.is_object()) break;
+    const Json& file = marker.at("quarantine");
+    const std::string name = file.at("name");
+    const auto text = read_file(store + "/" + name);
+    if (!text || sha256_of(*text) != file.at("sha256").get<std::string>()) {
+      throw UsageError(fmt::format("{}/{}: is {}; see `saccade verify`", store, name, text ? "damaged" : "missing"));
+    }
+    std::map<std::string, std::string> wanted;  // key -> class
+    for (const std::string_view line : lines_of(*text)) {
+      const Json json = Json::parse(line);
       if (classes.empty() || std::find(classes.begin(), classes.end(), json.value("class", "")) != classes.end()) {
-        wanted.insert(json.value("key", ""));
+        wanted.emplace(json.value("key", ""), json.value("class", ""));
       }
     }
-    if (lines != marker.at("quarantined")) {
-      throw UsageError(fmt::format("{}/{}: is missing or damaged; see `saccade verify`", store, name));
-    }
     for (WorkItem& item : plan.items(unit)) {
-      if (wanted.count(item.key) != 0) items.push_back(std::move(item));
+      const auto found = wanted.find(item.key);
+      if (found == wanted.end()) continue;
+      const Json now = input_facts(item.uri, Json::object());
+      if (!now.is_null() || found->second == kChanged) item.input = now;
+      items.push_back(std::move(item));
     }
   };
   const StoreCounts all = count_markers(plan, store, take);

@@ -93,31 +93,42 @@ void Supervisor::stop(int exit, std::string line, bool by_options) {
   if (!stop_) stop_ = WorkStop{exit, std::move(line), by_options};
 }
 
+void Supervisor::stop(const Error& error) { stop(static_cast<int>(exit_code(error.kind())), error_text(error), false); }
+
 std::optional<WorkStop> Supervisor::run() {
   looped_at_ = Clock::now();
-  check_bad();  // what ended before may say enough
-  while (!stop_ && !all_done()) {
-    open_units();
-    feed();
-    feed_alone();
-    if (all_done()) break;
-    listen();
-    watch_times();
-    take_committed();
-    decide_held();
-    decide_refused();
-    ask_witness();
-    let_idle_go();
-    tally_.report_if_due();
-    if (Clock::now() >= touch_at_) {
-      attempt_.touch();
-      touch_at_ = Clock::now() + kTouch;
-    }
+  try {
+    check_bad();  // what ended before may say enough
+    while (!stop_ && !all_done()) step();
+  } catch (const Error& error) {  // the store can't be read, or no worker can be started
+    stop(error);
   }
+  if (notes_ > 1)
+    fmt::print(stderr, "saccade: {}: {} inputs were written to after `plan`, with as many bytes as before\n", store_,
+               notes_);
   for (auto& worker : workers_) worker->process->kill_now();  // to end takes a device's process long: all at once
   workers_.clear();
   if (stop_) uncount_all_open();
   return stop_;
+}
+
+void Supervisor::step() {
+  open_units();
+  feed();
+  feed_alone();
+  if (all_done()) return;
+  listen();
+  watch_times();
+  take_committed();
+  decide_held();
+  decide_refused();
+  ask_witness();
+  let_idle_go();
+  tally_.report_if_due();
+  if (Clock::now() >= touch_at_) {
+    attempt_.touch();
+    touch_at_ = Clock::now() + kTouch;
+  }
 }
 
 // Items of the next units, until there is enough for all slots; but none where the disk doesn't keep up with what is
@@ -128,21 +139,20 @@ void Supervisor::open_units() {
          committing_ <= kCommittingAhead * committer_->threads()) {
     const PlannedUnit* planned = units_.front();
     units_.pop_front();
-    if (is_committed(store_, planned->name)) {
-      count_marker(*planned);
-    } else {
-      open_unit(*planned);
-    }
+    if (!count_marker(*planned) && !stop_) open_unit(*planned);
   }
 }
 
-// Of a unit that another run has done.
-void Supervisor::count_marker(const PlannedUnit& planned) {
-  const Json marker = read_json(fmt::format("{}/commits/{}.json", store_, planned.name));
-  if (const std::string fault = marker_refusal(plan_, &planned, marker); !fault.empty()) {
-    return stop(static_cast<int>(ExitCode::kUsage), fmt::format("commits/{}.json: {}", planned.name, fault), false);
+// Of a unit that another run may have done; false: it has no marker.
+bool Supervisor::count_marker(const PlannedUnit& planned) {
+  try {
+    const std::optional<Json> marker = sound_marker(plan_, store_, planned);
+    if (marker) add_marker(tally_.counts(), planned, *marker);
+    return marker.has_value();
+  } catch (const Error& error) {
+    stop(error);
+    return false;
   }
-  add_marker(tally_.counts(), planned, marker);
 }
 
 void Supervisor::open_unit(const PlannedUnit& planned) {
@@ -228,6 +238,8 @@ void Supervisor::hear(Worker& worker, const Json& event) {
     return;
   }
   ItemEnd end = end_of(*item, event);  // throws where it is no line of ours: then the worker has the item still
+  if (event.contains("note") && ++notes_ == 1)
+    fmt::print(stderr, "saccade: {}: {}\n", item->item.key, event.at("note").get<std::string>());
   std::erase(worker.items, item);
   hear_end(worker, *item, std::move(end));
 }

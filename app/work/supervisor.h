@@ -49,6 +49,7 @@ class Supervisor {
   struct Worker;
   struct ItemEnd;
 
+  void step();
   void open_units();
   void open_unit(const PlannedUnit& planned);
   void feed();
@@ -78,7 +79,7 @@ class Supervisor {
   void close_if_ended(Unit& unit);
   void close_unit(Unit& unit);
   void take_committed();
-  void count_marker(const PlannedUnit& planned);
+  bool count_marker(const PlannedUnit& planned);
   void uncount(const WorkItem& item, const ItemResult& result);
   void uncount_all_open();
   void refuse(Item& item, GivenUp why);
@@ -101,6 +102,7 @@ class Supervisor {
   int most_given() const;
   bool is_idle() const;
   void stop(int exit, std::string line, bool by_options = true);
+  void stop(const Error& error);
   bool all_done() const;
   int slots() const;
   Item* find(Worker& worker, const std::string& key) const;
@@ -145,6 +147,7 @@ class Supervisor {
   std::int64_t begun_ = 0;                     // items that were given to workers
   bool stall_warned_ = false;
   std::int64_t directories_ = 0;
+  std::int64_t notes_ = 0;  // inputs that were written to since the plan
   double done_media_s_ = 0, done_wall_s_ = 0;
   std::int64_t done_items_ = 0;
   Clock::time_point touch_at_;

@@ -56,9 +56,9 @@ void Supervisor::witness_answers(const std::optional<GivenUp>& why) {
 std::optional<WorkItem> Supervisor::done_before() const {
   const PlannedUnit* unit = done_unit_.empty() ? nullptr : plan_.find(done_unit_);
   if (unit == nullptr) return std::nullopt;
-  const Json marker = read_json(fmt::format("{}/commits/{}.json", store_, unit->name));
-  if (!marker_fault(plan_, unit, marker).empty() || marker.at("index").is_null()) return std::nullopt;
-  std::ifstream file(fmt::format("{}/{}", store_, marker.at("index").at("name").get<std::string>()));
+  const std::optional<Json> marker = sound_marker(plan_, store_, *unit);
+  if (!marker || marker->at("index").is_null()) return std::nullopt;
+  std::ifstream file(fmt::format("{}/{}", store_, marker->at("index").at("name").get<std::string>()));
   std::string line;
   std::getline(file, line);
   const Json first = Json::parse(line, nullptr, false);

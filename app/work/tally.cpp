@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "app/counted.h"
 #include "app/json/json_file.h"
@@ -101,10 +102,9 @@ void Tally::write_metrics() const {
                         metric.name, metric.name, json_text(now.at(metric.member), -1));
   }
   const std::string& path = options_.work.metrics;
-  const std::string reason = replace_file(path, {text});
-  if (!reason.empty()) {
+  if (const int fault = replace_file(path, {text}); fault != 0) {
     throw Error(ErrorKind::kOutput, OfOption("metrics", path),
-                fmt::format("could not be written: {}; give another name", reason));
+                fmt::format("could not be written: {}; give another name", std::strerror(fault)));
   }
 }
 

@@ -1,36 +1,54 @@
-// saccade verify: reads all that is done again, and compares sizes, hashes and keys.
+// saccade verify: reads all that is done again, and compares sizes, hashes, keys and the markers' counts.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "app/commands.h"
 #include "app/counted.h"
 #include "app/exit_code.h"
-#include "app/input_identity.h"
 #include "app/options/options.h"
+#include "app/read_file.h"
 #include "app/sha256.h"
 #include "app/work/markers.h"
 
 namespace saccade {
 namespace {
 
-constexpr std::int64_t kPieceBytes = 1 << 20;
+constexpr double kSame_s = 1e-6;  // a sum of seconds may differ by its rounding
 
-// Of a member's bytes in its shard; empty: the shard ends before.
-std::string hash_of(std::ifstream& shard, const Json& member) {
-  Sha256 digest;
-  std::string piece(kPieceBytes, 0);
-  shard.clear();
-  shard.seekg(member.at("offset").get<std::int64_t>());
-  for (auto left = member.at("bytes").get<std::int64_t>(); left > 0; left -= kPieceBytes) {
-    const std::int64_t size = std::min(left, kPieceBytes);
-    if (!shard.read(piece.data(), size)) return {};
-    digest.add(piece.data(), static_cast<std::size_t>(size));
+// A member of a shard that is read from front to end.
+struct Member {
+  std::string name;  // KEY.KIND
+  std::uint64_t begin = 0, end = 0;
+  std::string sha256;  // as the index has it
+  std::unique_ptr<Sha256> digest = std::make_unique<Sha256>();
+
+  // A piece of the shard that begins at `at`.
+  void add(std::uint64_t at, std::string_view piece) {
+    const std::uint64_t first = std::max(begin, at), last = std::min(end, at + piece.size());
+    if (first < last) digest->add(piece.substr(first - at, last - first));
   }
-  return digest.hexadecimal();
+};
+
+std::vector<Member> members_of(const std::vector<Json>& videos) {
+  std::vector<Member> members;
+  for (const Json& video : videos) {
+    for (const auto& [kind, place] : video.at("members").items()) {
+      Member member;
+      member.name = fmt::format("{}.{}", video.at("key").get<std::string>(), kind);
+      member.begin = place.at("offset");
+      member.end = member.begin + place.at("bytes").get<std::uint64_t>();
+      member.sha256 = place.at("sha256");
+      members.push_back(std::move(member));
+    }
+  }
+  return members;
 }
 
 class Verifier {
@@ -41,10 +59,13 @@ class Verifier {
     unit_ = unit.name;
     keys_.clear();
     const std::int64_t done = marker.at("done").get<std::int64_t>() + marker.at("damaged").get<std::int64_t>();
-    part(marker, "shard", done > 0);
-    if (part(marker, "index", done > 0)) index(marker, done);
+    std::vector<std::string> before = std::exchange(faults_, {});
+    const std::vector<Json> videos = lines(marker, "index", done);
+    compare_sums(marker, videos, done);
+    const std::vector<std::string> of_index = std::exchange(faults_, std::move(before));
+    shard(marker, done > 0, videos, of_index);  // its own faults come first
     const std::int64_t bad = marker.at("quarantined");
-    if (part(marker, "quarantine", bad > 0)) lines(marker.at("quarantine").at("name"), bad);
+    compare_classes(marker, lines(marker, "quarantine", bad), bad);
     for (const WorkItem& item : plan_.items(unit)) {
       if (keys_.erase(item.key) == 0) fault("{}: neither done nor quarantined", item.key);
     }
@@ -59,33 +80,40 @@ class Verifier {
     faults_.push_back(fmt::format("unit {}: {}", unit_, fmt::format(text, std::forward<Values>(values)...)));
   }
 
-  // Is the file there, as large as the marker says and with the same hash?
-  bool part(const Json& marker, const char* name, bool wanted) {
-    const Json& file = marker.at(name);
-    if (file.is_null()) {
-      if (wanted) fault("the marker names no {}", name);
-      return false;
-    }
+  // Whether a file's bytes are those that the marker names; `on_piece` gets them.
+  bool read_part(const Json& file, const std::function<void(std::string_view)>& on_piece) {
     const std::string path = store_ + "/" + file.at("name").get<std::string>();
-    std::error_code error;
-    const auto bytes = std::filesystem::file_size(path, error);
-    if (error) return fault("{}: is missing", path), false;
+    Sha256 digest;
+    std::uint64_t bytes = 0;
+    const bool there = read_pieces(path, 0, UINT64_MAX, [&](std::string_view piece) {
+      digest.add(piece);
+      bytes += piece.size();
+      on_piece(piece);
+    });
+    if (!there) return fault("{}: is missing", path), false;
     if (bytes != file.at("bytes"))
       return fault("{}: has {} bytes, the marker says {}", path, bytes, file.at("bytes").dump()), false;
-    if (file_sha256(path) != file.at("sha256").get<std::string>())
+    if (digest.hexadecimal() != file.at("sha256").get<std::string>())
       return fault("{}: its bytes have changed", path), false;
-    return wanted;
+    return true;
   }
 
-  // The keys of a file of lines, each once.
-  std::vector<Json> lines(const std::string& name, std::int64_t wanted) {
+  // The lines of index or quarantine. Each key stands there once.
+  std::vector<Json> lines(const Json& marker, const char* part, std::int64_t wanted) {
+    const Json& file = marker.at(part);
+    if (file.is_null()) {
+      if (wanted > 0) fault("the marker names no {}", part);
+      return {};
+    }
+    std::string text;
     std::vector<Json> all;
-    std::ifstream file(store_ + "/" + name);
-    for (std::string line; std::getline(file, line);) {
+    if (!read_part(file, [&text](std::string_view piece) { text += piece; })) return all;
+    const std::string name = file.at("name");
+    for (const std::string_view line : lines_of(text)) {
       Json json = Json::parse(line, nullptr, false);
       if (!json.is_object() || !json.contains("key")) {
         fault("{}: line {} is damaged", name, all.size() + 1);
-        return all;
+        return {};
       }
       if (!keys_.insert(json.at("key").get<std::string>()).second)
         fault("{}: stands there twice", json.at("key").get<std::string>());
@@ -96,17 +124,57 @@ class Verifier {
     return all;
   }
 
-  // Each member where the index says, with its hash.
-  void index(const Json& marker, std::int64_t wanted) {
-    std::ifstream shard;
-    if (const Json& file = marker.at("shard"); !file.is_null())
-      shard.open(store_ + "/" + file.at("name").get<std::string>(), std::ios::binary);
-    for (const Json& line : lines(marker.at("index").at("name"), wanted)) {
-      for (const auto& [name, member] : line.at("members").items()) {
-        ++members_;
-        if (hash_of(shard, member) != member.at("sha256").get<std::string>())
-          fault("{}.{}: differs from the index", line.at("key").get<std::string>(), name);
-      }
+  // What `status` adds up, where all lines are known.
+  void compare_sums(const Json& marker, const std::vector<Json>& videos, std::int64_t done) {
+    if (static_cast<std::int64_t>(videos.size()) != done) return;
+    std::int64_t damaged = 0, emissions = 0, frames = 0;
+    double seconds = 0;
+    for (const Json& video : videos) {
+      damaged += video.at("damaged").get<bool>() ? 1 : 0;
+      emissions += video.at("emissions").get<std::int64_t>();
+      frames += video.at("frames").get<std::int64_t>();
+      seconds += video.at("seconds").get<double>();
+    }
+    compare(marker, "damaged", damaged);
+    compare(marker, "emissions", emissions);
+    compare(marker, "frames", frames);
+    const Json media_s = marker.value("media_s", Json());
+    const bool same = media_s.is_number() && std::abs(media_s.get<double>() - seconds) <= kSame_s;
+    if (!same) compare(marker, "media_s", seconds);
+  }
+
+  void compare_classes(const Json& marker, const std::vector<Json>& given_up, std::int64_t bad) {
+    if (static_cast<std::int64_t>(given_up.size()) != bad) return;
+    nlohmann::json classes = nlohmann::json::object();
+    std::map<std::string, std::int64_t> counts;
+    for (const Json& line : given_up) ++counts[line.value("class", "")];
+    for (const auto& [kind, count] : counts) classes[kind] = count;
+    compare(marker, "classes", classes);
+  }
+
+  void compare(const Json& marker, const char* name, const nlohmann::json& there) {
+    const nlohmann::json said = marker.value(name, Json());  // without an order of members
+    if (said != there) fault("the marker says {} {}, its files {}", name, said.dump(), there.dump());
+  }
+
+  // The shard, and in it each member where the index says: one reading for both.
+  void shard(const Json& marker, bool wanted, const std::vector<Json>& videos,
+             const std::vector<std::string>& of_index) {
+    std::vector<Member> members = members_of(videos);
+    std::uint64_t at = 0;
+    const Json& file = marker.at("shard");
+    if (file.is_null() && wanted) fault("the marker names no shard");
+    if (!file.is_null()) {
+      read_part(file, [&](std::string_view piece) {
+        for (Member& member : members) member.add(at, piece);
+        at += piece.size();
+      });
+    }
+    faults_.insert(faults_.end(), of_index.begin(), of_index.end());
+    members_ += static_cast<std::int64_t>(members.size());
+    for (const Member& member : members) {
+      if (member.end > at || member.digest->hexadecimal() != member.sha256)
+        fault("{}: differs from the index", member.name);
     }
   }
 
@@ -118,27 +186,40 @@ class Verifier {
   std::int64_t members_ = 0;
 };
 
+struct Verified {
+  std::int64_t units = 0;
+  std::int64_t members = 0;
+  std::vector<std::string> faults;
+  bool of_units = false;  // some of them are of units, which `work` can do again
+};
+
+// Markers are judged by the plan: where it is not the one that was made, nothing can be said of them.
+Verified verify(const std::string& store) {
+  const Plan plan(store);
+  if (const std::string fault = plan.content_fault(); !fault.empty()) return {.faults = {fault}};
+  Verifier verifier(plan, store);
+  StoreCounts all =
+      count_markers(plan, store, [&](const PlannedUnit& unit, const Json& marker) { verifier.unit(unit, marker); });
+  Verified verified{all.units_done, verifier.members(), std::move(all.faults), !verifier.faults().empty()};
+  verified.faults.insert(verified.faults.end(), verifier.faults().begin(), verifier.faults().end());
+  return verified;
+}
+
 }  // namespace
 
 int run_verify(const Options& options) {
   const std::string& store = options.work.store;
-  const Plan plan(store);
-  Verifier verifier(plan, store);
-  const StoreCounts all =
-      count_markers(plan, store, [&](const PlannedUnit& unit, const Json& marker) { verifier.unit(unit, marker); });
-  std::vector<std::string> faults = all.faults;
-  if (const std::string fault = plan.content_fault(); !fault.empty()) faults.insert(faults.begin(), fault);
-  faults.insert(faults.end(), verifier.faults().begin(), verifier.faults().end());
+  const Verified done = verify(store);
   if (options.json) {
-    fmt::print("{}\n", json_text({{"units", all.units_done}, {"members", verifier.members()}, {"faults", faults}}, -1));
+    fmt::print("{}\n", json_text({{"units", done.units}, {"members", done.members}, {"faults", done.faults}}, -1));
   } else {
-    fmt::print("{}: {}, {}, {}\n", store, counted(all.units_done, "unit"), counted(verifier.members(), "member"),
-               counted(static_cast<std::int64_t>(faults.size()), "fault"));
+    fmt::print("{}: {}, {}, {}\n", store, counted(done.units, "unit"), counted(done.members, "member"),
+               counted(static_cast<std::int64_t>(done.faults.size()), "fault"));
   }
-  for (const std::string& fault : faults) fmt::print(stderr, "saccade: {}: {}\n", store, fault);
-  if (!verifier.faults().empty())
+  for (const std::string& fault : done.faults) fmt::print(stderr, "saccade: {}: {}\n", store, fault);
+  if (done.of_units)
     fmt::print(stderr, "saccade: {}: remove commits/UNIT.json of such a unit, and `work` does it again\n", store);
-  return static_cast<int>(faults.empty() ? ExitCode::kOk : ExitCode::kUnexpected);
+  return static_cast<int>(done.faults.empty() ? ExitCode::kOk : ExitCode::kUnexpected);
 }
 
 }  // namespace saccade

@@ -18,6 +18,7 @@
 #include "app/work/markers.h"
 #include "app/work/plan/make_plan.h"
 #include "app/work/share.h"
+#include "app/work/store/marker_file.h"
 #include "app/work/supervisor.h"
 #include "pipeline/error.h"
 
@@ -87,23 +88,20 @@ SoFar so_far(const Options& options, const Plan& plan, const std::string& store,
     counts.in += unit->items;
     counts.planned_s += unit->media_s;
     counts.pending += unit->items;
-    if (!std::binary_search(committed.begin(), committed.end(), unit->name)) {
+    std::optional<Json> marker;
+    if (std::binary_search(committed.begin(), committed.end(), unit->name)) marker = sound_marker(plan, store, *unit);
+    if (marker) {
+      add_marker(counts, *unit, *marker);
+      found.ended.push_back(ended_unit(*marker));
+    } else {
       left.push_back(unit);
-      continue;
     }
-    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, unit->name));
-    if (const std::string fault = marker_refusal(plan, unit, marker); !fault.empty()) {
-      throw UsageError(fmt::format("{}: commits/{}.json: {}", store, unit->name, fault));
-    }
-    add_marker(counts, *unit, marker);
-    found.ended.push_back(ended_unit(marker));
   }
   const std::set<const PlannedUnit*> own(units.begin(), units.end());
   for (const std::string& name : is_judged(options) ? committed : std::vector<std::string>{}) {
     const PlannedUnit* unit = plan.find(name);
     if (unit == nullptr || own.count(unit) != 0) continue;
-    const Json marker = read_json(fmt::format("{}/commits/{}.json", store, name));
-    if (marker_fault(plan, unit, marker).empty()) found.ended.push_back(ended_unit(marker));
+    if (const auto marker = sound_marker(plan, store, *unit)) found.ended.push_back(ended_unit(*marker));
   }
   sort_by_age(found.ended);
   if (!is_judged(options)) found.ended.clear();

@@ -7,7 +7,7 @@
 //   out: {"event": "start", "key"}  {"event": "beat", "frames": {key: n}, "writing": [key]}
 //        writing: these wait for the disk, not for their source.
 //
-//        {"event": "done", "key", "frames", "media_s", "damage"}
+//        {"event": "done", "key", "frames", "media_s", "damage"}     "note" in this and the next: a line for people
 //        {"event": "failed", "key", "class", "line", "exit", "again", "read"}
 //        again: another try may go well. read: was_read() of fault_class.h, null: not known. Class "options": a video
 //        doesn't take the plan's options; `work` finds out whose fault it is. So with "hwdec_unsupported": the device
@@ -44,6 +44,7 @@
 #include "app/options/options.h"
 #include "app/options/origins.h"
 #include "app/work/fault_class.h"
+#include "app/work/plan/input_facts.h"
 #include "app/work/plan/plan.h"
 #include "app/work/plan/probe.h"
 #include "gpu/device_error.h"
@@ -114,11 +115,12 @@ class Events {
   std::jthread thread_;
 };
 
-// What is run: an item's key, what is opened for it, and how.
+// What is run: an item, what is opened for it, and how.
 struct Running {
-  std::string key;
+  WorkItem item;
   std::string path;
   const Options* options;
+  const std::string& key() const { return item.key; }
 };
 
 // How an item failed.
@@ -133,7 +135,7 @@ struct Failure {
 
 Json event_of(const Running& running, const Failure& failure) {
   const auto read = was_read(failure.kind, failure.frames, failure.what, running.path);
-  return {{"event", "failed"},    {"key", running.key},     {"class", failure.kind},
+  return {{"event", "failed"},    {"key", running.key()},   {"class", failure.kind},
           {"line", failure.line}, {"again", failure.again}, {"exit", static_cast<int>(failure.code)},
           {"read", or_null(read)}};
 }
@@ -158,7 +160,7 @@ Json event_of(const Running& running, const Fault& fault, std::int64_t frames = 
   const PipelineConfig& pipeline = running.options->pipeline;
   if (lacks_hwdec(fault) && why_no_decoder(*running.options).empty())
     return event_of(running, Failure{kHwdecUnsupported, fault.what, error_text(fault), exit_code(fault.kind)});
-  if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key);
+  if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key());
   const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
   const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
   const bool again = wants_memory(fault) || std::string_view(kind) == "io";
@@ -186,10 +188,20 @@ Json event_of(const Running& running, const DumpEnd& end) {
   if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, running.path))
     return event_of(running, outcome.fault, outcome.result.at("frames"));
   return {{"event", "done"},
-          {"key", running.key},
+          {"key", running.key()},
           {"frames", outcome.result.at("frames")},
           {"media_s", outcome.result.at("media_s")},
           {"damage", damaged ? outcome.damage : ""}};
+}
+
+// An input that is another one than was planned is not a fault of its own, whatever became of it.
+Json event_of_planned(const Running& running, const DumpEnd& end) {
+  Json event = event_of(running, end);
+  const auto change = event.at("event") == "fatal" ? std::nullopt : input_change(running.item);
+  if (change && change->of_size)
+    return event_of(running, Failure{kChanged, change->line, change->line, ExitCode::kBadInput});
+  if (change) event["note"] = change->line;
+  return event;
 }
 
 class Worker {
@@ -237,8 +249,8 @@ class Worker {
       events_.frames(key, frames);
       if (first_frame && frames > 0) interrupt.interrupt();
     };
-    job.on_end = [this, running = Running{key, job.uri, &options_}](const DumpEnd& end) {
-      events_.end(running.key, event_of(running, end));
+    job.on_end = [this, first_frame, running = Running{item, job.uri, &options_}](const DumpEnd& end) {
+      events_.end(running.key(), first_frame ? event_of(running, end) : event_of_planned(running, end));
     };
     job.on_writing = [writing = events_.begin(key)](bool waits) { *writing += waits ? 1 : -1; };
     return std::make_unique<DumpTask>(std::move(job), interrupt);
@@ -281,7 +293,7 @@ int serve(const Options& options) {
 }  // namespace
 
 int run_worker(const Options& options) {
-  std::signal(SIGINT, SIG_IGN);  // the parent hears of it, too, and decides
+  for (const int number : {SIGINT, SIGHUP}) std::signal(number, SIG_IGN);  // the parent gets them, too, and decides
   try {
     return serve(options);
   } catch (const Json::exception&) {  // not what `work` writes

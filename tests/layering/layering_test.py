@@ -75,7 +75,7 @@ MAY_USE = {
     # ui/picture/view.h has the names of the views.
     "app/options": ("gpu/cuda", "kernels", "pipeline", "pipeline/run", "pipeline/options", "ui/picture", "app"),
     "app/media": ("kernels/picture", "pipeline", "pipeline/source/frame", "pipeline/source/convert", "app"),
-    "app/json": ("pipeline", "pipeline/run", "app", "app/options"),
+    "app/json": ("pipeline/run", "app", "app/options"),
     "app/dump": ("gpu", "gpu/nvdec", "pipeline", "pipeline/source/frame", "pipeline/backend", "pipeline/run",
                  "pipeline/run/work", "pipeline/options",
                  "app", "app/options", "app/json"),

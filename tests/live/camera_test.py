@@ -118,7 +118,7 @@ class Camera(LiveTest):
     def test_a_signal_ends_it(self):
         process = self.camera()
         self.wait_for_rows(20, process)
-        self.stop(process, signal.SIGTERM)
+        self.stop(process, signal.SIGHUP)
         self.assertEqual(self.manifest()["emissions"], len(self.arrays()["index"]))
 
     def test_listed(self):

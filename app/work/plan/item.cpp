@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/json/facts_json.h"
@@ -40,12 +41,14 @@ Json item_json(const WorkItem& item) {
           {"piece", item.piece},
           {"pieces", item.pieces},
           {"media_s", item.media_s},
-          {"extra", item.extra}};
+          {"extra", item.extra},
+          {"input", item.input}};
 }
 
 Json shown_item_json(const WorkItem& item) {
   Json json = item_json(item);
   json["uri"] = masked_uri(item.uri);
+  json.erase("input");
   return json;
 }
 
@@ -61,6 +64,7 @@ WorkItem item_of(const Json& json) {
   item.pieces = json.at("pieces");
   item.media_s = json.at("media_s");
   item.extra = json.at("extra");
+  item.input = json.value("input", Json());  // earlier versions didn't look
   item.local = json.value("local", "");
   item.fault = json.value("fault", Json());
   return item;
@@ -69,6 +73,16 @@ WorkItem item_of(const Json& json) {
 std::string item_identity(const WorkItem& item) {
   return fmt::format("{}|{}|{}|{}", item.uri, seconds_text(item.start_ns),
                      item.end_ns ? seconds_text(*item.end_ns) : "", item.stream ? fmt::format("{}", *item.stream) : "");
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
 }
 
 std::string default_key(const WorkItem& item) { return sha256_of(item_identity(item)).substr(0, kKeyDigits); }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/json/json_file.h"
 
@@ -19,6 +21,7 @@ struct WorkItem {
   int piece = 0, pieces = 1;
   double media_s = 0;  // known or estimated
   Json extra = Json::object();
+  Json input;         // what the input was when it was planned: input_facts.h; of the plan's lines alone. Null: unknown
   std::string local;  // opened in place of the uri; empty: the uri is opened. Like the next, of no written line
   Json fault;         // {"class", "line"}: it could not be fetched, and is given up at once; null: none
 
@@ -39,5 +42,6 @@ std::string item_identity(const WorkItem& item);
 std::string default_key(const WorkItem& item);  // 20 digits of its hash
 
 inline std::string line_of(const Json& json) { return json_text(json, -1) + "\n"; }
+std::vector<std::string_view> lines_of(std::string_view text);  // without their ends
 
 }  // namespace saccade

@@ -9,6 +9,8 @@
 #include <map>
 
 #include "app/input_identity.h"
+#include "app/read_file.h"
+#include "app/work/plan/input_facts.h"
 #include "app/work/plan/manifest.h"
 #include "app/work/plan/plan_facts.h"
 #include "app/work/plan/plan_writer.h"
@@ -86,7 +88,11 @@ class Planner {
       if (a.media_s != b.media_s) return a.media_s > b.media_s;
       return a.row != b.row ? a.row < b.row : a.piece < b.piece;
     });
-    for (const Entry& entry : entries_) writer.add(item_of(manifest_.row(entry.span), entry));
+    for (const Entry& entry : entries_) {
+      WorkItem item = item_of(manifest_.row(entry.span), entry);
+      item.input = input_facts(item.uri, item.extra);
+      writer.add(item);
+    }
   }
   std::int64_t rows() const { return rows_; }
   std::int64_t duplicates() const { return duplicates_; }
@@ -197,12 +203,12 @@ Plan same_plan(const std::string& store, const Json& wanted) {
 }  // namespace
 
 void refuse_other_folder(const std::string& store) {
-  std::error_code error;
-  namespace fs = std::filesystem;
-  if (!fs::exists(store, error)) return;
-  if (!fs::is_directory(store, error)) throw UsageError(OfOption("output", store), "is a file; a store needs a folder");
-  for (const auto& entry : fs::directory_iterator(store, error)) {
-    if (entry.path().filename().string().starts_with("plan")) continue;
+  std::error_code ignored;
+  if (!is_there(store)) return;
+  if (!std::filesystem::is_directory(store, ignored))
+    throw UsageError(OfOption("output", store), "is a file; a store needs a folder");
+  for (const std::string& name : list_folder(store).value_or(std::vector<std::string>{})) {
+    if (name.starts_with("plan")) continue;
     if (Plan::exists(store) || Plan::is_empty(store)) return;  // another run has planned, and works already
     throw UsageError(OfOption("output", store),
                      "the folder holds other things than a store and is left alone; choose another -o");

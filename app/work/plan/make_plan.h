@@ -15,9 +15,9 @@ struct PlanOutcome {
   std::int64_t uncut = 0;  // rows that were to be cut, and stay whole: nothing says how long they are
 };
 
-// Plans options.plan.manifest into `store`. Where a plan is there already it must be the same one. The plan is a
-// function of the manifest and the options alone. Throws InputError for a manifest that can't be used, UsageError that
-// names what differs, Error of kOutput.
+// Plans options.plan.manifest into `store`. Where a plan is there already it must be of the same manifest and options.
+// The plan is a function of these, and of the sizes and times of the input files. Throws InputError for a manifest that
+// can't be used, UsageError that names what differs, Error of kOutput.
 PlanOutcome make_plan(const Options& options, const std::string& store);
 
 // Throws UsageError where `store` is a file, or a folder of other things than a store's.

@@ -3,17 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
-#include <filesystem>
-#include <fstream>
 
-#include "app/input_identity.h"
+#include "app/read_file.h"
 #include "app/sha256.h"
 #include "app/version.h"
 #include "pipeline/error.h"
 
 namespace saccade {
 namespace {
+
+constexpr const char* kWayBack = "put plan/ back from a copy, or plan again, into another STORE";
+
+// A loss of power leaves a file without bytes, or with zeros in place of them.
+bool is_lost(const std::string& text) { return text.empty() || text[0] == 0; }
 
 [[noreturn]] void refuse(const std::string& store, const std::string& fault) {
   throw UsageError(fmt::format("{}: {}", store, fault));
@@ -41,39 +43,39 @@ Json json_of(const OptionTexts& texts) {
 }
 
 bool Plan::exists(const std::string& store) {
-  std::error_code ignored;
-  return std::filesystem::exists(store + "/plan/plan.json", ignored) && !is_empty(store);
+  const auto first = read_file(store + "/plan/plan.json", 0, 1);
+  return first && !is_lost(*first);
 }
 
-// A loss of power leaves a file without bytes, or with zeros in place of them.
 bool Plan::is_empty(const std::string& store) {
-  std::ifstream file(store + "/plan/plan.json", std::ios::binary);
-  if (!file) return false;
-  char first = 0;
-  return file.get(first) ? first == 0 : file.eof();
+  const auto first = read_file(store + "/plan/plan.json", 0, 1);
+  return first && is_lost(*first);
 }
 
-Plan::Plan(const std::string& store) : store_(store), facts_(read_json(store + "/plan/plan.json")) {
-  if (!facts_.is_object() && exists(store)) {
-    refuse(store, "plan/plan.json can't be read; remove STORE/plan, and plan again by the same command");
-  }
-  if (!facts_.is_object()) refuse(store, "holds no plan; make one by `saccade plan MANIFEST -o STORE`");
+Plan::Plan(const std::string& store) : store_(store) {
+  const auto text = read_file(store + "/plan/plan.json");
+  if (!text || is_lost(*text)) refuse(store, "holds no plan; make one by `saccade plan MANIFEST -o STORE`");
+  facts_ = parse_json(*text);
+  if (!facts_.is_object()) refuse(store, fmt::format("plan/plan.json is damaged: it is not JSON; {}", kWayBack));
   try {
     if (facts_.at("format") != "saccade-plan" || facts_.at("schema") != 1) {
-      refuse(store, "plan/plan.json is no plan that this program reads; was it made by a newer one?");
+      refuse(store, "plan/plan.json is not a plan that this program reads; was it made by a newer one?");
     }
     hash_ = facts_.at("hash");
-    std::ifstream file(store + "/plan/units.jsonl");
+    run_options();
+    for (const char* name : {"in", "items", "units", "duplicates"}) count(name);
+    const auto lines = read_file(store + "/plan/units.jsonl");
+    if (!lines) refuse(store, fmt::format("plan/units.jsonl is missing; {}", kWayBack));
     units_.reserve(static_cast<std::size_t>(count("units")));
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string_view line : lines_of(*lines)) {
       const Json json = Json::parse(line);
       units_.push_back({json.at("unit"), json.at("offset"), json.at("bytes"), json.at("items"), json.at("media_s")});
     }
     if (static_cast<std::int64_t>(units_.size()) != count("units")) {
-      refuse(store, "plan/units.jsonl is cut short; plan again");
+      refuse(store, fmt::format("plan/units.jsonl is cut short; {}", kWayBack));
     }
   } catch (const Json::exception& error) {
-    refuse(store, fmt::format("the plan is damaged: {}; plan again", error.what()));
+    refuse(store, fmt::format("the plan is damaged: {}; {}", error.what(), kWayBack));
   }
 }
 
@@ -90,34 +92,28 @@ const PlannedUnit* Plan::find(const std::string& unit) const {
 }
 
 std::vector<WorkItem> Plan::items(const PlannedUnit& unit) const {
-  std::ifstream file(store_ + "/plan/items.jsonl", std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(unit.offset));
-  std::string text(unit.bytes, 0);
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
-    refuse(store_, "plan/items.jsonl is cut short; plan again");
-  }
+  const auto text = read_file(store_ + "/plan/items.jsonl", unit.offset, unit.bytes);
+  if (!text) refuse(store_, fmt::format("plan/items.jsonl is missing; {}", kWayBack));
+  if (text->size() < unit.bytes) refuse(store_, fmt::format("plan/items.jsonl is cut short; {}", kWayBack));
   std::vector<WorkItem> items;
   try {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      items.push_back(item_of(Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                          text.begin() + static_cast<std::ptrdiff_t>(end))));
-      at = end + 1;
-    }
+    for (const std::string_view line : lines_of(*text)) items.push_back(item_of(Json::parse(line)));
   } catch (const Json::exception& error) {
-    refuse(store_, fmt::format("the plan is damaged: unit {}: {}; plan again", unit.name, error.what()));
+    refuse(store_, fmt::format("the plan is damaged: unit {}: {}; {}", unit.name, error.what(), kWayBack));
   }
   if (static_cast<std::int64_t>(items.size()) != unit.items)
-    refuse(store_, "plan/items.jsonl does not fit units.jsonl; plan again");
+    refuse(store_, fmt::format("plan/items.jsonl does not fit units.jsonl; {}", kWayBack));
   return items;
 }
 
 std::string Plan::content_fault() const {
-  const std::string items = file_sha256(store_ + "/plan/items.jsonl"),
-                    units = file_sha256(store_ + "/plan/units.jsonl");
-  if (plan_hash(items, units, facts_) == hash_) return {};
-  return "plan/items.jsonl, units.jsonl and plan.json do not belong together: their hash is another one than plan.json "
-         "says; they were changed after `plan`: plan again, into another STORE";
+  const auto items = hash_file(store_ + "/plan/items.jsonl"), units = hash_file(store_ + "/plan/units.jsonl");
+  if (!items || !units) return fmt::format("plan/{}.jsonl is missing; {}", items ? "units" : "items", kWayBack);
+  if (plan_hash(*items, *units, facts_) == hash_) return {};
+  return fmt::format(
+      "plan/items.jsonl, units.jsonl and plan.json do not belong together: their hash is another one "
+      "than plan.json says; they were changed after `plan`: {}",
+      kWayBack);
 }
 
 void Plan::check_content() const {

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "app/process_name.h"
@@ -19,13 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& path, const std::string& reason) {
-  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {} or choose another -o", path, reason,
-                                              writing_advice(reason)));
-}
+[[noreturn]] void fail(const std::string& path, int fault) { fail_to_write(path, fault, "choose another -o"); }
 
 void sync(const std::string& path) {
-  if (const std::string reason = sync_to_disk(path); !reason.empty()) fail(path, reason);
+  if (const int fault = sync_to_disk(path); fault != 0) fail(path, fault);
 }
 
 // Of planners that are done at once one looks what is there, and puts its own; not held where there are no locks.
@@ -64,7 +60,7 @@ PlanWriter::PlanWriter(const std::string& store, double unit_s, double unit_byte
       bytes_per_s_(bytes_per_s) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) fail(folder_, error.message());
+  if (error) fail(folder_, error.value());
   items_.open(folder_ + "/items.jsonl", std::ios::binary | std::ios::trunc);
   units_.open(folder_ + "/units.jsonl", std::ios::binary | std::ios::trunc);
 }
@@ -108,7 +104,7 @@ bool PlanWriter::finish(Json facts) {
   close_unit();
   items_.close();
   units_.close();
-  if (!items_ || !units_) fail(folder_, std::strerror(errno));
+  if (!items_ || !units_) fail(folder_, errno);
   facts["hash"] = plan_hash(items_digest_.hexadecimal(), units_digest_.hexadecimal(), facts);
   facts["items"] = items_done_;
   facts["units"] = units_done_;
@@ -121,7 +117,7 @@ bool PlanWriter::finish(Json facts) {
   if (Plan::is_empty(store_)) remove_empty(target, lock.held());
   if (std::rename(folder_.c_str(), target.c_str()) == 0) return sync(store_), true;
   if (errno == EEXIST || errno == ENOTEMPTY) return false;
-  fail(target, std::strerror(errno));
+  fail(target, errno);
 }
 
 }  // namespace saccade

@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 
 #include "app/process_name.h"
+#include "app/read_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -23,26 +24,31 @@ constexpr int kTries = 100;
 bool is_file_of(const std::string& path, int fd) {
   struct stat there {
   }, here{};
-  return stat(path.c_str(), &there) == 0 && fstat(fd, &here) == 0 && there.st_ino == here.st_ino &&
-         there.st_dev == here.st_dev;
+  if (stat(path.c_str(), &there) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    fail_to_read(path, errno);
+  }
+  return fstat(fd, &here) == 0 && there.st_ino == here.st_ino && there.st_dev == here.st_dev;
 }
 
-// Locks an attempt that nobody holds; -1: somebody does, or the file system has no locks, and nothing is known. Another
-// sweeper may have removed it before it was locked, and a process that lives may have made it again: then the lock is
-// of a file that is gone.
+// Locks an attempt that nobody holds; -1: somebody does, another user's process may, or the file system has no locks,
+// and nothing is known. Another sweeper may have removed it before it was locked, and a process that lives may have
+// made it again: then the lock is of a file that is gone.
 int lock_if_dead(const std::string& path) {
   const std::string name = path + "/lock";
   const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const bool unknown = errno == EACCES || errno == EPERM || errno == EROFS || errno == ENOENT || errno == ENOTDIR;
+  if (fd < 0 && !unknown) fail_to_read(name, errno);
   if (fd < 0) return -1;
   if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(name, fd)) return fd;
   close(fd);
   return -1;
 }
 
-double age_s(const std::string& path) {
-  struct stat facts {};
-  if (stat((path + "/lock").c_str(), &facts) != 0 && stat(path.c_str(), &facts) != 0) return 0;
-  return static_cast<double>(std::time(nullptr) - facts.st_mtime);
+bool is_old(const std::string& path, double older_than_s) {
+  auto facts = look_at(path + "/lock");
+  if (!facts) facts = look_at(path);
+  return facts && age_s(*facts) >= older_than_s;
 }
 
 }  // namespace
@@ -75,29 +81,26 @@ Attempt::~Attempt() {
 void Attempt::touch() const { futimens(lock_, nullptr); }
 
 bool Attempt::is_alone() const {
-  std::error_code error;
-  for (fs::directory_iterator at(fs::path(path_).parent_path(), error), end; !error && at != end; at.increment(error)) {
-    if (at->path().filename() != name_) return false;
-  }
-  return true;
+  const auto names = list_folder(fs::path(path_).parent_path());
+  return !names || std::all_of(names->begin(), names->end(), [this](const auto& name) { return name == name_; });
 }
 
-std::int64_t sweep_attempts(const std::string& store, bool others, double older_than_s) {
-  const std::string own = host_name() + ".";
-  std::int64_t removed = 0;
-  std::error_code error;
-  for (fs::directory_iterator at(store + "/attempts", error), end; !error && at != end; at.increment(error)) {
-    const std::string path = at->path().string();
-    const bool is_own = at->path().filename().string().starts_with(own);
-    if (!is_own && !(others && age_s(path) >= older_than_s)) continue;
-    const int lock = lock_if_dead(path);
-    if (lock < 0) continue;
+std::vector<std::string> sweep_attempts(const std::string& store, const Sweep& sweep) {
+  const std::string own = host_name() + ".", folder = store + "/attempts/";
+  std::vector<std::string> dead;
+  for (const std::string& name : list_folder(folder).value_or(std::vector<std::string>{})) {
+    const std::string path = folder + name;
+    if (!name.starts_with(own) && !(sweep.others && is_old(path, sweep.older_than_s))) continue;
+    // Locking makes the file where there is none.
+    const bool never_locked = sweep.dry_run && !is_there(path + "/lock");
+    const int lock = never_locked ? -1 : lock_if_dead(path);
+    if (lock < 0 && !never_locked) continue;
     std::error_code ignored;
-    fs::remove_all(path, ignored);
-    close(lock);  // not before: a process that just takes the name must see that it is gone
-    ++removed;
+    if (!sweep.dry_run) fs::remove_all(path, ignored);
+    if (lock >= 0) close(lock);  // not before: a process that just takes the name must see that it is gone
+    dead.push_back(name);
   }
-  return removed;
+  return dead;
 }
 
 }  // namespace saccade

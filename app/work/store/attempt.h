@@ -1,8 +1,8 @@
 // STORE/attempts: what is being worked on, a folder a process.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace saccade {
 
@@ -24,8 +24,13 @@ class Attempt {
   int lock_ = -1;
 };
 
-// Removes attempts that no process works on: of this host those that nobody locks; of others, where `others` is set,
-// those that were not touched for so long. Returns how many.
-std::int64_t sweep_attempts(const std::string& store, bool others = false, double older_than_s = 0);
+struct Sweep {
+  bool others = false;      // also attempts of other hosts that were not touched for
+  double older_than_s = 0;  // so long
+  bool dry_run = false;     // remove nothing
+};
+// Removes the attempts that no process works on, of this host those that nobody locks. Returns their names. Throws
+// Error of kOutput where they can't be read.
+std::vector<std::string> sweep_attempts(const std::string& store, const Sweep& sweep = {});
 
 }  // namespace saccade

@@ -106,9 +106,7 @@ Json member_json(const TarWriter::Member& member) {
   return {{"offset", member.offset}, {"bytes", member.bytes}, {"sha256", member.sha256}};
 }
 
-}  // namespace
-
-Json add_to_shard(TarWriter& shard, const Plan& plan, const ItemResult& result) {
+Json added(TarWriter& shard, const Plan& plan, const ItemResult& result) {
   const Json meta = read_json(result.directory + "/meta.json");
   const Json manifest = read_json(result.directory + "/manifest.json");
   if (!meta.is_object() || !manifest.is_object()) {
@@ -147,6 +145,16 @@ Json add_to_shard(TarWriter& shard, const Plan& plan, const ItemResult& result) 
   line["seconds"] = manifest.at("media_s");
   line["members"] = members;
   return line;
+}
+
+}  // namespace
+
+Json add_to_shard(TarWriter& shard, const Plan& plan, const ItemResult& result) {
+  try {
+    return added(shard, plan, result);
+  } catch (const InputError& error) {  // what a worker wrote a moment ago can't be an input's fault
+    throw Error(ErrorKind::kOutput, fmt::format("could not be read back: {}", error.what()));
+  }
 }
 
 }  // namespace saccade

@@ -2,15 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <vector>
 
+#include "app/read_file.h"
 #include "app/whole_file.h"
 #include "pipeline/error.h"
 
@@ -18,7 +16,6 @@ namespace saccade {
 namespace {
 
 constexpr std::size_t kBlock = 512;
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kMostOctal = 077777777777;  // 11 digits
 
 // POSIX.1-1988: name 0, mode 100, uid 108, gid 116, size 124, mtime 136, checksum 148, type 156, magic 257,
@@ -47,11 +44,7 @@ TarWriter::~TarWriter() {
   if (fd_ >= 0) close(fd_);
 }
 
-void TarWriter::fail() const {
-  const std::string reason = std::strerror(errno);
-  throw Error(ErrorKind::kOutput,
-              fmt::format("{}: could not be written: {}; {}", path_, reason, writing_advice(reason)));
-}
+void TarWriter::fail() const { fail_to_write(path_, errno); }
 
 void TarWriter::put(const void* data, std::size_t size) {
   digest_.add(data, size);
@@ -100,32 +93,18 @@ TarWriter::Member TarWriter::add(const std::string& name, std::string_view data)
 }
 
 TarWriter::Member TarWriter::add_file(const std::string& name, const std::string& path) {
-  const auto lost = [&path](const char* reason) {
-    throw Error(ErrorKind::kOutput, fmt::format("{}: could not be read back: {}", path, reason));
-  };
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) lost(std::strerror(errno));
-  struct stat facts {};
-  fstat(fd, &facts);
-  const auto size = static_cast<std::uint64_t>(facts.st_size);
-  put_header(name, size);
-  Member member{at_, size, {}};
+  const auto facts = look_at(path);
+  if (!facts) fail_to_read(path, ENOENT);
+  put_header(name, facts->bytes);
+  Member member{at_, facts->bytes, {}};
   Sha256 digest;
-  std::vector<char> piece(kPieceBytes);
-  std::uint64_t left = size;
-  while (left > 0) {
-    const ssize_t got = read(fd, piece.data(), std::min<std::uint64_t>(piece.size(), left));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      const int fault = errno;
-      close(fd);
-      lost(got < 0 ? std::strerror(fault) : "it became shorter");
-    }
-    digest.add(piece.data(), static_cast<std::size_t>(got));
-    put(piece.data(), static_cast<std::size_t>(got));
-    left -= static_cast<std::uint64_t>(got);
+  read_pieces(path, 0, facts->bytes, [&](std::string_view piece) {
+    digest.add(piece);
+    put(piece.data(), piece.size());
+  });
+  if (at_ - member.offset != member.bytes) {
+    throw Error(ErrorKind::kOutput, fmt::format("{}: it became shorter while it was read back", path));
   }
-  close(fd);
   member.sha256 = digest.hexadecimal();
   pad();
   return member;

@@ -13,9 +13,10 @@
 
 #include "app/json/facts_json.h"
 #include "app/process_name.h"
+#include "app/read_file.h"
 #include "app/whole_file.h"
+#include "app/work/store/marker_file.h"
 #include "app/work/store/shard.h"
-#include "pipeline/error.h"
 
 namespace saccade {
 namespace {
@@ -23,10 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kNameDigits = 12;
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::kOutput, fmt::format("{}: could not be written: {}; {}", path, why, writing_advice(why)));
-}
-[[noreturn]] void fail(const std::string& path) { fail(path, std::strerror(errno)); }
+[[noreturn]] void fail(const std::string& path) { fail_to_write(path, errno); }
 
 void write_whole(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0666);
@@ -48,12 +46,11 @@ void write_whole(const std::string& path, const std::string& text) {
 void make_folder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  errno = error.value();
-  if (error) fail(path);
+  if (error) fail_to_write(path, error.value());
 }
 
 void sync_folder(const std::string& path) {
-  if (const std::string why = sync_to_disk(path); !why.empty()) fail(path, why);
+  if (const int fault = sync_to_disk(path); fault != 0) fail_to_write(path, fault);
 }
 
 struct Written {
@@ -167,8 +164,7 @@ bool create_without_links(const std::string& path, const std::string& temporary)
   }
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP && errno != EPERM) fail(path);
-  std::error_code ignored;
-  if (fs::exists(path, ignored)) return false;
+  if (is_there(path)) return false;
   if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
   sync_folder(fs::path(path).parent_path());
   return true;
@@ -189,11 +185,6 @@ bool create_once(const std::string& path, const std::string& temporary, const st
   return create_without_links(path, temporary);
 }
 
-bool is_committed(const std::string& store, const std::string& unit) {
-  std::error_code ignored;
-  return fs::exists(fmt::format("{}/commits/{}.json", store, unit), ignored);
-}
-
 bool commit_unit(const UnitTarget& target, const UnitResult& result) {
   using std::chrono::system_clock;
   const std::string& unit = result.unit->name;
@@ -202,6 +193,7 @@ bool commit_unit(const UnitTarget& target, const UnitResult& result) {
   for (const char* count : {"done", "damaged", "quarantined"}) marker[count] = 0;
   marker["classes"] = Json::object();
   for (const char* part : {"shard", "index", "quarantine"}) marker[part] = nullptr;
+  make_folder(target.store + "/commits");  // before any part: parts without this folder are a store that lacks some
   put_done(target, result, marker);
   put_given_up(target, result, marker);
   marker["engine"] = target.engine;
@@ -209,9 +201,9 @@ bool commit_unit(const UnitTarget& target, const UnitResult& result) {
   marker["attempt"] = fs::path(target.attempt).filename().string();
   marker["wall_s"] = result.wall_s;
   marker["unix_s"] = std::chrono::duration_cast<std::chrono::seconds>(system_clock::now().time_since_epoch()).count();
-  const std::string path = fmt::format("{}/commits/{}.json", target.store, unit);
-  if (create_once(path, target.attempt + "/" + unit + ".json", json_text(marker, 1) + "\n")) return true;
-  drop_own(target.store, marker, read_json(path));
+  if (create_once(marker_path(target.store, unit), target.attempt + "/" + unit + ".json", marker_text(marker)))
+    return true;
+  drop_own(target.store, marker, read_marker(target.store, unit).value_or(Json()));
   return false;
 }
 

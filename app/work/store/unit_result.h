@@ -13,7 +13,7 @@ namespace saccade {
 
 // Why an item was given up: a line of quarantine/U.H.jsonl.
 struct GivenUp {
-  std::string kind;  // "input", "missing", "io", "timeout", "crash", "hwdec_unsupported", "unexpected"
+  std::string kind;  // "input", "missing", "changed", "io", "timeout", "crash", "hwdec_unsupported", "unexpected"
   std::string line;
   std::optional<int> exit;
   std::optional<int> signal;
@@ -46,8 +46,6 @@ struct UnitTarget {
 // Writes shard, index and quarantine under their names, then the marker. False: another one's marker was there. The
 // items' dumps stay. Throws Error of kOutput.
 bool commit_unit(const UnitTarget& target, const UnitResult& result);
-
-bool is_committed(const std::string& store, const std::string& unit);
 
 // Creates `path` with these bytes, whole, and only if there is none. `temporary`: a name in the same file system.
 // False: there is one. Throws Error of kOutput.

@@ -11,8 +11,10 @@ import numpy as np
 
 from pysaccade._native._errors import InputError
 from pysaccade.many import _folded
+from pysaccade.many._markers import marker_of
 from pysaccade.many._members import extent
-from pysaccade.many._store import Store, facts_of
+from pysaccade.many._plan import facts_of
+from pysaccade.many._store import LocalStore, Store
 
 Array = np.ndarray[Any, Any]
 _PARTS_AT_ONCE = 512
@@ -85,13 +87,29 @@ def commits_of(store: Store) -> dict[str, str]:
 
 
 def stamps_of(store: Store) -> dict[str, str | None]:
-    """Unit -> what changes when its marker is made again, of all units that are done; one listing. None: unknown."""
+    """Unit -> what changes when its marker is made again, of all units that are done; one listing. None: unknown.
+
+    Raises:
+        OSError: The store can't be read, or there are parts without the folder of markers, which is made before them.
+    """
     found = store.stamps("commits")
+    if not found and isinstance(store, LocalStore) and _lacks_commits(store):
+        raise OSError(
+            f"{store}/commits: there is no such folder, but shards, index or quarantine beside it hold files: is the "
+            "whole store there? Where no unit was ever committed, make that folder"
+        )
     return {
         name[len("commits/") : -len(".json")]: stamp
         for name, stamp in found.items()
         if name.endswith(".json") and "/." not in name
     }
+
+
+def _lacks_commits(store: LocalStore) -> bool:
+    """Another run may have begun between two looks."""
+    commits = store.path / "commits"
+    parts = not commits.exists() and any(store.sizes(folder) for folder in ("shards", "index", "quarantine"))
+    return parts and not commits.exists()
 
 
 def marker_name(unit: str) -> str:
@@ -129,9 +147,9 @@ def markers_of(store: Store, plan: str, commits: Iterable[str]) -> list[dict[str
     """
     markers = []
     for name, content in store.read_many(commits).items():
-        marker = _object(f"{store}/{name}", content)
-        if marker.get("format") != "saccade-commit":
-            raise InputError(f"{store}/{name}: damaged: not a unit's marker")
+        marker = marker_of(content)
+        if not isinstance(marker, dict) or marker.get("format") != "saccade-commit":
+            raise InputError(f"{store}/{name}: damaged: not a unit's marker, or not as it was written")
         if marker.get("plan") != plan:
             raise InputError(f"{store}/{name}: of another plan than plan/plan.json; a store has one plan")
         markers.append(marker)

@@ -6,33 +6,27 @@ import contextlib
 import dataclasses
 import errno
 import hashlib
-import itertools
 import json
 import os
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of, marker_name
-from pysaccade.many._check import json_of, marker_refusal
-from pysaccade.many._inputs import OUR_DISK, fetch_inputs, is_fetched
+from pysaccade.many._inputs import fetch_inputs, is_fetched
+from pysaccade.many._markers import PARTS, marker_of, marker_refusal, marker_text
 from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._siblings import siblings_of
-from pysaccade.many._store import LocalStore
+from pysaccade.many._store import LASTING, OUR_DISK, LocalStore, insist
 from pysaccade.many._tally import HELD
 
-_TRIES = 4
-_PAUSE_S = 1.0
 _MARKERS_AT_ONCE = 256
-_LASTING = (PermissionError, FileNotFoundError, NotADirectoryError, InputError)  # will not pass by waiting
 _PASSING = (errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ECONNRESET, errno.EHOSTDOWN, errno.EREMOTEIO)
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -197,7 +191,7 @@ def outcome_of(unit: str, error: Exception) -> Outcome:
         return Outcome(unit, None, UNAVAILABLE if isinstance(error, UnavailableError) else USAGE, line)
     if not isinstance(error, OSError):
         return Outcome(unit, None, STOPPED, f"{type(error).__name__}: {line}")
-    return Outcome(unit, None, STOPPED, line, not isinstance(error, _LASTING) and error.errno not in OUR_DISK)
+    return Outcome(unit, None, STOPPED, line, not isinstance(error, LASTING) and error.errno not in OUR_DISK)
 
 
 def do_unit(work: UnitWork) -> Outcome:
@@ -225,7 +219,7 @@ def suiting_marker(plan: Plan) -> tuple[str, bytes] | None:
 
 
 def _suits(plan: Plan, content: bytes) -> bool:
-    marker = json_of(content)
+    marker = marker_of(content)
     if not isinstance(marker, dict) or marker.get("plan") != plan.hash:
         return False
     done, damaged = marker.get("done"), marker.get("damaged")
@@ -248,7 +242,7 @@ def _rename_in_quarantine(staged: Path, unit: str, copy: str, store: str) -> Non
     (staged / name).write_bytes(content)
     old.unlink()
     marker["quarantine"] = {"name": name, "bytes": len(content), "sha256": digest}
-    path.write_text(json.dumps(marker, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_bytes(marker_text(marker))
 
 
 def _in_json(text: str) -> bytes:
@@ -266,7 +260,8 @@ def commit(plan: Plan, unit: Unit, staged: Path) -> dict[str, Any]:
         return found
     content = (staged / name).read_bytes()
     mine = json.loads(content)
-    parts = [mine[part]["name"] for part in ("shard", "index", "quarantine") if mine[part] is not None]
+    parts = [mine[part]["name"] for part in PARTS if mine[part] is not None]
+    insist(store.make_folder, "commits")  # before any part: parts without this folder are a store that lacks some
     for part in parts:
         insist(store.upload, staged / part, part)
     insist(store.create, name, content)
@@ -280,24 +275,10 @@ def commit(plan: Plan, unit: Unit, staged: Path) -> dict[str, Any]:
     return found
 
 
-def insist(step: Callable[..., T], *given: object) -> T:
-    """Do a step with a store, some times where it fails as the network and disks do."""
-    for attempt in itertools.count(1):
-        try:
-            return step(*given)
-        except _LASTING:
-            raise
-        except OSError as error:
-            if attempt == _TRIES or error.errno in OUR_DISK:
-                raise
-        time.sleep(_PAUSE_S * 2 ** (attempt - 1))
-    raise AssertionError
-
-
 def _marker(plan: Plan, unit: Unit) -> dict[str, Any] | None:
     """The store's; None: there is none."""
     try:
-        marker = json_of(insist(plan.store.read, marker_name(unit.name)))
+        marker = marker_of(insist(plan.store.read, marker_name(unit.name)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     fault = marker_refusal(plan, unit, marker)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._members import INDEX, MEMBERS, extent
-from pysaccade.many._store import Store
+from pysaccade.many._store import Store, StoreError
 
 NAME = "index.parquet"
 _SMALL = {"offset": np.int64, "bytes": np.int64, "emissions": np.int32, "damaged": np.bool_}
@@ -45,6 +45,8 @@ def columns(store: Store, plan: str, stamps: Mapping[str, str | None]) -> dict[s
                 return nothing
             table = parquet.read(columns=["unit", "shard", *_SMALL])
         except (OSError, ValueError, KeyError) as error:
+            if isinstance(error, StoreError) or getattr(error, "errno", None) is not None:  # pyarrow's own has none
+                raise
             raise InputError(f"{store}/{NAME}: damaged: {error}; remove it: it is made of index/") from None
     found: dict[str, Any] = {name: table[name].to_numpy() for name in _SMALL}
     found |= {"unit": table["unit"].to_pylist(), "shard": table["shard"].to_pylist()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import errno
 import os
 import threading
 from pathlib import Path, PurePosixPath
@@ -11,14 +10,13 @@ from typing import Any
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import UnavailableError
-from pysaccade.many._store import is_remote
+from pysaccade.many._store import OUR_DISK, etag_of, is_remote
 
 _OWN = ("http://", "https://", "rtsp://", "rtsps://", "rtmp://", "srt://", "udp://", "tcp://", "ftp://", "test://")
 _TRIES = 3
 _PAUSE_S = 1.0
 _AT_ONCE = 8
 _MISSING = (FileNotFoundError, PermissionError, NotADirectoryError)
-OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def is_fetched(uri: str) -> bool:
@@ -39,11 +37,14 @@ def fetch_inputs(
         UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
         StoppedError: `stop` was set.
     """
-    uris = list(dict.fromkeys(item["uri"] for item in items if is_fetched(item["uri"])))
+    planned = {item["uri"]: item.get("input") or {} for item in items if is_fetched(item["uri"])}
+    uris = list(planned)
     targets = [folder / f"{number}{PurePosixPath(uri).suffix[:16]}" for number, uri in enumerate(uris)]
     with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as threads:
         try:
-            faults = list(threads.map(lambda uri, target: _fetch(uri, target, options, stop), uris, targets))
+            faults = list(threads.map(
+                lambda uri, target: _fetch(uri, target, planned[uri], options, stop), uris, targets
+            ))  # fmt: skip
         except BaseException:
             stop.set()  # the others would be waited for
             raise
@@ -54,8 +55,10 @@ def fetch_inputs(
     return [{**item, **fetched.get(item["uri"], {})} for item in items]
 
 
-def _fetch(uri: str, target: Path, options: dict[str, Any], stop: threading.Event) -> dict[str, str] | None:
-    """Fetch a file; gives the fault where it can't be had."""
+def _fetch(
+    uri: str, target: Path, planned: dict[str, Any], options: dict[str, Any], stop: threading.Event
+) -> dict[str, str] | None:  # fmt: skip
+    """Fetch a file; gives the fault where it can't be had, or is another one than was `planned`."""
     name = shown_url(uri)
     try:
         import fsspec.callbacks
@@ -76,6 +79,7 @@ def _fetch(uri: str, target: Path, options: dict[str, Any], stop: threading.Even
         check()
         try:
             files.get_file(path, os.fspath(target), callback=watch)
+            etag = etag_of(files.info(path)) if "etag" in planned else ""
         except _MISSING as error:
             why = "no such file" if isinstance(error, FileNotFoundError) else _line(error)
             return {"class": "missing", "line": f"{name}: {why}"}
@@ -88,9 +92,21 @@ def _fetch(uri: str, target: Path, options: dict[str, Any], stop: threading.Even
             if attempt + 1 < _TRIES:
                 stop.wait(_PAUSE_S * 4**attempt)
         else:
-            return None
+            return _change(name, planned, target.stat().st_size, etag)
     return {"class": "io", "line": f"{name}: can't be fetched: {_line(fault)}"}
 
 
 def _line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def _change(name: str, planned: dict[str, Any], nbytes: int, etag: str) -> dict[str, str] | None:
+    """The fault of an input that has changed since the plan; None: it is as it was, or that isn't known."""
+    then, now = planned.get("bytes", nbytes), nbytes
+    if then != now:
+        what = f"{then} bytes then, {now} now"
+    elif etag and etag != planned["etag"]:
+        what = f"ETag {planned['etag']} then, {etag} now"
+    else:
+        return None
+    return {"class": "changed", "line": f"{name}: changed after `plan`: {what}; `retry` plans it as it is"}

@@ -16,7 +16,7 @@ from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError
 from pysaccade.many._manifest import file_system
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import asked, is_remote
+from pysaccade.many._store import asked, etag_of, is_remote
 
 _VIDEOS = (
     "3gp", "avi", "flv", "h264", "hevc", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "ogv", "ts",
@@ -93,8 +93,7 @@ def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]
         if facts.get("type") == "directory" or path.endswith("/"):
             continue
         name = path.strip("/").removeprefix(top).lstrip("/") or PurePosixPath(path).name
-        etag = facts.get("ETag") or facts.get("etag") or ""
-        yield name, File(files.unstrip_protocol(path), int(facts.get("size") or 0), str(etag).strip('"'))
+        yield name, File(files.unstrip_protocol(path), int(facts.get("size") or 0), etag_of(facts))
 
 
 def _local_files(top: Path) -> Iterator[tuple[str, File]]:

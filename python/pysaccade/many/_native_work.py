@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ _OTHER_OPTIONS = (
     "plan again with other options, into another store, or, where some videos take them, do a unit of these first: "
     "--unit U"
 )
+_NOTE = "written to after `plan`"  # of inputs that may have changed, and were done
 _STOPPED = re.compile(r"(?s).*?: stopped: (.*); (?:the same command|plan again) [^;]*")
 
 
@@ -63,6 +65,9 @@ def run(arguments: Sequence[str | os.PathLike[str]]) -> Ended:
             _stop(process)
             raise
     lines = [line.removeprefix("saccade: ") for line in said.splitlines() if line.strip()]
+    for line in lines:
+        if _NOTE in line:
+            print(f"saccade: {line}", file=sys.stderr, flush=True)
     return Ended(process.returncode, _reason(lines[-1]) if lines else "")
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pysaccade._native._errors import InputError
-from pysaccade.many._store import Store, facts_of
+from pysaccade.many._store import Store
 
 _CHUNK_BYTES = 16 << 20
+_WAY_BACK = "put plan/ back from a copy, or plan again, into another STORE"
 
 
 class Unit(NamedTuple):
@@ -46,11 +47,11 @@ class Plan:
                 Unit(line["unit"], line["offset"], line["bytes"], line["items"], line["media_s"]) for line in lines
             ]
         except FileNotFoundError:
-            raise InputError(f"{where}: no such file; plan again") from None
+            raise InputError(f"{where}: no such file; {_WAY_BACK}") from None
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{where}: damaged: {error}; plan again") from None
+            raise InputError(f"{where}: damaged: {error}; {_WAY_BACK}") from None
         if len(units) != self.facts["units"]:
-            raise InputError(f"{where}: {len(units)} of {self.facts['units']} units; plan again")
+            raise InputError(f"{where}: {len(units)} of {self.facts['units']} units; {_WAY_BACK}")
         return units
 
     def items(self, unit: Unit) -> list[dict[str, Any]]:
@@ -64,11 +65,11 @@ class Plan:
             content = self.store.read_part("plan/items.jsonl", unit.offset, unit.nbytes)
             items = [json.loads(line) for line in content.splitlines()]
         except FileNotFoundError:
-            raise InputError(f"{where}: no such file; plan again") from None
+            raise InputError(f"{where}: no such file; {_WAY_BACK}") from None
         except ValueError as error:
-            raise InputError(f"{where}: damaged: {error}; plan again") from None
+            raise InputError(f"{where}: damaged: {error}; {_WAY_BACK}") from None
         if len(items) != unit.items:
-            raise InputError(f"{where}: {len(items)} of the {unit.items} items of unit {unit.name}; plan again")
+            raise InputError(f"{where}: {len(items)} of the {unit.items} items of unit {unit.name}; {_WAY_BACK}")
         return items
 
     def check_content(self) -> None:
@@ -82,7 +83,7 @@ class Plan:
         if hashlib.sha256("\n".join(["saccade-plan 1", *files, "".join(texts)]).encode()).hexdigest() != self.hash:
             raise InputError(
                 f"{self.store}: plan/items.jsonl, units.jsonl and plan.json do not belong together: their hash is "
-                "another one than plan.json says; they were changed after `plan`: plan again, into another STORE"
+                f"another one than plan.json says; they were changed after `plan`: {_WAY_BACK}"
             )
 
     def _sha256(self, name: str) -> str:
@@ -92,7 +93,7 @@ class Plan:
                 while chunk := file.read(_CHUNK_BYTES):
                     digest.update(chunk)
         except FileNotFoundError:
-            raise InputError(f"{self.store}/{name}: no such file; plan again") from None
+            raise InputError(f"{self.store}/{name}: no such file; {_WAY_BACK}") from None
         return digest.hexdigest()
 
     def alone(self, unit: Unit, items: list[dict[str, Any]], siblings: Sequence[dict[str, Any]] = ()) -> dict[str, str]:
@@ -109,6 +110,28 @@ class Plan:
         facts = {**self.facts, "units": len(lines), "items": count, "in": count, "duplicates": 0}
         return {"items.jsonl": text + others, "units.jsonl": "".join(_line(line) for line in lines),
                 "plan.json": json.dumps(facts, ensure_ascii=False)}  # fmt: skip
+
+
+def facts_of(store: Store) -> dict[str, Any]:
+    """plan/plan.json of a store.
+
+    Raises:
+        InputError: There is no plan, or it is damaged.
+    """
+    advice = "make a store with `saccade plan` or `python -m pysaccade.work plan`"
+    try:
+        facts = json.loads(store.read("plan/plan.json"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{store}: no plan/plan.json in it; {advice}") from None
+    except ValueError as error:
+        raise InputError(f"{store}/plan/plan.json: damaged: {error}; {_WAY_BACK}") from None
+    if not isinstance(facts, dict) or facts.get("format") != "saccade-plan" or "hash" not in facts:
+        raise InputError(f"{store}/plan/plan.json: not of a plan; {advice}")
+    if not isinstance(facts.get("schema"), int) or facts["schema"] > 1:
+        raise InputError(
+            f"{store}: schema {facts.get('schema')} is newer than this pysaccade knows (1); upgrade pysaccade"
+        )
+    return facts
 
 
 def _line(value: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from pysaccade.many._native_work import USAGE
+from pysaccade.many._plan import facts_of
 from pysaccade.many._store import LocalStore, Store
 
 _CLAIM = "plan/claim.json"
@@ -61,7 +62,8 @@ def put_plan(local: LocalStore, store: Store, of: str, member: str, name: str) -
 def hash_there(store: Store) -> str | None:
     """The hash of the plan that is there; None: there is none."""
     try:
-        found: str = json.loads(store.read("plan/plan.json"))["hash"]
+        store.read("plan/plan.json")
     except FileNotFoundError:
         return None
+    found: str = facts_of(store)["hash"]
     return found

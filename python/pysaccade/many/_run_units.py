@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of, markers_of
-from pysaccade.many._check import marker_refusal
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, insist, outcome_of, suiting_marker
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
+from pysaccade.many._markers import marker_refusal
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, USAGE
 from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._store import insist
 from pysaccade.many._tally import Tally, counted
 from pysaccade.many._witness import Witness, key_of_done
 

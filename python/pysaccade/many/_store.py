@@ -10,9 +10,11 @@ import itertools
 import os
 import secrets
 import shutil
+import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
@@ -22,6 +24,12 @@ _STAMPS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", 
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 _NO_RENAME = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 _AT_FDCWD, _RENAME_NOREPLACE = -100, 1
+_TRIES = 4
+_PAUSE_S = 1.0
+LASTING = (PermissionError, FileNotFoundError, NotADirectoryError, InputError)
+"""Errors that no waiting cures."""
+OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+T = TypeVar("T")
 
 
 class LocalStore:
@@ -62,9 +70,12 @@ class LocalStore:
         return {name: f"{facts.st_size} {facts.st_mtime_ns}" for name, facts in self._found(folder)}
 
     def _found(self, folder: str) -> list[tuple[str, os.stat_result]]:
-        top = self.path / folder
+        def refuse(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError):  # of a folder that can't be listed nothing is known
+                raise error
+
         found = {}
-        for where, _, files in os.walk(top):
+        for where, _, files in os.walk(self.path / folder, onerror=refuse):
             for file in files:
                 path = Path(where, file)
                 if file.startswith("."):
@@ -75,7 +86,14 @@ class LocalStore:
 
     def exists(self, name: str) -> bool:
         """Whether a file is there."""
-        return (self.path / name).is_file()
+        try:
+            return stat.S_ISREG((self.path / name).stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder of the store, unless it is there."""
+        _sync(*_make_folder(self.path / name))
 
     def create(self, name: str, content: bytes, *, lasting: bool = True) -> bool:
         """Make a file that must not exist yet. False: it was there. Never seen half-written, and on disk.
@@ -244,17 +262,22 @@ class BucketStore:
 
     def _found(self, folder: str) -> list[tuple[str, dict[str, Any]]]:
         try:
-            with self._asked(folder):
-                found = self._fs.find(self._at(folder), detail=True)
+            with self._asked(folder):  # not find(): most file systems of fsspec's hide there that a listing failed
+                listed = self._fs.ls(self._at(folder), detail=True)
         except FileNotFoundError:
             return []
-        top = self._root.lstrip("/")
-        return [(path.lstrip("/")[len(top) + 1 :], facts) for path, facts in sorted(found.items())]
+        top = len(self._root.lstrip("/")) + 1
+        return sorted((facts["name"].lstrip("/")[top:], facts) for facts in listed if facts["type"] == "file")
 
     def exists(self, name: str) -> bool:
         """Whether a file is there."""
-        with self._asked(name):
-            return bool(self._fs.exists(self._at(name)))
+        with contextlib.suppress(FileNotFoundError), self._asked(name):
+            self._fs.info(self._at(name))  # not exists(): most file systems of fsspec's take any error for a no there
+            return True
+        return False
+
+    def make_folder(self, name: str) -> None:
+        """A bucket has none."""
 
     def create(self, name: str, content: bytes) -> bool:
         """Make a file that must not exist yet. False: it was there, with other bytes or by another hand.
@@ -269,7 +292,7 @@ class BucketStore:
             except FileExistsError:
                 return self._was_mine(name, content)
             except (TypeError, ValueError, NotImplementedError):
-                if self._fs.exists(path):
+                if self.exists(name):
                     return self._was_mine(name, content)
                 self._in_folder(path, lambda: self._fs.pipe_file(path, content))
         return True
@@ -366,6 +389,10 @@ def open_store(store: str | os.PathLike[str], options: Mapping[str, Any] | None 
     return BucketStore(text, options or {})
 
 
+class StoreError(OSError):
+    """A request failed. Nothing is known of what was asked for."""
+
+
 @contextlib.contextmanager
 def asked(shown: str) -> Iterator[None]:
     """Whatever a client's library raises is an OSError that names the file, which may be shown."""
@@ -374,7 +401,7 @@ def asked(shown: str) -> Iterator[None]:
     except (FileNotFoundError, FileExistsError, InputError, UnavailableError):
         raise
     except Exception as error:
-        kind = PermissionError if isinstance(error, PermissionError) else OSError
+        kind = PermissionError if isinstance(error, PermissionError) else StoreError
         fault = kind(f"{shown}: {(str(error) or type(error).__name__).splitlines()[0]}")
         fault.errno = getattr(error, "errno", None)
         raise fault from error
@@ -385,28 +412,23 @@ def is_remote(text: str) -> bool:
     return "://" in text and not text.startswith("file://")
 
 
-def facts_of(store: Store) -> dict[str, Any]:
-    """plan/plan.json of a store.
+def insist(step: Callable[..., T], *given: object) -> T:
+    """Do a step with a store, some times where it fails as the network and disks do."""
+    for attempt in itertools.count(1):
+        try:
+            return step(*given)
+        except LASTING:
+            raise
+        except OSError as error:
+            if attempt == _TRIES or error.errno in OUR_DISK:
+                raise
+        time.sleep(_PAUSE_S * 2 ** (attempt - 1))
+    raise AssertionError
 
-    Raises:
-        InputError: There is no plan, or it is damaged.
-    """
-    import json
 
-    advice = "make a store with `saccade plan` or `python -m pysaccade.work plan`"
-    try:
-        facts = json.loads(store.read("plan/plan.json"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{store}: no plan/plan.json in it; {advice}") from None
-    except ValueError as error:
-        raise InputError(f"{store}/plan/plan.json: damaged: {error}") from None
-    if not isinstance(facts, dict) or facts.get("format") != "saccade-plan" or "hash" not in facts:
-        raise InputError(f"{store}/plan/plan.json: not of a plan; {advice}")
-    if not isinstance(facts.get("schema"), int) or facts["schema"] > 1:
-        raise InputError(
-            f"{store}: schema {facts.get('schema')} is newer than this pysaccade knows (1); upgrade pysaccade"
-        )
-    return facts
+def etag_of(facts: Mapping[str, Any]) -> str:
+    """Of what a file system of fsspec's says of a file; "": it says nothing."""
+    return str(facts.get("ETag") or facts.get("etag") or "").strip('"')
 
 
 def _import_fsspec(url: str) -> Any:

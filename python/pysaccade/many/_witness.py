@@ -8,10 +8,11 @@ from typing import Any
 
 from pysaccade._native._errors import InputError
 from pysaccade.many._catalog import marker_name
-from pysaccade.many._check import json_of
-from pysaccade.many._do_unit import Outcome, UnitWork, insist
+from pysaccade.many._do_unit import Outcome, UnitWork
+from pysaccade.many._markers import json_of
 from pysaccade.many._native_work import INTERRUPTED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._store import insist
 
 
 class Witness(UnitWork):

@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,7 +28,6 @@ from pysaccade.many._asked import (
     with_settings,
 )
 from pysaccade.many._catalog import lines_of, marker_name, stamps_of
-from pysaccade.many._do_unit import insist
 from pysaccade.many._inputs import is_fetched
 from pysaccade.many._list import write_list
 from pysaccade.many._manifest import local_manifest
@@ -38,7 +37,7 @@ from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._put_plan import RefusedError, hash_there, name_source, put_plan
 from pysaccade.many._run_units import pending_of, run_units, share_of
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import LocalStore, open_store
+from pysaccade.many._store import LocalStore, insist, open_store
 from pysaccade.many._tally import Tally, counted, json_line
 
 _CHUNK_BYTES = 16 << 20
@@ -114,6 +113,8 @@ def _work(options: argparse.Namespace, rest: list[str]) -> int:
         os.execv(program(), ["saccade", "work", str(store.path), *shared(options), *rest])
     rest = with_settings(options, rest)
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup(1): it is to outlive its terminal
+        signal.signal(signal.SIGHUP, _interrupt)
     insist(plan.check_content)
     units = share_of(plan.units, options.shard) if options.unit is None else [_unit(plan, options.unit)]
     as_json, rest = rest_without_json(rest)
@@ -167,21 +168,20 @@ def _has_remote_inputs(plan: Plan) -> bool:
     return False
 
 
-def _mirrored(command: str, *folders: str) -> Callable[[argparse.Namespace, list[str]], int]:
-    """A command of the program that needs a store's small files alone."""
-
-    def run(options: argparse.Namespace, rest: list[str]) -> int:
-        store = open_store(options.first, options.storage_options)
-        output = [] if options.output is None else ["-o", options.output]
-        if isinstance(store, LocalStore):
-            return run_program([command, str(store.path), *output, *rest])
-        with mirror(insist(Plan, store), *folders) as copy:
-            code, said, fault = program_says([command, str(copy), *output, *rest])
-        sys.stdout.write(said.replace(str(copy), str(store)))
-        sys.stderr.write(fault.replace(str(copy), str(store)))
-        return code
-
-    return run
+def _status(options: argparse.Namespace, rest: list[str]) -> int:
+    """Needs a store's small files alone. Where a marker is wrong the plan is compared, too, and all of it is read."""
+    store = open_store(options.first, options.storage_options)
+    if isinstance(store, LocalStore):
+        return run_program(["status", str(store.path), *rest])
+    plan = insist(Plan, store)
+    for whole in (False, True):
+        with mirror(plan, "commits", "quarantine", items=whole) as copy:
+            code, said, fault = program_says(["status", str(copy), *rest])
+        if code != STOPPED:
+            break
+    sys.stdout.write(said.replace(str(copy), str(store)))
+    sys.stderr.write(fault.replace(str(copy), str(store)))
+    return code
 
 
 def _retry(options: argparse.Namespace, rest: list[str]) -> int:
@@ -233,13 +233,16 @@ def _gc(options: argparse.Namespace, rest: list[str]) -> int:
     if isinstance(store, LocalStore):
         age = [] if options.older_than is None else ["--older-than", options.older_than]
         return run_program(["gc", str(store.path), *age, *rest])
-    as_json = asks_json(options, rest)
-    found = _check.remove_orphans(insist(Plan, store), float(options.older_than or 86400))
-    copies, nbytes = forget(store), sum(orphan.nbytes for orphan in found)
+    as_json, dry_run = asks_json(options, rest), "--dry-run" in rest
+    found = _check.remove_orphans(insist(Plan, store), float(options.older_than or 86400), dry_run=dry_run)
+    copies, nbytes = 0 if dry_run else forget(store), sum(orphan.nbytes for orphan in found)
     if as_json:  # attempts are folders of the machines that work, not of a bucket
         print(json_line({"attempts": 0, "files": len(found), "bytes": nbytes}))
     else:
-        removed = f"removed {counted(0, 'attempt')} and {counted(len(found), 'file')} ({nbytes / 1e6:.1f} MB)"
+        for orphan in found if dry_run else ():
+            print(f"{store}/{orphan.name}")
+        what = f"{counted(0, 'attempt')} and {counted(len(found), 'file')} ({nbytes / 1e6:.1f} MB)"
+        removed = f"{'would remove' if dry_run else 'removed'} {what}"
         print(f"{store}: {removed}{', and its copy on this machine' if copies else ''}")
     return DONE
 
@@ -281,7 +284,7 @@ _COMMANDS = {
     "list": _list,
     "plan": _plan,
     "work": _work,
-    "status": _mirrored("status", "commits", "quarantine"),
+    "status": _status,
     "verify": _verify,
     "gc": _gc,
     "retry": _retry,

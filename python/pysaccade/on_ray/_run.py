@@ -13,13 +13,13 @@ from typing import Any
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._asked import check_native
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, insist, outcome_of, suiting_marker
+from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
 from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._put_plan import RefusedError
 from pysaccade.many._run_units import Trial, pending_of
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import LocalStore, open_store
+from pysaccade.many._store import LocalStore, insist, open_store
 from pysaccade.many._tally import Tally, counted
 from pysaccade.many._witness import Witness, key_of_done, reason
 from pysaccade.on_ray._cluster import Nodes

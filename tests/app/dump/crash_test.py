@@ -1,4 +1,6 @@
-"""Ends that come early: SIGKILL at any moment, SIGINT, a full disk, a damaged input. What is on disk always opens."""
+"""Ends that come early: SIGKILL at any moment, SIGINT, SIGHUP, a full disk, a damaged input. What is on disk always opens."""
+import contextlib
+import fcntl
 import os
 import pathlib
 import random
@@ -6,20 +8,21 @@ import resource
 import shutil
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
 import numpy as np
 
 from dump_support import ARRAYS, DumpTest, SACCADE, load, load_json, make_clip, saccade
-from patience import PATIENCE
+from patience import PATIENCE, wait_for
 
 SEED = int(os.environ.get("SACCADE_TEST_SEED", "20240229"))
 
 
-def start(*arguments):
+def start(*arguments, **options):
     return subprocess.Popen([SACCADE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
+                            stderr=subprocess.PIPE, **options)
 
 
 def wait_for_rows(test, process, out):
@@ -132,6 +135,35 @@ class Interrupted(DumpTest):
 
     def test_sigterm(self):
         self.interrupt(signal.SIGTERM)
+
+    def test_sighup(self):
+        self.interrupt(signal.SIGHUP)
+
+    def test_nohup_itGoesOn(self):
+        process = start("dump", self.clip, "-o", self.out, "--every", "frame", "--loop",
+                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_for_rows(self, process, self.out)
+        process.send_signal(signal.SIGHUP)
+        there = len(load(self.out)["index"])
+        wait_for(lambda: len(load(self.out)["index"]) > there + 50 or process.poll() is not None)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30 * PATIENCE)
+        self.assertEqual(process.returncode, 4)
+
+    def test_itsTerminalCloses_theDumpIsWhole(self):
+        """The kernel sends SIGHUP, all that is written to the terminal fails, and SIGHUP may come twice."""
+        terminal, own = os.openpty()
+        process = subprocess.Popen([SACCADE, "dump", str(self.clip), "-o", str(self.out), "--every", "frame", "--loop", "--progress", "json"],
+                                   stdin=own, stdout=own, stderr=own, start_new_session=True,
+                                   preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(own)
+        wait_for_rows(self, process, self.out)
+        os.close(terminal)
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(timeout=30 * PATIENCE), 4)
+        self.assertEqual(len({len(array) for array in load(self.out).values()}), 1)
 
     def test_while_a_source_stalls(self):
         reader, writer = os.pipe()

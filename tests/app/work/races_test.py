@@ -43,9 +43,8 @@ class Races(WorkTest):
         self.assertTrue((alive / "lock").exists())
 
     def test_gc_leavesWhatARunBeganMeanwhileMayCommit(self):
-        self.plan(rows=self.clips[:1])
-        (self.store / "commits").mkdir()
-        (self.store / "shards").mkdir()
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:2])
+        self.work("--unit", "00000001")
         shard = self.store / "shards/00000000.aaaaaaaaaaaa.tar"
         shard.write_text("x")
         gate, env, at_gate = self.gate()
@@ -121,14 +120,14 @@ class Power(WorkTest):
                 self.work(store=store)
                 self.expect(store, done=3)
 
-    def test_planThatCanNotBeRead_saysWhatToDo(self):
+    def test_planThatIsCutShort_saysWhatToDo(self):
         self.plan()
         plan = self.store / "plan/plan.json"
         plan.write_bytes(plan.read_bytes()[:50])
         for command in (("work", self.store), ("plan", self.manifest(self.clips), "-o", self.store, "--backend", "cpu")):
             done = saccade(*command)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(b"plan/plan.json can't be read; remove STORE/plan", done.stderr)
+            self.assertIn(b"plan/plan.json is damaged: it is not JSON; put plan/ back from a copy", done.stderr)
 
 
 if __name__ == "__main__":

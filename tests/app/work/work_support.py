@@ -20,9 +20,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 COUNTS = ("done", "damaged", "quarantined", "duplicate", "pending")
 
 
-def build_faults(folder):
-    library = pathlib.Path(folder) / "faults.so"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, HERE / "faults.c", "-ldl",
+def build_library(folder, source):
+    """What LD_PRELOAD takes, of a file beside this one."""
+    library = pathlib.Path(folder) / f"{pathlib.Path(source).stem}.so"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, HERE / source, "-ldl",
                     "-Wl,--unresolved-symbols=ignore-all"], check=True)
     return library
 
@@ -50,7 +51,7 @@ class WorkTest(unittest.TestCase):
         """The environment of a program with these faults; more: other variables of faults.c."""
         library = self.folder / "faults.so"
         if not library.exists():
-            build_faults(self.folder)
+            build_library(self.folder, "faults.c")
         checks = os.environ.get("ASAN_OPTIONS", "")
         return {**os.environ, "LD_PRELOAD": str(library), "SACCADE_FAULT": text, **more,
                 "TSAN_OPTIONS": f"{os.environ.get('TSAN_OPTIONS', '')}:handle_segv=0:handle_abort=0".lstrip(":"),

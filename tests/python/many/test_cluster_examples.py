@@ -159,6 +159,26 @@ def test_kubernetes_job_is_sound():
     assert spec["template"]["spec"]["restartPolicy"] == "Never"  # podFailurePolicy asks for it
 
 
+def test_kubernetes_treats_exit_codes_as_they_are_meant():
+    """One share's end never ends the others: only signals, and shares that give the same each time, are special."""
+    rules = manifest()["spec"]["podFailurePolicy"]["rules"]
+    by_code = {
+        code: rule["action"] for rule in rules if "onExitCodes" in rule for code in rule["onExitCodes"]["values"]
+    }
+    assert by_code == {4: "Ignore", 2: "FailIndex"}
+    assert manifest()["spec"]["backoffLimitPerIndex"] > 0  # FailIndex asks for it
+
+
+def test_slurm_task_that_cannot_read_the_store_fails_and_goes_on(job: Job):
+    store = job.plan("unreadable")
+    commits = store / "commits"
+    commits.write_text("in place of the folder, which can't be listed")
+    assert "commits: could not be read: Not a directory" in ended(slurm(job, store, 0, array=range(1)), 1)
+    commits.unlink()
+    ended(slurm(job, store, 0, array=range(1)), 0)
+    job.check(store)
+
+
 def test_kubernetes_pods_do_all_units_of_a_bucket(job: Job, s3: str, tmp_path: Path):
     put_tree(s3, job.plan("kubernetes"), "kubernetes")
     for index in range(2):

@@ -12,7 +12,7 @@ import pytest
 from conftest import import_or_skip
 from many_support import environment
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many import _do_unit
+from pysaccade.many import _store
 from pysaccade.many._do_unit import Outcome
 from pysaccade.many._native_work import STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
@@ -72,7 +72,7 @@ def test_store_that_fails_at_the_start_is_one_line(
         raise OSError("local://store/plan/plan.json: 503")
 
     monkeypatch.setattr(BucketStore, "read", fail)
-    monkeypatch.setattr(_do_unit, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(_store, "_PAUSE_S", 0.001)
     assert pysaccade.ray.main([f"local://{tmp_path}"]) == STOPPED
     assert capsys.readouterr().err == "saccade: local://store/plan/plan.json: 503\n"
 

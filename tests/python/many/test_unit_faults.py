@@ -16,7 +16,7 @@ import pytest
 
 from many_support import OPTIONS, counts, environment, make_clips, markers_of, work
 from patience import wait_for
-from pysaccade.many import _do_unit
+from pysaccade.many import _do_unit, _store
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
 from pysaccade.many._plan import Plan
 from pysaccade.many._store import BucketStore, open_store
@@ -52,7 +52,7 @@ def flaky(monkeypatch: pytest.MonkeyPatch, error: OSError, times: int) -> collec
 
     for name in READS:
         monkeypatch.setattr(BucketStore, name, failing(name))
-    monkeypatch.setattr(_do_unit, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(_store, "_PAUSE_S", 0.001)
     return asked
 
 

@@ -263,7 +263,9 @@ def test_counts_faults_and_orphans_are_said_as_the_program_says_them(
     assert (counts["done"], counts["frames"]) == (7, 70)
     assert counts["media_s"] == pytest.approx(7 * 0.9)  # what was shown; planned was a second of each
     assert twins.ask("verify", "--json")[1] == '{"units":4,"members":42,"faults":[]}\n'
-    marker = json.loads((tmp_path / "commits/00000000.json").read_text())
+    whole = (tmp_path / "commits/00000000.json").read_bytes()
+    marker = json.loads(whole)
+    assert marker.pop("check") == hashlib.sha256(whole[: whole.rindex(b'"check"')]).hexdigest()
     shard, index = ((tmp_path / marker[kind]["name"]).read_bytes() for kind in ("shard", "index"))
     lines = index.splitlines(keepends=True)
     offset = json.loads(lines[1])["members"]["changed.npy"]["offset"]
@@ -276,6 +278,11 @@ def test_counts_faults_and_orphans_are_said_as_the_program_says_them(
         {"commits/00000000.json": json.dumps({**marker, "done": 1}).encode()},
         {"commits/00000000.json": json.dumps({**marker, "plan": "0" * 64}).encode()},
         {"commits/00000000.json": json.dumps({**marker, "shard": None}).encode()},
+        *({"commits/00000000.json": json.dumps({**marker, **wrong}).encode()} for wrong in (
+            {"frames": marker["frames"] + 1}, {"emissions": 0}, {"media_s": marker["media_s"] + 0.01},
+            {"media_s": None}, {"done": marker["done"] - 1, "damaged": 1}, {"classes": {"io": 1}}, {"classes": None},
+        )),
+        {"commits/00000000.json": whole.replace(b'"host": "', b'"host": "x')},
         {"commits/00000000.json": b"{"},
         {"commits/00000009.json": json.dumps(marker).encode()},
         changed_index(marker, lines[0] * 2),
@@ -298,6 +305,8 @@ def test_counts_faults_and_orphans_are_said_as_the_program_says_them(
         assert [twins.ask(command, *more)[0] for command in ("verify", "gc")] == [0, 0]
     twins.write("quarantine/00000002.0123456789ab.jsonl", b"of an attempt that lost")
     assert twins.ask("gc", "--json")[1] == '{"attempts":0,"files":0,"bytes":0}\n'
+    said = twins.ask("gc", "--dry-run", "--older-than", 0)[1]
+    assert said.startswith("STORE/quarantine/00000002.0123456789ab.jsonl\nSTORE: would remove 0 attempts and 1 file")
     assert twins.ask("gc", "--json", "--older-than", 0)[1] == '{"attempts":0,"files":1,"bytes":23}\n'
     assert twins.ask("verify")[0] == 0
 
@@ -375,8 +384,8 @@ def test_store_that_refuses_stops_the_run(job: Job, tmp_path: Path):
     store = job.plan("refused")
     code = """if True:
         import sys
-        from pysaccade.many import _do_unit, _store, _work
-        _do_unit._PAUSE_S = 0.01
+        from pysaccade.many import _store, _work
+        _store._PAUSE_S = 0.01
         def refuse(*_): raise OSError(28, "No space left on device")
         _store.BucketStore.upload = refuse
         sys.exit(_work.main(sys.argv[1:]))"""
