@@ -4,8 +4,6 @@
 #include <new>
 #include <string_view>
 
-#include "pipeline/source/ffmpeg/log.h"
-
 namespace saccade {
 
 bool RisingStamps::needed_by(const Demuxer& demuxer) {
@@ -16,10 +14,11 @@ bool RisingStamps::needed_by(const Demuxer& demuxer) {
 }
 
 std::optional<std::int64_t> RisingStamps::reach(std::int64_t ts) {
+  const FfmpegLog::Scope scope(log_);
   const ErrorCapture quiet;
   const PacketPtr packet(av_packet_alloc());
   if (!packet) throw std::bad_alloc();
-  if (!demuxer_) demuxer_ = std::make_unique<Demuxer>(config_, location_, interrupted_, counters_);
+  if (!demuxer_) demuxer_ = std::make_unique<Demuxer>(config_, location_, log_, interrupted_, counters_);
   const bool far = location_.kind == InputKind::kNetwork;
   while (!fell_ && !over_ && (!last_ts_ || *last_ts_ < ts)) {
     const int read = demuxer_->read(*packet);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pipeline/source/demux/demuxer.h"
+#include "pipeline/source/ffmpeg/log.h"
 
 namespace saccade {
 
@@ -25,7 +26,7 @@ class RisingStamps {
 
   // All is borrowed. Opens nothing yet.
   RisingStamps(const SourceConfig& config, const InputLocation& location, const std::atomic<bool>& interrupted)
-      : config_(config), location_(location), interrupted_(interrupted) {}
+      : config_(config), location_(location), interrupted_(interrupted), log_(config.log) {}
 
   // Whether stamps may begin again in this input, so that reach() has to be asked.
   static bool needed_by(const Demuxer& demuxer);
@@ -39,7 +40,8 @@ class RisingStamps {
   const SourceConfig& config_;
   const InputLocation& location_;
   const std::atomic<bool>& interrupted_;
-  SourceCounters counters_;  // of this reading: for no one
+  FfmpegLog log_;  // and counters_: of this reading alone
+  SourceCounters counters_;
   std::unique_ptr<Demuxer> demuxer_;
   std::optional<std::int64_t> last_ts_;
   std::int64_t last_byte_ = 0;
