@@ -1,7 +1,8 @@
 // Fields of Gaussians: out[p, k] = sum over g of weight[g, k] * exp(-q/2), q = |L_g^-1 (x_p - mean_g)|^2, where L_g
 // L_g^T is the covariance. Memory beside inputs and outputs never grows with P times G: on a device it is the
 // caller's workspace, on the host the calling thread's, kept for its next call. Sums have a fixed order: the same bits
-// each run on one machine.
+// each run on one machine. A pair whose exp(-q/2) is 0 counts nothing,
+// nor in gradients, where its numbers would overflow.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <vector>
 
 #include "kernels/tensor/cpu/parallel.h"
@@ -11,19 +13,26 @@
 namespace saccade::tensor::cpu {
 namespace {
 
+template <class V>
+constexpr V kNoNumber = std::numeric_limits<V>::quiet_NaN();
+
 template <class V, int D>
 struct Field {
   const GaussianArgs& args;
   int b;
+  V most_q;
   const Whitening<V, D>* whitenings;  // the calling thread's memory, kept for its next call
+  bool are_numbers = true;            // all Gaussians
 
-  Field(const GaussianArgs& given, int batch) : args(given), b(batch) {
+  Field(const GaussianArgs& given, int batch) : args(given), b(batch), most_q(farthest_q<V>(given.most_q)) {
     thread_local std::vector<Whitening<V, D>> kept;
     kept.resize(std::max(kept.size(), static_cast<std::size_t>(args.gaussians)));
     for (int g = 0; g < args.gaussians; ++g) {
       const std::int64_t at = static_cast<std::int64_t>(b) * args.gaussians + g;
-      kept[static_cast<std::size_t>(g)] = make_whitening<V, D>(static_cast<const V*>(args.mean) + at * D,
-                                                               static_cast<const V*>(args.scale_tril) + at * D * D);
+      Whitening<V, D>& made = kept[static_cast<std::size_t>(g)];
+      made = make_whitening<V, D>(static_cast<const V*>(args.mean) + at * D,
+                                  static_cast<const V*>(args.scale_tril) + at * D * D);
+      are_numbers = are_numbers && saccade::tensor::are_numbers(made);
     }
     whitenings = kept.data();
   }
@@ -33,6 +42,8 @@ struct Field {
   const V* weights(int g) const {
     return static_cast<const V*>(args.weight) + (static_cast<std::int64_t>(b) * args.gaussians + g) * args.channels;
   }
+  // What the sums of a point begin with.
+  V nothing_at(int p) const { return are_numbers && tensor::are_numbers(point(p), D) ? V(0) : kNoNumber<V>; }
 };
 
 constexpr std::int64_t kPairsForAThread = 1 << 14;
@@ -46,11 +57,11 @@ void forward(const GaussianArgs& args, int threads) {
     parallel_for(args.points, least_of(args.gaussians), threads, [&](std::int64_t first, std::int64_t last) {
       for (int p = static_cast<int>(first); p < last; ++p) {
         V* out = static_cast<V*>(args.out) + field.row(p) * args.channels;
-        for (int k = 0; k < args.channels; ++k) out[k] = V(0);
+        for (int k = 0; k < args.channels; ++k) out[k] = field.nothing_at(p);
         for (int g = 0; g < args.gaussians; ++g) {
           V v[D];
           const V q = whiten<V, D>(field.whitenings[g], field.point(p), v);
-          if (q > static_cast<V>(args.most_q)) continue;
+          if (!(q <= field.most_q)) continue;
           const V e = std::exp(V(-0.5) * q);
           for (int k = 0; k < args.channels; ++k) out[k] += field.weights(g)[k] * e;
         }
@@ -62,15 +73,13 @@ void forward(const GaussianArgs& args, int threads) {
 // What a pair gives back: e = exp(-q/2), and value = the gradient that comes in for it.
 template <class V, int D>
 struct PairBack {
-  V v[D], a[D];
+  V v[D];
   V e = V(0), value = V(0);
 
-  // false: beyond the cutoff
+  // false: it doesn't count
   bool set(const Field<V, D>& field, const V* incoming, int p, int g) {
-    const Whitening<V, D>& gaussian = field.whitenings[g];
-    const V q = whiten<V, D>(gaussian, field.point(p), v);
-    if (q > static_cast<V>(field.args.most_q)) return false;
-    unwhiten<V, D>(gaussian, v, a);
+    const V q = whiten<V, D>(field.whitenings[g], field.point(p), v);
+    if (!(q <= field.most_q)) return false;
     e = std::exp(V(-0.5) * q);
     value = V(0);
     for (int k = 0; k < field.args.channels; ++k) value += incoming[k] * field.weights(g)[k];
@@ -82,39 +91,39 @@ template <class V, int D>
 void back_to_point(const Field<V, D>& field, const GaussianGradients& gradients, int p) {
   const V* incoming = static_cast<const V*>(gradients.out) + field.row(p) * field.args.channels;
   V* out = static_cast<V*>(gradients.x) + field.row(p) * D;
-  for (int i = 0; i < D; ++i) out[i] = V(0);
+  for (int i = 0; i < D; ++i) out[i] = field.nothing_at(p);
   PairBack<V, D> pair;
   for (int g = 0; g < field.args.gaussians; ++g) {
     if (!pair.set(field, incoming, p, g)) continue;
-    for (int i = 0; i < D; ++i) out[i] -= pair.value * pair.e * pair.a[i];  // dq/dx = 2 a
+    V a[D];
+    unwhiten<V, D>(field.whitenings[g], pair.v, a);
+    for (int i = 0; i < D; ++i) out[i] -= pair.value * pair.e * a[i];  // dq/dx = 2 a
   }
 }
 
 template <class V, int D>
 void back_to_gaussian(const Field<V, D>& field, const GaussianGradients& gradients, int g) {
   const GaussianArgs& args = field.args;
-  V mean[D] = {};
-  V tril[Whitening<V, D>::kTriangle] = {};
+  const Whitening<V, D>& gaussian = field.whitenings[g];
+  const V nothing = are_numbers(gaussian) ? V(0) : kNoNumber<V>;
+  V moments[Moments<V, D>::kWords];
+  std::fill(std::begin(moments), std::end(moments), nothing);
   const std::int64_t at = static_cast<std::int64_t>(field.b) * args.gaussians + g;
   V* __restrict weight = static_cast<V*>(gradients.weight);
   if (weight != nullptr) weight += at * args.channels;
-  for (int k = 0; weight != nullptr && k < args.channels; ++k) weight[k] = V(0);
+  for (int k = 0; weight != nullptr && k < args.channels; ++k) weight[k] = nothing;
   PairBack<V, D> pair;
   for (int p = 0; p < args.points; ++p) {
     const V* incoming = static_cast<const V*>(gradients.out) + field.row(p) * args.channels;
     if (!pair.set(field, incoming, p, g)) continue;
     for (int k = 0; weight != nullptr && k < args.channels; ++k) weight[k] += incoming[k] * pair.e;
-    const V part = pair.value * pair.e;
-    for (int i = 0; i < D; ++i) {
-      mean[i] += part * pair.a[i];
-      for (int k = 0; k <= i; ++k) tril[triangle_at<D>(i, k)] += part * pair.a[i] * pair.v[k];
-    }
+    add_moments<V, D>(pair.value * pair.e, pair.v, moments);
   }
-  for (int i = 0; i < D; ++i) {
-    if (gradients.mean != nullptr) static_cast<V*>(gradients.mean)[at * D + i] = mean[i];
-    for (int k = 0; gradients.scale_tril != nullptr && k < D; ++k) {
-      static_cast<V*>(gradients.scale_tril)[(at * D + i) * D + k] = k <= i ? tril[triangle_at<D>(i, k)] : V(0);
-    }
+  if (gradients.mean != nullptr) {
+    unwhiten<V, D>(gaussian, moments, static_cast<V*>(gradients.mean) + at * D);
+  }
+  if (gradients.scale_tril != nullptr) {
+    tril_gradient<V, D>(gaussian, moments, static_cast<V*>(gradients.scale_tril) + at * D * D);
   }
 }
 
@@ -142,9 +151,13 @@ void distances(const GaussianArgs& args, int threads) {
       for (int p = static_cast<int>(first); p < last; ++p) {
         V* out = static_cast<V*>(args.out) + field.row(p) * args.gaussians;
         V v[D];
+        V sum = V(0);
         for (int g = 0; g < args.gaussians; ++g) {
           out[g] = whiten<V, D>(field.whitenings[g], field.point(p), v);
+          sum += out[g];
         }
+        if (sum == sum) continue;  // q is never below 0: all are numbers
+        for (int g = 0; g < args.gaussians; ++g) out[g] = squared_distance<V, D>(field.whitenings[g], field.point(p));
       }
     });
   }

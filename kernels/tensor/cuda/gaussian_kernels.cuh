@@ -65,6 +65,12 @@ __device__ __forceinline__ void load_channels(const void* from, long long row, i
   }
 }
 
+// 0, or what makes a sum no number.
+template <class V>
+__device__ __forceinline__ V nothing(bool are_numbers) {
+  return are_numbers ? V(0) : static_cast<V>(nanf(""));
+}
+
 template <class V, int D, int K>
 __device__ __forceinline__ void load_gaussians(const GaussianArgs& args, int b, int first, int last, int channel,
                                                SharedGaussian<V, D, K>* tile) {
@@ -72,6 +78,10 @@ __device__ __forceinline__ void load_gaussians(const GaussianArgs& args, int b, 
     const long long row = static_cast<long long>(b) * args.gaussians + first + t;
     tile[t].whitening = load_whitening<V, D>(args, row);
     load_channels<V, K>(args.weight, row, args.channels, channel, tile[t].weight);
+    // all points notice one that isn't a number, though it counts for none
+    const V none = nothing<V>(are_numbers(tile[t].whitening));
+#pragma unroll
+    for (int k = 0; k < K; ++k) tile[t].weight[k] += none;
   }
 }
 
@@ -121,7 +131,7 @@ __global__ void __launch_bounds__(kThreads)
   V sums[R][K] = {};
   load_points<V, D, R>(args, b, first_point, x);
   const Slice slice = slice_of(args.gaussians);
-  const V most_q = static_cast<V>(args.most_q);
+  const V most_q = farthest_q<V>(args.most_q);
   for (int first = slice.first; first < slice.last; first += kTile) {
     const int last = min(first + kTile, slice.last);
     __syncthreads();
@@ -133,7 +143,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int r = 0; r < R; ++r) {
         V v[D];
         const V q = whiten<V, D>(gaussian.whitening, x[r], v);
-        const V e = q > most_q ? V(0) : exp_half(q);
+        const V e = q <= most_q ? exp_half(q) : V(0);
 #pragma unroll
         for (int k = 0; k < K; ++k) sums[r][k] += gaussian.weight[k] * e;
       }
@@ -143,7 +153,8 @@ __global__ void __launch_bounds__(kThreads)
     const int p = first_point + r * 32;
     if (p >= args.points) return;
     const long long row = (static_cast<long long>(blockIdx.y) * args.batch + b) * args.points + p;
-    for (int k = 0; k < K && channel + k < args.channels; ++k) out[row * args.channels + channel + k] = words[k];
+    const V none = nothing<V>(are_numbers(x[r], D));
+    for (int k = 0; k < K && channel + k < args.channels; ++k) out[row * args.channels + channel + k] = words[k] + none;
   });
 }
 
@@ -160,7 +171,7 @@ __global__ void __launch_bounds__(kThreads)
   V sums[R][D] = {};
   load_points<V, D, R>(args, b, first_point, x);
   const Slice slice = slice_of(args.gaussians);
-  const V most_q = static_cast<V>(args.most_q);
+  const V most_q = farthest_q<V>(args.most_q);
   for (int channel = 0; channel < args.channels; channel += K) {
     V gradient[R][K];
 #pragma unroll
@@ -183,10 +194,11 @@ __global__ void __launch_bounds__(kThreads)
           V part = V(0);
 #pragma unroll
           for (int k = 0; k < K; ++k) part += gradient[r][k] * gaussian.weight[k];
-          part *= q > most_q ? V(0) : exp_half(q);
+          const bool counts = q <= most_q;
+          part *= counts ? exp_half(q) : V(0);
           unwhiten<V, D>(gaussian.whitening, v, a);
 #pragma unroll
-          for (int i = 0; i < D; ++i) sums[r][i] -= part * a[i];
+          for (int i = 0; i < D; ++i) sums[r][i] -= part * (counts ? a[i] : V(0));
         }
       }
     }
@@ -195,19 +207,18 @@ __global__ void __launch_bounds__(kThreads)
     const int p = first_point + r * 32;
     if (p >= args.points) return;
     const long long row = (static_cast<long long>(blockIdx.y) * args.batch + b) * args.points + p;
-    for (int i = 0; i < D; ++i) out[row * D + i] = words[i];
+    const V none = nothing<V>(are_numbers(x[r], D));
+    for (int i = 0; i < D; ++i) out[row * D + i] = words[i] + none;
   });
 }
 
 // ---- The gradient by the Gaussians ----
 //
-// With part = gradient * e: the sums of part v and of part v v^T over all points give mean and L at the end, by
-// a = L^-T v: mean = L^-T sum(part v), L = tril(L^-T sum(part v v^T)).
+// Moments and gradients of the weights, as gaussian_math.h has them.
 
 template <int D, int K>
 struct GaussianSums {
-  static constexpr int kTriangle = D * (D + 1) / 2;
-  static constexpr int kWeight = D + kTriangle;
+  static constexpr int kWeight = Moments<float, D>::kWords;
   static constexpr int kWords = kWeight + K;
 };
 
@@ -226,7 +237,7 @@ __global__ void __launch_bounds__(kThreads)
   load_channels<V, K>(args.weight, row, args.channels, channel, weight);
   V sums[1][Sums::kWords] = {};
   const Slice slice = slice_of(args.points);
-  const V most_q = static_cast<V>(args.most_q);
+  const V most_q = farthest_q<V>(args.most_q);
   for (int first = slice.first; first < slice.last; first += kTile) {
     const int last = min(first + kTile, slice.last);
     __syncthreads();
@@ -242,27 +253,24 @@ __global__ void __launch_bounds__(kThreads)
       const SharedPoint<V, D, K> point = tile[t];
       V v[D];
       const V q = whiten<V, D>(whitening, point.x, v);
-      const V e = q > most_q ? V(0) : exp_half(q);
+      const bool counts = q <= most_q;
+      const V e = counts ? exp_half(q) : V(0);
       V part = V(0);
 #pragma unroll
       for (int k = 0; k < K; ++k) {
         part += point.incoming[k] * weight[k];
         sums[0][Sums::kWeight + k] += point.incoming[k] * e;
       }
-      part *= e;
 #pragma unroll
-      for (int i = 0; i < D; ++i) {
-        const V scaled = part * v[i];
-        sums[0][i] += scaled;
-#pragma unroll
-        for (int k = 0; k <= i; ++k) sums[0][D + triangle_at<D>(i, k)] += scaled * v[k];
-      }
+      for (int i = 0; i < D; ++i) v[i] = counts ? v[i] : V(0);
+      add_moments<V, D>(part * e, v, sums[0]);
     }
   }
   join_warps(sums, [&](int, const V* words) {
     if (mine >= args.gaussians) return;
     const long long at = (static_cast<long long>(blockIdx.y) * args.batch + b) * args.gaussians + mine;
-    for (int w = 0; w < Sums::kWords; ++w) out[at * Sums::kWords + w] = words[w];
+    const V none = nothing<V>(are_numbers(whitening));
+    for (int w = 0; w < Sums::kWords; ++w) out[at * Sums::kWords + w] = words[w] + none;
   });
 }
 
@@ -282,26 +290,19 @@ __global__ void finish_gaussians_kernel(const __grid_constant__ GaussianArgs arg
   }
   const Whitening<V, D> whitening = load_whitening<V, D>(args, row);
   const bool add = channel > 0;
+  const auto store = [&](void* to, const V* values, int count) {
+    V* out = static_cast<V*>(to) + row * count;
+    for (int i = 0; i < count; ++i) out[i] = add ? out[i] + values[i] : values[i];
+  };
   if (gradients.mean != nullptr) {
     V mean[D];
     unwhiten<V, D>(whitening, sums, mean);
-    V* out = static_cast<V*>(gradients.mean) + row * D;
-    for (int i = 0; i < D; ++i) out[i] = add ? out[i] + mean[i] : mean[i];
+    store(gradients.mean, mean, D);
   }
   if (gradients.scale_tril != nullptr) {
-    V* out = static_cast<V*>(gradients.scale_tril) + row * D * D;
-    for (int column = 0; column < D; ++column) {
-      V moments[D];
-      V result[D];
-      for (int i = 0; i < D; ++i) {
-        moments[i] = sums[D + (i >= column ? triangle_at<D>(i, column) : triangle_at<D>(column, i))];
-      }
-      unwhiten<V, D>(whitening, moments, result);
-      for (int i = 0; i < D; ++i) {
-        const V value = i >= column ? result[i] : V(0);
-        out[i * D + column] = add ? out[i * D + column] + value : value;
-      }
-    }
+    V tril[D * D];
+    tril_gradient<V, D>(whitening, sums, tril);
+    store(gradients.scale_tril, tril, D * D);
   }
   if (gradients.weight != nullptr) {
     for (int k = 0; k < K && channel + k < args.channels; ++k) {
@@ -328,9 +329,8 @@ __global__ void distances_kernel(const __grid_constant__ GaussianArgs args, int 
   for (int p = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y); p < args.points;
        p += static_cast<int>(gridDim.y * blockDim.y)) {
     const long long row = static_cast<long long>(b) * args.points + p;
-    V v[D];
     static_cast<V*>(args.out)[row * args.gaussians + g] =
-        whiten<V, D>(whitening, static_cast<const V*>(args.x) + row * D, v);
+        squared_distance<V, D>(whitening, static_cast<const V*>(args.x) + row * D);
   }
 }
 

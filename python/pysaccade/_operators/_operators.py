@@ -394,13 +394,21 @@ def _mahalanobis_setup(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _mahalanobis_autograd(ctx: Any, gradient: Tensor) -> Any:
     x, mean, scale_tril = ctx.saved_tensors
-    lower = scale_tril.tril()
+    axes = range(x.shape[-1])
+    # Bounds as in gaussian_math.h: where the gradient is 0, as exp(-q/2) gives it, 0 comes back and not 0 * infinity.
+    farthest, greatest = (2.0**514, 2.0**1022) if x.dtype == torch.float64 else (2.0**66, 2.0**126)
+    lower = [[scale_tril[..., row, k].unsqueeze(-2) for k in range(row)] for row in axes]  # [B, 1, G] each
+    scale = [scale_tril[..., i, i].unsqueeze(-2).reciprocal().clamp(-greatest, greatest) for i in axes]
     difference = x.unsqueeze(-2) - mean.unsqueeze(-3)  # [B, P, G, D]
-    solve = torch.linalg.solve_triangular
-    v = solve(lower.unsqueeze(-4), difference.unsqueeze(-1), upper=False)
-    a = solve(lower.mT.unsqueeze(-4), v, upper=True)
-    pull = 2 * gradient.unsqueeze(-1) * a.squeeze(-1)
-    to_tril = -2 * torch.einsum("...pg,...pgi,...pgj->...gij", gradient, a.squeeze(-1), v.squeeze(-1)).tril()
+    v: list[Tensor] = []  # L^-1 (x - mean)
+    for row in axes:
+        rest = sum((-lower[row][k] * v[k] for k in range(row)), difference[..., row])
+        v.append((rest * scale[row]).clamp(-farthest, farthest))
+    a: list[Tensor] = [2 * gradient * each for each in v]  # L^-T of that
+    for column in reversed(axes):
+        a[column] = sum((-lower[row][column] * a[row] for row in axes[column + 1 :]), a[column]) * scale[column]
+    pull = torch.stack(a, -1)
+    to_tril = -torch.einsum("...pgi,...pgj->...gij", pull, torch.stack(v, -1)).tril()
     return pull.sum(-2), -pull.sum(-3), to_tril
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from pysaccade._native._library import load
 from pysaccade._operators import _operator_rules  # noqa: F401  (registers the operators)
@@ -60,6 +61,44 @@ def _incrementer() -> Any:
 
 
 count_write = _incrementer()  # (tensors,): the library wrote them, and autograd may have saved what they held
+
+
+_steps = [0]  # of optimizers whose writes torch doesn't count: those with fused=True
+
+
+def _count_steps(optimizer: Any, *_: Any) -> None:
+    if any(group.get("fused") for group in optimizer.param_groups):
+        _steps[0] += 1
+
+
+register_optimizer_step_post_hook(_count_steps)
+
+
+class _Stepped:
+    """Counts the writes to a parameter: torch's count, and steps of fused optimizers."""
+
+    __slots__ = ("_parameter",)
+
+    def __init__(self, parameter: Tensor) -> None:
+        self._parameter = parameter
+
+    @property
+    def _version(self) -> int:
+        return self._parameter._version + _steps[0]
+
+
+_uncounted = torch.empty(0, device="cpu")
+
+
+def counter_of(tensor: Tensor) -> tuple[Any, int]:
+    """Whose `_version` tells that a tensor was written, and what it is now. Inference tensors have none."""
+    try:
+        version = tensor._version
+    except RuntimeError:
+        return _uncounted, _uncounted._version
+    if tensor.__class__ is torch.nn.Parameter or (tensor.requires_grad and tensor.is_leaf):
+        return _Stepped(tensor), version + _steps[0]
+    return tensor, version
 
 
 # ---- Who looks on ----------------------------------------------------------------------------------------------------

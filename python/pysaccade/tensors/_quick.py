@@ -30,33 +30,30 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
         return None
     if dtype.__class__ is not torch.dtype and dtype is not None:
         return None
+    if not pyramid._is_current(storage):
+        pyramid._refresh()
+        storage = pyramid._storage
+        if storage is None or storage.known is None:
+            return _sample_first(pyramid, plan, None, dtype)
     known = storage.known
-    if known is None:
-        return _sample_first(pyramid, plan, storage, None, dtype)
     # fmt: off
     key = (centers.shape, centers.stride(), centers.dtype, centers.device,
            lod.shape, lod.stride(), lod.dtype, lod.device, plan.patch_size, dtype)
     # fmt: on
     way = known.ways.get(key)
     if way is None:
-        return _sample_first(pyramid, plan, storage, key, dtype)
+        return _sample_first(pyramid, plan, key, dtype)
     places = way.places_of(centers, lod)
-    # fmt: off
-    if (places is None or centers.is_neg() or lod.is_neg()
-            or pyramid._source.data_ptr() != pyramid._source_at or pyramid._source.is_neg()
-            or storage.flat.data_ptr() != storage.flat_at):
-        return _sample_first(pyramid, plan, storage, None, dtype)
-    # fmt: on
+    if places is None or centers.is_neg() or lod.is_neg():
+        return _sample_first(pyramid, plan, None, dtype)
     image: Any = pyramid._image
-    if pyramid._source.shape != known.shape:  # resize_()
-        return _sample_first(pyramid, plan, storage, None, dtype)
     if _is_grad_enabled():
         learns = centers.requires_grad or lod.requires_grad
         if pyramid._source is not image and not pyramid._persistent:
-            image = pyramid._recorded(is_checked=True)
+            image = pyramid._recorded()
         if learns or image.requires_grad:
             if pyramid._persistent or (learns and way.repeats):
-                return _sample_first(pyramid, plan, storage, key, dtype)
+                return _sample_first(pyramid, plan, key, dtype)
             patches: Tensor = apply_way(image, centers, lod, storage, way, places)
             return patches
     sampled: Tensor = way.sample(image, storage, places)
@@ -65,11 +62,11 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
 
 def sample_normalized(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any, normalize: Any) -> Tensor | None:
     """The same, then (x - mean) / std."""
-    image: Any = pyramid._image
-    if image is None or _is_watched():
+    image: Any = pyramid._source
+    if image.__class__ not in PLAIN or _is_watched():
         return None
     word = normalize if normalize.__class__ is str else None
-    key = (image.shape[1], image.dtype, dtype, word) if word is not None and dtype.__class__ in _DTYPES else None
+    key = (image.shape[-3], image.dtype, dtype, word) if word is not None and dtype.__class__ in _DTYPES else None
     values = None if key is None else _values.get(key)
     if values is None:
         try:
@@ -87,13 +84,15 @@ _MOST_VALUES = 256
 _values: dict[Any, Values] = {}  # by channels, the image's type, the patches', and the word for mean and std
 
 
-def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, storage: Storage, key: Any, dtype: Any) -> Tensor | None:
+def _sample_first(pyramid: TexturePyramid, plan: PatchPlan, key: Any, dtype: Any) -> Tensor | None:
     """The same where its way is not known yet, or has to go through more of torch."""
-    pyramid._require_unchanged()
-    image: Any = pyramid._recorded(is_checked=True)
+    pyramid._refresh()
+    image: Any = pyramid._recorded()
     centers, lod = plan.centers, plan._lod_to_read()
+    storage = pyramid._storage
     if (
-        image.__class__ not in PLAIN
+        storage is None
+        or image.__class__ not in PLAIN
         or centers.device != image.device
         or lod.device != image.device
         or not _recording.is_native(image)

@@ -30,8 +30,9 @@ class Settings(NamedTuple):
 def texture_of(pyramid: Pyramid, who: str) -> Texture:
     """A pyramid as the functions below take it."""
     if isinstance(pyramid, TexturePyramid):
-        if _checks.is_tensor(pyramid._image):
+        if pyramid._of_tensors:
             _checks.recording().refuse_script(who)
+        pyramid._refresh()
         return None, pyramid, pyramid._recorded(), pyramid._batched
     levels, batched = checked_levels(pyramid, who)
     return levels, None, levels[0], batched
@@ -79,8 +80,6 @@ def _call_library(
     abi = _tensor_abi
     storage = pyramid._storage if pyramid is not None else None
     if storage is not None:
-        assert pyramid is not None
-        pyramid._require_unchanged()
         packed, count = storage.packed, storage.layout.levels
     else:
         if levels is None:
@@ -154,8 +153,6 @@ def sampled(
         from pysaccade.tensors._gradients import Call, ImagePatches, LevelPatches
 
         if storage is not None:
-            assert pyramid is not None
-            pyramid._require_unchanged()
             call = Call(derived, storage.layout.levels, size, values.dtype, values.scale, *settings)
             return ImagePatches.apply(base, centers, lod, direction, storage, call)
     if levels is None:

@@ -46,7 +46,7 @@ def values_of(base: Array, dtype: Any, normalize: Any, out: Array | None, who: s
         return Values(scale, dtype)
     if codes:
         raise ValueError(f"{who}: normalize needs samples that can be negative; pass dtype=torch.float32")
-    mean, std = _mean_and_std(normalize, int(base.shape[1]), who)
+    mean, std = _mean_and_std(normalize, int(base.shape[-3]), who)
     return Values(scale, dtype, mean, std)
 
 

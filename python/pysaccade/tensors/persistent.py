@@ -108,8 +108,6 @@ class PersistentTexture(TexturePyramid):
         self.clear()
         self.threshold, self.min_pixels, self.filtering = self._settings
 
-    _remedy = "make another by create_persistent()"
-
     # ---- Updates -----------------------------------------------------------------------------------------------------
 
     def update(self, frame: Tensor) -> Damage:
@@ -217,7 +215,7 @@ class PersistentTexture(TexturePyramid):
         )
 
     def _write_all(self, frame: Tensor) -> Damage:
-        self._require_unchanged()
+        self._require_memory()
         self._store.image.copy_(frame)
         self._fill()
         self._is_new = False
@@ -229,9 +227,11 @@ class PersistentTexture(TexturePyramid):
         return Damage(tiles, None, energy) if self._batched else Damage(tiles[0], None, energy[0])
 
     def _call(self, frame: bytes | None, mask: Tensor | None, kind: int) -> Damage:
-        store = self._store
-        if self._source.data_ptr() != self._source_at or store.flat.data_ptr() != store.flat_at:
-            self._require_unchanged()
+        store, base = self._store, self._source
+        if base.data_ptr() != self._source_at or store.flat.data_ptr() != store.flat_at:
+            self._require_memory()
+        if base._version != self._version and frame is not None:  # of tiles that this frame doesn't change
+            self._fill()
         tiles = torch.empty_like(self._tiles_like, memory_format=torch.contiguous_format)
         energy = torch.empty_like(self._energy_like, memory_format=torch.contiguous_format)
         abi = _tensor_abi
@@ -260,29 +260,34 @@ class PersistentTexture(TexturePyramid):
         if status != 0:
             abi._fail(library, status)
         _count_write((store.flat,) if frame is None else (store.image, store.flat))
-        self._texture_is_stale()
+        self._version = base._version
+        if self._texture:
+            self._texture.is_stale = True
         return Damage(tiles, None, energy)
 
     def _fill(self) -> None:
-        self._require_unchanged()
+        self._require_memory()
         self._store.fill(self._odd)
         _count_write((self._store.flat,))
-        self._texture_is_stale()
+        self._note_change()
 
-    def _require_unchanged(self) -> None:
-        if not self._is_unchanged():
+    def _refresh(self) -> None:
+        """Make the levels again where level 0 was written through level(0)."""
+        if self._is_compiled():
+            return
+        self._require_memory()
+        if self._source._version != self._version:
+            self._fill()
+
+    def _require_memory(self) -> None:
+        if not self._is_in_place():
             raise ValueError(
-                "TexturePyramid: the texture's memory was replaced or freed; make another by create_persistent()"
+                "TexturePyramid: its memory, or its levels', was replaced or freed; make another by create_persistent()"
             )
-        self._require_levels()
-
-    def _texture_is_stale(self) -> None:
-        if self._texture is not None:
-            self._texture.is_stale = True
 
     def __reduce__(self) -> Any:
         """A copy is of level 0; it is in no pool."""
-        self._require_unchanged()
+        self._require_memory()
         options = {
             "channels": self.channels,
             "batch": self._grid[0] if self._batched else None,

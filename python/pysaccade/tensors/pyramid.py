@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from pysaccade._native._held import FREED
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import _address
@@ -35,7 +35,9 @@ class TexturePyramid:
         pyramid = sc.TexturePyramid(image)  # [C,H,W] or [B,C,H,W]
         patches = pyramid.sample_foveated((0.5, 0.5))
 
-    Level 0 is the image itself: nothing is copied, and a change of the image in place asks for `generate_mipmaps()`.
+    Level 0 is the image itself: nothing is copied. The levels follow a tensor: after a write in place (a step of an
+    optimizer, load_state_dict()), or where it got other memory (module.to()), the next sampling makes them again.
+    Writes to NumPy arrays and to tensors of torch.inference_mode() are not counted: call `generate_mipmaps()` then.
     Where the image requires a gradient, everything that is sampled gives one back, through all levels at once.
 
     Convention: uv = (x, y) in [0, 1], origin at the top left, the centre of pixel i of W at (i + 0.5) / W. `lod` is
@@ -79,16 +81,19 @@ class TexturePyramid:
                 self._remember(image, levels, odd)
 
     filtering = "exact"
-    _storage: Storage | None = None
-    _list: list[Array] | None = None  # [B,C,h,w]: made under a trace, or given
+    _made = False
+    _storage: Storage | None = None  # of the levels; None under a trace, which makes them where it samples
+    _list: list[Array] | None = None  # [B,C,h,w]: of a device without kernels, or given
     _graph: list[Array] | None = None
     _texture: Any = None  # of the texture unit, once it was sampled by
     _persistent = False
-    _remedy = "call generate_mipmaps() to make them again"
     _given = False  # levels are the caller's
-    _image: Array | None = None
+    _of_tensors = False
+    _image: Array | None = None  # level 0 [B,C,H,W]; a compiler does better by the source, which is no view
     _source: Any = None  # the image, or the levels, as they were given
     _source_at: int | None = None  # its address when the levels were made; None: it plays no part
+    _counter: Any = None  # the image, or what counts its writes in its place
+    _version: int | None = None  # the counter's when the levels were made
     _batched = True
 
     # ---- Making ------------------------------------------------------------------------------------------------------
@@ -100,6 +105,8 @@ class TexturePyramid:
             return False
         known, base = found
         self._source, self._source_at = image, base
+        self._made = self._of_tensors = True
+        self._counter, self._version = _checks.recording().counter_of(image)
         self._count = known.count
         self._odd = known.odd
         self._asked = levels
@@ -131,31 +138,73 @@ class TexturePyramid:
         self._count = _checks.level_count(self._asked, image.shape[-2:], self._odd, who)
         self._batched = image.ndim == 4
         self._image = image if self._batched else image[None]
-        self._source, self._source_at = image, None
-        self._storage = self._list = self._graph = self._texture = None
+        self._source, self._source_at, self._made = image, None, False
+        self._of_tensors = _checks.is_tensor(image)
+        self._storage = self._list = self._graph = self._texture = self._counter = self._version = None
 
     def _make(self) -> None:
+        self._made, self._graph = True, None
+        if self._texture:
+            self._texture.is_stale = True
         image = self._image
         assert image is not None
-        self._graph = None
-        if self._texture is not None:
-            self._texture.is_stale = True
-        if not _checks.is_tensor(image):
+        if not self._of_tensors:
             self._image = image = readable(image)
             self._storage = Storage(image, self._count, self._odd)
             self._source_at = _address(self._source)
             return
         _recording = _checks.recording()
-
-        if _recording.is_native(image) and not _recording.is_traced(image):
-            self._image = image = readable(image)
-            self._source_at = self._source.data_ptr()
-            self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
+        if _recording.is_traced(image):
             return
-        self._list = [image, *levels_above(image.detach(), self._count, self._odd)]
+        self._counter, self._version = _recording.counter_of(self._source)
+        self._source_at = self._source.data_ptr()
+        if _recording.is_native(image):
+            self._image = image = readable(image)
+            self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
+        else:
+            self._list = [image, *levels_above(image.detach(), self._count, self._odd)]
+
+    def _refresh(self) -> None:
+        """Make the levels again where the image was written since, or it or they have other memory.
+
+        What autograd saved of them can't be used by a backward any more, as what it saved of the image.
+        """
+        if self._given or not self._made or self._is_compiled():
+            return
+        storage = self._storage
+        if storage is not None and self._is_current(storage):
+            return
+        if not self._is_in_place():
+            self._make_again()
+        elif self._counter is None or self._counter._version == self._version:
+            return
+        elif storage is None or self._is_copied():
+            self._make_again()
+        else:
+            storage.fill(self._odd)
+            _checks.recording().count_write((storage.flat,))
+            self._note_change()
+
+    def _make_again(self) -> None:
+        """Make the levels of the image as it is now, in memory of their own."""
+        with _checks.recording().lasting() if self._of_tensors else nullcontext():
+            self._take(self._source, "TexturePyramid")
+            self._make()
+        self._remember(self._source, self._asked, "edge" if self._odd == _checks.EDGE else "floor")
+
+    def _note_change(self) -> None:
+        """Levels were made in place, of what the image is now."""
+        self._version = self._counter._version
+        self._graph = None
+        if self._texture:
+            self._texture.is_stale = True
+
+    def _is_copied(self) -> bool:
+        """Whether level 0 is a copy: C can't read the image as it lies."""
+        return self._storage is not None and _address(self._image) != self._source_at
 
     def generate_mipmaps(self, image: Array | None = None) -> TexturePyramid:
-        """Make the levels: the second step after mips=False, or again after the image was changed in place.
+        """Make the levels: the second step after mips=False, or again after a write that nothing counted.
 
         Args:
             image: Another image that takes the place of the first; None: the one that is there.
@@ -168,9 +217,9 @@ class TexturePyramid:
             raise ValueError(f"{who}: the levels were given to from_levels(); make a TexturePyramid of the image")
         if image is not None:
             self._take(image, who)
-        elif self._image is None:
+        elif self._source is None:
             raise ValueError(f"{who}: there is no image yet; pass one")
-        elif self._is_copied() or not self._is_unchanged():
+        elif not self._is_compiled() and (not self._is_in_place() or self._is_copied()):
             self._take(self._source, who)
         self._make()
         return self
@@ -196,24 +245,23 @@ class TexturePyramid:
 
     def _take_levels(self, batched: list[Array], is_batched: bool) -> None:
         self._list, self._image, self._batched, self._count = batched, batched[0], is_batched, len(batched)
+        self._of_tensors = _checks.is_tensor(batched[0])
 
     # ---- Copies: of the image or of the levels given, never of addresses ---------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        made = self._storage is not None or self._list is not None
-        left = {"_storage", "_list", "_graph", "_texture", "_image", "_source_at"}
-        return {"made": made, **{name: value for name, value in self.__dict__.items() if name not in left}}
+        left = {"_storage", "_list", "_graph", "_texture", "_image", "_source_at", "_counter", "_version"}
+        return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        made = state["made"]
-        self.__dict__.update({name: value for name, value in state.items() if name != "made"})
+        self.__dict__.update(state)
         if self._given:
             self._take_levels(*checked_levels(self._source, "TexturePyramid"))
         elif self._source is not None:
-            self._take(self._source, "TexturePyramid")
-            if made:
-                self._make()
-                self._remember(self._source, self._asked, "edge" if self._odd == _checks.EDGE else "floor")
+            if self._made:
+                self._make_again()
+            else:
+                self._take(self._source, "TexturePyramid")
 
     @staticmethod
     def create_persistent(
@@ -280,42 +328,48 @@ class TexturePyramid:
     # ---- Facts -------------------------------------------------------------------------------------------------------
 
     def _base(self) -> Array:
-        if self._image is None:
-            raise ValueError("TexturePyramid: there is no image yet; call generate_mipmaps(image)")
+        """Level 0 [B,C,H,W]."""
+        self._first()
         return self._image
+
+    def _first(self) -> Array:
+        """Level 0 as it was given."""
+        if self._source is None:
+            raise ValueError("TexturePyramid: there is no image yet; call generate_mipmaps(image)")
+        return self._source[0] if self._given else self._source
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Of level 0: [C,H,W] or [B,C,H,W], as it was given."""
-        shape = tuple(self._base().shape)
-        return shape if self._batched else shape[1:]
+        return tuple(self._first().shape)
 
     @property
     def size(self) -> tuple[int, int]:
         """(H, W) of level 0."""
-        height, width = self._base().shape[-2:]
+        height, width = self._first().shape[-2:]
         return height, width
 
     @property
     def channels(self) -> int:
         """C."""
-        return int(self._base().shape[1])
+        return int(self._first().shape[-3])
 
     @property
     def levels(self) -> int:
         """How many levels there are, the image included."""
-        self._base()
+        self._first()
         return self._count
 
     @property
     def dtype(self) -> Any:
         """Of the levels."""
-        return self._base().dtype
+        return self._first().dtype
 
     @property
     def device(self) -> Any:
         """Where the levels lie: a torch.device, or "cpu" for NumPy arrays."""
-        return getattr(self._base(), "device", "cpu") if _checks.is_tensor(self._base()) else "cpu"
+        first = self._first()
+        return first.device if self._of_tensors else "cpu"
 
     def level(self, level: int) -> Array:
         """Level `level`, [C,h,w] or [B,C,h,w]: a view. Of an image that requires a gradient it gives one back."""
@@ -334,10 +388,10 @@ class TexturePyramid:
         return self.level(level)
 
     def __repr__(self) -> str:
-        if self._image is None:
+        if self._source is None:
             return "TexturePyramid(no image yet)"
-        made = "" if self._storage is not None or self._list is not None else ", mips not made yet"
-        return f"TexturePyramid({_checks.shown(self._base())}, {self.levels} levels{made})"
+        made = "" if self._made else ", mips not made yet"
+        return f"TexturePyramid({_checks.shown(self._first())}, {self.levels} levels{made})"
 
     # ---- What the sampling functions use -----------------------------------------------------------------------------
 
@@ -347,87 +401,81 @@ class TexturePyramid:
             return [self._image, self._storage.flat]
         return self._list or []
 
-    def _recorded(self, is_checked: bool = False) -> Array:
+    def _recorded(self) -> Array:
         """Level 0 [B,C,H,W] with its way to the image, where autograd records: a view made before may have none."""
-        image, source = self._base(), self._source
-        if source is image or self._persistent or not _checks.is_tensor(image):
+        source = self._first()
+        if self._is_compiled() and not self._given and not self._persistent:
+            return source if self._batched else source[None]
+        image = self._base()
+        if source is image or self._persistent or not self._of_tensors:
             return image
         if not _checks.recording().is_grad_enabled():
             return image
-        if self._given:
-            source = source[0]
         if image.grad_fn is not None or not (source.requires_grad or image.requires_grad):
             return image
-        if not is_checked and self._storage is not None:
-            self._require_unchanged()
         view = source if self._batched else source[None]
         return view if self._storage is None or _checks.recording().is_traced(view) else readable(view)
 
     def _levels_now(self) -> list[Array]:
         """[B,C,h,w] each; level 0 is the image, with its gradient, the others are without one."""
-        if self._storage is not None:
-            self._require_unchanged()
-            return [self._recorded(is_checked=True), *self._storage.levels[1:]]
-        if self._list is None:
-            self._base()
-            raise ValueError("TexturePyramid: its levels are not made yet; call generate_mipmaps()")
-        if not _checks.is_tensor(self._image) or not _checks.recording().is_grad_enabled():
-            return self._list
+        self._refresh()
+        if self._storage is not None and (self._persistent or not self._is_compiled()):
+            return [self._recorded(), *self._storage.levels[1:]]
+        if self._given and self._of_tensors and _checks.recording().is_grad_enabled():
+            return self._source if self._batched else [level[None] for level in self._source]
         if self._given:
-            return self._list if self._batched else [level[None] for level in self._source]
-        return [self._recorded(), *self._list[1:]]
+            return self._list or []
+        image = self._recorded()
+        if not self._made:
+            raise ValueError("TexturePyramid: its levels are not made yet; call generate_mipmaps()")
+        if self._list is not None and not self._is_compiled():
+            return [image, *self._list[1:]]
+        return [image, *levels_above(image.detach(), self._count, self._odd)]
 
     def _is_compiled(self) -> bool:
-        return _checks.is_tensor(self._image) and bool(_checks.recording()._is_compiling())
+        return self._of_tensors and bool(_checks.recording()._is_compiling())
 
-    def _is_copied(self) -> bool:
-        """Whether level 0 is a copy: C can't read the image as it lies."""
-        return self._storage is not None and not self._is_compiled() and _address(self._image) != self._source_at
+    def _is_current(self, storage: Storage) -> bool:
+        """Whether the levels are those of the image now, at a glance; False: look closer."""
+        known, source = storage.known, self._source
+        return (
+            known is not None
+            and self._counter._version == self._version
+            and source.data_ptr() == self._source_at
+            and source.shape == known.shape  # resize_()
+            and not source.is_neg()
+            and storage.flat.data_ptr() == storage.flat_at
+        )
 
-    def _is_unchanged(self) -> bool:
-        """Whether the image still has the memory that its levels were made of."""
-        source, image = self._source, self._image
-        if self._source_at is None or image is None or self._is_compiled():
-            return True
+    def _is_in_place(self) -> bool:
+        """Whether the image and its levels still lie where they lay when they were made."""
+        source, storage = self._source, self._storage
+        image: Any = self._image
+        if self._source_at is None:  # made under a trace
+            return not self._made or bool(_checks.recording().is_traced(image))
         shape = image.shape if self._batched else image.shape[1:]
         if source.dtype != image.dtype or source.shape != shape or _address(source) != self._source_at:
             return False
-        if self._storage is not None:  # resize_() changes the image's own
-            layout = self._storage.layout
-            if tuple(image.shape) != layout.shape or element_strides(image) != layout.strides:
-                return False
         # a copy of it was resolved, if it was negative from the beginning
-        return not _checks.is_tensor(source) or not source.is_neg() or _address(image) != self._source_at
-
-    def _require_levels(self) -> None:
-        """Raise ValueError where the memory of levels 1.. was freed, through a view that level() gave."""
-        storage = self._storage
-        if storage is None or self._is_compiled():
-            return
-        if _address(storage.flat) != storage.flat_at or storage.flat.shape != (storage.layout.total,):
-            raise ValueError(f"TexturePyramid: the memory of its levels {FREED}; {self._remedy}")
-
-    def _require_unchanged(self) -> None:
-        """Raise ValueError where the image has other memory than when its levels were made."""
-        if not self._is_unchanged():
-            raise ValueError(
-                "TexturePyramid: the image's memory was replaced or freed since its levels were made, as "
-                "module.to(), image.data = ... and resize_() do; call generate_mipmaps() to make them again"
-            )
-        self._require_levels()
+        if self._of_tensors and source.is_neg() and _address(image) == self._source_at:
+            return False
+        if storage is None:
+            return True
+        layout = storage.layout  # resize_() changes the image's own
+        if tuple(image.shape) != layout.shape or element_strides(image) != layout.strides:
+            return False
+        return _address(storage.flat) == storage.flat_at and storage.flat.shape == (layout.total,)
 
     def _differentiable(self) -> list[Array]:
         """[B,C,h,w] each, every level with its way back to the image."""
-        image = self._recorded()
-        if self._given or not _checks.is_tensor(image):
-            return self._levels_now()
-        _recording = _checks.recording()
-
-        if not _recording.needs_gradient(image):
-            return self._levels_now()
+        levels = self._levels_now()
+        image = levels[0]
+        if self._given or not self._of_tensors or not _checks.recording().needs_gradient(image):
+            return levels
+        if _checks.recording().is_traced(image):
+            return [image, *levels_above(image, self._count, self._odd)]
         if self._graph is None:
-            self._levels_now()
-            if self._storage is not None and not _recording.is_traced(image):
+            if self._storage is not None:
                 from pysaccade.tensors._gradients import StoredLevels
 
                 self._graph = [image, *StoredLevels.apply(image, self._storage, self._odd)]
