@@ -153,7 +153,7 @@ saccade_status saccade_update(const saccade_place* place, const saccade_array* l
     args.tiles = tiles;
     args.energy = energy;
     return run_at(
-        function, at, [&] { tensor::cpu::update(args); },
+        function, at, [&] { tensor::cpu::update(args, at.threads); },
         [&]([[maybe_unused]] void* stream) { tensor::cuda::update(args, stream); });
   });
 }

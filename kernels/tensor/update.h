@@ -29,7 +29,8 @@ struct UpdateArgs {
 constexpr int tiles_across(int pixels) { return (pixels + kTileSize - 1) / kTileSize; }
 
 namespace cpu {
-void update(const UpdateArgs& args);
+// On up to `threads` threads, which change no bit.
+void update(const UpdateArgs& args, int threads = 1);
 }  // namespace cpu
 
 namespace cuda {

@@ -110,7 +110,7 @@ OUTSIDE = (
     (r"cuda[^/]*\.(h|hpp)$|cuda/|cooperative_groups|surface_functions|cub/|nv(rtc|cuvid)",
      ("gpu/cuda", "gpu/interop", "kernels/cuda", "kernels/interop", "kernels/tensor")),
     (r"ffnvcodec/", ("gpu/nvdec", "gpu/nvcuvid")),
-    (r"hwy/", ("kernels/cpu",)),
+    (r"hwy/", ("kernels/cpu", "kernels/tensor/cpu")),
     (r"CLI/|toml\+\+", ("app/options",)),
     (r"nlohmann/", ("app", "pipeline/run", "ui/web")),
     (r"spdlog/", ("app",)),

@@ -1,145 +1,210 @@
-// The plain update of a persistent texture, block by block: tiles are compared and written, then the levels of a block
-// that changed are made from level 0 again, as reduce() makes them.
+// The update of a persistent texture on the host, a row of blocks at a time: tiles are compared and written, then the
+// levels of the blocks that changed are made from level 0 again, as reduce() makes them.
 #include "kernels/tensor/update.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/levels.h"
+#include "kernels/tensor/cpu/tile_marks.h"
 
 namespace saccade::tensor::cpu {
 namespace {
 
-// Pixels of a tile that are to be written, by a mask or because a channel differs; and how much the tile differs.
-struct TilePixels {
-  bool chosen[kTileSize][kTileSize] = {};
-  int count = 0;
-  float energy = 0;
-};
+constexpr int kTilesTogether = 8;  // whose pixels are copied at once, where they have to be
+constexpr std::int64_t kPixelsForAThread = std::int64_t{1} << 18;
 
-// Whether a tile has the frame's bits already, as most have: whole rows at once. false: perhaps.
+// Rows of blocks of one texture, one after the other.
 template <class T>
-bool is_same(const UpdateArgs& args, int b, int x0, int y0) {
-  const ArrayView& base = args.texture.level[0];
-  if (base.stride_x != 1 || args.frame.stride_x != 1) return false;
-  const auto bytes = static_cast<std::size_t>(std::min(kTileSize, base.width - x0)) * sizeof(T);
-  for (int c = 0; c < base.channels; ++c) {
-    const T* before = plane_of<const T>(base, std::int64_t{b} * base.channels + c) + x0;
-    const T* after = plane_of<const T>(args.frame, std::int64_t{b} * base.channels + c) + x0;
-    for (int y = y0; y < std::min(y0 + kTileSize, base.height); ++y) {
-      if (std::memcmp(before + y * base.stride_y, after + y * args.frame.stride_y, bytes) != 0) return false;
+class Updater {
+ public:
+  Updater(const UpdateArgs& args, int side, const Carried<T>& carried, bool refreshes)
+      : args_(args), base_(args.texture.level[0]), side_(side), carried_(carried), refreshes_(refreshes) {}
+
+  void run(int b, int y0) {
+    for (int x0 = 0; x0 < base_.width; x0 += kStripWidth) {
+      const Rectangle blocks{x0, y0, std::min(kStripWidth, base_.width - x0), std::min(side_, base_.height - y0)};
+      bool stale[kStripWidth / kTileSize + 1] = {};
+      for (int y = y0; y < y0 + blocks.height; y += kTileSize) {
+        const Rectangle tiles{x0, y, blocks.width, std::min(kTileSize, base_.height - y)};
+        args_.mask == UpdateMask::kDiff ? compare(b, tiles, stale) : take_masked(b, tiles, stale);
+      }
+      if (refreshes_) refresh(b, blocks, stale);
     }
   }
-  return true;
-}
 
-template <class T>
-TilePixels compare_tile(const UpdateArgs& args, int b, int x0, int y0) {
-  using V = Value<T>;
-  const ArrayView& base = args.texture.level[0];
-  const int cols = std::min(kTileSize, base.width - x0);
-  const int rows = std::min(kTileSize, base.height - y0);
-  TilePixels tile;
-  if (is_same<T>(args, b, x0, y0)) return tile;
-  // In the order of the kernel: quads of 4 x 4, each over its channels, then the sum of quads.
-  float quads[16] = {};
-  for (int quad = 0; quad < 16; ++quad) {
-    V energy = V(0);
-    for (int c = 0; c < base.channels; ++c) {
-      const T* before = plane_of<const T>(base, std::int64_t{b} * base.channels + c);
-      const T* after = plane_of<const T>(args.frame, std::int64_t{b} * base.channels + c);
-      for (int k = 0; k < 16; ++k) {
-        const int x = x0 + quad % 4 * 4 + k % 4;
-        const int y = y0 + quad / 4 * 4 + k / 4;
-        if (x >= x0 + cols || y >= y0 + rows) continue;
-        const T is = after[y * args.frame.stride_y + x * args.frame.stride_x];
-        const T was = before[y * base.stride_y + x * base.stride_x];
-        if (same_bits(is, was)) continue;
-        const V difference = load(is) - load(was);
-        const V size = difference < V(0) ? -difference : difference;
-        energy += size;
-        bool& chosen = tile.chosen[y - y0][x - x0];
-        if (!(size <= static_cast<V>(args.threshold)) && !chosen) {
-          chosen = true;
-          ++tile.count;
+ private:
+  struct Frame;
+  struct Texture;
+
+  // A row of tiles against the texture: first whether anything differs at all, as it mostly does not.
+  void compare(int b, const Rectangle& at, bool* stale) {
+    marks_.mark(base_, args_.frame, b, at);
+    const int count = tiles_across(at.width);
+    for (int first = 0; first < count; ++first) {
+      int last = first;
+      while (last < count && last < first + kTilesTogether && marks_.any_in(last)) ++last;
+      if (last == first) {
+        note(b, tile_of(at, first), false, 0);
+        continue;
+      }
+      const Rectangle run{at.x + first * kTileSize, at.y, std::min(last * kTileSize, at.width) - first * kTileSize,
+                          at.height};
+      const Strip<T> is = strip_of<Frame, T>(args_.frame, b, run);
+      const Strip<T> was = strip_of<Texture, T>(base_, b, run);
+      for (int tile = first; tile < last; ++tile) {
+        const int x = (tile - first) * kTileSize;
+        stale[tile * kTileSize / side_] |= take(b, tile_of(at, tile), is.from(x), was.from(x));
+      }
+      first = last - 1;
+    }
+  }
+
+  static Rectangle tile_of(const Rectangle& row, int tile) {
+    const int x = tile * kTileSize;
+    return {row.x + x, row.y, std::min(kTileSize, row.width - x), row.height};
+  }
+
+  bool take(int b, const Rectangle& tile, const Strip<T>& is, const Strip<T>& was) {
+    float energy = 0;
+    const bool damaged = differs(tile, is, was, &energy);
+    note(b, tile, damaged, energy);
+    if (damaged) write(b, tile, is, nullptr);
+    return damaged;
+  }
+
+  // Whether enough pixels of a tile do, and by how much.
+  bool differs(const Rectangle& tile, const Strip<T>& is, const Strip<T>& was, float* energy) const {
+    TileSums<T> sums;
+    const bool is_whole = tile.width == kTileSize;
+    const bool is_exact = !std::is_same_v<T, std::uint8_t> || base_.channels <= kMostExactChannels;
+    const auto compare = is_exact ? tile_ops<T>().compare : plain::compare<T>;
+    for (int c = 0; c < base_.channels; ++c) {
+      TileChannel<T> now{is.row(c, 0), is.pitch};
+      TileChannel<T> before{was.row(c, 0), was.pitch};
+      T rows[2][kTileSize * kTileSize];
+      if (!is_whole) {  // the columns beyond the edge are equal
+        std::memset(rows, 0, sizeof rows);
+        for (int y = 0; y < tile.height; ++y) {
+          std::copy_n(is.row(c, y), tile.width, rows[0] + y * kTileSize);
+          std::copy_n(was.row(c, y), tile.width, rows[1] + y * kTileSize);
+        }
+        now = {rows[0], kTileSize};
+        before = {rows[1], kTileSize};
+      }
+      compare(now, before, tile.height, static_cast<Value<T>>(args_.threshold), &sums);
+    }
+    for (const Value<T> quad : sums.quads) *energy += static_cast<float>(quad);
+    int count = 0;
+    for (const std::uint16_t row : sums.over) count += std::popcount(row);
+    return count > std::max(0, args_.min_pixels);
+  }
+
+  // A row of tiles as the mask says.
+  void take_masked(int b, const Rectangle& at, bool* stale) {
+    for (int x = 0; x < at.width; x += kTileSize) {
+      const Rectangle tile{at.x + x, at.y, std::min(kTileSize, at.width - x), at.height};
+      std::uint8_t chosen[kTileSize][kTileSize];
+      const bool by_tiles = args_.mask == UpdateMask::kTiles;
+      const bool damaged =
+          by_tiles ? mask_at(b, tile.y / kTileSize, tile.x / kTileSize) != 0 : read_mask(b, tile, chosen);
+      note(b, tile, damaged, 0);
+      if (!damaged) continue;
+      stale[x / side_] = true;
+      if (args_.frame.data == nullptr) continue;
+      write(b, tile, strip_of<Frame, T>(args_.frame, b, tile), by_tiles ? nullptr : chosen);
+    }
+  }
+
+  std::uint8_t mask_at(int b, int y, int x) const {
+    return args_.mask_data[b * args_.mask_b + y * args_.mask_y + x * args_.mask_x];
+  }
+
+  // The mask's pixels of a tile; returns whether there is one.
+  bool read_mask(int b, const Rectangle& tile, std::uint8_t (*chosen)[kTileSize]) const {
+    std::uint64_t any = 0;
+    for (int y = 0; y < tile.height; ++y) {
+      std::uint64_t words[2] = {};
+      if (args_.mask_x == 1 && tile.width == kTileSize) {
+        const std::uint8_t* row = args_.mask_data + b * args_.mask_b + (tile.y + y) * args_.mask_y + tile.x;
+        std::memcpy(words, row, sizeof words);
+      } else {
+        std::uint8_t row[kTileSize] = {};
+        for (int x = 0; x < tile.width; ++x) row[x] = mask_at(b, tile.y + y, tile.x + x);
+        std::memcpy(words, row, sizeof words);
+      }
+      std::memcpy(chosen[y], words, sizeof words);
+      any |= words[0] | words[1];
+    }
+    return any != 0;
+  }
+
+  void note(int b, const Rectangle& tile, bool damaged, float energy) const {
+    const std::int64_t rows = tiles_across(base_.height);
+    const std::int64_t at = (b * rows + tile.y / kTileSize) * tiles_across(base_.width) + tile.x / kTileSize;
+    args_.tiles[at] = damaged ? 1 : 0;
+    if (args_.energy != nullptr) args_.energy[at] = damaged ? energy : 0.0f;
+  }
+
+  // Writes a tile of level 0, or those pixels of it that are chosen.
+  void write(int b, const Rectangle& tile, const Strip<T>& from, const std::uint8_t (*chosen)[kTileSize]) const {
+    const bool is_plain = base_.stride_x == 1 && chosen == nullptr && tile.width == kTileSize;
+    for (int c = 0; c < base_.channels; ++c) {
+      T* out =
+          plane_of<T>(base_, std::int64_t{b} * base_.channels + c) + tile.y * base_.stride_y + tile.x * base_.stride_x;
+      for (int y = 0; y < tile.height; ++y, out += base_.stride_y) {
+        const T* in = from.row(c, y);
+        if (is_plain) {
+          std::memcpy(out, in, kTileBytes);
+          continue;
+        }
+        for (int x = 0; x < tile.width; ++x) {
+          T& texel = out[x * base_.stride_x];
+          texel = chosen == nullptr || chosen[y][x] != 0 ? in[x] : texel;
         }
       }
     }
-    quads[quad] = static_cast<float>(energy);
   }
-  for (const float energy : quads) tile.energy += energy;
-  return tile;
-}
 
-TilePixels masked_tile(const UpdateArgs& args, int b, int x0, int y0) {
-  const ArrayView& base = args.texture.level[0];
-  TilePixels tile;
-  for (int y = y0; y < std::min(y0 + kTileSize, base.height); ++y) {
-    for (int x = x0; x < std::min(x0 + kTileSize, base.width); ++x) {
-      if (args.mask_data[b * args.mask_b + y * args.mask_y + x * args.mask_x] == 0) continue;
-      tile.chosen[y - y0][x - x0] = true;
-      ++tile.count;
+  // Makes levels 1 to 6 of the blocks that changed, of all channels; neighbours together.
+  void refresh(int b, const Rectangle& blocks, const bool* stale) const {
+    const int count = (blocks.width + side_ - 1) / side_;
+    for (int first = 0; first < count; ++first) {
+      if (!stale[first]) continue;
+      int last = first;
+      while (last + 1 < count && stale[last + 1]) ++last;
+      refresh_run(b, {blocks.x + first * side_, blocks.y, (last + 1 - first) * side_, side_});
+      first = last;
     }
   }
-  return tile;
-}
 
-template <class T>
-void write_tile(const UpdateArgs& args, int b, int x0, int y0, const TilePixels* only) {
-  const ArrayView& base = args.texture.level[0];
-  for (int c = 0; c < base.channels; ++c) {
-    T* out = plane_of<T>(base, std::int64_t{b} * base.channels + c);
-    const T* in = plane_of<const T>(args.frame, std::int64_t{b} * base.channels + c);
-    for (int y = y0; y < std::min(y0 + kTileSize, base.height); ++y) {
-      for (int x = x0; x < std::min(x0 + kTileSize, base.width); ++x) {
-        if (only != nullptr && !only->chosen[y - y0][x - x0]) continue;
-        out[y * base.stride_y + x * base.stride_x] = in[y * args.frame.stride_y + x * args.frame.stride_x];
+  // At the edge also what is carried of the blocks beyond it.
+  void refresh_run(int b, Part part) const {
+    const bool carries = carried_.texels != nullptr;
+    const int below = carries && part.y + side_ >= base_.height ? side_ : 0;
+    if (carries && part.x + part.width >= base_.width) part.width += side_;
+    for (int c = 0; c < base_.channels; ++c) {
+      const std::int64_t number = static_cast<std::int64_t>(b) * base_.channels + c;
+      for (int y = part.y; y <= part.y + below; y += side_) {
+        fine_levels<T>(args_.texture, number, {part.x, y, part.width, part.height}, carried_);
       }
     }
   }
-}
 
-// Compares the tile at (x, y) or reads its mask, and writes what is new. Returns whether it was damaged.
-template <class T>
-bool update_tile(const UpdateArgs& args, int b, int x, int y) {
-  const ArrayView& base = args.texture.level[0];
-  const int row = y / kTileSize;
-  const int col = x / kTileSize;
-  TilePixels pixels;
-  bool damaged = false;
-  if (args.mask == UpdateMask::kTiles) {
-    damaged = args.mask_data[b * args.mask_b + row * args.mask_y + col * args.mask_x] != 0;
-  } else {
-    pixels = args.mask == UpdateMask::kPixels ? masked_tile(args, b, x, y) : compare_tile<T>(args, b, x, y);
-    damaged = pixels.count > (args.mask == UpdateMask::kPixels ? 0 : std::max(0, args.min_pixels));
-  }
-  const std::int64_t rows = tiles_across(base.height);
-  const std::int64_t at = (b * rows + row) * tiles_across(base.width) + col;
-  args.tiles[at] = damaged ? 1 : 0;
-  if (args.energy != nullptr) args.energy[at] = damaged ? pixels.energy : 0.0f;
-  if (!damaged || args.frame.data == nullptr) return damaged;
-  write_tile<T>(args, b, x, y, args.mask == UpdateMask::kPixels ? &pixels : nullptr);
-  return true;
-}
+  static constexpr std::size_t kTileBytes = kTileSize * sizeof(T);
 
-// Makes levels 1 to 6 of a block again, of all channels; at the edge also what is carried of the blocks beyond it.
-template <class T>
-void refresh_block(const ReduceArgs& texture, int b, int x0, int y0, int side, const Carried<T>& carried) {
-  const ArrayView& base = texture.level[0];
-  const bool carries = carried.texels != nullptr;
-  const int right = carries && x0 + side >= base.width ? side : 0;
-  const int below = carries && y0 + side >= base.height ? side : 0;
-  for (int c = 0; c < base.channels; ++c) {
-    const std::int64_t number = static_cast<std::int64_t>(b) * base.channels + c;
-    for (int y = y0; y <= y0 + below; y += side) {
-      fine_levels<T>(texture, number, {x0, y, side + right, side}, carried);
-    }
-  }
-}
+  const UpdateArgs& args_;
+  const ArrayView& base_;
+  const int side_;
+  const Carried<T> carried_;
+  const bool refreshes_;
+  TileMarks<T> marks_;
+};
 
 template <class T>
-void run(const UpdateArgs& args) {
+void run(const UpdateArgs& args, int threads) {
   const ReduceArgs& texture = args.texture;
   const ArrayView& base = texture.level[0];
   const int side = std::clamp(1 << (texture.levels - 1), kTileSize, kPartHeight);
@@ -147,33 +212,29 @@ void run(const UpdateArgs& args) {
   // without a workspace nobody kept what the blocks that did not change had carried
   const bool whole = coarse && texture.workspace == nullptr;
   const Carried<T> carried = carried_of<T>(texture);
-  for (int b = 0; b < base.batch; ++b) {
-    bool any = false;
-    for (int y0 = 0; y0 < base.height; y0 += side) {
-      for (int x0 = 0; x0 < base.width; x0 += side) {
-        bool stale = false;
-        for (int y = y0; y < std::min(y0 + side, base.height); y += kTileSize) {
-          for (int x = x0; x < std::min(x0 + side, base.width); x += kTileSize) {
-            stale = update_tile<T>(args, b, x, y) || stale;
-          }
-        }
-        any = any || stale;
-        if (stale && !whole && texture.levels > 1) refresh_block<T>(texture, b, x0, y0, side, carried);
-      }
+  const std::int64_t rows = (base.height + side - 1) / side;
+  const std::int64_t pixels = std::int64_t{side} * base.width * base.channels;
+  parallel_for(base.batch * rows, kPixelsForAThread / pixels + 1, threads, [&](std::int64_t first, std::int64_t last) {
+    Updater<T> updater(args, side, carried, !whole && texture.levels > 1);
+    for (std::int64_t k = first; k < last; ++k) {
+      updater.run(static_cast<int>(k / rows), static_cast<int>(k % rows) * side);
     }
-    if (!any || !coarse) continue;
+  });
+  const std::int64_t tiles = std::int64_t{tiles_across(base.height)} * tiles_across(base.width);
+  for (int b = 0; coarse && b < base.batch; ++b) {
+    if (std::memchr(args.tiles + b * tiles, 1, static_cast<std::size_t>(tiles)) == nullptr) continue;
     const std::int64_t first = static_cast<std::int64_t>(b) * base.channels;
-    if (whole) make_levels<T>(texture, first, first + base.channels, 1);
+    if (whole) make_levels<T>(texture, first, first + base.channels, threads);
     for (int c = 0; c < base.channels && !whole; ++c) coarse_levels<T>(texture, first + c, carried);
   }
 }
 
 }  // namespace
 
-void update(const UpdateArgs& args) {
+void update(const UpdateArgs& args, int threads) {
   const ArrayView& base = args.texture.level[0];
   if (base.width == 0 || base.height == 0 || base.channels == 0) return;
-  by_dtype(base.dtype, [&]<class T>(T) { run<T>(args); });
+  by_dtype(base.dtype, [&]<class T>(T) { run<T>(args, threads); });
 }
 
 }  // namespace saccade::tensor::cpu
