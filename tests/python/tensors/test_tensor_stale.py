@@ -126,6 +126,15 @@ def test_samples_are_those_of_the_image_as_it_is(write, batched, learns):
             assert torch.equal(found, wanted), name
 
 
+@pytest.fixture
+def deterministic():
+    """Gradients on a GPU are then the same bits each time."""
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.usefixtures("deterministic")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("shape", [(3, 64, 64), (2, 3, 50, 70)])
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
