@@ -6,6 +6,7 @@
 
 #include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/parallel.h"
+#include "kernels/tensor/cpu/points.h"
 #include "kernels/tensor/sample_item.h"
 
 namespace saccade::tensor::cpu {
@@ -127,7 +128,7 @@ void run(const SampleArgs& args, int threads) {
                  for (std::int64_t k = first; k < last; ++k) {
                    const int b = static_cast<int>(k / args.count);
                    const int n = static_cast<int>(k % args.count);
-                   if (args.direction.data != nullptr || args.size == 1) {
+                   if (args.direction.data != nullptr) {
                      sample_anyhow<T>(args, b, n);
                    } else {
                      sample_patch<T>(args, b, n);
@@ -139,6 +140,7 @@ void run(const SampleArgs& args, int threads) {
 }  // namespace
 
 void sample(const SampleArgs& args, int threads) {
+  if (are_points(args)) return sample_points(args, threads);
   by_dtype(args.dtype, [&]<class T>(T) { run<T>(args, threads); });
 }
 

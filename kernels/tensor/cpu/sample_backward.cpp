@@ -1,6 +1,7 @@
 // The plain gradient of sampling: patches in order, so that sums never depend on threads.
 #include "kernels/tensor/by_dtype.h"
 #include "kernels/tensor/cpu/parallel.h"
+#include "kernels/tensor/cpu/points.h"
 #include "kernels/tensor/sample_back.h"
 
 namespace saccade::tensor::cpu {
@@ -68,6 +69,7 @@ void run(const SampleArgs& args, const SampleGradients& gradients, LevelRange ra
 }  // namespace
 
 void sample_backward(const SampleArgs& args, const SampleGradients& gradients, LevelRange range, int threads) {
+  if (are_points(args)) return sample_points_backward(args, gradients, range, threads);
   by_dtype(args.dtype, [&]<class T>(T) { run<T>(args, gradients, range, threads); });
 }
 

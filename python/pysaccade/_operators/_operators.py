@@ -151,7 +151,7 @@ def _sum_space(levels: list[Tensor], first: int, unit: Tensor | None, apart: boo
     """Zeros to which levels `first`.. add their gradients: one allocation, one fill, unless they must lie apart."""
     dtype = torch.int64 if unit is not None else wide(levels[0].dtype)
     shapes = [level.shape for level in levels[first:]]
-    if apart:
+    if apart or len(shapes) == 1:
         return [None] * first + [torch.zeros(shape, dtype=dtype, device=levels[0].device) for shape in shapes]
     flat = torch.zeros(sum(shape.numel() for shape in shapes), dtype=dtype, device=levels[0].device)
     parts = torch.split(flat, [shape.numel() for shape in shapes])
