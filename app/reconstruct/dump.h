@@ -69,7 +69,7 @@ class DumpReader {
   std::int64_t emissions() const { return emissions_; }  // what every array holds
   DumpIndex index(std::int64_t emission) const;
   void patches(std::int64_t emission, std::vector<Patch>& out) const;  // N, or as many as there are
-  void samples(std::int64_t emission, std::vector<float>& out) const;      // of each 3 x S x S, R'G'B' in 0..255
+  void samples(std::int64_t emission, std::vector<float>& out) const;  // of each 3 x S x S, R'G'B' in 0..255
   std::int64_t patch_count(std::int64_t emission) const;
   std::optional<std::int64_t> changed(std::int64_t emission) const;  // how many of its patches; none: not recorded
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "pipeline/source/decode/packets.h"
-#include "pipeline/source/demux/rising.h"
+#include "pipeline/source/decode/rising.h"
 #include "pipeline/source/frame/arrival_clock.h"
 #include "pipeline/source/frame/pts_clock.h"
 #include "pipeline/source/frame/sender_clock.h"

@@ -223,8 +223,8 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
   if (location.kind == InputKind::kDevice) input.note = other_than_asked(config.input, *input.video.stream);
 }
 
-// Why an input that could not be opened may be whole all the same: its server, or the way to it, failed. Empty:
-// neither.
+// Why an input that could not be opened may be whole all the same: its server, or the way to it, failed.
+// Empty: neither did.
 std::string why_lost(const OpenedInput& input, const LinkNotes& link) {
   if (!input.guard || input.guard->http() == nullptr) return "";
   const bool broke = !input.watch->timed_out() && input.guard->input_broke(link);

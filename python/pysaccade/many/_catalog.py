@@ -12,9 +12,9 @@ import numpy as np
 from pysaccade._native._errors import InputError
 from pysaccade.many import _folded
 from pysaccade.many._markers import marker_of
-from pysaccade.many._members import extent
 from pysaccade.many._plan import facts_of
 from pysaccade.many._store import LocalStore, Store
+from pysaccade.many._video import extent
 
 Array = np.ndarray[Any, Any]
 _PARTS_AT_ONCE = 512

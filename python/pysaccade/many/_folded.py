@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._members import INDEX, MEMBERS, extent
 from pysaccade.many._store import Store, StoreError
+from pysaccade.many._video import INDEX, MEMBERS, extent
 
 NAME = "index.parquet"
 _SMALL = {"offset": np.int64, "bytes": np.int64, "emissions": np.int32, "damaged": np.bool_}

@@ -18,12 +18,11 @@ from pysaccade._native._library import program
 from pysaccade.dumps._program import command_line
 from pysaccade.many._catalog import lines_of, marker_name
 from pysaccade.many._do_unit import UnitWork, do_unit
-from pysaccade.many._members import extent
 from pysaccade.many._native_work import UNAVAILABLE, USAGE
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore
-from pysaccade.many._video import Shards, Video
+from pysaccade.many._video import Shards, Video, extent
 
 _ATTEMPTS = 3
 _MANY = 40  # videos

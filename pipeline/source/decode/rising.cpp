@@ -1,4 +1,4 @@
-#include "pipeline/source/demux/rising.h"
+#include "pipeline/source/decode/rising.h"
 
 #include <limits>
 #include <new>
