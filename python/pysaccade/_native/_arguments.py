@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import sys
@@ -70,8 +71,8 @@ def whole(value: Any, who: str, name: str, least: int, most: int) -> int:
     try:
         if isinstance(value, (bool, str, float)):
             raise TypeError
-        number = int(value.__index__())
-    except (AttributeError, TypeError, ValueError):
+        number = operator.index(value)  # also fixes a size that torch.compile has as a symbol
+    except (TypeError, ValueError):
         raise TypeError(f"{who}: {name} takes an integer, not {shown(value)}") from None
     if not least <= number <= most:
         raise ValueError(f"{who}: {name} is {number}; the range is {least} to {most}")

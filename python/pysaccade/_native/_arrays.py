@@ -44,8 +44,8 @@ def import_torch() -> Any:
     return torch
 
 
-def place_of(array: str, device: Any, who: str = "Stream") -> Place:
-    """Read the arguments `array` and `device` of `who`.
+def place_of(array: str, device: Any, who: str = "Stream", otherwise: str = "pass device='cpu', or ") -> Place:
+    """Read the arguments `array` and `device` of `who`. `otherwise`: what to do without a GPU, before other advice.
 
     Raises:
         TypeError: `device` is no device.
@@ -64,8 +64,8 @@ def place_of(array: str, device: Any, who: str = "Stream") -> Place:
         torch = import_torch()
         if name == "cuda" and not torch.cuda.is_available():
             raise UnavailableError(
-                f"{who}: torch {torch.__version__} finds no GPU for device={quoted(device)}; pass device='cpu', or "
-                "install a torch with CUDA"
+                f"{who}: torch {torch.__version__} finds no GPU for device={quoted(device)}; {otherwise}install a "
+                "torch with CUDA"
             )
         if name == "cuda" and index is not None and index >= torch.cuda.device_count():
             count = torch.cuda.device_count()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -104,6 +105,38 @@ def require_finite(values: Array, who: str, name: str) -> None:
         raise ValueError(f"{who}: {name} is not finite: {shown(values)}")
 
 
+_FEW = 64  # numbers, which Python looks at faster than NumPy
+_HALF = 0.501  # of an image, and what places may be off by rounding
+
+
+def require_uv(values: Array, who: str, name: str) -> None:
+    """Raise ValueError where a place [.., 2] lies outside of the image by more than rounding. As require_finite()."""
+    if is_tensor(values) and (values.device.type != "cpu" or recording().is_traced(values)):
+        return
+    numbers = values.detach().resolve_neg().numpy() if is_tensor(values) else values
+    if numbers.size > _FEW:
+        if (np.abs(numbers - 0.5) <= _HALF).all():
+            return
+    else:
+        for each in numbers.ravel().tolist():
+            if not 0.5 - _HALF <= each <= 0.5 + _HALF:
+                break
+        else:
+            return
+    require_finite(values, who, name)
+    places = numbers.reshape(-1, 2)
+    outside = places[(np.abs(places - 0.5) > _HALF).any(-1)][0].tolist()
+    raise ValueError(f"{who}: {name} is {outside}; it must be (u, v) from 0 to 1, not pixels")
+
+
+def warn(text: str) -> None:
+    """Warn whoever called this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pysaccade."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
 def require_together(who: str, first: tuple[str, Array], others: Iterable[tuple[str, Array | None]]) -> None:
     """Raise ValueError unless the arrays are of one kind and on one device."""
     name, array = first
@@ -149,25 +182,31 @@ def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -
         ValueError: It can't have so many.
     """
     height, width = size
-    possible = min(height, width).bit_length() if odd == FLOOR else MOST_LEVELS  # 1 x 1 repeats
-    if levels is None:
-        fits = possible if odd == FLOOR else (max(height, width) - 1).bit_length() + 1
-        return min(fits, MOST_LEVELS)
-    if isinstance(levels, Most):
-        return min(levels.value, possible)
-    count = whole(levels, who, "levels", 1, MOST_LEVELS)
-    if count > possible:
+    # By comparisons alone: sizes that a compiler has as symbols then keep a range.
+    if levels is None and odd == EDGE:
+        return 1 + sum(max(height, width) > 1 << level for level in range(MOST_LEVELS - 1))
+    is_most = levels is None or isinstance(levels, Most)
+    count = MOST_LEVELS if levels is None else whole(levels, who, "levels", 1, MOST_LEVELS)
+    if odd == EDGE:  # 1 x 1 repeats
+        return count
+    possible = sum(min(height, width) >= 1 << level for level in range(count))
+    if count > possible and not is_most:
         raise ValueError(
             f"{who}: levels is {count}, but {height}x{width} has {possible} with odd='floor'; "
             f"pass levels={possible}, levels=None or odd='edge'"
         )
-    return count
+    return possible
 
 
-def fixed_size(size: Any, who: str, name: str = "size") -> tuple[int, int]:
-    """(H, W) from what a caller writes for it."""
+def fixed_number(value: float) -> float:
+    """Return a float that torch.compile has as a symbol as a constant, by the one way that fixes it: as a text."""
+    return float(f"{value}")
+
+
+def fixed_size(size: Any, who: str, name: str = "size", order: str = "(H, W)") -> tuple[int, int]:
+    """(H, W) from what a caller writes for it, or the two of another `order`."""
     try:
         height, width = size
     except (TypeError, ValueError):
-        raise TypeError(f"{who}: {name} is (H, W), not {shown(size)}") from None
+        raise TypeError(f"{who}: {name} is {order}, not {shown(size)}") from None
     return whole(height, who, f"{name}[0]", 1, 1 << 24), whole(width, who, f"{name}[1]", 1, 1 << 24)

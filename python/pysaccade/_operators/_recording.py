@@ -5,7 +5,6 @@ An operator costs 5 to 12 us of Python and dispatch, the call itself one.
 
 from __future__ import annotations
 
-import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -15,7 +14,10 @@ from torch.autograd import forward_ad
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from pysaccade._native._library import load
-from pysaccade._operators import _operator_rules  # noqa: F401  (registers the operators)
+from pysaccade._operators import (
+    _checks,
+    _operator_rules,  # noqa: F401  (registers the operators)
+)
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
@@ -122,14 +124,31 @@ def tensor_of(numbers: Any, dtype: torch.dtype | None, device: Any) -> Tensor:
     return torch.as_tensor(numbers, dtype=dtype or torch.float32, device=device)
 
 
-def refuse_tangents(what: str, *tensors: Tensor | None) -> None:
-    """Raise RuntimeError for tensors with forward-mode derivatives: torch would take ours for zero."""
-    if _is_compiling() or forward_ad._current_level < 0:
+def _is_tracked(tensor: Any) -> bool:
+    """Whether torch.func.grad, vjp or jacrev differentiates by a tensor."""
+    while _functorch is not None:
+        if _functorch.is_gradtrackingtensor(tensor):
+            return bool(tensor.requires_grad)
+        if not _functorch.is_batchedtensor(tensor):
+            break
+        tensor = _functorch.get_unwrapped(tensor)
+    return False
+
+
+def refuse_transforms(what: str, *tensors: Tensor | None) -> None:
+    """Raise RuntimeError for tensors by which a transform differentiates that our operators have no rule for."""
+    if _is_compiling():
         return
-    if any(tensor is not None and _has_tangent(tensor) for tensor in tensors):
+    # torch would take a derivative of ours for zero
+    if forward_ad._current_level >= 0 and any(tensor is not None and _has_tangent(tensor) for tensor in tensors):
         raise RuntimeError(
             f"pysaccade: {what} has no forward-mode derivative (torch.func.jvp, jacfwd and forward_ad ask for one); "
             "use autograd's backward, or pysaccade.reference"
+        )
+    if _transform() is not None and any(tensor is not None and _is_tracked(tensor) for tensor in tensors):
+        raise RuntimeError(
+            f"pysaccade: torch.func.grad, vjp and jacrev can't differentiate {what}; use torch.autograd.grad, or "
+            "pysaccade.reference"
         )
 
 
@@ -171,9 +190,7 @@ def is_native(tensor: Tensor) -> bool:
         return True
     if kind not in _told:
         _told.add(kind)
-        warnings.warn(
-            f"pysaccade: no kernels for device '{kind}'; pysaccade.reference is used, which is slow", stacklevel=3
-        )
+        _checks.warn(f"pysaccade: no kernels for device '{kind}'; pysaccade.reference is used, which is slow")
     return False
 
 

@@ -146,7 +146,7 @@ class DumpDataset(Dataset[Item]):
 
     def _finished(self, which: int, first: int, clip: Dump, plan: Plan, lease: Lease | None) -> Any:
         item = _item_of(clip, plan, kind=self._positions, t=self._t, lease=lease)
-        item["dump"], item["first"] = torch.tensor(which), torch.tensor(first)
+        item["dump"], item["first"] = torch.tensor(which, device="cpu"), torch.tensor(first, device="cpu")
         return finished(item, self._transform)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -17,6 +17,10 @@ Array = Any
 
 _MOST_WAYS = 64
 SNAPS = (True, False, "straight_through")
+_NO_GRADIENT = (
+    "fixation requires a gradient and gets none; pass snap=False, which follows it exactly, or 'straight_through', or "
+    "True where it needs none"
+)
 
 
 class Lattice:
@@ -47,7 +51,7 @@ class Lattice:
         levels: int = 7,
         e0: float | None = None,
         m0: float | None = None,
-        unit: str = "deg",
+        unit: str | None = None,
         fov_deg: float = 40.0,
         sar: float = 1.0,
         preset: str | None = None,
@@ -63,7 +67,7 @@ class Lattice:
             levels: Of the pyramid.
             e0: Eccentricity at which resolution halves.
             m0: Magnification's numerator; by default e0.
-            unit: Of e0 and m0: "deg" or "uv".
+            unit: Of e0 and m0: "deg", which is the default, or "uv".
             fov_deg: Horizontal field of view of the image.
             sar: Width of a pixel over its height.
             preset: "geisler-perry", "horton-hoyt", "rovamo-virsu" or "uv", in place of e0, m0 and unit.
@@ -74,11 +78,14 @@ class Lattice:
         """
         who = "Lattice"
         _checks.choice(kind, KINDS, who, "kind")
-        _checks.choice(unit, UNITS, who, "unit")
+        if unit is not None:
+            _checks.choice(unit, UNITS, who, "unit")
         if preset is not None:
-            if e0 is not None or m0 is not None:
-                raise ValueError(f"{who}: preset sets e0 and m0; leave them out, or the preset")
+            if (e0, m0, unit) != (None, None, None):
+                raise ValueError(f"{who}: preset sets e0, m0 and unit; leave them out, or the preset")
             e0, m0, unit = PRESETS[_checks.choice(preset, PRESETS, who, "preset")]
+        if unit is not None and e0 is None and m0 is None:
+            raise ValueError(f"{who}: unit is that of e0 and m0; pass one of them, or leave unit out")
         for name, number in (("e0", e0), ("m0", m0), ("fov_deg", fov_deg), ("sar", sar)):
             if number is not None and not (isinstance(number, (int, float)) and 0 < number < float("inf")):
                 raise ValueError(f"{who}: {name} must be a number above 0, not {number!r}")
@@ -93,8 +100,9 @@ class Lattice:
             raise ValueError(f"{who}: a uniform lattice has one resolution; leave e0, m0 and preset out")
         if rings is not None and (kind != "nested" or patches is not None or e0 is not None or m0 is not None):
             raise ValueError(f"{who}: rings are a nested lattice's; leave patches, e0, m0 and preset out")
-        self.kind, self.patches, self.unit, self.fov_deg, self.sar = kind, patches, unit, float(fov_deg), float(sar)
-        self.e0, self.m0 = (None if number is None else float(number) for number in (e0, m0))
+        self.kind, self.patches, self.unit = kind, patches, unit or "deg"
+        self.fov_deg, self.sar = _checks.fixed_number(fov_deg), _checks.fixed_number(sar)
+        self.e0, self.m0 = (None if number is None else _checks.fixed_number(number) for number in (e0, m0))
         self.patch_size = _checks.whole(patch_size, who, "patch_size", 2, 256)
         self.levels = _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
         self.rings = None if rings is None else tuple((int(stride), int(side)) for stride, side in rings)
@@ -120,21 +128,14 @@ class Lattice:
         key = (tuple(size), levels)
         found = self._bound.get(key)  # type: ignore[arg-type]
         if found is None:
-            found = Lattice(
-                self.kind,
-                patches=self.patches,
-                patch_size=self.patch_size,
-                size=size,
-                levels=levels,
-                e0=self.e0,
-                m0=self.m0,
-                unit=self.unit,
-                fov_deg=self.fov_deg,
-                sar=self.sar,
-                rings=self.rings,
-            )
+            found = Lattice(**{**self._settings(), "size": size, "levels": levels})
             self._bound[key] = found  # type: ignore[index]
         return found
+
+    def _settings(self) -> dict[str, Any]:
+        """Its own arguments."""
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        return {**settings, "unit": None if self.e0 is None and self.m0 is None else self.unit}
 
     @property
     def _key(self) -> Key:
@@ -164,31 +165,38 @@ class Lattice:
         return f"Lattice('{self.kind}', {len(self)} patches, size={self.size}, e0={e0:.4g}, m0={m0:.4g})"
 
     def __reduce__(self) -> Any:
-        settings = {name: getattr(self, name) for name in _SETTINGS}
-        return _rebuilt, (settings,)
+        return _rebuilt, (self._settings(),)
 
     # ---- Plans -------------------------------------------------------------------------------------------------------
 
-    def plan(self, fixation: Any, *, snap: bool | str = True, device: Any = None) -> PatchPlan:
+    def plan(self, fixation: Any, *, snap: bool | str | None = None, device: Any = None) -> PatchPlan:
         """Plan patches around fixations.
 
         Args:
-            fixation: (u, v), or [.., 2]: a tensor on any device, a NumPy array. Outside 0..1 it is clamped.
-            snap: True: patches lie on the texels that they read, and the fixation gets no gradient. False: they follow
-                the fixation exactly, and give it its gradient. "straight_through": values of True; the gradient is
-                theirs, passed on as if nothing were rounded, and so biased.
+            fixation: (u, v), or [.., 2]: a tensor on any device, a NumPy array; from 0 to 1. One that gets a gradient,
+                or lies on a GPU, is clamped to that.
+            snap: True, the default: patches lie on the texels that they read, and the fixation gets no gradient.
+                False: they follow the fixation exactly, and give it its gradient. "straight_through": values of True;
+                the gradient is theirs, passed on as if nothing were rounded, and so biased.
             device: Where a fixation that is no tensor is planned for: the plan is then of tensors.
 
         Returns:
             A plan [.., N] of the fixation's kind and place. Nothing waits for a GPU.
 
         Raises:
-            ValueError: A fixation in the host's memory is not finite. On a GPU nobody looks, and NaN is 0.5.
+            ValueError: A fixation in the host's memory is not finite, or not from 0 to 1, as one in pixels. A fixation
+                on a GPU is not looked at, and NaN is 0.5 there.
+
+        Warns:
+            UserWarning: The fixation requires a gradient, and snap was left out, which gives it none.
 
         Convention: uv = (x, y) in [0, 1], origin at the top left.
         """
+        chosen = snap is not None
+        if snap is None:
+            snap = True
         if device is None and self._ways and (snap is True or snap is False):
-            again = self._plan_again(fixation, snap)
+            again = self._plan_again(fixation, snap, chosen)
             if again is not None:
                 return again
         who = "Lattice.plan"
@@ -199,12 +207,14 @@ class Lattice:
         if not _checks.is_tensor(fixation):
             return self._host_plan(fixation, bool(snap), device, who)
         _checks.require_coordinates(fixation, who, "fixation", 2)
-        _checks.require_finite(fixation, who, "fixation")
+        _recording = _checks.recording()
+        learns = _recording.needs_gradient(fixation)
+        differentiable = learns and snap is not True
+        (_checks.require_finite if differentiable else _checks.require_uv)(fixation, who, "fixation")
+        if learns and not chosen and not _recording._is_compiling():
+            _checks.warn(f"{who}: {_NO_GRADIENT}")
         if device is not None:
             fixation = fixation.to(device)
-        _recording = _checks.recording()
-
-        differentiable = snap is not True and _recording.needs_gradient(fixation)
         if (
             snap
             and not differentiable
@@ -238,7 +248,7 @@ class Lattice:
             self._ways[fixation.shape, fixation.dtype, fixation.device, snap] = (at, lod, facts.snap_px if snap else 0)
         return PatchPlan._with_kept(centers, lod, self._coverage, self.patch_size, self.size)
 
-    def _plan_again(self, fixation: Any, snap: bool) -> PatchPlan | None:
+    def _plan_again(self, fixation: Any, snap: bool, chosen: bool) -> PatchPlan | None:
         """Plan by one call as for fixations of the same shape before; None: there were none."""
         recording = _checks.recording()
         if fixation.__class__ not in recording._PLAIN or recording.is_watched():
@@ -248,10 +258,10 @@ class Lattice:
             way is None
             or fixation.is_neg()
             or not fixation.is_contiguous()
-            or (not snap and recording.needs_gradient(fixation))
+            or (fixation.requires_grad and not (snap and chosen) and recording.is_grad_enabled())
         ):
             return None
-        _checks.require_finite(fixation, "Lattice.plan", "fixation")
+        _checks.require_uv(fixation, "Lattice.plan", "fixation")
         at, lod, snap_px = way
         centers = at.new_empty((*lod.shape, 2))
         assert self.size is not None
@@ -270,7 +280,7 @@ class Lattice:
                 f"{who}: fixation takes (u, v), a tensor or an array, not {_checks.shown(fixation)}"
             ) from None
         _checks.require_coordinates(array, who, "fixation", 2)
-        _checks.require_finite(array, who, "fixation")
+        _checks.require_uv(array, who, "fixation")
         if device is not None or not snap:
             import torch
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysaccade._operators import _tensor_abi
+from pysaccade.lattice.acuity import PRESETS
 
 KINDS = ("nested", "grid", "uniform")  # saccade_lattice_kind
 
@@ -140,12 +141,17 @@ def native_of(
 
 
 def facts_of(key: Key) -> Facts:
+    """What the library found, and in f64 what it was given, which it keeps in f32."""
     native = native_of(*key)
     origin = native.plan(np.zeros((1, 2), np.float32), in_pixels=True)[0]
     info = native.info
-    per_px = (float(info.unit_per_px_x), float(info.unit_per_px_y))
+    kind, _, _, (height, width), _, e0, m0, unit, fov_deg, sar, _ = key
+    solves = e0 is None and m0 is None and kind != "grid"
+    e0 = float(info.e0) if solves else e0 or PRESETS["geisler-perry"][0]
+    m0 = float(info.m0) if solves else m0 or e0
+    per_px = (1 / width, 1 / height) if unit == "uv" else (fov_deg / width, fov_deg / (width * sar))
     at, lod = origin[:, :2].tolist(), origin[:, 2].tolist()
-    return Facts(float(info.e0), float(info.m0), per_px, native.count, int(info.snap_px), at, lod)
+    return Facts(e0, m0, per_px, native.count, int(info.snap_px), at, lod)
 
 
 # torch.compile calls it while it traces, and takes the result for a constant: torch.compiler.assume_constant_result.

@@ -46,7 +46,7 @@ class ShardDataset(IterableDataset[Item]):
         self._shuffle, self._seed, self._even = shuffle, seed, even
         self._rank, self._ranks = rank, ranks
         self._form, self._transform, self._prefetch = form, transform, prefetch
-        epoch: Any = torch.zeros(1, dtype=torch.int64)
+        epoch: Any = torch.zeros(1, dtype=torch.int64, device="cpu")
         self._epoch = epoch.share_memory_()  # workers that stay see a new one
         kind = {"plan": catalog.plan, "videos": len(catalog), "clip": clip, "stride": stride, "drop_last": drop_last,
                 "shuffle": shuffle, "seed": seed}  # fmt: skip
@@ -107,7 +107,7 @@ class ShardDataset(IterableDataset[Item]):
         for given, (place, video) in enumerate(self._videos(places, left), done + 1):
             item = self._item(place, video)
             at = (epoch, self._ranks, workers, slot, given)
-            item["at"] = torch.tensor(at)
+            item["at"] = torch.tensor(at, device="cpu")
             self._progress.given(at)
             yield finished(item, self._transform)
 
@@ -140,7 +140,7 @@ class ShardDataset(IterableDataset[Item]):
         rows = slice(first, first + self._clip)
         arrays = {name: getattr(video, name)[rows] for name in ("patches", "geometry", "changed", "index")}
         item = clip_item(SimpleNamespace(**arrays, size=video.size), **self._form)
-        item["video"], item["first"] = torch.tensor(place.video), torch.tensor(first)
+        item["video"], item["first"] = torch.tensor(place.video, device="cpu"), torch.tensor(first, device="cpu")
         item["key"], item["extra"] = video.key, video.extra
         return item
 

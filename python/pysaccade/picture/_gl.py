@@ -34,7 +34,7 @@ class GLBuffer:
     """
 
     def __init__(self, id: int, *, device: Any = "cuda") -> None:  # noqa: A002
-        place = _arrays.place_of("torch", device, "GLBuffer")
+        place = _arrays.place_of("torch", device, "GLBuffer", otherwise="it needs an NVIDIA GPU; ")
         if place.device != "cuda":
             raise ValueError(f"GLBuffer: device is a GPU, not {quoted(device)}")
         self.id = id

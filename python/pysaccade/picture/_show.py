@@ -88,11 +88,14 @@ def show(
         raise TypeError("show: memory=True needs a Dump or emissions in a row")
     if isinstance(what, Emission):
         return Picture([_beside(frame, paint(what, width=width, mark=mark))], [_LAST_SHOWN_S])
-    if hasattr(what, "shape"):
+    if hasattr(what, "shape") and not hasattr(what, "level"):
         height, cols = what.shape[:2] if what.shape[-1] == 3 else what.shape[-2:]
         return Picture([_beside(frame, fit(what, round(height * width / cols)))], [_LAST_SHOWN_S])
     if not isinstance(what, (Dump, Iterable)):
-        raise TypeError(f"show: what takes an Emission, a Dump, emissions or a picture, not {type(what).__name__}")
+        advice = "; pass one of its levels, pyramid.level(0)" if hasattr(what, "level") else ""
+        raise TypeError(
+            f"show: what takes an Emission, a Dump, emissions or a picture, not {type(what).__name__}{advice}"
+        )
     emissions: Any = what if isinstance(what, Dump) else list(what)
     if not isinstance(what, Dump):
         for emission in emissions:

@@ -19,7 +19,7 @@ from pysaccade.stream import _handle
 from pysaccade.stream._ahead import Ahead, prefetch_of
 from pysaccade.stream._fixations import Fixation, fixation_of
 from pysaccade.stream._options import NativeOptions, table, unknown_name
-from pysaccade.stream._sources import Source, source_of
+from pysaccade.stream._sources import Source, lasting, source_of
 from pysaccade.stream._take import Facts, Taker
 
 _SLICE_MS = 100  # a wait looks at Ctrl-C and at other threads this often
@@ -53,11 +53,13 @@ class Core:
         self._ahead: Ahead | None = None
         self._forks = _process.forks()
         self._settings = dict(settings)
+        if isinstance(settings["fixation"], str) and settings["fixation"].startswith("file:"):
+            self._settings["fixation"] = lasting(settings["fixation"])
         self._word = _arrays.dtype_word(settings["dtype"])
         self._normalization = normalization_of(settings["normalize"], self._word)
         self._place = _arrays.place_of(settings["array"], settings["device"])
         self._source: Source = source_of(source, settings)
-        self._fixation: Fixation = fixation_of(settings["fixation"], settings["rate"])
+        self._fixation: Fixation = fixation_of(self._settings["fixation"], settings["rate"])
         backend = settings.get("backend")
         self._prefetch = prefetch_of(settings.get("prefetch"), backend)
         if self._place.device == "cuda" and backend not in (None, "auto", "cuda"):

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Protocol
 
 from pysaccade._native import _abi, _calls
@@ -22,6 +23,7 @@ _DEFAULT_RATE = Fraction(25)
 _MOST_NS = 4 * 10**18  # of a frame's time: what the library takes
 _MOST_PATH_BYTES = 4096
 _CHANNELS = (1, 3, 4)
+_NO_PATHS = ("lavfi:", "test:", "v4l2:")
 
 
 # Options of the group "Source" that say something of frames.
@@ -165,6 +167,19 @@ class FrameSource:
         return f"frames of a {type(self.original).__name__}"
 
 
+def lasting(name: str) -> str:
+    """A name that means the same after os.chdir(): the path of a file, or of numbered pictures, begins at the root."""
+    if name == "-" or name.startswith(_NO_PATHS):
+        return name
+    scheme = "file:" if name.startswith("file:") and not _exists(name) else ""
+    path = name.removeprefix(scheme)
+    pictures = ":" not in path and any(sign in path for sign in "%*?[")
+    return f"{scheme}{Path(path).absolute()}" if pictures or _exists(path) else name
+
+
+_exists = os.path.exists  # Path.exists() raises OSError for a long URL
+
+
 def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
     """Read the argument `source` of a stream.
 
@@ -178,7 +193,8 @@ def source_of(source: Any, settings: Mapping[str, Any]) -> Source:
             raise ValueError("Stream: source is the bytes of a file; write them to a file and pass its path")
         if not name:
             raise ValueError("Stream: source is empty; pass a path, a URL or 'test://box'")
-        return NamedSource(source, _calls.c_text(name, "Stream: source"))
+        name = lasting(name)
+        return NamedSource(name, _calls.c_text(name, "Stream: source"))
     if isinstance(source, int):
         raise TypeError(f"Stream: source takes a name, not {source!r}; a camera is '/dev/video{int(source)}'")
     is_file = hasattr(source, "read") and hasattr(source, "readline")

@@ -19,7 +19,7 @@ def footprint(
     The footprint is the ellipse that a unit circle becomes; lod is log2 of its longer half axis, or, with anisotropy,
     of that over the ratio of both, clamped.
     """
-    if tuple(uv_da.shape) not in {(*shape, 2, 2), (*shape, 4)}:
+    if tuple(uv_da.shape) not in ((*shape, 2, 2), (*shape, 4)):
         raise ValueError(f"{who}: uv_da is {list(uv_da.shape)}; it must be {[*shape, 2, 2]}")
     xp: Any = np
     if _checks.is_tensor(uv_da):

@@ -81,14 +81,13 @@ class GaussianField(nn.Module):
         self.means = nn.Parameter(torch.rand(num_gaussians, dimensions, generator=generator, **make) * box)
         width = _FIRST_WIDTH * (math.prod(size) / num_gaussians) ** (1 / dimensions)
         self.log_scales = nn.Parameter(torch.full((num_gaussians, dimensions), math.log(width), **make))
-        pairs = dimensions * (dimensions - 1) // 2
-        if use_full_cov and pairs:
-            self.off_diagonal = nn.Parameter(torch.zeros(num_gaussians, pairs, **make))
+        places = [(row, column) for row in range(dimensions) for column in range(row)]
+        if use_full_cov and places:
+            self.off_diagonal = nn.Parameter(torch.zeros(num_gaussians, len(places), **make))
         else:
             self.register_parameter("off_diagonal", None)
         self.weights = nn.Parameter(torch.full((num_gaussians, channels), 1 / num_gaussians, **make))
-        rows, columns = torch.tril_indices(dimensions, dimensions, offset=-1).unbind()
-        self._rows, self._columns = rows.tolist(), columns.tolist()
+        self._rows, self._columns = [row for row, _ in places], [column for _, column in places]
 
     @property
     def num_gaussians(self) -> int:

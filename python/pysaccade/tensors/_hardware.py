@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import warnings
 import weakref
 from typing import Any, NoReturn
 
@@ -53,9 +52,7 @@ def texture_for(pyramid: Any, traced: bool, learns: bool) -> Texture | None:
             if pyramid.filtering == "hardware":
                 raise
             pyramid._texture = False  # too large for the device's textures: as long as it has this image
-            warnings.warn(
-                f"pysaccade: filtering='hybrid' samples exactly, without the texture unit: {why}", stacklevel=5
-            )
+            _checks.warn(f"pysaccade: filtering='hybrid' samples exactly, without the texture unit: {why}")
             return None
     if pyramid._texture is False:
         return None

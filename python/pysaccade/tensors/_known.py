@@ -19,12 +19,13 @@ _watched: Any = None  # _recording's, from then on
 class Known:
     """Of images of one kind: how their levels lie, and all that was packed for them."""
 
-    __slots__ = ("batched", "count", "element_bytes", "layout", "likes", "odd", "packed", "shape", "ways")
+    __slots__ = ("batched", "count", "element_bytes", "layout", "likes", "odd", "packed", "shape", "size", "ways")
 
     def __init__(self, layout: Layout, count: int, odd: int, batched: bool, element_bytes: int) -> None:
         """Begin without knowing of any call."""
         self.element_bytes = element_bytes
         self.layout, self.count, self.odd, self.batched = layout, count, odd, batched
+        self.size = layout.shape[-2:]
         self.shape = layout.shape if batched else layout.shape[1:]  # as the image was given
         self.likes: Any = None  # models of the levels of generate_mipmaps()
         self.packed: dict[tuple[int, int], bytes] = {}  # the library's struct, by the addresses in it

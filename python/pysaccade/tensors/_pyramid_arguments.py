@@ -18,7 +18,7 @@ def persistent_size(size: Any, resolution: Any, who: str) -> tuple[int, int]:
         raise ValueError(f"{who}: pass size=(H, W), or resolution=(W, H)")
     if size is not None:
         return _checks.fixed_size(size, who)
-    width, height = _checks.fixed_size(resolution, who, "resolution")
+    width, height = _checks.fixed_size(resolution, who, "resolution", "(W, H)")
     return height, width
 
 
@@ -42,7 +42,7 @@ def checked_levels(levels: Sequence[Array], who: str) -> tuple[list[Array], bool
         if level.dtype != first.dtype:
             raise TypeError(f"{who}: {name} is {_checks.dtype_name(level)}, levels[0] is {_checks.dtype_name(first)}")
         fits = [
-            {_checks.extent(texels, index, _checks.FLOOR), _checks.extent(texels, index, _checks.EDGE)}
+            (_checks.extent(texels, index, _checks.FLOOR), _checks.extent(texels, index, _checks.EDGE))
             for texels in first.shape[-2:]
         ]
         if level.shape[-2] not in fits[0] or level.shape[-1] not in fits[1]:

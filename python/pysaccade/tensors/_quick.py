@@ -36,6 +36,8 @@ def sample_plain(pyramid: TexturePyramid, plan: PatchPlan, dtype: Any = None) ->
         if storage is None or storage.known is None:
             return _sample_first(pyramid, plan, None, dtype)
     known = storage.known
+    if plan.size is not None and plan.size != known.size:
+        return None
     # fmt: off
     key = (centers.shape, centers.stride(), centers.dtype, centers.device,
            lod.shape, lod.stride(), lod.dtype, lod.device, plan.patch_size, dtype)

@@ -49,7 +49,7 @@ def arranged(centers: Array, lod: Array, base: Array, batched: bool, who: str) -
     if len(shape) == 1:
         shape = (batch, *shape)
         return expanded(centers[None], (batch, shape[1], 2)), expanded(lod[None], shape), shape
-    if shape[0] not in {1, batch}:
+    if shape[0] not in (1, batch):
         raise ValueError(
             f"{who}: pyramid has {batch} images, the plan is for {shape[0]}: {list(shape)}; pass [{batch}, N, ..]"
         )
@@ -120,7 +120,7 @@ def sampled(
     seen = (base, centers, lod, direction)
     traced = _recording.is_traced(*seen)
     if traced:
-        _recording.refuse_tangents("sampling", *seen, *(levels or ()))
+        _recording.refuse_transforms("sampling", *seen, *(levels or ()))
     elif _recording.is_native(base):
         centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
     learns = _recording.needs_gradient(*seen) or (levels is not None and _recording.needs_gradient(*levels))

@@ -99,7 +99,7 @@ def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float,
         raise ValueError(
             f"{who}: normalize has {len(mean)} means and {len(std)} deviations, the pyramid {channels} channels"
         )
-    if not all(map(math.isfinite, (*mean, *std))) or min(std, default=1.0) <= 0:
+    if not all(abs(each) < math.inf for each in (*mean, *std)) or not all(each > 0 for each in std):
         raise ValueError(f"{who}: normalize: every std must be above 0 and every number finite")
     return mean, std
 

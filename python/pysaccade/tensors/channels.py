@@ -174,15 +174,14 @@ class ChannelStack:
         if _checks.is_tensor(fixation):
             _checks.require_array(fixation, who, "fixation")
         try:
-            point = torch.as_tensor(fixation).detach()
+            point = torch.as_tensor(fixation, device=like.device).detach()
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(f"{who}: fixation takes (u, v), not {_checks.shown(fixation)}") from None
         if tuple(point.shape) not in {(2,), (1, 2), tuple(like.shape)}:
             many = f", or {list(like.shape)}" if like.ndim == 2 else ""
             raise ValueError(f"{who}: fixation is {list(point.shape)}; it must be (u, v){many}")
-        point = point.to(device=like.device, dtype=like.dtype)
-        if point.device.type == "cpu" and not bool(((point >= 0) & (point <= 1)).all()):
-            raise ValueError(f"{who}: fixation is {point.tolist()}; it must be (u, v) from 0 to 1")
+        point = point.to(like.dtype)
+        _checks.require_uv(point, who, "fixation")
         return point.reshape(2) if like.ndim == 1 else point.expand(like.shape)
 
     def set(self, name: str, values: Tensor) -> None:

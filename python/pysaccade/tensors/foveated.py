@@ -23,11 +23,11 @@ def sample_foveated(
     num_patches: int | None = None,
     M0: float | None = None,  # noqa: N803
     e0: float | None = None,
-    unit: str = "deg",
-    patch_size: int = 16,
-    fov_deg: float = 40.0,
-    sar: float = 1.0,
-    snap: bool | str = True,
+    unit: str | None = None,
+    patch_size: int | None = None,
+    fov_deg: float | None = None,
+    sar: float | None = None,
+    snap: bool | str | None = None,
     dtype: Any = None,
     normalize: Any = None,
     padding: str = "border",
@@ -43,10 +43,10 @@ def sample_foveated(
         num_patches: At most so many; 273.
         M0: Magnification: lod(e) = clamp(log2((e + e0) / M0)).
         e0: Eccentricity at which resolution halves.
-        unit: Of M0 and e0: "deg", degrees of a view of `fov_deg`, or "uv".
-        patch_size: S.
-        fov_deg: Horizontal field of view of the whole image.
-        sar: Width of a pixel over its height.
+        unit: Of M0 and e0: "deg", degrees of a view of `fov_deg`, which is the default, or "uv".
+        patch_size: S; 16.
+        fov_deg: With M0 or e0: horizontal field of view of the whole image; 40.
+        sar: With M0 or e0: width of a pixel over its height; 1.
         snap: As Lattice.plan().
         dtype: As sample_patches().
         normalize: As sample_patches().
@@ -65,14 +65,18 @@ def sample_foveated(
     height, width = base.shape[-2:]
     if lattice is None:
         follows = M0 is not None or e0 is not None
+        if not follows and (unit, fov_deg, sar) != (None, None, None):
+            raise ValueError(f"{who}: unit, fov_deg and sar are for M0 and e0; pass one of these, or leave them out")
         kind = "grid" if follows else "nested"
         settings_of = (kind, num_patches, patch_size, e0, M0, unit, fov_deg, sar, (height, width), count)
         lattice = _lattice(*settings_of) if is_traced(base) else _kept_lattice(*settings_of)
     elif not isinstance(lattice, Lattice):
         raise TypeError(f"{who}: lattice takes a Lattice, not {_checks.shown(lattice)}")
     else:
-        if (num_patches, M0, e0) != (None, None, None):
-            raise ValueError(f"{who}: num_patches, M0 and e0 are the lattice's; leave them out, or the lattice")
+        given = {"num_patches": num_patches, "M0": M0, "e0": e0, "unit": unit, "patch_size": patch_size}
+        twice = [name for name, value in {**given, "fov_deg": fov_deg, "sar": sar}.items() if value is not None]
+        if twice:
+            raise ValueError(f"{who}: {', '.join(twice)}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
     if out is None and padding == "border":
@@ -86,26 +90,26 @@ def sample_foveated(
 def _lattice(
     kind: str,
     patches: int | None,
-    patch_size: int,
+    patch_size: int | None,
     e0: float | None,
     m0: float | None,
-    unit: str,
-    fov_deg: float,
-    sar: float,
+    unit: str | None,
+    fov_deg: float | None,
+    sar: float | None,
     size: tuple[int, int],
     levels: int,
 ) -> Lattice:
     return Lattice(
         kind,
         patches=patches,
-        patch_size=patch_size,
+        patch_size=16 if patch_size is None else patch_size,
         size=size,
         levels=levels,
         e0=e0,
         m0=m0,
         unit=unit,
-        fov_deg=fov_deg,
-        sar=sar,
+        fov_deg=40.0 if fov_deg is None else fov_deg,
+        sar=1.0 if sar is None else sar,
     )
 
 

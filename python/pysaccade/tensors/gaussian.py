@@ -43,10 +43,19 @@ def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tu
         return arrays, ()
     leading = [tuple(array.shape[: array.ndim - least]) for array, least in zip(arrays, axes, strict=False)]
     try:
-        shape = np.broadcast_shapes(*leading)
-    except ValueError:
+        shape = _broadcast(x)(*leading)
+    except (ValueError, RuntimeError):
         raise ValueError(f"{who}: leading axes {', '.join(map(str, map(list, leading)))} don't broadcast") from None
     return arrays, shape
+
+
+def _broadcast(array: Array) -> Any:
+    """broadcast_shapes() of an array's library: torch's keeps a size that a compiler has as a symbol."""
+    if not _checks.is_tensor(array):
+        return np.broadcast_shapes
+    import torch
+
+    return torch.broadcast_shapes
 
 
 def require_cutoff(cutoff: Any, who: str) -> None:
@@ -127,7 +136,7 @@ def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *nu
     if recording.is_traced(*tensors):
         import torch
 
-        recording.refuse_tangents(name, *tensors)
+        recording.refuse_transforms(name, *tensors)
 
         return getattr(torch.ops.saccade, name)(*_batched(tensors, leading), *numbers)
     tensors = tuple(each.contiguous() for each in tensors) if leading == () else _batched(tensors, leading)

@@ -80,7 +80,7 @@ def levels_above(image: Array, count: int, odd: int) -> list[Array]:
     if _recording.is_traced(image):
         import torch
 
-        _recording.refuse_tangents("generate_mipmaps", image)
+        _recording.refuse_transforms("generate_mipmaps", image)
 
         return list(torch.ops.saccade.mipmaps(image, count, odd))
     if count == 1 or image.numel() == 0:

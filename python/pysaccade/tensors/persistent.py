@@ -107,6 +107,12 @@ class PersistentTexture(TexturePyramid):
         """Make it as new: what one who borrowed it set or wrote, the next one does not see."""
         self.clear()
         self.threshold, self.min_pixels, self.filtering = self._settings
+        self._storage = self._store
+
+    def _give_back(self) -> None:
+        """Let every use of it raise ValueError until it is borrowed again."""
+        self.clear()
+        self._storage = self._taken = None
 
     # ---- Updates -----------------------------------------------------------------------------------------------------
 
@@ -165,6 +171,7 @@ class PersistentTexture(TexturePyramid):
         if damage is None:
             self._fill()
             return
+        self._require_memory()
         mask, kind = self._mask(damage, who)
         self._call(None, mask, kind)
 
@@ -280,6 +287,8 @@ class PersistentTexture(TexturePyramid):
             self._fill()
 
     def _require_memory(self) -> None:
+        if self._storage is None:
+            raise ValueError("TexturePyramid: this texture was released to its pool; acquire() another")
         if not self._is_in_place():
             raise ValueError(
                 "TexturePyramid: its memory, or its levels', was replaced or freed; make another by create_persistent()"

@@ -84,7 +84,7 @@ class TexturePool:
         return texture
 
     def release(self, texture: PersistentTexture) -> None:
-        """Take a texture back.
+        """Take a texture back. Whoever uses it from then on gets ValueError.
 
         Raises:
             ValueError: It is not one of this pool's that are lent out.
@@ -93,6 +93,7 @@ class TexturePool:
             if texture._pool is not self:
                 raise ValueError("TexturePool.release: this texture is not lent out by this pool")
             texture._pool = None
+            texture._give_back()
             texture._queued = _queued(texture)
             self._free.append(texture)
             self._changed.notify()

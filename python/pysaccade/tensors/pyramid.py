@@ -245,7 +245,7 @@ class TexturePyramid:
 
     def _take_levels(self, batched: list[Array], is_batched: bool) -> None:
         self._list, self._image, self._batched, self._count = batched, batched[0], is_batched, len(batched)
-        self._of_tensors = _checks.is_tensor(batched[0])
+        self._made, self._of_tensors = True, _checks.is_tensor(batched[0])
 
     # ---- Copies: of the image or of the levels given, never of addresses ---------------------------------------------
 

@@ -31,9 +31,15 @@ from pysaccade.tensors.pyramid import TexturePyramid
 Array = Any
 
 
-def _as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
+def as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
+    """A plan that a pyramid of this level 0 can be sampled by: one on the host is copied to its device."""
     if not isinstance(plan, PatchPlan):
         raise TypeError(f"{who}: plan takes a PatchPlan, not {_checks.shown(plan)}; make one by Lattice(...).plan()")
+    size = tuple(base.shape[-2:])
+    if plan.size is not None and tuple(plan.size) != size:
+        raise ValueError(
+            f"{who}: plan is for images of size={tuple(plan.size)}, the pyramid's is {size}; make a plan for that size"
+        )
     if _checks.is_tensor(base) and not _checks.is_tensor(plan.centers):
         return plan.to(base.device)
     _checks.require_together(who, ("pyramid", base), [("plan.centers", plan.centers)])
@@ -70,7 +76,7 @@ def patches_of(
 ) -> Array:
     """Patches of a plan, [.., C, S, S]: what the functions below have in common."""
     base, batched = texture[2], texture[3]
-    plan = _as_plan(plan, base, who)
+    plan = as_plan(plan, base, who)
     values = values_of(base, dtype, normalize, out, who)
     lods = plan._lod_to_read()
     centers, lod, shape = arranged(plan.centers, lods, base, batched, who)
@@ -169,7 +175,9 @@ def plan_at_level(texture: Texture, level: Any, centers: Any, patch_size: int) -
     levels, textures, base, _ = texture
     centers = coordinates(centers, base, who, "centers", 2)
     last = (textures.levels if textures is not None else len(levels or ())) - 1
-    if isinstance(level, (int, float, np.number)) and not isinstance(level, bool):
+    if isinstance(level, bool):
+        raise TypeError(f"{who}: level takes a number, not {level}")
+    if isinstance(level, (int, float, np.number)):
         if not 0 <= level <= last:
             raise ValueError(f"{who}: level is {level}; the pyramid has levels 0 to {last}, and fractions between them")
         lod = filled(centers, float(level))
@@ -250,7 +258,7 @@ def sample_anisotropic(
     who = "sample_anisotropic"
     texture = texture_of(pyramid, who)
     base = texture[2]
-    plan = _as_plan(plan, base, who)
+    plan = as_plan(plan, base, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
     try:
@@ -298,7 +306,7 @@ def sample(
     zeros = is_zeros(padding, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     shape = tuple(uv.shape[:-1])
-    if batched and (not shape or (shape[0] not in {base.shape[0], 1} and base.shape[0] != 1)):
+    if batched and (not shape or (shape[0] not in (base.shape[0], 1) and base.shape[0] != 1)):
         raise ValueError(f"{who}: pyramid has {base.shape[0]} images, uv is {list(uv.shape)}; pass [B, *P, 2]")
     direction = None
     if uv_da is not None:

@@ -13,7 +13,7 @@ from pysaccade._operators import _checks
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._channel_makers import LUMA, gradient
 from pysaccade.tensors.pyramid import TexturePyramid
-from pysaccade.tensors.sampling import sample
+from pysaccade.tensors.sampling import as_plan, sample
 
 
 def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Any:
@@ -40,15 +40,16 @@ def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, 
         raise TypeError(f"{who}: pyramid takes a TexturePyramid, not {_checks.shown(pyramid)}")
     if not _checks.is_tensor(pyramid._base()):
         levels = [torch.from_numpy(np.ascontiguousarray(pyramid[n])) for n in range(pyramid.levels)]
-        found = text_direction(TexturePyramid.from_levels(levels), plan.to("cpu"), level=level, ratio=ratio)
+        found = text_direction(TexturePyramid.from_levels(levels), plan, level=level, ratio=ratio)
         array: Any = found.numpy()
         return array
     level = _checks.whole(level, who, "level", 0, pyramid.levels - 1)
+    plan = as_plan(plan, pyramid._base(), who)
     with torch.no_grad():
         coarse = pyramid._levels_now()[level]
         products = TexturePyramid(_products(_brightness(coarse, who)), levels=None)
-        area = torch.as_tensor(plan.lod, device=coarse.device).float() + (math.log2(plan.patch_size) - level)
-        places = torch.as_tensor(plan.centers, device=coarse.device).float()
+        area = plan.lod.float() + (math.log2(plan.patch_size) - level)
+        places = plan.centers.float()
         found = _sampled(products, places, area, batched=pyramid._batched)
         xx, yy, xy = found.unbind(-1)
         angle = 0.5 * torch.atan2(2 * xy, xx - yy) + math.pi / 2  # of the second eigenvector

@@ -41,6 +41,18 @@ def truth(folder: Path) -> dict[str, np.ndarray]:
     return {name: np.load(folder / f"{name}.npy") for name in ("patches", "geometry", "changed", "index")}
 
 
+def test_default_device_has_no_part_in_what_is_read(dumps: list[Path]):
+    data = sc.DumpDataset(dumps, clip=4)
+    expected = list(data)
+    torch.set_default_device("meta")
+    try:
+        found = [data[n] for n in range(len(data))]
+    finally:
+        torch.set_default_device(None)
+    for made, wanted in zip(found, expected, strict=True):
+        assert all(torch.equal(made[name], value) for name, value in wanted.items() if torch.is_tensor(value))
+
+
 @pytest.mark.parametrize("only_changed", [False, True])
 def test_patches_come_back_from_tokens_byte_for_byte(dumps: list[Path], only_changed: bool):
     data = sc.DumpDataset(dumps, clip=4, only_changed=only_changed)

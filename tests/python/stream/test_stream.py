@@ -199,6 +199,29 @@ def test_pickle_is_its_settings_and_opens_where_it_is_used(clip: Path):
     assert other.info == stream.info
 
 
+@pytest.mark.parametrize("kind", ["a path", "file:", "pictures"])
+def test_relative_path_is_of_the_folder_that_it_was_given_in(kind, ffmpeg, tmp_path: Path, monkeypatch):
+    name = "%02d.png" if kind == "pictures" else "a.avi"
+    for folder, color, size in (("here", "red", "64x48"), ("there", "blue", "96x80")):
+        (tmp_path / folder).mkdir()
+        graph = f"color={color}:size={size}:rate=5:duration=1"
+        subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", graph, tmp_path / folder / name], check=True)
+        (tmp_path / folder / "eye.csv").write_text("0,0.25,0.5\n" if folder == "here" else "0,0.75,0.5\n")
+    monkeypatch.chdir(tmp_path / "here")
+    options = {"fixation": "file:eye.csv", "patches": 60, "levels": 3}
+    source = {"a path": Path(name), "file:": f"file:{name}", "pictures": name}[kind]
+    stream = numpy_stream(source, **options)
+    first = list(stream)
+    left, pickled = numpy_stream(source, **options), pickle.dumps(stream)
+    next(left)
+    monkeypatch.chdir(tmp_path / "there")
+    left.reopen()
+    for again in (stream, pickle.loads(pickled), copy.copy(stream), left):
+        for emission, wanted in zip(again, first, strict=True):
+            assert (emission.size, emission.fixation) == ((48, 64), (0.25, 0.5))
+            np.testing.assert_array_equal(emission.patches, wanted.patches)
+
+
 def test_look_decides_the_next_fixation_that_begins():
     stream = numpy_stream("test://box?size=640x480&frames=100&rate=25", fixation="center", lattice="grid")
     assert next(stream).fixation == (0.5, 0.5)
