@@ -105,7 +105,7 @@ def test_plan_and_work_in_a_bucket_make_what_a_plain_run_makes(job: Job, tmp_pat
     assert {name: status[name] for name in ("in", "done", "damaged", "quarantined", "duplicate", "pending")} == {
         "in": 8, "done": 7, "damaged": 0, "quarantined": 1, "duplicate": 0, "pending": 0,
     }  # fmt: skip
-    assert work("verify", store).stdout == f"{store}: 4 units, 42 members, 0 faults\n"
+    assert work("verify", store).stdout == f"{store}: 4 units, 84 members, 0 faults\n"
     assert "7 videos of 4 of 4 units" in work("index", store).stdout
     assert work("index", store, "--json").stdout == '{"videos":7,"units":4,"of_units":4}\n'
     rows = pq.read_table(f"{BUCKET}/whole/index.parquet", filesystem=file_system(job.s3)).to_pylist()
@@ -262,7 +262,7 @@ def test_counts_faults_and_orphans_are_said_as_the_program_says_them(
     counts = json.loads(twins.ask("work", "--json")[1])
     assert (counts["done"], counts["frames"]) == (7, 70)
     assert counts["media_s"] == pytest.approx(7 * 0.9)  # what was shown; planned was a second of each
-    assert twins.ask("verify", "--json")[1] == '{"units":4,"members":42,"faults":[]}\n'
+    assert twins.ask("verify", "--json")[1] == '{"units":4,"members":84,"faults":[]}\n'
     whole = (tmp_path / "commits/00000000.json").read_bytes()
     marker = json.loads(whole)
     assert marker.pop("check") == hashlib.sha256(whole[: whole.rindex(b'"check"')]).hexdigest()
@@ -347,7 +347,7 @@ def test_strange_units_are_the_first_and_others_tell(job: Job, ffmpeg: str, tmp_
     store = strange(job, ffmpeg, tmp_path, "strange", units=4, good=2)
     done = work("work", store, "--scratch", tmp_path, expect=[3])
     assert "6 in = 2 done + 0 damaged + 4 quarantined (4 input)" in done.stdout
-    assert work("verify", store).stdout == f"{store}: 6 units, 12 members, 0 faults\n"
+    assert work("verify", store).stdout == f"{store}: 6 units, 24 members, 0 faults\n"
     given_up = [json.loads(line) for name, text in tree(job.s3, "strange").items() if name.startswith("quarantine/")
                 for line in text.splitlines()]  # fmt: skip
     assert [line["line"].count(f": {store}/plan/plan.json: ignore 140,80,8,8") for line in given_up] == [1] * 4
@@ -361,7 +361,7 @@ def test_a_share_of_strange_units_is_told_by_others(job: Job, ffmpeg: str, tmp_p
     for share in (1, 2):
         work("work", store, "--shard", f"{share}/3", "--scratch", tmp_path, expect=[3])
     assert "6 in = 2 done + 0 damaged + 4 quarantined (4 input)" in work("status", store, expect=[0]).stdout
-    assert work("verify", store).stdout == f"{store}: 6 units, 12 members, 0 faults\n"
+    assert work("verify", store).stdout == f"{store}: 6 units, 24 members, 0 faults\n"
 
 
 def test_options_that_no_unit_takes_stop_the_run(job: Job, ffmpeg: str, tmp_path: Path):
