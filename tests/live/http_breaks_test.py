@@ -128,6 +128,14 @@ class HttpBreaks(LiveTest):
             with self.subTest(name=name):
                 self.check_lost(self.server(breaks), name, f"of {len(self.files[name])}", "tries to get the rest failed")
 
+    def test_ranges_that_are_only_said(self):
+        server = self.server(once(30000), ranges="said")
+        self.check_lost(server, "front.mp4", "tries to get the rest failed")
+        # Without a length its end is not a break.
+        server = self.server(ranges="said", length="chunked")
+        self.check_whole(server, "a.mkv")
+        self.assertEqual(server.count("a.mkv"), 1)
+
     def test_no_tries_with_reconnect_0(self):
         server = self.server(once(30000))
         frames, _ = self.run_dump(server, "front.mp4", 3, "lost connection", options=("--reconnect", 0))

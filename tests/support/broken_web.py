@@ -20,9 +20,9 @@ WHOLE = Break()
 
 class WebServer:
     """Serves `files`, a name each. breaks(name, number, begin): the Break of the number-th request (from 0) for that
-    name, for bytes from `begin` on. ranges: takes byte ranges. length: "told", "chunked", "none" (the connection's end
-    is the answer's), or bytes that are announced beyond those that are there. moved: names are asked for at
-    /moved/NAME."""
+    name, for bytes from `begin` on. ranges: takes byte ranges, or "said": says so and does not. length: "told",
+    "chunked", "none" (the connection's end is the answer's), or bytes that are announced beyond those that are there.
+    moved: names are asked for at /moved/NAME."""
 
     def __init__(self, files, breaks=lambda *_: WHOLE, ranges=True, length="told", moved=False, certificate=None):
         self.files, self.breaks, self.ranges, self.length, self.moved = files, breaks, ranges, length, moved
@@ -78,7 +78,8 @@ class WebServer:
             self.send_head(client, "302 Found", f"Location: /{name[6:]}")
             return
         span = re.search(r"(?i)^range: bytes=(\d+)-(\d*)", request, re.MULTILINE)
-        begin = int(span[1]) if span and self.ranges else 0
+        takes_ranges = self.ranges is True
+        begin = int(span[1]) if span and takes_ranges else 0
         with self.lock:
             number = self.count(name)
             self.requests.append((name, begin))
@@ -89,7 +90,7 @@ class WebServer:
         if what.status:
             self.send_head(client, f"{what.status} No")
             return
-        end = int(span[2]) + 1 if span and self.ranges and span[2] else len(self.files[name])
+        end = int(span[2]) + 1 if span and takes_ranges and span[2] else len(self.files[name])
         self.send(client, self.files[name][begin:end], begin, len(self.files[name]), what)
 
     @staticmethod
@@ -99,10 +100,11 @@ class WebServer:
 
     def send(self, client, body, begin, whole, what):
         more = self.length if isinstance(self.length, int) else 0
-        head = ["HTTP/1.1 206 Partial Content" if self.ranges else "HTTP/1.1 200 OK", "Connection: close"]
+        head = ["HTTP/1.1 206 Partial Content" if self.ranges is True else "HTTP/1.1 200 OK", "Connection: close"]
         if self.ranges:
-            last = begin + len(body) + more - 1
-            head += ["Accept-Ranges: bytes", f"Content-Range: bytes {begin}-{last}/{whole + more}"]
+            head.append("Accept-Ranges: bytes")
+        if self.ranges is True:
+            head.append(f"Content-Range: bytes {begin}-{begin + len(body) + more - 1}/{whole + more}")
         if self.length == "chunked":
             head.append("Transfer-Encoding: chunked")
         elif self.length != "none":
