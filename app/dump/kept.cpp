@@ -37,11 +37,12 @@ bool decodes_on_texture_device(const Options& options) {
 void keep_between_inputs(const Options& options, int most) {
   if (!decodes_on_texture_device(options)) return;
   const std::string path = library_path();
-  const std::string why = path.empty() ? "the library for it is not there" : keep_decoders(path, most);
+  const std::string why =
+      path.empty() ? "lib/saccade/libnvcuvid.so.1 is not installed beside the program" : keep_decoders(path, most);
   if (why.empty()) {
     spdlog::debug("the GPU's decoders are kept, {} at most", most);
   } else {
-    spdlog::debug("the GPU's decoders are made for each input, and not asked for errors: {}", why);
+    spdlog::warn("NVDEC decoders are created for each input, and their errors are not checked: {}", why);
   }
 }
 

@@ -1,5 +1,5 @@
-// A library that goes by the name of the driver's, libnvcuvid.so.1: who opens that one by name gets this, once it is
-// loaded. It passes every call on, but for those that DecoderCache makes its own. Note [Kept decoders].
+// Stands in for the driver's libnvcuvid.so.1. Once loaded, dlopen("libnvcuvid.so.1") returns this library. It forwards
+// every call to the driver; DecoderCache handles those that create, use and destroy decoders. Note [Kept decoders].
 #include <dlfcn.h>
 #include <ffnvcodec/dynlink_cuda.h>
 #include <ffnvcodec/dynlink_nvcuvid.h>

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <set>
 
+#include "gpu/nvdec/decoder_use.h"
+
 namespace saccade {
 
 // Note [Kept decoders]
@@ -36,13 +38,6 @@ struct NvdecCalls {
   std::function<CUcontext()> context;  // the calling thread's current one
   std::function<tcuCtxPushCurrent_v2> push;
   std::function<tcuCtxPopCurrent_v2> pop;
-};
-
-// What came of the decoders that worked for one CUDA stream.
-struct DecoderUse {
-  bool used = false;              // one of them had worked for another before
-  bool erred = false;             // a picture was not decoded whole, or it isn't known that it was
-  std::int64_t failed_shown = 0;  // pictures that were given out and not decoded whole
 };
 
 // Any thread. The calls return what the driver's return. Decoders that nobody announced are the driver's alone.

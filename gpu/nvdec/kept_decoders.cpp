@@ -91,7 +91,7 @@ std::string keep_decoders(const std::string& library, int most) {
   return {};
 }
 
-DecodersOfStream decoders_of(void* stream) {
+DecoderUse decoders_of(void* stream) {
   int used = 0, erred = 0;
   long failed = 0;
   if (const Library* library = loaded; library != nullptr && stream != nullptr)

@@ -148,7 +148,7 @@ ReadStatus Decoder::next(Frame& out) {
 
 // The GPU conceals what it can't decode, and FFmpeg doesn't ask.
 void Decoder::note_decoders() {
-  const DecodersOfStream decoders = decoders_of(device_stream_);
+  const DecoderUse decoders = decoders_of(device_stream_);
   counters_.decoder_used = decoders.used;
   counters_.decoder_erred = decoders.erred;
   counters_.frames_corrupt = std::max(counters_.frames_corrupt, decoders.failed_shown);
