@@ -181,8 +181,7 @@ class ChannelStack:
             many = f", or {list(like.shape)}" if like.ndim == 2 else ""
             raise ValueError(f"{who}: fixation is {list(point.shape)}; it must be (u, v){many}")
         point = point.to(like.dtype)
-        if point.device.type == "cpu" and not bool(((point >= 0) & (point <= 1)).all()):
-            raise ValueError(f"{who}: fixation is {point.tolist()}; it must be (u, v) from 0 to 1")
+        _checks.require_uv(point, who, "fixation")
         return point.reshape(2) if like.ndim == 1 else point.expand(like.shape)
 
     def set(self, name: str, values: Tensor) -> None:

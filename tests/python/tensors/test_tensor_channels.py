@@ -99,7 +99,7 @@ def test_each_image_of_a_batch_has_its_own_fixation():
 @pytest.mark.parametrize(
     ("batch", "fixation", "kind", "text"),
     [
-        (None, (float("nan"), 0.5), ValueError, "fixation is .nan, 0.5.; it must be .u, v. from 0 to 1"),
+        (None, (float("nan"), 0.5), ValueError, "ChannelStack.look: fixation is not finite"),
         (None, (5, 5), ValueError, "from 0 to 1"),
         (None, (0.1, 0.2, 0.3), ValueError, r"fixation is \[3\]; it must be \(u, v\)"),
         (None, [[0.1, 0.1], [0.9, 0.9]], ValueError, r"fixation is \[2, 2\]"),
