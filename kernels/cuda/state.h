@@ -15,7 +15,7 @@
 #include "gpu/cuda/timer.h"
 #include "kernels/cuda/caller_work.h"
 #include "kernels/cuda/kept_batches.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/launch/launch.h"
 #include "kernels/cuda/storage.h"
 #include "kernels/cuda/texture.h"
 #include "kernels/damage.h"

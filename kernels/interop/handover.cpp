@@ -4,7 +4,7 @@
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/launch/launch.h"
 #include "kernels/gl/planes.h"
 
 namespace saccade::cuda {

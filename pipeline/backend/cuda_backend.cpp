@@ -3,7 +3,7 @@
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/launch/launch.h"
 #include "kernels/cuda/texture.h"
 #include "pipeline/backend/backend.h"
 #include "pipeline/backend/cuda_gl_backend.h"

@@ -10,7 +10,7 @@
 #include "pipeline/source/frame/frame.h"
 
 #if defined(SACCADE_CUDA)
-#include "kernels/cuda/rotate_frame.h"
+#include "kernels/cuda/frames/rotate_frame.h"
 #endif
 
 extern "C" {

@@ -9,7 +9,7 @@
 #include "pipeline/error.h"
 
 #if defined(SACCADE_CUDA)
-#include "kernels/cuda/complete_frame.h"
+#include "kernels/cuda/frames/complete_frame.h"
 #endif
 
 namespace saccade {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/rotate_frame.h"
+#include "kernels/cuda/frames/rotate_frame.h"
 #include "tests/kernels/cuda/cuda_fixture.h"
 
 namespace saccade::test {

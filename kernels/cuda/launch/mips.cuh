@@ -5,9 +5,9 @@
 #pragma once
 
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/frame_source.cuh"
-#include "kernels/cuda/launch.h"
-#include "kernels/cuda/strip.cuh"
+#include "kernels/cuda/launch/frame_source.cuh"
+#include "kernels/cuda/launch/launch.h"
+#include "kernels/cuda/launch/strip.cuh"
 
 namespace saccade::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/complete_frame.h"
+#include "kernels/cuda/frames/complete_frame.h"
 
 namespace saccade::cuda {
 namespace {

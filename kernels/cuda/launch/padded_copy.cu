@@ -1,7 +1,7 @@
 // A frame as level 0 has it, into plain memory: for the hand-over through a pixel buffer.
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/frame_source.cuh"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/launch/frame_source.cuh"
+#include "kernels/cuda/launch/launch.h"
 
 namespace saccade::cuda {
 namespace {

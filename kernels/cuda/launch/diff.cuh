@@ -1,8 +1,8 @@
 // Comparing a strip of the frame with the texture: packed words, several samples an instruction.
 #pragma once
 
-#include "kernels/cuda/launch.h"
-#include "kernels/cuda/strip.cuh"
+#include "kernels/cuda/launch/launch.h"
+#include "kernels/cuda/launch/strip.cuh"
 
 namespace saccade::cuda {
 

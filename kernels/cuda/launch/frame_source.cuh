@@ -1,8 +1,8 @@
 // Loads of strips from frames and packed tiles: chroma interleaved, samples aligned to the top, edges repeated.
 #pragma once
 
-#include "kernels/cuda/launch.h"
-#include "kernels/cuda/strip.cuh"
+#include "kernels/cuda/launch/launch.h"
+#include "kernels/cuda/launch/strip.cuh"
 #include "kernels/frame_view.h"
 
 namespace saccade::cuda {

@@ -1,4 +1,4 @@
-#include "kernels/cuda/rotate_frame.h"
+#include "kernels/cuda/frames/rotate_frame.h"
 
 #include <stdexcept>
 

@@ -4,8 +4,8 @@
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/frame_source.cuh"
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/launch/frame_source.cuh"
+#include "kernels/cuda/launch/launch.h"
 #include "kernels/shared/fovea.h"
 #include "kernels/shared/sampling.h"
 

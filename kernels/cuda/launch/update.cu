@@ -1,9 +1,9 @@
 // The fused update: diff against level 0, write, all levels of damaged tiles, in one launch. Without the writing half
 // it is the staged diff.
 #include "gpu/cuda/error.h"
-#include "kernels/cuda/diff.cuh"
-#include "kernels/cuda/launch.h"
-#include "kernels/cuda/mips.cuh"
+#include "kernels/cuda/launch/diff.cuh"
+#include "kernels/cuda/launch/launch.h"
+#include "kernels/cuda/launch/mips.cuh"
 
 namespace saccade::cuda {
 namespace {
