@@ -16,20 +16,21 @@
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
 #include "kernels/cuda/texture.h"
+#include "kernels/cuda/texture_queue.h"
 
 namespace saccade::bench {
 namespace {
 
 // Runs `work(i)` between events, one after the other: what the host does between them counts.
 template <typename F>
-void measure(benchmark::State& state, CudaTexture& pyramid, F&& work) {
-  auto* stream = static_cast<cudaStream_t>(pyramid.stream());
+void measure(benchmark::State& state, const CudaTextureQueue& queue, F&& work) {
+  cudaStream_t const stream = queue.stream();
   CudaEvent begin(0, CudaEvent::Kind::kTiming);
   CudaEvent end(0, CudaEvent::Kind::kTiming);
   std::vector<double> us;
   int i = 0;
   for (; i < kWarmUp; ++i) work(i);
-  pyramid.wait();
+  queue.wait();
   for (auto _ : state) {
     begin.record(stream);
     work(i++);
@@ -43,9 +44,9 @@ void measure(benchmark::State& state, CudaTexture& pyramid, F&& work) {
 
 // The same with the stream held back until a batch is queued, so that only the device's own time is read.
 template <typename F>
-void measure_queued(benchmark::State& state, CudaTexture& pyramid, F&& work) {
+void measure_queued(benchmark::State& state, const CudaTextureQueue& queue, F&& work) {
   constexpr int kBatch = 20;
-  auto* stream = static_cast<cudaStream_t>(pyramid.stream());
+  cudaStream_t const stream = queue.stream();
   std::vector<CudaEvent> marks;
   for (int k = 0; k < 2 * kBatch; ++k) marks.emplace_back(0, CudaEvent::Kind::kTiming);
   std::vector<double> us;
@@ -65,7 +66,7 @@ void measure_queued(benchmark::State& state, CudaTexture& pyramid, F&& work) {
   int i = 0;
   int next = kBatch;  // of the batch
   for (; i < kWarmUp; ++i) work(i);
-  pyramid.wait();
+  queue.wait();
   for (auto _ : state) {
     if (next == kBatch) {
       released = false;
@@ -105,26 +106,27 @@ void BM_Cuda(benchmark::State& state, Work work) {
   if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaTexture pyramid(clip.layout(), {{}, work == kStagedUpload || work == kStagedMips, 0});
-  pyramid.set_sampling(work == kUpdateSampleExact ? CudaTexture::Sampling::kExact : CudaTexture::Sampling::kHardware);
+  CudaTextureQueue queue(pyramid);
+  if (work != kUpdateSampleExact) queue.use_texture_unit();
   const PatchPlan plan = clip.plan();
   const ColorSpec color;
   pyramid.update(clip.frame(clip.views.size() > 1 ? 1 : 0));
-  pyramid.sample_on_device(plan, color, {});
+  queue.sample(plan, color, {});
   const auto run = [&](int i) {
     if (work == kUpdate || updates_and_samples(work)) {
       pyramid.update(clip.frame(i));
     }
-    if (work == kStagedUpload || work == kStagedMips) pyramid.upload_async(clip.frame(i), clip.damage);
+    if (work == kStagedUpload || work == kStagedMips) queue.upload(clip.frame(i), clip.damage);
     if (work == kStagedMips) pyramid.refresh_mips(clip.damage);
     if (work == kSampleOnly || updates_and_samples(work)) {
-      pyramid.sample_on_device(plan, color, {});
+      queue.sample(plan, color, {});
     }
   };
   // The staged form sends its damage from the host, so it cannot be queued ahead.
   if (work == kStagedUpload || work == kStagedMips || work == kUpdateSampleWaited) {
-    measure(state, pyramid, run);
+    measure(state, queue, run);
   } else {
-    measure_queued(state, pyramid, run);
+    measure_queued(state, queue, run);
   }
 }
 
@@ -134,13 +136,13 @@ void BM_CudaRoundTrip(benchmark::State& state) {
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaTexture pyramid(clip.layout());
   const PatchPlan plan = clip.plan();
-  PatchBatch batch(plan.count(), kPatchSize, {});
+  PatchBatch batch = pyramid.make_batch(plan.count(), kPatchSize, {});
   pyramid.update(clip.frame(1));
-  measure(state, pyramid, [&](int i) {
+  measure(state, CudaTextureQueue(pyramid), [&](int i) {
     pyramid.update(clip.frame(i));
-    pyramid.sample_async(plan, {}, {});
+    pyramid.submit(plan, {}, {}, batch);
     benchmark::DoNotOptimize(pyramid.damage().count());
-    pyramid.finish_sample(batch);
+    batch.wait();
   });
 }
 
@@ -151,16 +153,17 @@ void BM_CudaFromHost(benchmark::State& state, Source source) {
   if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kHost, source != kPageable);
   CudaTexture pyramid(clip.layout());
-  pyramid.set_sampling(CudaTexture::Sampling::kHardware);
+  CudaTextureQueue queue(pyramid);
+  queue.use_texture_unit();
   const PatchPlan plan = clip.plan();
   pyramid.update(clip.frame(1));
-  measure(state, pyramid, [&](int i) {
+  measure(state, queue, [&](int i) {
     if (source == kPinnedWhole) {
       pyramid.update(clip.frame(i));
     } else {
-      pyramid.upload_async(clip.frame(i), clip.damage);
+      queue.upload(clip.frame(i), clip.damage);
     }
-    pyramid.sample_on_device(plan, {}, {});
+    queue.sample(plan, {}, {});
   });
 }
 

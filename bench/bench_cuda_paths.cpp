@@ -13,6 +13,7 @@
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
 #include "kernels/cuda/texture.h"
+#include "kernels/cuda/texture_queue.h"
 
 #if defined(SACCADE_GL)
 #include "gpu/gl/context.h"
@@ -44,12 +45,13 @@ void BM_CudaPathDirect(benchmark::State& state, bool pinned) {
   if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kHost, pinned);
   CudaTexture pyramid(clip.layout());
+  CudaTextureQueue queue(pyramid);
   const PatchPlan plan = clip.plan();
   pyramid.update(clip.frame(1));
   measure_wall(state, [&](int i) {
-    pyramid.upload_async(clip.frame(i), clip.damage);
-    pyramid.sample_on_device(plan, {}, {});
-    pyramid.wait();
+    queue.upload(clip.frame(i), clip.damage);
+    queue.sample(plan, {}, {});
+    queue.wait();
   });
 }
 BENCHMARK_CAPTURE(BM_CudaPathDirect, pageable, false)->Apply(sizes);
@@ -60,15 +62,16 @@ void BM_CudaGraph(benchmark::State& state, bool graph) {
   if (!have_device(state)) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaTexture pyramid(clip.layout());
-  auto* stream = static_cast<cudaStream_t>(pyramid.stream());
+  CudaTextureQueue queue(pyramid);
+  cudaStream_t const stream = queue.stream();
   const PatchPlan plan = clip.plan();
   const auto launch = [&](int i) {
     pyramid.update(clip.frame(i));
-    pyramid.sample_on_device(plan, {}, {});
+    queue.sample(plan, {}, {});
   };
   pyramid.update(clip.frame(1));
   launch(0);
-  pyramid.wait();
+  queue.wait();
   std::vector<cudaGraphExec_t> graphs(clip.views.size());
   for (std::size_t f = 0; graph && f < graphs.size(); ++f) {
     cudaGraph_t recorded = nullptr;
@@ -84,7 +87,7 @@ void BM_CudaGraph(benchmark::State& state, bool graph) {
     } else {
       launch(i);
     }
-    pyramid.wait();
+    queue.wait();
   });
   for (cudaGraphExec_t exec : graphs) {
     if (exec != nullptr) cuda_check(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
@@ -114,6 +117,7 @@ void BM_CudaPathPbo(benchmark::State& state) {
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kHost);
   CudaGlTexture pyramid(*context, clip.layout(), {.cuda = {}, .upload = UploadPath::kPbo});
+  CudaTextureQueue queue(pyramid.cuda());
   const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
@@ -122,8 +126,8 @@ void BM_CudaPathPbo(benchmark::State& state) {
   measure_wall(state, [&](int i) {
     pyramid.upload(clip.frame(i), clip.damage);
     pyramid.refresh_mips(clip.damage);
-    pyramid.cuda().sample_on_device(plan, {}, {});
-    pyramid.cuda().wait();
+    queue.sample(plan, {}, {});
+    queue.wait();
   });
   state.counters["calls"] = pyramid.last_upload().calls;
 }
@@ -135,6 +139,7 @@ void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
   if (!context) return;
   const Clip clip = clip_for(state, MemorySpace::kCuda);
   CudaGlTexture pyramid(*context, clip.layout(), {.cuda = {}, .upload = path});
+  CudaTextureQueue queue(pyramid.cuda());
   const PatchPlan plan = clip.plan();
   Damage all(clip.damage.grid());
   all.set_all();
@@ -147,8 +152,8 @@ void BM_CudaGlDevice(benchmark::State& state, UploadPath path) {
     } else {
       pyramid.cuda().update(clip.frame(i));
     }
-    pyramid.cuda().sample_on_device(plan, {}, {});
-    pyramid.cuda().wait();
+    queue.sample(plan, {}, {});
+    queue.wait();
   });
 }
 BENCHMARK_CAPTURE(BM_CudaGlDevice, mapped, UploadPath::kDirect)->Apply(sizes);

@@ -11,7 +11,7 @@ struct GlTimes {
   double upload_ms = 0, mips_ms = 0, sample_ms = 0;
 };
 
-// What Texture::drawable() gives. The context must be current in every call.
+// What TextureCapabilities::drawable gives. The context must be current in every call.
 class DrawableTexture {
  public:
   virtual const PyramidLayout& layout() const = 0;

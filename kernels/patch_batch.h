@@ -40,6 +40,15 @@ class PatchMemory {
   virtual void wait() const = 0;  // until what was last asked to be written there is there; any thread
 };
 
+// A backend that has such memory, for Texture::make_batch.
+class PatchMemorySource {
+ public:
+  virtual std::unique_ptr<PatchMemory> make_memory(std::size_t size_bytes) const = 0;
+
+ protected:
+  ~PatchMemorySource() = default;
+};
+
 // N x 3 x S x S, row-major, in host memory, 64-byte aligned unless it is a caller's. Allocated once; a sampler
 // overwrites it. Move-only.
 class PatchBatch {
@@ -76,8 +85,8 @@ class PatchBatch {
   std::byte* data_ = nullptr;            // the first byte of it
 };
 
-// Memory of a caller's own that an emission is written into.
-// All pointers are of `space`; null: not wanted, but for `patches`.
+// Memory of a caller's own that an emission is written into. All pointers are of `space`; all except `patches` may be
+// null: not wanted.
 struct PatchTarget {
   MemorySpace space = MemorySpace::kHost;
   int device = 0;          // kCuda: by CUDA's ordinal
@@ -88,6 +97,7 @@ struct PatchTarget {
   std::uint8_t* changed = nullptr;        // N
   std::int32_t* damaged_tiles = nullptr;  // 1
 };
+inline bool is_on_device(const PatchTarget* target) { return target != nullptr && target->space == MemorySpace::kCuda; }
 
 // Throws std::invalid_argument, with both, when plan and batch differ in N or S.
 void check_same_shape(const PatchPlan& plan, const PatchBatch& batch);

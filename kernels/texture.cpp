@@ -37,4 +37,11 @@ void Levels::read_level(int plane, int level, LevelImage& out) const {
   read_texels(plane, level, {0, 0, out.width, out.height}, out.data.data(), static_cast<std::ptrdiff_t>(row_bytes));
 }
 
+PatchBatch Texture::make_batch(std::size_t count, int patch_size, const SampleFormat& format) {
+  const PatchMemorySource* const source = capabilities().patch_memory;
+  const std::size_t bytes = PatchBatch::bytes_of(count, patch_size, format);
+  if (source == nullptr || bytes == 0) return PatchBatch(count, patch_size, format);
+  return PatchBatch(count, patch_size, format, source->make_memory(bytes));
+}
+
 }  // namespace saccade

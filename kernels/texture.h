@@ -39,7 +39,7 @@ struct TexelRect {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-// By events around the work in the device's own queue, read frames later so that nobody waits for them.
+// By events around the work in the device's own queue, read frames later so that the host doesn't wait for them.
 struct DeviceTime {
   enum class Work : std::uint8_t { kDiff, kUpload, kMips, kUpdate, kSample } work = Work::kUpdate;
   std::int64_t ns = 0;
@@ -80,9 +80,45 @@ class StagedTexture {
   virtual std::int64_t upload(const FrameView& frame, const Damage& damage) = 0;
   // Brings levels 1 and up to date where `damage` touched level 0.
   virtual void refresh_mips(const Damage& damage) = 0;
+  // All three.
+  void run_steps(const FrameView& frame) {
+    const Damage& damage = diff(frame);
+    upload(frame, damage);
+    refresh_mips(damage);
+  }
 
  protected:
   ~StagedTexture() = default;
+};
+
+// Measures by the device's own clock.
+class TimedTexture {
+ public:
+  virtual void measure_device() = 0;                    // from now on; it costs a little
+  virtual bool poll_device_time(DeviceTime& time) = 0;  // of work queued earlier; false: none has come in since
+
+ protected:
+  ~TimedTexture() = default;
+};
+
+class ReusableTexture {
+ public:
+  // For another stream of the same size and format: as newly made with `config`, in the memory that it has. Waits for
+  // the device; frames are not needed any more.
+  virtual void start_over(const DiffConfig& config) = 0;
+
+ protected:
+  ~ReusableTexture() = default;
+};
+
+// What not every texture can; null: it can't. The texture keeps owning them.
+struct TextureCapabilities {
+  StagedTexture* staged = nullptr;            // update() runs these three steps
+  const DrawableTexture* drawable = nullptr;  // its texels are GL textures
+  DeviceTexture* device = nullptr;            // it can write a device's memory
+  TimedTexture* timed = nullptr;
+  ReusableTexture* reusable = nullptr;
+  const PatchMemorySource* patch_memory = nullptr;  // null: submit() waits
 };
 
 // The texture is its own reference: a frame is compared with level 0, never with the previous frame, so with min_pixels
@@ -91,46 +127,27 @@ class StagedTexture {
 // a frame of another size or format, and DeviceError when a GPU fails; then damage_everything() is due.
 class Texture : public Levels {
  public:
-  // Finds the tiles that differ from level 0 and brings them, and all levels, up to the frame. A device may be at it
-  // still: the frame must live until damage() returns.
+  // Finds the tiles that differ from level 0 and brings them, and all levels, up to the frame. A device may
+  // still work on it: the frame must live until damage() returns.
   virtual void update(const FrameView& frame) = 0;
   // Of the last update(). Stays on the device until it is asked for; then this waits. Valid until the next update().
   virtual const Damage& damage() = 0;
   virtual std::int64_t bytes_written() = 0;  // to level 0 by the last update(), padding included. May wait as damage()
   virtual void damage_everything() = 0;      // by the next update(), with energies of 0: a seek, a failed upload
   virtual void configure(const DiffConfig& config) = 0;
-  // For another stream of the same size and format: as newly made with `config`, in the memory that it has. Waits for
-  // the device; frames are not needed any more. False: it can't, and is to be destroyed.
-  virtual bool start_over(const DiffConfig& config) {
-    static_cast<void>(config);
-    return false;
-  }
 
   // Trilinear samples of `plan` with the colour matrix applied, into `batch` (same N and S). Patches with coverage 0
   // become zeros in u8, and the value of zero R'G'B' otherwise. Waits until they are there.
   virtual void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) = 0;
-  // A batch that submit() can fill without being waited for.
-  virtual PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const {
-    return PatchBatch(count, patch_size, format);
-  }
   // sample() that may return before the samples are there; PatchBatch::wait() waits for them. The batch must live on
   // until then, and later calls of any kind may follow meanwhile. Where changed[n] is 0 the caller vouches that patch n
   // would come out as when its place was last submitted: a backend may copy it. Empty: nothing is known.
   virtual void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,
-                      PatchBatch& batch) {
-    static_cast<void>(changed);
-    sample(plan, color, batch);
-  }
+                      PatchBatch& batch) = 0;
+  // A batch that submit() can fill without being waited for, where there is such memory.
+  PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format);
 
-  // Device time of work queued earlier, once measuring was asked for (it costs a little). False: none
-  // has come in since.
-  virtual void measure_device() {}
-  virtual bool poll_device_time(DeviceTime&) { return false; }
-
-  // What not every texture can, null where it can't. The texture keeps owning it.
-  virtual StagedTexture* staged() { return nullptr; }                  // update() runs these three steps
-  virtual const DrawableTexture* drawable() const { return nullptr; }  // its texels are GL textures
-  virtual DeviceTexture* device_texture() { return nullptr; }          // it can write a device's memory
+  virtual TextureCapabilities capabilities() = 0;
 };
 
 }  // namespace saccade

@@ -15,9 +15,7 @@ CpuTexture::CpuTexture(const PyramidLayout& layout, const DiffConfig& diff, bool
 
 void CpuTexture::update(const FrameView& frame) {
   if (staged_) {
-    const Damage& damage = diff(frame);
-    upload(frame, damage);
-    refresh_mips(damage);
+    run_steps(frame);
     return;
   }
   bytes_ = 0;
@@ -34,11 +32,10 @@ void CpuTexture::update(const FrameView& frame) {
 }
 
 // The next update writes all of level 0, so what the levels hold meanwhile is never seen.
-bool CpuTexture::start_over(const DiffConfig& config) {
+void CpuTexture::start_over(const DiffConfig& config) {
   differ_.start_over(config);
   bytes_ = 0;
   std::fill(places_.begin(), places_.end(), kNowhere);
-  return true;
 }
 
 std::int64_t CpuTexture::upload(const FrameView& frame, const Damage& damage) {

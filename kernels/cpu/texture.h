@@ -13,7 +13,7 @@ namespace saccade {
 
 // An update goes over the frame once: each row of tiles is compared, written and made into levels while it is in the
 // cache. Staged, it makes three passes, to the same bits.
-class CpuTexture final : public Texture, public StagedTexture {
+class CpuTexture final : public Texture, public StagedTexture, public ReusableTexture {
  public:
   explicit CpuTexture(const PyramidLayout& layout, const DiffConfig& diff = {}, bool staged = false,
                       const CpuOps& ops = simd_ops());
@@ -24,7 +24,6 @@ class CpuTexture final : public Texture, public StagedTexture {
   std::int64_t bytes_written() override { return bytes_; }
   void damage_everything() override { differ_.damage_everything(); }
   void configure(const DiffConfig& config) override { differ_.configure(config); }
-  bool start_over(const DiffConfig& config) override;
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override {
     pyramid_.sample(plan, color, batch);
   }
@@ -37,10 +36,11 @@ class CpuTexture final : public Texture, public StagedTexture {
     pyramid_.read_texels(plane, level, part, out, pitch_bytes);
   }
 
-  StagedTexture* staged() override { return staged_ ? this : nullptr; }
+  TextureCapabilities capabilities() override { return {.staged = staged_ ? this : nullptr, .reusable = this}; }
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }
   std::int64_t upload(const FrameView& frame, const Damage& damage) override;
   void refresh_mips(const Damage& damage) override { pyramid_.refresh_mips(damage); }
+  void start_over(const DiffConfig& config) override;
 
  private:
   CpuPyramid pyramid_;

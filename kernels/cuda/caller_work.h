@@ -1,13 +1,9 @@
 // What a CudaTexture needs to write into a caller's device memory in the order of the caller's stream.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "gpu/cuda/buffer.h"
 #include "gpu/cuda/stream.h"
 #include "kernels/cuda/places.h"
 #include "kernels/device_texture.h"
@@ -18,18 +14,7 @@ namespace saccade::cuda {
 // Made when the first frame goes that way.
 struct CallerWork {
   CallerWork(int device, const PyramidLayout& layout, cudaStream_t stream)
-      : places(device, layout, stream),
-        theirs(device),
-        ours(device),
-        uploads{Upload(device), Upload(device), Upload(device), Upload(device)} {}
-
-  // Page-locked records on their way to the device: rewritten only after the copy out of them is done. So many that the
-  // host rarely finds one in use.
-  struct Upload {
-    explicit Upload(int device) : copied(device) {}
-    PinnedBuffer bytes;
-    CudaEvent copied;
-  };
+      : places(device, layout, stream), theirs(device), ours(device) {}
 
   // Until when a frame is read. One that nobody else holds is used again.
   class Mark final : public DeviceMark {
@@ -47,9 +32,6 @@ struct CallerWork {
   DevicePlaces places;
   CudaEvent theirs;  // what the caller's stream has queued
   CudaEvent ours;    // what the texture's has
-  std::array<Upload, 4> uploads;
-  std::size_t upload = 0;
-  std::vector<PlaceRecord> sent_places;  // what the device has, beside the plan
   std::vector<std::shared_ptr<Mark>> marks;
 };
 

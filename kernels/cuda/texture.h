@@ -22,16 +22,22 @@ struct CudaTextureConfig {
   // So many batches that are gone leave their page-locked memory for the next ones. Making it would stall all others
   // on the device.
   std::size_t kept_batches = 0;
+  // Take the memory that host frames need on their way to the device at once, so that a full device says so before work
+  // begins; else the first such frame takes it.
+  bool host_frames = false;
 };
 
 // Everything runs in one stream of its own. update() is one launch, and its damage stays on the device, as a word a
-// tile, until damage() is called; the frame must live until damage() or wait() returns. Takes frames of its own device
-// and of the host. Throws CudaError (gpu/cuda/error.h) and std::invalid_argument.
-class CudaTexture final : public Texture, public StagedTexture, public DeviceTexture {
+// tile, until damage() is called; the frame must live until damage() returns. Takes frames of its own device and of the
+// host. Samples by fetch and lerp, the arithmetic of the plain CPU sampler. Throws CudaError (gpu/cuda/error.h) and
+// std::invalid_argument. kernels/cuda/texture_queue.h queues work without waiting.
+class CudaTexture final : public Texture,
+                          public StagedTexture,
+                          public DeviceTexture,
+                          public TimedTexture,
+                          public ReusableTexture,
+                          public PatchMemorySource {
  public:
-  // kExact: fetch and lerp, the arithmetic of the plain CPU sampler. kHardware: the texture unit, 8-bit weights.
-  enum class Sampling : std::uint8_t { kExact, kHardware };
-
   explicit CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config = {});  // in storage of its own
   CudaTexture(const PyramidLayout& layout, const CudaTextureConfig& config,
               std::unique_ptr<cuda::TextureStorage> storage);
@@ -45,30 +51,19 @@ class CudaTexture final : public Texture, public StagedTexture, public DeviceTex
   std::int64_t bytes_written() override;
   void damage_everything() override;
   void configure(const DiffConfig& config) override;
-  bool start_over(const DiffConfig& config) override;  // not where measure_device() was called
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
-  PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const override;  // page-locked
   void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,
               PatchBatch& batch) override;
-  void measure_device() override;
-  bool poll_device_time(DeviceTime& time) override;
   void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
                    std::ptrdiff_t pitch_bytes) const override;
+  TextureCapabilities capabilities() override;
 
-  StagedTexture* staged() override;
   const Damage& diff(const FrameView& frame) override;
   // Of host and of device frames. Writes level 0 and, unless staged, all levels in the same launch; refresh_mips then
   // has nothing left to do.
   std::int64_t upload(const FrameView& frame, const Damage& damage) override;
   void refresh_mips(const Damage& damage) override;
-  std::int64_t upload_async(const FrameView& frame, const Damage& damage);  // the frame must live until wait()
-  void note_level0_written();  // by somebody else (GL): refresh_mips has everything to do
 
-  // Takes the memory that host frames need on their way to the device now, so that a full device says so before work
-  // begins; else the first such frame takes it.
-  void reserve_for_host_frames();
-
-  DeviceTexture* device_texture() override;
   int device() const override;
   bool is_device_memory(const void* pointer) const override;
   void note_damage() override;
@@ -80,18 +75,13 @@ class CudaTexture final : public Texture, public StagedTexture, public DeviceTex
   std::shared_ptr<const DeviceMark> reading() override;
   DeviceTotals totals() override;
 
-  void set_sampling(Sampling sampling);
-  void sample_on_device(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
-  void sample_async(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
-  void finish_sample(PatchBatch& batch);  // waits; same N, S and format as the plan sampled last
-
-  void wait() const;                            // for all that was queued
-  void wait_for(void* cuda_event);              // later work runs after that cudaEvent_t
-  void wait_for_frame(const FrameView& frame);  // later work runs after what its stream has queued so far
-  void* stream() const;                         // the cudaStream_t
-  static std::int64_t bytes_of(const Damage& damage, const PyramidLayout& layout);  // what such an update writes
+  void measure_device() override;
+  bool poll_device_time(DeviceTime& time) override;
+  void start_over(const DiffConfig& config) override;
+  std::unique_ptr<PatchMemory> make_memory(std::size_t size_bytes) const override;  // page-locked
 
  private:
+  friend class CudaTextureQueue;
   std::unique_ptr<cuda::CudaState> state_;
 };
 

@@ -1,9 +1,6 @@
 #include "kernels/gl/texture.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 namespace saccade {
@@ -31,7 +28,6 @@ GlTexture::GlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& cont
       planes_(make_gl_planes(context.capabilities(), layout)),
       uploader_(context.capabilities(), planes_, shadow_, config.upload),
       planner_(layout, config.cost ? *config.cost : uploader_.calibrate(host_)),
-      host_samples_(shadow_),
       upload_timer_(gl::Timer::of_hardware(context.capabilities())),
       mips_timer_(gl::Timer::of_hardware(context.capabilities())),
       sample_timer_(gl::Timer::of_hardware(context.capabilities())) {
@@ -65,12 +61,6 @@ bool GlTexture::poll_device_time(DeviceTime& time) {
   return true;
 }
 
-void GlTexture::update(const FrameView& frame) {
-  const Damage& damage = diff(frame);
-  upload(frame, damage);
-  refresh_mips(damage);
-}
-
 std::int64_t GlTexture::upload(const FrameView& frame, const Damage& damage) {
   make_current();
   shadow_.upload(frame, damage);
@@ -96,30 +86,14 @@ void GlTexture::refresh_mips(const Damage& damage) {
   keep_latest(mips_timer_, DeviceTime::Work::kMips, times_.mips_ms);
 }
 
-bool GlTexture::submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
-  make_current();
-  sample_timer_.begin();
-  const bool submitted = host_ ? host_samples_.submit(plan, color, format) : sampler_->submit(plan, color, format);
-  sample_timer_.end();
-  keep_latest(sample_timer_, DeviceTime::Work::kSample, times_.sample_ms);
-  return submitted;
-}
-
-bool GlTexture::collect_samples(PatchBatch& batch, bool wait) {
-  make_current();
-  return host_ ? host_samples_.collect(batch) : sampler_->collect(batch, wait);
-}
-
-int GlTexture::samples_pending() const { return host_ ? host_samples_.pending() : sampler_->pending(); }
-
 void GlTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
-  if (samples_pending() != 0) throw std::logic_error("sample(): submitted samples have not been collected");
   if (host_) {
     shadow_.sample(plan, color, batch);
     return;
   }
-  submit_samples(plan, color, batch.format());
-  collect_samples(batch, true);
+  make_current();
+  sampler_->sample(plan, color, batch, sample_timer_);
+  keep_latest(sample_timer_, DeviceTime::Work::kSample, times_.sample_ms);
 }
 
 void GlTexture::read_texels(int plane_index, int level, const TexelRect& part, std::uint8_t* out,

@@ -40,7 +40,7 @@ struct GlTextureConfig {
 
 // The CPU cannot read a texture while drawing goes on, so level 0 has a copy in host memory, its shadow: frames are
 // compared with it, and uploads are taken from it, so a rectangle may cover undamaged tiles and change nothing there.
-class GlTexture final : public Texture, public StagedTexture, public DrawableTexture {
+class GlTexture final : public Texture, public StagedTexture, public DrawableTexture, public TimedTexture {
  public:
   // In the caller's context, which is current in every call and outlives the texture.
   GlTexture(const gl::Context& context, const PyramidLayout& layout, const GlTextureConfig& config = {});
@@ -51,16 +51,22 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   GlTexture& operator=(const GlTexture&) = delete;
 
   const PyramidLayout& layout() const override { return layout_; }
-  void update(const FrameView& frame) override;
+  void update(const FrameView& frame) override { run_steps(frame); }
   const Damage& damage() override { return differ_.damage(); }
   std::int64_t bytes_written() override { return last_upload_.bytes; }  // sent to GL
   void damage_everything() override { differ_.damage_everything(); }
   void configure(const DiffConfig& config) override { differ_.configure(config); }
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
+  void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t>,
+              PatchBatch& batch) override {
+    sample(plan, color, batch);
+  }
   void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
                    std::ptrdiff_t pitch_bytes) const override;
 
-  StagedTexture* staged() override { return this; }
+  const UploadCost& upload_cost() const { return planner_.cost(); }
+
+  TextureCapabilities capabilities() override { return {.staged = this, .drawable = this, .timed = this}; }
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }
   std::int64_t upload(const FrameView& frame, const Damage& damage) override;  // bytes sent to GL
   void refresh_mips(const Damage& damage) override;
@@ -68,14 +74,6 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   void measure_device() override { measuring_ = true; }
   bool poll_device_time(DeviceTime& time) override;
 
-  // The same samples without waiting, in the order submitted; sample() must not be called while some are pending.
-  bool submit_samples(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format);
-  bool collect_samples(PatchBatch& batch, bool wait);
-  int samples_pending() const;
-
-  const UploadCost& upload_cost() const { return planner_.cost(); }
-
-  const DrawableTexture* drawable() const override { return this; }
   const UploadPlan& last_upload() const override { return last_upload_; }
   const GlTimes& times() const override { return times_; }
   unsigned texture(int index) const override { return plane(index).texture.name(); }
@@ -99,7 +97,6 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   UploadPlanner planner_;
   std::optional<GlMips> mips_;        // with kCompute
   std::optional<GlSampler> sampler_;  // with kCompute
-  GlHostSamples host_samples_;        // with kHost
   gl::Timer upload_timer_, mips_timer_, sample_timer_;
   UploadPlan last_upload_;
   GlTimes times_;

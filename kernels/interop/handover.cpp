@@ -4,6 +4,7 @@
 
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
+#include "kernels/cuda/frame_intake.h"
 #include "kernels/cuda/launch/launch.h"
 #include "kernels/gl/planes.h"
 

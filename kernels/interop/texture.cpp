@@ -6,6 +6,7 @@
 #include "gpu/cuda/device.h"
 #include "gpu/cuda/error.h"
 #include "gpu/cuda/stream.h"
+#include "kernels/cuda/texture_queue.h"
 #include "kernels/interop/handover.h"
 #include "kernels/interop/storage.h"
 
@@ -76,11 +77,9 @@ void CudaGlTexture::update(const FrameView& frame) {
   make_current();
   if (path_ != UploadPath::kPbo) {
     cuda_->update(frame);
-    return;
+  } else {
+    run_steps(frame);
   }
-  const Damage& found = diff(frame);
-  upload(frame, found);
-  refresh_mips(found);
 }
 
 const Damage& CudaGlTexture::damage() {
@@ -101,6 +100,12 @@ void CudaGlTexture::configure(const DiffConfig& config) {
   if (host_differ_) host_differ_->configure(config);
 }
 
+TextureCapabilities CudaGlTexture::capabilities() {
+  const TextureCapabilities cuda = cuda_->capabilities();
+  const bool staged = path_ == UploadPath::kPbo || cuda.staged != nullptr;
+  return {.staged = staged ? this : nullptr, .drawable = this, .timed = this, .patch_memory = cuda.patch_memory};
+}
+
 const Damage& CudaGlTexture::diff(const FrameView& frame) {
   make_current();
   if (path_ != UploadPath::kPbo) return cuda_->diff(frame);
@@ -116,21 +121,22 @@ std::int64_t CudaGlTexture::upload(const FrameView& frame, const Damage& damage)
   check_damage(damage, layout_);
   last_upload_ = frame.space == MemorySpace::kHost ? planner_->plan(damage) : planner_->plan_exact(damage);
   storage_->give_to_gl();
+  CudaTextureQueue queue(*cuda_);
   if (frame.space == MemorySpace::kHost) {
     shadow_->upload(frame, damage);
     uploader_->push(last_upload_.rects);
   } else {
     if (!handover_) handover_ = std::make_unique<cuda::PboHandover>(device_, layout_, planes_);
-    cuda_->wait_for_frame(frame);
+    queue.follow(frame);
     try {
-      handover_->push(frame, last_upload_.rects, static_cast<cudaStream_t>(cuda_->stream()));
+      handover_->push(frame, last_upload_.rects, queue.stream());
     } catch (...) {
-      static_cast<void>(cudaStreamSynchronize(static_cast<cudaStream_t>(cuda_->stream())));
+      static_cast<void>(cudaStreamSynchronize(queue.stream()));
       throw;
     }
-    cuda_->wait();  // the frame goes back to its decoder
+    queue.wait();  // the frame goes back to its decoder
   }
-  cuda_->note_level0_written();
+  queue.note_level0_written();
   return last_upload_.bytes;
 }
 
@@ -158,10 +164,6 @@ bool CudaGlTexture::poll_device_time(DeviceTime& time) {
 void CudaGlTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
   make_current();
   cuda_->sample(plan, color, batch);
-}
-
-PatchBatch CudaGlTexture::make_batch(std::size_t count, int patch_size, const SampleFormat& format) const {
-  return cuda_->make_batch(count, patch_size, format);
 }
 
 void CudaGlTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,

@@ -40,7 +40,7 @@ struct CudaGlTextureConfig {
 
 // The context, on the same device, is the caller's, current in every call and longer-lived, or the texture's own, made
 // current by every call. Throws CudaError where textures must be shared and the driver can't.
-class CudaGlTexture final : public Texture, public StagedTexture, public DrawableTexture {
+class CudaGlTexture final : public Texture, public StagedTexture, public DrawableTexture, public TimedTexture {
  public:
   CudaGlTexture(const gl::Context& context, const PyramidLayout& layout, const CudaGlTextureConfig& config);
   CudaGlTexture(std::unique_ptr<gl::Context> context, const PyramidLayout& layout, const CudaGlTextureConfig& config);
@@ -55,7 +55,6 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
   void damage_everything() override;
   void configure(const DiffConfig& config) override;
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override;
-  PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format) const override;
   void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,
               PatchBatch& batch) override;
   void measure_device() override { cuda_->measure_device(); }
@@ -63,7 +62,7 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
   void read_texels(int plane, int level, const TexelRect& part, std::uint8_t* out,
                    std::ptrdiff_t pitch_bytes) const override;
 
-  StagedTexture* staged() override { return path_ == UploadPath::kPbo || cuda_->staged() != nullptr ? this : nullptr; }
+  TextureCapabilities capabilities() override;
   // kPbo: host frames against the shadow on the CPU, device frames against the texture on the device; a change of place
   // damages everything, for the other one knows nothing of what this one has seen.
   const Damage& diff(const FrameView& frame) override;
@@ -71,10 +70,8 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
   void refresh_mips(const Damage& damage) override;
 
   CudaTexture& cuda() { return *cuda_; }
-  UploadPath path() const { return path_; }
   const std::string& why_copied() const { return why_copied_; }  // empty: mapped
 
-  const DrawableTexture* drawable() const override { return this; }
   const UploadPlan& last_upload() const override { return last_upload_; }  // empty with kDirect
   const GlTimes& times() const override { return times_; }                 // while device times are measured
   unsigned texture(int index) const override { return plane(index).texture.name(); }

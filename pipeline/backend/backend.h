@@ -40,7 +40,7 @@ struct BackendConfig {
   MemorySpace frames = MemorySpace::kHost;  // where the first one lies; later ones may come from elsewhere
   bool calibrate = true;                    // gl: by the costs measured here; false: by fixed ones, the same everywhere
   int device = 0;                           // of cuda: its ordinal
-  bool kept = false;                        // one stream after the other will use it: Texture::start_over()
+  bool kept = false;                        // one stream after the other will use it: ReusableTexture
   // The caller's context, current and kept alive by the caller: gl works in it, and cuda on textures of it. Null: gl,
   // and cuda with UploadPath::kPbo, make an offscreen one, which the texture owns.
   const gl::Context* gl = nullptr;

@@ -34,10 +34,11 @@ std::string why_not(int device) {
 
 std::unique_ptr<Texture> make(const BackendConfig& config, const PyramidLayout& layout) {
   if (config.upload == UploadPath::kPbo || config.gl != nullptr) return make_cuda_gl_texture(config, layout);
-  const CudaTextureConfig wanted{config.diff, config.staged, config.device, config.kept ? kBatchesKept : 0};
-  auto texture = std::make_unique<CudaTexture>(layout, wanted);
-  if (config.frames == MemorySpace::kHost) texture->reserve_for_host_frames();
-  return texture;
+  return std::make_unique<CudaTexture>(layout, CudaTextureConfig{.diff = config.diff,
+                                                                 .staged = config.staged,
+                                                                 .device = config.device,
+                                                                 .kept_batches = config.kept ? kBatchesKept : 0,
+                                                                 .host_frames = config.frames == MemorySpace::kHost});
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ void check_same_device(const gl::Context& context, int device) {
 
 std::unique_ptr<Texture> make_cuda_gl_texture(const BackendConfig& config, const PyramidLayout& layout) {
   CudaGlTextureConfig wanted;
-  wanted.cuda = {config.diff, config.staged, config.device};
+  const bool host_frames = config.upload != UploadPath::kPbo && config.frames == MemorySpace::kHost;
+  wanted.cuda = {config.diff, config.staged, config.device, 0, host_frames};
   wanted.upload = config.upload;
   wanted.calibrate = config.calibrate;
   std::unique_ptr<CudaGlTexture> texture;
@@ -39,9 +40,6 @@ std::unique_ptr<Texture> make_cuda_gl_texture(const BackendConfig& config, const
   if (!texture->why_copied().empty()) {
     config.log.warn("backend cuda: OpenGL draws copies, through a pixel buffer, for its textures can't be shared: {}",
                     texture->why_copied());
-  }
-  if (texture->path() == UploadPath::kDirect && config.frames == MemorySpace::kHost) {
-    texture->cuda().reserve_for_host_frames();
   }
   return texture;
 }

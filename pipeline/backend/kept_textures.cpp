@@ -30,7 +30,7 @@ TexturePtr KeptTextures::take(const BackendConfig& config, const PyramidLayout& 
   std::unique_ptr<Texture> texture = find(wanted, layout);
   try {
     if (texture != nullptr) {
-      texture->start_over(wanted.diff);
+      texture->capabilities().reusable->start_over(wanted.diff);
     } else {
       texture = make(wanted, layout);
     }
@@ -85,7 +85,9 @@ std::unique_ptr<Texture> KeptTextures::make(const BackendConfig& config, const P
 void KeptTextures::give(std::unique_ptr<Texture> texture, const BackendConfig& config) {
   bool good = false;
   try {
-    good = texture->start_over({});
+    ReusableTexture* const reusable = texture->capabilities().reusable;
+    if (reusable != nullptr) reusable->start_over({});
+    good = reusable != nullptr;
   } catch (const std::exception&) {
   }
   if (!good) texture.reset();

@@ -26,7 +26,7 @@ class TextureReturn {
 using TexturePtr = std::unique_ptr<Texture, TextureReturn>;
 
 // Any thread. Outlives the textures that it gave. A kept one is given again only where backend, way of working, device,
-// size and format are the same; it starts over (Texture::start_over), so nothing of its last stream is left. OpenGL's
+// size and format are the same; it starts over (ReusableTexture), so nothing of its last stream is left. OpenGL's
 // are never kept.
 class KeptTextures {
  public:

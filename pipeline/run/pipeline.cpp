@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -58,11 +57,11 @@ Pipeline::~Pipeline() = default;
 
 // A GPU that fails takes no more frames: not this one's fault, and not the program's.
 template <typename F>
-auto Pipeline::on_device(F&& work) {
+auto Pipeline::guard_device(F&& work) {
   try {
     return work();
   } catch (const DeviceError& error) {
-    damage_everything();  // nobody knows what the texture holds
+    damage_everything();  // what the texture holds is not known
     throw_fault(fault_of(error), fmt::format("backend {}", name(config_.backend)));
   }
 }
@@ -74,7 +73,7 @@ void Pipeline::prepare(const FrameView& frame) {
   const bool rebuild = state_ != nullptr;
   counters_ = counters();
   state_.reset();  // frees the old texture before the new one is made
-  state_ = on_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
+  state_ = guard_device([&] { return std::make_unique<State>(config_, layout, geometry, frame.space, gl_context_); });
   counters_.rebuilds += rebuild ? 1 : 0;
   give_to(*state_->scanpath);
   if (look_) state_->scanpath->look(look_->u, look_->v);
@@ -98,7 +97,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
   if (state_) {
     FrameGeometry geometry = state_->geometry_px;
     geometry.levels = config.levels;
-    // Made before anything is given up: a refusal leaves the old settings in force.
+    // Made first: a refusal leaves the old settings in force.
     auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
     auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
     if (scanpath) give_to(*scanpath);
@@ -109,40 +108,26 @@ Redone Pipeline::configure(const PipelineConfig& config) {
       if (redone.differ) state_->texture->configure(config.diff);
       if (lattice) state_->lattice = std::move(lattice);
       if (scanpath) state_->scanpath = std::move(scanpath);
-      if (redone.lattice) {
-        state_->history = PatchHistory(state_->layout, state_->lattice->patch_count());
-        state_->emitted = EmittedBytes::of(*state_->lattice, config.lattice.patch_size, config.samples);
-        state_->device_emitted.reset();
-      }
-      if (samples) state_->history.forget();
     }
   }
   config_ = config;
+  if (state_ && redone.lattice) state_->make_sink(state_->sink->on_device());
+  if (state_ && samples) state_->sink->forget_places();
   return redone;
 }
 
 Emission Pipeline::make_emission() {
-  return on_device([this] { return new_emission(); });
+  return guard_device([this] { return new_emission(); });
 }
 
-Emission Pipeline::new_emission() const {
-  Emission emission;
-  const std::size_t count = lattice().patch_count();
-  emission.batch = state_->texture->make_batch(count, config_.lattice.patch_size, config_.samples);
-  emission.plan.patch_size = config_.lattice.patch_size;
-  emission.plan.patches.reserve(count);
-  emission.changed.resize(count);
-  return emission;
-}
-
-StepResult Pipeline::step(const FrameView& frame, Emission& emission, const PatchTarget* into) {
-  const bool to_device = into != nullptr && into->space == MemorySpace::kCuda;
-  return on_device([&] {
+StepResult Pipeline::step(const FrameView& frame, Emission& emission, const PatchTarget* into, bool again) {
+  again_ = again;
+  return guard_device([&] {
     prepare(frame);
     if (into != nullptr) check_target(*into);
     StepResult result;
     try {
-      run(frame, to_device, &emission, into, result);
+      run(frame, is_on_device(into), &emission, into, result);
     } catch (...) {  // what unwinds may let the frame go
       if (result.reading) result.reading->wait();
       throw;
@@ -151,27 +136,9 @@ StepResult Pipeline::step(const FrameView& frame, Emission& emission, const Patc
   });
 }
 
-StepResult Pipeline::step_again(const FrameView& frame, Emission& emission) {
-  const PipelineCounters before = std::exchange(counters_, PipelineCounters{});
-  again_ = true;
-  const auto restore = [&] {
-    const std::int64_t rebuilds = counters_.rebuilds;
-    counters_ = before;
-    counters_.rebuilds += rebuilds;
-    again_ = false;
-  };
-  try {
-    const StepResult result = step(frame, emission);
-    restore();
-    return result;
-  } catch (...) {
-    restore();
-    throw;
-  }
-}
-
 StepResult Pipeline::advance(const FrameView& frame, bool to_device) {
-  return on_device([&] {
+  again_ = false;
+  return guard_device([&] {
     prepare(frame);
     StepResult result;
     try {
@@ -187,7 +154,7 @@ StepResult Pipeline::advance(const FrameView& frame, bool to_device) {
 
 void Pipeline::give_back(const FrameView& frame, StepResult& result) const {
   if (frame.space == MemorySpace::kCuda) {
-    if (DeviceTexture* const device = state_->texture->device_texture()) device->give_back(frame.stream);
+    if (state_->can.device != nullptr) state_->can.device->give_back(frame.stream);
   } else if (result.reading) {
     result.reading->wait();
   }
@@ -197,16 +164,16 @@ void Pipeline::give_back(const FrameView& frame, StepResult& result) const {
 bool Pipeline::due() const { return state_ && state_->due; }
 
 void Pipeline::emit(Emission& emission, const PatchTarget* into) {
-  on_device([&] {
+  guard_device([&] {
     if (into != nullptr) check_target(*into);
     StageClock clock(*this, state_->due->frame);
-    sample(emission, into);
+    sample_due(emission, into);
     clock.lap(Stage::kSample);
   });
 }
 
 void Pipeline::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
-  on_device([&] { state_->texture->sample(plan, color, batch); });
+  guard_device([&] { state_->texture->sample(plan, color, batch); });
 }
 
 // emission: null: one that is due stays so. result.reading holds also where this throws.
@@ -215,17 +182,13 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
   const NvtxRange range("frame");
   State& s = *state_;
   s.due.reset();
-  note_places_on_device(to_device);
+  s.place_emissions(to_device);
   StageClock clock(*this, frame.sequence);
 
   const Damage* const damage = update_texture(frame, clock, result);
   s.has_frame = true;
   result.damaged_tiles = damage != nullptr ? damage->count() : -1;
-  if (s.on_device) {
-    s.history.note_frame();
-  } else {
-    s.history.note_damage(*damage);
-  }
+  s.sink->note_frame(damage);
   {
     const NvtxRange scanpath("scanpath");
     const SceneView scene{damage,        damage != nullptr ? s.texture.get() : nullptr,
@@ -239,17 +202,18 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
     s.due = State::Due{frame.sequence, frame.pts_ns, frame.color, result.gaze, result.damaged_tiles};
     result.emitted = true;
     if (emission != nullptr) {
-      sample(*emission, into);
+      sample_due(*emission, into);
       clock.lap(Stage::kSample);
     }
   }
   clock.finish();
   if (config_.measure_device) collect_device_times();
 
+  if (again_) return;
   ++counters_.frames;
   counters_.tiles += s.layout.tiles.count();
   counters_.bytes_full_upload += s.layout.level0_bytes();
-  if (s.on_device) return;  // it counts by itself
+  if (s.sink->on_device()) return;  // the device counts
   counters_.damaged_tiles += damage->count();
   counters_.bytes_uploaded += result.bytes_uploaded;
 }
@@ -258,12 +222,12 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
 const Damage* Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
   const NvtxRange range("update");
   Texture& texture = *state_->texture;
-  StagedTexture* const steps = texture.staged();
+  StagedTexture* const steps = state_->can.staged;
   if (steps == nullptr) {
     texture.update(frame);
-    if (state_->on_device) {
-      result.reading = texture.device_texture()->reading();
-      texture.device_texture()->note_damage();
+    if (state_->sink->on_device()) {
+      result.reading = state_->can.device->reading();
+      state_->can.device->note_damage();
       if (!state_->scanpath->needs_scene()) {
         clock.lap(Stage::kUpdate);
         return nullptr;
@@ -284,37 +248,21 @@ const Damage* Pipeline::update_texture(const FrameView& frame, StageClock& clock
 }
 
 void Pipeline::collect_device_times() {
-  DeviceTime time;
-  while (state_->texture->poll_device_time(time)) {
+  TimedTexture* const timed = state_->can.timed;
+  for (DeviceTime time; timed != nullptr && timed->poll_device_time(time);) {
     device_times_[static_cast<std::size_t>(time.work)].record(time.ns);
   }
 }
 
 bool Pipeline::should_emit(const Gaze& gaze) const {
   if (config_.emit.kind == EmitPolicy::Kind::kFixation) return gaze.landed;
-  return counters_.frames % config_.emit.every_frames == 0;
-}
-
-// A texture's damage can stay on the device where one step finds and uses it.
-void Pipeline::check_device_frame(int device, std::span<const PlaneView> planes) const {
-  const DeviceTexture* const texture = state_->texture->device_texture();
-  if (texture == nullptr) {
-    throw UnavailableError(fmt::format("backend {} can't read frames on a device", name(config_.backend)),
-                           Hint::kCudaBackend);
-  }
-  if (texture->device() != device) {
-    throw UsageError(fmt::format("the texture is on device {}, the frame on device {}", texture->device(), device));
-  }
-  for (const PlaneView& plane : planes) {
-    if (plane.data == nullptr || texture->is_device_memory(plane.data)) continue;
-    throw UsageError(fmt::format("a frame's plane is no memory of device {}", device));
-  }
+  return again_ || counters_.frames % config_.emit.every_frames == 0;
 }
 
 PipelineCounters Pipeline::counters() const {
   PipelineCounters all = counters_;
   if (!state_ || !state_->device_counts) return all;
-  const DeviceTotals totals = state_->texture->device_texture()->totals();
+  const DeviceTotals totals = state_->can.device->totals();
   all.damaged_tiles += totals.damaged_tiles;
   all.bytes_uploaded += totals.bytes_written;
   all.patches_changed += totals.patches_changed;
@@ -357,12 +305,13 @@ std::span<const Stage> Pipeline::stages() const {
   static constexpr std::array kStaged{Stage::kDiff,     Stage::kUpload, Stage::kMips,
                                       Stage::kScanpath, Stage::kSample, Stage::kFrame};
   static constexpr std::array kFused{Stage::kUpdate, Stage::kScanpath, Stage::kSample, Stage::kFrame};
-  if (state_->texture->staged() == nullptr) return kFused;
+  if (state_->can.staged == nullptr) return kFused;
   return kStaged;
 }
 
 const RecordingFacts* Pipeline::recording() const { return state_->scanpath->recording(); }
 const Texture& Pipeline::texture() const { return *state_->texture; }
+const DrawableTexture* Pipeline::drawable() const { return state_->can.drawable; }
 bool Pipeline::has_frame() const { return state_ != nullptr && state_->has_frame; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
 const Damage& Pipeline::damage() const { return state_->texture->damage(); }

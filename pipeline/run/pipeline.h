@@ -17,7 +17,6 @@
 #include "pipeline/gaze/scanpath.h"
 #include "pipeline/log.h"
 #include "pipeline/run/changed/emitted_bytes.h"
-#include "pipeline/run/changed/patch_history.h"
 #include "pipeline/run/stats.h"
 #include "pipeline/run/trace.h"
 
@@ -122,26 +121,24 @@ class Pipeline {
   // Throws UnavailableError when a GPU fails. `emission` is filled when the policy says so; see
   // PipelineConfig::wait_for_patches. into: the caller's memory, which gets the emission. Of a device (the texture's:
   // else UnavailableError) it comes in the order of its stream, and the host waits for nothing, unless the scanpath
-  // looks at the damage; the frame must then live until StepResult::reading.
-  StepResult step(const FrameView& frame, Emission& emission, const PatchTarget* into = nullptr);
+  // looks at the damage; the frame must then live until StepResult::reading. again: the last step's frame once more,
+  // after configure(): it counts as no frame, and its times are no frame's.
+  StepResult step(const FrameView& frame, Emission& emission, const PatchTarget* into = nullptr, bool again = false);
 
   // step() in two. The frame is not needed any more by emit(), which may follow while due(), before the next frame.
   // to_device: emissions go to device memory. On return a frame is the caller's again, one on a device in the order of
   // its stream.
   StepResult advance(const FrameView& frame, bool to_device);
   bool due() const;
-  // Throws UsageError and UnavailableError for memory that this pipeline can't write, as step() and emit(), which then
-  // have done nothing. After prepare().
+  // Throws UsageError and UnavailableError if this pipeline can't write to `into`. step() and emit() make the same
+  // check first and change nothing when it fails. After prepare().
   void check_target(const PatchTarget& into) const;
-  // The same for frames of the caller's on a device.
+  // The same for a caller's frames on a device.
   void check_device_frame(int device, std::span<const PlaneView> planes) const;
   void emit(Emission& emission, const PatchTarget* into = nullptr);
 
   // Patches of a plan of the caller's, of the texture as it is: no emission, and nothing is noted. After prepare().
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch);
-
-  // The same frame once more, after configure(): it counts as no frame, and its times are no frame's.
-  StepResult step_again(const FrameView& frame, Emission& emission);
 
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
   // old settings, when the new ones are impossible. The backend can't change. An Emission made earlier may then have
@@ -163,12 +160,13 @@ class Pipeline {
   const PipelineConfig& config() const { return config_; }
   // Of the gaze file that is followed; null: none. After prepare().
   const RecordingFacts* recording() const;
-  const Texture& texture() const;         // after prepare()
-  bool has_frame() const;                 // whether the texture holds one: after the first step()
-  const Lattice& lattice() const;         // after prepare()
-  const Damage& damage() const;           // of the last step
-  PipelineCounters counters() const;      // waits for a device that counts by itself
-  std::span<const Stage> stages() const;  // those this pipeline runs, in order; after prepare()
+  const Texture& texture() const;           // after prepare()
+  const DrawableTexture* drawable() const;  // after prepare(); null: GL can't draw the texture
+  bool has_frame() const;                   // whether the texture holds one: after the first step()
+  const Lattice& lattice() const;           // after prepare()
+  const Damage& damage() const;             // of the last step
+  PipelineCounters counters() const;        // waits for a device that counts by itself
+  std::span<const Stage> stages() const;    // those this pipeline runs, in order; after prepare()
   const DurationHistogram& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
   // Of work on a GPU, by events, some frames late; empty where the backend has none or measure_device is off.
   const DurationHistogram& device_times(DeviceTime::Work work) const {
@@ -185,26 +183,21 @@ class Pipeline {
   };
   class StageClock;
   template <typename F>
-  auto on_device(F&& work);
+  auto guard_device(F&& work);
   void run(const FrameView& frame, bool to_device, Emission* emission, const PatchTarget* into, StepResult& result);
   void give_back(const FrameView& frame, StepResult& result) const;
-  void sample(Emission& emission, const PatchTarget* into);
-  void place_bytes(const PatchPlan& plan, const SampleFormat& format);
-  void sample_to_device(Emission& emission, const PatchTarget& into);
-  void note_places_on_device(bool on_device);
-  void compare_bytes(PatchBatch& batch, Emission& emission);
+  void sample_due(Emission& emission, const PatchTarget* into);
   bool can_emit_to_device() const;
   void damage_everything();
   Emission new_emission() const;
   void give_to(Scanpath& scanpath) const;
   void collect_device_times();
-  void fill_emission(Emission& emission, const PatchTarget* into);
   const Damage* update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
   bool should_emit(const Gaze& gaze) const;
 
   PipelineConfig config_;
   std::unique_ptr<State> state_;
-  bool again_ = false;         // in step_again()
+  bool again_ = false;         // the last step was of the frame before
   std::optional<Place> look_;  // for the scanpath that is to be made
   std::optional<AttentionMap> attention_;
   FixationSource fixation_source_;

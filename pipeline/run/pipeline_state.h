@@ -4,34 +4,24 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "kernels/device_texture.h"
 #include "kernels/texture.h"
 #include "pipeline/backend/kept_textures.h"
-#include "pipeline/run/changed/emitted_bytes.h"
-#include "pipeline/run/changed/emitted_places.h"
-#include "pipeline/run/changed/patch_history.h"
+#include "pipeline/run/emission_sink.h"
 #include "pipeline/run/pipeline.h"
 
 namespace saccade {
 
 struct Pipeline::State {
+  const PipelineConfig& settings;
   PyramidLayout layout;
   FrameGeometry geometry_px;
   TexturePtr texture;
+  TextureCapabilities can;  // of the texture
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Scanpath> scanpath;
-  PatchHistory history;
-  SampleFormat emitted_as;                // of the last emission
-  std::shared_ptr<EmittedBytes> emitted;  // null: the lattice mixes texels, or what went elsewhere is not known here
-  std::optional<EmittedPlaces> device_emitted;  // of emissions that stay on the device
-  bool unsettled = false;                       // emissions went out before their bytes were there
-  // Places are noted where emissions go: on the host, or on the device.
-  bool on_device = false;
-  bool device_counts = false;  // damage and what changed, since places were first noted there
-  std::vector<float> geometry;
-  std::vector<PlaceRecord> places;
+  std::optional<EmissionSink> sink;
+  bool device_counts = false;  // damage and what changed, since emissions first stayed on the device
   // What the emission that is due needs of its frame.
   struct Due {
     std::int64_t frame = 0;
@@ -43,17 +33,18 @@ struct Pipeline::State {
   std::optional<Due> due;
   bool has_frame = false;  // the texture holds one
 
+  // config: the pipeline's own.
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,
         MemorySpace frames, const gl::Context* gl)
-      : layout(shape),
+      : settings(config),
+        layout(shape),
         geometry_px(frame_geometry),
         texture(take_texture(config, shape, frames, gl)),
+        can(texture->capabilities()),
         lattice(make_lattice(config.lattice, frame_geometry)),
-        scanpath(make_scanpath(config.scanpath, frame_geometry)),
-        history(shape, lattice->patch_count()),
-        emitted_as(config.samples),
-        emitted(EmittedBytes::of(*lattice, config.lattice.patch_size, config.samples)) {
-    if (config.measure_device) texture->measure_device();
+        scanpath(make_scanpath(config.scanpath, frame_geometry)) {
+    make_sink(false);
+    if (config.measure_device && can.timed != nullptr) can.timed->measure_device();
   }
 
   static TexturePtr take_texture(const PipelineConfig& config, const PyramidLayout& shape, MemorySpace frames,
@@ -69,6 +60,15 @@ struct Pipeline::State {
                                 .log = config.log};
     if (config.kept != nullptr) return config.kept->take(backend, shape);
     return TexturePtr(make_texture(backend, shape).release());
+  }
+
+  // Forgets what was emitted where.
+  void make_sink(bool on_device) { sink.emplace(*texture, on_device ? can.device : nullptr, *lattice, settings); }
+
+  void place_emissions(bool on_device) {
+    if (on_device == sink->on_device()) return;
+    device_counts |= on_device;
+    make_sink(on_device);
   }
 
   bool fits(const FrameView& frame) const {

@@ -163,8 +163,6 @@ SessionStatus Session::end_status() const {
   return feed_->failed() ? SessionStatus::kFailed : SessionStatus::kEnd;
 }
 
-SessionStep Session::step(const Frame& frame, Emission& out) { return step(frame, out, nullptr); }
-
 void Session::note_frame(const FrameView& view) {
   prepare(view);
   if (!std::exchange(any_frame_, true)) first_pts_ns_ = view.pts_ns;

@@ -122,14 +122,14 @@ class Session {
   SessionStep poll(Emission& out);  // as next(), without waiting: kLater
 
   // For a caller that paces frames itself: a frame of feed(), which the caller keeps, goes through the pipeline.
-  SessionStep step(const Frame& frame, Emission& out);
+  SessionStep step(const Frame& frame, Emission& out, const PatchTarget* into = nullptr);
   // For frames that no source gives (pipeline/source/push): prepares the pipeline for frames like this one.
   void start(const FrameView& like);
   // Takes one; see Pipeline::advance(). kEmission: one is due, and emit() gives it.
   SessionStep push(const FrameView& frame, bool to_device);
   void emit(Emission& out, const PatchTarget* into) { pipeline_->emit(out, into); }
   // The same frame once more, after configure(): neither its age nor a gap counts again.
-  StepResult step_again(const Frame& frame, Emission& out) { return pipeline_->step_again(frame.view(), out); }
+  StepResult step_again(const Frame& frame, Emission& out) { return pipeline_->step(frame.view(), out, nullptr, true); }
 
   // The next fixation is here, 0..1 of the displayed frame, origin top-left; those after it are the policy's again.
   // Throws UsageError for a place outside.
@@ -172,7 +172,6 @@ class Session {
   void make_pipeline();
   void prepare(const FrameView& view);
   SessionStep take(Emission& out, const PatchTarget* into, bool may_wait);
-  SessionStep step(const Frame& frame, Emission& out, const PatchTarget* into);
   void note_frame(const FrameView& view);
   void recycle_read_frames(std::size_t most);
   SessionStatus end_status() const;

@@ -39,7 +39,7 @@ struct SuiteBackend {
   SampleBounds samples;
   // bytes_written() counts the damaged tiles and their padding, as the CPU's does; else what was sent in their stead.
   bool counts_tiles = true;
-  bool starts_over = true;  // start_over() is not refused
+  bool starts_over = true;  // it is a ReusableTexture
   // Why it can't be tested here, and the word of SACCADE_REQUIRE that forbids it. Empty: it can.
   std::function<std::string()> why_missing;
   std::string feature;

@@ -102,7 +102,8 @@ TEST_P(BackendSuite, Staged_EqualsFused) {
         frame.randomize(rng);
         const auto fused = make(c.shape(), config);
         const auto steps = make(c.shape(), config, true);
-        ASSERT_NE(steps->staged(), nullptr);
+        StagedTexture* const staged = steps->capabilities().staged;
+        ASSERT_NE(staged, nullptr);
         for (std::size_t step = 0; step < 5; ++step) {
           const std::string what = fmt::format("{} threshold {} step {}", c.text(), config.threshold, step);
           if (step > 0) disturb(frame, rng, kSuiteShares[step]);
@@ -112,10 +113,10 @@ TEST_P(BackendSuite, Staged_EqualsFused) {
           }
           const FrameView placed = place(frame.view(), seed);
           fused->update(placed);
-          const Damage& damage = steps->staged()->diff(placed);
+          const Damage& damage = staged->diff(placed);
           ASSERT_NO_FATAL_FAILURE(expect_same_damage(damage, fused->damage(), what));
-          EXPECT_EQ(steps->staged()->upload(placed, damage), fused->bytes_written()) << what;
-          steps->staged()->refresh_mips(damage);
+          EXPECT_EQ(staged->upload(placed, damage), fused->bytes_written()) << what;
+          staged->refresh_mips(damage);
           ASSERT_NO_FATAL_FAILURE(expect_same_levels(*steps, *fused, what));
         }
       }
@@ -255,8 +256,8 @@ TEST_P(BackendSuite, WhatDoesNotFit_IsRefused) {
   for (const TestFrame* wrong : {&other_size, &other_format, &deep}) {
     EXPECT_THROW(texture->update(place(wrong->view())), std::invalid_argument);
   }
-  EXPECT_THROW(texture->staged()->upload(place(frame.view()), Damage({1, 1})), std::invalid_argument);
-  EXPECT_THROW(texture->staged()->refresh_mips(Damage({3, 2})), std::invalid_argument);
+  EXPECT_THROW(texture->capabilities().staged->upload(place(frame.view()), Damage({1, 1})), std::invalid_argument);
+  EXPECT_THROW(texture->capabilities().staged->refresh_mips(Damage({3, 2})), std::invalid_argument);
   LevelImage image;
   EXPECT_THROW(texture->read_level(0, 7, image), std::out_of_range);
   EXPECT_THROW(texture->read_level(1, 6, image), std::out_of_range);

@@ -241,7 +241,7 @@ void Viewer::run_pipeline(Step step) {
 void Viewer::note_step(const StepResult& result, Step step) {
   const FrameView& view = frame_.view();
   const Pipeline& pipeline = session_->pipeline();
-  const DrawableTexture* texture = pipeline.texture().drawable();
+  const DrawableTexture* texture = pipeline.drawable();
   if (texture == nullptr) {
     throw UnavailableError(fmt::format("backend {} has no textures to draw from", name(pipeline.config().backend)),
                            Hint::kGlBackend);

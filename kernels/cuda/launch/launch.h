@@ -83,9 +83,6 @@ struct PaddedCopy {
 };
 void launch_padded_copy(PixelLayout layout, const SourceParams& frame, const PaddedCopy& copy, cudaStream_t stream);
 
-// A frame that the device can read where it lies.
-SourceParams source_of(const FrameView& frame);
-
 // A patch to sample. pitch_px 0: no coverage.
 struct PatchRecord {
   float x_px, y_px, lod, pitch_px;

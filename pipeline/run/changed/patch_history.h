@@ -33,8 +33,8 @@ class PatchHistory {
   void mark(const PatchPlan& plan, const ColorSpec& color, std::vector<std::uint8_t>& changed);  // once per emission
   void forget();  // everything counts as changed
 
-  // Where a device keeps the damage (DeviceTexture): the same calls, but for what the damage alone tells. Whoever
-  // changes from one to the other forgets in between.
+  // Variants used while the damage stays on the device (DeviceTexture): they do everything except look at it. forget()
+  // between the two kinds.
   void note_frame();
   void look_up(const PatchPlan& plan, const ColorSpec& color, std::vector<PlaceRecord>& out);
   std::size_t places() const { return places_.size(); }

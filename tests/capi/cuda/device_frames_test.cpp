@@ -119,7 +119,7 @@ TEST_F(DeviceFrames, HostMemoryCalledDevice_IsRefused) {
   const auto bytes = noise(format.size_bytes, 1);
   const saccade_frame frame = frame_at(bytes.data(), format, 0, SACCADE_CUDA);
   EXPECT_EQ(saccade_stream_push(stream.get(), &frame, nullptr), SACCADE_ERROR_USAGE);
-  EXPECT_THAT(saccade_last_error(), ::testing::HasSubstr("no memory of device 0"));
+  EXPECT_THAT(saccade_last_error(), ::testing::HasSubstr("not on CUDA device 0"));
 }
 
 // Captured once; each replay takes what lies in the caller's memory then.

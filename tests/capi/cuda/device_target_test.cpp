@@ -80,7 +80,7 @@ TEST_F(DeviceTarget, OtherMemory_IsRefusedAndNothingIsLost) {
   saccade_target wrong = room.target;
   wrong.patches = host.target.patches;
   EXPECT_EQ(saccade_stream_next_into(stream.get(), -1, &wrong, nullptr), SACCADE_ERROR_USAGE);
-  EXPECT_THAT(saccade_last_error(), HasSubstr("no memory of device 0"));
+  EXPECT_THAT(saccade_last_error(), HasSubstr("not on CUDA device 0"));
   wrong = room.target;
   wrong.changed = host.target.changed;
   EXPECT_EQ(saccade_stream_next_into(stream.get(), -1, &wrong, nullptr), SACCADE_ERROR_USAGE);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "kernels/cuda/texture_queue.h"
 #include "tests/kernels/cuda/cuda_fixture.h"
 
 namespace saccade::test {
@@ -77,7 +78,7 @@ TEST_P(CudaSample, Hardware_IsWithinTwoCodes) {
     PatchBatch expected(plan.count(), 16, {.type = SampleType::kF32});
     PatchBatch actual(plan.count(), 16, {.type = SampleType::kF32});
     cpu_->sample(plan, color_, expected);
-    cuda_->set_sampling(CudaTexture::Sampling::kHardware);
+    CudaTextureQueue(*cuda_).use_texture_unit();
     cuda_->sample(plan, color_, actual);
     const auto a = values<float>(expected);
     const auto b = values<float>(actual);

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, GlAllocation,
                                   (of.param.path == UploadPath::kPbo ? "Pbo" : "Direct");
                          });
 
-// What a frame does, through the waiting call and through the one that answers frames later.
+// What a frame does.
 struct FrameLoop {
   GlTexture texture;
   PatchPlan plan;
@@ -48,8 +48,6 @@ struct FrameLoop {
     const FrameView view = frame.view();
     texture.update(view);
     texture.sample(plan, view.color, batch);
-    for (int n = 0; n < GlSampler::kSlots; ++n) EXPECT_TRUE(texture.submit_samples(plan, view.color, batch.format()));
-    while (texture.samples_pending() > 0) EXPECT_TRUE(texture.collect_samples(batch, true));
   }
 };
 

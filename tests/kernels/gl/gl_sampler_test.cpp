@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <vector>
 
 #include "kernels/cpu/differ.h"
 #include "kernels/gl/texture.h"
@@ -19,14 +18,14 @@ using testing::GlTest;
 using testing::HostFrame;
 
 constexpr unsigned kSeed = 4711;
-constexpr GlTextureConfig config(GlWork work) { return {work, UploadPath::kDirect, UploadCost{1e-3, 1.0}, {}}; }
+constexpr GlTextureConfig kConfig{GlWork::kCompute, UploadPath::kDirect, UploadCost{1e-3, 1.0}, {}};
 
 struct Pair {
   GlTexture on_gl;
   CpuPyramid on_cpu;
   ColorSpec color;
-  Pair(gl::Context& context, PixelLayout pixels, int width, int height, GlWork work = GlWork::kCompute)
-      : on_gl(context, make_pyramid_layout(width, height, texture_format(pixels)), config(work)),
+  Pair(gl::Context& context, PixelLayout pixels, int width, int height)
+      : on_gl(context, make_pyramid_layout(width, height, texture_format(pixels)), kConfig),
         on_cpu(make_pyramid_layout(width, height, texture_format(pixels))) {
     std::mt19937 random(kSeed);
     HostFrame frame(pixels, width, height);
@@ -59,42 +58,6 @@ TEST_F(GlFloatSamples, SmallFrame_NormalizesFloatsAsTheCpu) {
     // f32: 2e-5 for values up to 2.16, to which the bound is relative. f16: an ulp below 2 is 2^-10.
     expect_close(cpu_batch, gl_batch, type == SampleType::kF32 ? 2e-5 / 2.16 : 2.5e-3, name(type));
   }
-}
-
-class GlSampleOrder : public GlTest, public ::testing::WithParamInterface<GlWork> {};
-INSTANTIATE_TEST_SUITE_P(Work, GlSampleOrder, ::testing::Values(GlWork::kCompute, GlWork::kHost), testing::work_name);
-
-TEST_P(GlSampleOrder, SubmittedBatches_ComeInOrderFramesLater) {
-  Pair pair(context(), PixelLayout::kI420, 160, 120, GetParam());
-  std::mt19937 random(kSeed);
-  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 9, 16, true, random);
-  HostFrame frame(PixelLayout::kI420, 160, 120);
-  std::vector<PatchBatch> expected;
-  PatchBatch batch(plan.count(), 16, {});
-  for (int n = 0; n < GlSampler::kSlots; ++n) {
-    frame.randomize(random);
-    pair.show(frame);
-    ASSERT_TRUE(pair.on_gl.submit_samples(plan, pair.color, {}));
-    expected.emplace_back(plan.count(), 16, SampleFormat{});
-    pair.on_cpu.sample(plan, pair.color, expected.back());
-  }
-  EXPECT_FALSE(pair.on_gl.submit_samples(plan, pair.color, {})) << "all slots are under way";
-  EXPECT_THROW(pair.on_gl.sample(plan, pair.color, batch), std::logic_error);
-  for (const PatchBatch& want : expected) {
-    ASSERT_TRUE(pair.on_gl.collect_samples(batch, true));
-    expect_close(want, batch, 1.0, "batch in order");
-  }
-  EXPECT_EQ(pair.on_gl.samples_pending(), 0);
-  EXPECT_FALSE(pair.on_gl.collect_samples(batch, true));
-}
-
-TEST_P(GlSampleOrder, BatchOfAnotherShape_IsRefused) {
-  Pair pair(context(), PixelLayout::kI420, 64, 64, GetParam());
-  std::mt19937 random(kSeed);
-  const PatchPlan plan = random_plan(pair.on_cpu.layout(), 4, 16, true, random);
-  PatchBatch batch(3, 16, {});
-  EXPECT_THROW(pair.on_gl.sample(plan, pair.color, batch), std::invalid_argument);
-  EXPECT_EQ(pair.on_gl.samples_pending(), 0);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class CountingMark final : public DeviceMark {
 };
 
 // Backend cpu's texture, which says that it reads its frame later, as one on a device does.
-class LateReader final : public Texture, public DeviceTexture {
+class LateReader final : public Texture, public DeviceTexture, public ReusableTexture {
  public:
   LateReader(const PyramidLayout& layout, Calls& calls) : texture_(layout, DiffConfig{}, false), calls_(calls) {}
 
@@ -52,11 +52,15 @@ class LateReader final : public Texture, public DeviceTexture {
   std::int64_t bytes_written() override { return texture_.bytes_written(); }
   void damage_everything() override { texture_.damage_everything(); }
   void configure(const DiffConfig& config) override { texture_.configure(config); }
-  bool start_over(const DiffConfig&) override { return true; }
+  void start_over(const DiffConfig&) override {}
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) override {
     texture_.sample(plan, color, batch);
   }
-  DeviceTexture* device_texture() override { return this; }
+  void submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t>,
+              PatchBatch& batch) override {
+    texture_.sample(plan, color, batch);
+  }
+  TextureCapabilities capabilities() override { return {.device = this, .reusable = this}; }
 
   int device() const override { return 0; }
   bool is_device_memory(const void*) const override { return true; }

@@ -68,7 +68,7 @@ TEST(KeptTextures, OtherNeeds_GetAnother) {
     const TexturePtr other = kept.take(need.config, need.layout);
     EXPECT_NE(other.get(), first);
     EXPECT_EQ(other->layout(), need.layout);
-    EXPECT_EQ(other->staged() != nullptr, need.config.staged);
+    EXPECT_EQ(other->capabilities().staged != nullptr, need.config.staged);
     EXPECT_EQ(kept.idle(), 1U);
   }
 }

@@ -123,7 +123,7 @@ TEST(Pipeline, SameFrameAgain_CountsAsNone) {
   const PipelineCounters before = pipeline.counters();
   config.levels = 3;
   pipeline.configure(config);
-  EXPECT_TRUE(pipeline.step_again(frame.view(), emission).emitted);
+  EXPECT_TRUE(pipeline.step(frame.view(), emission, nullptr, true).emitted);
   EXPECT_EQ(pipeline.counters().frames, 3);
   EXPECT_EQ(pipeline.counters().emissions, before.emissions);
   EXPECT_EQ(pipeline.counters().tiles, before.tiles);
