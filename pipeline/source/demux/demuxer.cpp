@@ -50,6 +50,7 @@ int Demuxer::read(AVPacket& packet) {
     last_end_byte_ = packet.pos + packet.size;
   }
   count_gap(packet);
+  last_is_part_ = (packet.flags & AV_PKT_FLAG_CORRUPT) != 0 || gap_countdown_ > 0;
   return 0;
 }
 
@@ -199,7 +200,7 @@ int Demuxer::end_of(int code, std::int64_t from) {
   if (stalled_) return AVERROR(ETIMEDOUT);
   if (lost_place_) return AVERROR(EPROTO);
   if (code == AVERROR_EOF && link_.read_error < 0) return link_.read_error;
-  if (code == AVERROR(EIO) && is_plain_end(from)) return AVERROR_EOF;
+  if (is_plain_end(code, from)) return AVERROR_EOF;
   if (!answer_.is_such()) return code;
   return answer_.end(code, link_.answers_ended > 0, *input_.format, *input_.video.stream, packets_);
 }
@@ -213,11 +214,14 @@ bool Demuxer::is_left_over(const AVPacket& packet) {
   return true;
 }
 
-// Some of FFmpeg's demuxers call it an I/O error when they find nothing more: where there was nothing, it is none.
-bool Demuxer::is_plain_end(std::int64_t from) const {
+// Some of FFmpeg's demuxers call it an error when they find nothing more: if nothing was left, it is not. Of RoQ and
+// GXF ends_too_early() tells.
+bool Demuxer::is_plain_end(int code, std::int64_t from) const {
   AVIOContext* io = input_.format->pb;
   if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || io->error < 0) return false;
-  return from == avio_size(io) || std::string_view(input_.format->iformat->name) == "roq";
+  const std::string_view name = input_.format->iformat->name;
+  if (name == "gxf") return code == AVERROR(EPERM);
+  return code == AVERROR(EIO) && ((from == avio_size(io) && name != "obu") || name == "roq");
 }
 
 // A flagged packet is what a transport stream has just before a gap. Where a recording is glued to another, a key frame
@@ -240,8 +244,10 @@ StreamEnd Demuxer::finish(int code) {
   end.broke = code != AVERROR_EOF || end.lost;
   if (end.broke) end.reason = why_broken(code);
   if (end.lost) end.reason = (kind_ == InputKind::kFile ? "reading failed: " : "lost connection: ") + end.reason;
-  const bool cut = end.broke || too_few || input_.guard->has_refused() || input_.movies.unread_byte;
-  if (cut || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_)) counters_.truncated = true;
+  const Mp4Movies& movies = input_.movies;
+  const bool cut = end.broke || too_few || input_.guard->has_refused() || movies.unread_byte || movies.is_cut;
+  if (cut || last_is_part_ || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_))
+    counters_.truncated = true;
   if (const auto byte = next_file_byte(*input_.format, last_end_byte_); byte && code == AVERROR_EOF) {
     counters_.truncated = true;
     config_.log.warn("{}: {}", config_.uri, second_file_note(*byte));

@@ -57,7 +57,7 @@ class Demuxer {
   void leave_out(std::size_t packets);
   bool is_left_over(const AVPacket& packet);
   int end_of(int code, std::int64_t from);
-  bool is_plain_end(std::int64_t from) const;
+  bool is_plain_end(int code, std::int64_t from) const;
   bool is_lost(int code, bool too_few) const;
   std::string why_broken(int code) const;
   void count_gap(const AVPacket& packet);
@@ -90,6 +90,7 @@ class Demuxer {
   bool stalled_ = false;             // the last read ended by its deadline
   bool lost_place_ = false;          // the last read ended as ReadWatch::lost_place() says
   int gap_countdown_ = 0;            // packets until a gap counts, unless a key frame comes before
+  bool last_is_part_ = false;        // FFmpeg flagged the last packet: its rest, or what lies before it, is missing
   std::int64_t packets_ = 0;
   std::int64_t first_byte_ = 0;       // of the file that input_ reads: where its link begins
   std::int64_t next_link_byte_ = 0;   // where the next one does; 0: not known

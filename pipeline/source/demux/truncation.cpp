@@ -7,6 +7,7 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/source/tags/ebml.h"
+#include "pipeline/source/tags/ogg_links.h"
 
 extern "C" {
 #include <libavformat/avformat.h>
@@ -65,11 +66,62 @@ bool roq_is_cut(AVIOContext& io, std::int64_t size) {
   return at != size;
 }
 
+// RIFF: the first chunk announces its length, which is 0 or all ones where the writer could not come back to it. Some
+// writers count its header as well, or forget the byte of padding.
+bool riff_is_cut(AVIOContext& io, std::int64_t size) {
+  constexpr std::int64_t kHeader = 8, kSlack = 9;
+  constexpr std::uint32_t kUnknown = 0xffffffff;
+  if (avio_seek(&io, 4, SEEK_SET) < 0) return false;
+  const std::uint32_t announced = avio_rl32(&io);
+  return announced != kUnknown && kHeader + announced > size + kSlack;
+}
+
+// IVF: each picture behind 12 bytes, of which the first four are its length. `at`: of the last picture's header.
+bool ivf_is_cut(AVIOContext& io, std::int64_t at, std::int64_t size) {
+  constexpr std::int64_t kHeader = 12;
+  while (at + kHeader <= size && avio_seek(&io, at, SEEK_SET) >= 0) at += kHeader + avio_rl32(&io);
+  return at != size;
+}
+
+// A complete MXF file says in its first partition where its last one begins (SMPTE ST 377-1 7.1).
+bool mxf_is_cut(AVIOContext& io, std::int64_t size) {
+  constexpr std::int64_t kKey = 16, kFooter = 24;
+  constexpr std::uint64_t kPack = 0x060e2b3402050101, kPartition = 0x0d01020101020000, kKind = 0xffffffffffff0000;
+  if (avio_seek(&io, 0, SEEK_SET) < 0 || avio_rb64(&io) != kPack || (avio_rb64(&io) & kKind) != kPartition)
+    return false;
+  const int length = avio_r8(&io);  // BER: itself, or how many bytes say it
+  const std::int64_t value = kKey + 1 + (length > 0x80 ? length - 0x80 : 0);
+  if (avio_seek(&io, value + kFooter, SEEK_SET) < 0) return false;
+  return avio_rb64(&io) >= static_cast<std::uint64_t>(size);
+}
+
+// A GIF ends with a byte of its own. Where the file ends before it, inside a picture, FFmpeg gives nothing of that one.
+// `at`: behind the last picture that came.
+bool gif_is_cut(AVIOContext& io, std::int64_t at) {
+  constexpr int kExtension = 0x21, kPicture = 0x2c, kControl = 0xf9;
+  if (avio_seek(&io, at, SEEK_SET) < 0) return false;
+  int block = avio_r8(&io);
+  while (block == kExtension && avio_r8(&io) != kControl) {
+    while (const int length = avio_r8(&io)) avio_skip(&io, length);
+    block = avio_r8(&io);
+  }
+  return avio_feof(&io) == 0 && (block == kExtension || block == kPicture);
+}
+
+// A GXF file ends with a packet of 16 bytes that says so (SMPTE 360M). FFmpeg calls each end an error.
+bool gxf_is_cut(AVIOContext& io, std::int64_t size) {
+  constexpr std::int64_t kPacket = 16;
+  constexpr std::uint64_t kLeaderAndEnd = 0x0000000001fb;
+  if (size < kPacket || avio_seek(&io, size - kPacket, SEEK_SET) < 0) return true;
+  return avio_rb64(&io) >> 16 != kLeaderAndEnd;
+}
+
 // With what a file of this container begins; empty: FFmpeg reads on by itself, or refuses what follows.
 std::string_view signature_of(std::string_view container) {
   constexpr std::string_view kAsfHeader = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c"sv;
   if (container == "flv") return "FLV\x01"sv;
   if (container == "asf") return kAsfHeader;
+  if (container == "apng") return "\x89PNG\r\n\x1a\n"sv;
   return container == "gif" ? "GIF89a"sv : ""sv;
 }
 
@@ -113,7 +165,13 @@ bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::
   if (name.find("matroska") != std::string_view::npos) return segment_is_cut(*io, size);
   if (name == "mpegts") return transport_is_cut(*io, last_begin_byte, size);
   if (name == "roq") return roq_is_cut(*io, size);
-  if (name == "yuv4mpegpipe") return last_end_byte > 0 && last_end_byte < size;
+  if (name == "avi") return riff_is_cut(*io, size);
+  if (name == "ivf") return last_end_byte > 0 && ivf_is_cut(*io, last_begin_byte, size);
+  if (name == "mxf") return mxf_is_cut(*io, size);
+  if (name == "gif") return last_end_byte > 0 && gif_is_cut(*io, last_end_byte);
+  if (name == "ogg") return last_end_byte > 0 && last_ogg_page_is_cut(*io, last_begin_byte);
+  if (name == "gxf") return gxf_is_cut(*io, size);
+  if (name == "yuv4mpegpipe" || name == "dv") return last_end_byte > 0 && last_end_byte != size;
   return false;
 }
 

@@ -12,13 +12,14 @@ namespace saccade {
 std::int64_t promised_packets(const AVFormatContext& format, const AVStream& stream);
 
 // After the last packet, which lay there: a Matroska segment longer than the file (RFC 8794, RFC 9559), a transport
-// stream that ends inside a packet (ISO/IEC 13818-1 2.4.3), a RoQ chunk longer than the file, bytes of a picture left
-// over in YUV4MPEG. Moves the read position; needs a seekable file.
+// stream that ends inside a packet (ISO/IEC 13818-1 2.4.3), an Ogg page, a RIFF, IVF or RoQ chunk longer than the file,
+// an MXF file without its last partition, a GXF file without its last packet, a GIF that ends inside a picture, bytes
+// of a picture left over in YUV4MPEG and DV. Moves the read position; needs a seekable file.
 bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::int64_t last_end_byte);
 
-// Where another file of the same container begins that FFmpeg doesn't read (FLV, ASF, GIF), after the last packet,
-// which ended there: two files that were joined end to end. Moves the read position; needs a seekable file. For MP4 see
-// Note [Movies behind movies].
+// Where another file of the same container begins that FFmpeg doesn't read (FLV, ASF, GIF, APNG), after the last
+// packet, which ended there: two files that were joined end to end. Moves the read position; needs a seekable file. For
+// MP4 see Note [Movies behind movies].
 std::optional<std::int64_t> next_file_byte(AVFormatContext& format, std::int64_t last_end_byte);
 
 // Note [Answers without a length]

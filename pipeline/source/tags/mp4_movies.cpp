@@ -84,6 +84,16 @@ std::optional<std::uint64_t> begin_of(AVIOContext& io, Span fragment, int track)
   return begin;
 }
 
+// Whether the file ends inside the fragment that lies last in it. `last`: the type of the last whole box, `end`: where
+// that ends.
+bool last_fragment_is_cut(AVIOContext& io, std::uint32_t last, std::int64_t end) {
+  constexpr std::int64_t kHeader = 8;
+  const std::int64_t left = avio_size(&io) - end;
+  if (left < kHeader || avio_seek(&io, end + 4, SEEK_SET) < 0) return last == fourcc("moof");
+  const std::uint32_t type = avio_rb32(&io);  // of a box that is longer than the file, if it is one
+  return last == fourcc("moof") || type == fourcc("moof") || type == fourcc("mdat");
+}
+
 }  // namespace
 
 Mp4Movies read_mp4_movies(const std::string& file, const VideoStream& video) {
@@ -94,10 +104,14 @@ Mp4Movies read_mp4_movies(const std::string& file, const VideoStream& video) {
   const std::int64_t samples_end = end_of_samples(*video.format);
   std::int64_t first_end = 0;   // of the first movie and the media that it uses
   std::int64_t file_begin = 0;  // where the next box begins, or the `ftyp` before it
+  std::int64_t last_end = 0;    // of the last whole box
+  std::uint32_t last = 0;
   std::optional<std::string> headers;
   std::optional<std::uint64_t> last_begin;
   bool in_fragments = false, another = false, more_media = false;
   each_box(*io, {0, avio_size(io.get())}, [&](std::uint32_t type, Span body) {
+    last = type;
+    last_end = body.end;
     const std::int64_t begins_at = std::exchange(file_begin, type == fourcc("ftyp") ? file_begin : body.end);
     if (type == fourcc("moof")) {
       in_fragments = in_fragments || !another;
@@ -119,6 +133,7 @@ Mp4Movies read_mp4_movies(const std::string& file, const VideoStream& video) {
     }
     return true;
   });
+  movies.is_cut = in_fragments && last_fragment_is_cut(*io, last, last_end);
   if (another && !in_fragments && more_media) movies.unread_byte = first_end;
   return movies;
 }

@@ -21,6 +21,7 @@ namespace saccade {
 struct Mp4Movies {
   std::optional<std::int64_t> unread_byte;  // where a movie begins that FFmpeg doesn't read, or reads by other headers
   std::optional<std::int64_t> repeated_byte;  // of fragments, where a `moov` with the same headers is first repeated
+  bool is_cut = false;                        // the file ends inside a fragment
   bool stamps_fall = false;                   // a fragment of the stream begins before the one that lies before it
 };
 

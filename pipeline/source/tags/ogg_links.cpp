@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 
 namespace saccade {
@@ -14,6 +15,29 @@ constexpr std::string_view kVp8 = "OVP80";     // of both of VP8's headers
 
 std::string_view bytes_of(const AVPacket& packet) {
   return {reinterpret_cast<const char*>(packet.data), static_cast<std::size_t>(std::max(packet.size, 0))};
+}
+
+struct OggPage {
+  std::int64_t bytes = 0;
+  std::uint8_t flags = 0;
+};
+
+enum class PageRead : std::uint8_t { kNone, kCut, kWhole };
+
+// The page at `at` (RFC 3533, section 6): "OggS", version, flags, 20 bytes, the number of segments, their lengths, the
+// segments. kCut: the file ends inside it.
+PageRead read_page(AVIOContext& io, std::int64_t at, OggPage& page) {
+  constexpr int kHeader = 27;
+  std::array<std::uint8_t, kHeader> header = {};
+  std::array<std::uint8_t, 255> lengths = {};
+  if (avio_seek(&io, at, SEEK_SET) < 0) return PageRead::kNone;
+  const int read = avio_read(&io, header.data(), kHeader);
+  if (read < 4 || std::memcmp(header.data(), "OggS", 4) != 0) return PageRead::kNone;
+  const int segments = header[kHeader - 1];
+  if (read != kHeader || avio_read(&io, lengths.data(), segments) != segments) return PageRead::kCut;
+  page.flags = header[5];
+  page.bytes = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{kHeader} + segments);
+  return at + page.bytes <= avio_size(&io) ? PageRead::kWhole : PageRead::kCut;
 }
 
 }  // namespace
@@ -33,21 +57,21 @@ bool has_ogg_header(const AVCodecParameters& codec, const AVPacket& header) {
   return known.find(bytes_of(header)) != std::string_view::npos;
 }
 
-// A page (RFC 3533, section 6): "OggS", version, flags, 20 bytes, the number of segments, their lengths, the segments.
 std::optional<std::int64_t> next_ogg_link(AVIOContext& io, std::int64_t from) {
-  constexpr int kHeader = 27;
   constexpr std::uint8_t kBegins = 2;
-  std::array<std::uint8_t, kHeader> header;
-  std::array<std::uint8_t, 255> lengths;
-  for (std::int64_t at = from; avio_seek(&io, at, SEEK_SET) >= 0;) {
-    if (avio_read(&io, header.data(), kHeader) != kHeader || std::memcmp(header.data(), "OggS", 4) != 0) break;
-    if (at > from && (header[5] & kBegins) != 0) return at;
-    const int segments = header[26];
-    if (avio_read(&io, lengths.data(), segments) != segments) break;
-    at += kHeader + segments;
-    for (int i = 0; i < segments; ++i) at += lengths[static_cast<std::size_t>(i)];
+  OggPage page;
+  for (std::int64_t at = from; read_page(io, at, page) == PageRead::kWhole; at += page.bytes) {
+    if (at > from && (page.flags & kBegins) != 0) return at;
   }
   return std::nullopt;
+}
+
+bool last_ogg_page_is_cut(AVIOContext& io, std::int64_t from) {
+  OggPage page;
+  PageRead read = PageRead::kWhole;
+  for (std::int64_t at = from; (read = read_page(io, at, page)) == PageRead::kWhole; at += page.bytes) {
+  }
+  return read == PageRead::kCut;
 }
 
 }  // namespace saccade

@@ -24,4 +24,7 @@ bool has_ogg_header(const AVCodecParameters& codec, const AVPacket& header);
 // Where the next link begins, after the page at `from`. Moves the read position; needs a seekable file.
 std::optional<std::int64_t> next_ogg_link(AVIOContext& io, std::int64_t from);
 
+// Whether the file ends inside a page, after the one at `from`. As next_ogg_link().
+bool last_ogg_page_is_cut(AVIOContext& io, std::int64_t from);
+
 }  // namespace saccade

@@ -131,6 +131,39 @@ def damage():
     ]
 
 
+def shortened():
+    """Files that end early in ways that no decoder complains of: between pictures, or in one whose rest does not matter to it."""
+    lost = {"ids": None, "corners": {}, "exit": 3, "says": "damaged"}
+    tv = {**lost, "size": (720, 576), "sar": None, "options": ("--patches", 100)}
+
+    def at(share):
+        return lambda data: data[:int(len(data) * share)]
+
+    def in_last(mark, more=0, index=b""):
+        return lambda data: data[:data.rindex(mark, 0, data.rindex(index)) + more]
+
+    def without_length(data):
+        return in_last(b"00dc", 100, b"idx1")(data[:4] + b"\xff" * 4 + data[8:])
+
+    def pal(*arguments):
+        return lambda path: ffmpeg("-f", "lavfi", "-i", "testsrc2=s=720x576:r=25:d=2", *arguments, path)
+    dv = pal("-c:v", "dvvideo", "-pix_fmt", "yuv420p")
+    return [
+        Case("shortened", "page.ogv", rewritten(encode("-c:v", "libtheora", "-page_duration", 1, chain=yuv()),
+                                                in_last(b"OggS", 40)), **lost),
+        Case("shortened", "picture.gif", rewritten(encode(), at(0.7)), **lost),
+        Case("shortened", "picture.ivf", rewritten(encode("-c:v", "libvpx-vp9", chain=yuv()), at(0.7)), **lost),
+        Case("shortened", "parts.mxf", rewritten(encode("-c:v", "mpeg2video", "-q:v", 2, chain=yuv()), at(0.7)), **lost),
+        Case("shortened", "chunks.avi", rewritten(encode("-c:v", "mpeg4", "-q:v", 2, chain=yuv()), in_last(b"00dc", index=b"idx1")), **lost),
+        Case("shortened", "chunk.avi", rewritten(encode("-c:v", "snow", "-strict", -2, chain=yuv()), without_length), **lost),
+        Case("shortened", "fragment.mp4", rewritten(h264("-movflags", "frag_every_frame+empty_moov+default_base_moof"),
+                                                    in_last(b"moof", 20)), list(range(7)), exit=3, says="damaged"),
+        Case("shortened", "frame.dv", rewritten(dv, at(0.99)), **tv),
+        Case("shortened", "whole.dv", dv, **{**tv, "exit": 0, "says": ""}),
+        Case("shortened", "whole.gxf", pal("-c:v", "mpeg2video"), **{**tv, "exit": 0, "says": ""}),
+    ]
+
+
 def from_second_frame(data):
     """A transport stream without the packets of its first picture: the video's second packet start comes first."""
     packets = [data[i:i + 188] for i in range(0, len(data), 188)]
@@ -233,4 +266,4 @@ def names():
 
 
 def cases():
-    return (times() + changes() + damage() + companions() + interlaced() + images() + raw() + names())
+    return (times() + changes() + damage() + shortened() + companions() + interlaced() + images() + raw() + names())

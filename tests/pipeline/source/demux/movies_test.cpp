@@ -150,9 +150,10 @@ TEST(Movies, FragmentsOfOtherHeaders_AreTold) {
 // Other containers after which FFmpeg stops.
 TEST(Movies, FilesJoined_AreTold) {
   const TempDir dir;
-  for (const auto& [name, codec] : {std::pair("a.flv", "-c:v flv1"), {"a.wmv", "-c:v wmv2"}, {"a.gif", ""}}) {
+  for (const auto& [name, codec] :
+       {std::pair("a.flv", "-c:v flv1"), {"a.wmv", "-c:v wmv2"}, {"a.gif", ""}, {"a.png", "-f apng"}}) {
     for (const std::string sound : {"", " -f lavfi -i sine=d=3"}) {
-      if (!sound.empty() && std::string(name) == "a.gif") continue;
+      if (!sound.empty() && (name == std::string("a.gif") || name == std::string("a.png"))) continue;
       ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25:duration=2" + sound + " " + codec + " " + dir.file(name));
       const std::string file = read_file(dir.file(name));
       write_file(dir.file(std::string("two_") + name), file + file);
