@@ -82,6 +82,11 @@ void PictureMender::mend(AVFrame& frame, const VideoStream& video) {
     frame.colorspace = AVCOL_SPC_RGB;
     note_ = "four components without Adobe's marker: read as CMYK, as libjpeg does";
   }
+  if (facts.color.any()) {
+    frame.color_primaries = static_cast<AVColorPrimaries>(facts.color.primaries);
+    frame.color_trc = static_cast<AVColorTransferCharacteristic>(facts.color.transfer);
+    frame.color_range = facts.color.full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+  }
   if (is_limited_rgb(frame)) {
     const int depth = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format))->comp[0].depth;
     frame.color_range = AVCOL_RANGE_JPEG;

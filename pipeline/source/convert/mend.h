@@ -10,7 +10,8 @@
 namespace saccade {
 
 // Before anything else sees a frame: alpha that is unused goes, plain CMYK becomes RGB, RGB that is tagged limited is
-// expanded by the equations of H.273. See Note [Picture facts]. Frames on a device are left alone. One thread.
+// expanded by the equations of H.273, a PNG gets the tags of its cICP. See Note [Picture facts]. Frames on a device are
+// left alone. One thread.
 class PictureMender {
  public:
   // In place, `frame` as it was decoded. Most frames pass after a look at their tags. Throws Error.

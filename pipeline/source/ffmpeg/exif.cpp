@@ -102,12 +102,14 @@ Bytes find_jpeg_exif(Bytes data) {
   return {};
 }
 
-Bytes find_png_exif(Bytes data) {
+Bytes find_png_exif(Bytes data) { return find_png_chunk(data, "eXIf"); }
+
+Bytes find_png_chunk(Bytes data, std::string_view wanted) {
   std::uint64_t at = begins_with(data, "\x89PNG\r\n\x1a\n") ? 8 : 0;
   while (at + 8 <= data.size()) {
     const std::uint64_t length = AV_RB32(&data[at]);
     const Bytes kind = part(data, at + 4, 4);
-    if (begins_with(kind, "eXIf")) return part(data, at + 8, length);
+    if (begins_with(kind, wanted)) return part(data, at + 8, length);
     if (begins_with(kind, "IEND")) break;
     at += 12 + length;
   }

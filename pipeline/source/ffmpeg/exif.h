@@ -1,8 +1,9 @@
-// The two things read here of EXIF and TIFF: which way up a picture is, and how many pages a file has.
+// The two things read here of EXIF and TIFF: which way up a picture is, and how many pages a file has; chunks of PNG.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace saccade {
 
@@ -13,6 +14,9 @@ using Bytes = std::span<const std::uint8_t>;
 Bytes find_jpeg_exif(Bytes data);
 Bytes find_png_exif(Bytes data);
 Bytes find_webp_exif(Bytes data);
+
+// The content of the first chunk of this kind in a PNG, as find_png_exif().
+Bytes find_png_chunk(Bytes data, std::string_view wanted);
 
 // Tag 274 of the first directory: 1 to 8; 0 where there is none or it is damaged. `tiff`: a TIFF or BigTIFF file, or
 // EXIF, with or without "Exif\0\0" before it.

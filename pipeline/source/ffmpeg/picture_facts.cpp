@@ -6,12 +6,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "pipeline/source/ffmpeg/exif.h"
 #include "pipeline/source/ffmpeg/orientation.h"
 
 extern "C" {
+#include <libavutil/bswap.h>
+#include <libavutil/crc.h>
 #include <libavutil/dict.h>
 #include <libavutil/intreadwrite.h>
 #include <libavutil/mem.h>
@@ -23,6 +26,8 @@ namespace {
 constexpr const char* kOpaque = "saccade_opaque";
 constexpr const char* kCmyk = "saccade_cmyk";
 constexpr const char* kPages = "saccade_pages";
+constexpr const char* kColor = "saccade_color";
+constexpr std::size_t kPngHeader = 8 + 25;  // the signature and IHDR
 
 // Truevision TGA 2.0: 18 bytes; true colour or a colour map of 32 bits, with 0 attribute bits.
 bool tga_is_opaque(Bytes header) {
@@ -89,6 +94,35 @@ void hide(AVPacket& packet, std::size_t name) {
   std::memcpy(packet.data + name, "none", 4);
 }
 
+// A chunk tEXt: FFmpeg's decoder of PNG replaces what the packet's side data says of a frame by what such chunks do.
+std::string text_chunk(std::string_view keyword, int value) {
+  std::string chunk(4, '\0');
+  chunk += "tEXt" + std::string(keyword) + '\0' + std::to_string(value);
+  AV_WB32(chunk.data(), static_cast<std::uint32_t>(chunk.size() - 8));
+  const auto* named = reinterpret_cast<const std::uint8_t*>(chunk.data()) + 4;
+  const std::uint32_t crc = ~av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), ~0U, named, chunk.size() - 4);
+  chunk.resize(chunk.size() + 4);
+  AV_WL32(chunk.data() + chunk.size() - 4, av_bswap32(crc));
+  return chunk;
+}
+
+// `cicp`: the chunk, in the packet or elsewhere. `at`: where the packet may get another chunk.
+void attach_color(AVPacket& packet, Bytes cicp, std::size_t at) {
+  constexpr std::size_t kPrimaries = 0, kTransfer = 1, kMatrix = 2, kFullRange = 3;
+  if (cicp.size() != 4 || cicp[kMatrix] != AVCOL_SPC_RGB || at > static_cast<std::size_t>(packet.size)) return;
+  const int code = cicp[kPrimaries] << 16 | cicp[kTransfer] << 8 | (cicp[kFullRange] != 0 ? 1 : 0);
+  const std::string chunk = text_chunk(kColor, code);
+  const std::size_t behind = static_cast<std::size_t>(packet.size) - at;
+  if (av_grow_packet(&packet, static_cast<int>(chunk.size())) < 0) throw std::bad_alloc();
+  std::memmove(packet.data + at + chunk.size(), packet.data + at, behind);
+  std::memcpy(packet.data + at, chunk.data(), chunk.size());
+}
+
+ColorCode unpack_color(int code) {
+  if (code < 0) return {};
+  return {code >> 16, code >> 8 & 0xff, (code & 1) != 0};
+}
+
 int value_of(const AVFrame& frame, const char* name, int otherwise) {
   const AVDictionaryEntry* entry = av_dict_get(frame.metadata, name, nullptr, 0);
   return entry != nullptr ? std::atoi(entry->value) : otherwise;
@@ -121,9 +155,11 @@ void attach_picture_facts(AVPacket& packet, const AVCodecParameters& codec, cons
       return;
     case AV_CODEC_ID_PNG:
       attach_orientation(packet, read_orientation(find_png_exif(data)));
+      attach_color(packet, find_png_chunk(data, "cICP"), kPngHeader);
       return;
     case AV_CODEC_ID_APNG:
       attach_orientation(packet, read_orientation(find_png_exif({codec.extradata, extradata_size})));
+      attach_color(packet, find_png_chunk({codec.extradata, extradata_size}, "cICP"), 0);
       return;
     case AV_CODEC_ID_TIFF:
       attach_orientation(packet, read_orientation(data));
@@ -136,7 +172,8 @@ void attach_picture_facts(AVPacket& packet, const AVCodecParameters& codec, cons
 
 PictureFacts picture_facts(const AVFrame& frame) {
   if (frame.metadata == nullptr) return {};
-  return {value_of(frame, kOpaque, 0) != 0, value_of(frame, kCmyk, 0) != 0, value_of(frame, kPages, 1)};
+  return {value_of(frame, kOpaque, 0) != 0, value_of(frame, kCmyk, 0) != 0, value_of(frame, kPages, 1),
+          unpack_color(value_of(frame, kColor, -1))};
 }
 
 }  // namespace saccade

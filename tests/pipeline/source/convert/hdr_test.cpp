@@ -4,9 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "tests/pipeline/source/support.h"
 #include "tests/support/test_name.h"
+
+extern "C" {
+#include <libavutil/bswap.h>
+#include <libavutil/crc.h>
+}
 
 namespace saccade::test {
 namespace {
@@ -48,9 +57,42 @@ double worst_difference(const std::vector<std::uint8_t>& got, const std::vector<
   return worst;
 }
 
+// A PNG or APNG with a chunk cICP: BT.2020, this transfer, RGB of the full range (PNG, third edition, 11.3.2.6).
+void write_cicp(const std::string& path, std::uint8_t transfer) {
+  std::ifstream in(path, std::ios::binary);
+  std::string file{std::istreambuf_iterator<char>(in), {}};
+  in.close();
+  std::string chunk = "cICP\x09";
+  chunk += {static_cast<char>(transfer), '\0', '\x01'};
+  const auto crc = av_bswap32(av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0xffffffff,
+                                     reinterpret_cast<const std::uint8_t*>(chunk.data()), chunk.size()) ^
+                              0xffffffff);
+  std::string end(4, '\0');
+  std::memcpy(end.data(), &crc, 4);
+  constexpr std::size_t kAfterHeader = 8 + 25;
+  file.insert(kAfterHeader, std::string("\0\0\0\x04", 4) + chunk + end);
+  std::ofstream(path, std::ios::binary) << file;
+}
+
 bool mentions(const StreamInfo& info, const std::string& word) {
   return std::any_of(info.notes.begin(), info.notes.end(),
                      [&](const std::string& note) { return note.find(word) != std::string::npos; });
+}
+
+TEST(HdrPng, Cicp_IsToneMappedAsFfmpegDoes) {
+  constexpr std::uint8_t kCodePq = 16, kCodeHlg = 18;  // ITU-T H.273, table 3
+  for (const auto& [name, codec] : {std::pair("still.png", "-c:v png"), {"moving.png", "-f apng"}}) {
+    for (const auto& [transfer, code] : {std::pair(kPq, kCodePq), {kHlg, kCodeHlg}}) {
+      const TempDir dir;
+      const std::string path = ramps(dir, name, "rgb48be", codec, "unknown", "unknown");
+      const std::string same = ramps(dir, "same.mkv", "rgb48be", "-c:v png", transfer);
+      const std::vector<std::uint8_t> wanted = tone_mapped(same, false, "min=gbr:rin=pc");
+      write_cicp(path, code);
+      const Recording got = record(path);
+      EXPECT_LE(worst_difference(got.all_bytes(), wanted), 2) << name << " " << transfer;
+      EXPECT_TRUE(mentions(got.info, "tone-mapped")) << name << " " << transfer;
+    }
+  }
 }
 
 struct Hdr {
