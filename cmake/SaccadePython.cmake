@@ -29,7 +29,7 @@ elseif(SACCADE_PYTHON AND SACCADE_LIBRARY)
     if(SACCADE_CUDA)
       list(LENGTH CMAKE_CUDA_ARCHITECTURES saccade_architecture_count)
       math(EXPR saccade_core_minutes "15 + 2 * ${saccade_architecture_count}")
-      set(saccade_cuda_hint "; to leave CUDA out: -C cmake.define.SACCADE_CUDA=OFF")
+      set(saccade_cuda_hint "; to leave CUDA out: --config-settings=cmake.define.SACCADE_CUDA=OFF")
     endif()
     math(EXPR saccade_minutes "(${saccade_core_minutes} + ${saccade_cores} - 1) / ${saccade_cores}")
     message(STATUS "saccade: compiling the library and the program: about ${saccade_minutes} minutes on "
