@@ -169,6 +169,21 @@ class HttpBreaks(LiveTest):
         server.breaks = breaks
         self.run_dump(server, "front.mp4", 3, "lost connection", "changed on its server")
 
+    def test_a_file_that_changes_and_keeps_its_length(self):
+        body = self.files["front.mp4"]
+        middle = len(body) // 2
+        server = self.server()
+        server.files = dict(self.files)
+
+        def breaks(name, number, _begin):
+            if number == 1:
+                server.files[name] = body[:middle] + bytes(byte ^ 0x5a for byte in body[middle:])
+            return Break(middle) if number == 0 else WHOLE
+
+        server.breaks = breaks
+        process = self.dump(server.url("front.mp4"), "--threads", 1, "--overwrite")
+        self.finish(process, 3, "lost connection", "does not decode", "changed on its server")
+
     def test_lost_while_it_is_opened(self):
         for ranges in (True, False):
             for how in ("close", "reset", "stall"):

@@ -278,6 +278,9 @@ std::string Demuxer::why_broken(int code) const {
                        std::max<std::int64_t>(guard.connections().lost(), counters_.segments_lost));
   }
   if (guard.length_changed()) return "the file changed on its server while it was read";
+  if (code == AVERROR_EOF && guard.http() != nullptr && guard.connections().lost() == 0) {
+    return "what came after a break does not decode; the file may have changed on its server";
+  }
   const AVIOContext* io = input_.format->pb;
   const int error = io != nullptr && io->error < 0 && !stalled_ ? io->error : code;
   std::string why = av_error_text(error);
