@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Write python/pysaccade/_native/_abi.py from include/saccade: constants, structs and prototypes for ctypes.
 
+Of tensor.h, whose calls take tens of microseconds, structs go as bytes: FORMATS says how `struct` packs them, and
+their pointers are addresses. ctypes takes bytes for an address.
+
     python3 python/tools/make_abi.py > python/pysaccade/_native/_abi.py
 
 The headers are ours and plainly written, so a few patterns read them; what they can't read is an error. A test runs
@@ -10,25 +13,28 @@ this and compares, and another one asks a C compiler for every size, offset and 
 from __future__ import annotations
 
 import re
+import struct
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "include" / "saccade"
-HEADERS = [FOLDER / name for name in ("saccade.h", "picture.h")]
+HEADERS = [FOLDER / name for name in ("saccade.h", "picture.h", "tensor.h")]
+PACKED = FOLDER / "tensor.h"  # its structs also go as bytes
 
-# C type -> (ctypes, what Python reads from such a field).
+# C type -> (ctypes, what Python reads from such a field, the letter of `struct`).
 SCALARS = {
-    "int": ("ctypes.c_int", "int"),
-    "unsigned": ("ctypes.c_uint", "int"),
-    "size_t": ("ctypes.c_size_t", "int"),
-    "int32_t": ("ctypes.c_int32", "int"),
-    "uint32_t": ("ctypes.c_uint32", "int"),
-    "int64_t": ("ctypes.c_int64", "int"),
-    "uint64_t": ("ctypes.c_uint64", "int"),
-    "uint8_t": ("ctypes.c_uint8", "int"),
-    "float": ("ctypes.c_float", "float"),
-    "double": ("ctypes.c_double", "float"),
+    "int": ("ctypes.c_int", "int", "i"),
+    "unsigned": ("ctypes.c_uint", "int", "I"),
+    "size_t": ("ctypes.c_size_t", "int", "N"),
+    "int32_t": ("ctypes.c_int32", "int", "i"),
+    "uint32_t": ("ctypes.c_uint32", "int", "I"),
+    "int64_t": ("ctypes.c_int64", "int", "q"),
+    "uint64_t": ("ctypes.c_uint64", "int", "Q"),
+    "uint8_t": ("ctypes.c_uint8", "int", "B"),
+    "float": ("ctypes.c_float", "float", "f"),
+    "double": ("ctypes.c_double", "float", "d"),
 }
 PREAMBLE = '''"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from the headers: don't edit.
 
@@ -60,8 +66,8 @@ def declare(library: ctypes.CDLL) -> None:
 class Header:
     """What the headers declare, in their order."""
 
-    def __init__(self, text: str) -> None:
-        """Read the headers' text."""
+    def __init__(self, text: str, packed: str) -> None:
+        """Read the headers' text, and of structs that go as bytes their header's."""
         bare = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
         self.version = [int(re.findall(rf"SACCADE_VERSION_{part} (\d+)", bare)[0]) for part in ("MAJOR", "MINOR")]
         self.enums = [
@@ -69,6 +75,7 @@ class Header:
         ]
         structs = re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", bare, re.S)
         self.structs = [(name, list(self._fields(body))) for body, name in structs]
+        self.packed = {name for name, _ in self.structs if f"}} {name};" in packed}
         self.callbacks = re.findall(r"typedef (\w+) \(\*(\w+)\)\((.*?)\);", bare, re.S)
         self.handles = re.findall(r"typedef struct (\w+) \1;", bare)
         self.functions = re.findall(r"SACCADE_API ([\w ]+?[ *]+)(\w+)\((.*?)\);", bare, re.S)
@@ -106,6 +113,8 @@ class Header:
             return "ctypes.POINTER(ctypes.c_char_p)"
         if plain.endswith("**"):
             return "ctypes.POINTER(ctypes.c_void_p)"
+        if plain.endswith("*") and plain[:-1] in self.packed:
+            return "ctypes.c_void_p"
         if plain.endswith("*") and plain[:-1] in names:
             return f"ctypes.POINTER({plain[:-1]})"
         if plain in names:
@@ -114,10 +123,24 @@ class Header:
             return "ctypes.c_void_p"
         raise SystemExit(f"make_abi: no rule for the type {kind!r}")
 
+    def format(self, fields: list[tuple[str, str]]) -> str:
+        """How `struct` packs a struct of these fields, as C lays it out."""
+        letters = ""
+        for _, kind in fields:
+            plain, _, length = kind.partition("[")
+            expression = self.ctype(plain, field=True)
+            found = [letter for ctype, _, letter in SCALARS.values() if expression == ctype]
+            letters += (found[0] if found else "P") * int(length.rstrip("]") or 1)
+        runs = [(letter, len(list(run))) for letter, run in groupby(letters)]
+        text = "@" + "".join(letter if count == 1 else f"{count}{letter}" for letter, count in runs)
+        if struct.calcsize(text) % 8:
+            raise SystemExit(f"make_abi: {text} is padded at its end; add a field to the struct")
+        return text
+
     def pytype(self, kind: str) -> str:
         """What reading a field of that C type gives."""
         expression = self.ctype(kind, field=True)
-        for ctype, python in SCALARS.values():
+        for ctype, python, _ in SCALARS.values():
             if expression == ctype:
                 return python
         return {"ctypes.c_char_p": "bytes | None", "ctypes.c_void_p": "int | None"}.get(expression, "Any")
@@ -143,6 +166,10 @@ def lines_of(header: Header) -> Iterator[str]:
         yield "    _fields_: ClassVar[list[tuple[str, Any]]] = ["  # type: ignore[misc]
         yield from (f'        ("{field}", {header.ctype(kind, field=True)}),' for field, kind in fields)
         yield "    ]"
+    yield "\n\n# Structs that go as bytes: how `struct` packs them"
+    yield "FORMATS = {"
+    yield from (f'    "{name}": "{header.format(fields)}",' for name, fields in header.structs if name in header.packed)
+    yield "}"
     if header.callbacks:
         yield "\n"
     for result, name, arguments in header.callbacks:
@@ -173,7 +200,7 @@ def row(name: str, returned: str, arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """Write the module to standard output."""
-    header = Header("".join(path.read_text() for path in HEADERS))
+    header = Header("".join(path.read_text() for path in HEADERS), PACKED.read_text())
     sys.stdout.write(PREAMBLE + "\n" + "\n".join(lines_of(header)))
 
 

@@ -83,6 +83,25 @@ SACCADE_PIXELS_I420 = 5
 SACCADE_PIXELS_NV12 = 6
 SACCADE_PIXELS_P010 = 7
 
+# saccade_tensor_dtype
+SACCADE_U16 = 3
+SACCADE_BF16 = 4
+SACCADE_F64 = 5
+
+# saccade_odd_sizes
+SACCADE_ODD_FLOOR = 0
+SACCADE_ODD_EDGE = 1
+
+# saccade_update_mask
+SACCADE_MASK_DIFF = 0
+SACCADE_MASK_PIXELS = 1
+SACCADE_MASK_TILES = 2
+
+# saccade_lattice_kind
+SACCADE_LATTICE_NESTED = 0
+SACCADE_LATTICE_GRID = 1
+SACCADE_LATTICE_UNIFORM = 2
+
 
 class saccade_option(ctypes.Structure):  # noqa: N801
     struct_size: int
@@ -486,6 +505,167 @@ class saccade_patch_samples(ctypes.Structure):  # noqa: N801
     ]
 
 
+class saccade_place(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    cuda_stream: int | None
+    cuda: int
+    device: int
+    threads: int
+    pad0: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("cuda_stream", ctypes.c_void_p),
+        ("cuda", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("threads", ctypes.c_int32),
+        ("pad0", ctypes.c_int32),
+    ]
+
+
+class saccade_array(ctypes.Structure):  # noqa: N801
+    data: int | None
+    shape: Any
+    stride: Any
+    dtype: int
+    pad0: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("data", ctypes.c_void_p),
+        ("shape", ctypes.c_int64 * 5),
+        ("stride", ctypes.c_int64 * 5),
+        ("dtype", ctypes.c_int32),
+        ("pad0", ctypes.c_int32),
+    ]
+
+
+class saccade_update_options(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    threshold: float
+    min_pixels: int
+    odd: int
+    mask_kind: int
+    pad0: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("threshold", ctypes.c_double),
+        ("min_pixels", ctypes.c_int32),
+        ("odd", ctypes.c_int32),
+        ("mask_kind", ctypes.c_int32),
+        ("pad0", ctypes.c_int32),
+    ]
+
+
+class saccade_sample_options(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    scale: float
+    zeros: int
+    max_anisotropy: int
+    rotate: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("scale", ctypes.c_float),
+        ("zeros", ctypes.c_int32),
+        ("max_anisotropy", ctypes.c_int32),
+        ("rotate", ctypes.c_int32),
+    ]
+
+
+class saccade_gaussians(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    x: int | None
+    mean: int | None
+    scale_tril: int | None
+    weight: int | None
+    most_q: float
+    batch: int
+    points: int
+    gaussians: int
+    dimensions: int
+    channels: int
+    dtype: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("x", ctypes.c_void_p),
+        ("mean", ctypes.c_void_p),
+        ("scale_tril", ctypes.c_void_p),
+        ("weight", ctypes.c_void_p),
+        ("most_q", ctypes.c_double),
+        ("batch", ctypes.c_int32),
+        ("points", ctypes.c_int32),
+        ("gaussians", ctypes.c_int32),
+        ("dimensions", ctypes.c_int32),
+        ("channels", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+    ]
+
+
+class saccade_lattice_settings(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    strides: int | None
+    sides: int | None
+    e0: float
+    m0: float
+    lod: float
+    fov_deg: float
+    sar: float
+    ring_count: int
+    kind: int
+    uv: int
+    patches: int
+    patch_size: int
+    levels: int
+    width_px: int
+    height_px: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("strides", ctypes.c_void_p),
+        ("sides", ctypes.c_void_p),
+        ("e0", ctypes.c_double),
+        ("m0", ctypes.c_double),
+        ("lod", ctypes.c_double),
+        ("fov_deg", ctypes.c_double),
+        ("sar", ctypes.c_double),
+        ("ring_count", ctypes.c_int32),
+        ("kind", ctypes.c_int32),
+        ("uv", ctypes.c_int32),
+        ("patches", ctypes.c_int32),
+        ("patch_size", ctypes.c_int32),
+        ("levels", ctypes.c_int32),
+        ("width_px", ctypes.c_int32),
+        ("height_px", ctypes.c_int32),
+    ]
+
+
+class saccade_lattice_info(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    e0: float
+    m0: float
+    unit_per_px_x: float
+    unit_per_px_y: float
+    patch_count: int
+    snap_px: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("e0", ctypes.c_double),
+        ("m0", ctypes.c_double),
+        ("unit_per_px_x", ctypes.c_double),
+        ("unit_per_px_y", ctypes.c_double),
+        ("patch_count", ctypes.c_int32),
+        ("snap_px", ctypes.c_int32),
+    ]
+
+
+# Structs that go as bytes: how `struct` packs them
+FORMATS = {
+    "saccade_place": "@NP4i",
+    "saccade_array": "@P10q2i",
+    "saccade_update_options": "@Nd4i",
+    "saccade_sample_options": "@Nf3i",
+    "saccade_gaussians": "@N4Pd6i",
+    "saccade_lattice_settings": "@N2P5d8i",
+    "saccade_lattice_info": "@N4d2i",
+}
+
+
 saccade_log_function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
 saccade_fixation_function = ctypes.CFUNCTYPE(
     ctypes.c_int,
@@ -619,6 +799,176 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
             ctypes.c_float,
             ctypes.c_float,
             ctypes.c_int32,
+        ],
+    ),
+    "saccade_reduce": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "saccade_reduce_workspace_bytes": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_int32]),
+    "saccade_reduce_backward": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_update": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_sample": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_sample_backward": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_sample_image_backward": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_gradient_unit": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_hardware_texture_new": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "saccade_hardware_texture_free": (None, [ctypes.c_void_p]),
+    "saccade_hardware_texture_fill": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "saccade_hardware_texture_sample": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_gaussian_workspace_bytes": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_gaussian_field": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_gaussian_field_backward": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_mahalanobis": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_lattice_new": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]),
+    "saccade_lattice_free": (None, [ctypes.c_void_p]),
+    "saccade_lattice_get_info": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_lattice_plan": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+        ],
+    ),
+    "saccade_lattice_plan_at": (
+        ctypes.c_int,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.c_void_p,
         ],
     ),
 }

@@ -12,25 +12,26 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from pysaccade._native import _abi, _calls
 from pysaccade._native._errors import UnavailableError
-from pysaccade._native._library import load
 from pysaccade._operators._gate import readable
 
 Array = Any  # torch.Tensor or numpy.ndarray
 Places = tuple[bytes, bytes, bytes]  # centers, lod and direction
 
-U8, F16, F32, U16, BF16, F64 = 0, 1, 2, 3, 4, 5
-FLOOR, EDGE = 0, 1
-MASK_DIFF, MASK_PIXELS, MASK_TILES = 0, 1, 2
+U8, F16, F32 = _abi.SACCADE_U8, _abi.SACCADE_F16, _abi.SACCADE_F32
+U16, BF16, F64 = _abi.SACCADE_U16, _abi.SACCADE_BF16, _abi.SACCADE_F64
+FLOOR, EDGE = _abi.SACCADE_ODD_FLOOR, _abi.SACCADE_ODD_EDGE
+MASK_DIFF, MASK_PIXELS, MASK_TILES = _abi.SACCADE_MASK_DIFF, _abi.SACCADE_MASK_PIXELS, _abi.SACCADE_MASK_TILES
 
 _CODES = {"uint8": U8, "float16": F16, "float32": F32, "uint16": U16, "bfloat16": BF16, "float64": F64}
-_ARRAY = struct.Struct("=Q10q2i")  # saccade_array
-_PLACE = struct.Struct("=QQ4i")  # saccade_place
-_OPTIONS = struct.Struct("=Qf3i")  # saccade_sample_options
-_UPDATE = struct.Struct("=Qd4i")  # saccade_update_options
-_GAUSSIANS = struct.Struct("=Q4Qd6i")  # saccade_gaussians
+_ARRAY = struct.Struct(_abi.FORMATS["saccade_array"])
+_PLACE = struct.Struct(_abi.FORMATS["saccade_place"])
+_OPTIONS = struct.Struct(_abi.FORMATS["saccade_sample_options"])
+_UPDATE = struct.Struct(_abi.FORMATS["saccade_update_options"])
+_GAUSSIANS = struct.Struct(_abi.FORMATS["saccade_gaussians"])
 _NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
-_OK = 0
+_OK = _abi.SACCADE_OK
 
 _library: ctypes.CDLL | None = None
 raw_reduce: Any = None
@@ -42,32 +43,7 @@ _code_of: dict[object, int] = {}
 def _open() -> ctypes.CDLL:
     global _library, raw_reduce, raw_sample  # noqa: PLW0603 (caches that the hot paths read)
     if _library is None:
-        library = load()
-        pointer: Any = ctypes.c_void_p
-        i32: Any = ctypes.c_int32
-        size = ctypes.c_size_t
-        library.saccade_reduce.argtypes = [pointer, pointer, i32, i32, pointer, size]
-        library.saccade_reduce_workspace_bytes.argtypes = [pointer, i32]
-        library.saccade_reduce_workspace_bytes.restype = size
-        library.saccade_reduce_backward.argtypes = [pointer, pointer, pointer, i32, i32, pointer]
-        library.saccade_update.argtypes = [pointer, pointer, i32, pointer, size, *([pointer] * 5)]
-        library.saccade_sample.argtypes = [pointer, pointer, i32, pointer, pointer, pointer, pointer, pointer]
-        library.saccade_sample_backward.argtypes = [
-            *([pointer, pointer, i32] + [pointer] * 6),
-            *[i32, i32, pointer, pointer, pointer, pointer],
-        ]
-        library.saccade_sample_image_backward.argtypes = [
-            *([pointer, pointer, i32] + [pointer] * 5),
-            *[i32, pointer, pointer, size, pointer, pointer, pointer, pointer],
-        ]
-        library.saccade_gradient_unit.argtypes = [pointer, pointer, pointer]
-        library.saccade_gaussian_workspace_bytes.argtypes = [pointer, pointer]
-        library.saccade_gaussian_workspace_bytes.restype = size
-        library.saccade_gaussian_field.argtypes = [pointer] * 4
-        library.saccade_gaussian_field_backward.argtypes = [pointer] * 8
-        library.saccade_mahalanobis.argtypes = [pointer] * 3
-        library.saccade_lattice_plan_at.argtypes = [pointer, i32, pointer, i32, pointer, i32, i32, i32, i32, pointer]
-        library.saccade_last_error.restype = ctypes.c_char_p
+        library = _calls.library()
         # Without argtypes a call costs half. They take bytes, None, int32 as int, and size_t as NO_BYTES alone.
         raw_reduce, raw_sample = library["saccade_reduce"], library["saccade_sample"]
         _library = library
@@ -77,9 +53,9 @@ def _open() -> ctypes.CDLL:
 def _fail(library: ctypes.CDLL, status: int) -> NoReturn:
     function, colon, text = library.saccade_last_error().decode().partition(": ")
     text = f"pysaccade: {text}" if colon and function.startswith("saccade_") else f"{function}{colon}{text}"
-    if status == -1:
+    if status == _abi.SACCADE_ERROR_USAGE:
         raise ValueError(text)
-    if status == -6:
+    if status == _abi.SACCADE_ERROR_MEMORY:
         raise MemoryError(text)
     raise UnavailableError(text)
 

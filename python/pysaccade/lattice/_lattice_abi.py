@@ -9,54 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pysaccade._native import _abi, _calls
 from pysaccade._operators import _tensor_abi
 from pysaccade.lattice.acuity import PRESETS
 
 KINDS = ("nested", "grid", "uniform")  # saccade_lattice_kind
 
 
-class _Settings(ctypes.Structure):
-    """saccade_lattice_settings."""
-
-    _fields_ = (
-        ("struct_size", ctypes.c_size_t),
-        ("strides", ctypes.POINTER(ctypes.c_int32)),
-        ("sides", ctypes.POINTER(ctypes.c_int32)),
-        *((name, ctypes.c_double) for name in ("e0", "m0", "lod", "fov_deg", "sar")),
-        *(
-            (name, ctypes.c_int32)
-            for name in ("ring_count", "kind", "uv", "patches", "patch_size", "levels", "width_px", "height_px")
-        ),
-    )
-
-
-class _Info(ctypes.Structure):
-    """saccade_lattice_info."""
-
-    _fields_ = (
-        ("struct_size", ctypes.c_size_t),
-        *((name, ctypes.c_double) for name in ("e0", "m0", "unit_per_px_x", "unit_per_px_y")),
-        *((name, ctypes.c_int32) for name in ("patch_count", "snap_px")),
-    )
-
-
-@lru_cache(maxsize=1)
-def _library() -> Any:
-    library = _tensor_abi._open()
-    pointer = ctypes.c_void_p
-    library.saccade_lattice_new.argtypes = [pointer, pointer]
-    library.saccade_lattice_free.argtypes = [pointer]
-    library.saccade_lattice_free.restype = None
-    library.saccade_lattice_get_info.argtypes = [pointer, pointer]
-    library.saccade_lattice_plan.argtypes = [pointer, pointer, ctypes.c_size_t, ctypes.c_int32, pointer]
-    return library
-
-
 def _check(status: int) -> None:
     if status == 0:
         return
-    library = _library()
-    if status == -1:
+    library = _tensor_abi._open()
+    if status == _abi.SACCADE_ERROR_USAGE:
         text = library.saccade_last_error().decode()
         raise ValueError(f"Lattice: {text.removeprefix('saccade_lattice_new: ').replace('patch-size', 'patch_size')}")
     _tensor_abi._fail(library, status)
@@ -65,13 +29,13 @@ def _check(status: int) -> None:
 class NativeLattice:
     """The library's lattice for one size of image."""
 
-    def __init__(self, settings: _Settings) -> None:
-        library = _library()
+    def __init__(self, settings: _abi.saccade_lattice_settings) -> None:
+        library = _tensor_abi._open()
         handle = ctypes.c_void_p()
         _check(library.saccade_lattice_new(ctypes.byref(settings), ctypes.byref(handle)))
         self.handle = handle
         weakref.finalize(self, library.saccade_lattice_free, handle)
-        self.info = _Info(struct_size=ctypes.sizeof(_Info))
+        self.info = _calls.new(_abi.saccade_lattice_info)
         _check(library.saccade_lattice_get_info(handle, ctypes.byref(self.info)))
         self.count = int(self.info.patch_count)
 
@@ -81,7 +45,7 @@ class NativeLattice:
         geometry = np.empty((len(fixations), self.count, 4), np.float32)
         if len(fixations):
             at, out = fixations.ctypes.data, geometry.ctypes.data
-            _check(_library().saccade_lattice_plan(self.handle, at, len(fixations), int(in_pixels), out))
+            _check(_tensor_abi._open().saccade_lattice_plan(self.handle, at, len(fixations), int(in_pixels), out))
         return geometry
 
 
@@ -117,12 +81,11 @@ def native_of(
     """The library's lattice of these settings; solved once."""
     given = rings or ()
     strides, sides = ((ctypes.c_int32 * len(given))(*(ring[k] for ring in given)) for k in (0, 1))
-    pointer = ctypes.POINTER(ctypes.c_int32)
     return NativeLattice(
-        _Settings(
-            struct_size=ctypes.sizeof(_Settings),
-            strides=ctypes.cast(strides, pointer),
-            sides=ctypes.cast(sides, pointer),
+        _abi.saccade_lattice_settings(
+            struct_size=ctypes.sizeof(_abi.saccade_lattice_settings),
+            strides=ctypes.addressof(strides),
+            sides=ctypes.addressof(sides),
             e0=e0 or 0.0,
             m0=m0 or 0.0,
             lod=-1.0,

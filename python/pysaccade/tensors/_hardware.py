@@ -76,19 +76,6 @@ def _versions(levels: list[Tensor]) -> tuple[Any, ...] | None:
     return tuple((level.data_ptr(), level._version) for level in levels)
 
 
-def _library() -> ctypes.CDLL:
-    library = abi._library or abi._open()
-    if not library.saccade_hardware_texture_new.argtypes:
-        pointer: Any = ctypes.c_void_p
-        i32: Any = ctypes.c_int32
-        library.saccade_hardware_texture_fill.argtypes = [pointer, pointer, pointer, i32]
-        library.saccade_hardware_texture_sample.argtypes = [pointer, pointer, pointer, i32, *([pointer] * 5)]
-        library.saccade_hardware_texture_free.argtypes = [pointer]
-        library.saccade_hardware_texture_free.restype = None
-        library.saccade_hardware_texture_new.argtypes = [pointer, pointer, i32, pointer]
-    return library
-
-
 class Texture:
     """A copy of a pyramid's levels where the texture unit reads them; made again from them when they changed."""
 
@@ -99,7 +86,7 @@ class Texture:
         self._seen: tuple[Any, ...] | None = None
         self.is_stale = False
         handle = ctypes.c_void_p()
-        library = _library()
+        library = abi._open()
         dense = self._pack(levels)
         status = library.saccade_hardware_texture_new(
             abi.place_of(dense[0]), self._packed, self._count, ctypes.byref(handle)
@@ -120,7 +107,7 @@ class Texture:
         seen = _versions(levels)
         if not self.is_stale and seen is not None and seen == self._seen:
             return
-        library = _library()
+        library = abi._open()
         dense = self._pack(levels)
         status = library.saccade_hardware_texture_fill(self._handle, abi.place_of(dense[0]), self._packed, self._count)
         if status != 0:
@@ -131,7 +118,7 @@ class Texture:
         self, centers: Tensor, lod: Tensor, direction: Tensor | None, patches: Tensor, scale: float, settings: Any
     ) -> None:
         """Write patches [B,N,C,S,S]."""
-        library = _library()
+        library = abi._open()
         status = library.saccade_hardware_texture_sample(
             self._handle,
             abi.place_of(patches),

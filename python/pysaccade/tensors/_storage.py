@@ -53,7 +53,7 @@ class Layout(NamedTuple):
         ]
 
 
-REST = struct.Struct("=10q2i")  # saccade_array without its address
+REST = struct.Struct(_tensor_abi._ARRAY.format.replace("@P", "="))  # saccade_array without its address
 _AT = struct.Struct(f"=Q{REST.size}s")
 _new = object.__new__
 pack_at = _AT.pack  # saccade_array from an address and its rest

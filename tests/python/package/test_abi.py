@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from conftest import ROOT, skip_or_fail
 from pysaccade._native import _abi, _calls, _library
 from pysaccade._native._errors import UnavailableError
 
-HEADERS = [ROOT / "include/saccade" / name for name in ("saccade.h", "picture.h")]
+HEADERS = [ROOT / "include/saccade" / name for name in ("saccade.h", "picture.h", "tensor.h")]
 STRUCTS = {
     name: kind for name, kind in vars(_abi).items() if inspect.isclass(kind) and issubclass(kind, ctypes.Structure)
 }
@@ -53,8 +54,24 @@ def test_sizes_offsets_and_constants_are_the_compilers(tmp_path: Path):
         mine += [f"{name}.{at} {getattr(kind, at).offset} {getattr(kind, at).size}" for at, _ in kind._fields_]
     mine += [f"{name} {value}" for name, value in CONSTANTS.items()]
     assert said[:-1] == mine
-    assert len(STRUCTS) == sum(path.read_text().count("size_t struct_size;") for path in HEADERS)
+    sized = sum(path.read_text().count("size_t struct_size;") for path in HEADERS)
+    assert len(STRUCTS) == sized + 1  # saccade_array is frozen and has no size
     assert len(CONSTANTS) >= 20
+
+
+@pytest.mark.parametrize("name", list(_abi.FORMATS))
+def test_a_packed_struct_has_the_bytes_of_the_struct(name: str):
+    kind, letters = STRUCTS[name], struct.Struct(_abi.FORMATS[name])
+    made = kind()
+    for number, (field, ctype) in enumerate(kind._fields_):
+        value = getattr(made, field)
+        if isinstance(value, ctypes.Array):
+            setattr(made, field, ctype(*[-number - 100 * k for k in range(len(value))]))
+        else:
+            setattr(made, field, number + 1)
+    values = [getattr(made, field) for field, _ in kind._fields_]
+    flat = [number for value in values for number in (value if isinstance(value, ctypes.Array) else [value])]
+    assert letters.pack(*flat) == bytes(made)
 
 
 def test_every_function_of_the_header_is_in_the_library_and_declared():
