@@ -1,12 +1,17 @@
 // Lattices for those who sample tensors: where to look, without a stream.
 #include <saccade/tensor.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 
 #include "capi/call.h"
 #include "capi/error.h"
 #include "capi/structs.h"
 #include "pipeline/gaze/lattice.h"
+#include "pipeline/options/lattice_options.h"
+#include "pipeline/options/normalizations.h"
 
 // Host memory alone: it serves a child of fork(), too.
 struct saccade_lattice {
@@ -18,38 +23,33 @@ struct saccade_lattice {
 namespace saccade::capi {
 namespace {
 
-ExplicitRings rings_of(const char* function, const saccade_lattice_settings& settings) {
-  require(settings.strides != nullptr && settings.sides != nullptr, function, "strides or sides is NULL");
-  require(settings.kind == SACCADE_LATTICE_NESTED, function, "only the nested lattice has rings");
-  require(settings.patches == 0 && settings.e0 == 0 && settings.m0 == 0, function,
-          "rings are given, so patches, e0 and m0 must not be");
-  const auto count = static_cast<std::size_t>(settings.ring_count);
-  return rings_given({settings.strides, count}, {settings.sides, count});
+constexpr std::size_t kSettingsBeforeTokens = offsetof(saccade_lattice_settings, fovea);
+constexpr std::size_t kInfoBeforePattern = offsetof(saccade_lattice_info, pattern_count);
+
+template <typename Number>
+std::optional<Number> not_zero(Number value) {
+  return value != 0 ? std::optional(value) : std::nullopt;
 }
 
-std::optional<double> not_zero(double value) { return value != 0 ? std::optional(value) : std::nullopt; }
-
-LatticeConfig config_of(const char* function, const saccade_lattice_settings& settings) {
-  LatticeConfig config{.patch_size = settings.patch_size, .fov_deg = settings.fov_deg, .shape = {}};
-  const FoveaUnit unit = settings.uv != 0 ? FoveaUnit::kUv : FoveaUnit::kDegrees;
-  const std::optional<Acuity> acuity = acuity_given(unit, not_zero(settings.e0), not_zero(settings.m0));
-  const int patches = settings.patches != 0 ? settings.patches : kDefaultPatches;
-  require(settings.kind == SACCADE_LATTICE_UNIFORM || !(settings.lod >= 0), function,
-          "only the uniform lattice has a lod");
-  if (settings.ring_count > 0) {
-    config.shape = rings_of(function, settings);
-  } else if (settings.kind == SACCADE_LATTICE_GRID) {
-    config.shape = GridShape{.patches = patches, .acuity = acuity};
-  } else if (settings.kind == SACCADE_LATTICE_UNIFORM) {
-    const std::optional<double> lod = settings.lod >= 0 ? std::optional(settings.lod) : std::nullopt;
-    config.shape = UniformShape{.patches = patches, .lod = lod, .acuity = acuity};
-  } else if (acuity) {
-    require(settings.patches == 0, function, "the nested lattice follows e0 and m0, or solves them from patches");
-    config.shape = *acuity;
-  } else {
-    config.shape = PatchBudget{.patches = patches, .m0 = {}};
-  }
-  return config;
+LatticeOptions options_of(const char* function, const saccade_lattice_settings& settings) {
+  require(settings.kind >= SACCADE_LATTICE_NESTED && settings.kind <= SACCADE_LATTICE_UNIFORM, function,
+          "there is no such kind");
+  LatticeOptions options;
+  options.kind = static_cast<LatticeKind>(settings.kind);
+  options.patch_size = settings.patch_size;
+  options.fov_deg = settings.fov_deg;
+  options.tokens = not_zero(settings.tokens);
+  if (settings.fovea != 0) options.fovea = FoveaWidth{.value = settings.fovea, .degrees = settings.fovea_deg != 0};
+  options.e0 = not_zero(settings.e0);
+  options.m0 = not_zero(settings.m0);
+  options.unit = settings.uv != 0 ? FoveaUnit::kUv : FoveaUnit::kDegrees;
+  if (settings.lod >= 0) options.lod = settings.lod;
+  options.patches = not_zero(settings.patches);
+  if (settings.ring_count <= 0) return options;
+  require(settings.strides != nullptr && settings.sides != nullptr, function, "strides or sides is NULL");
+  options.strides.assign(settings.strides, settings.strides + settings.ring_count);
+  options.grid_sizes.assign(settings.sides, settings.sides + settings.ring_count);
+  return options;
 }
 
 }  // namespace
@@ -62,12 +62,13 @@ saccade_status saccade_lattice_new(const saccade_lattice_settings* settings, sac
   return guarded([&] {
     require(out != nullptr, kFunction, "out is NULL");
     *out = nullptr;
-    const saccade_lattice_settings asked = read(kFunction, settings);
-    require(asked.kind >= SACCADE_LATTICE_NESTED && asked.kind <= SACCADE_LATTICE_UNIFORM, kFunction,
-            "there is no such kind");
+    const saccade_lattice_settings asked = read(kFunction, settings, {kSettingsBeforeTokens});
+    const saccade::LatticeConfig config = saccade::lattice_of(options_of(kFunction, asked));
+    saccade::check_lattice(config);
+    if (asked.width_px == 0 && asked.height_px == 0) return SACCADE_OK;
     auto made = std::make_unique<saccade_lattice>();
     made->frame = {asked.width_px, asked.height_px, asked.sar, asked.levels};
-    made->lattice = saccade::make_lattice(config_of(kFunction, asked), made->frame);
+    made->lattice = saccade::make_lattice(config, made->frame);
     *out = made.release();
     return SACCADE_OK;
   });
@@ -87,7 +88,19 @@ saccade_status saccade_lattice_get_info(const saccade_lattice* lattice, saccade_
     info.unit_per_px_y = fovea.unit_per_px_y;
     info.patch_count = static_cast<std::int32_t>(lattice->lattice->patch_count());
     info.snap_px = lattice->lattice->snap_px();
-    fill(kFunction, out, info);
+    info.pattern_count = static_cast<std::int32_t>(lattice->lattice->pattern().size());
+    fill(kFunction, out, info, {kInfoBeforePattern});
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_lattice_get_pattern(const saccade_lattice* lattice, float* pattern) {
+  constexpr const char* kFunction = "saccade_lattice_get_pattern";
+  return guarded([&] {
+    require(lattice != nullptr && pattern != nullptr, kFunction, "lattice or pattern is NULL");
+    for (const saccade::Patch& patch : lattice->lattice->pattern()) {
+      for (const float number : {patch.x_px, patch.y_px, patch.lod}) *pattern++ = number;
+    }
     return SACCADE_OK;
   });
 }
@@ -106,6 +119,31 @@ saccade_status saccade_lattice_plan(const saccade_lattice* lattice, const float*
       const std::size_t numbers = plan.count() * 4;
       saccade::write_geometry(plan, width, height, {geometry + k * numbers, numbers});
     }
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_fovea_preset_describe(std::size_t index, saccade_fovea_preset* out) {
+  constexpr const char* kFunction = "saccade_fovea_preset_describe";
+  return guarded([&] {
+    if (index >= saccade::kFoveaPresets.size()) return SACCADE_END;
+    const auto& [name, acuity] = saccade::kFoveaPresets[index];
+    const std::int32_t uv = acuity.unit == saccade::FoveaUnit::kUv ? 1 : 0;
+    fill(kFunction, out, {.struct_size = 0, .name = name, .e0 = acuity.e0, .m0 = acuity.m0, .uv = uv, .pad0 = 0});
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_normalization_describe(std::size_t index, saccade_normalization* out) {
+  constexpr const char* kFunction = "saccade_normalization_describe";
+  return guarded([&] {
+    if (index >= std::size(saccade::kNormalizations)) return SACCADE_END;
+    const saccade::Normalization& set = saccade::kNormalizations[index];
+    saccade_normalization found{};
+    found.name = set.name;
+    std::copy(set.mean.begin(), set.mean.end(), found.mean);
+    std::copy(set.deviation.begin(), set.deviation.end(), found.deviation);
+    fill(kFunction, out, found);
     return SACCADE_OK;
   });
 }

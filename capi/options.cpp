@@ -1,5 +1,6 @@
 #include "capi/options.h"
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -20,7 +21,7 @@ static_assert(static_cast<int>(LogLevel::kError) == SACCADE_LOG_ERROR);
 
 // A row's texts as C strings.
 struct OptionTexts {
-  std::string name, group, help, more, metavar, default_text;
+  std::string name, group, help, more, metavar, default_text, instead;
 };
 
 std::vector<OptionTexts> make_option_texts() {
@@ -29,7 +30,8 @@ std::vector<OptionTexts> make_option_texts() {
   for (const StreamOption& row : stream_options()) {
     const OptionSpec& spec = row.spec;
     texts.push_back({std::string(spec.name), std::string(spec.group), with_names(spec.help, ""),
-                     with_names(spec.more, ""), std::string(spec.metavar), row.binding.print(defaults).value_or("")});
+                     with_names(spec.more, ""), std::string(spec.metavar), row.binding.print(defaults).value_or(""),
+                     with_names(spec.instead, "")});
   }
   return texts;
 }
@@ -116,7 +118,8 @@ saccade_status saccade_option_describe(std::size_t index, saccade_option* out) {
     option.highest = spec.hi;
     option.kind = static_cast<std::int32_t>(spec.kind);
     option.shapes_result = spec.shapes_result ? 1 : 0;
-    fill(kFunction, out, option);
+    option.instead = texts.instead.c_str();
+    fill(kFunction, out, option, {offsetof(saccade_option, instead)});
     return SACCADE_OK;
   });
 }

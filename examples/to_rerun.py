@@ -4,7 +4,7 @@
     python examples/to_rerun.py out/desktop                        a dump; starts the viewer
     python examples/to_rerun.py out/desktop --save seen.rrd        into a file: `rerun seen.rrd` shows it
     python examples/to_rerun.py out/desktop --video desktop.mp4    the video's frames, too, below the patches' outlines
-    python examples/to_rerun.py clip.mp4 --set patches=140 --every frame
+    python examples/to_rerun.py clip.mp4 --set tokens=140 --every frame
     python examples/to_rerun.py rtsp://camera/stream --connect     to a viewer that runs already; Ctrl-C ends it
 
 Needs `pip install rerun-sdk`. Timelines: `video`, a presentation time, exact to the nanosecond; `frame`; and of live
@@ -147,7 +147,7 @@ def emissions_of(arguments: argparse.Namespace) -> Iterable[sc.Emission]:
     for text in arguments.set:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise ValueError(f"--set {text}: write NAME=VALUE, such as patches=140")
+            raise ValueError(f"--set {text}: write NAME=VALUE, such as tokens=140")
         options[name.replace("-", "_")] = value
     return sc.Stream(arguments.source, **options)
 

@@ -154,13 +154,13 @@ def main() -> None:
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokens = Siglip2Tokens(siglip2).to(device)
-    stream = sc.Stream(arguments.source, device=device, dtype=torch.float32, normalize="siglip", patches=196)
+    stream = sc.Stream(arguments.source, device=device, dtype=torch.float32, normalize="siglip", tokens=196)
     for emission, _ in zip(stream, range(arguments.emissions), strict=False):
         print(f"SigLIP 2   {emission.pts_seconds:7.3f} s: tokens {tuple(tokens(emission).shape)}")
 
     tokens = QwenTokens(qwen).to(device)
     stream = sc.Stream(
-        arguments.source, device=device, dtype=torch.float32, normalize="clip", patch_size=28, patches=120
+        arguments.source, device=device, dtype=torch.float32, normalize="clip", patch_size=28, tokens=120
     )
     for emission, _ in zip(stream, range(arguments.emissions), strict=False):
         print(f"Qwen2.5-VL {emission.pts_seconds:7.3f} s: tokens {tuple(tokens(emission).shape)}")

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
       saccade::init_log(options->log_level);
       options->source.log = saccade::app_log();
       saccade::log_other_messages(options->source.log);  // encoders talk
+      for (const std::string& line : options->warnings) options->source.log.warn("{}", line);
       exit_code = run(*options);
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
@@ -77,7 +78,7 @@ int main(int argc, char** argv) {
   } catch (const saccade::DeviceError& error) {  // outside a pipeline's step: while drawing, say
     return fail(saccade::ExitCode::kUnavailable, saccade::error_text(saccade::fault_of(error)));
   } catch (const std::bad_alloc&) {
-    return fail(saccade::ExitCode::kUnexpected, "out of memory; try a smaller frame (--vf scale) or fewer --patches");
+    return fail(saccade::ExitCode::kUnexpected, "out of memory; try a smaller frame (--vf scale) or fewer --tokens");
   } catch (const std::exception& error) {
     return fail(saccade::ExitCode::kUnexpected, error.what());
   }

@@ -65,7 +65,7 @@ std::string group_table(std::string_view group) {
   std::string text =
       fmt::format("\n## {}\n\n| option | default | commands | what it does |\n|---|---|---|---|\n", group);
   for (const ProgramOption& option : option_table()) {
-    if (option.spec().group != group) continue;
+    if (option.spec().group != group || !option.spec().instead.empty()) continue;
     text += fmt::format("| {} | {} | {} | {} |\n", name_cell(option), default_cell(option), commands_cell(option),
                         text_cell(option));
   }
@@ -74,11 +74,12 @@ std::string group_table(std::string_view group) {
 
 std::string conflicts_table() {
   std::string text =
-      "\n## Which of two\n\nOf each pair, only one may be given. `--lod` needs `--lattice uniform`; `--strides` and "
-      "`--grid-sizes` come together.\n\n| option | or | with lattice | because |\n|---|---|---|---|\n";
+      "\n## Which of two\n\nOnly the options of one side may be given. `--lod` needs `--lattice uniform`, `--fovea` "
+      "`nested`.\n\n| options | or | with lattice | because |\n|---|---|---|---|\n";
   for (const OptionConflict& pair : option_conflicts()) {
-    text += fmt::format("| `--{}` | `--{}` | {} | {} |\n", pair.one, pair.other,
-                        pair.kind ? fmt::format("`{}`", name(*pair.kind)) : "any", pair.why);
+    text +=
+        fmt::format("| `--{}` | `--{}` | {} | {} |\n", fmt::join(pair.one, "`, `--"), fmt::join(pair.other, "`, `--"),
+                    pair.kind ? fmt::format("`{}`", name(*pair.kind)) : "any", pair.why);
   }
   return text;
 }

@@ -99,7 +99,7 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
         flag_like ? app.add_flag(dashed)->description(help) : app.add_option(dashed)->description(help);
     if (!flag_like) option->type_name(std::string(spec.metavar));
     if (!row.place().bare.empty()) option->expected(0, 1);
-    option->group(std::string(spec.group));
+    option->group(spec.instead.empty() ? std::string(spec.group) : "");
     option->multi_option_policy(row.place().repeats ? CLI::MultiOptionPolicy::TakeAll
                                                     : CLI::MultiOptionPolicy::TakeLast);
   }
@@ -185,6 +185,16 @@ void apply_given(Options& options, const GivenValues& given) {
   options.gaze_is_stored = !is_typed(given, "gaze") && !is_typed(given, "gaze-units");
 }
 
+std::vector<std::string> warnings_of(const GivenValues& given) {
+  std::vector<std::string> lines;
+  for (const auto& [key, value] : given) {
+    const std::string_view instead = find_option(key)->spec().instead;
+    if (instead.empty()) continue;
+    lines.push_back(fmt::format("{}: leaves with the next version; {}", origin_of(key), with_names(instead, "--")));
+  }
+  return lines;
+}
+
 // A record of what shapes the result, for meta.json and --resume.
 std::vector<std::pair<std::string, std::string>> record(const Options& options) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -228,6 +238,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
 
   Options options;
   options.command = command.command;
+  options.warnings = warnings_of(given);
   apply_given(options, given);
   check_conflicts(options);
   check_options(options);

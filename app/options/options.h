@@ -141,6 +141,8 @@ struct Options : StreamOptions {
   ReconstructOptions reconstruct;
   ViewOptions view;
 
+  std::vector<std::string> warnings;  // what to log of the options that were given
+
   // Every option that shapes the result, under its command-line name, as text: for meta.json, --resume, --print-config.
   std::vector<std::pair<std::string, std::string>> in_force;
 };

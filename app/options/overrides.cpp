@@ -1,5 +1,7 @@
 #include "app/options/overrides.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 namespace saccade {
@@ -37,6 +39,14 @@ void drop(GivenValues& values, std::string_view name) {
   if (const auto found = values.find(name); found != values.end()) values.erase(found);
 }
 
+// What of `other` the file holds, where one of `one` is typed.
+void drop_opposed(GivenValues& file, const GivenValues& line, std::span<const std::string_view> one,
+                  std::span<const std::string_view> other) {
+  const bool typed = std::any_of(one.begin(), one.end(), [&](std::string_view name) { return has(line, name); });
+  if (!typed) return;
+  for (const std::string_view name : other) drop(file, name);
+}
+
 // Settings files hold everything, also for runs of another kind.
 void drop_of_command(GivenValues& file, const GivenValues& line) {
   if (has(line, "manifest")) {  // its rows and its store say these
@@ -55,26 +65,25 @@ void drop_of_command(GivenValues& file, const GivenValues& line) {
 
 void drop_overridden(GivenValues& file, const GivenValues& line) {
   const std::optional<LatticeKind> lattice = lattice_in_force(file, line);
-  for (const OptionConflict& pair : option_conflicts()) {
-    if (pair.kind && lattice != pair.kind) continue;
-    if (has(line, pair.one)) drop(file, pair.other);
-    if (has(line, pair.other)) drop(file, pair.one);
+  for (const auto& pairs : {option_conflicts(), legacy_option_conflicts()}) {
+    for (const OptionConflict& pair : pairs) {
+      if (pair.kind && lattice != pair.kind) continue;
+      drop_opposed(file, line, pair.one, pair.other);
+      drop_opposed(file, line, pair.other, pair.one);
+    }
   }
   for (const Override& rule : kOverrides) {
     if (has(line, rule.typed) && (text_of(line, rule.typed) == rule.text)) drop(file, rule.dropped);
   }
   drop_of_command(file, line);
-  if (lattice == LatticeKind::kNested && has(line, "patches")) drop(file, "m0");  // which needs e0 there
   if (text_of(line, "require-hwdec") == "true" && text_of(file, "hwdec") == "no") drop(file, "hwdec");
   if (has(line, "upload") && text_of(line, "upload") != "auto" && text_of(file, "backend") == "cpu") {
     drop(file, "backend");
   }
   // Of a file for another lattice, what the nested one can follow is kept.
   if (text_of(line, "lattice") == "nested") {
-    if (has(file, "e0") || has(file, "preset")) {
-      drop(file, "patches");
-    } else if (!has(line, "e0")) {
-      drop(file, "m0");
+    if (has(file, "e0") || has(file, "m0") || has(file, "preset")) {
+      for (const char* name : {"tokens", "fovea", "patches"}) drop(file, name);
     }
   }
 }

@@ -81,7 +81,7 @@ unsigned command_bit(Command command) { return 1U << static_cast<unsigned>(comma
 const ProgramOption* nearest_option(std::string_view misspelt, unsigned commands) {
   std::vector<std::string_view> names;
   for (const ProgramOption& option : option_table()) {
-    if ((option.place().commands & commands) != 0) names.push_back(option.spec().name);
+    if ((option.place().commands & commands) != 0 && option.spec().instead.empty()) names.push_back(option.spec().name);
   }
   return find_option(nearest_name(misspelt, names));
 }

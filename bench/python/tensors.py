@@ -208,9 +208,9 @@ def places(plan: sc.PatchPlan, width: int) -> torch.Tensor:
 def plan_of(patches: int, size: int, fixations: torch.Tensor) -> sc.PatchPlan:
     """The first so many of a nested lattice that has as many or a few more."""
     budget = patches
-    while len(sc.Lattice(patches=budget, size=(size, size), levels=5)) < patches:
+    while len(sc.Lattice(tokens=budget, size=(size, size), levels=5)) < patches:
         budget += 1
-    plan = sc.Lattice(patches=budget, size=(size, size), levels=5).plan(fixations)
+    plan = sc.Lattice(tokens=budget, size=(size, size), levels=5).plan(fixations)
     return sc.PatchPlan(plan.centers[:, :patches].contiguous(), plan.lod[:, :patches].contiguous())
 
 
@@ -385,7 +385,7 @@ def filterings(bench: Bench) -> None:
         return
     for dtype in (torch.float32, torch.uint8):
         x = (torch.rand(3, bench.size(1024), bench.size(1024), device=bench.device) * 255).to(dtype)
-        plan = sc.Lattice(patches=273, size=x.shape[-2:]).plan(torch.tensor([0.4, 0.6], device=bench.device))
+        plan = sc.Lattice(tokens=273, size=x.shape[-2:]).plan(torch.tensor([0.4, 0.6], device=bench.device))
         for word in ("exact", "hardware"):
             pyramid = sc.TexturePyramid(x, filtering=word)
             name = f"{len(plan)} patches, {str(dtype).removeprefix('torch.')}, filtering={word}"
@@ -399,7 +399,7 @@ def parts_of_a_call(bench: Bench) -> None:
     x = torch.rand(1, 3, 32, 32, device=bench.device)
     plan = sc.PatchPlan(torch.rand(1, 4, 2, device=bench.device), torch.ones(1, 4, device=bench.device), patch_size=4)
     fixation = torch.tensor([[0.4, 0.6]], device=bench.device)
-    lattice = sc.Lattice(patches=60, size=(32, 32), levels=5, patch_size=4)
+    lattice = sc.Lattice(tokens=60, size=(32, 32), levels=5, patch_size=4)
     pyramid = sc.TexturePyramid(x, levels=5)
     learns, centers = x.clone().requires_grad_(), plan.centers.clone().requires_grad_()
     patches = pyramid.sample_patches(plan)
@@ -447,7 +447,7 @@ def channels(bench: Bench) -> None:
     size = bench.size(1024)
     x = torch.rand(40, size, size, device=bench.device)
     pyramid = sc.TexturePyramid(x, levels=5)
-    plan = sc.Lattice(patches=273, size=(size, size), levels=5).plan(torch.tensor([0.5, 0.5], device=bench.device))
+    plan = sc.Lattice(tokens=273, size=(size, size), levels=5).plan(torch.tensor([0.5, 0.5], device=bench.device))
     bench.row(f"273 patches of 40 channels, {[40, size, size]}", "", bench.ways(lambda: pyramid.sample_patches(plan)))
 
 

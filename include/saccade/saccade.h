@@ -106,8 +106,7 @@ typedef struct saccade_options saccade_options;
 SACCADE_API saccade_options* saccade_options_new(void);           // with every default; NULL: out of memory
 SACCADE_API void saccade_options_free(saccade_options* options);  // NULL is allowed
 
-// Fails with the names that come near for an unknown one, and with what is allowed for a wrong text. The old setting
-// then stays. Settings that conflict with each other are found by saccade_stream_new().
+// An unknown name or a wrong text fails and changes nothing. saccade_stream_new() finds settings that conflict.
 SACCADE_API saccade_status saccade_options_set(saccade_options* options, const char* name, const char* text);
 
 // The setting as text that saccade_options_set() reads back to the same; empty: not set, and without a default.
@@ -127,7 +126,7 @@ typedef enum saccade_value_kind {
 // One row of the table of options. All strings live as long as the library; those that do not apply are empty.
 typedef struct saccade_option {
   size_t struct_size;
-  const char* name;          // "patches"
+  const char* name;          // "tokens"
   const char* group;         // "Fovea and patches": for lists
   const char* help;          // what it does, one line
   const char* more;          // what a manual adds
@@ -137,6 +136,7 @@ typedef struct saccade_option {
   double lowest, highest;
   int32_t kind;           // saccade_value_kind
   int32_t shapes_result;  // 1: another value may give other samples
+  const char* instead;    // not empty: the option leaves with the next version, and this replaces it
 } saccade_option;
 
 SACCADE_API size_t saccade_option_count(void);

@@ -197,23 +197,26 @@ typedef enum saccade_lattice_kind {
   SACCADE_LATTICE_UNIFORM = 2  // evenly spread centres, one resolution
 } saccade_lattice_kind;
 
-// A value that is 0 (lod: below 0) was not given. Without e0 and m0 the nested lattice solves them from `patches`; with
-// e0 and m0, or rings, it follows these, and `patches` must be 0.
+// A value that is 0 (lod: below 0) was not given. The rules and defaults of a stream's options of the same names: the
+// nested lattice solves its rings from `tokens` and `fovea`, or follows e0 and m0, or has the rings that are given.
 typedef struct saccade_lattice_settings {
   size_t struct_size;
   const int32_t* strides;       // [ring_count]: pixels a sample of each ring, the innermost first
   const int32_t* sides;         // [ring_count]: patches along the side of each ring's square
-  double e0, m0;                // lod = log2((e + e0) / m0)
+  double e0, m0;                // lod = log2((e + e0) / m0). Of one, the other is e0 = 2.3 or m0 = e0
   double lod;                   // uniform
   double fov_deg;               // horizontal
   double sar;                   // width of a pixel over its height
   int32_t ring_count;           // 0: not by rings
   int32_t kind;                 // saccade_lattice_kind
   int32_t uv;                   // e0 and m0 are in 0: degrees, 1: uv
-  int32_t patches;              // N, at most
+  int32_t patches;              // N at most, those outside the frame included: leaves with the next version
   int32_t patch_size;           // S, even
   int32_t levels;               // of the pyramid
-  int32_t width_px, height_px;  // of level 0
+  int32_t width_px, height_px;  // of level 0. Both 0: the settings are only checked
+  double fovea;                 // nested: width of full resolution
+  int32_t fovea_deg;            // fovea is in 0: pixels, 1: degrees
+  int32_t tokens;               // patches inside the frame, at most: N. 0: 273
 } saccade_lattice_settings;
 
 typedef struct saccade_lattice_info {
@@ -221,28 +224,56 @@ typedef struct saccade_lattice_info {
   double e0, m0;                        // as solved
   double unit_per_px_x, unit_per_px_y;  // units of e0 and m0 in a level-0 pixel
   int32_t patch_count;                  // N
-  int32_t snap_px;  // nested: a plan is centred on multiples of it; its patches lie at constant distances. Else 0
+  int32_t snap_px;                      // nested: a plan is centred on multiples of it. Else 0
+  int32_t pattern_count;  // nested: patches around that centre; a plan has those that meet the frame, or all
+  int32_t pad0;           // 0
 } saccade_lattice_info;
 
 // Of one frame size; constant. Any thread, several at once, also of a child of fork().
 typedef struct saccade_lattice saccade_lattice;
 
+// *out is NULL after an error, and where the settings are only checked.
 SACCADE_API saccade_status saccade_lattice_new(const saccade_lattice_settings* settings, saccade_lattice** out);
 SACCADE_API void saccade_lattice_free(saccade_lattice* lattice);  // NULL is allowed
 SACCADE_API saccade_status saccade_lattice_get_info(const saccade_lattice* lattice, saccade_lattice_info* out);
+
+// pattern: [pattern_count][3], written: x and y in level-0 pixels from a plan's centre, and lod. A plan of N below
+// pattern_count has those that meet the frame, in this order; where they are fewer, it ends with patches of coverage 0.
+SACCADE_API saccade_status saccade_lattice_get_pattern(const saccade_lattice* lattice, float* pattern);
 
 // fixations: [count][2] u, v. geometry: [count][N][4], written: the centre's x and y, lod, and coverage (share of
 // samples inside the frame); the centre in uv, or with `in_pixels` in level-0 pixels. Both on the host.
 SACCADE_API saccade_status saccade_lattice_plan(const saccade_lattice* lattice, const float* fixations, size_t count,
                                                 int32_t in_pixels, float* geometry);
 
-// Plans where tensors lie, of a lattice that has a snap_px. fixations: [M][2] u, v; at_px: [N][2], the centres of the
-// plan of (0, 0) in pixels; centers: [M][N][2] uv, written. All of `dtype`, f32 or f64, without gaps. Fixations are
-// clamped to the image, those that are not numbers lie in its middle. snap_px: the lattice's; 0: centres follow the
-// fixation exactly. In f32 with the lattice's snap_px the bits of saccade_lattice_plan().
+// Plans where tensors lie, of a lattice whose N is its pattern_count. fixations: [M][2] u, v; at_px: [N][2], the
+// centres of the plan of (0, 0) in pixels; centers: [M][N][2] uv, written. All of `dtype`, f32 or f64, without gaps.
+// Fixations are clamped to the image, those that are not numbers lie in its middle. snap_px: the lattice's; 0: centres
+// follow the fixation exactly. In f32 with the lattice's snap_px the bits of saccade_lattice_plan().
 SACCADE_API saccade_status saccade_lattice_plan_at(const saccade_place* place, int32_t dtype, const void* fixations,
                                                    int32_t fixation_count, const void* at_px, int32_t patch_count,
                                                    int32_t width_px, int32_t height_px, int32_t snap_px, void* centers);
+
+// ---- Published constants
+// ---------------------------------------------------------------------------------------------
+
+typedef struct saccade_fovea_preset {
+  size_t struct_size;
+  const char* name;  // static
+  double e0, m0;
+  int32_t uv;  // as saccade_lattice_settings
+  int32_t pad0;
+} saccade_fovea_preset;
+
+typedef struct saccade_normalization {
+  size_t struct_size;
+  const char* name;  // static
+  double mean[3], deviation[3];
+} saccade_normalization;
+
+// By index from 0; SACCADE_END after the last.
+SACCADE_API saccade_status saccade_fovea_preset_describe(size_t index, saccade_fovea_preset* out);
+SACCADE_API saccade_status saccade_normalization_describe(size_t index, saccade_normalization* out);
 
 #ifdef __cplusplus
 }

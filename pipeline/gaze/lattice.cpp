@@ -98,14 +98,18 @@ void refuse_patches(const LatticeConfig& config, std::int64_t count) {
   throw UsageError(OfOption("e0", fmt::to_string(acuity->e0)), fault, Hint::kFewerPatches);
 }
 
-std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
-  check_geometry(geometry);
+void check_lattice(const LatticeConfig& config) {
   if (config.patch_size < 2 || config.patch_size > kMaxPatchSize || config.patch_size % 2 != 0) {
     throw UsageError(OfOption("patch-size", fmt::to_string(config.patch_size)),
                      fmt::format("an even number from 2 to {} is needed", kMaxPatchSize));
   }
   const bool tokens = std::holds_alternative<TokenBudget>(config.shape);
   if (const auto patches = patches_asked(config)) check_patches(*patches, tokens ? "tokens" : "patches");
+}
+
+std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
+  check_geometry(geometry);
+  check_lattice(config);
   const LatticeKind kind = lattice_kind(config);
   std::unique_ptr<Lattice> lattice = kind == LatticeKind::kNested ? make_nested_lattice(config, geometry)
                                      : kind == LatticeKind::kGrid ? make_grid_lattice(config, geometry)

@@ -24,7 +24,6 @@ enum class FoveaUnit : std::uint8_t { kDegrees, kUv };
 inline constexpr EnumName<FoveaUnit> kFoveaUnits[] = {{FoveaUnit::kDegrees, "deg"}, {FoveaUnit::kUv, "uv"}};
 constexpr std::span<const EnumName<FoveaUnit>> names_of(FoveaUnit) { return kFoveaUnits; }
 
-inline constexpr int kDefaultPatches = 273;
 inline constexpr int kDefaultTokens = 273;
 inline constexpr double kDefaultFovDeg = 40.0;
 
@@ -38,9 +37,10 @@ struct Acuity {
 // Of the numbers that are given: M0 is e0 without its own, and e0 is Acuity's. nullopt: neither is.
 std::optional<Acuity> acuity_given(FoveaUnit unit, std::optional<double> e0, std::optional<double> m0);
 
-// Nested: e0 is solved so that as many patches as possible are used, never more. In degrees.
+// Nested, the rule before TokenBudget: e0 is solved so that as many patches as possible are used, never more, those
+// outside the frame included. In degrees.
 struct PatchBudget {
-  int patches = kDefaultPatches;
+  int patches = kDefaultTokens;
   std::optional<double> m0;  // none: equal to the solved e0
   bool operator==(const PatchBudget&) const = default;
 };
@@ -74,12 +74,12 @@ ExplicitRings rings_given(std::span<const int> strides, std::span<const int> sid
 
 // Evenly spread centres. N is the number asked for, or a little less.
 struct GridShape {
-  int patches = kDefaultPatches;
+  int patches = kDefaultTokens;
   std::optional<Acuity> acuity;  // none: Acuity{}
   bool operator==(const GridShape&) const = default;
 };
 struct UniformShape {
-  int patches = kDefaultPatches;
+  int patches = kDefaultTokens;
   std::optional<double> lod;     // none: the one whose patches just cover the frame
   std::optional<Acuity> acuity;  // shapes nothing; it is recorded with the result
   bool operator==(const UniformShape&) const = default;
@@ -121,9 +121,14 @@ class Lattice {
   virtual std::string describe() const = 0;  // one line for logs and `info`
   // Level-0 pixels: patches lie at constant distances from the fixation, rounded to a multiple of it. 0: no such plan.
   virtual int snap_px() const { return 0; }
+  // With a snap_px: all patches relative to the rounded fixation. A plan has those that meet the frame, in this order,
+  // and is padded to N, or all of them where they are N.
+  virtual std::span<const Patch> pattern() const { return {}; }
 };
 
 std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
+// What make_lattice() refuses for any frame. Throws UsageError.
+void check_lattice(const LatticeConfig& config);
 shared::FoveaParams make_fovea_params(const Acuity& acuity, double fov_deg, const FrameGeometry& geometry);
 
 }  // namespace saccade

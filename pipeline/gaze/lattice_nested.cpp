@@ -31,6 +31,7 @@ class NestedLattice final : public Lattice {
   bool samples_texels() const override { return true; }
   std::string describe() const override;
   int snap_px() const override { return pattern_.snap_px(); }
+  std::span<const Patch> pattern() const override { return offsets_; }
 
  private:
   float coverage(const Patch& patch) const;

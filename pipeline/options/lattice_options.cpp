@@ -9,41 +9,24 @@
 namespace saccade {
 namespace {
 
-constexpr std::string_view kSolvedOrGiven = "the nested lattice solves e0 from the number of patches, or follows e0";
-constexpr std::string_view kSolvedOrPreset =
-    "the nested lattice solves e0 from the number of patches, or follows the preset";
-constexpr std::string_view kRingsGiven = "the rings are given one by one";
-constexpr std::string_view kTokensOrGiven = "the nested lattice solves its rings from the tokens, or follows e0";
-constexpr std::string_view kTokensOrPreset =
-    "the nested lattice solves its rings from the tokens, or follows the preset";
-constexpr std::string_view kFoveaOfTokens = "a fovea of its own goes with a budget of tokens";
-constexpr std::string_view kFoveaOrGiven = "M0 and e0 say how wide the fovea is";
+constexpr std::string_view kTokens[] = {"tokens"}, kFovea[] = {"fovea"}, kPreset[] = {"preset"};
+constexpr std::string_view kNumbers[] = {"e0", "m0"}, kLaw[] = {"e0", "m0", "preset"};
 constexpr auto kNested = LatticeKind::kNested;
 
 constexpr OptionConflict kConflicts[] = {
-    {"e0", "preset", {}, "a preset sets e0"},
-    {"m0", "preset", {}, "a preset sets M0"},
-    {"patches", "e0", kNested, kSolvedOrGiven},
-    {"patches", "preset", kNested, kSolvedOrPreset},
-    {"patches", "strides", kNested, kRingsGiven},
-    {"patches", "grid-sizes", kNested, kRingsGiven},
-    {"e0", "strides", kNested, kRingsGiven},
-    {"e0", "grid-sizes", kNested, kRingsGiven},
-    {"m0", "strides", kNested, kRingsGiven},
-    {"m0", "grid-sizes", kNested, kRingsGiven},
-    {"preset", "strides", kNested, kRingsGiven},
-    {"preset", "grid-sizes", kNested, kRingsGiven},
-    {"tokens", "patches", {}, "a budget of patches inside the frame, or of all"},
-    {"tokens", "e0", kNested, kTokensOrGiven},
-    {"tokens", "preset", kNested, kTokensOrPreset},
-    {"tokens", "strides", kNested, kRingsGiven},
-    {"tokens", "grid-sizes", kNested, kRingsGiven},
-    {"fovea", "patches", kNested, kFoveaOfTokens},
-    {"fovea", "e0", kNested, kFoveaOrGiven},
-    {"fovea", "m0", kNested, kFoveaOrGiven},
-    {"fovea", "preset", kNested, kFoveaOrGiven},
-    {"fovea", "strides", kNested, kRingsGiven},
-    {"fovea", "grid-sizes", kNested, kRingsGiven},
+    {kNumbers, kPreset, {}, "a preset sets e0 and M0"},
+    {kTokens, kLaw, kNested, "the nested lattice solves its rings from the tokens, or follows e0 and M0"},
+    {kFovea, kLaw, kNested, "e0 and M0 say how wide the fovea is"},
+};
+
+// Of options that leave with the next version.
+constexpr std::string_view kPatches[] = {"patches"}, kRings[] = {"strides", "grid-sizes"};
+constexpr std::string_view kBesidePatches[] = {"e0", "m0", "preset", "fovea", "strides", "grid-sizes"};
+constexpr std::string_view kBesideRings[] = {"e0", "m0", "preset", "tokens", "fovea"};
+constexpr OptionConflict kLegacyConflicts[] = {
+    {kTokens, kPatches, {}, "a budget of patches inside the frame, or of all"},
+    {kPatches, kBesidePatches, kNested, "the nested lattice solves its rings from the patches"},
+    {kBesideRings, kRings, kNested, "the rings are given one by one"},
 };
 
 bool is_given(const LatticeOptions& options, std::string_view name) {
@@ -62,10 +45,13 @@ bool is_given(const LatticeOptions& options, std::string_view name) {
   return false;
 }
 
-void exclude_pairs(const LatticeOptions& options, std::optional<LatticeKind> kind) {
-  for (const OptionConflict& pair : kConflicts) {
-    if (pair.kind != kind || !is_given(options, pair.one) || !is_given(options, pair.other)) continue;
-    throw OptionError::naming(pair.one, fmt::format("conflicts with {{{}}}: {}; leave one out", pair.other, pair.why));
+void exclude(const LatticeOptions& options, const OptionConflict& pair) {
+  if (pair.kind && pair.kind != options.kind) return;
+  for (const std::string_view one : pair.one) {
+    for (const std::string_view other : pair.other) {
+      if (!is_given(options, one) || !is_given(options, other)) continue;
+      throw OptionError::naming(one, fmt::format("conflicts with {{{}}}: {}; leave one out", other, pair.why));
+    }
   }
 }
 
@@ -95,7 +81,7 @@ void check_rings(const LatticeOptions& options) {
 
 std::optional<Acuity> acuity_of_options(const LatticeOptions& options) {
   if (options.preset != nullptr) return options.preset->acuity;
-  return acuity_given(FoveaUnit::kDegrees, options.e0, options.m0);
+  return acuity_given(options.unit, options.e0, options.m0);
 }
 
 void set_acuity(LatticeOptions& options, const std::optional<Acuity>& acuity) {
@@ -111,32 +97,28 @@ void set_acuity(LatticeOptions& options, const std::optional<Acuity>& acuity) {
 }  // namespace
 
 std::span<const OptionConflict> option_conflicts() { return kConflicts; }
+std::span<const OptionConflict> legacy_option_conflicts() { return kLegacyConflicts; }
 
 LatticeConfig lattice_of(const LatticeOptions& options) {
-  exclude_pairs(options, std::nullopt);
   check_kind(options);
+  for (const OptionConflict& pair : kConflicts) exclude(options, pair);
+  for (const OptionConflict& pair : kLegacyConflicts) exclude(options, pair);
   check_rings(options);
   LatticeConfig config{.patch_size = options.patch_size, .fov_deg = options.fov_deg, .shape = {}};
-  const int patches = options.patches.value_or(options.tokens.value_or(kDefaultPatches));
+  const int count = options.tokens.value_or(options.patches.value_or(kDefaultTokens));
   const std::optional<Acuity> acuity = acuity_of_options(options);
   if (options.kind == LatticeKind::kGrid) {
-    config.shape = GridShape{.patches = patches, .acuity = acuity};
+    config.shape = GridShape{.patches = count, .acuity = acuity};
   } else if (options.kind == LatticeKind::kUniform) {
-    config.shape = UniformShape{.patches = patches, .lod = options.lod, .acuity = acuity};
+    config.shape = UniformShape{.patches = count, .lod = options.lod, .acuity = acuity};
+  } else if (!options.strides.empty()) {
+    config.shape = rings_given(options.strides, options.grid_sizes);
+  } else if (acuity) {
+    config.shape = *acuity;
+  } else if (options.patches) {
+    config.shape = PatchBudget{.patches = count, .m0 = {}};
   } else {
-    exclude_pairs(options, kNested);
-    if (options.m0 && !options.e0) {
-      throw OptionError::naming("m0", "needs {+e0} as well: the nested lattice solves for M0 = e0");
-    }
-    if (!options.strides.empty()) {
-      config.shape = rings_given(options.strides, options.grid_sizes);
-    } else if (acuity) {
-      config.shape = *acuity;
-    } else if (options.patches) {
-      config.shape = PatchBudget{.patches = patches, .m0 = {}};
-    } else {
-      config.shape = TokenBudget{.tokens = options.tokens.value_or(kDefaultTokens), .fovea = options.fovea};
-    }
+    config.shape = TokenBudget{.tokens = count, .fovea = options.fovea};
   }
   return config;
 }
@@ -149,8 +131,10 @@ LatticeOptions options_of(const LatticeConfig& config) {
   if (const auto* budget = std::get_if<TokenBudget>(&config.shape)) {
     options.tokens = budget->tokens;
     options.fovea = budget->fovea;
-  } else {
+  } else if (std::holds_alternative<PatchBudget>(config.shape)) {
     options.patches = patches_asked(config);
+  } else {
+    options.tokens = patches_asked(config);
   }
   if (const Acuity* acuity = acuity_of(config)) set_acuity(options, *acuity);
   if (const auto* explicit_form = std::get_if<ExplicitRings>(&config.shape)) {

@@ -1,5 +1,5 @@
-// A lattice as its options say it: one by one, and only some of them go together. lattice_of() is where that is
-// checked; a LatticeConfig then holds no two that conflict.
+// The one judge of lattice options: streams, dumps and the C interface's lattices fill a LatticeOptions, and
+// lattice_of() says what they mean together, with the same defaults. A LatticeConfig then holds no two that conflict.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,14 @@ struct LatticeOptions {
   int patch_size = 16;
   double fov_deg = kDefaultFovDeg;
   // Unset: not given.
-  std::optional<int> patches, tokens;
+  std::optional<int> tokens;
   std::optional<FoveaWidth> fovea;
   const FoveaPreset* preset = nullptr;  // of kFoveaPresets
   std::optional<double> e0, m0;
+  FoveaUnit unit = FoveaUnit::kDegrees;  // of e0 and m0
   std::optional<double> lod;
-  std::vector<int> strides, grid_sizes;
+  std::optional<int> patches;            // a PatchBudget: leaves with the next version
+  std::vector<int> strides, grid_sizes;  // ExplicitRings: options of the command line until the next version
   // The acuity comes from stored settings, which may hold what another one leaves without effect: no error then.
   bool acuity_is_stored = false;
 };
@@ -32,13 +34,14 @@ LatticeConfig lattice_of(const LatticeOptions& options);
 // Back: lattice_of() makes the same of it. A PatchBudget's m0 has no option and is left out.
 LatticeOptions options_of(const LatticeConfig& config);
 
-// Two options of which only one may be given; `kind` none: with any lattice.
+// Options of which only those of one side may be given; `kind` none: with any lattice.
 struct OptionConflict {
-  std::string_view one;
-  std::string_view other;
+  std::span<const std::string_view> one;
+  std::span<const std::string_view> other;
   std::optional<LatticeKind> kind;
   std::string_view why;
 };
 std::span<const OptionConflict> option_conflicts();
+std::span<const OptionConflict> legacy_option_conflicts();  // of options that leave with the next version
 
 }  // namespace saccade

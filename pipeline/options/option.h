@@ -32,8 +32,9 @@ enum class OptionScope : std::uint8_t {
 struct OptionSpec {
   std::string_view name;  // words joined by '-'
   std::string_view group;
-  std::string_view help;       // one line
-  std::string_view more = {};  // what a manual adds
+  std::string_view help;          // one line
+  std::string_view more = {};     // what a manual adds
+  std::string_view instead = {};  // not empty: it leaves with the next version, no manual has it, and this replaces it
   std::string_view metavar = {};
   ValueKind kind = ValueKind::kText;
   std::string default_text = {};  // canonical; empty: unset

@@ -25,7 +25,9 @@ std::vector<StreamOption> make_rows() {
 const StreamOption& row_named(std::string_view name) {
   if (const StreamOption* row = find_stream_option(name)) return *row;
   std::vector<std::string_view> names;
-  for (const StreamOption& row : stream_options()) names.push_back(row.spec.name);
+  for (const StreamOption& row : stream_options()) {
+    if (row.spec.instead.empty()) names.push_back(row.spec.name);
+  }
   const std::string_view near = nearest_name(name, names);
   throw UsageError(near.empty() ? fmt::format("unknown option '{}'", name)
                                 : fmt::format("unknown option '{}'; did you mean '{}'?", name, near));

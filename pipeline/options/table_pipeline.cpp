@@ -1,9 +1,8 @@
 // Options of the pipeline: the texture and its damage, the fovea and its patches, the scanpath, what is emitted.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "pipeline/error.h"
+#include "pipeline/options/normalizations.h"
 #include "pipeline/options/table.h"
 #include "pipeline/options/values.h"
 
@@ -139,20 +138,12 @@ std::optional<std::string> print_every(const StreamOptions& options) {
   return print_integer(emit.every_frames);
 }
 
-// Published constants of OpenAI's CLIP, of torchvision's ImageNet models, and of SigLIP.
-struct Normalization {
-  const char* name;
-  std::array<float, 3> mean, deviation;
-};
-constexpr Normalization kNormalizations[] = {
-    {"none", {0, 0, 0}, {1, 1, 1}},
-    {"clip", {0.48145466F, 0.4578275F, 0.40821073F}, {0.26862954F, 0.26130258F, 0.27577711F}},
-    {"imagenet", {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}},
-    {"siglip", {0.5F, 0.5F, 0.5F}, {0.5F, 0.5F, 0.5F}}};
-
 SampleFormat normalized(SampleType type, const Normalization& set) {
-  SampleFormat format{.type = type, .mean = set.mean, .inv_std = {}};
-  for (std::size_t c = 0; c < 3; ++c) format.inv_std[c] = 1.0F / set.deviation[c];
+  SampleFormat format{.type = type, .mean = {}, .inv_std = {}};
+  for (std::size_t c = 0; c < 3; ++c) {
+    format.mean[c] = static_cast<float>(set.mean[c]);
+    format.inv_std[c] = 1.0F / static_cast<float>(set.deviation[c]);
+  }
   return format;
 }
 
@@ -216,7 +207,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
   rows.insert(rows.end(), {
     {{.name = "preset", .group = kFoveaGroup, .help = preset_help,
       .metavar = "NAME", .kind = K::kChoice, .choices = preset_names(), .shapes_result = true, .tunable = true}, {parse_preset, print_preset}},
-    {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: else solved from {tokens} or {patches})",
+    {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: else solved from {tokens})",
       .more = "lod = log2((e + e0) / M0). Default of the other lattices: 2.3.",
       .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.e0; })},
     {{.name = "m0", .group = kFoveaGroup, .help = "magnification's numerator (default: e0)",
@@ -234,13 +225,15 @@ void add_fovea(std::vector<StreamOption>& rows) {
       .more = "Rounded to four patches. Default: as wide as three fifths of {tokens} allow.",
       .metavar = "PX|DEG", .shapes_result = true, .tunable = true}, {parse_fovea, print_fovea}},
     {{.name = "patches", .group = kFoveaGroup, .help = "how many patches, those outside the frame included (nested: at most)",
-      .more = "With `nested` the fovea's size follows, with M0 = e0.",
+      .instead = "use {tokens}, which counts patches inside the frame alone",
       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.patches; })},
     {{.name = "patch-size", .group = kFoveaGroup, .help = "samples along a patch's side",
       .metavar = "S", .kind = K::kInteger, .lo = 2, .hi = 256, .shapes_result = true, .tunable = true}, {parse_patch_size, print_patch_size}},
     {{.name = "strides", .group = kFoveaGroup, .help = "nested, explicit: pixels a sample for each ring, as 1,2,4,8",
+      .instead = "use {tokens} and {fovea}; the library's lattices keep rings",
       .metavar = "LIST", .kind = K::kIntegers, .lo = 1, .hi = 32768, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.strides; })},
     {{.name = "grid-sizes", .group = kFoveaGroup, .help = "nested, explicit: patches along each ring's side, as 4,4,6,8",
+      .instead = "use {tokens} and {fovea}; the library's lattices keep rings",
       .metavar = "LIST", .kind = K::kIntegers, .lo = 1, .hi = 1024, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.grid_sizes; })},
     {{.name = "lod", .group = kFoveaGroup, .help = "uniform: the one level of detail (default: just covers the frame)",
       .metavar = "L", .kind = K::kNumber, .lo = 0, .hi = kMaxLevels - 1, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.lod; })},

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Write python/pysaccade/_native/_abi.py from include/saccade: constants, structs and prototypes for ctypes.
 
-Of tensor.h, whose calls take tens of microseconds, structs go as bytes: FORMATS says how `struct` packs them, and
-their pointers are addresses. ctypes takes bytes for an address.
+Of tensor.h, whose calls take tens of microseconds, structs without texts go as bytes: FORMATS says how `struct` packs
+them, and their pointers are addresses. ctypes takes bytes for an address.
 
     python3 python/tools/make_abi.py > python/pysaccade/_native/_abi.py
 
@@ -75,7 +75,8 @@ class Header:
         ]
         structs = re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", bare, re.S)
         self.structs = [(name, list(self._fields(body))) for body, name in structs]
-        self.packed = {name for name, _ in self.structs if f"}} {name};" in packed}
+        texts = {name for name, fields in self.structs if any("char" in kind for _, kind in fields)}
+        self.packed = {name for name, _ in self.structs if f"}} {name};" in packed} - texts
         self.callbacks = re.findall(r"typedef (\w+) \(\*(\w+)\)\((.*?)\);", bare, re.S)
         self.handles = re.findall(r"typedef struct (\w+) \1;", bare)
         self.functions = re.findall(r"SACCADE_API ([\w ]+?[ *]+)(\w+)\((.*?)\);", bare, re.S)

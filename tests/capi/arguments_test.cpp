@@ -220,8 +220,8 @@ TEST(Options, EachRow_IsDescribedAndKeepsItsDefault) {
 
 TEST(Options, ThatAreWrong_SayWhatIsRight) {
   const Options options = cpu_options();
-  EXPECT_EQ(saccade_options_set(options.get(), "patchs", "9"), SACCADE_ERROR_USAGE);
-  EXPECT_THAT(saccade_last_error(), HasSubstr("did you mean 'patches'"));
+  EXPECT_EQ(saccade_options_set(options.get(), "tokns", "9"), SACCADE_ERROR_USAGE);
+  EXPECT_THAT(saccade_last_error(), HasSubstr("did you mean 'tokens'"));
   EXPECT_EQ(saccade_options_set(options.get(), "lattice", "hexagons"), SACCADE_ERROR_USAGE);
   EXPECT_THAT(saccade_last_error(), HasSubstr("nested"));
   const char* text = nullptr;

@@ -26,11 +26,11 @@ inline saccade_array array_of(std::vector<float>& data, std::vector<std::int64_t
 }
 
 // Without e0, m0 and rings.
-inline saccade_lattice_settings lattice_settings(saccade_lattice_kind kind, int patches, int width, int height) {
+inline saccade_lattice_settings lattice_settings(saccade_lattice_kind kind, int tokens, int width, int height) {
   saccade_lattice_settings settings{};
   settings.struct_size = sizeof settings;
   settings.kind = kind;
-  settings.patches = patches;
+  settings.tokens = tokens;
   settings.patch_size = 16;
   settings.levels = 7;
   settings.lod = -1;

@@ -296,7 +296,7 @@ TEST_F(OverlayDraw, E0AndN_TakeTurns) {
   EXPECT_EQ(acuity_of(lattice)->m0, acuity_of(lattice)->e0);
   click("patches");
   EXPECT_EQ(acuity_of(lattice), nullptr);
-  EXPECT_TRUE(std::holds_alternative<PatchBudget>(lattice.shape));
+  EXPECT_TRUE(std::holds_alternative<TokenBudget>(lattice.shape));
 }
 
 TEST_F(OverlayDraw, BoxesAndButtons_DoWhatTheySay) {

@@ -12,7 +12,7 @@ LatticeConfig config_of(const Compared& compared) {
   LatticeConfig config{.patch_size = compared.patch_size, .fov_deg = compared.fov_deg, .shape = {}};
   switch (compared.kind) {
     case LatticeKind::kNested:
-      config.shape = PatchBudget{.patches = compared.patches, .m0 = {}};
+      config.shape = TokenBudget{.tokens = compared.patches, .fovea = {}};
       break;
     case LatticeKind::kGrid:
       config.shape = GridShape{.patches = compared.patches, .acuity = compared.acuity};

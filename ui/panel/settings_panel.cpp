@@ -121,7 +121,7 @@ void SettingsPanel::buttons(ViewSettings& settings, ViewRequests& requests, cons
     reset_settings(settings, initial_);
     requests.reset_settings = true;
     asks_path_ = false;
-    patches_ = kDefaultPatches;
+    patches_ = kDefaultTokens;
     changed_ = true;
   }
   tooltip("All of these and the zoom, back to how it began.");

@@ -37,9 +37,9 @@ class SettingsPanel {
   LodCurve curve_;
   WorkingRanges ranges_;
   std::array<char, 256> save_path_{"saccade.toml"};
-  int patches_ = kDefaultPatches;  // N as it was last asked for
-  bool asks_path_ = false;         // policy `file` was chosen and waits for its path
-  bool changed_ = false;           // in this draw()
+  int patches_ = kDefaultTokens;  // N as it was last asked for
+  bool asks_path_ = false;        // policy `file` was chosen and waits for its path
+  bool changed_ = false;          // in this draw()
 };
 
 }  // namespace saccade::ui

@@ -49,7 +49,7 @@ void set_patches(LatticeConfig& lattice, int patches) {
   } else if (auto* tokens = std::get_if<TokenBudget>(&lattice.shape)) {
     tokens->tokens = patches;
   } else {
-    lattice.shape = PatchBudget{.patches = patches, .m0 = {}};
+    lattice.shape = TokenBudget{.tokens = patches, .fovea = {}};
   }
 }
 
@@ -81,7 +81,7 @@ void reset_lattice_kind(PipelineConfig& config, const PipelineConfig& initial, i
 
 void reset_patches(PipelineConfig& config, const PipelineConfig& initial) {
   if (is_nested(config)) return reset_nested(config, initial);
-  set_patches(config, patches_asked(initial.lattice).value_or(kDefaultPatches));
+  set_patches(config, patches_asked(initial.lattice).value_or(kDefaultTokens));
 }
 
 void reset_fovea(PipelineConfig& config, const PipelineConfig& initial) {

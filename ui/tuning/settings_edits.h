@@ -13,7 +13,7 @@ namespace saccade::ui {
 void set_preset(PipelineConfig& config, const FoveaPreset& preset);
 
 // Keeps N and the acuity where both lattices have them; `patches` is N where the old one has none of its own.
-void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches = kDefaultPatches);
+void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches = kDefaultTokens);
 
 // Is e0 solved from the number of patches (nested alone)?
 bool follows_budget(const LatticeConfig& lattice);

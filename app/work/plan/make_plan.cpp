@@ -26,7 +26,6 @@ constexpr double kUnknown_s = 60;        // of what is no file here
 constexpr double kBytesASecond = 250e3;  // of a file of unknown length: 2 Mbit/s
 constexpr std::int64_t kLeastPiece_ns = 1'000'000'000;
 constexpr double kFramesASecond = 30;
-constexpr double kUsualPatches = 273;
 
 // A row or a piece, without its texts: they are read again when it is written.
 struct Entry {
@@ -187,7 +186,7 @@ double patch_bytes_per_s(const Options& options) {
   const double rate = emit.kind == EmitPolicy::Kind::kFixation
                           ? options.pipeline.scanpath.rate_hz
                           : kFramesASecond / static_cast<double>(emit.every_frames);
-  const double patches = options.lattice.patches ? *options.lattice.patches : kUsualPatches;
+  const double patches = patches_asked(options.pipeline.lattice).value_or(kDefaultTokens);
   return rate * patches * 3 * options.lattice.patch_size * options.lattice.patch_size *
          static_cast<double>(size_bytes(options.pipeline.samples.type));
 }

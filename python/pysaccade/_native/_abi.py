@@ -116,6 +116,7 @@ class saccade_option(ctypes.Structure):  # noqa: N801
     highest: float
     kind: int
     shapes_result: int
+    instead: bytes | None
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("name", ctypes.c_char_p),
@@ -129,6 +130,7 @@ class saccade_option(ctypes.Structure):  # noqa: N801
         ("highest", ctypes.c_double),
         ("kind", ctypes.c_int32),
         ("shapes_result", ctypes.c_int32),
+        ("instead", ctypes.c_char_p),
     ]
 
 
@@ -615,6 +617,9 @@ class saccade_lattice_settings(ctypes.Structure):  # noqa: N801
     levels: int
     width_px: int
     height_px: int
+    fovea: float
+    fovea_deg: int
+    tokens: int
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("strides", ctypes.c_void_p),
@@ -632,6 +637,9 @@ class saccade_lattice_settings(ctypes.Structure):  # noqa: N801
         ("levels", ctypes.c_int32),
         ("width_px", ctypes.c_int32),
         ("height_px", ctypes.c_int32),
+        ("fovea", ctypes.c_double),
+        ("fovea_deg", ctypes.c_int32),
+        ("tokens", ctypes.c_int32),
     ]
 
 
@@ -643,6 +651,8 @@ class saccade_lattice_info(ctypes.Structure):  # noqa: N801
     unit_per_px_y: float
     patch_count: int
     snap_px: int
+    pattern_count: int
+    pad0: int
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("e0", ctypes.c_double),
@@ -651,6 +661,38 @@ class saccade_lattice_info(ctypes.Structure):  # noqa: N801
         ("unit_per_px_y", ctypes.c_double),
         ("patch_count", ctypes.c_int32),
         ("snap_px", ctypes.c_int32),
+        ("pattern_count", ctypes.c_int32),
+        ("pad0", ctypes.c_int32),
+    ]
+
+
+class saccade_fovea_preset(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    name: bytes | None
+    e0: float
+    m0: float
+    uv: int
+    pad0: int
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("e0", ctypes.c_double),
+        ("m0", ctypes.c_double),
+        ("uv", ctypes.c_int32),
+        ("pad0", ctypes.c_int32),
+    ]
+
+
+class saccade_normalization(ctypes.Structure):  # noqa: N801
+    struct_size: int
+    name: bytes | None
+    mean: Any
+    deviation: Any
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("struct_size", ctypes.c_size_t),
+        ("name", ctypes.c_char_p),
+        ("mean", ctypes.c_double * 3),
+        ("deviation", ctypes.c_double * 3),
     ]
 
 
@@ -661,8 +703,8 @@ FORMATS = {
     "saccade_update_options": "@Nd4i",
     "saccade_sample_options": "@Nf3i",
     "saccade_gaussians": "@N4Pd6i",
-    "saccade_lattice_settings": "@N2P5d8i",
-    "saccade_lattice_info": "@N4d2i",
+    "saccade_lattice_settings": "@N2P5d8id2i",
+    "saccade_lattice_info": "@N4d4i",
 }
 
 
@@ -946,6 +988,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_lattice_new": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]),
     "saccade_lattice_free": (None, [ctypes.c_void_p]),
     "saccade_lattice_get_info": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
+    "saccade_lattice_get_pattern": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
     "saccade_lattice_plan": (
         ctypes.c_int,
         [
@@ -971,6 +1014,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "saccade_fovea_preset_describe": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(saccade_fovea_preset)]),
+    "saccade_normalization_describe": (ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(saccade_normalization)]),
 }
 
 

@@ -6,6 +6,7 @@ import operator
 import os
 import re
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,19 @@ def number(value: Any, who: str, name: str) -> float:
         return float(value)
     except (TypeError, ValueError, RuntimeError, OverflowError):
         raise TypeError(f"{who}: {name} takes a number, not {shown(value)}") from None
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn whoever called this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pysaccade."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
+
+
+def deprecated(who: str, name: str, instead: str) -> None:
+    """Warn of an argument that leaves with the next version."""
+    warn(f"{who}: {name} leaves with the next version; {instead}", DeprecationWarning)
 
 
 def path(value: Any, who: str, name: str = "path") -> str:

@@ -21,7 +21,7 @@ _HINTS = {
     _abi.SACCADE_HINT_FEWER_LEVELS: "lower levels",
     _abi.SACCADE_HINT_MORE_LEVELS: "raise levels",
     _abi.SACCADE_HINT_FEWER_PATCHES: "use a smaller e0 or a larger patch_size",
-    _abi.SACCADE_HINT_MORE_PATCHES: "raise that number, patch_size or levels",
+    _abi.SACCADE_HINT_MORE_PATCHES: "raise that number, patch_size or levels, or take a grid lattice",
     _abi.SACCADE_HINT_CPU_BACKEND: "device='cpu' needs no GPU",
     _abi.SACCADE_HINT_OTHER_BACKEND: "pass device='cpu' or 'auto'",
     _abi.SACCADE_HINT_GL_BACKEND: "pass backend='gl', or upload='direct'",
@@ -96,6 +96,17 @@ def describe(lib: Any, index: int) -> _abi.saccade_option:
     row = new(_abi.saccade_option)
     check(lib.saccade_option_describe(index, ctypes.byref(row)))
     return row
+
+
+def rows(function: str, struct: type[_Struct]) -> dict[str, _Struct]:
+    """A table of the library that is read by index until its end: each row by its name."""
+    describe_row = getattr(library(), function)
+    found: dict[str, _Struct] = {}
+    row = new(struct)
+    while check(describe_row(len(found), ctypes.byref(row))) != _abi.SACCADE_END:
+        found[text(row.name)] = row
+        row = new(struct)
+    return found
 
 
 def new(struct: type[_Struct]) -> _Struct:

@@ -1,11 +1,13 @@
-"""Means and deviations of samples in [0, 1], as models' papers publish them."""
+"""Means and deviations of samples in [0, 1], as models' papers publish them: the library's."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from pysaccade._native import _abi, _calls
 from pysaccade._native._arguments import quoted
 
 Triple = tuple[float, float, float]
@@ -19,12 +21,19 @@ class Normalization(NamedTuple):
     name: str | None = "none"
 
 
-PUBLISHED = {
-    "none": Normalization(),
-    "clip": Normalization((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711), "clip"),
-    "imagenet": Normalization((0.485, 0.456, 0.406), (0.229, 0.224, 0.225), "imagenet"),
-    "siglip": Normalization((0.5, 0.5, 0.5), (0.5, 0.5, 0.5), "siglip"),
-}
+@lru_cache(maxsize=1)
+def _read() -> dict[str, Normalization]:
+    rows = _calls.rows("saccade_normalization_describe", _abi.saccade_normalization)
+    return {name: Normalization(tuple(row.mean), tuple(row.deviation), name) for name, row in rows.items()}
+
+
+def published() -> dict[str, Normalization]:
+    """All of them by their names; the first is "none"."""
+    return _read()
+
+
+# torch.compile takes the result for a constant: torch.compiler.assume_constant_result.
+published._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def normalization_of(value: Any, dtype: str) -> Normalization:
@@ -34,14 +43,14 @@ def normalization_of(value: Any, dtype: str) -> Normalization:
         TypeError, ValueError: It is none of these, or samples of this type can't be normalised.
     """
     if value is None:
-        return PUBLISHED["none"]
+        return Normalization()
     if isinstance(value, str):
-        if value not in PUBLISHED:
-            raise ValueError(f"Stream: normalize: '{value}' is not {', '.join(PUBLISHED)}, or (mean, std)")
-        found = PUBLISHED[value]
+        if value not in published():
+            raise ValueError(f"Stream: normalize: '{value}' is not {', '.join(published())}, or (mean, std)")
+        found = published()[value]
     else:
         if not isinstance(value, Sequence) or len(value) != 2:
-            names = ", ".join(map(repr, PUBLISHED))
+            names = ", ".join(map(repr, published()))
             raise TypeError(f"Stream: normalize takes None, {names} or (mean, std), not {quoted(value)}")
         found = Normalization(_triple(value[0], "mean"), _triple(value[1], "std"), None)
         if min(found.std) <= 0:

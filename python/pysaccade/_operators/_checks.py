@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import sys
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -36,6 +35,7 @@ dtype_name = _arguments.dtype_name
 shown = _arguments.shown
 whole = _arguments.whole
 number = _arguments.number
+warn = _arguments.warn
 
 
 _recording: Any = None
@@ -129,12 +129,10 @@ def require_uv(values: Array, who: str, name: str) -> None:
     raise ValueError(f"{who}: {name} is {outside}; it must be (u, v) from 0 to 1, not pixels")
 
 
-def warn(text: str) -> None:
-    """Warn whoever called this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pysaccade."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
+def deprecated(who: str, name: str, instead: str) -> None:
+    """Warn of an argument that leaves with the next version."""
+    if not is_compiling():
+        _arguments.deprecated(who, name, f"use {instead}")
 
 
 def require_together(who: str, first: tuple[str, Array], others: Iterable[tuple[str, Array | None]]) -> None:

@@ -49,7 +49,7 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
         source: A file, a URL, a device, "lavfi:GRAPH", "test://NAME", or "-" for stdin.
         path: The folder of the dump.
         **options: The command line's by their names (docs/OPTIONS.md), with underscores: `every="frame"`,
-            `patches=160`, `overwrite=True`. None is the default. Numbers in a list are joined by commas; a list of
+            `tokens=160`, `overwrite=True`. None is the default. Numbers in a list are joined by commas; a list of
             texts or of lists gives the option once for each: `ignore=["mask.png", (0, 0, 200, 60)]`. `device` is also
             "cpu", "cuda", "cuda:1" or a torch.device, and `fixation` a place or a scanpath in memory, as `Stream`'s.
 

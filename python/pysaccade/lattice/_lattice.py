@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
-from pysaccade.lattice._lattice_abi import KINDS, Facts, Key, facts_of, native_of
-from pysaccade.lattice.acuity import PRESETS, UNITS, length, level_of_detail
+from pysaccade.lattice._lattice_abi import KINDS, Facts, Fovea, Key, facts_of, judge, native_of
+from pysaccade.lattice.acuity import UNITS, length, level_of_detail, presets
 from pysaccade.lattice.plan import PatchPlan, coverage_of
 
 Array = Any
@@ -26,16 +27,16 @@ _NO_GRADIENT = (
 class Lattice:
     """How patches lie around a fixation: a recipe; plan() makes a plan of it for one size of image.
 
-        lattice = sc.Lattice("nested", patches=273, size=(1080, 1920))
+        lattice = sc.Lattice(tokens=273, size=(1080, 1920))
         plan = lattice.plan((0.3, 0.5))
 
     Kinds:
-        "nested": square rings without gap or overlap, whose samples are exact texels; from the number of patches, or
+        "nested": square rings without gap or overlap, whose samples are exact texels; from `tokens` and `fovea`, or
             from e0 and m0, or from `rings`.
         "grid": evenly spread centres; resolution by eccentricity.
         "uniform": evenly spread centres, one resolution.
 
-    The plans are those of the streams and dumps of this package, bit for bit.
+    The rules, defaults and plans are those of the streams and dumps of this package, bit for bit.
 
     Convention: lod(e) = clamp(log2((e + e0) / m0), 0, levels - 1), with the eccentricity e in degrees (unit="deg": the
     image is `fov_deg` wide, pixels have the ratio `sar`) or in uv (unit="uv").
@@ -45,7 +46,8 @@ class Lattice:
         self,
         kind: str = "nested",
         *,
-        patches: int | None = None,
+        tokens: int | None = None,
+        fovea: float | str | None = None,
         patch_size: int = 16,
         size: tuple[int, int] | None = None,
         levels: int = 7,
@@ -56,12 +58,16 @@ class Lattice:
         sar: float = 1.0,
         preset: str | None = None,
         rings: Sequence[tuple[int, int]] | None = None,
+        patches: int | None = None,
     ) -> None:
         """Describe a lattice.
 
         Args:
             kind: "nested", "grid" or "uniform".
-            patches: How many at most; 273, unless e0 and m0, a preset or rings decide.
+            tokens: How many patches inside the image, at most; 273, unless e0 and m0, a preset or rings decide. Nested:
+                N is the most that a fixation has; where one has fewer, the plan ends with patches of coverage 0.
+            fovea: Nested: width of full resolution, 192 (pixels) or "6deg", rounded to four patches; by default as wide
+                as three fifths of the tokens allow.
             patch_size: S, even.
             size: (H, W) of the images. Left out: sample_foveated() takes it from the pyramid.
             levels: Of the pyramid.
@@ -72,39 +78,47 @@ class Lattice:
             sar: Width of a pixel over its height.
             preset: "geisler-perry", "horton-hoyt", "rovamo-virsu" or "uv", in place of e0, m0 and unit.
             rings: Nested, one by one: (pixels a sample, patches along the side), innermost first.
+            patches: Deprecated. How many at most, those outside the image included; use `tokens`.
 
         Raises:
             TypeError, ValueError: There is no such lattice.
         """
         who = "Lattice"
-        _checks.choice(kind, KINDS, who, "kind")
-        if unit is not None:
-            _checks.choice(unit, UNITS, who, "unit")
+        if patches is not None:
+            _checks.deprecated(who, "patches", "tokens, which counts patches inside the image alone")
         if preset is not None:
             if (e0, m0, unit) != (None, None, None):
                 raise ValueError(f"{who}: preset sets e0, m0 and unit; leave them out, or the preset")
-            e0, m0, unit = PRESETS[_checks.choice(preset, PRESETS, who, "preset")]
+            e0, m0, unit = presets()[_checks.choice(preset, presets(), who, "preset")]
         if unit is not None and e0 is None and m0 is None:
             raise ValueError(f"{who}: unit is that of e0 and m0; pass one of them, or leave unit out")
-        for name, number in (("e0", e0), ("m0", m0), ("fov_deg", fov_deg), ("sar", sar)):
+        self._take(
+            {
+                **{"kind": kind, "tokens": tokens, "fovea": fovea, "patches": patches, "patch_size": patch_size},
+                **{"size": size, "levels": levels, "e0": e0, "m0": m0, "unit": unit, "fov_deg": fov_deg, "sar": sar},
+                "rings": rings,
+            }
+        )
+
+    def _take(self, given: dict[str, Any]) -> None:
+        """Check types, and take what is given; the library judges what goes together."""
+        who = "Lattice"
+        self.kind = _checks.choice(given["kind"], KINDS, who, "kind")
+        self.unit = "deg" if given["unit"] is None else _checks.choice(given["unit"], UNITS, who, "unit")
+        for name in ("e0", "m0", "fov_deg", "sar"):
+            number = given[name]
             if number is not None and not (isinstance(number, (int, float)) and 0 < number < float("inf")):
                 raise ValueError(f"{who}: {name} must be a number above 0, not {number!r}")
-        if patches is not None:
-            patches = _checks.whole(patches, who, "patches", 1, 1 << 20)
-        if kind == "nested" and patches is not None and (e0 is not None or m0 is not None):
-            raise ValueError(
-                f"{who}: a nested lattice solves e0 from patches, or follows e0 and m0; leave one out, or take "
-                "kind='grid'"
-            )
-        if kind == "uniform" and (e0 is not None or m0 is not None):
-            raise ValueError(f"{who}: a uniform lattice has one resolution; leave e0, m0 and preset out")
-        if rings is not None and (kind != "nested" or patches is not None or e0 is not None or m0 is not None):
-            raise ValueError(f"{who}: rings are a nested lattice's; leave patches, e0, m0 and preset out")
-        self.kind, self.patches, self.unit = kind, patches, unit or "deg"
-        self.fov_deg, self.sar = _checks.fixed_number(fov_deg), _checks.fixed_number(sar)
-        self.e0, self.m0 = (None if number is None else _checks.fixed_number(number) for number in (e0, m0))
-        self.patch_size = _checks.whole(patch_size, who, "patch_size", 2, 256)
-        self.levels = _checks.whole(levels, who, "levels", 1, _checks.MOST_LEVELS)
+        self.tokens, self.patches = (
+            None if given[name] is None else _checks.whole(given[name], who, name, 1, 1 << 20)
+            for name in ("tokens", "patches")
+        )
+        self.fovea = None if given["fovea"] is None else _width(given["fovea"], who)
+        self.fov_deg, self.sar = _checks.fixed_number(given["fov_deg"]), _checks.fixed_number(given["sar"])
+        self.e0, self.m0 = (None if given[name] is None else _checks.fixed_number(given[name]) for name in ("e0", "m0"))
+        self.patch_size = _checks.whole(given["patch_size"], who, "patch_size", 2, 256)
+        self.levels = _checks.whole(given["levels"], who, "levels", 1, _checks.MOST_LEVELS)
+        rings, size = given["rings"], given["size"]
         self.rings = None if rings is None else tuple((int(stride), int(side)) for stride, side in rings)
         self.size = None if size is None else _checks.fixed_size(size, who)
         self._facts: Facts | None = None
@@ -113,6 +127,8 @@ class Lattice:
         self._ways: dict[Any, tuple[Any, ...]] = {}  # of plans by one call, by the shape of their fixations
         if self.size is not None:
             self._solved()
+        else:
+            judge(self._settings_in_order())
 
     def bound(self, size: tuple[int, int], levels: int) -> Lattice:
         """Bind it to images of (H, W) and so many levels; itself, where it was made for them.
@@ -128,7 +144,7 @@ class Lattice:
         key = (tuple(size), levels)
         found = self._bound.get(key)  # type: ignore[arg-type]
         if found is None:
-            found = Lattice(**{**self._settings(), "size": size, "levels": levels})
+            found = _rebuilt({**self._settings(), "size": size, "levels": levels})
             self._bound[key] = found  # type: ignore[index]
         return found
 
@@ -141,6 +157,9 @@ class Lattice:
     def _key(self) -> Key:
         if self.size is None:
             raise ValueError("Lattice: plan() needs the images' size; pass Lattice(..., size=(H, W))")
+        return self._settings_in_order()
+
+    def _settings_in_order(self) -> Key:
         return tuple(getattr(self, name) for name in _SETTINGS)
 
     def _solved(self) -> Facts:
@@ -225,7 +244,7 @@ class Lattice:
             geometry = native_of(*self._key).plan(fixation.detach().resolve_neg().reshape(-1, 2).numpy())
             return self._from_geometry(geometry, tuple(fixation.shape[:-1]), fixation)
         if (
-            self.kind == "nested"
+            self._is_rigid()
             and not differentiable
             and fixation.device.type in {"cpu", "cuda"}
             and not _recording.is_traced(fixation)
@@ -234,8 +253,13 @@ class Lattice:
             return self._native_plan(fixation, bool(snap))
         return self._torch_plan(fixation, snap)
 
+    def _is_rigid(self) -> bool:
+        """Whether a plan is the same patches around any fixation: a nested lattice that plans all of its pattern."""
+        facts = self._solved()
+        return self.kind == "nested" and facts.patches == len(facts.at_px)
+
     def _native_plan(self, fixation: Array, snap: bool) -> PatchPlan:
-        """As _torch_plan() of a nested lattice, where nobody looks on: one call where the fixation lies."""
+        """As _torch_plan() of a rigid lattice, without traces or gradients: one call where the fixation lies."""
         facts = self._solved()
         assert self.size is not None
         _, _, at, lod = self._numbers(fixation.dtype, fixation.device)
@@ -329,6 +353,8 @@ class Lattice:
         size, exact, at, lod = self._numbers(fixation.dtype, fixation.device)
         inside = torch.nan_to_num(fixation, nan=0.5).clamp(0, 1)
         shape = (*fixation.shape[:-1], facts.patches)
+        if self.kind == "nested" and not self._is_rigid():
+            return self._inside_plan(inside, size, exact, at, lod, snap)
         if self.kind == "nested":
             centre = free = inside * size
             if snap:
@@ -346,16 +372,81 @@ class Lattice:
         lods = level_of_detail(e, m0=facts.m0, e0=facts.e0, levels=self.levels)
         return PatchPlan._trusted(centers, lods, self._coverage, self.patch_size, self.size)
 
+    def _inside_plan(
+        self, inside: Array, size: Array, exact: Array, at: Array, lod: Array, snap: bool | str
+    ) -> PatchPlan:
+        """Of the pattern around the rounded fixations [.., 2] the patches that meet the image, padded to N.
+
+        Where they follow the fixation (snap), they are the same patches, moved by what the rounding took away.
+        """
+        import torch
+
+        facts = self._solved()
+        centre = (torch.floor(inside.detach() * exact / facts.snap_px + 0.5) * facts.snap_px).to(size.dtype)
+        centers, lods, is_spare = self._inside(centre, size, at, lod)
+        if snap is not True:
+            free = inside * size
+            moved = (free - (centre if snap is False else free.detach())).unsqueeze(-2)
+            centers = centers + torch.where(is_spare.unsqueeze(-1), torch.zeros_like(moved), moved)
+        return PatchPlan._trusted(centers / size, lods, self._coverage, self.patch_size, self.size)
+
+    def _inside(self, centre: Array, size: Array, at: Array, lod: Array) -> tuple[Array, Array, Array]:
+        """Centers in pixels, lods, and which are padding, of the patterns around centres [.., 2]."""
+        import torch
+
+        facts, recording = self._solved(), _checks.recording()
+        half_px = self.patch_size / 2
+        if centre.device.type == "cpu" and not recording.is_traced(centre):  # one call, of what is whole numbers
+            fixations = ((centre + 0.25) / size).to(torch.float32).reshape(-1, 2)  # rounded, it is the centre again
+            geometry = torch.from_numpy(native_of(*self._key).plan(fixations.numpy(), in_pixels=True))
+            geometry = geometry.reshape(*centre.shape[:-1], facts.patches, 4).to(size.dtype)
+            centers, lods = geometry[..., :2], geometry[..., 2]
+            return centers, lods, (lods == 0) & (centers[..., 0] == -half_px)
+        places = centre.unsqueeze(-2) + at
+        half = (torch.exp2(lod) * half_px).unsqueeze(-1)
+        meets = ((places + half > 0) & (places - half < size)).all(-1)
+        order = torch.argsort(meets.logical_not().to(torch.uint8), dim=-1, stable=True)[..., : facts.patches]
+        centers = places.gather(-2, order.unsqueeze(-1).expand(*order.shape, 2))
+        lods = lod.expand(meets.shape).gather(-1, order)
+        spare = torch.arange(facts.patches, device=size.device) - meets.sum(-1, keepdim=True)  # from 0 on: padding
+        is_spare = spare >= 0
+        # As the library pads: above the left edge, one above the other.
+        above = torch.stack([torch.full_like(spare, -1), -1 - 2 * spare], dim=-1).to(size.dtype) * half_px
+        centers = torch.where(is_spare.unsqueeze(-1), above, centers)
+        return centers, torch.where(is_spare, torch.zeros_like(lods), lods), is_spare
+
     def _coverage(self, plan: PatchPlan) -> Array:
         return coverage_of(plan)
 
 
 # In the order of native_of().
-_SETTINGS = ("kind", "patches", "patch_size", "size", "levels", "e0", "m0", "unit", "fov_deg", "sar", "rings")
+_SETTINGS = (
+    *("kind", "tokens", "fovea", "patches", "patch_size", "size", "levels"),
+    *("e0", "m0", "unit", "fov_deg", "sar", "rings"),
+)
+_WIDTH = re.compile(r"([0-9.eE+-]+)(px|deg)?")
 
 
 def _rebuilt(settings: dict[str, Any]) -> Lattice:
-    return Lattice(settings.pop("kind"), **settings)
+    made = Lattice.__new__(Lattice)
+    made._take(settings)
+    return made
+
+
+def _width(fovea: Any, who: str) -> Fovea:
+    """The width of a fovea and its unit: of 192, "192px" or "6deg", or as this function gave it."""
+    number, unit = fovea, "px"
+    try:
+        if isinstance(fovea, tuple):
+            number, unit = fovea
+        elif isinstance(fovea, str):
+            found = _WIDTH.fullmatch(fovea.strip())
+            number, unit = (found[1], found[2] or "px") if found else ("", unit)
+        if isinstance(fovea, bool) or not 0 < (width := float(number)) < float("inf"):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(f"{who}: fovea is a width as 192 (pixels) or '6deg', not {fovea!r}") from None
+    return _checks.fixed_number(width), unit
 
 
 def _exact(numbers: list[float], device: Any) -> Array:

@@ -10,33 +10,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysaccade._native import _abi, _calls
-from pysaccade._operators import _tensor_abi
-from pysaccade.lattice.acuity import PRESETS
+from pysaccade.lattice.acuity import presets
 
+WHO = "Lattice: "
+Fovea = tuple[float, str]  # a width and its unit, "px" or "deg"
+Key = tuple[Any, ...]  # the arguments of _settings()
 KINDS = ("nested", "grid", "uniform")  # saccade_lattice_kind
-
-
-def _check(status: int) -> None:
-    if status == 0:
-        return
-    library = _tensor_abi._open()
-    if status == _abi.SACCADE_ERROR_USAGE:
-        text = library.saccade_last_error().decode()
-        raise ValueError(f"Lattice: {text.removeprefix('saccade_lattice_new: ').replace('patch-size', 'patch_size')}")
-    _tensor_abi._fail(library, status)
 
 
 class NativeLattice:
     """The library's lattice for one size of image."""
 
     def __init__(self, settings: _abi.saccade_lattice_settings) -> None:
-        library = _tensor_abi._open()
+        library = _calls.library()
         handle = ctypes.c_void_p()
-        _check(library.saccade_lattice_new(ctypes.byref(settings), ctypes.byref(handle)))
+        _calls.check(library.saccade_lattice_new(ctypes.byref(settings), ctypes.byref(handle)), WHO)
         self.handle = handle
         weakref.finalize(self, library.saccade_lattice_free, handle)
         self.info = _calls.new(_abi.saccade_lattice_info)
-        _check(library.saccade_lattice_get_info(handle, ctypes.byref(self.info)))
+        _calls.check(library.saccade_lattice_get_info(handle, ctypes.byref(self.info)))
         self.count = int(self.info.patch_count)
 
     def plan(self, fixations: np.ndarray[Any, Any], in_pixels: bool = False) -> np.ndarray[Any, Any]:
@@ -45,8 +37,15 @@ class NativeLattice:
         geometry = np.empty((len(fixations), self.count, 4), np.float32)
         if len(fixations):
             at, out = fixations.ctypes.data, geometry.ctypes.data
-            _check(_tensor_abi._open().saccade_lattice_plan(self.handle, at, len(fixations), int(in_pixels), out))
+            library = _calls.library()
+            _calls.check(library.saccade_lattice_plan(self.handle, at, len(fixations), int(in_pixels), out))
         return geometry
+
+    def pattern(self) -> np.ndarray[Any, Any]:
+        """[pattern_count, 3] f32: x and y in pixels from a plan's centre, and lod."""
+        found = np.empty((self.info.pattern_count, 3), np.float32)
+        _calls.check(_calls.library().saccade_lattice_get_pattern(self.handle, found.ctypes.data))
+        return found
 
 
 class Facts(NamedTuple):
@@ -57,19 +56,17 @@ class Facts(NamedTuple):
     unit_per_px: tuple[float, float]
     patches: int
     snap_px: int
-    at_px: list[list[float]]  # [N, 2]: offsets from the snapped fixation (nested), or centres
-    lod: list[float]  # [N], where it is constant
+    at_px: list[list[float]]  # nested: [M, 2] offsets from the snapped fixation, of which a plan has N; else centres
+    lod: list[float]  # likewise, where it is constant
 
 
-Key = tuple[Any, ...]  # the arguments of native_of()
-
-
-@lru_cache(maxsize=256)
-def native_of(
+def _settings(
     kind: str,
+    tokens: int | None,
+    fovea: Fovea | None,
     patches: int | None,
     patch_size: int,
-    size: tuple[int, int],
+    size: tuple[int, int] | None,
     levels: int,
     e0: float | None,
     m0: float | None,
@@ -77,45 +74,58 @@ def native_of(
     fov_deg: float,
     sar: float,
     rings: tuple[tuple[int, int], ...] | None,
-) -> NativeLattice:
-    """The library's lattice of these settings; solved once."""
+) -> _abi.saccade_lattice_settings:
+    """The library's settings; the rings' arrays live as long as they."""
+    settings = _calls.new(_abi.saccade_lattice_settings)
+    settings.kind, settings.patch_size, settings.levels = KINDS.index(kind), patch_size, levels
+    settings.tokens, settings.patches = tokens or 0, patches or 0
+    settings.fovea, settings.fovea_deg = (0.0, 0) if fovea is None else (fovea[0], int(fovea[1] == "deg"))
+    settings.e0, settings.m0, settings.uv, settings.lod = e0 or 0.0, m0 or 0.0, int(unit == "uv"), -1.0
+    settings.fov_deg, settings.sar = fov_deg, sar
+    settings.height_px, settings.width_px = size or (0, 0)
     given = rings or ()
-    strides, sides = ((ctypes.c_int32 * len(given))(*(ring[k] for ring in given)) for k in (0, 1))
-    return NativeLattice(
-        _abi.saccade_lattice_settings(
-            struct_size=ctypes.sizeof(_abi.saccade_lattice_settings),
-            strides=ctypes.addressof(strides),
-            sides=ctypes.addressof(sides),
-            e0=e0 or 0.0,
-            m0=m0 or 0.0,
-            lod=-1.0,
-            fov_deg=fov_deg,
-            sar=sar,
-            ring_count=len(given),
-            kind=KINDS.index(kind),
-            uv=int(unit == "uv"),
-            patches=patches or 0,
-            patch_size=patch_size,
-            levels=levels,
-            width_px=size[1],
-            height_px=size[0],
-        )
-    )
+    arrays = [(ctypes.c_int32 * len(given))(*(ring[k] for ring in given)) for k in (0, 1)]
+    settings.strides, settings.sides = map(ctypes.addressof, arrays)
+    settings.ring_count = len(given)
+    settings._arrays = arrays
+    return settings
+
+
+@lru_cache(maxsize=256)
+def native_of(*key: Any) -> NativeLattice:
+    """The library's lattice of the arguments of _settings(); solved once."""
+    return NativeLattice(_settings(*key))
+
+
+def judge(key: Key) -> None:
+    """Raise ValueError for settings that don't go together, whatever the size: the library's rules."""
+    _judged(*key)
+
+
+@lru_cache(maxsize=256)
+def _judged(*key: Any) -> None:
+    handle = ctypes.c_void_p()
+    settings = _settings(*key)
+    _calls.check(_calls.library().saccade_lattice_new(ctypes.byref(settings), ctypes.byref(handle)), WHO)
 
 
 def facts_of(key: Key) -> Facts:
     """What the library found, and in f64 what it was given, which it keeps in f32."""
     native = native_of(*key)
-    origin = native.plan(np.zeros((1, 2), np.float32), in_pixels=True)[0]
+    kind, _, _, _, _, (height, width), _, e0, m0, unit, fov_deg, sar, _ = key
+    if native.info.pattern_count:
+        pattern = native.pattern()
+    else:
+        pattern = native.plan(np.zeros((1, 2), np.float32), in_pixels=True)[0]
     info = native.info
-    kind, _, _, (height, width), _, e0, m0, unit, fov_deg, sar, _ = key
     solves = e0 is None and m0 is None and kind != "grid"
-    e0 = float(info.e0) if solves else e0 or PRESETS["geisler-perry"][0]
+    e0 = float(info.e0) if solves else e0 or presets()["geisler-perry"][0]
     m0 = float(info.m0) if solves else m0 or e0
     per_px = (1 / width, 1 / height) if unit == "uv" else (fov_deg / width, fov_deg / (width * sar))
-    at, lod = origin[:, :2].tolist(), origin[:, 2].tolist()
+    at, lod = pattern[:, :2].tolist(), pattern[:, 2].tolist()
     return Facts(e0, m0, per_px, native.count, int(info.snap_px), at, lod)
 
 
-# torch.compile calls it while it traces, and takes the result for a constant: torch.compiler.assume_constant_result.
+# torch.compile calls them while it traces, and takes the result for a constant: torch.compiler.assume_constant_result.
+judge._dynamo_marked_constant = True  # type: ignore[attr-defined]
 facts_of._dynamo_marked_constant = True  # type: ignore[attr-defined]

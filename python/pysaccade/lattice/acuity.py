@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from pysaccade._native import _abi, _calls
 from pysaccade._operators import _checks
 
 Array = Any
 
 UNITS = ("deg", "uv")
-PRESETS = {  # e0, m0, unit: half-resolution eccentricities as published
-    "geisler-perry": (2.3, 2.3, "deg"),
-    "horton-hoyt": (0.75, 0.75, "deg"),
-    "rovamo-virsu": (3.0, 3.0, "deg"),
-    "uv": (0.5, 1.0, "uv"),
-}
+Preset = tuple[float, float, str]  # e0, m0, unit
+
+
+@lru_cache(maxsize=1)
+def _read() -> dict[str, Preset]:
+    rows = _calls.rows("saccade_fovea_preset_describe", _abi.saccade_fovea_preset)
+    return {name: (row.e0, row.m0, UNITS[row.uv]) for name, row in rows.items()}
+
+
+def presets() -> dict[str, Preset]:
+    """Published half-resolution eccentricities, which the library has, by their names."""
+    return _read()
+
+
+# torch.compile takes the result for a constant: torch.compiler.assume_constant_result.
+presets._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+class _Presets(Mapping[str, Preset]):
+    """presets(), which opens the library when it is first read."""
+
+    def __getitem__(self, name: str) -> Preset:
+        return presets()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(presets())
+
+    def __len__(self) -> int:
+        return len(presets())
+
+
+PRESETS: Mapping[str, Preset] = _Presets()
 
 
 def length(x: Array, y: Array) -> Array:

@@ -54,7 +54,7 @@ class Patches:
         jobs: Videos that are decoded side by side.
         scratch: A folder of the node for what is being worked on.
         storage_options: Of fsspec's file system, where videos lie in buckets.
-        **options: Of `saccade plan`, with underscores: `every="frame"`, `patches=200`.
+        **options: Of `saccade plan`, with underscores: `every="frame"`, `tokens=200`.
     """
 
     def __init__(

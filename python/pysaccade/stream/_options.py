@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pysaccade._native import _abi, _calls
-from pysaccade._native._arguments import shown
+from pysaccade._native._arguments import deprecated, shown
 
 
 class Option(NamedTuple):
@@ -22,6 +22,7 @@ class Option(NamedTuple):
     kind: int
     choices: str
     help: str
+    instead: str  # not empty: it leaves with the next version
 
 
 @functools.lru_cache(maxsize=1)
@@ -37,6 +38,7 @@ def table() -> dict[str, Option]:
             kind=row.kind,
             choices=_calls.text(row.choices),
             help=_calls.text(row.help),
+            instead=_calls.text(row.instead),
         )
         for row in rows
     ]
@@ -127,6 +129,8 @@ class NativeOptions:
         if value is None:
             return
         option = table()[name]
+        if option.instead:
+            deprecated("Stream", name, option.instead)
         raw = _calls.c_text(text_of(option, value), f"Stream: {name}")
         lib = _calls.library()
         _calls.check(lib.saccade_options_set(self.handle, option.native_name.encode(), raw), "Stream: ")

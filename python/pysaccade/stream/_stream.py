@@ -47,7 +47,7 @@ class Stream(Core, Iterator[Emission]):
         prefetch: How many emissions a thread of the stream's makes ahead while you work with the last one. What you
             tell the stream then counts for those that are not made yet, and `texture` and `counters` are of the newest;
             a callable `fixation` and an iterable source are asked on that thread. 0: each is made when you ask for it.
-        options: All others of the command line by their names: `patches=200`, `input_format="h264"` (docs/OPTIONS.md).
+        options: All others of the command line by their names: `tokens=200`, `input_format="h264"` (docs/OPTIONS.md).
             None stands for the default.
 
     Each emission owns its memory. On a GPU it is made in the order of your current CUDA stream, and nobody waits.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pysaccade._native._arguments import quoted
-from pysaccade._native._normalize import PUBLISHED
+from pysaccade._native._normalize import published
 from pysaccade._operators import _checks
 
 Array = Any
@@ -83,17 +83,18 @@ def _as_dtype(dtype: Any, torch_like: bool, who: str) -> Any:
 
 def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     if isinstance(normalize, str):
-        if normalize not in PUBLISHED:
-            raise ValueError(f"{who}: normalize: '{normalize}' is not {', '.join(PUBLISHED)}, or (mean, std)")
-        mean: tuple[float, ...] = PUBLISHED[normalize].mean
-        std: tuple[float, ...] = PUBLISHED[normalize].std
+        sets = published()
+        if normalize not in sets:
+            raise ValueError(f"{who}: normalize: '{normalize}' is not {', '.join(sets)}, or (mean, std)")
+        mean: tuple[float, ...] = sets[normalize].mean
+        std: tuple[float, ...] = sets[normalize].std
         if normalize == "none":
             mean, std = (0.0,) * channels, (1.0,) * channels
     else:
         try:
             mean, std = (tuple(float(number) for number in numbers) for numbers in normalize)
         except (TypeError, ValueError):
-            names = ", ".join(map(repr, PUBLISHED))
+            names = ", ".join(map(repr, published()))
             raise TypeError(f"{who}: normalize takes None, {names} or (mean, std), not {quoted(normalize)}") from None
     if len(mean) != channels or len(std) != channels:
         raise ValueError(

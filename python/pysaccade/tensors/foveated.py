@@ -20,9 +20,11 @@ def sample_foveated(
     fixation: Any,
     lattice: Lattice | None = None,
     *,
-    num_patches: int | None = None,
-    M0: float | None = None,  # noqa: N803
+    tokens: int | None = None,
+    fovea: float | str | None = None,
     e0: float | None = None,
+    m0: float | None = None,
+    preset: str | None = None,
     unit: str | None = None,
     patch_size: int | None = None,
     fov_deg: float | None = None,
@@ -32,26 +34,32 @@ def sample_foveated(
     normalize: Any = None,
     padding: str = "border",
     out: Array | None = None,
+    num_patches: int | None = None,
+    M0: float | None = None,  # noqa: N803
 ) -> tuple[Array, PatchPlan]:
     """Sample patches that are fine at a fixation and ever coarser around it.
 
     Args:
         pyramid: A TexturePyramid, or a list of levels.
         fixation: (u, v); [2] or [K, 2] of one image; [B, 2] or [B, K, 2] of a batch.
-        lattice: Where the patches lie. Left out: a nested lattice of `num_patches`; with M0 or e0 a grid of
-            `num_patches` whose resolution follows them.
-        num_patches: At most so many; 273.
-        M0: Magnification: lod(e) = clamp(log2((e + e0) / M0)).
+        lattice: Where the patches lie. Left out: Lattice(tokens=..., fovea=...); with e0, m0 or a preset
+            Lattice("grid", tokens=...), whose resolution follows them.
+        tokens: How many patches inside the image, at most; 273.
+        fovea: Width of full resolution, 192 (pixels) or "6deg".
         e0: Eccentricity at which resolution halves.
-        unit: Of M0 and e0: "deg", degrees of a view of `fov_deg`, which is the default, or "uv".
+        m0: Magnification: lod(e) = clamp(log2((e + e0) / m0)).
+        preset: A name of `acuity.PRESETS`, in place of e0, m0 and unit.
+        unit: Of e0 and m0: "deg", degrees of a view of `fov_deg`, which is the default, or "uv".
         patch_size: S; 16.
-        fov_deg: With M0 or e0: horizontal field of view of the whole image; 40.
-        sar: With M0 or e0: width of a pixel over its height; 1.
+        fov_deg: Horizontal field of view of the whole image; 40.
+        sar: With e0, m0 or a preset: width of a pixel over its height; 1.
         snap: As Lattice.plan().
         dtype: As sample_patches().
         normalize: As sample_patches().
         padding: As sample_patches().
         out: As sample_patches().
+        num_patches: Deprecated: `tokens`.
+        M0: Deprecated: `m0`.
 
     Returns:
         (patches [B, N, C, S, S], the plan). K fixations: [B, K, N, C, S, S].
@@ -63,20 +71,23 @@ def sample_foveated(
     base = texture[2]
     count = pyramid.levels if isinstance(pyramid, TexturePyramid) else len(pyramid)
     height, width = base.shape[-2:]
+    tokens, m0 = _renamed(tokens, num_patches, "num_patches", "tokens"), _renamed(m0, M0, "M0", "m0")
+    law = {"e0": e0, "m0": m0, "preset": preset, "unit": unit, "sar": sar}
+    given = {"tokens": tokens, "fovea": fovea, "patch_size": patch_size, "fov_deg": fov_deg, **law}
+    asked = tuple((name, value) for name, value in given.items() if value is not None)
     if lattice is None:
-        follows = M0 is not None or e0 is not None
-        if not follows and (unit, fov_deg, sar) != (None, None, None):
-            raise ValueError(f"{who}: unit, fov_deg and sar are for M0 and e0; pass one of these, or leave them out")
+        follows = (e0, m0, preset) != (None, None, None)
+        if not follows and ((unit, sar) != (None, None) or (fov_deg is not None and fovea is None)):
+            raise ValueError(f"{who}: unit, fov_deg and sar are for e0 and m0; pass one of these, or leave them out")
         kind = "grid" if follows else "nested"
-        settings_of = (kind, num_patches, patch_size, e0, M0, unit, fov_deg, sar, (height, width), count)
-        lattice = _lattice(*settings_of) if is_traced(base) else _kept_lattice(*settings_of)
+        make = _lattice if is_traced(base) else _kept_lattice
+        lattice = make(kind, asked, (height, width), count)
     elif not isinstance(lattice, Lattice):
         raise TypeError(f"{who}: lattice takes a Lattice, not {_checks.shown(lattice)}")
     else:
-        given = {"num_patches": num_patches, "M0": M0, "e0": e0, "unit": unit, "patch_size": patch_size}
-        twice = [name for name, value in {**given, "fov_deg": fov_deg, "sar": sar}.items() if value is not None]
-        if twice:
-            raise ValueError(f"{who}: {', '.join(twice)}: these are the lattice's; leave them out, or the lattice")
+        if asked:
+            names = ", ".join(name for name, _ in asked)
+            raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
     if out is None and padding == "border":
@@ -87,30 +98,18 @@ def sample_foveated(
     return patches_of(texture, plan, None, settings, dtype, normalize, out, who), plan
 
 
-def _lattice(
-    kind: str,
-    patches: int | None,
-    patch_size: int | None,
-    e0: float | None,
-    m0: float | None,
-    unit: str | None,
-    fov_deg: float | None,
-    sar: float | None,
-    size: tuple[int, int],
-    levels: int,
-) -> Lattice:
-    return Lattice(
-        kind,
-        patches=patches,
-        patch_size=16 if patch_size is None else patch_size,
-        size=size,
-        levels=levels,
-        e0=e0,
-        m0=m0,
-        unit=unit,
-        fov_deg=40.0 if fov_deg is None else fov_deg,
-        sar=1.0 if sar is None else sar,
-    )
+def _renamed(value: Any, old: Any, name: str, now: str) -> Any:
+    """An argument that may be given by its old name."""
+    if old is None:
+        return value
+    if value is not None:
+        raise ValueError(f"sample_foveated: {name} is the old name of {now}; pass {now} alone")
+    _checks.deprecated("sample_foveated", name, now)
+    return old
+
+
+def _lattice(kind: str, asked: tuple[tuple[str, Any], ...], size: tuple[int, int], levels: int) -> Lattice:
+    return Lattice(kind, size=size, levels=levels, **dict(asked))
 
 
 def around(pyramid: TexturePyramid, fixation: Any, lattice: Any) -> tuple[Array, PatchPlan] | None:

@@ -66,12 +66,12 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
            {{"tokens: conflicts with e0"}, {{"tokens", "100"}, {"e0", "2"}}},
            {{"tokens: conflicts with preset"}, {{"tokens", "100"}, {"preset", "uv"}}},
            {{"tokens: conflicts with strides"}, {{"tokens", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"fovea: conflicts with patches"}, {{"fovea", "128"}, {"patches", "100"}}},
+           {{"patches: conflicts with fovea"}, {{"fovea", "128"}, {"patches", "100"}}},
            {{"fovea: conflicts with e0"}, {{"fovea", "4deg"}, {"e0", "2"}}},
            {{"fovea: conflicts with preset"}, {{"fovea", "4deg"}, {"preset", "uv"}}},
            {{"fovea: conflicts with strides"}, {{"fovea", "128"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
            {{"fovea: needs lattice nested"}, {{"fovea", "128"}, {"lattice", "grid"}}},
-           {{"m0: needs e0"}, {{"m0", "2"}}},
+           {{"tokens: conflicts with m0"}, {{"tokens", "100"}, {"m0", "2"}}},
            {{"normalize: u8", "dtype f16"}, {{"normalize", "clip"}}},
            {{"require-hwdec: conflicts with hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
     for (const std::string& word : words) EXPECT_THAT(error_of(settings), HasSubstr(word));
@@ -90,6 +90,7 @@ TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
   EXPECT_EQ(std::get<UniformShape>(lattice_with({{"lattice", "uniform"}, {"tokens", "9"}}).shape).patches, 9);
   EXPECT_EQ(std::get<Acuity>(lattice_with({{"e0", "2"}}).shape), (Acuity{.e0 = 2, .m0 = 2}));
   EXPECT_EQ(std::get<Acuity>(lattice_with({{"e0", "2"}, {"m0", "3"}}).shape), (Acuity{.e0 = 2, .m0 = 3}));
+  EXPECT_EQ(std::get<Acuity>(lattice_with({{"m0", "3"}}).shape), (Acuity{.m0 = 3}));
   EXPECT_EQ(std::get<Acuity>(lattice_with({{"preset", "uv"}}).shape), find_preset("uv")->acuity);
   EXPECT_EQ(std::get<ExplicitRings>(lattice_with({{"strides", "1,2"}, {"grid-sizes", "4,6"}}).shape),
             (ExplicitRings{{{1, 4}, {2, 6}}}));
@@ -107,6 +108,15 @@ TEST(Resolve, StoredSettings_MayHoldWhatHasNoEffect) {
   options.lattice.acuity_is_stored = true;
   check_options(options);
   EXPECT_EQ(std::get<UniformShape>(options.pipeline.lattice.shape).acuity, (Acuity{.e0 = 2, .m0 = 2}));
+}
+
+TEST(Resolve, ConflictsOfAManual_AreThree) {
+  EXPECT_EQ(option_conflicts().size(), 3U);
+  const auto is_current = [](std::string_view option) { return find_stream_option(option)->spec.instead.empty(); };
+  for (const OptionConflict& pair : option_conflicts()) {
+    for (const std::string_view option : pair.one) EXPECT_TRUE(is_current(option)) << option;
+    for (const std::string_view option : pair.other) EXPECT_TRUE(is_current(option)) << option;
+  }
 }
 
 TEST(Resolve, AnyLattice_ComesBackFromItsOptions) {

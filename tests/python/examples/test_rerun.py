@@ -121,7 +121,7 @@ def test_path_ends_at_the_fixation_and_holds_each_once(small: Path, found: Any):
 
 def test_stream_gives_what_its_dump_does(small: Path, found: Any, tmp_path: Path):
     source = "lavfi:testsrc2=size=160x240:rate=25:duration=2,setsar=2/1"
-    options = ["--every", 5, "--set", "patches=60", "--device", "cpu"]
+    options = ["--every", 5, "--set", "tokens=60", "--device", "cpu"]
     done = to_rerun(source, *options, "--save", tmp_path / "stream.rrd", "--jpeg", 0)
     assert done.returncode == 0, done.stderr
     stream = read(tmp_path / "stream.rrd")

@@ -144,7 +144,7 @@ def test_tensors_without_strides_are_refused(kind: str):
 
     odd, image = odd_tensors()[kind], torch.rand(3, 32, 32)
     sc.TexturePyramid(torch.rand(3, 8, 8))  # one of this shape was made before
-    pyramid, lattice = sc.TexturePyramid(image, levels=3), sc.Lattice(size=(32, 32), patches=20, levels=3)
+    pyramid, lattice = sc.TexturePyramid(image, levels=3), sc.Lattice(size=(32, 32), tokens=20, levels=3)
     for call in (
         lambda: sc.generate_mipmaps(odd, 2),
         lambda: sc.TexturePyramid(odd),
@@ -174,7 +174,7 @@ def test_fixations_are_finite(bad: float):
     import torch
 
     image = torch.rand(3, 64, 64)
-    pyramid, lattice = sc.TexturePyramid(image), sc.Lattice(size=(64, 64), patches=50)
+    pyramid, lattice = sc.TexturePyramid(image), sc.Lattice(size=(64, 64), tokens=50)
     for one in (torch.tensor, np.array):
         for dtype in ("float32", "float64"):
             places = one([[0.5, 0.5], [bad, 0.5]], dtype=getattr(torch if one is torch.tensor else np, dtype))
@@ -216,7 +216,7 @@ def planned(kind: str) -> tuple[Any, Any, Any]:
         import torch
 
         image, fixation = torch.from_numpy(image), torch.from_numpy(fixation)
-    return image, sc.TexturePyramid(image), sc.Lattice(size=(64, 64), patches=50).plan(fixation)
+    return image, sc.TexturePyramid(image), sc.Lattice(size=(64, 64), tokens=50).plan(fixation)
 
 
 @pytest.mark.parametrize("kind", ["numpy", pytest.param("torch", marks=pytest.mark.torch)])
@@ -377,7 +377,7 @@ def test_values_of_a_wrong_type_show_no_secret(value: object, tmp_path: Path):
         lambda: sc.dump(BOX, [value]),
         lambda: sc.Dump([value]),
         lambda: sc.DumpDataset(5 if isinstance(value, bytes) else [[value]]),
-        lambda: stream_of(patches=value),
+        lambda: stream_of(tokens=value),
         lambda: stream_of(hwdec=value),
         lambda: stream_of(rate=value),
         lambda: stream_of(prefetch=value),

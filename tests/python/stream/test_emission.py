@@ -137,7 +137,7 @@ def test_wrong_target_is_refused_in_one_line(arguments: tuple, kind: type, text:
 
 def batch_of(count: int) -> sc.EmissionBatch:
     frames = [np.full((48, 64, 3), 20 * number, np.uint8) for number in range(count)]
-    return next(sc.Stream(frames, every="frame", device="cpu", array="numpy", patches=40).batched(count))
+    return next(sc.Stream(frames, every="frame", device="cpu", array="numpy", tokens=40).batched(count))
 
 
 def test_slice_of_a_batch_is_a_batch_without_a_copy():

@@ -16,6 +16,9 @@ import pytest
 import pysaccade as sc
 from stream_support import assert_same_as_dump, ffprobe_pts_ns
 
+# Options that leave with the next version still work.
+pytestmark = pytest.mark.filterwarnings("ignore:.*leaves with the next version:DeprecationWarning")
+
 BOX = "test://box?size=320x240&frames=40&rate=20"
 
 
@@ -32,7 +35,7 @@ def patches_of(stream: sc.Stream) -> list[np.ndarray]:
     [
         {},
         {"every": "frame", "frames": 30},
-        {"every": 7, "lattice": "grid", "patches": 100, "patch_size": 8, "dtype": "f32"},
+        {"every": 7, "lattice": "grid", "tokens": 100, "patch_size": 8, "dtype": "f32"},
         {"lattice": "uniform", "lod": 2, "dtype": "f16", "normalize": "clip", "duration": 3},
         {"strides": "1,2", "grid_sizes": "4,6", "start": 2.5, "duration": 2, "fixation": "raster:3x2", "rate": 8},
         {"normalize": "siglip", "dtype": "f32", "fixation": "random", "seed": 7, "duration": 2, "threads": 1},
@@ -118,11 +121,11 @@ def test_dtypes_in_every_spelling(spelling: str):
 
 
 def test_floats_are_samples_between_zero_and_one_and_normalised_ones_by_the_formula(clip: Path):
-    codes = next(numpy_stream(clip, lattice="uniform", lod=0, patches=9)).patches
-    floats = next(numpy_stream(clip, lattice="uniform", lod=0, patches=9, dtype="f32")).patches
+    codes = next(numpy_stream(clip, lattice="uniform", lod=0, tokens=9)).patches
+    floats = next(numpy_stream(clip, lattice="uniform", lod=0, tokens=9, dtype="f32")).patches
     assert np.abs(floats * 255 - codes).max() <= 0.5 + 1e-3
     mean, std = np.array([0.481, 0.457, 0.408]), np.array([0.268, 0.261, 0.275])  # OpenAI's CLIP, three digits
-    normal = next(numpy_stream(clip, lattice="uniform", lod=0, patches=9, dtype="f32", normalize="clip"))
+    normal = next(numpy_stream(clip, lattice="uniform", lod=0, tokens=9, dtype="f32", normalize="clip"))
     wanted = (floats - mean[:, None, None]) / std[:, None, None]
     np.testing.assert_allclose(normal.patches, wanted, atol=0.01)
     np.testing.assert_allclose([normal.mean, normal.std], [mean, std], atol=0.001)
@@ -189,12 +192,12 @@ def test_batches_leave_the_last_one_out_where_asked_and_refuse_none():
 
 
 def test_pickle_is_its_settings_and_opens_where_it_is_used(clip: Path):
-    stream = numpy_stream(clip, every="frame", frames=8, patches=120)
+    stream = numpy_stream(clip, every="frame", frames=8, tokens=120)
     next(stream)
     for other in (pickle.loads(pickle.dumps(stream)), copy.copy(stream)):
         assert "not opened yet" in repr(other)
         np.testing.assert_array_equal(
-            patches_of(other), patches_of(numpy_stream(clip, every="frame", frames=8, patches=120))
+            patches_of(other), patches_of(numpy_stream(clip, every="frame", frames=8, tokens=120))
         )
     assert other.info == stream.info
 
@@ -208,7 +211,7 @@ def test_relative_path_is_of_the_folder_that_it_was_given_in(kind, ffmpeg, tmp_p
         subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", graph, tmp_path / folder / name], check=True)
         (tmp_path / folder / "eye.csv").write_text("0,0.25,0.5\n" if folder == "here" else "0,0.75,0.5\n")
     monkeypatch.chdir(tmp_path / "here")
-    options = {"fixation": "file:eye.csv", "patches": 60, "levels": 3}
+    options = {"fixation": "file:eye.csv", "tokens": 60, "levels": 3}
     source = {"a path": Path(name), "file:": f"file:{name}", "pictures": name}[kind]
     stream = numpy_stream(source, **options)
     first = list(stream)

@@ -55,7 +55,7 @@ def test_what_changed_is_the_cpus_while_the_eye_moves(size: int, dtype: str):
         frames.append(picture)
     options: dict[str, Any] = {
         "every": "frame",
-        "patches": 70,
+        "tokens": 70,
         "patch_size": size,
         "dtype": getattr(torch, dtype),
         "fixation": "random",
@@ -139,7 +139,7 @@ def test_frames_on_the_gpu_are_read_where_they_lie(layout: str):
         "channels last": lambda frame: frame[None].cuda().contiguous(memory_format=torch.channels_last)[0],
         "slice": lambda frame: torch.nn.functional.pad(frame.cuda(), (3, 5, 1, 2))[:, 1:-2, 3:-5],
     }[layout]
-    options = {"lattice": "uniform", "lod": 0, "patches": 48, "every": "frame"}
+    options = {"lattice": "uniform", "lod": 0, "tokens": 48, "every": "frame"}
     blocks = frames.unflatten(2, (6, 16)).unflatten(4, (8, 16)).permute(0, 2, 4, 1, 3, 5).flatten(1, 2)
     stream = sc.Stream((given(frame) for frame in frames), device="cuda", **options)
     for emission, wanted in zip(stream, blocks, strict=True):
@@ -204,7 +204,7 @@ def test_step_is_captured_in_a_cuda_graph():
     import torch
 
     frame = torch.zeros(3, 96, 128, dtype=torch.uint8, device="cuda")
-    options = {"lattice": "uniform", "lod": 0, "patches": 48, "every": "frame", "fixation": "center"}
+    options = {"lattice": "uniform", "lod": 0, "tokens": 48, "every": "frame", "fixation": "center"}
 
     def frames():
         while True:

@@ -16,13 +16,16 @@ import pytest
 import pysaccade as sc
 from stream_support import run_python
 
+# Options that leave with the next version still work.
+pytestmark = pytest.mark.filterwarnings("ignore:.*leaves with the next version:DeprecationWarning")
+
 BOX = "test://box?size=64x64&frames=5"
 
 
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [
-        ({"patchs": 100}, TypeError, r"unknown option 'patchs'; did you mean 'patches'\?"),
+        ({"tokns": 100}, TypeError, r"unknown option 'tokns'; did you mean 'tokens'\?"),
         ({"patchsize": 100}, TypeError, r"unknown option 'patchsize'; did you mean 'patch_size'\?"),
         ({"inputformat": "h264"}, TypeError, r"did you mean 'input_format'\?"),
         ({"patch-size": 16}, TypeError, r"unknown option 'patch-size'; did you mean 'patch_size'\?"),
@@ -30,11 +33,11 @@ BOX = "test://box?size=64x64&frames=5"
         ({"arrays": "numpy"}, TypeError, r"unknown option 'arrays'; did you mean 'array'\?"),
         ({"output": "out/x"}, TypeError, "unknown option 'output'"),
         ({"xyzzy_plugh": 1}, TypeError, "unknown option 'xyzzy_plugh'; docs/OPTIONS.md lists"),
-        ({"patches": 0}, ValueError, "patches: '0' is not a whole number from 1"),
-        ({"patches": "many"}, ValueError, "patches: 'many' is not a whole number"),
-        ({"patches": 1.5}, ValueError, "patches: '1.5' is not a whole number"),
-        ({"patches": [3]}, TypeError, "patches takes an integer, not list"),
-        ({"patches": True}, TypeError, "patches takes an integer, not bool"),
+        ({"tokens": 0}, ValueError, "tokens: '0' is not a whole number from 1"),
+        ({"tokens": "many"}, ValueError, "tokens: 'many' is not a whole number"),
+        ({"tokens": 1.5}, ValueError, "tokens: '1.5' is not a whole number"),
+        ({"tokens": [3]}, TypeError, "tokens takes an integer, not list"),
+        ({"tokens": True}, TypeError, "tokens takes an integer, not bool"),
         ({"lattice": "nestd"}, ValueError, "lattice: 'nestd' is not nested, grid or uniform"),
         ({"lattice": 3}, TypeError, "lattice takes one of nested, grid, uniform, not int"),
         ({"rate": float("nan")}, ValueError, "rate: 'nan'"),
@@ -46,7 +49,7 @@ BOX = "test://box?size=64x64&frames=5"
         ({"fixation": "centre"}, ValueError, "fixation.*centre"),
         ({"fixation": (2, 0.5)}, ValueError, "center:U,V with both from 0 to 1"),
         ({"fixation": {"u": 1}}, TypeError, "fixation takes numbers, not dict"),
-        ({"patches": 100, "e0": 2}, ValueError, "patches: conflicts with e0"),
+        ({"tokens": 100, "e0": 2}, ValueError, "tokens: conflicts with e0"),
         ({"strides": [1, 2]}, ValueError, "grid_sizes"),
         ({"lod": 1}, ValueError, "lod"),
         ({"dtype": "bfloat16"}, ValueError, "dtype is uint8, float16 or float32, not bfloat16; take float32"),
@@ -113,8 +116,8 @@ def test_advice_names_options_as_python_has_them(clip: Path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"patches": 2}, "{clip}: patches=2: a nested lattice over"),
-        ({"patches": 2, "patch_size": 8}, "{clip}: patches=2: "),
+        ({"tokens": 2}, "{clip}: tokens=2: a nested lattice over"),
+        ({"tokens": 2, "patch_size": 8}, "{clip}: tokens=2: "),
         ({"tokens": 1}, "{clip}: tokens=1: a nested lattice over"),
         ({"ignore": "9000,9000,2,2"}, "{clip}: ignore=9000,9000,2,2: lies outside the frame"),
         ({"strides": [3], "grid_sizes": [4]}, "{clip}: strides: 3 at place 1 must be"),
@@ -175,8 +178,8 @@ def test_a_file_that_is_named_like_an_option_keeps_its_name(
 ):
     monkeypatch.chdir(tmp_path)
     Path("patch-size 3").symlink_to(clip)
-    with pytest.raises(ValueError, match=r"patch-size 3: patches=2: a nested"):
-        sc.Stream("patch-size 3", array="numpy", patches=2)
+    with pytest.raises(ValueError, match=r"patch-size 3: tokens=2: a nested"):
+        sc.Stream("patch-size 3", array="numpy", tokens=2)
 
 
 def test_video_that_breaks_says_so_after_what_it_had(clip: Path, tmp_path: Path):

@@ -14,7 +14,7 @@ import pytest
 import pysaccade as sc
 
 SIZE = 48, 64  # rows, columns: 3 x 4 patches of 16
-TILES: dict[str, Any] = {"lattice": "uniform", "lod": 0, "patches": 12, "every": "frame"}
+TILES: dict[str, Any] = {"lattice": "uniform", "lod": 0, "tokens": 12, "every": "frame"}
 
 
 def frames_stream(source: Any, /, **options: Any) -> sc.Stream:
@@ -166,7 +166,7 @@ def test_list_may_be_iterated_twice_and_pickled_and_an_iterator_once():
 
 
 def test_frames_of_any_size_after_reopen():
-    stream = frames_stream(pictures(1), patches=None, lod=None, lattice="nested", levels=3)
+    stream = frames_stream(pictures(1), tokens=None, lod=None, lattice="nested", levels=3)
     assert next(stream).size == SIZE
     assert next(stream.reopen([np.zeros((101, 203, 3), np.uint8)])).size == (101, 203)
 

@@ -229,10 +229,10 @@ def test_forty_channels_are_sampled_together():
     frames = image(2, 3, 64, 64, dtype=torch.uint8)
     stack.update(frames)
     stack.set("features", features)
-    patches = stack.sample_foveated(uniform(2, 2), sc.Lattice(patches=30))
+    patches = stack.sample_foveated(uniform(2, 2), sc.Lattice(tokens=30))
     assert patches.shape[2:] == (40, 16, 16)
     whole = sc.TexturePyramid(torch.cat([frames.float() / 255, features], 1))
-    assert torch.equal(patches, whole.sample_foveated(uniform(2, 2), sc.Lattice(patches=30)))
+    assert torch.equal(patches, whole.sample_foveated(uniform(2, 2), sc.Lattice(tokens=30)))
 
 
 def test_maker_of_ones_own():

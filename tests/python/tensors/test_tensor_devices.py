@@ -52,7 +52,7 @@ def test_samples_and_their_gradients_on_another_gpu():
 
 
 def test_plans_on_another_gpu():
-    lattice = sc.Lattice(patches=100, size=(101, 77))
+    lattice = sc.Lattice(tokens=100, size=(101, 77))
     pyramid = sc.TexturePyramid(image(3, 101, 77).to(OTHER))
     for snap in (True, False):
         for _ in range(2):
@@ -78,7 +78,7 @@ def test_persistent_textures_on_another_gpu(dtype):
 
 
 def test_hardware_samples_on_another_gpu():
-    x, plan = image(3, 64, 64).to(OTHER), sc.Lattice(patches=30, size=(64, 64)).plan((0.3, 0.4), device=OTHER)
+    x, plan = image(3, 64, 64).to(OTHER), sc.Lattice(tokens=30, size=(64, 64)).plan((0.3, 0.4), device=OTHER)
     with torch.no_grad():
         made = sc.TexturePyramid(x, filtering="hardware").sample_patches(plan)
     assert str(made.device) == OTHER

@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, import_or_skip
 
 torch = import_or_skip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:.*leaves with the next version:DeprecationWarning")
 import pysaccade as texturevlm  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 

@@ -94,7 +94,7 @@ def test_a_frame_that_lies_in_the_texture_is_read_before_it_is_written():
 def test_direction_of_text_in_arrays_is_that_in_tensors():
     page = torch.zeros(1, 96, 96)
     page[:, ::24, 8:88] = 1
-    plan = sc.Lattice(patches=40, size=(96, 96)).plan(torch.tensor([0.5, 0.5]))
+    plan = sc.Lattice(tokens=40, size=(96, 96)).plan(torch.tensor([0.5, 0.5]))
     found = sc.text_direction(sc.TexturePyramid(page), plan)
     arrays = sc.PatchPlan(plan.centers.numpy(), plan.lod.numpy())
     other = sc.text_direction(sc.TexturePyramid(page.numpy()), arrays)
@@ -105,7 +105,7 @@ def test_direction_of_text_in_arrays_is_that_in_tensors():
 @pytest.mark.parametrize("name", ["pyramid", "mipmaps", "plan", "foveated"])
 def test_what_is_left_out_and_plain_numbers_compile(name: str):
     uv = torch.rand(1, 20, 2)
-    lattice = sc.Lattice(patches=60, size=(64, 96))
+    lattice = sc.Lattice(tokens=60, size=(64, 96))
     calls = {
         "pyramid": lambda x: sc.TexturePyramid(x).sample(uv),
         "mipmaps": lambda x: sc.generate_mipmaps(x)[-1],

@@ -114,10 +114,10 @@ def test_lattices_plan_where_there_is_no_f64(monkeypatch):
             raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
         return make(numbers, dtype=dtype, device=device)
 
-    lattice, fixation = sc.Lattice(patches=60, size=(256, 256)), uniform(5, 2)
+    lattice, fixation = sc.Lattice(tokens=60, size=(256, 256)), uniform(5, 2)
     expected = lattice._torch_plan(fixation, True)
     monkeypatch.setattr(torch, "tensor", without_f64)
-    fresh = sc.Lattice(patches=60, size=(256, 256))
+    fresh = sc.Lattice(tokens=60, size=(256, 256))
     assert _lattice._exact([1.0], "cpu").dtype == torch.float32
     found = fresh._torch_plan(fixation, True)
     assert torch.equal(found.centers, expected.centers)

@@ -122,7 +122,7 @@ def test_codes_and_halves_come_in_the_images_type(dtype):
 def test_texels_themselves_are_exact():
     x = image(3, 64, 96).cuda()
     hardware, exact = pair(x, levels=4)
-    plan = sc.Lattice(patches=60, size=(64, 96), levels=4).plan(torch.tensor([0.4, 0.6], device="cuda"))
+    plan = sc.Lattice(tokens=60, size=(64, 96), levels=4).plan(torch.tensor([0.4, 0.6], device="cuda"))
     assert torch.equal(hardware.sample_patches(plan), exact.sample_patches(plan))
 
 
@@ -136,7 +136,7 @@ def test_points_directions_and_normalized_patches_are_within_the_tolerance(rotat
         lambda t: t.sample(uv, 1.3),
         lambda t: t.sample_anisotropic(plan, lines, rotate=rotate),
         lambda t: t.sample_at_level(1.5, uv.flatten(1, 2)),
-        lambda t: t.sample_foveated(torch.tensor([[0.2, 0.3], [0.7, 0.5]], device="cuda"), num_patches=60),
+        lambda t: t.sample_foveated(torch.tensor([[0.2, 0.3], [0.7, 0.5]], device="cuda"), tokens=60),
     ):
         assert distance(call(hardware), call(exact)) <= TOLERANCE
     made, expected = (each.sample_patches(plan, normalize="clip") for each in (hardware, exact))
@@ -239,7 +239,7 @@ def test_persistent_texture_follows_its_updates(filtering):
         for frame in frames:
             for each in (texture, plain):
                 each.update(frame)
-            made, expected = (each.sample_foveated((0.4, 0.5), num_patches=40) for each in (texture, plain))
+            made, expected = (each.sample_foveated((0.4, 0.5), tokens=40) for each in (texture, plain))
             assert distance(made, expected) <= 2
 
 

@@ -22,7 +22,7 @@ def test_lattice_that_planned_under_inference_mode_trains():
     x = image(3, 64, 64).requires_grad_()
     for dtype in (torch.float32, torch.float64):
         for kind in ("nested", "grid", "uniform"):
-            lattice = sc.Lattice(kind, patches=40, size=(64, 64))
+            lattice = sc.Lattice(kind, tokens=40, size=(64, 64))
             fixation = uniform(2, dtype=dtype)
             with torch.inference_mode():
                 lattice.plan(fixation, snap=False)
@@ -37,17 +37,17 @@ def test_defaults_that_were_first_used_under_inference_mode_train():
     _values._constants.cache_clear()
     x, fixation = image(3, 80, 48), torch.tensor([0.3, 0.4])
     with torch.inference_mode():
-        sc.sample_foveated(sc.TexturePyramid(x), fixation, num_patches=33, snap=False, normalize="clip")
+        sc.sample_foveated(sc.TexturePyramid(x), fixation, tokens=33, snap=False, normalize="clip")
     x.requires_grad_()
     fixation.requires_grad_()
-    patches, _ = sc.sample_foveated(sc.TexturePyramid(x), fixation, num_patches=33, snap=False, normalize="clip")
+    patches, _ = sc.sample_foveated(sc.TexturePyramid(x), fixation, tokens=33, snap=False, normalize="clip")
     patches.square().mean().backward()
     assert x.grad is not None
     assert fixation.grad is not None
 
 
 def test_parts_of_a_plan_that_were_first_read_under_inference_mode_train():
-    lattice, weight = sc.Lattice(patches=40, size=(64, 64)), torch.ones(()).requires_grad_()
+    lattice, weight = sc.Lattice(tokens=40, size=(64, 64)), torch.ones(()).requires_grad_()
     lattice.plan(uniform(2, dtype=torch.float64))
     plans = [lattice.plan(uniform(2, dtype=torch.float64)), sc.PatchPlan(uniform(4, 2), 0.5, size=(64, 64))]
     with torch.inference_mode():
@@ -147,7 +147,7 @@ def test_levels_of_which_one_alone_learns_give_it_a_gradient():
 @pytest.mark.parametrize("device", DEVICES)
 def test_writing_out_that_autograd_saved_is_told(device):
     pyramid = sc.TexturePyramid(image(3, 64, 64).to(device))
-    lattice = sc.Lattice(patches=30, size=(64, 64))
+    lattice = sc.Lattice(tokens=30, size=(64, 64))
     plan = lattice.plan((0.3, 0.4), device=device)
     weight = torch.ones((), device=device).requires_grad_()
     out = torch.zeros(len(lattice), 3, 16, 16, device=device)
@@ -209,7 +209,7 @@ def test_writes_into_inference_tensors_are_not_counted():
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", ["nested", "uniform"])
 def test_writing_a_plans_lod_leaves_other_plans_alone(kind, device):
-    lattice = sc.Lattice(kind, patches=60, size=(256, 256))
+    lattice = sc.Lattice(kind, tokens=60, size=(256, 256))
     for shape in ((2,), (1, 2), (3, 2)):
         for snap in (True, False):
             fixation = uniform(*shape, dtype=torch.float64).to(device)
@@ -224,7 +224,7 @@ def test_writing_a_plans_lod_leaves_other_plans_alone(kind, device):
 
 
 def test_plan_whose_lod_was_written_is_sampled_by_it():
-    pyramid, lattice = sc.TexturePyramid(image(3, 64, 64)), sc.Lattice(patches=30, size=(64, 64))
+    pyramid, lattice = sc.TexturePyramid(image(3, 64, 64)), sc.Lattice(tokens=30, size=(64, 64))
     for _ in range(3):
         plan = lattice.plan(torch.tensor([0.3, 0.4], dtype=torch.float64))
         first = pyramid.sample_patches(plan)
@@ -237,7 +237,7 @@ def test_plan_whose_lod_was_written_is_sampled_by_it():
 
 def test_lattices_plan_made_outside_is_sampled_in_a_graph():
     torch._dynamo.reset()
-    plan = sc.Lattice(patches=30, size=(64, 64)).plan(torch.tensor([0.3, 0.4], dtype=torch.float64))
+    plan = sc.Lattice(tokens=30, size=(64, 64)).plan(torch.tensor([0.3, 0.4], dtype=torch.float64))
     x = image(3, 64, 64, dtype=torch.float64)
 
     def sampled(x):

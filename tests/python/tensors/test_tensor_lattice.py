@@ -11,6 +11,7 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
+from pysaccade._operators import _recording  # noqa: E402
 from pysaccade.lattice._lattice_abi import native_of  # noqa: E402
 from tensor_support import uniform  # noqa: E402
 
@@ -19,13 +20,17 @@ SIZES = [(1080, 1920), (720, 1280), (1024, 1024), (101, 77), (64, 64)]
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("settings", [{}, {"patch_size": 8, "levels": 5}, {"sar": 1.42, "fov_deg": 70.0}])
-def test_nested_plan_by_torch_has_the_bits_of_the_library(size, settings):
-    lattice = sc.Lattice("nested", patches=600, size=size, **settings)
+@pytest.mark.parametrize("shape", [{"tokens": 600}, {"e0": 1.0}])
+def test_nested_plan_by_torch_has_the_bits_of_the_library(size, settings, shape, monkeypatch):
+    lattice = sc.Lattice("nested", size=size, **settings, **shape)
     fixations = uniform(300, 2, low=-0.1, high=1.1)
     fixations[:6] = torch.tensor([[0, 0], [1, 1], [0.5, 0.5], [float("nan"), 0.2], [5, -5], [1, 0]])
     # plan() refuses what is not finite or outside of the image, but on a GPU, where it is not looked at.
     geometry = native_of(*lattice._key).plan(fixations.numpy())
-    by_library, by_torch = lattice._from_geometry(geometry, (300,), fixations), lattice._torch_plan(fixations, True)
+    by_library = lattice._from_geometry(geometry, (300,), fixations)
+    with monkeypatch.context() as patched:  # by operators alone, as on a GPU and under a trace
+        patched.setattr(_recording, "is_traced", lambda *_: True)
+        by_torch = lattice._torch_plan(fixations, True)
     inside = ((fixations >= 0) & (fixations <= 1)).all(1)
     assert torch.equal(lattice.plan(fixations[inside]).centers, by_library.centers[inside])
     for name in ("centers", "lod", "coverage"):
@@ -36,7 +41,7 @@ def test_nested_plan_by_torch_has_the_bits_of_the_library(size, settings):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("snap", [True, False])
 def test_nested_plan_in_one_call_has_the_bits_of_torchs(device, dtype, snap):
-    lattice = sc.Lattice("nested", patches=300, size=(101, 777))
+    lattice = sc.Lattice("nested", e0=2.0, size=(101, 777))
     fixations = uniform(3, 50, 2, low=-0.1, high=1.1, dtype=dtype)
     fixations[0, :7] = torch.tensor(
         [[0, 0], [1, 1], [0.5, 0.5], [float("nan"), 0.2], [5, -5], [float("inf"), -float("inf")], [-0.0, 1]]
@@ -54,7 +59,7 @@ def test_nested_plan_in_one_call_has_the_bits_of_torchs(device, dtype, snap):
 @pytest.mark.parametrize("kind", ["grid", "uniform"])
 @pytest.mark.parametrize("size", SIZES)
 def test_even_plan_by_torch_is_the_librarys(kind, size):
-    lattice = sc.Lattice(kind, patches=120, size=size)
+    lattice = sc.Lattice(kind, tokens=120, size=size)
     fixations = uniform(50, 2)
     by_library, by_torch = lattice.plan(fixations), lattice._torch_plan(fixations, True)
     assert torch.equal(by_library.centers, by_torch.centers)
@@ -62,7 +67,7 @@ def test_even_plan_by_torch_is_the_librarys(kind, size):
 
 
 def test_nested_patches_tile_the_frame_once():
-    lattice = sc.Lattice(patches=300, size=(96, 128), levels=5)
+    lattice = sc.Lattice(tokens=300, size=(96, 128), levels=5)
     plan = lattice.plan((0.3, 0.6))
     seen = np.zeros((96, 128), int)
     for (u, v), lod in zip(plan.centers, plan.lod, strict=True):
@@ -74,7 +79,7 @@ def test_nested_patches_tile_the_frame_once():
 
 def test_samples_of_a_snapped_plan_are_texels():
     x = torch.rand(1, 64, 128)
-    lattice = sc.Lattice(patches=200, size=(64, 128), levels=4)
+    lattice = sc.Lattice(tokens=200, size=(64, 128), levels=4)
     plan = lattice.plan(torch.tensor([0.4, 0.7]))
     patches = sc.TexturePyramid(x, levels=4).sample_patches(plan)
     fine = [n for n in range(len(plan)) if plan.lod[n] == 0 and plan.coverage[n] == 1]
@@ -85,18 +90,18 @@ def test_samples_of_a_snapped_plan_are_texels():
 
 
 def test_count_is_constant_and_at_most_what_was_asked():
-    lattice = sc.Lattice(patches=273, size=(1080, 1920))
+    lattice = sc.Lattice(tokens=273, size=(1080, 1920))
     assert len(lattice) <= 273
     assert lattice.plan(uniform(7, 2)).lod.shape == (7, len(lattice))
-    assert sc.Lattice("grid", patches=256, size=(512, 512)).plan((0.5, 0.5)).count == 256
+    assert sc.Lattice("grid", tokens=256, size=(512, 512)).plan((0.5, 0.5)).count == 256
 
 
 @pytest.mark.parametrize("kind", ["nested", "grid"])
 def test_snap_false_gives_the_fixation_its_gradient(kind):
     lattice = (
-        sc.Lattice(kind, patches=60, size=(64, 64), levels=4, e0=2.0, m0=2.0)
+        sc.Lattice(kind, tokens=60, size=(64, 64), levels=4, e0=2.0, m0=2.0)
         if kind == "grid"
-        else sc.Lattice(patches=60, size=(64, 64), levels=4)
+        else sc.Lattice(tokens=60, size=(64, 64), levels=4)
     )
 
     def numbers(fixation):
@@ -108,7 +113,7 @@ def test_snap_false_gives_the_fixation_its_gradient(kind):
 
 
 def test_snap_true_gives_none_and_straight_through_gives_both():
-    lattice = sc.Lattice(patches=60, size=(60, 100), levels=4)
+    lattice = sc.Lattice(tokens=60, size=(60, 100), levels=4)
     fixation = torch.tensor([[0.31, 0.47]], requires_grad=True)
     with pytest.warns(UserWarning, match="fixation requires a gradient and gets none; pass snap=False"):
         assert not lattice.plan(fixation).centers.requires_grad
@@ -117,12 +122,14 @@ def test_snap_true_gives_none_and_straight_through_gives_both():
     through = lattice.plan(fixation, snap="straight_through")
     assert torch.equal(through.centers, snapped.centers)
     through.centers[..., 0].sum().backward()
-    assert fixation.grad[0, 0] == pytest.approx(len(lattice), rel=1e-6)
+    planned = snapped.centers[0, :, 0] * 100 + torch.exp2(snapped.lod[0]) * 8 > 1e-3  # the others are padding
+    assert 0 < int(planned.sum()) < len(lattice)
+    assert fixation.grad[0, 0] == pytest.approx(int(planned.sum()), rel=1e-6)
     assert fixation.grad[0, 1] == 0
 
 
 def test_gradient_is_zero_where_the_fixation_is_clamped():
-    lattice = sc.Lattice(patches=60, size=(64, 64), levels=4)
+    lattice = sc.Lattice(tokens=60, size=(64, 64), levels=4)
     fixation = torch.tensor([[1.2, 0.5]], requires_grad=True)
     lattice.plan(fixation, snap=False).centers.sum().backward()
     assert fixation.grad[0, 0] == 0
@@ -130,7 +137,7 @@ def test_gradient_is_zero_where_the_fixation_is_clamped():
 
 
 def test_fovea_of_an_even_grid_has_a_finite_gradient_at_the_fixation():
-    lattice = sc.Lattice("grid", patches=9, size=(60, 60), e0=1.0)
+    lattice = sc.Lattice("grid", tokens=9, size=(60, 60), e0=1.0)
     fixation = torch.tensor([0.5, 0.5], requires_grad=True)
     lattice.plan(fixation, snap=False).lod.sum().backward()
     assert torch.isfinite(fixation.grad).all()
@@ -152,7 +159,7 @@ def test_level_of_detail_and_eccentricity_are_the_formulas():
 
 def test_grid_follows_the_seeds_numbers():
     """M0 = 1, e0 = 0.5 in uv: full resolution up to 0.5 of the frame's sides away."""
-    plan = sc.Lattice("grid", patches=64, size=(256, 256), m0=1.0, e0=0.5, unit="uv").plan((0.0, 0.0))
+    plan = sc.Lattice("grid", tokens=64, size=(256, 256), m0=1.0, e0=0.5, unit="uv").plan((0.0, 0.0))
     e = np.hypot(plan.centers[:, 0], plan.centers[:, 1])
     assert np.allclose(plan.lod, np.clip(np.log2(e + 0.5), 0, 6), atol=1e-5)
 
@@ -164,7 +171,7 @@ def test_rings_and_presets():
 
 
 def test_lattice_pickles_and_is_bound_once():
-    lattice = sc.Lattice(patches=100)
+    lattice = sc.Lattice(tokens=100)
     bound = lattice.bound((64, 64), 5)
     assert bound is lattice.bound((64, 64), 5)
     again = pickle.loads(pickle.dumps(bound))
@@ -182,11 +189,11 @@ def test_plan_by_hand_knows_its_coverage():
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_plans_of_one_shape_are_each_their_own(device, dtype):
-    lattice = sc.Lattice(size=(90, 160), patches=60)
+    lattice = sc.Lattice(size=(90, 160), tokens=60)
     for snap in (True, False):
         for seed in range(3):
             fixation = uniform(2, 3, 2, dtype=dtype, seed=seed).to(device)
-            plan, alone = lattice.plan(fixation, snap=snap), sc.Lattice(size=(90, 160), patches=60)
+            plan, alone = lattice.plan(fixation, snap=snap), sc.Lattice(size=(90, 160), tokens=60)
             wanted = alone.plan(fixation, snap=snap)
             apart = lattice.plan(fixation.flip(0).flip(0)[:, :2], snap=snap)  # with gaps
             for found, part in ((plan, slice(None)), (apart, slice(2))):
@@ -211,17 +218,20 @@ def test_plans_of_one_shape_are_each_their_own(device, dtype):
             ValueError,
             "kind is 'hexagonal'; it must be 'nested' or 'grid' or 'uniform'",
         ),
-        (lambda: sc.Lattice(patches=100, e0=2.0), ValueError, "solves e0 from patches, or follows e0 and m0"),
+        (lambda: sc.Lattice(tokens=100, e0=2.0), ValueError, "^Lattice: tokens: conflicts with e0: .*; leave one out"),
         (lambda: sc.Lattice(e0=-1.0), ValueError, "e0 must be a number above 0, not -1.0"),
-        (lambda: sc.Lattice(size=(64, 64), patch_size=15), ValueError, "patch_size 15: an even number"),
-        (lambda: sc.Lattice(size=(1080, 1920), patches=3), ValueError, "needs at least"),
+        (lambda: sc.Lattice(size=(64, 64), patch_size=15), ValueError, "patch_size=15: an even number"),
+        (lambda: sc.Lattice(size=(1080, 1920), tokens=3), ValueError, "needs at least"),
         (lambda: sc.Lattice().plan((0.5, 0.5)), ValueError, r"pass Lattice\(..., size=\(H, W\)\)"),
         (lambda: sc.Lattice(size=(64, 64)).plan((0.5, 0.5, 0.5)), ValueError, "its last axis must have length 2"),
         (lambda: sc.Lattice(size=(64, 64)).plan(torch.zeros(2).half()), TypeError, r"float16, which can't tell"),
         (lambda: sc.Lattice(size=(64, 64)).plan((0, 0), snap="yes"), ValueError, "True, False or 'straight_through'"),
         (lambda: sc.Lattice(size=64), TypeError, r"size is \(H, W\), not int 64"),
         (lambda: sc.Lattice(preset="owl"), ValueError, "preset is 'owl'"),
-        (lambda: sc.Lattice("grid", rings=[(1, 4)]), ValueError, "rings are a nested lattice's"),
+        (lambda: sc.Lattice("grid", rings=[(1, 4)]), ValueError, "strides: needs lattice nested"),
+        (lambda: sc.Lattice("grid", fovea=64), ValueError, "fovea: needs lattice nested"),
+        (lambda: sc.Lattice(fovea="6em"), ValueError, r"fovea is a width as 192 \(pixels\) or '6deg', not '6em'"),
+        (lambda: sc.Lattice("uniform", e0=1.0), ValueError, "e0: lattice uniform has one resolution"),
     ],
 )
 def test_error_names_what_is_wrong(call, kind, text):

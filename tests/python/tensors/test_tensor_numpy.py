@@ -27,12 +27,12 @@ for level in levels[1:]:
     assert type(level) is np.ndarray and np.array_equal(level, x)
 
 pyramid = sc.TexturePyramid(image)
-patches, plan = sc.sample_foveated(pyramid, (0.4, 0.6), num_patches=60)
+patches, plan = sc.sample_foveated(pyramid, (0.4, 0.6), tokens=60)
 assert type(patches) is np.ndarray and patches.shape == (2, len(plan), 3, 16, 16), patches.shape
 assert pyramid.sample_foveated(np.array([[0.1, 0.2], [0.3, 0.4]], np.float32)).shape[:2][0] == 2
 assert plan.geometry.shape == (len(plan), 4)
 for kind in ("nested", "grid", "uniform"):
-    free = sc.Lattice(kind, patches=60, size=(40, 36)).plan(np.array([0.4, 0.6]))
+    free = sc.Lattice(kind, tokens=60, size=(40, 36)).plan(np.array([0.4, 0.6]))
     assert free.coverage.dtype == np.float32
 assert pyramid.sample_at_level(1, [[0.5, 0.5]]).shape == (2, 1, 3, 16, 16)
 assert pyramid.sample_anisotropic(plan, (2.0, 1.0)).shape == patches.shape
@@ -81,6 +81,6 @@ def test_numpy_and_torch_give_the_same_bits():
 @pytest.mark.parametrize("snap", [True, False])
 def test_fixation_of_plain_numbers_gives_numpy_plans(snap):
     import_or_skip("torch") if not snap else None
-    plan = sc.Lattice(size=(64, 64), patches=40, levels=4).plan((0.3, 0.4), snap=snap)
+    plan = sc.Lattice(size=(64, 64), tokens=40, levels=4).plan((0.3, 0.4), snap=snap)
     assert type(plan.centers) is np.ndarray
     assert plan.centers.shape == (len(plan), 2)

@@ -95,7 +95,7 @@ COMPILED = {
     "footprint": lambda x, u: sc.sample(
         sc.TexturePyramid(x, levels=3), u, uv_da=u[..., None] * torch.ones(2) * 0.1, max_anisotropy=4
     ),
-    "foveated": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=True, num_patches=30)[0],
+    "foveated": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=True, tokens=30)[0],
     "foveated, free": lambda x, u: sc.sample_foveated(sc.TexturePyramid(x, levels=4), u[:, 0], snap=False, e0=2.0)[0],
     "at a level": lambda x, u: sc.sample_at_level(sc.TexturePyramid(x, levels=3), 1, u),
     "anisotropic": lambda x, u: sc.sample_anisotropic(sc.TexturePyramid(x, levels=3), PLAN, u[0, 0] + 1),

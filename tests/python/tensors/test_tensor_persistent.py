@@ -177,7 +177,7 @@ def test_memory_stays_where_it_is():
 
 def test_video_loop_samples_the_newest_frame():
     texture = sc.TexturePyramid.create_persistent((64, 64), channels=3)
-    lattice = sc.Lattice(patches=40, size=(64, 64), levels=5)
+    lattice = sc.Lattice(tokens=40, size=(64, 64), levels=5)
     plan = lattice.plan(torch.tensor([0.4, 0.6]))
     for seed in range(4):
         frame = image(3, 64, 64, dtype=torch.uint8, seed=seed)

@@ -22,7 +22,7 @@ SIZE = (64, 80)
 
 @pytest.mark.parametrize("kind", ["a tensor", "f64", "on the host", "arrays"])
 def test_plan_of_another_size_is_refused(kind):
-    lattices = [sc.Lattice(size=size, patches=90) for size in (SIZE, (640, 800))]
+    lattices = [sc.Lattice(size=size, tokens=90) for size in (SIZE, (640, 800))]
     fixation = torch.tensor([0.5, 0.5], dtype=torch.float64 if kind == "f64" else torch.float32)
     right, wrong = [each.plan((0.5, 0.5) if kind in {"on the host", "arrays"} else fixation) for each in lattices]
     by_hand = sc.PatchPlan(wrong.centers, wrong.lod)
@@ -52,7 +52,7 @@ def test_plan_of_another_size_is_refused(kind):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("kind", ["nested", "grid", "uniform"])
 def test_fixation_in_pixels_is_refused(dtype, kind):
-    lattice, pyramid = sc.Lattice(kind, size=SIZE, patches=60), sc.TexturePyramid(image(3, *SIZE))
+    lattice, pyramid = sc.Lattice(kind, size=SIZE, tokens=60), sc.TexturePyramid(image(3, *SIZE))
     stack = sc.channels.ChannelStack(SIZE, ["eccentricity"])
     text = r"fixation is \[.*\]; it must be \(u, v\) from 0 to 1, not pixels"
     for place in ((400.0, 300.0), (0.5, 2.0), (-0.5, 0.5), (1.1, 0.5)):
@@ -72,14 +72,14 @@ def test_fixation_in_pixels_is_refused(dtype, kind):
 
 
 def test_fixation_off_by_rounding_is_on_the_edge():
-    lattice = sc.Lattice(size=SIZE, patches=60)
+    lattice = sc.Lattice(size=SIZE, tokens=60)
     for off, edge in (((1 + 1e-6, 0.5), (1.0, 0.5)), ((-1e-6, 1.0), (0.0, 1.0))):
         for snap in (True, False):
             assert np.array_equal(lattice.plan(off, snap=snap).centers, lattice.plan(edge, snap=snap).centers)
 
 
 def test_fixation_that_learns_may_leave_the_image():
-    lattice = sc.Lattice(size=SIZE, patches=60)
+    lattice = sc.Lattice(size=SIZE, tokens=60)
     fixation = torch.tensor([1.2, 0.5], requires_grad=True)
     for snap in (False, "straight_through"):
         plan = lattice.plan(fixation, snap=snap)
@@ -88,11 +88,11 @@ def test_fixation_that_learns_may_leave_the_image():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_fixation_that_gets_no_gradient_is_warned_of_where_snap_was_left_out(dtype):
-    pyramid, lattice = sc.TexturePyramid(image(3, *SIZE)), sc.Lattice(size=SIZE, patches=60)
+    pyramid, lattice = sc.TexturePyramid(image(3, *SIZE)), sc.Lattice(size=SIZE, tokens=60)
     fixation = torch.tensor([0.3, 0.4], dtype=dtype, requires_grad=True)
     for call in (
         lambda **how: pyramid.sample_foveated(fixation, lattice, **how),
-        lambda **how: sc.sample_foveated(pyramid, fixation, num_patches=60, **how)[0],
+        lambda **how: sc.sample_foveated(pyramid, fixation, tokens=60, **how)[0],
         lambda **how: lattice.plan(fixation, **how).centers,
     ):
         for _ in TWICE:
@@ -111,11 +111,11 @@ def test_fixation_that_gets_no_gradient_is_warned_of_where_snap_was_left_out(dty
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda p: p.sample_foveated((0.5, 0.5), unit="uv"), "unit, fov_deg and sar are for M0 and e0"),
-        (lambda p: p.sample_foveated((0.5, 0.5), fov_deg=10.0), "unit, fov_deg and sar are for M0 and e0"),
-        (lambda p: sc.sample_foveated(p, (0.5, 0.5), sar=2.0), "unit, fov_deg and sar are for M0 and e0"),
+        (lambda p: p.sample_foveated((0.5, 0.5), unit="uv"), "unit, fov_deg and sar are for e0 and m0"),
+        (lambda p: p.sample_foveated((0.5, 0.5), fov_deg=10.0), "unit, fov_deg and sar are for e0 and m0"),
+        (lambda p: sc.sample_foveated(p, (0.5, 0.5), sar=2.0), "unit, fov_deg and sar are for e0 and m0"),
         (lambda p: p.sample_foveated((0.5, 0.5), sc.Lattice(), patch_size=8), "patch_size: these are the lattice's"),
-        (lambda p: p.sample_foveated((0.5, 0.5), sc.Lattice(), sar=1.0, M0=2), "M0, sar: these are the lattice's"),
+        (lambda p: p.sample_foveated((0.5, 0.5), sc.Lattice(), sar=1.0, m0=2), "m0, sar: these are the lattice's"),
         (lambda p: sc.Lattice("grid", unit="uv"), "unit is that of e0 and m0; pass one of them"),
         (lambda p: sc.Lattice("grid", preset="uv", unit="deg"), "preset sets e0, m0 and unit"),
     ],
@@ -127,9 +127,9 @@ def test_options_that_would_do_nothing_are_refused(call, text):
 
 def test_options_do_something_where_they_are_taken():
     p, at = sc.TexturePyramid(image(3, *SIZE)), (0.3, 0.4)
-    plain = sc.sample_foveated(p, at, M0=2.0)[1].lod
+    plain = sc.sample_foveated(p, at, m0=2.0)[1].lod
     for options in ({"unit": "uv"}, {"fov_deg": 80.0}, {"sar": 3.0}):
-        assert not torch.equal(sc.sample_foveated(p, at, M0=2.0, **options)[1].lod, plain)
+        assert not torch.equal(sc.sample_foveated(p, at, m0=2.0, **options)[1].lod, plain)
     lattice = sc.Lattice("grid", m0=1.0, unit="uv").bound(SIZE, 7)
     assert (lattice.unit, lattice.m0) == ("uv", 1.0)
 
@@ -224,14 +224,14 @@ def test_texture_that_was_released_can_not_be_used():
 # ---- Exact laws ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{"M0": 2.3, "e0": 2.3}, {"M0": 1.7}, {"e0": 0.9, "sar": 1.3, "fov_deg": 57.0}])
+@pytest.mark.parametrize("options", [{"m0": 2.3, "e0": 2.3}, {"m0": 1.7}, {"e0": 0.9, "sar": 1.3, "fov_deg": 57.0}])
 @pytest.mark.parametrize("unit", ["deg", "uv"])
 def test_grid_in_f64_follows_the_law_exactly(options, unit):
     pyramid = sc.TexturePyramid(image(3, *SIZE, dtype=torch.float64))
     fixation = torch.tensor([0.31, 0.47], dtype=torch.float64)
-    plan = sc.sample_foveated(pyramid, fixation, num_patches=50, unit=unit, **options)[1]
+    plan = sc.sample_foveated(pyramid, fixation, tokens=50, unit=unit, **options)[1]
     e0 = options.get("e0", 2.3)
-    m0 = options.get("M0", e0)
+    m0 = options.get("m0", e0)
     height, width = SIZE
     across, down = (1.0, 1.0) if unit == "uv" else (options.get("fov_deg", 40.0), 0.0)
     if unit == "deg":
@@ -246,7 +246,7 @@ def test_grid_in_f64_follows_the_law_exactly(options, unit):
 
 def test_default_device_changes_nothing_of_what_has_a_device():
     page, frame, points = image(1, *SIZE), image(3, *SIZE, dtype=torch.uint8), uniform(5, 3)
-    lattice, field = sc.Lattice(size=SIZE, patches=60), sc.GaussianField(4)
+    lattice, field = sc.Lattice(size=SIZE, tokens=60), sc.GaussianField(4)
 
     def results():
         pyramid = sc.TexturePyramid(page)
@@ -267,7 +267,7 @@ def test_default_device_changes_nothing_of_what_has_a_device():
             made(points),
             made.scale_tril,
         )
-        yield from (pyramid.sample_foveated((0.3, 0.4)), pyramid.sample_foveated((0.3, 0.4), M0=1.0, snap=False))
+        yield from (pyramid.sample_foveated((0.3, 0.4)), pyramid.sample_foveated((0.3, 0.4), m0=1.0, snap=False))
         yield pyramid.sample(page.new_tensor([[0.3, 0.4]]), 1.5)
         yield from (
             pyramid.sample_anisotropic(plan, (2.0, 1.0)),

@@ -224,7 +224,7 @@ def test_gradient_is_zero_where_clamped():
 
 def test_fixation_learns_through_a_lattice():
     ramp = torch.linspace(0, 1, 64, dtype=torch.float64).expand(1, 64, 64)
-    lattice = sc.Lattice(patches=40, size=(64, 64), levels=4)
+    lattice = sc.Lattice(tokens=40, size=(64, 64), levels=4)
     fixation = torch.tensor([0.41, 0.53], dtype=torch.float64, requires_grad=True)
     for snap, learns in ((True, False), (False, True), ("straight_through", True)):
         patches, plan = sc.sample_foveated(sc.TexturePyramid(ramp, levels=4), fixation, lattice, snap=snap)
@@ -332,12 +332,12 @@ def pyramid_of(x=IMAGE):
             r"direction is \[3, 2\]; it must be \[4, 2\]",
         ),
         (
-            lambda: sc.sample_foveated(pyramid_of(), (0.5, 0.5), sc.Lattice(size=(8, 8), patches=9)),
+            lambda: sc.sample_foveated(pyramid_of(), (0.5, 0.5), sc.Lattice(size=(8, 8), tokens=9)),
             ValueError,
             r"Lattice: made for size=\(8, 8\), the pyramid's is \(16, 16\)",
         ),
         (
-            lambda: sc.sample_foveated(pyramid_of(), (0.5, 0.5), sc.Lattice(), num_patches=9),
+            lambda: sc.sample_foveated(pyramid_of(), (0.5, 0.5), sc.Lattice(), tokens=9),
             ValueError,
             "are the lattice's",
         ),
@@ -371,7 +371,7 @@ def test_cuda_has_the_bits_of_the_cpu(dtype):
 @pytest.mark.cuda
 def test_deterministic_backward_repeats_its_bytes():
     x = image(1, 3, 256, 256).cuda().requires_grad_()
-    plan = sc.Lattice(patches=100, size=(256, 256)).plan(uniform(1, 2).cuda())
+    plan = sc.Lattice(tokens=100, size=(256, 256)).plan(uniform(1, 2).cuda())
     torch.use_deterministic_algorithms(True)
     try:
         runs = []

@@ -118,10 +118,10 @@ def test_foveated_patches_and_a_stack_of_channels_are_the_cpus():
     frame = image(3, 96, 128, dtype=torch.uint8)
     for device in ("cpu", "cuda"):
         fixation = torch.tensor([0.4, 0.6], device=device)
-        patches = sc.TexturePyramid(frame.to(device)).sample_foveated(fixation, num_patches=60)
+        patches = sc.TexturePyramid(frame.to(device)).sample_foveated(fixation, tokens=60)
         stack = sc.channels.ChannelStack((96, 128), ["rgb", "scharr", "eccentricity"], device=device)
         stack.update(frame.to(device))
         stack.look(fixation)
-        found.append((patches, stack.sample_foveated(fixation, num_patches=60)))
+        found.append((patches, stack.sample_foveated(fixation, tokens=60)))
     assert torch.equal(found[0][0], found[1][0].cpu())
     assert torch.allclose(found[0][1].float(), found[1][1].cpu().float(), atol=1e-2)

@@ -15,7 +15,7 @@ import pysaccade as sc  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
 CLOSE = 2e-5
-LATTICE = sc.Lattice(size=(64, 80), patches=40)
+LATTICE = sc.Lattice(size=(64, 80), tokens=40)
 TRIL = torch.eye(2).repeat(20, 1, 1) * 0.3
 FIELD = (uniform(20, 2), TRIL, uniform(20, 3))
 
@@ -34,10 +34,10 @@ CALLS = {
     "fixations": lambda x, u: pyramid(x).sample_patches(sc.PatchPlan(u[:, None].expand(-1, 3, -1, -1), 1.0)),
     "foveated": lambda x, u: sc.sample_foveated(pyramid(x), u[:, 0], LATTICE)[0],
     "foveated by default": lambda x, u: sc.sample_foveated(pyramid(x), u[:, 0])[0],
-    "foveated freely": lambda x, u: pyramid(x).sample_foveated(u[:, 0], snap=False, num_patches=50),
-    "foveated grid": lambda x, u: sc.sample_foveated(pyramid(x), u[:, 0], M0=1.0, e0=0.5, unit="uv", num_patches=50)[0],
+    "foveated freely": lambda x, u: pyramid(x).sample_foveated(u[:, 0], snap=False, tokens=50),
+    "foveated grid": lambda x, u: sc.sample_foveated(pyramid(x), u[:, 0], m0=1.0, e0=0.5, unit="uv", tokens=50)[0],
     "foveated levels": lambda x, u: sc.sample_foveated(sc.generate_mipmaps(x), u[:, 0], LATTICE)[0],
-    "numbers": lambda x, u: pyramid(x).sample_foveated((0.3, 0.4), num_patches=50),
+    "numbers": lambda x, u: pyramid(x).sample_foveated((0.3, 0.4), tokens=50),
     "at a level": lambda x, u: sc.sample_at_level(pyramid(x), 2, u),
     "anisotropic": lambda x, u: pyramid(x).sample_anisotropic(sc.PatchPlan(u, 1.0), u + 1),
     "mipmaps": lambda x, u: sc.generate_mipmaps(x)[3],
