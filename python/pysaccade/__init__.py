@@ -16,7 +16,9 @@ Convention: `uv` = (x, y) in [0, 1] of the frame as displayed, origin at the top
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pysaccade._native import _display
 
 if TYPE_CHECKING:
     from pysaccade import channels as channels
@@ -136,6 +138,13 @@ __all__ = [
     "view",
 ]
 __version__: str
+
+
+def _show(what: object, **options: Any) -> Any:
+    return importlib.import_module("pysaccade.picture._show").show(what, **options)
+
+
+_display.show = _show
 
 
 def __getattr__(name: str) -> object:

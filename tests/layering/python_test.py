@@ -1,7 +1,7 @@
-"""The Python package's rooms: each says which rooms it may import, and nothing leads back.
-
-A method that shows something, or that is a function under another name, imports that one when it is called: DEFERRED.
+"""The Python package's rooms: each says which rooms it may import, and nothing leads back. Nor do its files: an import
+inside a function, or for type checkers alone, counts as any other.
 """
+import ast
 import pathlib
 import re
 import tempfile
@@ -11,7 +11,7 @@ import repository
 from layering_test import circle
 
 MOST_FILES = 25  # of a room
-IMPORT = re.compile(r"^([ \t]*)(?:from|import) pysaccade\b\.?([\w.]*)(?: import \(?([\w, ]+))?", re.MULTILINE)
+IMPORT = re.compile(r"^[ \t]*(?:from|import) pysaccade\b\.?([\w.]*)(?: import \(?([\w, ]+))?", re.MULTILINE)
 
 # Room -> the rooms it may import besides itself; "": what lies beside the rooms, the public names.
 MAY_USE = {
@@ -27,8 +27,6 @@ MAY_USE = {
     "on_ray": ("_native", "dumps", "many"),
     "": ("_native", "dumps", "emission", "lattice", "many", "on_ray", "picture", "stream", "tensors"),
 }
-# Inside functions alone: a picture of an emission or a dump, and the version of the whole.
-DEFERRED = {("emission", "picture"), ("dumps", "picture"), ("_native", "")}
 
 
 def rooms_of(module, names):
@@ -49,12 +47,27 @@ def violations(package):
         text = path.read_text(encoding="utf-8")
         checked = text.split("\nif TYPE_CHECKING:\n")
         lines = checked[0] + "".join(re.sub(r"\A(?:[ \t]+.*\n|\n)+", "\n", rest) for rest in checked[1:])
-        for indent, module, names in IMPORT.findall(lines):
+        for module, names in IMPORT.findall(lines):
             for target in rooms_of(module, names):
                 target = target if target in MAY_USE else ""
-                if target == room or target in MAY_USE[room] or (indent and (room, target) in DEFERRED):
+                if target == room or target in MAY_USE[room]:
                     continue
                 found.append(f"{'/'.join(parts)} imports {target or 'pysaccade'}: {room or 'pysaccade'} may not")
+    return found
+
+
+def file_imports(package):
+    """Module -> the modules of the package that it imports, anywhere."""
+    modules = {".".join((package.name, *path.relative_to(package).with_suffix("").parts)): path for path in package.rglob("*.py")}
+    found = {}
+    for module, path in modules.items():
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        found[module] = sorted(names & set(modules) - {module})
     return found
 
 
@@ -81,6 +94,9 @@ class Rooms(unittest.TestCase):
     def test_the_rules_have_no_circle(self):
         self.assertEqual(circle(MAY_USE), [])
 
+    def test_files_have_no_circle(self):
+        self.assertEqual(circle(file_imports(self.package)), [])
+
     def test_no_room_is_crowded(self):
         counts = {room: len(list((self.package / room).glob("*.py"))) for room in MAY_USE}
         self.assertEqual({room: count for room, count in counts.items() if count > MOST_FILES}, {})
@@ -104,7 +120,27 @@ class PlantedViolations(unittest.TestCase):
                 path.write_text(text)
             found = violations(pathlib.Path(folder))
         self.assertEqual([line.split(" ")[0].removesuffix(":") for line in found],
-                         ["_native/_a.py", "emission/_b.py", "lattice/_e.py", "_g.py", "stream/_d.py"])
+                         ["_native/_a.py", "emission/_b.py", "emission/_c.py", "lattice/_e.py", "_g.py", "stream/_d.py"])
+
+
+class PlantedCircles(unittest.TestCase):
+    def test_circles_of_files_are_found(self):
+        planted = {
+            "pysaccade/a/_x.py": "def f():\n    from pysaccade.a import _y\n",
+            "pysaccade/a/_y.py": "if TYPE_CHECKING:\n    from pysaccade.a._z import Z\n",
+            "pysaccade/a/_z.py": "import pysaccade.a._x\n",
+            "pysaccade/a/_w.py": "from pysaccade.a._x import f\n",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in planted.items():
+                path = pathlib.Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            found = file_imports(pathlib.Path(folder) / "pysaccade")
+        self.assertEqual({module.rsplit("_", 1)[1] for module in circle(found)}, {"x", "y", "z"})
+        del found["pysaccade.a._z"]
+        self.assertEqual(circle(found), [])
+
 
 
 if __name__ == "__main__":

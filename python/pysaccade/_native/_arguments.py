@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from pysaccade._native._held import require_memory
-
 _names: dict[Any, str] = {}  # of dtypes: a microsecond each time
 
 
@@ -50,16 +48,11 @@ def quoted(value: Any) -> str:
 
 
 def require_dense(tensor: Any, who: str, name: str) -> None:
-    """Raise TypeError for a torch tensor whose elements don't lie at strides: sparse, nested, MKL-DNN's.
-
-    Raises:
-        ValueError: Its memory was freed.
-    """
+    """Raise TypeError for a torch tensor whose elements don't lie at strides: sparse, nested, MKL-DNN's."""
     if tensor.is_nested or tensor.layout is not sys.modules["torch"].strided:
         kind = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
         advice = f"{name}.to_padded_tensor(0)" if tensor.is_nested else f"{name}.to_dense()"
         raise TypeError(f"{who}: {name} is a {kind} tensor; pass {advice}")
-    require_memory(tensor, who, name)
 
 
 def whole(value: Any, who: str, name: str, least: int, most: int) -> int:
@@ -141,3 +134,16 @@ def shown_url(url: str) -> str:
     if not colon:
         return url
     return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2], maxsplit=1)[0]}"
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn whoever called this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pysaccade."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
+
+
+def deprecated(who: str, name: str, instead: str) -> None:
+    """Warn of an argument that leaves with the next version."""
+    warn(f"{who}: {name} leaves with the next version; {instead}", DeprecationWarning)

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pysaccade._native._held import FREED, is_freed
-
 Array = Any  # torch.Tensor or numpy.ndarray
 
 
@@ -18,9 +16,6 @@ def readable(array: Array, pairs: bool = False) -> Array:
     Copied are: tensors with torch's negative bit, or that stand for zeros without memory; memory that isn't aligned for
     its type; NumPy strides that are no whole elements (fields of packed records); images [.., H, W] one channel of
     which spans more than 2^31 elements; `pairs`: a last axis with gaps.
-
-    Raises:
-        ValueError: The tensor's memory was freed.
     """
     if isinstance(array, np.ndarray):
         return array if _is_plain(array, pairs) else array.copy(order="C")
@@ -28,9 +23,6 @@ def readable(array: Array, pairs: bool = False) -> Array:
         return array
     if array._is_zerotensor():
         array = array.new_zeros(array.shape)
-    address = array.data_ptr()
-    if is_freed(array, address):
-        raise ValueError(f"pysaccade: the memory of a tensor {list(array.shape)} {FREED}")
     if array.is_neg():
         array = array.resolve_neg()
     if not array.is_contiguous() and (
@@ -47,15 +39,6 @@ def _is_wide(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the last two axes span more elements than C can tell apart."""
     spans = [(size - 1) * abs(step) for size, step in zip(shape[-2:], strides[-2:], strict=True)]
     return len(shape) > 2 and sum(spans) > _MOST_SPAN and 0 not in shape
-
-
-def is_held(tensor: Array) -> bool:
-    """Whether all elements of a tensor still have memory: the storage may also have become smaller."""
-    if not tensor.numel():
-        return True
-    last = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
-    end = (tensor.storage_offset() + last + 1) * tensor.element_size()
-    return bool(tensor.untyped_storage().nbytes() >= end)
 
 
 def _is_plain(array: Any, pairs: bool) -> bool:

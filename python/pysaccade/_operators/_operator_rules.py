@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from pysaccade._operators import _operators
+from pysaccade._operators._refusal import refuse
 
 _WITHOUT_GAPS = ("gaussian_field", "gaussian_field_backward", "mahalanobis")
 # Arguments that are places [B, M, ..]: where all others are shared, those that are mapped are just more places.
@@ -15,32 +16,11 @@ _PLACES = {"sample": (1, 2, 3), "gaussian_field": (0,), "mahalanobis": (0,)}
 _BACKWARDS = ("mipmaps_backward", "sample_backward", "gaussian_field_backward")
 
 
-def _refuse(name: str) -> None:
-    raise RuntimeError(
-        f"pysaccade: {name} has no second derivative (create_graph=True asks for one); pysaccade.reference has"
-    )
-
-
-class Refusal(torch.autograd.Function):
-    """A gradient that can't be differentiated again, and says so when someone tries."""
-
-    @staticmethod
-    def forward(ctx: Any, name: str, result: Tensor, *of: Tensor) -> Tensor:
-        """Pass the result of an operator's backward on; `of`: what it was computed from."""
-        ctx.name = name
-        return result.view_as(result)
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        """Raise RuntimeError."""
-        _refuse(ctx.name)
-
-
 def _no_second_gradient(name: str) -> None:
-    def refuse(ctx: Any, *gradients: Any) -> Any:
-        _refuse(name)
+    def refused(ctx: Any, *gradients: Any) -> Any:
+        refuse(name)
 
-    torch.library.register_autograd(f"saccade::{name}_backward", refuse, lib=_operators._library)
+    torch.library.register_autograd(f"saccade::{name}_backward", refused, lib=_operators._library)
 
 
 for _name in ("sample", "gaussian_field"):

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._gate import readable
+from pysaccade._operators._refusal import Refusal
 
 _library: Any = cast(Any, torch.library).Library("saccade", "DEF")
 _DEVICES = ("CPU", "CUDA")
@@ -90,8 +91,6 @@ def _mipmaps_autograd(ctx: Any, gradients: list[Tensor | None]) -> Any:
     result = torch.ops.saccade.mipmaps_backward([None, *gradients], shape, dtype, device, ctx.odd)
     if torch.is_grad_enabled():
         # torch records no operator whose argument is a list of optional tensors: the way back would just be missing
-        from pysaccade._operators._operator_rules import Refusal
-
         result = Refusal.apply("mipmaps", result, *[each for each in gradients if each is not None])
     return result, None, None
 

@@ -13,11 +13,9 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from pysaccade._native._arguments import warn
 from pysaccade._native._library import load
-from pysaccade._operators import (
-    _checks,
-    _operator_rules,  # noqa: F401  (registers the operators)
-)
+from pysaccade._operators import _operator_rules  # noqa: F401  (registers the operators)
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
@@ -31,16 +29,16 @@ _modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
 _traces: Any = getattr(torch._C, "_is_tracing", lambda: False)
 
 
-def is_watched() -> bool:
-    """Whether a compiler, a functorch transform, a dispatch mode, forward-mode autograd or torch.jit.trace looks on."""
+def is_intercepted() -> bool:
+    """Whether a compiler, a functorch transform, a dispatch mode, forward-mode autograd or torch.jit.trace is on."""
     return _is_compiling() or _transform() is not None or _modes() > 0 or forward_ad._current_level >= 0 or _traces()
 
 
 # ---- Memory ----------------------------------------------------------------------------------------------------------
 
 
-def lasting() -> AbstractContextManager[Any]:
-    """Where tensors are made that are kept for later calls: no inference tensors, which autograd can't save."""
+def normal_mode() -> AbstractContextManager[Any]:
+    """Leave torch.inference_mode() for tensors that later calls read: autograd can't save inference tensors."""
     if _is_compiling() or not torch.is_inference_mode_enabled():
         return nullcontext()
     return torch.inference_mode(False)
@@ -103,7 +101,7 @@ def counter_of(tensor: Tensor) -> tuple[Any, int]:
     return tensor, version
 
 
-# ---- Who looks on ----------------------------------------------------------------------------------------------------
+# ---- What intercepts torch's calls -----------------------------------------------------------------------------------
 
 
 def _has_tangent(tensor: Any) -> bool:
@@ -162,8 +160,8 @@ def refuse_script(who: str) -> None:
 
 
 def is_traced(*tensors: Tensor | None) -> bool:
-    """Whether someone beside autograd looks on: a compiler, a transform, a dispatch mode, a subclass, a meta tensor."""
-    if is_watched():
+    """Whether a call must be an operator: is_intercepted(), or a tensor is of a subclass or on the meta device."""
+    if is_intercepted():
         return True
     for tensor in tensors:  # no generator: a microsecond each
         if tensor is not None and (type(tensor) not in _PLAIN or tensor.is_meta):
@@ -188,13 +186,13 @@ def is_native(tensor: Tensor) -> bool:
         return True
     if kind == "cuda" and _has_kernels(tensor.get_device()):
         return True
-    if kind not in _told:
-        _told.add(kind)
-        _checks.warn(f"pysaccade: no kernels for device '{kind}'; pysaccade.reference is used, which is slow")
+    if kind not in _warned_of:
+        _warned_of.add(kind)
+        warn(f"pysaccade: no kernels for device '{kind}'; pysaccade.reference is used, which is slow")
     return False
 
 
-_told: set[str] = set()
+_warned_of: set[str] = set()
 _gpus: dict[int, bool] = {}
 
 

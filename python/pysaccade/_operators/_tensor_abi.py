@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -34,18 +35,13 @@ _NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
 _OK = _abi.SACCADE_OK
 
 _library: ctypes.CDLL | None = None
-raw_reduce: Any = None
-raw_sample: Any = None
-NO_BYTES = ctypes.c_size_t(0)
 _code_of: dict[object, int] = {}
 
 
 def _open() -> ctypes.CDLL:
-    global _library, raw_reduce, raw_sample  # noqa: PLW0603 (caches that the hot paths read)
+    global _library  # noqa: PLW0603 (a cache that the hot paths read)
     if _library is None:
         library = _calls.library()
-        # Without argtypes a call costs half. They take bytes, None, int32 as int, and size_t as NO_BYTES alone.
-        raw_reduce, raw_sample = library["saccade_reduce"], library["saccade_sample"]
         _library = library
     return _library
 
@@ -85,14 +81,14 @@ def _pack(array: Array | None, axes: int) -> bytes:
     return _ARRAY.pack(array.ctypes.data, *shape, *missing, *strides, *missing, dtype_code(array), 0)
 
 
-_hosts: dict[int, bytes] = {}
-
-
+@lru_cache(maxsize=256)
 def _host(threads: int) -> bytes:
-    packed = _hosts.get(threads)
-    if packed is None:
-        packed = _hosts[threads] = _PLACE.pack(_PLACE.size, 0, 0, 0, threads, 0)
-    return packed
+    return _PLACE.pack(_PLACE.size, 0, 0, 0, threads, 0)
+
+
+@lru_cache(maxsize=4096)
+def _stream_of(device: int, stream: int) -> bytes:
+    return _PLACE.pack(_PLACE.size, stream, 1, device, 1, 0)
 
 
 def place_of(array: Array) -> bytes:
@@ -102,21 +98,14 @@ def place_of(array: Array) -> bytes:
     """
     if not hasattr(array, "data_ptr"):
         return _host(len(os.sched_getaffinity(0)))
-    return place_of_tensor(array)
+    torch: Any = sys.modules["torch"]
+    if not array.is_cuda:
+        return _host(torch.get_num_threads())
+    index = array.get_device()
+    return _stream_of(index, torch._C._cuda_getCurrentRawStream(index))
 
 
-def _first_place(tensor: Any) -> bytes:
-    global place_of_tensor  # noqa: PLW0603 (torch is loaded by the first tensor)
-    from pysaccade._operators._place import place_of as loaded
-
-    place_of_tensor = loaded
-    return loaded(tensor)
-
-
-place_of_tensor: Callable[[Any], bytes] = _first_place
-
-
-def _address(array: Array | None) -> int | None:
+def address(array: Array | None) -> int | None:
     if array is None:
         return None
     return int(array.data_ptr()) if hasattr(array, "data_ptr") else int(array.ctypes.data)
@@ -131,55 +120,55 @@ def reduce_workspace_bytes(base: Array, count: int) -> int:
 
 def reduce(levels: Sequence[Array], odd: int, workspace: Array | None = None) -> None:
     """levels[0] [B,C,H,W] is read, the others are written."""
-    library = _library or _open()
     levels = [readable(levels[0]), *levels[1:]]
-    packed = packed_levels(levels)
+    reduce_packed(levels[0], packed_levels(levels), len(levels), odd, workspace)
+
+
+def reduce_packed(base: Array, levels: bytes, count: int, odd: int, workspace: Array | None) -> None:
+    """As reduce(), of levels that are packed; `base` is level 0."""
+    library = _library or _open()
     size = 0 if workspace is None else workspace.nbytes
-    status = library.saccade_reduce(place_of(levels[0]), packed, len(levels), odd, _address(workspace), size)
+    status = library.saccade_reduce(place_of(base), levels, count, odd, address(workspace), size)
     if status != _OK:
         _fail(library, status)
 
 
 def update(
-    levels: Sequence[Array],
+    base: Array,
+    levels: bytes,
+    count: int,
+    workspace: Array | None,
     frame: Array | None,
+    mask: Array | None,
+    options: bytes,
     tiles: Array,
-    *,
-    odd: int,
-    workspace: Array | None = None,
-    mask: Array | None = None,
-    mask_kind: int = MASK_DIFF,
-    threshold: float = 0.0,
-    min_pixels: int = 0,
-    energy: Array | None = None,
+    energy: Array,
 ) -> None:
-    """levels[0] [B,C,H,W] takes what is new in frame, the other levels follow; tiles [B,rows,cols] uint8 is written.
+    """Write what is new in frame [B,C,H,W] into the levels; tiles and energy [B,rows,cols] are written, too.
 
-    mask: uint8 or bool, [B,H,W] of pixels or [B,rows,cols] of tiles. energy: f32 like tiles, or None.
+    mask: uint8 or bool, [B,H,W] of pixels or [B,rows,cols] of tiles.
     """
     library = _library or _open()
-    frame = None if frame is None else readable(frame)
-    mask = None if mask is None else readable(mask)
     status = library.saccade_update(
-        place_of(levels[0]),
-        packed_levels(levels),
-        len(levels),
-        _address(workspace),
+        place_of(base),
+        levels,
+        count,
+        address(workspace),
         0 if workspace is None else workspace.nbytes,
         None if frame is None else _pack(frame, 4),
-        None if mask is None else _pack_bytes(mask),
-        _UPDATE.pack(_UPDATE.size, threshold, min_pixels, odd, mask_kind, 0),
-        _address(tiles),
-        _address(energy),
+        None if mask is None else _ARRAY.pack(mask.data_ptr(), *mask.shape, 1, 1, *mask.stride(), 0, 0, U8, 0),
+        options,
+        tiles.data_ptr(),
+        energy.data_ptr(),
     )
     if status != _OK:
         _fail(library, status)
 
 
-def _pack_bytes(mask: Array) -> bytes:
-    """saccade_array of a mask [B,rows,cols] of bytes (bool or uint8)."""
-    strides = mask.stride() if hasattr(mask, "data_ptr") else mask.strides
-    return _ARRAY.pack(_address(mask) or 0, *mask.shape, 1, 1, *strides, 0, 0, U8, 0)
+@lru_cache(maxsize=256)
+def packed_update_options(threshold: float, min_samples: int, odd: int, mask_kind: int) -> bytes:
+    """saccade_update_options."""
+    return _UPDATE.pack(_UPDATE.size, threshold, min_samples, odd, mask_kind, 0)
 
 
 def reduce_backward(base: Array, gradients: Sequence[Array | None], odd: int, unit: Array | None = None) -> None:
@@ -187,9 +176,7 @@ def reduce_backward(base: Array, gradients: Sequence[Array | None], odd: int, un
     library = _open()
     gradients = [None if gradient is None else readable(gradient) for gradient in gradients]
     packed = b"".join([_pack(gradient, 4) if unit is None else _pack_integers(gradient) for gradient in gradients])
-    status = library.saccade_reduce_backward(
-        place_of(base), _pack(base, 4), packed, len(gradients), odd, _address(unit)
-    )
+    status = library.saccade_reduce_backward(place_of(base), _pack(base, 4), packed, len(gradients), odd, address(unit))
     if status != _OK:
         _fail(library, status)
 
@@ -221,19 +208,12 @@ def packed_places(centers: Array, lod: Array, direction: Array | None) -> Places
     return _pack(centers, 3), _pack(lod, 2), _NOTHING if direction is None else _pack(direction, 3)
 
 
-def call_sample(place: bytes, levels: bytes, count: int, places: Places, options: bytes, patches: bytes) -> None:
-    """Write patches, of what is packed; once the library is open."""
-    centers, lod, direction = places
-    status = raw_sample(place, levels, count, centers, lod, direction, options, patches)
-    if status != _OK:
-        _fail(_open(), status)
-
-
 def sample(base: Array, levels: bytes, count: int, places: Places, options: bytes, patches: Array) -> None:
     """Patches [B,N,C,S,S] is written, on the place of `base`."""
-    if _library is None:
-        _open()
-    call_sample(place_of(base), levels, count, places, options, _pack(patches, 5))
+    library = _library or _open()
+    status = library.saccade_sample(place_of(base), levels, count, *places, options, _pack(patches, 5))
+    if status != _OK:
+        _fail(library, status)
 
 
 def sample_image_backward(
@@ -303,10 +283,10 @@ def sample_backward(
         b"".join([pack(level, 4) for level in level_gradients]),
         first_level,
         last_level,
-        _address(unit),
-        _address(centers_gradient),
-        _address(lod_gradient),
-        _address(direction_gradient),
+        address(unit),
+        address(centers_gradient),
+        address(lod_gradient),
+        address(direction_gradient),
     )
     if status != _OK:
         _fail(library, status)
@@ -316,7 +296,7 @@ def gradient_unit(gradient: Array, unit: Array) -> None:
     """Unit: two f64 on the gradient's device; the first becomes the step of integer gradients."""
     library = _open()
     gradient = readable(gradient)
-    status = library.saccade_gradient_unit(place_of(gradient), _pack(gradient, 5), _address(unit))
+    status = library.saccade_gradient_unit(place_of(gradient), _pack(gradient, 5), address(unit))
     if status != _OK:
         _fail(library, status)
 
@@ -351,7 +331,7 @@ class Gaussians:
         *leading, points, dimensions = x.shape
         self.packed = _GAUSSIANS.pack(
             _GAUSSIANS.size,
-            *[_address(array) or 0 for array in self._read],
+            *[address(array) or 0 for array in self._read],
             most_q,
             leading[0] if leading else 1,
             points,
@@ -368,7 +348,7 @@ class Gaussians:
     def field(self, workspace: Array | None, out: Array) -> None:
         """Write out [B,P,K]."""
         library = _open()
-        status = library.saccade_gaussian_field(self.place, self.packed, _address(workspace), _address(out))
+        status = library.saccade_gaussian_field(self.place, self.packed, address(workspace), address(out))
         if status != _OK:
             _fail(library, status)
 
@@ -376,9 +356,9 @@ class Gaussians:
         """Write the gradients of x, mean, scale_tril and weight, where they are given."""
         library = _open()
         gradient = readable(gradient)
-        addresses = [_address(result) for result in results]
+        addresses = [address(result) for result in results]
         status = library.saccade_gaussian_field_backward(
-            self.place, self.packed, _address(gradient), _address(workspace), *addresses
+            self.place, self.packed, address(gradient), address(workspace), *addresses
         )
         if status != _OK:
             _fail(library, status)
@@ -386,6 +366,6 @@ class Gaussians:
     def mahalanobis(self, out: Array) -> None:
         """Write q into out [B,P,G]."""
         library = _open()
-        status = library.saccade_mahalanobis(self.place, self.packed, _address(out))
+        status = library.saccade_mahalanobis(self.place, self.packed, address(out))
         if status != _OK:
             _fail(library, status)

@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from pysaccade._native import _arguments
+from pysaccade._native import _arguments, _display
 from pysaccade._native._errors import InputError
 from pysaccade.dumps._npy import NpyFile, read_header
 from pysaccade.emission._emission import Emission, Triple
@@ -224,9 +224,7 @@ class Dump:
         """A few facts and a short film, for a notebook."""
         import html
 
-        from pysaccade.picture._show import img_tag, show
-
-        film = img_tag(show(self, width=320, most=24)._repr_png_()) if len(self) else ""
+        film = _display.show(self, width=320, most=24)._img_tag() if len(self) else ""
         return f"<p><code>{html.escape(repr(self))}</code></p>{film}"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native import _display
 from pysaccade._native._arguments import number
 from pysaccade.emission._device import target_of
 from pysaccade.emission._positions import positions
@@ -139,9 +140,8 @@ class Emission:
 
     def _repr_png_(self) -> bytes:
         """The picture that a notebook displays."""
-        from pysaccade.picture._show import show
-
-        return show(self)._repr_png_()
+        png: bytes = _display.show(self)._repr_png_()
+        return png
 
 
 def moved(of: Any, who: str, device: Any, dtype: Any, *, non_blocking: bool) -> tuple[Any, Any, Any]:

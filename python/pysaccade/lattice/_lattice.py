@@ -275,7 +275,7 @@ class Lattice:
     def _plan_again(self, fixation: Any, snap: bool, chosen: bool) -> PatchPlan | None:
         """Plan by one call as for fixations of the same shape before; None: there were none."""
         recording = _checks.recording()
-        if fixation.__class__ not in recording._PLAIN or recording.is_watched():
+        if fixation.__class__ not in recording._PLAIN or recording.is_intercepted():
             return None
         way = self._ways.get((fixation.shape, fixation.dtype, fixation.device, snap))
         if (
@@ -332,7 +332,7 @@ class Lattice:
             assert self.size is not None
             facts = self._solved()
             size = [float(self.size[1]), float(self.size[0])]
-            with _checks.recording().lasting():
+            with _checks.recording().normal_mode():
                 found = (
                     torch.tensor(size, dtype=dtype, device=device),
                     _exact(size, device),

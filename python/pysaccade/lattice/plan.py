@@ -16,13 +16,13 @@ Array = Any
 _MOST_CHECKED = 1024
 _checked: set[Any] = set()  # shapes, types and devices of plans that were checked
 _plain: list[Any] = []  # torch's own classes of tensors, once there was one
-_watched: Any = None  # _recording's, from then on
+_is_intercepted: Any = None  # _recording's, from then on
 
 
 def _remember_plain() -> None:
-    global _watched  # noqa: PLW0603 (torch is loaded by the first tensor)
+    global _is_intercepted  # noqa: PLW0603 (torch is loaded by the first tensor)
     recording = _checks.recording()
-    _watched = recording.is_watched
+    _is_intercepted = recording.is_intercepted
     _plain.extend(recording._PLAIN)
 
 
@@ -63,7 +63,12 @@ class PatchPlan:
             size: (H, W) of the image, for the coverage.
         """
         key: Any = None
-        if centers.__class__ in _plain and lod.__class__ in _plain and patch_size.__class__ is int and not _watched():
+        if (
+            centers.__class__ in _plain
+            and lod.__class__ in _plain
+            and patch_size.__class__ is int
+            and not _is_intercepted()
+        ):
             # fmt: off
             key = (centers.shape, centers.dtype, centers.device, centers.layout,
                    lod.shape, lod.dtype, lod.device, lod.layout, patch_size)
@@ -149,7 +154,7 @@ class PatchPlan:
             raise AttributeError(f"'PatchPlan' object has no attribute {name!r}")
         if not _checks.is_tensor(self.centers):
             return self._made(name, kept)
-        with _checks.recording().lasting():  # kept, whatever mode it is read in
+        with _checks.recording().normal_mode():  # kept, whatever mode it is read in
             return self._made(name, kept)
 
     def _made(self, name: str, kept: Array | None) -> Array:

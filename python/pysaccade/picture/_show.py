@@ -41,6 +41,10 @@ class Picture:
         if self._dump is not None:
             with contextlib.suppress(UnavailableError):  # without the program: the film alone
                 return page_frame(self._dump.path, self._memory)
+        return self._img_tag()
+
+    def _img_tag(self) -> str:
+        """HTML that displays it, without a file."""
         return img_tag(self._repr_png_())
 
     def __repr__(self) -> str:

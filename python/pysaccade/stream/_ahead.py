@@ -8,13 +8,10 @@ import queue
 import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pysaccade._native._arguments import quoted
-
-if TYPE_CHECKING:
-    from pysaccade.emission._emission import Emission
-    from pysaccade.stream._core import Core
+from pysaccade.emission._emission import Emission
 
 MOST = 1024
 _END = object()
@@ -39,10 +36,19 @@ def prefetch_of(value: Any, backend: Any) -> int:
     return number
 
 
+class Source(Protocol):
+    """What emissions are made of: _core.Core."""
+
+    _taker: Any
+
+    def _try_one(self, arrays: Any, addresses: Any) -> Any:
+        """Make one emission; False: the stream ended, None: it has none yet."""
+
+
 class Ahead:
     """A thread that keeps up to `count` emissions of a stream ready. It holds no reference to a stream that rests."""
 
-    def __init__(self, stream: Core, count: int, cuda_index: int | None) -> None:
+    def __init__(self, stream: Source, count: int, cuda_index: int | None) -> None:
         """`cuda_index`: of the GPU that patches lie on; None: they lie on the host."""
         self.over = False  # the end was given out
         self._stopped = False

@@ -300,7 +300,7 @@ class Stream(Core, Iterator[Emission]):
     @property
     def texture(self) -> StreamTexture:
         """The last frame that was taken, with all its levels."""
-        return StreamTexture(self)
+        return StreamTexture(self.info.size, self.geometry, self._read_level)
 
     def _facts_there(self) -> None:
         """Open a stream that was unpickled; what is known stays known after close()."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -103,6 +103,10 @@ class GaussianField(nn.Module):
         place = torch.zeros_like(tril)
         place[:, self._rows, self._columns] = self.off_diagonal
         return tril + place
+
+    if TYPE_CHECKING:
+
+        def __call__(self, x: Tensor) -> Tensor: ...  # nn.Module's gives Any
 
     def forward(self, x: Tensor) -> Tensor:
         """Values [.., K] at points x [.., D]; [..] of one channel."""

@@ -6,20 +6,15 @@ else joins while gradients are computed (create_graph=True, vmap of a backward),
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from pysaccade._native._held import FREED, HIGH
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
-from pysaccade._operators._gate import is_held, readable
-from pysaccade._operators._place import place_of
-from pysaccade.tensors._known import Known
-from pysaccade.tensors._storage import Layout, Storage, layout_of, pack_at
-from pysaccade.tensors._way import DENSE, Way, made_apart
+from pysaccade._operators._gate import readable
+from pysaccade.tensors._storage import Layout, Storage, layout_of
 
 # torch.autograd's own vmap, which knows no rules of operators.
 _is_batched = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
@@ -39,22 +34,31 @@ class Mipmaps(torch.autograd.Function):
     """saccade::mipmaps: levels 1.. of image [B,C,H,W]."""
 
     @staticmethod
-    def forward(ctx: Any, image: Tensor, known: Known) -> Any:
+    def forward(ctx: Any, image: Tensor, levels: int, odd: int) -> Any:
         """Make the levels."""
-        ctx.odd = known.odd
+        ctx.odd = odd
         ctx.image = (image.shape, image.dtype, image.device)
         ctx.set_materialize_grads(False)
-        return tuple(made_apart(image, known))
+        return tuple(_operators.mipmaps_now(image, levels, odd))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Gather what each texel of the image has of its levels."""
         if is_seen(*gradients):
-            return _operators._mipmaps_autograd(ctx, list(gradients))[:2]
+            return _operators._mipmaps_autograd(ctx, list(gradients))
         if all(gradient is None for gradient in gradients):
-            return None, None
+            return None, None, None
         shape, dtype, device = ctx.image
-        return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None
+        return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None, None
+
+
+def mipmaps(image: Tensor, levels: int, odd: int) -> Any:
+    """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
+    if levels == 1 or image.numel() == 0:
+        return _operators._empty_levels(image, levels, odd)
+    if _recording.needs_gradient(image):
+        return Mipmaps.apply(image, levels, odd)
+    return _operators.mipmaps_now(image, levels, odd)
 
 
 class StoredLevels(torch.autograd.Function):
@@ -71,7 +75,7 @@ class StoredLevels(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         """As Mipmaps.backward()."""
-        return *Mipmaps.backward(ctx, *gradients), None
+        return Mipmaps.backward(ctx, *gradients)
 
 
 class Call(NamedTuple):
@@ -124,7 +128,7 @@ class ImagePatches(torch.autograd.Function):
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
             found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
-        packed = _packed(image, flat, layout)
+        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
         places = abi.readable_places(centers, lod, direction)
         return (*_image_gradients(gradient, image, layout, packed, places, wanted, call), None, None)
 
@@ -138,15 +142,6 @@ def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
             "image.data = ... do; compute the gradient first"
         )
     return layout
-
-
-def _packed(image: Tensor, flat: Tensor, layout: Layout) -> bytes:
-    """The levels of a saved image, in the memory that they have by now."""
-    if not is_held(image) or not is_held(flat):
-        raise ValueError(
-            f"pysaccade: the memory of an image or of its levels {FREED}, between the sampling and its backward"
-        )
-    return layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
 
 
 def _image_gradients(
@@ -188,93 +183,6 @@ def _image_gradients(
         found,
     )
     return [base, *found]
-
-
-class WayPatches(torch.autograd.Function):
-    """saccade::sample of an image and a plan whose Way is known, in the caller's shapes."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, image: Tensor, centers: Tensor, lod: Tensor, storage: Storage, way: Way, packed: abi.Places
-    ) -> Tensor:
-        """Sample patches [..,C,S,S]."""
-        ctx.save_for_backward(image, storage.flat, centers, lod)
-        places = image.data_ptr(), storage.flat.data_ptr(), centers.data_ptr(), lod.data_ptr()
-        ctx.made = way, storage, packed, places
-        return way.sample(image, storage, packed)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        """Give the image, centers and lod their gradients."""
-        (gradient,) = gradients
-        image, flat, centers, lod = ctx.saved_tensors
-        way, storage, packed, places = ctx.made
-        needs = ctx.needs_input_grad
-        wants_image = needs[0] and way.floating
-        now = image.data_ptr(), flat.data_ptr(), centers.data_ptr(), lod.data_ptr()
-        fixed = image.is_cuda and torch.are_deterministic_algorithms_enabled()
-        if is_seen(gradient) or now != places or fixed:
-            wanted = [wants_image, needs[1], needs[2], False]
-            return (*_way_gradients(gradient, (image, flat, centers, lod), way, wanted), *_NO_GRADIENTS)
-        if gradient.stride() == way.stride and not gradient.is_neg() and gradient.data_ptr() >= HIGH:
-            packed_gradient = pack_at(gradient.data_ptr(), way.out)
-        else:
-            gradient = readable(gradient.reshape(way.flat))
-            packed_gradient = abi._pack(gradient, 5)
-        base = sums = to_centers = to_lod = None
-        if wants_image:
-            base = torch.empty_like(image, memory_format=DENSE)
-            sums = image.new_empty(way.sums)
-        if needs[1]:
-            to_centers = torch.empty_like(centers)
-        if needs[2]:
-            to_lod = torch.empty_like(lod)
-        abi.sample_image_backward(
-            place_of(image),
-            storage.packed,
-            way.count,
-            packed,
-            way.options,
-            packed_gradient,
-            way.known.odd,
-            None if base is None else pack_at(base.data_ptr(), way.base),
-            sums,
-            None,
-            (to_centers, to_lod, None),
-        )
-        return (base, to_centers, to_lod, *_NO_GRADIENTS)
-
-
-_NO_GRADIENTS = (None,) * 3  # of the storage, the way and what is packed
-# Past Function.apply(), which looks for transforms: where a way is gone, there is none.
-apply_way: Any = super(torch.autograd.Function, WayPatches).apply
-
-
-def _way_gradients(gradient: Tensor, saved: Any, way: Way, wanted: list[bool]) -> list[Tensor | None]:
-    """WayPatches.backward() where someone looks on, or saved tensors lie elsewhere by now."""
-    image, flat, centers, lod = saved
-    batch, many = way.flat[:2]
-    call = Call(way.known.odd, way.known.layout.levels, way.flat[4], way.dtype, way.scale, False, 1, True)
-    arranged = _arranged(centers, (batch, many, 2)), _arranged(lod, (batch, many))
-    layout = _layout(image, flat, call)
-    gradient = gradient.reshape(way.flat)
-    found: list[Tensor | None]
-    if is_seen(gradient):
-        levels = [image, *layout.views(flat)]
-        settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
-        found = list(torch.ops.saccade.sample_backward(gradient, levels, *arranged, None, *settings))
-    else:
-        packed = _packed(image, flat, layout)
-        places = abi.readable_places(*arranged, None)
-        found = _image_gradients(gradient, image, layout, packed, places, wanted, call)
-    found = [each if want else None for each, want in zip(found, wanted, strict=True)][:3]
-    shapes = (image.shape, centers.shape, lod.shape)
-    return [None if each is None else each.reshape(shape) for each, shape in zip(found, shapes, strict=True)]
-
-
-def _arranged(places: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """A plan's places [B,M,..]: those of one image are repeated for a batch."""
-    return places.reshape(shape) if places.numel() == math.prod(shape) else places.expand(shape)
 
 
 class LevelPatches(torch.autograd.Function):

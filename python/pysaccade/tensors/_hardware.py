@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from pysaccade._native._errors import UnavailableError
-from pysaccade._operators import _checks, _recording
+from pysaccade._operators import _checks
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._gate import readable
 
@@ -45,18 +45,18 @@ def texture_for(pyramid: Any, traced: bool, learns: bool) -> Texture | None:
         return None
     if base.numel() == 0:
         return None
-    if pyramid._texture is None:
+    if pyramid._hardware is None:
         try:
-            pyramid._texture = Texture(pyramid._levels_now())
+            pyramid._hardware = Texture(pyramid._levels_now())
         except UnavailableError as why:
             if pyramid.filtering == "hardware":
                 raise
-            pyramid._texture = False  # too large for the device's textures: as long as it has this image
+            pyramid._hardware = False  # too large for the device's textures: as long as it has this image
             _checks.warn(f"pysaccade: filtering='hybrid' samples exactly, without the texture unit: {why}")
             return None
-    if pyramid._texture is False:
+    if pyramid._hardware is False:
         return None
-    texture: Texture = pyramid._texture
+    texture: Texture = pyramid._hardware
     return texture
 
 
@@ -143,7 +143,6 @@ def sampled(
     settings: Any,
 ) -> Tensor:
     """Write `target` by the texture, after what changed was copied."""
-    assert not _recording.is_watched()
     texture.refresh(pyramid._levels_now())
     if target.numel():
         texture.sample(centers, lod, direction, target, scale, settings)

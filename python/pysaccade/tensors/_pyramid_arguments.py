@@ -7,9 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pysaccade._native._arguments import deprecated
 from pysaccade._operators import _checks
 
 Array = Any
+
+SEVEN = _checks.Most.SEVEN
+_MOST_SAMPLES = (1 << 31) - 1
+FILTERING = ("exact", "hybrid", "hardware")
 
 
 def persistent_size(size: Any, resolution: Any, who: str) -> tuple[int, int]:
@@ -20,6 +25,14 @@ def persistent_size(size: Any, resolution: Any, who: str) -> tuple[int, int]:
         return _checks.fixed_size(size, who)
     width, height = _checks.fixed_size(resolution, who, "resolution", "(W, H)")
     return height, width
+
+
+def min_samples_of(min_samples: Any, min_pixels: Any, who: str) -> int:
+    """`min_samples`, or what came under its old name."""
+    if min_pixels is not None:
+        deprecated(who, "min_pixels", "use min_samples, which counts the samples of all channels")
+        min_samples = min_pixels
+    return _checks.whole(min_samples, who, "min_samples", 0, _MOST_SAMPLES)
 
 
 def checked_levels(levels: Sequence[Array], who: str) -> tuple[list[Array], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,14 +12,21 @@ import numpy as np
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
 from pysaccade.tensors._pyramid_arguments import checked_levels
+from pysaccade.tensors._texture import Texture
+from pysaccade.tensors._types import ArrayT
 from pysaccade.tensors._values import Values
-from pysaccade.tensors.pyramid import TexturePyramid
 
 Array = Any
-Pyramid = TexturePyramid | Sequence[Array]
-Texture = tuple[
-    list[Array] | None, TexturePyramid | None, Array, bool
-]  # levels, or a pyramid; level 0; whether it is a batch
+Pyramid = Texture[ArrayT] | Sequence[ArrayT]
+
+
+class Sampled(NamedTuple):
+    """What is sampled: levels of the caller, or a texture."""
+
+    levels: list[Array] | None  # [B,C,h,w] each
+    texture: Texture[Any] | None
+    base: Array  # level 0 [B,C,H,W]
+    batched: bool  # whether the caller's is a batch
 
 
 class Settings(NamedTuple):
@@ -27,15 +35,15 @@ class Settings(NamedTuple):
     rotate: bool
 
 
-def texture_of(pyramid: Pyramid, who: str) -> Texture:
+def texture_of(pyramid: Any, who: str) -> Sampled:
     """A pyramid as the functions below take it."""
-    if isinstance(pyramid, TexturePyramid):
+    if isinstance(pyramid, Texture):
         if pyramid._of_tensors:
             _checks.recording().refuse_script(who)
         pyramid._refresh()
-        return None, pyramid, pyramid._recorded(), pyramid._batched
+        return Sampled(None, pyramid, pyramid._recorded(), pyramid._batched)
     levels, batched = checked_levels(pyramid, who)
-    return levels, None, levels[0], batched
+    return Sampled(levels, None, levels[0], batched)
 
 
 def arranged(centers: Array, lod: Array, base: Array, batched: bool, who: str) -> tuple[Array, Array, tuple[int, ...]]:
@@ -67,7 +75,7 @@ def expanded(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _call_library(
-    texture: Texture,
+    what: Sampled,
     centers: Array,
     lod: Array,
     direction: Array | None,
@@ -75,24 +83,23 @@ def _call_library(
     scale: float,
     settings: Settings,
 ) -> None:
-    """Write patches [B,M,C,S,S]; nobody looks on."""
-    levels, pyramid, base, _ = texture
-    abi = _tensor_abi
-    storage = pyramid._storage if pyramid is not None else None
+    """Write patches [B,M,C,S,S]: no gradient is recorded."""
+    abi, texture, levels = _tensor_abi, what.texture, what.levels
+    storage = texture._storage if texture is not None else None
     if storage is not None:
         packed, count = storage.packed, storage.layout.levels
     else:
         if levels is None:
-            assert pyramid is not None
-            levels = pyramid._levels_now()
+            assert texture is not None
+            levels = texture._levels_now()
         levels = [readable(level) for level in levels]
         packed, count = abi.packed_levels(levels), len(levels)
     places = abi.packed_places(centers, lod, direction)
-    abi.sample(base, packed, count, places, abi.packed_options(scale, *settings), patches)
+    abi.sample(what.base, packed, count, places, abi.packed_options(scale, *settings), patches)
 
 
 def sampled(
-    texture: Texture,
+    what: Sampled,
     centers: Array,
     lod: Array,
     direction: Array | None,
@@ -102,72 +109,81 @@ def sampled(
     out: Array | None = None,
 ) -> Array:
     """Patches [B,M,C,S,S] of centers [B,M,2], lod [B,M] and direction [B,M,2]; `out` is written where it is given."""
-    levels, pyramid, base, _ = texture
-    if pyramid is not None and pyramid._given:
-        levels = pyramid._levels_now()
+    levels, texture, base, _ = what
+    if texture is not None and texture._given:
+        levels = texture._levels_now()
     batch, count = lod.shape
     shape = (batch, count, base.shape[1], size, size)
     if not _checks.is_tensor(base):
         target = np.empty(shape, values.dtype) if out is None else out
         centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
         if target.size:
-            _call_library(texture, centers, lod, direction, target, values.scale, settings)
+            _call_library(what, centers, lod, direction, target, values.scale, settings)
         return target
-    import torch
-
-    _recording = _checks.recording()
-
+    torch, recording = sys.modules["torch"], _checks.recording()
     seen = (base, centers, lod, direction)
-    traced = _recording.is_traced(*seen)
-    if traced:
-        _recording.refuse_transforms("sampling", *seen, *(levels or ()))
-    elif _recording.is_native(base):
-        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
-    learns = _recording.needs_gradient(*seen) or (levels is not None and _recording.needs_gradient(*levels))
-    if not _recording.is_native(base):
+    intercepted = recording.is_traced(*seen)
+    if intercepted:
+        recording.refuse_transforms("sampling", *seen, *(levels or ()))
+    learns = recording.needs_gradient(*seen) or (levels is not None and recording.needs_gradient(*levels))
+    if not recording.is_native(base):
         if 0 in shape:
             return torch.empty(shape, dtype=values.dtype, device=base.device)
-        return _by_reference(texture, centers, lod, direction, size, values, settings)
-    if learns and pyramid is not None and pyramid._persistent:
+        return _by_reference(what, centers, lod, direction, size, values, settings)
+    if not intercepted:
+        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
+    if texture is not None and learns and not texture._gives_gradients:
         raise ValueError(
             "pysaccade: a persistent texture gives no gradient; sample under torch.no_grad(), or make a "
             "TexturePyramid of the frame"
         )
-    if pyramid is not None and pyramid.filtering != "exact":
-        from pysaccade.tensors import _hardware
+    if texture is not None and texture.filtering != "exact":
+        from pysaccade.tensors import _hardware  # needs torch
 
-        texture_unit = _hardware.texture_for(pyramid, traced, learns)
-        if texture_unit is not None:
+        unit = _hardware.texture_for(texture, intercepted, learns)
+        if unit is not None:
             target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
-            return _hardware.sampled(pyramid, texture_unit, centers, lod, direction, target, values.scale, settings)
-    if not traced and not learns:
+            return _hardware.sampled(texture, unit, centers, lod, direction, target, values.scale, settings)
+    if not intercepted and not learns:
         target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
         if target.numel():
-            _call_library(texture, centers, lod, direction, target, values.scale, settings)
+            _call_library(what, centers, lod, direction, target, values.scale, settings)
         return target
-    derived = -1
-    storage = pyramid._storage if pyramid is not None else None
-    if pyramid is not None:
-        derived = pyramid._derived
-    if not traced:
-        from pysaccade.tensors._gradients import Call, ImagePatches, LevelPatches
+    return _recorded(what, levels, centers, lod, direction, size, values, settings, intercepted)
 
-        if storage is not None:
-            call = Call(derived, storage.layout.levels, size, values.dtype, values.scale, *settings)
-            return ImagePatches.apply(base, centers, lod, direction, storage, call)
+
+def _recorded(
+    what: Sampled,
+    levels: list[Array] | None,
+    centers: Array,
+    lod: Array,
+    direction: Array | None,
+    size: int,
+    values: Values,
+    settings: Settings,
+    intercepted: bool,
+) -> Array:
+    """Patches by an operator where torch must see one, else by a torch.autograd.Function, which costs a tenth of it."""
+    texture = what.texture
+    derived = -1 if texture is None else texture._derived
+    storage = texture._storage if texture is not None else None
+    if levels is None and (intercepted or storage is None):
+        assert texture is not None
+        levels = texture._levels_now()
+    if intercepted:
+        operator = sys.modules["torch"].ops.saccade.sample
+        return operator(levels, centers, lod, direction, size, values.dtype, values.scale, *settings, derived)
+    from pysaccade.tensors._gradients import Call, ImagePatches, LevelPatches  # needs torch
+
+    count = storage.layout.levels if levels is None and storage is not None else len(levels or ())
+    call = Call(derived, count, size, values.dtype, values.scale, *settings)
     if levels is None:
-        assert pyramid is not None
-        levels = pyramid._levels_now()
-    if not traced:
-        call = Call(derived, len(levels), size, values.dtype, values.scale, *settings)
-        return LevelPatches.apply(call, centers, lod, direction, *levels)
-    return torch.ops.saccade.sample(
-        levels, centers, lod, direction, size, values.dtype, values.scale, *settings, derived
-    )
+        return ImagePatches.apply(what.base, centers, lod, direction, storage, call)
+    return LevelPatches.apply(call, centers, lod, direction, *levels)
 
 
 def _by_reference(
-    texture: Texture,
+    what: Sampled,
     centers: Array,
     lod: Array,
     direction: Array | None,
@@ -175,12 +191,12 @@ def _by_reference(
     values: Values,
     settings: Settings,
 ) -> Array:
-    from pysaccade.tensors import reference
+    from pysaccade.tensors import reference  # needs torch
 
-    levels, pyramid, _, _ = texture
+    levels = what.levels
     if levels is None:
-        assert pyramid is not None
-        levels = pyramid._differentiable()
+        assert what.texture is not None
+        levels = what.texture._differentiable()
     padding = "zeros" if settings.zeros else "border"
     if _checks.dtype_name(levels[0]) == "float64":  # what the library computes with
         centers, lod, direction = (None if each is None else each.double() for each in (centers, lod, direction))

@@ -109,7 +109,7 @@ def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float,
 def _constants(numbers: tuple[float, ...], dtype: Any, device: str) -> Any:
     import torch
 
-    with _checks.recording().lasting():
+    with _checks.recording().normal_mode():
         return torch.tensor(numbers, dtype=dtype, device=device)[:, None, None]
 
 

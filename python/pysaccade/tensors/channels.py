@@ -19,9 +19,9 @@ from torch import Tensor
 
 from pysaccade._operators import _checks, _recording
 from pysaccade.tensors._channel_makers import MAKERS, Maker, Slot, slot
+from pysaccade.tensors._pyramid_arguments import SEVEN, min_samples_of
 from pysaccade.tensors.damage import TILE_PX, Damage
 from pysaccade.tensors.persistent import PersistentTexture
-from pysaccade.tensors.pyramid import SEVEN
 
 __all__ = ["MAKERS", "ChannelStack", "Components", "Maker", "Slot", "components", "pca", "slot"]
 
@@ -47,7 +47,8 @@ class ChannelStack:
         device: Any = None,
         levels: int | None = SEVEN,
         threshold: float = 0.0,
-        min_pixels: int = 0,
+        min_samples: int = 0,
+        min_pixels: int | None = None,
     ) -> None:
         """Name the channels.
 
@@ -63,7 +64,8 @@ class ChannelStack:
             device: Where all lies.
             levels: Of the pyramid.
             threshold: As TexturePyramid.create_persistent(), of the frames.
-            min_pixels: Likewise.
+            min_samples: As TexturePyramid.create_persistent(), of the frames.
+            min_pixels: Deprecated: `min_samples`.
         """
         who = "ChannelStack"
         if dtype not in {torch.float32, torch.float16, torch.bfloat16, torch.float64}:
@@ -78,8 +80,9 @@ class ChannelStack:
         if twice:
             raise ValueError(f"{who}: channels named twice: {', '.join(twice)}")
         common: dict[str, Any] = {"batch": batch, "device": device}
+        min_samples = min_samples_of(min_samples, min_pixels, who)
         self.frame = PersistentTexture(
-            size, dtype=frame_dtype, levels=1, threshold=threshold, min_pixels=min_pixels, **common
+            size, dtype=frame_dtype, levels=1, threshold=threshold, min_samples=min_samples, **common
         )
         self.pyramid = PersistentTexture(size, channels=len(self.names), dtype=dtype, levels=levels, **common)
         self.size = self.pyramid.size
@@ -89,7 +92,7 @@ class ChannelStack:
         }
         points = (2, 2) if batch is None else (2, batch, 2)
         where = self._base().shape
-        with _recording.lasting():
+        with _recording.normal_mode():
             self._fixations = torch.full(points, 0.5, device=self.pyramid.device)
             self._changed_at = torch.zeros((where[0], 1, *self.size), dtype=torch.float32, device=self.pyramid.device)
 

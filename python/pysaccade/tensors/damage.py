@@ -39,7 +39,7 @@ class Damage:
     def count(self) -> Tensor:
         """How many tiles changed: a tensor without axes, on the texture's device; int(count) waits for it."""
         if self._count is None:
-            with _recording.lasting():  # kept, whatever mode it is read in
+            with _recording.normal_mode():  # kept, whatever mode it is read in
                 self._count = self.tiles.sum()
         return self._count
 

@@ -9,14 +9,15 @@ from pysaccade._operators import _checks
 from pysaccade.lattice._lattice import Lattice
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._sample_call import Pyramid, Settings, coordinates, is_traced, is_zeros, texture_of
-from pysaccade.tensors.pyramid import TexturePyramid
-from pysaccade.tensors.sampling import patches_of, plainly
+from pysaccade.tensors._texture import Texture
+from pysaccade.tensors._types import ArrayT, Normalize, Padding, Snap, Unit
+from pysaccade.tensors.sampling import patches_of
 
 Array = Any
 
 
 def sample_foveated(
-    pyramid: Pyramid,
+    pyramid: Pyramid[ArrayT],
     fixation: Any,
     lattice: Lattice | None = None,
     *,
@@ -25,18 +26,18 @@ def sample_foveated(
     e0: float | None = None,
     m0: float | None = None,
     preset: str | None = None,
-    unit: str | None = None,
+    unit: Unit | None = None,
     patch_size: int | None = None,
     fov_deg: float | None = None,
     sar: float | None = None,
-    snap: bool | str | None = None,
+    snap: Snap | None = None,
     dtype: Any = None,
-    normalize: Any = None,
-    padding: str = "border",
-    out: Array | None = None,
+    normalize: Normalize | None = None,
+    padding: Padding = "border",
+    out: ArrayT | None = None,
     num_patches: int | None = None,
     M0: float | None = None,  # noqa: N803
-) -> tuple[Array, PatchPlan]:
+) -> tuple[ArrayT, PatchPlan]:
     """Sample patches that are fine at a fixation and ever coarser around it.
 
     Args:
@@ -67,9 +68,9 @@ def sample_foveated(
     Convention: the fixation is uv = (x, y) in [0, 1], origin at the top left; eccentricity is in degrees, or in uv.
     """
     who = "sample_foveated"
-    texture = texture_of(pyramid, who)
-    base = texture[2]
-    count = pyramid.levels if isinstance(pyramid, TexturePyramid) else len(pyramid)
+    what = texture_of(pyramid, who)
+    base = what.base
+    count = pyramid.levels if isinstance(pyramid, Texture) else len(pyramid)
     height, width = base.shape[-2:]
     tokens, m0 = _renamed(tokens, num_patches, "num_patches", "tokens"), _renamed(m0, M0, "M0", "m0")
     law = {"e0": e0, "m0": m0, "preset": preset, "unit": unit, "sar": sar}
@@ -90,12 +91,9 @@ def sample_foveated(
             raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
-    if out is None and padding == "border":
-        patches = plainly(pyramid, plan, dtype, normalize)
-        if patches is not None:
-            return patches, plan
     settings = Settings(is_zeros(padding, who), 1, True)
-    return patches_of(texture, plan, None, settings, dtype, normalize, out, who), plan
+    patches: ArrayT = patches_of(what, plan, None, settings, dtype, normalize, out, who)
+    return patches, plan
 
 
 def _renamed(value: Any, old: Any, name: str, now: str) -> Any:
@@ -110,25 +108,6 @@ def _renamed(value: Any, old: Any, name: str, now: str) -> Any:
 
 def _lattice(kind: str, asked: tuple[tuple[str, Any], ...], size: tuple[int, int], levels: int) -> Lattice:
     return Lattice(kind, size=size, levels=levels, **dict(asked))
-
-
-def around(pyramid: TexturePyramid, fixation: Any, lattice: Any) -> tuple[Array, PatchPlan] | None:
-    """sample_foveated() without options, by the shortest way; None: the long way says what is wrong, or does it."""
-    image: Any = pyramid._image
-    if (
-        lattice.__class__ is not Lattice
-        or lattice.levels > pyramid._count
-        or pyramid._storage is None
-        or pyramid.filtering != "exact"
-        or not _checks.is_tensor(fixation)
-        or _checks.recording().is_watched()
-        or lattice.size != image.shape[-2:]
-        or fixation.device != image.device
-    ):
-        return None
-    plan = lattice.plan(fixation)
-    patches = plainly(pyramid, plan)
-    return None if patches is None else (patches, plan)
 
 
 _kept_lattice = lru_cache(maxsize=64)(_lattice)

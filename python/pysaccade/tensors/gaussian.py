@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
+from pysaccade.tensors._types import ArrayT
 
 Array = Any
 
@@ -125,33 +127,28 @@ def _flat(array: Array, leading: tuple[int, ...], axes: int) -> Array:
 def _by_reference(array: Array) -> bool:
     if not _checks.is_tensor(array):
         return False
-    _recording = _checks.recording()
-
-    return not _recording.is_native(array)
+    return not _checks.recording().is_native(array)
 
 
 def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *numbers: float) -> Array:
-    """Call an operator by the shortest way that those who look on allow; [P, ..] without leading axes."""
+    """Call an operator, or its function where no transform must see one; [P, ..] where `leading` is ()."""
     recording = _checks.recording()
     if recording.is_traced(*tensors):
-        import torch
-
         recording.refuse_transforms(name, *tensors)
-
-        return getattr(torch.ops.saccade, name)(*_batched(tensors, leading), *numbers)
+        return getattr(sys.modules["torch"].ops.saccade, name)(*_batched(tensors, leading), *numbers)
     tensors = tuple(each.contiguous() for each in tensors) if leading == () else _batched(tensors, leading)
     arguments = (*tensors, *numbers)
-    from pysaccade._operators import _operators
+    from pysaccade._operators import _operators  # needs torch
 
     field = name == "gaussian_field"
     if recording.needs_gradient(*tensors):
-        from pysaccade.tensors import _gradients
+        from pysaccade.tensors import _gradients  # needs torch
 
         return (_gradients.Field if field else _gradients.Mahalanobis).apply(*arguments)
     return (_operators._gaussian_field_now if field else _operators._mahalanobis_now)(*arguments)
 
 
-def mahalanobis(x: Array, mean: Array, scale_tril: Array) -> Array:
+def mahalanobis(x: ArrayT, mean: ArrayT, scale_tril: ArrayT) -> ArrayT:
     """Squared distances of points from Gaussians, in units of their spread.
 
     Args:
@@ -164,24 +161,28 @@ def mahalanobis(x: Array, mean: Array, scale_tril: Array) -> Array:
 
     Convention: q is a square: a point one standard deviation away has 1. Leading axes broadcast.
     """
-    arrays, leading = _checked("mahalanobis", (x, mean, scale_tril))
-    shape = (*leading, x.shape[-2], mean.shape[-2])
-    arrays, leading = _folded(arrays, leading)
+    axes: tuple[int, ...]
+    given, axes = _checked("mahalanobis", (x, mean, scale_tril))
+    shape = (*axes, x.shape[-2], mean.shape[-2])
+    arrays, leading = _folded(given, axes)
     if not _checks.is_tensor(x):
-        x, mean, scale_tril = _batched(arrays, leading)
-        out = np.empty((x.shape[0], x.shape[1], mean.shape[1]), x.dtype)
-        if out.size:
-            _tensor_abi.Gaussians(x, mean, scale_tril, None, math.inf).mahalanobis(out)
-        return out.reshape(shape)
-    if _by_reference(x):
-        from pysaccade.tensors import reference
+        points, means, trils = _batched(arrays, leading)
+        found: Any = np.empty((points.shape[0], points.shape[1], means.shape[1]), points.dtype)
+        if found.size:
+            _tensor_abi.Gaussians(points, means, trils, None, math.inf).mahalanobis(found)
+    elif _by_reference(x):
+        from pysaccade.tensors import reference  # needs torch
 
-        return reference.mahalanobis(*_batched(arrays, leading)).reshape(shape)
-    found = _called("mahalanobis", arrays, leading)
-    return found if found.shape == shape else found.reshape(shape)
+        found = reference.mahalanobis(*_batched(arrays, leading))
+    else:
+        found = _called("mahalanobis", arrays, leading)
+    q: ArrayT = found if found.shape == shape else found.reshape(shape)
+    return q
 
 
-def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, cutoff: float | None = None) -> Array:
+def gaussian_field(
+    x: ArrayT, mean: ArrayT, scale_tril: ArrayT, weight: ArrayT, *, cutoff: float | None = None
+) -> ArrayT:
     """Sum Gaussians at points, without a matrix of all pairs: memory grows with P + G.
 
     Args:
@@ -197,12 +198,6 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
 
     Convention: the Gaussians are not normalised: at its mean each is its weight. Leading axes broadcast.
     """
-    key = None
-    if _field is not None and (cutoff is None or (cutoff.__class__ is float and cutoff > 0)):
-        key, again = _field.field_again(x, mean, scale_tril, weight, math.inf if cutoff is None else cutoff * cutoff)
-        if again is not None:
-            return again
-    given = (x, mean, scale_tril, weight)
     who = "gaussian_field"
     _checks.require_array(weight, who, "weight")
     if weight.ndim == 0:
@@ -211,44 +206,26 @@ def gaussian_field(x: Array, mean: Array, scale_tril: Array, weight: Array, *, c
     if squeezed:
         weight = weight[:, None]
     require_cutoff(cutoff, who)
-    arrays, leading = _checked(who, (x, mean, scale_tril, weight))
+    axes: tuple[int, ...]
+    given, axes = _checked(who, (x, mean, scale_tril, weight))
     most_q = math.inf if cutoff is None else float(cutoff) ** 2
-    shape = (*leading, x.shape[-2], weight.shape[-1])
-    arrays, leading = _folded(arrays, leading)
+    shape = (*axes, x.shape[-2], weight.shape[-1])
+    arrays, leading = _folded(given, axes)
     out: Array
     if not _checks.is_tensor(x):
-        x, mean, scale_tril, weight = _batched(arrays, leading)
-        out = np.zeros((x.shape[0], x.shape[1], weight.shape[2]), x.dtype)
-        if out.size and mean.shape[1]:
-            gaussians = _tensor_abi.Gaussians(x, mean, scale_tril, weight, most_q)
+        points, means, trils, weights = _batched(arrays, leading)
+        out = np.zeros((points.shape[0], points.shape[1], weights.shape[2]), points.dtype)
+        if out.size and means.shape[1]:
+            gaussians = _tensor_abi.Gaussians(points, means, trils, weights, most_q)
             size = gaussians.workspace_bytes()
             gaussians.field(np.empty(size, np.uint8) if size else None, out)
     elif _by_reference(x):
-        from pysaccade.tensors import reference
+        from pysaccade.tensors import reference  # needs torch
 
         out = reference.gaussian_field(*_batched(arrays, leading), cutoff=cutoff)
     else:
         out = _called("gaussian_field", arrays, leading, most_q)
     if out.shape != shape:
         out = out.reshape(shape)
-    if squeezed:
-        out = out[..., 0]
-    _remember(key, given, out)
-    return out
-
-
-_field: Any = None  # the module, once there was a tensor
-
-
-def _remember(key: Any, given: tuple[Array, ...], out: Array) -> None:
-    """Keep the way of a call of tensors for the next one of their shapes."""
-    global _field  # noqa: PLW0603 (an import statement costs half a microsecond each time)
-    if not _checks.is_tensor(out) or _checks.recording().is_watched():
-        return
-    if _field is None:
-        from pysaccade.tensors import _field as loaded
-
-        _field = loaded
-        key = _field.key_of(*given)
-    if key is not None:
-        _field.keep_field(key, *given, out)
+    field: ArrayT = out[..., 0] if squeezed else out
+    return field

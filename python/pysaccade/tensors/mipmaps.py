@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
-from pysaccade.tensors._known import Table
 from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._types import ArrayT, Odd
 
 Array = Any
 
 _FIVE = _checks.Most.FIVE
-
-_mipmaps = Table()
-_ways: Any = None  # modules that need torch, once they were used
-_gradients: Any = None
 
 
 def _flat(image: Array) -> Array:
@@ -27,7 +24,7 @@ def _flat(image: Array) -> Array:
     return image.reshape(-1, *image.shape[-3:])
 
 
-def generate_mipmaps(image: Array, levels: int | None = _FIVE, *, odd: str = "floor") -> list[Array]:
+def generate_mipmaps(image: ArrayT, levels: int | None = _FIVE, *, odd: Odd = "floor") -> list[ArrayT]:
     """Make the mip levels of an image: each is the mean of 2 x 2 texels of the one before.
 
     Args:
@@ -46,20 +43,12 @@ def generate_mipmaps(image: Array, levels: int | None = _FIVE, *, odd: str = "fl
     Raises:
         TypeError, ValueError: The image has no such levels.
     """
-    found = _mipmaps.get(image, levels, odd)
-    if found is not None:
-        known, base = found
-        if not image.requires_grad or not _checks.recording().needs_gradient(image):
-            return [image, *_ways.made_apart(image, known, base)]
-        if known.batched:
-            return [image, *_gradients.Mipmaps.apply(image, known)]
     who = "generate_mipmaps"
     _checks.require_texture(image, who)
     code = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
-    count = _checks.level_count(levels, image.shape[-2:], code, who)
+    count = _checks.level_count(levels, (image.shape[-2], image.shape[-1]), code, who)
     batched = _flat(image)
-    made = levels_above(batched, count, code)
-    _remember_mipmaps(image, batched, levels, odd, count)
+    made: list[Any] = levels_above(batched, count, code)
     if image.ndim == 4:
         return [image, *made]
     return [image, *[level.reshape(*image.shape[:-2], *level.shape[-2:]) for level in made]]
@@ -69,47 +58,14 @@ def levels_above(image: Array, count: int, odd: int) -> list[Array]:
     """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
     if not _checks.is_tensor(image):
         return Storage(readable(image), count, odd).levels[1:]
-    _recording = _checks.recording()
-    from pysaccade._operators import _operators
+    recording = _checks.recording()
+    if not recording.is_native(image):
+        from pysaccade.tensors import reference  # needs torch
 
-    if not _recording.is_native(image):
-        from pysaccade.tensors import reference
+        return reference.generate_mipmaps(image, count, odd="edge" if odd == _checks.EDGE else "floor")[1:]
+    if recording.is_traced(image):
+        recording.refuse_transforms("generate_mipmaps", image)
+        return list(sys.modules["torch"].ops.saccade.mipmaps(image, count, odd))
+    from pysaccade.tensors import _gradients  # needs torch
 
-        word = "edge" if odd == _checks.EDGE else "floor"
-        return reference.generate_mipmaps(image, count, odd=word)[1:]
-    if _recording.is_traced(image):
-        import torch
-
-        _recording.refuse_transforms("generate_mipmaps", image)
-
-        return list(torch.ops.saccade.mipmaps(image, count, odd))
-    if count == 1 or image.numel() == 0:
-        return _operators._empty_levels(image, count, odd)
-    _load()
-    image = readable(image)
-    known = _ways.known_of(image, count, odd)
-    if _recording.needs_gradient(image):
-        return list(_gradients.Mipmaps.apply(image, known))
-    made: list[Array] = _ways.made_apart(image, known)
-    return made
-
-
-def _load() -> None:
-    """Load what needs torch; import statements in hot places cost half a microsecond each time."""
-    global _ways, _gradients
-    if _ways is None:
-        from pysaccade.tensors import _gradients as gradients
-        from pysaccade.tensors import _way as ways
-
-        _ways, _gradients = ways, gradients
-
-
-def _remember_mipmaps(image: Array, batched: Array, levels: Any, odd: str, count: int) -> None:
-    """Keep what was checked of a tensor for the next one of its shape."""
-    if _ways is None or not _checks.is_tensor(image) or count == 1 or image.numel() == 0:
-        return
-    if _checks.recording().is_traced(image) or image.data_ptr() != batched.data_ptr() or readable(image) is not image:
-        return
-    head = None if image.ndim == 4 else image.shape[:-2]
-    known = _ways.known_of(batched, count, _checks.ODD[odd], head)
-    _mipmaps.add(image, levels, odd, known)
+    return list(_gradients.mipmaps(image, count, odd))

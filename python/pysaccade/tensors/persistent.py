@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from pysaccade._native._errors import UnavailableError
-from pysaccade._native._held import is_freed
 from pysaccade._operators import _checks, _recording, _tensor_abi
 from pysaccade._operators._gate import readable
-from pysaccade._operators._place import place_of
-from pysaccade.tensors._storage import pack_at
-from pysaccade.tensors._way import model
+from pysaccade.tensors import _hardware
+from pysaccade.tensors._pyramid_arguments import FILTERING, SEVEN, min_samples_of
+from pysaccade.tensors._sampled_texture import SampledTexture
+from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._types import Filtering, Odd
 from pysaccade.tensors.damage import Damage, tile_grid
-from pysaccade.tensors.pyramid import SEVEN, TexturePyramid
-
-if TYPE_CHECKING:
-    from pysaccade.tensors.pool import TexturePool
-
-_PLAIN = (Tensor, torch.nn.Parameter)
-_count_write = _recording.count_write
-_UPDATE = _tensor_abi._UPDATE
-_DIFF, _PIXELS, _TILES = 0, 1, 2  # saccade_update_mask
 
 
-class PersistentTexture(TexturePyramid):
-    """What TexturePyramid.create_persistent() makes: a TexturePyramid that owns its memory and takes frames.
+class Pool(Protocol):
+    """What lends textures: pool.TexturePool."""
 
-    After any update its levels equal those of a pyramid of level 0, bit for bit. It gives no gradients.
+    def release(self, texture: PersistentTexture) -> None:
+        """Take a texture back."""
+
+
+class PersistentTexture(SampledTexture[Tensor]):
+    """What TexturePyramid.create_persistent() makes: levels that own their memory, and take frames.
+
+    After any update its levels equal those of a TexturePyramid of level 0, bit for bit. It gives no gradients.
     """
+
+    _gives_gradients = False
+    _storage: Storage | None  # None: it was released to its pool
 
     def __init__(
         self,
@@ -42,10 +44,11 @@ class PersistentTexture(TexturePyramid):
         dtype: torch.dtype = torch.uint8,
         device: Any = None,
         levels: int | None = SEVEN,
-        odd: str = "edge",
+        odd: Odd = "edge",
         threshold: float = 0.0,
-        min_pixels: int = 0,
-        filtering: str = "exact",
+        min_samples: int = 0,
+        filtering: Filtering = "exact",
+        min_pixels: int | None = None,
     ) -> None:
         """As TexturePyramid.create_persistent()."""
         who = "TexturePyramid.create_persistent"
@@ -55,44 +58,44 @@ class PersistentTexture(TexturePyramid):
             raise ValueError(f"{who}: threshold is {threshold!r}; it must be 0 or more, in the frames' unit")
         if not isinstance(dtype, torch.dtype):
             raise TypeError(f"{who}: dtype takes a torch.dtype, such as torch.uint8, not {_checks.shown(dtype)}")
-        shape = (channels, height, width)
-        if batch is not None:
-            shape = (_checks.whole(batch, who, "batch", 1, 1 << 20), *shape)  # type: ignore[assignment]
+        self._odd = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
+        self.filtering = _checks.choice(filtering, FILTERING, who, "filtering")
+        self.threshold = float(threshold)
+        self.min_samples = min_samples_of(min_samples, min_pixels, who)
+        self._asked = levels
+        self._count = _checks.level_count(levels, (height, width), self._odd, who)
+        self._batched = batch is not None
+        batch = 1 if batch is None else _checks.whole(batch, who, "batch", 1, 1 << 20)
         device = torch.get_default_device() if device is None else device
-        with _recording.lasting():  # also of a pool that makes it later
-            image = torch.zeros(shape, dtype=dtype, device=device)
-            super().__init__(image, levels=levels, odd=odd, filtering=filtering)
-            storage = self._storage
-            if storage is None:
+        with _recording.normal_mode():  # also of a pool that makes it later
+            image = torch.zeros((batch, channels, height, width), dtype=dtype, device=device)
+            _checks.require_texture(image, who)
+            if filtering == "hardware":
+                _hardware.refuse_image(image, who)
+            if not _recording.is_native(image):
                 raise UnavailableError(
                     f"{who}: no kernels for device '{image.device.type}'; pass device='cpu', or make a TexturePyramid "
                     "of each frame"
                 )
-            storage.keep_workspace(self._odd)
-        self.threshold = float(threshold)
-        self.min_pixels = _checks.whole(min_pixels, who, "min_pixels", 0, 255)
-        self._image = storage.image
-        self._store = storage
-        self._from = storage.image.data_ptr()  # level 0's memory; a frame that lies in it is copied first
-        self._to = self._from + storage.image.nbytes
-        rows, columns = tile_grid((height, width))
-        self._grid = (1 if batch is None else batch, rows, columns)
+            self._store = Storage(image, self._count, self._odd)
+            self._store.keep_workspace(self._odd)
+        self._storage = self._store
+        self._made = self._of_tensors = True
+        self._image = image
+        self._source = self._counter = image if self._batched else image[0]
+        self._source_at, self._version = image.data_ptr(), image._version
+        self._grid = (batch, *tile_grid((height, width)))
         self._is_new = True
-        self._tiles_like = model(self._grid if self._batched else self._grid[1:], image.new_empty(0, dtype=torch.bool))
-        self._energy_like = model(self._tiles_like.shape, image.new_empty(0, dtype=torch.float32))
-        self._taken: Any = None  # of the last frame: what _frame() looked at, and the library's struct but the address
-        self._options: dict[Any, bytes] = {}
-        self._pool: TexturePool | None = None
+        self._pool: Pool | None = None
         self._queued: Any = None  # the pool's: what the last one who borrowed it queued on a GPU
-        self._settings = self.threshold, self.min_pixels, filtering
-        self._persistent = True
+        self._settings = self.threshold, self.min_samples, self.filtering
 
     @property
     def tile_grid(self) -> tuple[int, int]:
         """(rows, columns) of tiles of 16 x 16 pixels."""
         return self._grid[1:]
 
-    def generate_mipmaps(self, image: Any = None) -> TexturePyramid:
+    def generate_mipmaps(self, image: Any = None) -> PersistentTexture:
         """Make all levels again from level 0."""
         if image is not None:
             raise ValueError("TexturePyramid.generate_mipmaps: a persistent texture takes frames by update(frame)")
@@ -106,13 +109,13 @@ class PersistentTexture(TexturePyramid):
     def _reset(self) -> None:
         """Make it as new: what one who borrowed it set or wrote, the next one does not see."""
         self.clear()
-        self.threshold, self.min_pixels, self.filtering = self._settings
+        self.threshold, self.min_samples, self.filtering = self._settings
         self._storage = self._store
 
     def _give_back(self) -> None:
         """Let every use of it raise ValueError until it is borrowed again."""
         self.clear()
-        self._storage = self._taken = None
+        self._storage = None
 
     # ---- Updates -----------------------------------------------------------------------------------------------------
 
@@ -125,20 +128,11 @@ class PersistentTexture(TexturePyramid):
         Returns:
             The tiles that changed; the first time all of them.
         """
-        if self._taken is not None and frame.__class__ in _PLAIN and not self._is_new and not frame.requires_grad:
-            rest = self._taken.get((frame.shape, frame.stride(), frame.dtype, frame.device))
-            at = frame.data_ptr()
-            plain = rest is not None and not frame.is_neg() and at % frame.element_size() == 0
-            if plain and at and not is_freed(frame, at) and not self._from <= at < self._to:
-                return self._call(pack_at(at, rest), None, _DIFF)
         who = "TexturePyramid.update"
         batched = self._frame(frame, who)
         if self._is_new:
             return self._write_all(batched)
-        packed = _tensor_abi._pack(batched, 4)
-        if frame.__class__ in _PLAIN and frame.data_ptr() == batched.data_ptr() and not frame.is_neg():
-            self._taken = {(frame.shape, frame.stride(), frame.dtype, frame.device): packed[8:]}
-        return self._call(packed, None, _DIFF)
+        return self._call(batched, None, _tensor_abi.MASK_DIFF)
 
     def update_partial(self, frame: Tensor, changed: Any = None) -> Damage:
         """Take the parts of a frame that are known to have changed.
@@ -159,7 +153,7 @@ class PersistentTexture(TexturePyramid):
         mask, kind = self._mask(changed, who)
         if self._is_new:
             return self._write_all(batched)
-        return self._call(_tensor_abi._pack(batched, 4), mask, kind)
+        return self._call(batched, mask, kind)
 
     def update_mipmaps_incremental(self, damage: Any = None) -> None:
         """Make the levels above changed parts of level 0 again, which was written through level(0).
@@ -181,9 +175,7 @@ class PersistentTexture(TexturePyramid):
         if not _checks.is_tensor(frame):
             raise TypeError(f"{who}: frame takes a torch tensor, not {_checks.shown(frame)}")
         _checks.require_array(frame, who, "frame")
-        batched: Tensor = frame if frame.ndim == 4 or not self._batched else frame[None]
-        if not self._batched:
-            batched = frame[None]
+        batched: Tensor = frame[None] if frame.ndim == 3 or not self._batched else frame
         if batched.shape != base.shape or batched.dtype != base.dtype:
             raise ValueError(
                 f"{who}: frame is {_checks.shown(frame)}; the texture is {_checks.dtype_name(base)} {list(self.shape)}"
@@ -194,9 +186,10 @@ class PersistentTexture(TexturePyramid):
             )
         if batched.requires_grad and torch.is_grad_enabled():
             raise ValueError(f"{who}: a persistent texture gives no gradient; pass frame.detach()")
-        if _checks.recording().is_traced(batched):
+        if _recording.is_traced(batched):
             return batched
-        return batched.clone() if self._from <= batched.data_ptr() < self._to else readable(batched)
+        begin = base.data_ptr()
+        return batched.clone() if begin <= batched.data_ptr() < begin + base.nbytes else readable(batched)
 
     def _mask(self, changed: Any, who: str) -> tuple[Tensor, int]:
         """A mask [B, h, w] of bytes, and whether of pixels or tiles."""
@@ -213,7 +206,7 @@ class PersistentTexture(TexturePyramid):
                 f"{who}: the texture is on {base.device}, changed on {changed.device}; pass changed.to('{base.device}')"
             )
         batch = self._grid[0]
-        for shape, kind in ((self.size, _PIXELS), (self.tile_grid, _TILES)):
+        for shape, kind in ((self.size, _tensor_abi.MASK_PIXELS), (self.tile_grid, _tensor_abi.MASK_TILES)):
             if tuple(changed.shape[-2:]) == tuple(shape) and changed.shape[:-2] in {(), (1,), (batch,)}:
                 return readable(changed.expand(batch, *shape)), kind
         raise ValueError(
@@ -233,49 +226,25 @@ class PersistentTexture(TexturePyramid):
     def _damage(self, tiles: Tensor, energy: Tensor) -> Damage:
         return Damage(tiles, None, energy) if self._batched else Damage(tiles[0], None, energy[0])
 
-    def _call(self, frame: bytes | None, mask: Tensor | None, kind: int) -> Damage:
-        store, base = self._store, self._source
-        if base.data_ptr() != self._source_at or store.flat.data_ptr() != store.flat_at:
-            self._require_memory()
-        if base._version != self._version and frame is not None:  # of tiles that this frame doesn't change
+    def _call(self, frame: Tensor | None, mask: Tensor | None, kind: int) -> Damage:
+        self._require_memory()
+        store, counter = self._store, self._counter
+        if counter._version != self._version and frame is not None:  # of tiles that this frame doesn't change
             self._fill()
-        tiles = torch.empty_like(self._tiles_like, memory_format=torch.contiguous_format)
-        energy = torch.empty_like(self._energy_like, memory_format=torch.contiguous_format)
-        abi = _tensor_abi
-        library = abi._library or abi._open()
-        workspace = store.workspace
-        chosen = (self.threshold, self.min_pixels, kind)
-        options = self._options.get(chosen)
-        if options is None:
-            options = _UPDATE.pack(_UPDATE.size, self.threshold, self.min_pixels, self._odd, kind, 0)
-            self._options = {chosen: options}
-        packed_mask = None
-        if mask is not None:
-            packed_mask = abi._ARRAY.pack(mask.data_ptr(), *mask.shape, 1, 1, *mask.stride(), 0, 0, abi.U8, 0)
-        status = library.saccade_update(
-            place_of(store.image),
-            store.packed,
-            store.layout.levels,
-            None if workspace is None else workspace.data_ptr(),
-            0 if workspace is None else workspace.nbytes,
-            frame,
-            packed_mask,
-            options,
-            tiles.data_ptr(),
-            energy.data_ptr(),
-        )
-        if status != 0:
-            abi._fail(library, status)
-        _count_write((store.flat,) if frame is None else (store.image, store.flat))
-        self._version = base._version
-        if self._texture:
-            self._texture.is_stale = True
+        shape, device = self._grid if self._batched else self._grid[1:], store.image.device
+        tiles = torch.empty(shape, dtype=torch.bool, device=device)
+        energy = torch.empty(shape, dtype=torch.float32, device=device)
+        options = _tensor_abi.packed_update_options(self.threshold, self.min_samples, self._odd, kind)
+        levels = store.packed, store.layout.levels, store.workspace
+        _tensor_abi.update(store.image, *levels, frame, mask, options, tiles, energy)
+        _recording.count_write((store.flat,) if frame is None else (store.image, store.flat))
+        self._note_change()
         return Damage(tiles, None, energy)
 
     def _fill(self) -> None:
         self._require_memory()
         self._store.fill(self._odd)
-        _count_write((self._store.flat,))
+        _recording.count_write((self._store.flat,))
         self._note_change()
 
     def _refresh(self) -> None:
@@ -283,16 +252,12 @@ class PersistentTexture(TexturePyramid):
         if self._is_compiled():
             return
         self._require_memory()
-        if self._source._version != self._version:
+        if self._counter._version != self._version:
             self._fill()
 
     def _require_memory(self) -> None:
         if self._storage is None:
             raise ValueError("TexturePyramid: this texture was released to its pool; acquire() another")
-        if not self._is_in_place():
-            raise ValueError(
-                "TexturePyramid: its memory, or its levels', was replaced or freed; make another by create_persistent()"
-            )
 
     def __reduce__(self) -> Any:
         """A copy is of level 0; it is in no pool."""
@@ -303,7 +268,7 @@ class PersistentTexture(TexturePyramid):
             "levels": self._asked,
             "odd": "edge" if self._odd == _checks.EDGE else "floor",
             "threshold": self.threshold,
-            "min_pixels": self.min_pixels,
+            "min_samples": self.min_samples,
             "filtering": self.filtering,
         }
         return _again, (type(self), self.size, options, self._store.image, self._is_new)

@@ -15,8 +15,8 @@ from pysaccade.lattice.plan import PatchPlan, coverage_of, filled
 from pysaccade.tensors._footprint import footprint
 from pysaccade.tensors._sample_call import (
     Pyramid,
+    Sampled,
     Settings,
-    Texture,
     arranged,
     coordinates,
     expanded,
@@ -25,8 +25,8 @@ from pysaccade.tensors._sample_call import (
     sampled,
     texture_of,
 )
+from pysaccade.tensors._types import ArrayT, Normalize, Padding
 from pysaccade.tensors._values import Values, normalized, values_of
-from pysaccade.tensors.pyramid import TexturePyramid
 
 Array = Any
 
@@ -58,14 +58,12 @@ def _direct_out(out: Any, shape: tuple[int, ...], values: Values, base: Array, r
         raise ValueError(f"{who}: out can't be written, as of a file that was opened to be read; pass other memory")
     require_apart(out, read, who)
     if _checks.is_tensor(base):
-        _recording = _checks.recording()
-
-        if _recording.needs_gradient(*read, out):
+        if _checks.recording().needs_gradient(*read, out):
             raise ValueError(f"{who}: out can't be written where a gradient is asked for; leave it out, or use no_grad")
 
 
 def patches_of(
-    texture: Texture,
+    what: Sampled,
     plan: PatchPlan,
     direction: Array | None,
     settings: Settings,
@@ -75,7 +73,7 @@ def patches_of(
     who: str,
 ) -> Array:
     """Patches of a plan, [.., C, S, S]: what the functions below have in common."""
-    base, batched = texture[2], texture[3]
+    base, batched = what.base, what.batched
     plan = as_plan(plan, base, who)
     values = values_of(base, dtype, normalize, out, who)
     lods = plan._lod_to_read()
@@ -86,10 +84,10 @@ def patches_of(
     whole = (*shape, base.shape[1], size, size)
     flat_out = None
     if out is not None:
-        levels = texture[0] or ([] if texture[1] is None else texture[1]._memory())
+        levels = what.levels or ([] if what.texture is None else what.texture._memory())
         _direct_out(out, whole, values, base, (base, centers, lod, direction, *levels), who)
         flat_out = _flat_view(out, lod.shape, who) if is_traced(out) or readable(out) is out else None
-    patches = sampled(texture, centers, lod, direction, size, values, settings, flat_out)
+    patches = sampled(what, centers, lod, direction, size, values, settings, flat_out)
     if flat_out is not None and patches is flat_out and _checks.is_tensor(out):
         _checks.recording().count_write((out,))
     in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
@@ -117,14 +115,14 @@ def _flat_view(out: Array, shape: tuple[int, ...], who: str) -> Array:
 
 
 def sample_patches(
-    pyramid: Pyramid,
+    pyramid: Pyramid[ArrayT],
     plan: PatchPlan,
     *,
     dtype: Any = None,
-    normalize: Any = None,
-    padding: str = "border",
-    out: Array | None = None,
-) -> Array:
+    normalize: Normalize | None = None,
+    padding: Padding = "border",
+    out: ArrayT | None = None,
+) -> ArrayT:
     """Sample the patches of a plan.
 
     Args:
@@ -142,39 +140,17 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
-    if out is None and padding == "border":
-        patches = plainly(pyramid, plan, dtype, normalize)
-        if patches is not None:
-            return patches
     settings = Settings(is_zeros(padding, who), 1, True)
-    return patches_of(texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
+    patches: ArrayT = patches_of(texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
+    return patches
 
 
-_quick: Any = None
-
-
-def plainly(pyramid: Any, plan: Any, dtype: Any = None, normalize: Any = None) -> Array | None:
-    """Patches by the shortest way, where it can be gone."""
-    if plan.__class__ is not PatchPlan or not isinstance(pyramid, TexturePyramid) or pyramid.filtering != "exact":
-        return None
-    global _quick  # noqa: PLW0603 (an import statement costs half a microsecond each time)
-    if _quick is None:
-        if not _checks.is_tensor(plan.centers) or _checks.recording().is_watched():
-            return None
-        from pysaccade.tensors import _quick as loaded
-
-        _quick = loaded
-    if normalize is None:
-        return _quick.sample_plain(pyramid, plan, dtype)
-    return _quick.sample_normalized(pyramid, plan, dtype, normalize)
-
-
-def plan_at_level(texture: Texture, level: Any, centers: Any, patch_size: int) -> PatchPlan:
+def plan_at_level(what: Sampled, level: Any, centers: Any, patch_size: int) -> PatchPlan:
     """The plan of sample_at_level()."""
     who = "sample_at_level"
-    levels, textures, base, _ = texture
+    levels, texture, base, _ = what
     centers = coordinates(centers, base, who, "centers", 2)
-    last = (textures.levels if textures is not None else len(levels or ())) - 1
+    last = (texture.levels if texture is not None else len(levels or ())) - 1
     if isinstance(level, bool):
         raise TypeError(f"{who}: level takes a number, not {level}")
     if isinstance(level, (int, float, np.number)):
@@ -188,16 +164,16 @@ def plan_at_level(texture: Texture, level: Any, centers: Any, patch_size: int) -
 
 
 def sample_at_level(
-    pyramid: Pyramid,
+    pyramid: Pyramid[ArrayT],
     level: Any,
     centers: Any,
     *,
     patch_size: int = 16,
     dtype: Any = None,
-    normalize: Any = None,
-    padding: str = "border",
-    out: Array | None = None,
-) -> Array:
+    normalize: Normalize | None = None,
+    padding: Padding = "border",
+    out: ArrayT | None = None,
+) -> ArrayT:
     """Sample patches of one resolution: a sample is 2^level pixels from the next.
 
     Args:
@@ -216,24 +192,25 @@ def sample_at_level(
     Convention: centers are uv = (x, y) in [0, 1], origin at the top left.
     """
     who = "sample_at_level"
-    texture = texture_of(pyramid, who)
-    plan = plan_at_level(texture, level, centers, patch_size)
+    what = texture_of(pyramid, who)
+    plan = plan_at_level(what, level, centers, patch_size)
     settings = Settings(is_zeros(padding, who), 1, True)
-    return patches_of(texture, plan, None, settings, dtype, normalize, out, who)
+    patches: ArrayT = patches_of(what, plan, None, settings, dtype, normalize, out, who)
+    return patches
 
 
 def sample_anisotropic(
-    pyramid: Pyramid,
+    pyramid: Pyramid[ArrayT],
     plan: PatchPlan,
     direction: Any,
     *,
     max_anisotropy: int = 16,
     rotate: bool = True,
     dtype: Any = None,
-    normalize: Any = None,
-    padding: str = "border",
-    out: Array | None = None,
-) -> Array:
+    normalize: Normalize | None = None,
+    padding: Padding = "border",
+    out: ArrayT | None = None,
+) -> ArrayT:
     """Sample patches that are coarser along a direction than across it, as text is that is seen at an angle.
 
     Args:
@@ -256,8 +233,8 @@ def sample_anisotropic(
     lod.
     """
     who = "sample_anisotropic"
-    texture = texture_of(pyramid, who)
-    base = texture[2]
+    what = texture_of(pyramid, who)
+    base = what.base
     plan = as_plan(plan, base, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
@@ -268,19 +245,20 @@ def sample_anisotropic(
             f"{who}: direction is {list(lines.shape)}; it must be {list(plan.centers.shape)}, or [2] for all"
         ) from None
     settings = Settings(is_zeros(padding, who), most, bool(rotate))
-    return patches_of(texture, plan, lines, settings, dtype, normalize, out, who)
+    patches: ArrayT = patches_of(what, plan, lines, settings, dtype, normalize, out, who)
+    return patches
 
 
 def sample(
-    pyramid: Pyramid,
+    pyramid: Pyramid[ArrayT],
     uv: Array,
     lod: Any = None,
     *,
     uv_da: Array | None = None,
-    padding: str = "border",
+    padding: Padding = "border",
     max_anisotropy: int = 1,
     dtype: Any = None,
-) -> Array:
+) -> ArrayT:
     """Sample single places, trilinear: a texture fetch.
 
     Args:
@@ -300,8 +278,8 @@ def sample(
     grid_sample's 2 * uv - 1 with align_corners=False.
     """
     who = "sample"
-    texture = texture_of(pyramid, who)
-    base, batched = texture[2], texture[3]
+    what = texture_of(pyramid, who)
+    base, batched = what.base, what.batched
     _checks.require_places(uv, who, "uv", ("pyramid", base), 2)
     zeros = is_zeros(padding, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
@@ -336,14 +314,16 @@ def sample(
         direction = arranged(direction.reshape(flat.shape), flat_lod, base, batched, who)[0]
     values = values_of(base, dtype, None, None, who)
     settings = Settings(zeros, most if direction is not None else 1, True)
-    patches = sampled(texture, centers, lods, direction, 1, values, settings)
+    patches = sampled(what, centers, lods, direction, 1, values, settings)
     channels = base.shape[1]
     if not batched:
-        return _transposed(patches.reshape(-1, channels), 0).reshape(channels, *shape)
+        points: ArrayT = _transposed(patches.reshape(-1, channels), 0).reshape(channels, *shape)
+        return points
     batch = max(base.shape[0], shape[0]) if 0 not in (base.shape[0], shape[0]) else 0
     rest = shape[1:]
     found = patches.reshape(batch, math.prod(rest), channels)
-    return _transposed(found, 1).reshape(batch, channels, *rest)
+    grid: ArrayT = _transposed(found, 1).reshape(batch, channels, *rest)
+    return grid
 
 
 def _transposed(array: Array, axis: int) -> Array:

@@ -12,11 +12,12 @@ from torch import Tensor
 from pysaccade._operators import _checks
 from pysaccade.lattice.plan import PatchPlan
 from pysaccade.tensors._channel_makers import LUMA, gradient
+from pysaccade.tensors._texture import Texture
 from pysaccade.tensors.pyramid import TexturePyramid
 from pysaccade.tensors.sampling import as_plan, sample
 
 
-def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Any:
+def text_direction(pyramid: Texture[Any], plan: PatchPlan, *, level: int = 2, ratio: float | Tensor = 2.0) -> Any:
     """Find the direction of text in each patch.
 
     Lines of text, seen so coarsely that letters melt, are bars: brightness changes across them. The structure tensor is
@@ -36,7 +37,7 @@ def text_direction(pyramid: TexturePyramid, plan: PatchPlan, *, level: int = 2, 
     Convention: (x, y) in pixels, y downwards.
     """
     who = "text_direction"
-    if not isinstance(pyramid, TexturePyramid):
+    if not isinstance(pyramid, Texture):
         raise TypeError(f"{who}: pyramid takes a TexturePyramid, not {_checks.shown(pyramid)}")
     if not _checks.is_tensor(pyramid._base()):
         levels = [torch.from_numpy(np.ascontiguousarray(pyramid[n])) for n in range(pyramid.levels)]
@@ -78,7 +79,7 @@ def _products(luma: Tensor) -> Tensor:
     return torch.cat([x * x, y * y, x * y], 1)
 
 
-def _sampled(products: TexturePyramid, places: Tensor, lod: Tensor, *, batched: bool) -> Any:
+def _sampled(products: TexturePyramid[Tensor], places: Tensor, lod: Tensor, *, batched: bool) -> Any:
     """[.., N, 3]."""
     if not batched:
         alone = TexturePyramid.from_levels([products.level(n)[0] for n in range(products.levels)])

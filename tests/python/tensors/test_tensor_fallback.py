@@ -98,7 +98,7 @@ def test_gpu_without_kernels_is_told_of_once(monkeypatch):
             return 7
 
     monkeypatch.setattr(_recording, "_gpus", {7: False})
-    monkeypatch.setattr(_recording, "_told", set())
+    monkeypatch.setattr(_recording, "_warned_of", set())
     with pytest.warns(UserWarning, match="no kernels for device 'cuda'; pysaccade.reference is used"):
         assert not _recording.is_native(Gpu)
     assert not _recording.is_native(Gpu)

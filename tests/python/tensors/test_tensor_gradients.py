@@ -11,8 +11,6 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import pysaccade as sc  # noqa: E402
-from pysaccade.lattice import plan as _plan  # noqa: E402
-from pysaccade.tensors import _field, mipmaps, pyramid  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
 
@@ -73,31 +71,6 @@ def inputs(dtype=torch.float32, channels_last=False):
         x.requires_grad_(),
         *[each.requires_grad_() for each in (uniform(2, 5, 2), uniform(2, 5, high=2.9, seed=3))],
     ]
-
-
-def forget() -> None:
-    for known in (_field._ways, _plan._checked, mipmaps._mipmaps._known, pyramid._pyramids._known):
-        known.clear()
-
-
-@pytest.fixture(autouse=True, scope="module", params=["first", "again"])
-def times(request):
-    """Whether calls of these shapes came before: what was checked and packed for them then serves those that follow."""
-    forget()
-    if request.param == "again":
-        kinds = [(torch.float32, False), (torch.float32, True)]
-        kinds += [(each, False) for each in (torch.float16, torch.bfloat16, torch.float64)]
-        for call in CALLS.values():
-            for kind in kinds:
-                for _ in range(2):
-                    call(*inputs(*kind))
-    return request.param
-
-
-@pytest.fixture(autouse=True)
-def fresh(times):
-    if times == "first":
-        forget()
 
 
 def gradients(made, tensors, **options):

@@ -91,7 +91,7 @@ def test_hybrid_that_gets_no_texture_says_so_once_and_stays_hybrid(monkeypatch):
     assert pyramid.filtering == "hybrid"
     monkeypatch.undo()
     pyramid.generate_mipmaps(image(3, 16, 16))
-    assert pyramid._texture is None  # another image may fit
+    assert pyramid._hardware is None  # another image may fit
 
 
 # ---- On a GPU --------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_hole_that_stays_is_no_damage(dtype, hole, device):
     assert damage.energy[0, 0].isfinite()
     assert damage.energy[0, 0] > 0
     assert not damage.energy[2, 3].isfinite()
-    texture.min_pixels = 1
+    texture.min_samples = 1
     frame[0, 7, 7] += 1
     assert int(texture.update(frame.to(device)).count) == 0  # one pixel changed; its neighbour is a hole as before
 

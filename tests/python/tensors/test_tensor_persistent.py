@@ -21,13 +21,13 @@ def same_as_rebuilt(texture, odd="edge") -> bool:
     return all(torch.equal(exact(texture.level(n)), exact(fresh.level(n))) for n in range(texture.levels))
 
 
-def changed_tiles(before, after, threshold=0.0, min_pixels=0):
-    """[rows, columns] by brute force: more than `min_pixels` pixels, in any channel, by more than `threshold`."""
-    different = ((exact(after) - exact(before)).abs() > threshold).any(-3)
+def changed_tiles(before, after, threshold=0.0, min_samples=0):
+    """[rows, columns] by brute force: more than `min_samples` samples, of all channels, by more than `threshold`."""
+    different = ((exact(after) - exact(before)).abs() > threshold).sum(-3)
     height, width = different.shape[-2:]
     padded = torch.nn.functional.pad(different, (0, -width % 16, 0, -height % 16))
     tiles = padded.unflatten(-1, (-1, 16)).unflatten(-3, (-1, 16)).sum((-3, -1))
-    return tiles > min_pixels
+    return tiles > min_samples
 
 
 def scribble(frame, numbers):
@@ -91,14 +91,38 @@ def test_threshold_keeps_small_changes_out_and_drift_in():
     assert texture.level(0)[0, 0, 0] == 109
 
 
-def test_min_pixels_counts_pixels_once_for_all_channels():
-    texture = sc.TexturePyramid.create_persistent((16, 32), channels=3, min_pixels=2)
-    frame = torch.zeros(3, 16, 32, dtype=torch.uint8)
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_min_samples_counts_the_samples_of_all_channels(device, dtype):
+    texture = sc.TexturePyramid.create_persistent((16, 48), channels=3, dtype=dtype, device=device, min_samples=6)
+    frame = torch.zeros(3, 16, 48, dtype=dtype, device=device)
     texture.update(frame)
-    frame[:, 0, 0:2] = 9  # two pixels, six samples
-    frame[:, 0, 16:19] = 9
-    assert texture.update(frame).tiles.tolist() == [[False, True]]
-    assert texture.level(0)[0, 0, :2].tolist() == [0, 0]
+    changed = frame.to(torch.float32)
+    changed[:, 0, 0:2] = 9  # two pixels, six samples
+    changed[:, 0, 16:18] = changed[0, 1, 16] = 9  # seven
+    changed[2, 0, 32:39] = 9  # seven of one channel
+    assert texture.update(changed.to(dtype)).tiles.tolist() == [[False, True, True]]
+    assert exact(texture.level(0))[0, 0, :2].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_threshold_is_in_8_bit_codes_of_integers(device):
+    for dtype, code in ((torch.uint8, 1), (torch.uint16, 256)):
+        texture = sc.TexturePyramid.create_persistent((16, 32), channels=1, dtype=dtype, device=device, threshold=3)
+        frame = torch.zeros(1, 16, 32, dtype=torch.int32)
+        texture.update(frame.to(dtype).to(device))
+        frame[0, 0, 0], frame[0, 0, 16] = 3 * code, 3 * code + 1
+        assert texture.update(frame.to(dtype).to(device)).tiles.tolist() == [[False, True]]
+
+
+def test_min_pixels_is_accepted_with_a_warning_for_one_version():
+    for make in (
+        lambda: sc.TexturePyramid.create_persistent((16, 16), min_pixels=2),
+        lambda: sc.TexturePool(1, (16, 16), min_pixels=2).acquire(),
+        lambda: sc.channels.ChannelStack((16, 16), ["luma"], min_pixels=2).frame,
+    ):
+        with pytest.warns(DeprecationWarning, match="min_pixels leaves with the next version; use min_samples"):
+            assert make().min_samples == 2
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -116,13 +140,13 @@ def test_energy_counts_every_pixel_of_a_tile_at_the_edge_once(device, dtype):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("min_pixels", [0, 1, 4])
-def test_tile_changes_where_more_than_min_pixels_do(device, min_pixels):
-    texture = sc.TexturePyramid.create_persistent((32, 32), device=device, min_pixels=min_pixels)
+@pytest.mark.parametrize("least", [0, 1, 4])
+def test_tile_changes_where_more_than_min_samples_do(device, least):
+    texture = sc.TexturePyramid.create_persistent((32, 32), device=device, min_samples=least)
     frame = torch.zeros(3, 32, 32, dtype=torch.uint8, device=device)
     texture.update(frame)
-    frame[0, 0, :min_pixels] = 1
-    frame[1, 20, 16 : 17 + min_pixels] = 1
+    frame[0, 0, :least] = 1
+    frame[1, 20, 16 : 17 + least] = 1
     assert texture.update(frame).tiles.cpu().tolist() == [[False, False], [False, True]]
 
 
@@ -218,7 +242,6 @@ def test_gradients_are_refused_in_words():
         (lambda t: t.update_partial(t.level(0), torch.zeros(32, 32)), TypeError, "changed takes a bool tensor or a"),
         (lambda t: t.release(), ValueError, "is from no pool"),
         (lambda t: t.generate_mipmaps(t.level(0)), ValueError, r"takes frames by update\(frame\)"),
-        (lambda t: sc.TexturePyramid(t.level(0)).update(t.level(0)), ValueError, "create_persistent"),
         (lambda t: sc.TexturePyramid.create_persistent(), ValueError, r"pass size=\(H, W\), or resolution=\(W, H\)"),
         (lambda t: sc.TexturePyramid.create_persistent((8, 8), threshold=-1), ValueError, "threshold is -1"),
         (lambda t: sc.TexturePyramid.create_persistent((8, 8), dtype=torch.int32), TypeError, "int32, not one of"),
@@ -266,13 +289,13 @@ def test_pooled_texture_starts_from_the_first_frame():
 
 
 def test_pooled_texture_is_lent_as_new():
-    pool = sc.TexturePool(1, size=(32, 32), channels=1, threshold=2, min_pixels=1)
+    pool = sc.TexturePool(1, size=(32, 32), channels=1, threshold=2, min_samples=1)
     frame = image(1, 32, 32, dtype=torch.uint8)
     with pool.acquire() as texture:
-        texture.threshold, texture.min_pixels, texture.filtering = 50.0, 9, "hybrid"
+        texture.threshold, texture.min_samples, texture.filtering = 50.0, 9, "hybrid"
         texture.update(255 - frame)
     with pool.acquire() as texture:
-        assert (texture.threshold, texture.min_pixels, texture.filtering) == (2.0, 1, "exact")
+        assert (texture.threshold, texture.min_samples, texture.filtering) == (2.0, 1, "exact")
         mask = torch.zeros(32, 32, dtype=torch.bool)
         mask[3, 4] = True
         damage = texture.update_partial(frame, mask)
@@ -319,13 +342,13 @@ def test_frames_after_the_first_ones_are_checked_and_read_as_they_lie():
         texture.update(frames[5].to(torch.int32).to(torch.uint16))
     with pytest.raises(ValueError, match=r"\[3, 20, 20\]"):
         texture.update(frames[5][:, :, :20])
-    texture.threshold, texture.min_pixels = 0.0, 1
+    texture.threshold, texture.min_samples = 0.0, 1
     before = texture.level(0).clone()
     one = before.clone()
     one[:, 3, 3] += 1
     assert not texture.update(one).tiles.any()
     one[:, 4, 4] += 1
-    assert torch.equal(texture.update(one).tiles, changed_tiles(before, one, min_pixels=1))
+    assert torch.equal(texture.update(one).tiles, changed_tiles(before, one, min_samples=1))
 
 
 @pytest.mark.cuda

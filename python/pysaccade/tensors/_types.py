@@ -1,0 +1,59 @@
+"""Types of arguments, for type checkers: a tensor gives tensors, an array gives arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor
+
+    ArrayT = TypeVar("ArrayT", Tensor, "np.ndarray[Any, Any]")
+else:
+    ArrayT = TypeVar("ArrayT")
+
+Odd = Literal["floor", "edge"]
+Filtering = Literal["exact", "hybrid", "hardware"]
+Padding = Literal["border", "zeros"]
+Unit = Literal["deg", "uv"]
+Snap = bool | Literal["straight_through"]
+Normalize = Literal["none", "clip", "imagenet", "siglip"] | tuple[Sequence[float], Sequence[float]]
+
+
+class SampleOptions(TypedDict, total=False):
+    """Of sample()."""
+
+    uv_da: Any
+    padding: Padding
+    max_anisotropy: int
+    dtype: Any
+
+
+class PatchOptions(TypedDict, total=False):
+    """Of sample_patches() and sample_at_level()."""
+
+    dtype: Any
+    normalize: Normalize | None
+    padding: Padding
+    out: Any
+
+
+class AnisotropicOptions(PatchOptions, total=False):
+    """Of sample_anisotropic()."""
+
+    max_anisotropy: int
+    rotate: bool
+
+
+class FoveatedOptions(PatchOptions, total=False):
+    """Of sample_foveated()."""
+
+    num_patches: int | None
+    M0: float | None
+    e0: float | None
+    unit: Unit | None
+    patch_size: int | None
+    fov_deg: float | None
+    sar: float | None
+    snap: Snap | None
