@@ -43,8 +43,8 @@ tensor::UpdateArgs update_args(const char* function, const tensor::ReduceArgs& t
   tensor::UpdateArgs args;
   args.texture = texture;
   args.mask = static_cast<tensor::UpdateMask>(options.mask_kind);
-  args.threshold = options.threshold;
-  args.min_pixels = options.min_pixels;
+  args.threshold = options.threshold * (texture.level[0].dtype == Dtype::kU16 ? 256 : 1);
+  args.min_samples = options.min_samples;
   const ArrayView& base = texture.level[0];
   if (is_given(frame)) {
     args.frame = view_of(function, *frame);

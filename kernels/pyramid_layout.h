@@ -7,10 +7,11 @@
 #include <string>
 
 #include "kernels/frame_view.h"
+#include "kernels/shared/tile.h"
 
 namespace saccade {
 
-inline constexpr int kTilePx = 16;        // a tile is 16 x 16 luma texels (8 x 8 chroma)
+using shared::kTilePx;                    // a tile is 16 x 16 luma texels (8 x 8 chroma)
 inline constexpr int kExtentPx = 64;      // texture extents are multiples of this many luma texels
 inline constexpr int kDefaultLevels = 7;  // luma 64 -> 1
 inline constexpr int kMaxLevels = 16;

@@ -20,7 +20,7 @@ class DrawableTexture;  // kernels/drawable_texture.h
 struct DiffConfig {
   // A sample differs when |frame - texture| > threshold, in 8-bit code values (16-bit samples: x 256).
   int threshold = 0;
-  int min_pixels = 0;   // a tile is damaged when more than this many of its samples (all planes, all channels) differ
+  int min_samples = 0;  // a tile is damaged when more than this many of its samples (all planes, all channels) differ
   int noise_floor = 8;  // subtracted from each difference that counts as motion energy, in 8-bit code values
   bool operator==(const DiffConfig&) const = default;
 };
@@ -121,7 +121,7 @@ struct TextureCapabilities {
   const PatchMemorySource* patch_memory = nullptr;  // null: submit() waits
 };
 
-// The texture is its own reference: a frame is compared with level 0, never with the previous frame, so with min_pixels
+// The texture is its own reference: a frame is compared with level 0, never with the previous frame, so with min_samples
 // 0 texture and frame never differ by more than `threshold`. The first update() damages everything.
 // One thread at a time; of gl, the one that made it. Per-frame calls allocate nothing. Throws std::invalid_argument for
 // a frame of another size or format, and DeviceError when a GPU fails; then damage_everything() is due.

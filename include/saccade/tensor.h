@@ -68,10 +68,10 @@ typedef enum saccade_update_mask {
 
 typedef struct saccade_update_options {
   size_t struct_size;
-  double threshold;    // a pixel differs where a channel does by more than this
-  int32_t min_pixels;  // more than so many differ in a damaged tile; 0: any
-  int32_t odd;         // saccade_odd_sizes, as the levels were made
-  int32_t mask_kind;   // saccade_update_mask
+  double threshold;     // a sample differs by more than this: in 8-bit codes, of u16 256 each; of floats in their unit
+  int32_t min_samples;  // more than so many samples (all channels) differ in a damaged tile; 0: any
+  int32_t odd;          // saccade_odd_sizes, as the levels were made
+  int32_t mask_kind;    // saccade_update_mask
   int32_t pad0;
 } saccade_update_options;
 

@@ -32,7 +32,7 @@ CpuTileDiffer::CpuTileDiffer(const CpuPyramid& texture, const DiffConfig& config
 void CpuTileDiffer::configure(const DiffConfig& config) {
   config_ = config;
   config_.threshold = std::clamp(config.threshold, 0, 256);  // 256: no difference is larger
-  config_.min_pixels = std::max(config.min_pixels, 0);
+  config_.min_samples = std::max(config.min_samples, 0);
   config_.noise_floor = std::clamp(config.noise_floor, 0, 256);
 }
 
@@ -110,7 +110,7 @@ void CpuTileDiffer::count_row(std::span<const TileRow> planes, int ty) {
   std::fill(sums_.begin(), sums_.end(), 0U);
   for (std::size_t p = 0; p < planes.size(); ++p) mark_plane(planes[p], static_cast<int>(p), ty);
   const int cols = texture_.layout().tiles.cols;
-  const auto allowed = static_cast<std::uint32_t>(config_.min_pixels);
+  const auto allowed = static_cast<std::uint32_t>(config_.min_samples);
   for (int tx = 0; tx < cols; ++tx) {
     if (sums_[static_cast<std::size_t>(tx)] > allowed) damage_.set(ty * cols + tx, energy(planes[0], tx, ty));
   }

@@ -32,7 +32,7 @@ class CpuTileDiffer {
   const Damage& damage() const { return damage_; }
 
  private:
-  bool exact() const { return config_.threshold == 0 && config_.min_pixels == 0; }
+  bool exact() const { return config_.threshold == 0 && config_.min_samples == 0; }
   void compare_row(std::span<const TileRow> planes, int ty);
   void count_row(std::span<const TileRow> planes, int ty);
   void mark_plane(const TileRow& rows, int plane, int ty);

@@ -24,7 +24,7 @@ struct PlaneReader {
 
   float bilinear(int level, float x_px, float y_px, int channel) const {
     const LevelView& view = levels[static_cast<std::size_t>(level)];
-    const float unit = level_scale(level);
+    const float unit = shared::level_scale(level);
     const AxisTap x = axis_tap(shared::texel_coordinate(x_px, scale.plane_scale, scale.shift_x, unit), view.width);
     const AxisTap y = axis_tap(shared::texel_coordinate(y_px, scale.plane_scale, scale.shift_y, unit), view.height);
     const float top =
@@ -63,7 +63,7 @@ void store(float value, int channel, const SampleFormat& format, std::byte* out,
   }
   const float normalised = (value - format.mean[c]) * format.inv_std[c];
   if (format.type == SampleType::kF16) {
-    const std::uint16_t half = half_from_float(normalised);
+    const auto half = static_cast<std::uint16_t>(shared::half_from_float(normalised));
     std::memcpy(out + 2 * index, &half, 2);
   } else {
     std::memcpy(out + 4 * index, &normalised, 4);

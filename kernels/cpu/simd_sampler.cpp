@@ -226,9 +226,9 @@ class PlaneReader {
              const AxisSpan& y) {
     const LevelMix mix = level_mix(lod, static_cast<int>(levels.size()));
     fraction_ = mix.fraction;
-    fine_.start(levels[static_cast<std::size_t>(mix.first)], scale, level_scale(mix.first), x, y);
+    fine_.start(levels[static_cast<std::size_t>(mix.first)], scale, shared::level_scale(mix.first), x, y);
     if (fraction_ != 0.0f) {
-      coarse_.start(levels[static_cast<std::size_t>(mix.second)], scale, level_scale(mix.second), x, y);
+      coarse_.start(levels[static_cast<std::size_t>(mix.second)], scale, shared::level_scale(mix.second), x, y);
     }
   }
   bool one_level() const { return fraction_ == 0.0f; }
@@ -268,7 +268,7 @@ HWY_INLINE RgbVec to_rgb(FloatVec y_code, FloatVec cb_code, FloatVec cr_code, co
           clamp(hn::Add(y, hn::Mul(hn::Set(d, p.b_cb), cb)))};
 }
 
-// half_from_float, branch by branch.
+// shared::half_from_float, branch by branch.
 HWY_INLINE hn::Vec<Ints> to_half(FloatVec value) {
   const Uints du;
   const Floats df;
@@ -286,8 +286,9 @@ HWY_INLINE hn::Vec<Ints> to_half(FloatVec value) {
                           HWY_ATTR { return hn::IfThenElse(hn::RebindMask(du, mask), yes, no); };
   half = choose(hn::Lt(compare, hn::Set(di, 0x38800000)), subnormal, half);
   half = choose(hn::Gt(compare, hn::Set(di, 0x477fffff)), hn::Set(du, 0x7c00U), half);
-  half = choose(hn::Gt(compare, hn::Set(di, 0x7f800000)), hn::Set(du, 0x7e00U), half);
-  return hn::BitCast(di, hn::Or(sign, half));
+  half = hn::Or(sign, half);
+  half = choose(hn::Gt(compare, hn::Set(di, 0x7f800000)), hn::Set(du, 0x7fffU), half);
+  return hn::BitCast(di, half);
 }
 
 // Writes a vector of lanes, or the first `count` of them.
@@ -432,7 +433,8 @@ void fill_outside(int size, const SampleFormat& format, std::byte* out) {
   for (std::size_t c = 0; c < 3; ++c) {
     const float value = (0.0f - format.mean[c]) * format.inv_std[c];
     if (format.type == SampleType::kF16) {
-      std::fill_n(reinterpret_cast<std::uint16_t*>(out) + c * samples, samples, half_from_float(value));
+      std::fill_n(reinterpret_cast<std::uint16_t*>(out) + c * samples, samples,
+                  static_cast<std::uint16_t>(shared::half_from_float(value)));
     } else {
       std::fill_n(reinterpret_cast<float*>(out) + c * samples, samples, value);
     }

@@ -12,7 +12,7 @@ DiffParams diff_params(const DiffConfig& config, bool wide, bool everything) {
     const int clamped = std::clamp(code, 0, 256);  // 256: no difference is larger
     return static_cast<std::uint32_t>(wide ? std::min(clamped * 256, 65535) : std::min(clamped, 255));
   };
-  return {in_samples(config.threshold), static_cast<std::uint32_t>(std::max(config.min_pixels, 0)),
+  return {in_samples(config.threshold), static_cast<std::uint32_t>(std::max(config.min_samples, 0)),
           in_samples(config.noise_floor), everything ? 1 : 0};
 }
 

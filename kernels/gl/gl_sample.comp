@@ -7,6 +7,7 @@
 // CPU's. SAMPLE_TYPE: 0 u8, 1 f16, 2 f32.
 #include "color.h"
 #include "sampling.h"
+#include "taps.h"
 
 layout(local_size_x = 64) in;
 
@@ -43,26 +44,24 @@ layout(std430, binding = 0) readonly buffer Plan {
 layout(std430, binding = 1) writeonly buffer Samples { uint words[]; };
 
 vec4 bilinear(usampler2D plane, int level, vec2 at) {
-  vec2 base = floor(at);
-  vec2 t = at - base;
   // Each level is exactly half of the one above. Asking for the size of `level` itself fails on llvmpipe where patches of
   // different levels share a SIMD vector: it answers for one of them.
-  ivec2 last = (textureSize(plane, 0) >> level) - 1;
-  ivec2 low = clamp(ivec2(base), ivec2(0), last);
-  ivec2 high = clamp(ivec2(base) + 1, ivec2(0), last);
-  vec4 a = vec4(texelFetch(plane, low, level));
-  vec4 b = vec4(texelFetch(plane, ivec2(high.x, low.y), level));
-  vec4 c = vec4(texelFetch(plane, ivec2(low.x, high.y), level));
-  vec4 d = vec4(texelFetch(plane, high, level));
-  vec4 top = a + (b - a) * t.x;
-  vec4 bottom = c + (d - c) * t.x;
-  return top + (bottom - top) * t.y;
+  ivec2 size = textureSize(plane, 0) >> level;
+  AxisTap x = axis_tap(at.x, size.x);
+  AxisTap y = axis_tap(at.y, size.y);
+  vec4 a = vec4(texelFetch(plane, ivec2(x.first, y.first), level));
+  vec4 b = vec4(texelFetch(plane, ivec2(x.second, y.first), level));
+  vec4 c = vec4(texelFetch(plane, ivec2(x.first, y.second), level));
+  vec4 d = vec4(texelFetch(plane, ivec2(x.second, y.second), level));
+  vec4 top = a + (b - a) * x.weight;
+  vec4 bottom = c + (d - c) * x.weight;
+  return top + (bottom - top) * y.weight;
 }
 
 vec2 texel_at(vec2 position_px, float plane_scale, vec2 shift, int level) {
-  float level_scale = uintBitsToFloat(uint(127 - level) << 23);  // 2^-level, exact
-  return vec2(texel_coordinate(position_px.x, plane_scale, shift.x, level_scale),
-              texel_coordinate(position_px.y, plane_scale, shift.y, level_scale));
+  float unit = level_scale(level);
+  return vec2(texel_coordinate(position_px.x, plane_scale, shift.x, unit),
+              texel_coordinate(position_px.y, plane_scale, shift.y, unit));
 }
 
 vec4 trilinear(usampler2D plane, vec2 position_px, float plane_scale, vec2 shift, int level, float fraction) {

@@ -4,13 +4,12 @@
 
 #include <cstdint>
 
+#include "kernels/shared/half.h"
 #include "kernels/tensor/array_view.h"
 
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#else
-#include <bit>
 #endif
 
 namespace saccade::tensor {
@@ -23,44 +22,11 @@ struct Bfloat {
   std::uint16_t bits;
 };
 
-namespace bits {
-
-SACCADE_TENSOR_FN std::uint32_t of_float(float value) {
-#if defined(__CUDA_ARCH__)
-  return __float_as_uint(value);
-#elif defined(__CUDACC__)
-  std::uint32_t word;
-  __builtin_memcpy(&word, &value, 4);
-  return word;
-#else
-  return std::bit_cast<std::uint32_t>(value);
-#endif
-}
-
-SACCADE_TENSOR_FN float to_float(std::uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return __uint_as_float(word);
-#elif defined(__CUDACC__)
-  float value;
-  __builtin_memcpy(&value, &word, 4);
-  return value;
-#else
-  return std::bit_cast<float>(word);
-#endif
-}
-
-}  // namespace bits
-
 SACCADE_TENSOR_FN float half_to_float(std::uint16_t half) {
 #if defined(__CUDA_ARCH__)
   return __half2float(__ushort_as_half(half));
 #else
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
-  const std::uint32_t magnitude = half & 0x7fffU;
-  if (magnitude >= 0x7c00U) return bits::to_float(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
-  if (magnitude >= 0x0400U) return bits::to_float(sign | ((magnitude << 13) + 0x38000000U));
-  const float subnormal = static_cast<float>(magnitude) * 5.9604644775390625e-8f;  // 2^-24
-  return bits::to_float(sign | bits::of_float(subnormal));
+  return shared::float_from_half(half);
 #endif
 }
 
@@ -68,28 +34,12 @@ SACCADE_TENSOR_FN std::uint16_t float_to_half(float value) {
 #if defined(__CUDA_ARCH__)
   return __half_as_ushort(__float2half_rn(value));
 #else
-  const std::uint32_t word = bits::of_float(value);
-  const std::uint32_t sign = (word >> 16) & 0x8000U;
-  const std::uint32_t magnitude = word & 0x7fffffffU;
-  std::uint32_t half = 0;
-  if (magnitude > 0x7f800000U) {
-    half = 0x7fffU;  // not a number, as the device writes it
-    return static_cast<std::uint16_t>(half);
-  }
-  if (magnitude >= 0x47800000U) {
-    half = 0x7c00U;  // 65536 and more: infinity
-  } else if (magnitude < 0x38800000U) {
-    // Below 2^-14 halves are subnormal, 2^-24 apart: adding 0.5 lets the float unit round to that step.
-    half = bits::of_float(bits::to_float(magnitude) + 0.5f) - 0x3f000000U;
-  } else {
-    half = (magnitude - 0x38000000U + 0xfffU + ((magnitude >> 13) & 1U)) >> 13;  // a carry may reach infinity
-  }
-  return static_cast<std::uint16_t>(sign | half);
+  return static_cast<std::uint16_t>(shared::half_from_float(value));
 #endif
 }
 
 SACCADE_TENSOR_FN std::uint16_t float_to_bfloat(float value) {
-  const std::uint32_t word = bits::of_float(value);
+  const std::uint32_t word = shared::floatBitsToUint(value);
   if ((word & 0x7fffffffU) > 0x7f800000U) return 0x7fffU;
   return static_cast<std::uint16_t>((word + 0x7fffU + ((word >> 16) & 1U)) >> 16);
 }
@@ -97,7 +47,9 @@ SACCADE_TENSOR_FN std::uint16_t float_to_bfloat(float value) {
 SACCADE_TENSOR_FN float load(std::uint8_t element) { return static_cast<float>(element); }
 SACCADE_TENSOR_FN float load(std::uint16_t element) { return static_cast<float>(element); }
 SACCADE_TENSOR_FN float load(Half element) { return half_to_float(element.bits); }
-SACCADE_TENSOR_FN float load(Bfloat element) { return bits::to_float(static_cast<std::uint32_t>(element.bits) << 16); }
+SACCADE_TENSOR_FN float load(Bfloat element) {
+  return shared::uintBitsToFloat(static_cast<std::uint32_t>(element.bits) << 16);
+}
 SACCADE_TENSOR_FN float load(float element) { return element; }
 SACCADE_TENSOR_FN double load(double element) { return element; }
 
@@ -106,7 +58,7 @@ SACCADE_TENSOR_FN bool same_bits(std::uint8_t a, std::uint8_t b) { return a == b
 SACCADE_TENSOR_FN bool same_bits(std::uint16_t a, std::uint16_t b) { return a == b; }
 SACCADE_TENSOR_FN bool same_bits(Half a, Half b) { return a.bits == b.bits; }
 SACCADE_TENSOR_FN bool same_bits(Bfloat a, Bfloat b) { return a.bits == b.bits; }
-SACCADE_TENSOR_FN bool same_bits(float a, float b) { return bits::of_float(a) == bits::of_float(b); }
+SACCADE_TENSOR_FN bool same_bits(float a, float b) { return shared::floatBitsToUint(a) == shared::floatBitsToUint(b); }
 SACCADE_TENSOR_FN bool same_bits(double a, double b) {
   std::uint64_t words[2];
   __builtin_memcpy(words, &a, 8);

@@ -15,16 +15,16 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/shared/taps.h"
 #include "kernels/tensor/element.h"
 
 namespace saccade::tensor {
 
 inline constexpr double kLn2 = 0.69314718055994530942;
 
-// 2^-level, exact.
 template <class V>
 SACCADE_TENSOR_FN V level_scale(int level) {
-  return V(1) / static_cast<V>(1 << level);
+  return static_cast<V>(shared::level_scale(level));
 }
 
 // 2^x for 0 <= x < 2^5, the same bits on every machine: the C library's and CUDA's differ in the last one. The Taylor
@@ -88,15 +88,14 @@ struct Tap {
 template <class V>
 SACCADE_TENSOR_FN Tap<V> make_tap(V position_px, V scale, int extent, bool zeros) {
   const V exact = position_px * scale - V(0.5);
-  // One texel outside reads the same as any distance further.
-  const V coordinate = clamp_to(exact, V(-1), static_cast<V>(extent));
-  const int index = static_cast<int>(std::floor(coordinate));
+  const V coordinate = shared::tap_coordinate(exact, extent);
+  const shared::AxisTap<V> clamped = shared::axis_tap(exact, extent);
   Tap<V> tap;
-  tap.weight = coordinate - static_cast<V>(index);
-  tap.first_inside = !zeros || (index >= 0 && index < extent);
-  tap.second_inside = !zeros || (exact >= V(-1) && index + 1 < extent);
-  tap.first = index < 0 ? 0 : index > extent - 1 ? extent - 1 : index;
-  tap.second = index + 1 > extent - 1 ? extent - 1 : index + 1;
+  tap.first = clamped.first;
+  tap.second = clamped.second;
+  tap.weight = clamped.weight;
+  tap.first_inside = !zeros || (coordinate >= V(0) && coordinate < static_cast<V>(extent));
+  tap.second_inside = !zeros || (exact >= V(-1) && coordinate < static_cast<V>(extent - 1));
   // At the first texel's centre as at the last one's: a clamped coordinate has no slope.
   if (!zeros && !(coordinate > V(0))) tap.second = 0;
   return tap;
@@ -137,11 +136,11 @@ template <class V>
 SACCADE_TENSOR_FN PatchFrame<V> make_patch_frame(Vec2<V> center_uv, V lod, int width, int height, int levels) {
   PatchFrame<V> patch;
   patch.center_px = {center_uv.x * static_cast<V>(width), center_uv.y * static_cast<V>(height)};
-  const V inside = clamp_to(lod, V(0), static_cast<V>(levels - 1));
-  patch.first = static_cast<int>(inside);
-  patch.second = patch.first + 1 < levels ? patch.first + 1 : levels - 1;
-  patch.fraction = inside - static_cast<V>(patch.first);
-  patch.pitch_px = exp2_exact(inside);
+  const shared::LevelMix<V> mixed = shared::level_mix(lod, levels);
+  patch.first = mixed.first;
+  patch.second = mixed.second;
+  patch.fraction = mixed.fraction;
+  patch.pitch_px = exp2_exact(static_cast<V>(mixed.first) + mixed.fraction);
   patch.along = {V(1), V(0)};
   patch.across = {V(0), V(1)};
   patch.probe = {V(0), V(0)};

@@ -2,11 +2,13 @@
 // After an update the levels are those of a rebuild, bit for bit.
 #pragma once
 
+#include "kernels/shared/tile.h"
 #include "kernels/tensor/reduce.h"
 
 namespace saccade::tensor {
 
-inline constexpr int kTileSize = 16;
+using shared::kTilePx;
+using shared::tiles_across;
 
 enum class UpdateMask : std::int32_t {
   kDiff = 0,    // tiles in which the frame differs from level 0
@@ -20,13 +22,11 @@ struct UpdateArgs {
   UpdateMask mask = UpdateMask::kDiff;
   const std::uint8_t* mask_data = nullptr;  // not 0: it counts
   std::int64_t mask_b = 0, mask_y = 0, mask_x = 0;
-  double threshold = 0;           // a pixel differs where a channel does by more than this
-  std::int32_t min_pixels = 0;    // more than so many differ in a damaged tile
+  double threshold = 0;           // a sample, a channel of a pixel, differs by more than this, in the frame's own unit
+  std::int32_t min_samples = 0;   // more than so many differ in a damaged tile
   std::uint8_t* tiles = nullptr;  // [B, rows, cols], written: 1 where a tile was damaged
   float* energy = nullptr;  // [B, rows, cols], written: sum of |differences| of a damaged tile, else 0; may be null
 };
-
-constexpr int tiles_across(int pixels) { return (pixels + kTileSize - 1) / kTileSize; }
 
 namespace cpu {
 // On up to `threads` threads, which change no bit.

@@ -193,7 +193,7 @@ void add_texture(std::vector<StreamOption>& rows) {
       .scope = Scope::kRun}, {parse_threshold, print_threshold}},
     {{.name = "min-pixels", .group = kPictureGroup, .help = "a tile is damaged when more than N samples changed",
       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 1024, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
-     field([](auto& o) -> auto& { return o.pipeline.diff.min_pixels; })},
+     field([](auto& o) -> auto& { return o.pipeline.diff.min_samples; })},
     {{.name = "noise-floor", .group = kPictureGroup, .help = "differences up to this are no motion",
       .more = "In 8-bit codes, of what the policies `novelty` and `saliency` see as motion.",
       .metavar = "CODES", .kind = K::kInteger, .lo = 0, .hi = 255, .shapes_result = true, .tunable = true, .scope = Scope::kRun},

@@ -94,7 +94,7 @@ struct PipelineCounters {
 
 // What a change of settings rebuilt.
 struct Redone {
-  bool differ = false;    // threshold, min_pixels, noise floor: nothing but the comparison
+  bool differ = false;    // threshold, min_samples, noise floor: nothing but the comparison
   bool lattice = false;   // and with it the memory of what was emitted where
   bool scanpath = false;  // the clock starts again at the next frame
   bool texture = false;   // levels: everything is uploaded again

@@ -79,7 +79,7 @@ TEST_P(BackendSuite, EveryConfig_EqualsThePlainOperations) {
         PlainTexture plain(c.shape(), config);
         for (std::size_t step = 0; step < 4; ++step) {
           const std::string what = fmt::format("{} threshold {} min {} floor {} step {}", c.text(), config.threshold,
-                                               config.min_pixels, config.noise_floor, step);
+                                               config.min_samples, config.noise_floor, step);
           if (step > 0) disturb(frame, rng, kSuiteShares[step]);
           texture->update(place(frame.view(), seed));
           plain.update(frame.view());

@@ -350,15 +350,15 @@ TEST(Half, AnyFloat_RoundsToNearestEven) {
     };
     const double here = value(h);
     const double middle = (here + value(h + 1)) / 2;  // 0x7c00 as a number: 65536
-    ASSERT_EQ(half_from_float(static_cast<float>(here)), h);
-    ASSERT_EQ(half_from_float(-static_cast<float>(here)), h | 0x8000U);
-    ASSERT_EQ(half_from_float(static_cast<float>(middle)), h + (h & 1U)) << h;
-    ASSERT_EQ(half_from_float(std::nextafter(static_cast<float>(middle), 0.0f)), h);
-    ASSERT_EQ(half_from_float(std::nextafter(static_cast<float>(middle), 1e6f)), h + 1);
+    ASSERT_EQ(shared::half_from_float(static_cast<float>(here)), h);
+    ASSERT_EQ(shared::half_from_float(-static_cast<float>(here)), h | 0x8000U);
+    ASSERT_EQ(shared::half_from_float(static_cast<float>(middle)), h + (h & 1U)) << h;
+    ASSERT_EQ(shared::half_from_float(std::nextafter(static_cast<float>(middle), 0.0f)), h);
+    ASSERT_EQ(shared::half_from_float(std::nextafter(static_cast<float>(middle), 1e6f)), h + 1);
   }
-  EXPECT_EQ(half_from_float(1e30f), 0x7c00);
-  EXPECT_EQ(half_from_float(-std::numeric_limits<float>::infinity()), 0xfc00);
-  EXPECT_EQ(half_from_float(std::numeric_limits<float>::quiet_NaN()) & 0x7e00, 0x7e00);
+  EXPECT_EQ(shared::half_from_float(1e30f), 0x7c00);
+  EXPECT_EQ(shared::half_from_float(-std::numeric_limits<float>::infinity()), 0xfc00);
+  EXPECT_EQ(shared::half_from_float(std::numeric_limits<float>::quiet_NaN()), 0x7fffU);  // as CUDA writes it
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void expect_truth(const Damage& damage, const std::vector<TileTruth>& tiles, con
   int count = 0;
   for (int t = 0; t < damage.grid().count(); ++t) {
     const TileTruth& tile = tiles[static_cast<std::size_t>(t)];
-    const bool damaged = tile.over > config.min_pixels;
+    const bool damaged = tile.over > config.min_samples;
     count += damaged ? 1 : 0;
     ASSERT_EQ(damage.test(t), damaged) << "tile " << t << " with " << tile.over << " samples over the threshold";
     ASSERT_EQ(damage.energy()[static_cast<std::size_t>(t)], damaged ? tile.energy >> energy_shift : 0) << "tile " << t;
@@ -69,8 +69,8 @@ TEST(CpuTileDiffer, OddSize_EqualsBruteForce) {
       for (const DiffConfig config : {DiffConfig{0, 0, 8}, DiffConfig{3, 0, 0}, DiffConfig{0, 5, 8},
                                       DiffConfig{12, 40, 20}, DiffConfig{255, 0, 255}}) {
         ++seed;
-        SCOPED_TRACE(fmt::format("{} {}x{} threshold {} min_pixels {} seed {}", name(layout), width, height,
-                                 config.threshold, config.min_pixels, seed));
+        SCOPED_TRACE(fmt::format("{} {}x{} threshold {} min_samples {} seed {}", name(layout), width, height,
+                                 config.threshold, config.min_samples, seed));
         std::mt19937 rng(seed);
         TestFrame before(layout, width, height, usual_shift(layout), true);
         before.randomize(rng);
@@ -135,7 +135,7 @@ TEST(CpuTileDiffer, OtherFrames_AreRefused) {
   EXPECT_THROW(differ.diff(larger.view()), std::invalid_argument);
 }
 
-// The rule that keeps the texture true: with min_pixels 0, texture and frame never differ by more than the threshold.
+// The rule that keeps the texture true: with min_samples 0, texture and frame never differ by more than the threshold.
 void expect_within(const CpuPyramid& texture, const TestFrame& frame, int threshold) {
   const int bound = threshold * (is_wide(frame.view().layout) ? 256 : 1);
   std::array<LevelImage, 2> planes;

@@ -130,20 +130,20 @@ TEST_P(TileOpsOnHost, Differences_EqualPlain) {
   for_each_type([]<class T>(const TileOps<T>& plain, const TileOps<T>& simd) {
     std::mt19937 rng(3);
     for (int round = 0; round < 300; ++round) {
-      const int rows = 1 + round % kTileSize;
+      const int rows = 1 + round % kTilePx;
       const int channels = 1 + round % 5;
       const double thresholds[] = {0, 0.5, 1, 2.5, 3, 254, 255, 256, 65535, 1e30};
       const double threshold = thresholds[rng() % std::size(thresholds)];
       SCOPED_TRACE(fmt::format("{} bytes each, {} channels, {} rows, over {}", sizeof(T), channels, rows, threshold));
-      const auto pitch = static_cast<std::ptrdiff_t>(kTileSize + rng() % 3);
+      const auto pitch = static_cast<std::ptrdiff_t>(kTilePx + rng() % 3);
       TileSums<T> sums[2];
       for (int c = 0; c < channels; ++c) {
-        const auto a = random_elements<T>(rng, static_cast<std::size_t>(pitch) * kTileSize);
+        const auto a = random_elements<T>(rng, static_cast<std::size_t>(pitch) * kTilePx);
         const auto b = rng() % 3 == 0 ? a : random_elements<T>(rng, a.size());
         plain.compare({a.data(), pitch}, {b.data(), pitch}, rows, static_cast<Value<T>>(threshold), &sums[0]);
         simd.compare({a.data(), pitch}, {b.data(), pitch}, rows, static_cast<Value<T>>(threshold), &sums[1]);
       }
-      ASSERT_TRUE(std::equal(std::begin(sums[0].over), std::end(sums[0].over), sums[1].over));
+      ASSERT_EQ(sums[0].over, sums[1].over);
       ASSERT_TRUE(same_sums(sums[0].quads, sums[1].quads));
     }
   });
@@ -151,12 +151,12 @@ TEST_P(TileOpsOnHost, Differences_EqualPlain) {
 
 // The most channels of bytes whose sums are exact.
 TEST_P(TileOpsOnHost, ManyChannelsOfBytes_EqualPlain) {
-  const std::vector<std::uint8_t> black(kTileSize * kTileSize), white(kTileSize * kTileSize, 255);
+  const std::vector<std::uint8_t> black(kTilePx * kTilePx), white(kTilePx * kTilePx, 255);
   TileSums<std::uint8_t> sums[2];
   for (int c = 0; c < kMostExactChannels; ++c) {
     for (int way = 0; way < 2; ++way) {
       const auto compare = way == 0 ? plain_tile_ops<std::uint8_t>().compare : std::get<0>(ops_).compare;
-      compare({white.data(), kTileSize}, {black.data(), kTileSize}, kTileSize, 0, &sums[way]);
+      compare({white.data(), kTilePx}, {black.data(), kTilePx}, kTilePx, 0, &sums[way]);
     }
   }
   EXPECT_EQ(sums[0].quads[0], 255.0f * 16 * kMostExactChannels);

@@ -69,7 +69,7 @@ struct Case {
   Dtype dtype;
   int channels, width, height, levels;
   double threshold;
-  int min_pixels;
+  int min_samples;
 };
 
 // A texture and its levels, each without gaps.
@@ -103,32 +103,30 @@ Found truth(const Case& of, const ArrayView& base, const ArrayView& frame) {
   using V = Value<T>;
   Found found;
   for (int b = 0; b < base.batch; ++b) {
-    for (int y0 = 0; y0 < base.height; y0 += kTileSize) {
-      for (int x0 = 0; x0 < base.width; x0 += kTileSize) {
+    for (int y0 = 0; y0 < base.height; y0 += kTilePx) {
+      for (int x0 = 0; x0 < base.width; x0 += kTilePx) {
         V quads[16] = {};
-        std::vector<bool> chosen(kTileSize * kTileSize);
+        int over = 0;
         for (int c = 0; c < base.channels; ++c) {
-          for (int y = y0; y < std::min(y0 + kTileSize, base.height); ++y) {
-            for (int x = x0; x < std::min(x0 + kTileSize, base.width); ++x) {
+          for (int y = y0; y < std::min(y0 + kTilePx, base.height); ++y) {
+            for (int x = x0; x < std::min(x0 + kTilePx, base.width); ++x) {
               const T is = at<T>(frame, b, c, y, x);
               const T was = at<T>(base, b, c, y, x);
               if (std::memcmp(&is, &was, sizeof(T)) == 0) continue;
               const V size = std::fabs(load(is) - load(was));
               quads[(y - y0) / 4 * 4 + (x - x0) / 4] += size;
-              if (!(size <= static_cast<V>(of.threshold))) {
-                chosen[static_cast<std::size_t>((y - y0) * kTileSize + x - x0)] = true;
-              }
+              over += size <= static_cast<V>(of.threshold) ? 0 : 1;
             }
           }
         }
-        const bool damaged = std::count(chosen.begin(), chosen.end(), true) > of.min_pixels;
+        const bool damaged = over > of.min_samples;
         float energy = 0;
         for (const V quad : quads) energy += static_cast<float>(quad);
         found.tiles.push_back(damaged ? 1 : 0);
         found.energy.push_back(damaged ? energy : 0);
         for (int c = 0; damaged && c < base.channels; ++c) {
-          for (int y = y0; y < std::min(y0 + kTileSize, base.height); ++y) {
-            for (int x = x0; x < std::min(x0 + kTileSize, base.width); ++x) {
+          for (int y = y0; y < std::min(y0 + kTilePx, base.height); ++y) {
+            for (int x = x0; x < std::min(x0 + kTilePx, base.width); ++x) {
               at<T>(base, b, c, y, x) = at<T>(frame, b, c, y, x);
             }
           }
@@ -207,7 +205,7 @@ TEST(UpdateLayouts, AnyLayoutAndThreads_GiveTheDefinition) {
             args.texture = texture.args;
             args.frame = frame.view;
             args.threshold = of.threshold;
-            args.min_pixels = of.min_pixels;
+            args.min_samples = of.min_samples;
             args.tiles = found.tiles.data();
             args.energy = found.energy.data();
             cpu::update(args, threads);
@@ -247,8 +245,8 @@ TEST(UpdateLayouts, MaskOfPixels_WritesThoseAlone) {
       for_pixels(frame.view, [&](int b, int c, int y, int x) {
         if (mask[static_cast<std::size_t>(b * args.mask_b + y * args.mask_y + x * step)] == 0) return;
         at<float>(expected.args.level[0], b, c, y, x) = at<float>(frame.view, b, c, y, x);
-        const int row = b * tiles_across(of.height) + y / kTileSize;
-        right[static_cast<std::size_t>(row * tiles_across(of.width) + x / kTileSize)] = 1;
+        const int row = b * tiles_across(of.height) + y / kTilePx;
+        right[static_cast<std::size_t>(row * tiles_across(of.width) + x / kTilePx)] = 1;
       });
       cpu::reduce(expected.args);
       cpu::reduce(texture.args);

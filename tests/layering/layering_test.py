@@ -32,7 +32,7 @@ MAY_USE = {
     "kernels/interop": ("gpu/gl", "gpu/cuda", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl", "kernels/cuda/launch",
                         "kernels/cuda"),
     "kernels/picture": ("kernels/shared", "kernels"),
-    "kernels/tensor": (),
+    "kernels/tensor": ("kernels/shared",),
     "kernels/tensor/cpu": ("kernels/tensor",),
     "kernels/tensor/cuda": ("gpu", "gpu/cuda", "kernels/tensor"),
     "pipeline": ("gpu", "kernels"),

@@ -253,7 +253,7 @@ TEST_F(OverlayDraw, ClickOnASlider_SetsItsValue) {
   EXPECT_NEAR(settings_.pipeline.diff.threshold, 32, 1);
   EXPECT_TRUE(requests_.configure);
   click("min-pixels", 0.999f);
-  EXPECT_EQ(settings_.pipeline.diff.min_pixels, 384);
+  EXPECT_EQ(settings_.pipeline.diff.min_samples, 384);
   requests_ = {};
   click("fov-deg");  // 5 .. 180
   EXPECT_NEAR(settings_.pipeline.lattice.fov_deg, 92.5, 1.5);

@@ -103,7 +103,7 @@ void edit(PipelineConfig& config, std::mt19937& random) {
       return set_policy(config, static_cast<FixationPolicy>(pick(0, 3)));
     case 6:
       config.diff.threshold = pick(0, 64);
-      config.diff.min_pixels = pick(0, 384);
+      config.diff.min_samples = pick(0, 384);
       return;
     case 7:
       config.levels = pick(6, 8);

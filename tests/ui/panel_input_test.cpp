@@ -86,7 +86,7 @@ TEST_F(PanelInputTest, AClickAndWhatIsTypedThen_AreInOrder) {
   press(SilentKey::kEnter);
   type("m");  // no field has the keyboard any more
   EXPECT_EQ(settings().pipeline.diff.threshold, 5);
-  EXPECT_EQ(settings().pipeline.diff.min_pixels, 11);
+  EXPECT_EQ(settings().pipeline.diff.min_samples, 11);
   EXPECT_FALSE(settings().marks);
 }
 

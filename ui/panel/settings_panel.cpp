@@ -46,7 +46,7 @@ void SettingsPanel::texture_rows(PipelineConfig& config, const ViewFacts& facts,
   changed_ |= number_row({"min samples", "min-pixels",
                           "A tile of 16x16 pixels is damaged when more than this many of its samples changed. All: "
                           "384 with chroma of half the resolution, 768 of R'G'B'."},
-                         config.diff.min_pixels, 0, samples, "%d", initial.diff.min_pixels, note);
+                         config.diff.min_samples, 0, samples, "%d", initial.diff.min_samples, note);
 }
 
 void SettingsPanel::argument_row(ScanpathConfig& scanpath, PipelineConfig& config, const Note& note) {

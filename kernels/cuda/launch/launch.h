@@ -49,7 +49,7 @@ struct SourceParams {
 
 struct DiffParams {
   std::uint32_t threshold;  // in sample units
-  std::uint32_t min_pixels;
+  std::uint32_t min_samples;
   std::uint32_t noise_floor;  // in sample units
   int everything;             // every tile is damaged, with energy 0
 };

@@ -8,24 +8,12 @@
 #include "kernels/cuda/launch/launch.h"
 #include "kernels/shared/fovea.h"
 #include "kernels/shared/sampling.h"
+#include "kernels/shared/taps.h"
 
 namespace saccade::cuda {
 namespace {
 
 constexpr int kSampleThreads = 256;
-
-// The two neighbours of a texel coordinate, clamped to the level, and the weight of the second.
-struct AxisTap {
-  int first, second;
-  float weight;
-};
-
-__device__ __forceinline__ AxisTap axis_tap(float coordinate, int extent) {
-  const float inside = coordinate > -1.0f ? shared::min(coordinate, static_cast<float>(extent)) : -1.0f;
-  const float whole = floorf(inside);
-  const int index = static_cast<int>(whole);
-  return {min(max(index, 0), extent - 1), min(max(index + 1, 0), extent - 1), inside - whole};
-}
 
 template <class Plane>
 __device__ __forceinline__ void fetch(unsigned long long surface, int x, int y, float* values) {
@@ -48,11 +36,11 @@ struct PlaneScale {
 template <class Plane>
 __device__ __forceinline__ void bilinear(const SampleParams& params, int plane, int level, float x_px, float y_px,
                                          PlaneScale scale, float* values) {
-  const float unit = 1.0f / static_cast<float>(1 << level);
-  const AxisTap x =
-      axis_tap(shared::texel_coordinate(x_px, scale.scale, scale.shift_x, unit), params.width[plane] >> level);
-  const AxisTap y =
-      axis_tap(shared::texel_coordinate(y_px, scale.scale, scale.shift_y, unit), params.height[plane] >> level);
+  const float unit = shared::level_scale(level);
+  const auto x =
+      shared::axis_tap(shared::texel_coordinate(x_px, scale.scale, scale.shift_x, unit), params.width[plane] >> level);
+  const auto y =
+      shared::axis_tap(shared::texel_coordinate(y_px, scale.scale, scale.shift_y, unit), params.height[plane] >> level);
   const unsigned long long surface = params.plane[plane].level[level];
   float texels[4][Plane::kChannels];
   fetch<Plane>(surface, x.first, y.first, texels[0]);
@@ -69,17 +57,13 @@ __device__ __forceinline__ void bilinear(const SampleParams& params, int plane, 
 template <class Plane>
 __device__ __forceinline__ void trilinear(const SampleParams& params, int plane, float lod, float x_px, float y_px,
                                           PlaneScale scale, float* values) {
-  const int levels = params.plane[plane].levels;
-  const float inside = shared::clamp(lod, 0.0f, static_cast<float>(levels - 1));
-  const float whole = floorf(inside);
-  const int first = static_cast<int>(whole);
-  const float fraction = inside - whole;
-  bilinear<Plane>(params, plane, first, x_px, y_px, scale, values);
-  if (fraction == 0.0f) return;
+  const shared::LevelMix<float> mix = shared::level_mix(lod, params.plane[plane].levels);
+  bilinear<Plane>(params, plane, mix.first, x_px, y_px, scale, values);
+  if (mix.fraction == 0.0f) return;
   float coarse[Plane::kChannels];
-  bilinear<Plane>(params, plane, min(first + 1, levels - 1), x_px, y_px, scale, coarse);
+  bilinear<Plane>(params, plane, mix.second, x_px, y_px, scale, coarse);
 #pragma unroll
-  for (int c = 0; c < Plane::kChannels; ++c) values[c] = shared::lerp(values[c], coarse[c], fraction);
+  for (int c = 0; c < Plane::kChannels; ++c) values[c] = shared::lerp(values[c], coarse[c], mix.fraction);
 }
 
 template <TextureFormat F>

@@ -40,7 +40,7 @@ __device__ __forceinline__ TileVerdict judge(const TextureParams& texture, const
   subtract(texture.plane[0], at.luma, frame.luma, old.luma, difference.luma);
   if constexpr (kHasChroma) subtract(texture.plane[1], at.chroma, frame.chroma, old.chroma, difference.chroma);
   TileVerdict verdict{false, 0};
-  if (diff.threshold == 0 && diff.min_pixels == 0) {
+  if (diff.threshold == 0 && diff.min_samples == 0) {
     bool any = any_set<Luma>(difference.luma);
     if constexpr (kHasChroma) any |= any_set<Chroma>(difference.chroma);
     const unsigned lanes = __ballot_sync(0xffffffffU, any);
@@ -49,7 +49,7 @@ __device__ __forceinline__ TileVerdict judge(const TextureParams& texture, const
     std::uint32_t over = count_over<Luma>(difference.luma, diff.threshold);
     if constexpr (kHasChroma) over += count_over<Chroma>(difference.chroma, diff.threshold);
     over = tile_sum(over);  // by all lanes, padding tiles too: a shuffle waits for the whole warp
-    verdict.damaged = inside && over > diff.min_pixels;
+    verdict.damaged = inside && over > diff.min_samples;
   }
   if (__any_sync(0xffffffffU, verdict.damaged)) {
     verdict.energy = tile_sum(energy_of<Luma>(difference.luma, diff.noise_floor)) >> (Luma::kBytes == 2 ? 8 : 0);

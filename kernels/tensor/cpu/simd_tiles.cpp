@@ -149,34 +149,23 @@ HWY_INLINE void add_quads(const V* sizes, V* quads) {
   }
 }
 
-template <class D, class M>
-HWY_INLINE std::uint32_t bits_of(D d, M mask) {
-  std::uint8_t bytes[8] = {};
-  hn::StoreMaskBits(d, mask, bytes);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, bytes, 4);
-  return bits;
-}
-
 template <class V, class T>
 void compare_numbers(const TileChannel<V>& is, const TileChannel<V>& was, int rows, V threshold, TileSums<T>* sums) {
-  const hn::CappedTag<V, kTileSize> d;
+  const hn::CappedTag<V, kTilePx> d;
   const hn::RebindToUnsigned<decltype(d)> raw;
   const auto zero = hn::Zero(d);
   const auto limit = hn::Set(d, threshold);
-  HWY_ALIGN V sizes[kTileSize * kTileSize] = {};
+  HWY_ALIGN V sizes[kTilePx * kTilePx] = {};
   for (int y = 0; y < rows; ++y) {
-    std::uint32_t over = sums->over[y];
-    for (std::size_t x = 0; x < kTileSize; x += hn::Lanes(d)) {
+    for (std::size_t x = 0; x < kTilePx; x += hn::Lanes(d)) {
       const auto a = hn::LoadU(d, is.pixels + y * is.pitch + x);
       const auto b = hn::LoadU(d, was.pixels + y * was.pitch + x);
       const auto same = hn::RebindMask(d, hn::Eq(hn::BitCast(raw, a), hn::BitCast(raw, b)));
       const auto difference = hn::Sub(a, b);
       const auto size = hn::IfThenElse(hn::Lt(difference, zero), hn::Neg(difference), difference);
-      hn::Store(hn::IfThenZeroElse(same, size), d, sizes + size_row(y) * kTileSize + x);
-      over |= bits_of(d, hn::Not(hn::Or(same, hn::Le(size, limit)))) << x;
+      hn::Store(hn::IfThenZeroElse(same, size), d, sizes + size_row(y) * kTilePx + x);
+      sums->over += static_cast<int>(hn::CountTrue(d, hn::Not(hn::Or(same, hn::Le(size, limit)))));
     }
-    sums->over[y] = static_cast<std::uint16_t>(over);
   }
   add_quads(sizes, sums->quads);
 }
@@ -187,14 +176,14 @@ void compare(const TileChannel<T>& is, const TileChannel<T>& was, int rows, Valu
   if constexpr (std::is_same_v<T, V>) {
     compare_numbers<V>(is, was, rows, threshold, sums);
   } else {
-    V now[kTileSize * kTileSize];
-    V before[kTileSize * kTileSize];
+    V now[kTilePx * kTilePx];
+    V before[kTilePx * kTilePx];
     for (int y = 0; y < rows; ++y) {
-      for (int x = 0; x < kTileSize; ++x) now[y * kTileSize + x] = load(is.pixels[y * is.pitch + x]);
-      for (int x = 0; x < kTileSize; ++x) before[y * kTileSize + x] = load(was.pixels[y * was.pitch + x]);
+      for (int x = 0; x < kTilePx; ++x) now[y * kTilePx + x] = load(is.pixels[y * is.pitch + x]);
+      for (int x = 0; x < kTilePx; ++x) before[y * kTilePx + x] = load(was.pixels[y * was.pitch + x]);
     }
     // no two elements become the same number
-    compare_numbers<V>({now, kTileSize}, {before, kTileSize}, rows, threshold, sums);
+    compare_numbers<V>({now, kTilePx}, {before, kTilePx}, rows, threshold, sums);
   }
 }
 
@@ -216,8 +205,7 @@ void compare_bytes(const TileChannel<std::uint8_t>& is, const TileChannel<std::u
       const auto size = hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a));
       const auto wide = hn::BitCast(pairs, size);
       sum = hn::Add(sum, hn::Add(hn::And(wide, low), hn::ShiftRight<8>(wide)));
-      const auto small = hn::Eq(hn::SaturatedSub(size, limit), hn::Zero(d));
-      sums->over[y] = static_cast<std::uint16_t>(sums->over[y] | bits_of(d, hn::Not(small)));
+      sums->over += static_cast<int>(hn::CountTrue(d, hn::Gt(size, limit)));
     }
     const auto both = hn::BitCast(quads, sum);
     const auto total = hn::Add(hn::And(both, hn::Set(quads, 0xffffU)), hn::ShiftRight<16>(both));

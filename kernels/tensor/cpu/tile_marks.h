@@ -54,7 +54,8 @@ Strip<T> strip_of(const ArrayView& image, int b, const Rectangle& at) {
   for (int y = 0; y < at.height; ++y) {
     T* const to = copied + y * std::ptrdiff_t{at.width};
     if (is_interleaved(image)) {
-      T* const rows[4] = {to, to + channel, to + 2 * channel, to + 3 * channel};
+      T* rows[4] = {};
+      for (int c = 0; c < image.channels; ++c) rows[c] = to + c * channel;
       tile_ops<T>().split(row_of<T>(image, b, 0, at.y + y, at.x), static_cast<int>(image.stride_x), image.channels,
                           static_cast<std::size_t>(at.width), rows);
       continue;
@@ -98,7 +99,7 @@ class TileMarks {
   }
 
  private:
-  static constexpr std::size_t kTileBytes = kTileSize * sizeof(T);
+  static constexpr std::size_t kTileBytes = kTilePx * sizeof(T);
   static constexpr int kPackedPixels = 256;
 
   // Up to four channels, or parts of the height where there are fewer.

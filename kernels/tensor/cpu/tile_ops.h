@@ -16,8 +16,8 @@ namespace saccade::tensor::cpu {
 // How a tile differs, summed over its channels one after the other.
 template <class T>
 struct TileSums {
-  Value<T> quads[16] = {};             // of 4 x 4 pixels: the sum of |differences|, row by row
-  std::uint16_t over[kTileSize] = {};  // a bit a pixel: a channel differs by more than the threshold
+  Value<T> quads[16] = {};  // of 4 x 4 pixels: the sum of |differences|, row by row
+  int over = 0;             // samples that differ by more than the threshold
 };
 
 // A channel of a tile, 16 columns of it.
@@ -82,14 +82,14 @@ template <class T>
 void compare(const TileChannel<T>& is, const TileChannel<T>& was, int rows, Value<T> threshold, TileSums<T>* sums) {
   using V = Value<T>;
   for (int y = 0; y < rows; ++y) {
-    for (int x = 0; x < kTileSize; ++x) {
+    for (int x = 0; x < kTilePx; ++x) {
       const T now = is.pixels[y * is.pitch + x];
       const T before = was.pixels[y * was.pitch + x];
       if (same_bits(now, before)) continue;
       const V difference = load(now) - load(before);
       const V size = difference < V(0) ? -difference : difference;
       sums->quads[y / 4 * 4 + x / 4] += size;
-      if (!(size <= threshold)) sums->over[y] = static_cast<std::uint16_t>(sums->over[y] | 1U << x);
+      if (!(size <= threshold)) ++sums->over;
     }
   }
 }

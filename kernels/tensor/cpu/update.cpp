@@ -3,7 +3,6 @@
 #include "kernels/tensor/update.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "kernels/tensor/by_dtype.h"
@@ -26,9 +25,9 @@ class Updater {
   void run(int b, int y0) {
     for (int x0 = 0; x0 < base_.width; x0 += kStripWidth) {
       const Rectangle blocks{x0, y0, std::min(kStripWidth, base_.width - x0), std::min(side_, base_.height - y0)};
-      bool stale[kStripWidth / kTileSize + 1] = {};
-      for (int y = y0; y < y0 + blocks.height; y += kTileSize) {
-        const Rectangle tiles{x0, y, blocks.width, std::min(kTileSize, base_.height - y)};
+      bool stale[kStripWidth / kTilePx + 1] = {};
+      for (int y = y0; y < y0 + blocks.height; y += kTilePx) {
+        const Rectangle tiles{x0, y, blocks.width, std::min(kTilePx, base_.height - y)};
         args_.mask == UpdateMask::kDiff ? compare(b, tiles, stale) : take_masked(b, tiles, stale);
       }
       if (refreshes_) refresh(b, blocks, stale);
@@ -50,21 +49,21 @@ class Updater {
         note(b, tile_of(at, first), false, 0);
         continue;
       }
-      const Rectangle run{at.x + first * kTileSize, at.y, std::min(last * kTileSize, at.width) - first * kTileSize,
+      const Rectangle run{at.x + first * kTilePx, at.y, std::min(last * kTilePx, at.width) - first * kTilePx,
                           at.height};
       const Strip<T> is = strip_of<Frame, T>(args_.frame, b, run);
       const Strip<T> was = strip_of<Texture, T>(base_, b, run);
       for (int tile = first; tile < last; ++tile) {
-        const int x = (tile - first) * kTileSize;
-        stale[tile * kTileSize / side_] |= take(b, tile_of(at, tile), is.from(x), was.from(x));
+        const int x = (tile - first) * kTilePx;
+        stale[tile * kTilePx / side_] |= take(b, tile_of(at, tile), is.from(x), was.from(x));
       }
       first = last - 1;
     }
   }
 
   static Rectangle tile_of(const Rectangle& row, int tile) {
-    const int x = tile * kTileSize;
-    return {row.x + x, row.y, std::min(kTileSize, row.width - x), row.height};
+    const int x = tile * kTilePx;
+    return {row.x + x, row.y, std::min(kTilePx, row.width - x), row.height};
   }
 
   bool take(int b, const Rectangle& tile, const Strip<T>& is, const Strip<T>& was) {
@@ -75,41 +74,38 @@ class Updater {
     return damaged;
   }
 
-  // Whether enough pixels of a tile do, and by how much.
+  // Whether enough samples of a tile differ, and by how much.
   bool differs(const Rectangle& tile, const Strip<T>& is, const Strip<T>& was, float* energy) const {
     TileSums<T> sums;
-    const bool is_whole = tile.width == kTileSize;
+    const bool is_whole = tile.width == kTilePx;
     const bool is_exact = !std::is_same_v<T, std::uint8_t> || base_.channels <= kMostExactChannels;
     const auto compare = is_exact ? tile_ops<T>().compare : plain::compare<T>;
     for (int c = 0; c < base_.channels; ++c) {
       TileChannel<T> now{is.row(c, 0), is.pitch};
       TileChannel<T> before{was.row(c, 0), was.pitch};
-      T rows[2][kTileSize * kTileSize];
+      T rows[2][kTilePx * kTilePx];
       if (!is_whole) {  // the columns beyond the edge are equal
         std::memset(rows, 0, sizeof rows);
         for (int y = 0; y < tile.height; ++y) {
-          std::copy_n(is.row(c, y), tile.width, rows[0] + y * kTileSize);
-          std::copy_n(was.row(c, y), tile.width, rows[1] + y * kTileSize);
+          std::copy_n(is.row(c, y), tile.width, rows[0] + y * kTilePx);
+          std::copy_n(was.row(c, y), tile.width, rows[1] + y * kTilePx);
         }
-        now = {rows[0], kTileSize};
-        before = {rows[1], kTileSize};
+        now = {rows[0], kTilePx};
+        before = {rows[1], kTilePx};
       }
       compare(now, before, tile.height, static_cast<Value<T>>(args_.threshold), &sums);
     }
     for (const Value<T> quad : sums.quads) *energy += static_cast<float>(quad);
-    int count = 0;
-    for (const std::uint16_t row : sums.over) count += std::popcount(row);
-    return count > std::max(0, args_.min_pixels);
+    return sums.over > std::max(0, args_.min_samples);
   }
 
   // A row of tiles as the mask says.
   void take_masked(int b, const Rectangle& at, bool* stale) {
-    for (int x = 0; x < at.width; x += kTileSize) {
-      const Rectangle tile{at.x + x, at.y, std::min(kTileSize, at.width - x), at.height};
-      std::uint8_t chosen[kTileSize][kTileSize];
+    for (int x = 0; x < at.width; x += kTilePx) {
+      const Rectangle tile{at.x + x, at.y, std::min(kTilePx, at.width - x), at.height};
+      std::uint8_t chosen[kTilePx][kTilePx];
       const bool by_tiles = args_.mask == UpdateMask::kTiles;
-      const bool damaged =
-          by_tiles ? mask_at(b, tile.y / kTileSize, tile.x / kTileSize) != 0 : read_mask(b, tile, chosen);
+      const bool damaged = by_tiles ? mask_at(b, tile.y / kTilePx, tile.x / kTilePx) != 0 : read_mask(b, tile, chosen);
       note(b, tile, damaged, 0);
       if (!damaged) continue;
       stale[x / side_] = true;
@@ -123,15 +119,15 @@ class Updater {
   }
 
   // The mask's pixels of a tile; returns whether there is one.
-  bool read_mask(int b, const Rectangle& tile, std::uint8_t (*chosen)[kTileSize]) const {
+  bool read_mask(int b, const Rectangle& tile, std::uint8_t (*chosen)[kTilePx]) const {
     std::uint64_t any = 0;
     for (int y = 0; y < tile.height; ++y) {
       std::uint64_t words[2] = {};
-      if (args_.mask_x == 1 && tile.width == kTileSize) {
+      if (args_.mask_x == 1 && tile.width == kTilePx) {
         const std::uint8_t* row = args_.mask_data + b * args_.mask_b + (tile.y + y) * args_.mask_y + tile.x;
         std::memcpy(words, row, sizeof words);
       } else {
-        std::uint8_t row[kTileSize] = {};
+        std::uint8_t row[kTilePx] = {};
         for (int x = 0; x < tile.width; ++x) row[x] = mask_at(b, tile.y + y, tile.x + x);
         std::memcpy(words, row, sizeof words);
       }
@@ -143,14 +139,14 @@ class Updater {
 
   void note(int b, const Rectangle& tile, bool damaged, float energy) const {
     const std::int64_t rows = tiles_across(base_.height);
-    const std::int64_t at = (b * rows + tile.y / kTileSize) * tiles_across(base_.width) + tile.x / kTileSize;
+    const std::int64_t at = (b * rows + tile.y / kTilePx) * tiles_across(base_.width) + tile.x / kTilePx;
     args_.tiles[at] = damaged ? 1 : 0;
     if (args_.energy != nullptr) args_.energy[at] = damaged ? energy : 0.0f;
   }
 
   // Writes a tile of level 0, or those pixels of it that are chosen.
-  void write(int b, const Rectangle& tile, const Strip<T>& from, const std::uint8_t (*chosen)[kTileSize]) const {
-    const bool is_plain = base_.stride_x == 1 && chosen == nullptr && tile.width == kTileSize;
+  void write(int b, const Rectangle& tile, const Strip<T>& from, const std::uint8_t (*chosen)[kTilePx]) const {
+    const bool is_plain = base_.stride_x == 1 && chosen == nullptr && tile.width == kTilePx;
     for (int c = 0; c < base_.channels; ++c) {
       T* out =
           plane_of<T>(base_, std::int64_t{b} * base_.channels + c) + tile.y * base_.stride_y + tile.x * base_.stride_x;
@@ -193,7 +189,7 @@ class Updater {
     }
   }
 
-  static constexpr std::size_t kTileBytes = kTileSize * sizeof(T);
+  static constexpr std::size_t kTileBytes = kTilePx * sizeof(T);
 
   const UpdateArgs& args_;
   const ArrayView& base_;
@@ -207,7 +203,7 @@ template <class T>
 void run(const UpdateArgs& args, int threads) {
   const ReduceArgs& texture = args.texture;
   const ArrayView& base = texture.level[0];
-  const int side = std::clamp(1 << (texture.levels - 1), kTileSize, kPartHeight);
+  const int side = std::clamp(1 << (texture.levels - 1), kTilePx, kPartHeight);
   const bool coarse = texture.levels - 1 > kFineLevels;
   // without a workspace nobody kept what the blocks that did not change had carried
   const bool whole = coarse && texture.workspace == nullptr;

@@ -24,7 +24,7 @@ struct UpdatePass {
   const std::uint8_t* mask_data;
   std::int64_t mask_b, mask_y, mask_x;
   Value<T> threshold;
-  int min_pixels;
+  int min_samples;
   std::uint8_t* tiles;
   float* energy;
   int tile_cols, tile_rows;
@@ -35,7 +35,7 @@ constexpr int kQ = 1;  // quads of a thread: small blocks, since few of them hav
 
 // Of a block: 4 x 4 tiles.
 struct TileState {
-  int pixels[4][4 * kQ];  // that differ
+  int over[4][4 * kQ];  // samples that differ, or pixels that a mask names
   int damaged[4][4 * kQ];
   float energy[16][16 * kQ];  // of the threads' quads
 };
@@ -78,7 +78,7 @@ __device__ __forceinline__ PassArgs<T, T> frame_pass(const UpdatePass<T>& pass) 
 // Of bytes, four at a time. `inside`: the quad's pixels in the image, as inside_bits() says.
 __device__ __forceinline__ void compare_bytes(const Words<std::uint8_t> (&old_rows)[4],
                                               const Words<std::uint8_t> (&new_rows)[4], float threshold,
-                                              unsigned inside, unsigned* bits, float* energy) {
+                                              unsigned inside, int* over, float* energy) {
   const unsigned most = (threshold < 255.0f ? static_cast<unsigned>(threshold) : 255U) * 0x01010101U;
   unsigned sum = 0;
 #pragma unroll
@@ -87,14 +87,14 @@ __device__ __forceinline__ void compare_bytes(const Words<std::uint8_t> (&old_ro
     const unsigned row = ((inside >> (4 * j) & 15U) * 0x00204081U & 0x01010101U) * 255U;
     const unsigned sizes = __vabsdiffu4(old_rows[j].word[0], new_rows[j].word[0]) & row;
     sum = __dp4a(sizes, 0x01010101U, sum);
-    *bits |= __dp4a(__vcmpgtu4(sizes, most) & 0x01010101U, 0x08040201U, 0U) << (4 * j);
+    *over += __popc(__vcmpgtu4(sizes, most) & 0x01010101U);
   }
   *energy += static_cast<float>(sum);
 }
 
 template <class T>
 __device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], const Words<T> (&new_rows)[4],
-                                             Value<T> threshold, unsigned inside, unsigned* bits, Value<T>* energy) {
+                                             Value<T> threshold, unsigned inside, int* over, Value<T>* energy) {
   using V = Value<T>;
   bool same = true;
 #pragma unroll
@@ -104,7 +104,7 @@ __device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], cons
   }
   if (same) return;
   if constexpr (std::is_same_v<T, std::uint8_t>) {
-    compare_bytes(old_rows, new_rows, threshold, inside, bits, energy);
+    compare_bytes(old_rows, new_rows, threshold, inside, over, energy);
   } else {
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -117,16 +117,16 @@ __device__ __forceinline__ void compare_quad(const Words<T> (&old_rows)[4], cons
         if ((inside >> (4 * j + i) & 1U) == 0 || same_bits(before[i], after[i])) continue;
         const V difference = load(after[i]) - load(before[i]);
         const V size = difference < V(0) ? -difference : difference;
-        if (!(size <= threshold)) *bits |= 1U << (4 * j + i);  // what becomes not a number, or stops to be, differs
+        if (!(size <= threshold)) ++*over;  // what becomes not a number, or stops to be, differs
         *energy += size;
       }
     }
   }
 }
 
-// Pixels of a thread's quads that differ in a channel, as bits; adds up how much.
+// Counts the samples of a thread's quads that differ, and adds up by how much.
 template <class T>
-__device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits,
+__device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPlace& at, int b, int* over,
                                         Value<T>* energy) {
   const PassArgs<T, T> frame = frame_pass(pass);
   for (int c = 0; c < pass.texture.channels; ++c) {
@@ -137,15 +137,16 @@ __device__ __forceinline__ void compare(const UpdatePass<T>& pass, const QuadPla
     load_rows<T, T, false>(frame, pass.frame + b * pass.frame_b + c * pass.frame_c, at.x, at.y, new_rows);
 #pragma unroll
     for (int q = 0; q < kQ; ++q) {
-      compare_quad(old_rows[q], new_rows[q], pass.threshold, inside_bits(pass.texture, at.x + 4 * q, at.y), &bits[q],
+      compare_quad(old_rows[q], new_rows[q], pass.threshold, inside_bits(pass.texture, at.x + 4 * q, at.y), &over[q],
                    &energy[q]);
     }
   }
 }
 
-// The pixels that a mask names.
+// The pixels that a mask names, as bits; counts those in the image.
 template <class T>
-__device__ __forceinline__ void read_mask(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits) {
+__device__ __forceinline__ void read_mask(const UpdatePass<T>& pass, const QuadPlace& at, int b, unsigned* bits,
+                                          int* over) {
   const std::uint8_t* mask = pass.mask_data + b * pass.mask_b;
 #pragma unroll
   for (int q = 0; q < kQ; ++q) {
@@ -154,6 +155,7 @@ __device__ __forceinline__ void read_mask(const UpdatePass<T>& pass, const QuadP
       const int y = min(at.y + k / 4, pass.texture.in_height - 1);
       if (mask[y * pass.mask_y + x * pass.mask_x] != 0) bits[q] |= 1U << k;
     }
+    over[q] = __popc(bits[q] & inside_bits(pass.texture, at.x + 4 * q, at.y));
   }
 }
 
@@ -170,7 +172,7 @@ __device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileSta
     if (col < pass.tile_cols && row < pass.tile_rows) {
       damaged = pass.mask == UpdateMask::kTiles
                     ? pass.mask_data[b * pass.mask_b + row * pass.mask_y + col * pass.mask_x] != 0
-                    : tiles.pixels[j][i] > pass.min_pixels;
+                    : tiles.over[j][i] > pass.min_samples;
       const std::int64_t at = (static_cast<std::int64_t>(b) * pass.tile_rows + row) * pass.tile_cols + col;
       pass.tiles[at] = damaged ? 1 : 0;
       if (pass.energy != nullptr) {
@@ -189,8 +191,8 @@ __device__ __forceinline__ bool decide(const UpdatePass<T>& pass, int b, TileSta
 // Is the tile damaged that a quad's pixels come from? Those beyond the edge come from the last one.
 template <class T>
 __device__ __forceinline__ bool is_damaged(const UpdatePass<T>& pass, const TileState& tiles, int x, int y) {
-  const int col = min(x / kTileSize, pass.tile_cols - 1) - block_col(pass.texture) * 4 * kQ;
-  const int row = min(y / kTileSize, pass.tile_rows - 1) - block_row(pass.texture) * 4;
+  const int col = min(x / kTilePx, pass.tile_cols - 1) - block_col(pass.texture) * 4 * kQ;
+  const int row = min(y / kTilePx, pass.tile_rows - 1) - block_row(pass.texture) * 4;
   return tiles.damaged[row][col] != 0;
 }
 
@@ -250,14 +252,14 @@ __device__ __forceinline__ void write_rows(const UpdatePass<T>& pass, const Quad
   }
 }
 
-// Counts what differs, then decides. `bits` and `energy`: the thread's own. Returns whether any tile was damaged.
+// Adds up what the threads counted, then decides: returns whether any tile was damaged. `over`, `energy`:
+// of the thread alone.
 template <class T>
-__device__ __forceinline__ bool count_and_decide(const UpdatePass<T>& pass, const QuadPlace& at, int b,
-                                                 const unsigned* bits, const Value<T>* energy, TileState& tiles) {
+__device__ __forceinline__ bool count_and_decide(const UpdatePass<T>& pass, const QuadPlace& at, int b, const int* over,
+                                                 const Value<T>* energy, TileState& tiles) {
 #pragma unroll
   for (int q = 0; q < kQ; ++q) {
-    const int count = __popc(bits[q] & inside_bits(pass.texture, at.x + 4 * q, at.y));
-    if (count != 0) atomicAdd(&tiles.pixels[at.ty / 4][(at.tx * kQ + q) / 4], count);
+    if (over[q] != 0) atomicAdd(&tiles.over[at.ty / 4][(at.tx * kQ + q) / 4], over[q]);
     tiles.energy[at.ty][at.tx * kQ + q] = static_cast<float>(energy[q]);
   }
   __syncthreads();
@@ -281,7 +283,7 @@ __device__ __forceinline__ PlaneIndex plane_at(const UpdatePass<T>& pass, int b,
 
 __device__ __forceinline__ void clear_counts(TileState& tiles) {
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread < 16 * kQ) tiles.pixels[thread / (4 * kQ)][thread % (4 * kQ)] = 0;
+  if (thread < 16 * kQ) tiles.over[thread / (4 * kQ)][thread % (4 * kQ)] = 0;
   __syncthreads();
 }
 
@@ -293,11 +295,12 @@ __global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_consta
   const int b = pass.first_batch + static_cast<int>(blockIdx.z);
   const QuadPlace at = quad_place(pass);
   unsigned bits[kQ] = {};
+  int over[kQ] = {};
   Value<T> energy[kQ] = {};
   clear_counts(tiles);
-  if (pass.mask == UpdateMask::kPixels) read_mask(pass, at, b, bits);
-  if (pass.mask == UpdateMask::kDiff) compare(pass, at, b, bits, energy);
-  if (!count_and_decide(pass, at, b, bits, energy, tiles)) return;
+  if (pass.mask == UpdateMask::kPixels) read_mask(pass, at, b, bits, over);
+  if (pass.mask == UpdateMask::kDiff) compare(pass, at, b, over, energy);
+  if (!count_and_decide(pass, at, b, over, energy, tiles)) return;
   for (int c = 0; c < pass.texture.channels; ++c) {
     Words<T> rows[1][kQ][4];
     write_rows(pass, at, b, c, tiles, bits, rows[0]);
@@ -325,7 +328,7 @@ __global__ void __launch_bounds__(kThreads, kFewBlocks<T>)
   const QuadPlace at = quad_place(pass);
   const PassArgs<T, T> frame = frame_pass(pass);
   const int count = pass.texture.channels;
-  unsigned bits[kQ] = {};
+  int over[kQ] = {};
   Value<T> energy[kQ] = {};
   Words<T> rows[kMost][kQ][4];
   Words<T> new_rows[kMost][kQ][4];
@@ -341,10 +344,10 @@ __global__ void __launch_bounds__(kThreads, kFewBlocks<T>)
 #pragma unroll
   for (int c = 0; c < kMost; ++c) {
     if (c < count) {
-      compare_quad(rows[c][0], new_rows[c][0], pass.threshold, inside, &bits[0], &energy[0]);
+      compare_quad(rows[c][0], new_rows[c][0], pass.threshold, inside, &over[0], &energy[0]);
     }
   }
-  if (!count_and_decide(pass, at, b, bits, energy, tiles)) return;
+  if (!count_and_decide(pass, at, b, over, energy, tiles)) return;
   const bool damaged = is_damaged(pass, tiles, at.x, at.y);
   ChannelLevels<T, kQ> channels[kMost];
 #pragma unroll
@@ -390,7 +393,7 @@ void run(const UpdateArgs& args, cudaStream_t stream) {
   pass.mask_y = args.mask_y;
   pass.mask_x = args.mask_x;
   pass.threshold = static_cast<Value<T>>(args.threshold);
-  pass.min_pixels = args.min_pixels < 0 || args.mask == UpdateMask::kPixels ? 0 : args.min_pixels;
+  pass.min_samples = args.min_samples < 0 || args.mask == UpdateMask::kPixels ? 0 : args.min_samples;
   pass.tiles = args.tiles;
   pass.energy = args.energy;
   pass.tile_cols = tiles_across(base.width);

@@ -4,8 +4,11 @@
 #define SACCADE_SHARED_EXERCISE_H_
 #include "kernels/shared/color.h"
 #include "kernels/shared/fovea.h"
+#include "kernels/shared/half.h"
 #include "kernels/shared/oculomotor.h"
 #include "kernels/shared/sampling.h"
+#include "kernels/shared/taps.h"
+#include "kernels/shared/tile.h"
 
 SACCADE_SHARED_BEGIN
 
@@ -16,6 +19,8 @@ SACCADE_FN float exercise(float x, int index, ColorParams color, FoveaParams fov
   float lod = level_of_detail(e, fovea);
   sum += eccentricity_of_lod(lod, fovea) + chroma_lod(lod);
   sum += saccade_duration_s(e) + minimum_jerk(x);
+  sum += axis_tap(x, tiles_across(index)).weight + level_mix(lod, clamp_texel(index, 7)).fraction;
+  sum += tap_coordinate(x, index) * level_scale(index) + float_from_half(half_from_float(x));
   float position = sample_position_px(x, index, 16, exp2(floor(lod)));
   return sum + lerp(texel_coordinate(position, 0.5f, 0.25f, 0.125f), sqrt(log2(e + 1.0f)), 0.5f);
 }
