@@ -42,7 +42,7 @@ _recording: Any = None
 
 
 def recording() -> Any:
-    """Give the module that knows whether torch looks on; loads torch."""
+    """Give the module that knows what torch records and intercepts; loads torch."""
     global _recording  # noqa: PLW0603 (an import statement costs half a microsecond each time)
     if _recording is None:
         from pysaccade._operators import _recording as loaded

@@ -146,15 +146,37 @@ _define(
 )
 
 
-def _sum_space(levels: list[Tensor], first: int, unit: Tensor | None, apart: bool = False) -> list[Tensor | None]:
-    """Zeros to which levels `first`.. add their gradients: one allocation, one fill, unless they must lie apart."""
-    dtype = torch.int64 if unit is not None else wide(levels[0].dtype)
-    shapes = [level.shape for level in levels[first:]]
-    if apart or len(shapes) == 1:
-        return [None] * first + [torch.zeros(shape, dtype=dtype, device=levels[0].device) for shape in shapes]
-    flat = torch.zeros(sum(shape.numel() for shape in shapes), dtype=dtype, device=levels[0].device)
-    parts = torch.split(flat, [shape.numel() for shape in shapes])
-    return [None] * first + [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+def image_gradients(
+    gradient: Tensor,
+    image: Tensor,
+    levels: bytes,
+    count: int,
+    above: int,
+    places: tuple[Tensor, Tensor, Tensor | None],
+    options: bytes,
+    derived: int,
+    wanted: list[bool],
+) -> list[Tensor | None]:
+    """Gradients of an image [B,C,H,W], centers, lod and direction, those that are wanted.
+
+    levels: all `count` of them, packed; above: how many elements levels 1.. have; derived: how they came of the image.
+    """
+    unit = base = sums = None
+    if wanted[0]:
+        base = torch.empty(image.shape, dtype=image.dtype, device=image.device)
+        fixed = image.is_cuda and torch.are_deterministic_algorithms_enabled()
+        unit = torch.empty(2, dtype=torch.float64, device=image.device) if fixed else None
+        bytes_each = 8 if fixed else wide(image.dtype).itemsize
+        # the base itself takes level 0's sums where it is wide enough
+        elements = above + (0 if unit is None and image.element_size() == bytes_each else image.numel())
+        sums = torch.empty(elements * bytes_each, dtype=torch.uint8, device=image.device)
+    found = [
+        torch.empty(place.shape, dtype=place.dtype, device=place.device) if want and place is not None else None
+        for place, want in zip(places, wanted[1:], strict=True)
+    ]
+    gradient, packed = readable(gradient), abi.packed_places(*places)
+    abi.sample_image_backward(image, levels, count, packed, options, gradient, derived, base, sums, unit, found)
+    return [base, *found]
 
 
 def _sample_backward_now(
@@ -169,70 +191,31 @@ def _sample_backward_now(
     rotate: bool,
     derived: int,
     wanted: list[bool],
-    apart: bool = False,
 ) -> list[Tensor]:
-    """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted.
-
-    `apart`: no two of them share memory, as torch asks of operators.
-    """
-    nothing = gradient.new_empty(0)
-    count = len(levels)
+    """Gradients of the levels (or of their image), centers, lod and direction; empty: not wanted. None share memory."""
+    levels = [readable(level) for level in levels]
+    places = abi.readable_places(centers, lod, direction)
+    options = abi.packed_options(scale, zeros, max_anisotropy, rotate)
+    packed, count = abi.packed_levels(levels), len(levels)
+    if derived >= 0 or not wanted[0]:
+        above = sum(level.numel() for level in levels[1:])
+        chosen = [derived >= 0 and wanted[0], *wanted[1:]]
+        order = max(derived, 0)
+        found = image_gradients(gradient, levels[0], packed, count, above, places, options, order, chosen)
+        return [gradient.new_empty(0) if each is None else each for each in found]
     unit: Tensor | None = None
     if gradient.is_cuda and torch.are_deterministic_algorithms_enabled():
         unit = torch.empty(2, dtype=torch.float64, device=gradient.device)
         abi.gradient_unit(gradient, unit)
-    wants_levels, wants_centers, wants_lod, wants_direction = wanted
-    places: dict[str, Tensor | None] = {
-        "centers_gradient": torch.empty_like(centers, memory_format=torch.contiguous_format) if wants_centers else None,
-        "lod_gradient": torch.empty_like(lod, memory_format=torch.contiguous_format) if wants_lod else None,
-        "direction_gradient": (
-            torch.empty_like(direction, memory_format=torch.contiguous_format)
-            if wants_direction and direction is not None
-            else None
-        ),
-    }
-
-    def add(sums: list[Tensor | None], first: int, last: int, with_places: bool) -> None:
-        abi.sample_backward(
-            levels,
-            centers,
-            lod,
-            direction,
-            gradient,
-            sums,
-            first_level=first,
-            last_level=last,
-            unit=unit,
-            scale=scale,
-            zeros=zeros,
-            max_anisotropy=max_anisotropy,
-            rotate=rotate,
-            **(places if with_places else {}),
-        )
-
-    results: list[Tensor]
-    if not wants_levels:
-        add([None] * count, 0, count - 1, True)
-        results = [nothing]
-    elif derived < 0:
-        sums = _sum_space(levels, 0, unit, apart)
-        add(sums, 0, count - 1, True)
-        results = [
-            _as_gradient(part, unit, level) for part, level in zip(sums, levels, strict=True) if part is not None
-        ]
-    else:
-        image = levels[0]
-        base = torch.empty(image.shape, dtype=image.dtype, device=image.device)
-        # Where level 0 may be added to in place, the levels above it come first: the image is then written once.
-        in_place = unit is None and image.dtype == wide(image.dtype)
-        sums = _sum_space(levels, 1 if in_place else 0, unit)
-        add(sums, 1 if in_place else 0, count - 1, True)
-        abi.reduce_backward(base, sums, derived, unit)
-        if in_place:
-            add([base] + [None] * (count - 1), 0, 0, False)
-        results = [base]
-    found = [nothing if place is None else place for place in places.values()]
-    return results + ([torch.empty_like(each) if each is nothing else each for each in found] if apart else found)
+    dtype = torch.int64 if unit is not None else wide(levels[0].dtype)
+    sums = [torch.zeros(level.shape, dtype=dtype, device=level.device) for level in levels]
+    given = [
+        place.new_empty(place.shape) if want and place is not None else None
+        for place, want in zip(places, wanted[1:], strict=True)
+    ]
+    abi.sample_backward(levels, packed, abi.packed_places(*places), options, readable(gradient), sums, unit, given)
+    to_levels = [_as_gradient(part, unit, level) for part, level in zip(sums, levels, strict=True)]
+    return [*to_levels, *[gradient.new_empty(0) if each is None else each for each in given]]
 
 
 def _as_gradient(sums: Tensor, unit: Tensor | None, level: Tensor) -> Tensor:
@@ -262,16 +245,10 @@ def _sample_backward_fake(
     return results
 
 
-def _sample_backward_apart(*arguments: Any) -> list[Tensor]:
-    function: Any = _sample_backward_now
-    found: list[Tensor] = function(*arguments, apart=True)
-    return found
-
-
 _define(
     "sample_backward(Tensor gradient, Tensor[] levels, Tensor centers, Tensor lod, Tensor? direction, "
     f"{_SETTINGS}, int derived, bool[] wanted) -> Tensor[]",
-    _sample_backward_apart,
+    _sample_backward_now,
     _sample_backward_fake,
 )
 

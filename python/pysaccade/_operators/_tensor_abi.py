@@ -217,33 +217,33 @@ def sample(base: Array, levels: bytes, count: int, places: Places, options: byte
 
 
 def sample_image_backward(
-    place: bytes,
+    image: Array,
     levels: bytes,
     count: int,
     places: Places,
     options: bytes,
-    gradient: bytes,
+    gradient: Array,
     odd: int,
-    base: bytes | None,
+    base: Array | None,
     sums: Array | None,
     unit: Array | None,
     found: Sequence[Array | None],
 ) -> None:
-    """The gradients of an image [B,C,H,W], which is packed, and of centers, lod and direction: those that are given."""
+    """Write the gradients of an image [B,C,H,W] (base), and of centers, lod and direction (found): those given."""
     library = _library or _open()
     status = library.saccade_sample_image_backward(
-        place,
+        place_of(image),
         levels,
         count,
         *places,
         options,
-        gradient,
+        _pack(gradient, 5),
         odd,
-        base,
-        None if sums is None else sums.data_ptr(),
+        None if base is None else _pack(base, 4),
+        address(sums),
         0 if sums is None else sums.nbytes,
-        None if unit is None else unit.data_ptr(),
-        *[None if each is None else each.data_ptr() for each in found],
+        address(unit),
+        *map(address, found),
     )
     if status != _OK:
         _fail(library, status)
@@ -251,42 +251,29 @@ def sample_image_backward(
 
 def sample_backward(
     levels: Sequence[Array],
-    centers: Array,
-    lod: Array,
-    direction: Array | None,
+    packed: bytes,
+    places: Places,
+    options: bytes,
     gradient: Array,
-    level_gradients: Sequence[Array | None],
-    *,
-    first_level: int,
-    last_level: int,
-    unit: Array | None = None,
-    centers_gradient: Array | None = None,
-    lod_gradient: Array | None = None,
-    direction_gradient: Array | None = None,
-    scale: float = 1.0,
-    zeros: bool = False,
-    max_anisotropy: int = 1,
-    rotate: bool = True,
+    level_gradients: Sequence[Array],
+    unit: Array | None,
+    found: Sequence[Array | None],
 ) -> None:
-    """Level gradients are added to, the three others written."""
+    """Add the gradients of the levels, and write those of centers, lod and direction (found)."""
     library = _open()
-    levels, (centers, lod, direction) = [readable(level) for level in levels], readable_places(centers, lod, direction)
-    gradient = readable(gradient)
-    pack = _pack if unit is None else lambda array, _: _pack_integers(array)
+    sums = [_pack(level, 4) if unit is None else _pack_integers(level) for level in level_gradients]
     status = library.saccade_sample_backward(
         place_of(levels[0]),
-        packed_levels(levels),
+        packed,
         len(levels),
-        *packed_places(centers, lod, direction),
-        packed_options(scale, zeros, max_anisotropy, rotate),
+        *places,
+        options,
         _pack(gradient, 5),
-        b"".join([pack(level, 4) for level in level_gradients]),
-        first_level,
-        last_level,
+        b"".join(sums),
+        0,
+        len(levels) - 1,
         address(unit),
-        address(centers_gradient),
-        address(lod_gradient),
-        address(direction_gradient),
+        *map(address, found),
     )
     if status != _OK:
         _fail(library, status)

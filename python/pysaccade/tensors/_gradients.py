@@ -1,7 +1,7 @@
-"""Gradients without an operator around them: the way of calls at which autograd alone looks on.
+"""Gradients by torch.autograd.Function, which costs a tenth of an operator that is registered in Python.
 
-An operator that is registered in Python costs 100 us and more each way, a torch.autograd.Function 10. Where somebody
-else joins while gradients are computed (create_graph=True, vmap of a backward), the operators take over.
+If a transform or a compiler joins while gradients are computed (create_graph=True, vmap of a backward), the operators
+take over.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from torch import Tensor
 
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
-from pysaccade._operators._gate import readable
 from pysaccade.tensors._storage import Layout, Storage, layout_of
 
 # torch.autograd's own vmap, which knows no rules of operators.
 _is_batched = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
 
 
-def is_seen(*gradients: Tensor | None) -> bool:
-    """Whether someone looks on at a backward, or will differentiate what it gives."""
+def needs_operator(*gradients: Tensor | None) -> bool:
+    """Whether a backward is intercepted, or what it gives will be differentiated."""
     for gradient in gradients:
         if gradient is not None and _is_batched(gradient):
             raise RuntimeError(
@@ -44,7 +43,7 @@ class Mipmaps(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Gather what each texel of the image has of its levels."""
-        if is_seen(*gradients):
+        if needs_operator(*gradients):
             return _operators._mipmaps_autograd(ctx, list(gradients))
         if all(gradient is None for gradient in gradients):
             return None, None, None
@@ -123,14 +122,15 @@ class ImagePatches(torch.autograd.Function):
         needs = ctx.needs_input_grad
         wanted = [needs[0] and image.is_floating_point(), needs[1], needs[2], direction is not None and needs[3]]
         layout = _layout(image, flat, call)
-        if is_seen(gradient):
+        if needs_operator(gradient):
             levels = [image, *layout.views(flat)]
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
             found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
         packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
         places = abi.readable_places(centers, lod, direction)
-        return (*_image_gradients(gradient, image, layout, packed, places, wanted, call), None, None)
+        measures = call.levels, layout.dense, places, _options(call), call.derived, wanted
+        return (*_operators.image_gradients(gradient, image, packed, *measures), None, None)
 
 
 def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
@@ -142,47 +142,6 @@ def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
             "image.data = ... do; compute the gradient first"
         )
     return layout
-
-
-def _image_gradients(
-    gradient: Tensor,
-    image: Tensor,
-    layout: Layout,
-    packed: bytes,
-    places: tuple[Tensor, Tensor, Tensor | None],
-    wanted: list[bool],
-    call: Call,
-) -> list[Tensor | None]:
-    """The library's gradients of the image, centers, lod and direction, those that are wanted; packed: the levels."""
-    unit = base = sums = None
-    device = image.device
-    if wanted[0]:
-        base = image.new_empty(image.shape)
-        fixed = image.is_cuda and torch.are_deterministic_algorithms_enabled()
-        unit = torch.empty(2, dtype=torch.float64, device=device) if fixed else None
-        wide = 8 if fixed or image.dtype == torch.float64 else 4
-        # the base itself takes level 0's sums where it is wide enough
-        elements = layout.dense + (0 if unit is None and image.element_size() == wide else image.numel())
-        sums = torch.empty(elements * wide, dtype=torch.uint8, device=device)
-    found = [
-        place.new_empty(place.shape) if want and place is not None else None
-        for place, want in zip(places, wanted[1:], strict=True)
-    ]
-    gradient = readable(gradient)
-    abi.sample_image_backward(
-        abi.place_of(image),
-        packed,
-        call.levels,
-        abi.packed_places(*places),
-        _options(call),
-        abi._pack(gradient, 5),
-        call.derived,
-        None if base is None else abi._pack(base, 4),
-        sums,
-        unit,
-        found,
-    )
-    return [base, *found]
 
 
 class LevelPatches(torch.autograd.Function):
@@ -207,7 +166,7 @@ class LevelPatches(torch.autograd.Function):
         wanted = [floating and any(needs[4:]), needs[1], needs[2], direction is not None and needs[3]]
         call: Call = ctx.call
         settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
-        backward = torch.ops.saccade.sample_backward if is_seen(gradient) else _operators._sample_backward_now
+        backward = torch.ops.saccade.sample_backward if needs_operator(gradient) else _operators._sample_backward_now
         *parts, to_centers, to_lod, to_direction = backward(gradient, levels, centers, lod, direction, *settings)
         places = [
             each if want else None for each, want in zip((to_centers, to_lod, to_direction), wanted[1:], strict=True)
@@ -232,7 +191,7 @@ class Field(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Give x, mean, scale_tril and weight their gradients."""
         (gradient,) = gradients
-        if is_seen(gradient):
+        if needs_operator(gradient):
             return _operators._gaussian_autograd(ctx, gradient)
         wanted = list(ctx.needs_input_grad[:4])
         x, mean, tril, weight = ctx.saved_tensors

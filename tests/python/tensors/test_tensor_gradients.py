@@ -1,4 +1,4 @@
-"""Gradients by the short way, without operators: the same as the operators', also where others join in late."""
+"""Gradients by torch.autograd.Function: the same as the operators', also if a transform joins at the backward."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def deterministic():
 
 
 def image_gradient(x, plan, push, watched=False):
-    """The gradient of patches, by the short way or by the operators."""
+    """The gradient of patches, by torch.autograd.Function or by the operators."""
     x = x.clone().requires_grad_()
     with deterministic():
         made = sc.TexturePyramid(x, levels=3).sample_patches(plan)

@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: E402
 import pysaccade as sc  # noqa: E402
 from tensor_support import image, patches_of, uniform  # noqa: E402
 
-TWICE = range(2)  # the second call of a shape takes a shorter way
+TWICE = range(2)
 
 
 # ---- The negative bit ------------------------------------------------------------------------------------------------

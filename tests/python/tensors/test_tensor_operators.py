@@ -220,7 +220,7 @@ SCRIPTED = {
 def test_script_records_an_operator_or_is_refused_in_words(name):
     call, given = SCRIPTED[name], (image(2, 3, 40, 36), uniform(2, 5, 2))
     for _ in range(2):
-        call(*given)  # by the short way, that a trace must not go
+        call(*given)
     try:
         traced = torch.jit.trace(call, given, check_trace=False)
     except RuntimeError as error:

@@ -13,7 +13,7 @@ torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
-TWICE = range(2)  # the second call of a shape takes a shorter way
+TWICE = range(2)
 SIZE = (64, 80)
 
 

@@ -21,7 +21,7 @@ from tensor_support import image, uniform  # noqa: E402
 
 INPLACE = "modified by an inplace operation"
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
-TIMES = range(3)  # a shape's second call takes a shorter way
+TIMES = range(2)
 
 
 class Net(torch.nn.Module):
