@@ -97,6 +97,12 @@ class Texture(Generic[ArrayT]):
             raise IndexError(f"level {level} of {self.levels}")
         return self.level(level)
 
+    def __repr__(self) -> str:
+        if self._source is None:
+            return f"{type(self).__name__}(no image yet)"
+        made = "" if self._made else ", mips not made yet"
+        return f"{type(self).__name__}({_checks.shown(self._first())}, {self.levels} levels{made})"
+
     def _note_change(self) -> None:
         """Levels were made in place, of what the image is now."""
         self._version = self._counter._version

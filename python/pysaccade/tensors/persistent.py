@@ -55,7 +55,7 @@ class PersistentTexture(SampledTexture[Tensor]):
         height, width = _checks.fixed_size(size, who)
         channels = _checks.whole(channels, who, "channels", 1, 1 << 16)
         if not (isinstance(threshold, (int, float)) and threshold >= 0):
-            raise ValueError(f"{who}: threshold is {threshold!r}; it must be 0 or more, in the frames' unit")
+            raise ValueError(f"{who}: threshold is {threshold!r}; it must be 0 or more")
         if not isinstance(dtype, torch.dtype):
             raise TypeError(f"{who}: dtype takes a torch.dtype, such as torch.uint8, not {_checks.shown(dtype)}")
         self._odd = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]

@@ -249,9 +249,3 @@ class TexturePyramid(SampledTexture[ArrayT]):
             filtering=filtering,
             min_pixels=min_pixels,
         )
-
-    def __repr__(self) -> str:
-        if self._source is None:
-            return "TexturePyramid(no image yet)"
-        made = "" if self._made else ", mips not made yet"
-        return f"TexturePyramid({_checks.shown(self._first())}, {self.levels} levels{made})"
