@@ -39,7 +39,7 @@ Json settings_json(const ui::ViewSettings& s) {
             {"fullscreen", s.fullscreen},
             {"levels", s.pipeline.levels},
             {"threshold", s.pipeline.diff.threshold},
-            {"min_pixels", s.pipeline.diff.min_pixels},
+            {"min_samples", s.pipeline.diff.min_samples},
             {"patches", patches ? Json(*patches) : Json(nullptr)},
             {"fov_deg", lattice.fov_deg},
             {"rate_hz", s.pipeline.scanpath.rate_hz}};

@@ -542,14 +542,14 @@ class saccade_array(ctypes.Structure):  # noqa: N801
 class saccade_update_options(ctypes.Structure):  # noqa: N801
     struct_size: int
     threshold: float
-    min_pixels: int
+    min_samples: int
     odd: int
     mask_kind: int
     pad0: int
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("threshold", ctypes.c_double),
-        ("min_pixels", ctypes.c_int32),
+        ("min_samples", ctypes.c_int32),
         ("odd", ctypes.c_int32),
         ("mask_kind", ctypes.c_int32),
         ("pad0", ctypes.c_int32),
