@@ -125,6 +125,7 @@ def main() -> int:
     except UnavailableError as error:
         print(f"saccade: {error}", file=sys.stderr)
         return _UNAVAILABLE
+    os.environ.setdefault("SACCADE_PYTHON", sys.executable)  # runs the helper for buckets, docs/STORE.md
     os.execv(path, [str(path), *sys.argv[1:]])
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._store import Store, StoreError
+from pysaccade.many._bucket import StoreError
+from pysaccade.many._store import Store
 from pysaccade.many._video import INDEX, MEMBERS, extent
 
 NAME = "index.parquet"

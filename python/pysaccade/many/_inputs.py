@@ -10,7 +10,8 @@ from typing import Any
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import UnavailableError
-from pysaccade.many._store import OUR_DISK, etag_of, is_remote
+from pysaccade.many._bucket import asked, etag_of, file_system
+from pysaccade.many._store import OUR_DISK, is_remote
 
 _OWN = ("http://", "https://", "rtsp://", "rtsps://", "rtmp://", "srt://", "udp://", "tcp://", "ftp://", "test://")
 _TRIES = 3
@@ -22,6 +23,19 @@ _MISSING = (FileNotFoundError, PermissionError, NotADirectoryError)
 def is_fetched(uri: str) -> bool:
     """Whether an input is fetched by fsspec: it has a scheme that FFmpeg doesn't open."""
     return is_remote(uri) and not uri.startswith(_OWN)
+
+
+def fetch(uri: str, target: Path, options: dict[str, Any]) -> tuple[int, str]:
+    """Copy an input to a file of this machine; gives its bytes and its ETag, "" if there is none.
+
+    Raises:
+        FileNotFoundError, PermissionError, StoreError: As `asked` has them.
+        UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+    """
+    files, path = file_system(uri, {"use_listings_cache": False, **options})
+    with asked(shown_url(uri)):
+        files.get_file(path, os.fspath(target))
+        return target.stat().st_size, etag_of(files.info(path))
 
 
 class StoppedError(Exception):

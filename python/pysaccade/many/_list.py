@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TextIO
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError
-from pysaccade.many._manifest import file_system
+from pysaccade.many._bucket import asked, etag_of, file_system
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import asked, etag_of, is_remote
+from pysaccade.many._store import is_remote
 
 _VIDEOS = (
     "3gp", "avi", "flv", "h264", "hevc", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "ogv", "ts",

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._store import BucketFile, asked, is_remote
+from pysaccade.many._bucket import BucketFile, asked, file_system
+from pysaccade.many._store import is_remote
 
 _KNOWN = ("uri", "start", "end", "stream", "key", "duration")
 _PARQUET = (".parquet", ".pq")
@@ -66,21 +67,23 @@ def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> Loca
     return LocalManifest(os.fspath(target), shown_url(manifest), parquet)
 
 
-def file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it.
+def copy_manifest(manifest: str, target: Path, options: dict[str, Any]) -> None:
+    """Copy a manifest to a file of this machine. A table becomes JSON lines, other files keep their bytes.
 
     Raises:
-        UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+        InputError: It is damaged.
+        FileNotFoundError, PermissionError, StoreError: As `asked` has them.
+        UnavailableError: pyarrow or fsspec are needed and missing.
     """
-    try:
-        import fsspec.core
-
-        files, path = fsspec.core.url_to_fs(url, **options)
-    except ModuleNotFoundError:
-        raise UnavailableError(f"{shown_url(url)}: buckets need fsspec: pip install 'pysaccade[buckets]'") from None
-    except (ImportError, ValueError) as error:
-        raise UnavailableError(f"{shown_url(url)}: {str(error).splitlines()[0]}") from None
-    return files, path
+    manifest = manifest.removeprefix("file://")
+    if PurePosixPath(manifest).suffix.lower() in _PARQUET or Path(manifest).is_dir():
+        _convert(manifest, target, options)
+    elif is_remote(manifest):
+        files, path = file_system(manifest, options)
+        with asked(shown_url(manifest)):
+            files.get_file(path, os.fspath(target))
+    else:
+        shutil.copyfile(manifest, target)
 
 
 def _convert(manifest: str, target: Path, options: dict[str, Any]) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pysaccade.many import _check, _do_unit
+from pysaccade.many._bucket import BucketStore
 from pysaccade.many._plan import Plan
-from pysaccade.many._store import BucketStore
 from store_support import HandMade, video
 
 pytest.importorskip("fsspec")

@@ -15,10 +15,11 @@ import pytest
 
 from many_support import OPTIONS, counts, make_clips, markers_of, work
 from pysaccade.many import _put_plan
+from pysaccade.many._bucket import BucketStore
 from pysaccade.many._do_unit import UnitWork, do_unit, suiting_marker
 from pysaccade.many._plan import Plan, Unit
 from pysaccade.many._run_units import share_of
-from pysaccade.many._store import BucketStore, LocalStore, open_store
+from pysaccade.many._store import LocalStore, open_store
 
 pytest.importorskip("fsspec")
 

@@ -13,10 +13,11 @@ from conftest import import_or_skip
 from many_support import environment
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many import _store
+from pysaccade.many._bucket import BucketStore
 from pysaccade.many._do_unit import Outcome
 from pysaccade.many._native_work import STOPPED, UNAVAILABLE
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._store import BucketStore, LocalStore
+from pysaccade.many._store import LocalStore
 from pysaccade.many._tally import Tally
 
 import_or_skip("ray")

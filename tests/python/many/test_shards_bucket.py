@@ -12,7 +12,7 @@ import pytest
 import pysaccade as sc
 from bucket_support import BUCKET, put_tree
 from conftest import import_or_skip
-from pysaccade.many import _catalog, _folded, _store
+from pysaccade.many import _bucket, _catalog, _folded
 from pysaccade.many._store import open_store
 from store_support import PLAN, HandMade, small_store, video
 
@@ -226,8 +226,8 @@ def test_units_without_stamps_are_read_from_their_parts(tmp_path: Path):
             patch.setattr(_folded, "dict", lambda given: given, raising=False)
             _folded.fold(iter(()), units, PLAN, made.path / _folded.NAME)
         assert [item["key"] for item in sc.open_shards(made.path, clip=None)] == ["k0", "k1"]
-    assert _store._stamp({"size": 3, "name": "x"}) is None
-    assert _store._stamp({"size": 3, "ETag": '"ab"', "LastModified": "today"}) == '3 "ab"'
+    assert _bucket._stamp({"size": 3, "name": "x"}) is None
+    assert _bucket._stamp({"size": 3, "ETag": '"ab"', "LastModified": "today"}) == '3 "ab"'
 
 
 def test_folded_index_of_another_plan_is_not_believed(tmp_path: Path):

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from pysaccade.many import _store
+from pysaccade.many._bucket import BucketStore
 from pysaccade.many._manifest import local_manifest
 from pysaccade.many._plan import Plan
-from pysaccade.many._store import BucketStore, LocalStore, open_store
+from pysaccade.many._store import LocalStore, open_store
 from pysaccade.work import main
 from store_support import small_store
 

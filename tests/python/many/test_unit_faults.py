@@ -17,9 +17,10 @@ import pytest
 from many_support import OPTIONS, counts, environment, make_clips, markers_of, work
 from patience import wait_for
 from pysaccade.many import _do_unit, _store
+from pysaccade.many._bucket import BucketStore
 from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
 from pysaccade.many._plan import Plan
-from pysaccade.many._store import BucketStore, open_store
+from pysaccade.many._store import open_store
 from pysaccade.work import main
 
 pytest.importorskip("fsspec")

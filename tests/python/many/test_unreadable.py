@@ -17,7 +17,8 @@ import pytest
 from many_support import OPTIONS, make_clips
 from pysaccade import InputError, open_shards
 from pysaccade.many import _catalog, _folded, _store
-from pysaccade.many._store import BucketStore, LocalStore, StoreError
+from pysaccade.many._bucket import BucketStore, StoreError
+from pysaccade.many._store import LocalStore
 from pysaccade.work import main
 from store_support import small_store
 
