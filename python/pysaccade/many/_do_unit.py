@@ -17,11 +17,10 @@ from typing import Any
 
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of, marker_name
-from pysaccade.many._inputs import fetch_inputs, is_fetched
+from pysaccade.many._inputs import fetch_inputs, is_fetched, siblings_of
 from pysaccade.many._markers import PARTS, marker_of, marker_refusal, marker_text
 from pysaccade.many._native_work import DONE, PARTIAL, REFUSED, STOPPED, UNAVAILABLE, USAGE, run
 from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._siblings import siblings_of
 from pysaccade.many._store import LASTING, OUR_DISK, LocalStore, insist
 from pysaccade.many._tally import HELD
 

@@ -11,8 +11,8 @@ import pytest
 
 from conftest import import_or_skip
 from many_support import OPTIONS, counts, make_clips, markers_of, work
+from pysaccade.many._inputs import siblings_of
 from pysaccade.many._plan import Plan
-from pysaccade.many._siblings import siblings_of
 from pysaccade.many._store import open_store
 from pysaccade.work import main
 
