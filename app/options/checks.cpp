@@ -16,7 +16,8 @@ namespace {
 
 bool needs_output(const Options& options) {
   if (options.command == Command::kReconstruct) return options.reconstruct.against.empty();
-  return options.command == Command::kDump || options.command == Command::kPlan || options.command == Command::kRetry;
+  if (options.command == Command::kRetry) return !options.work.in_place;
+  return options.command == Command::kDump || options.command == Command::kPlan;
 }
 
 const char* example_output(Command command) {
@@ -31,15 +32,6 @@ const char* example_output(Command command) {
 }
 
 bool reads_store(Command command) { return (command_bit(command) & kForStores) != 0; }
-
-void check_many(const Options& options) {
-  if (!options.work.staging.empty() && options.work.unit.empty()) {
-    throw OptionError::naming("staging", "is for one unit; add {+unit} U");
-  }
-  if (!options.work.unit.empty() && !options.work.shard.empty()) {
-    throw OptionError::naming("unit", "conflicts with {shard}: one unit, or a share of them; leave one out");
-  }
-}
 
 void check_manifest(const Options& options) {
   if (options.plan.manifest.empty()) return;
@@ -70,7 +62,6 @@ void check_manifest(const Options& options) {
 }  // namespace
 
 void check_conflicts(const Options& options) {
-  check_many(options);
   if (options.dump.overwrite && options.dump.resume) {
     throw OptionError::naming("overwrite",
                               "conflicts with {resume}: one replaces the dump, the other keeps it; leave one out");
@@ -140,7 +131,9 @@ void check_inputs(Options& options) {
   if (output.empty() && needs_output(options)) {
     throw UsageError(fmt::format("{}: no output was given; add -o {}", command, example_output(options.command)));
   }
-  if (output.find("://") != output.npos) {
+  const bool is_store =
+      options.command == Command::kPlan || options.command == Command::kRetry || !options.plan.manifest.empty();
+  if (!is_store && output.find("://") != output.npos) {
     throw UsageError(OfOption("output", masked_uri(output)), "a URL can't be written to; give a path");
   }
   for (const std::string& input : options.inputs) {

@@ -44,11 +44,11 @@ constexpr CommandText kCommands[] = {
      "what this machine can do; what a file is, and what will be done to it"},
     {Command::kReconstruct, "saccade reconstruct DIR -o out.mp4|out.png [options]", "pictures of what a dump holds"},
     {Command::kPlan, "saccade plan MANIFEST -o STORE [options]", "many videos: freeze what is to be done"},
-    {Command::kWork, "saccade work STORE [--shard I/N] [options]", "do it, or a share of it"},
+    {Command::kWork, "saccade work STORE [options]", "do it, beside others that do"},
     {Command::kStatus, "saccade status STORE", "how far it is; counts that add up"},
-    {Command::kVerify, "saccade verify STORE", "read all that is done again, and compare hashes"},
-    {Command::kGc, "saccade gc STORE", "remove what attempts left that were cut short"},
-    {Command::kRetry, "saccade retry STORE -o STORE2 [--class LIST]", "plan again what was given up"},
+    {Command::kVerify, "saccade verify STORE [--sample N]", "read all that is done again, and compare hashes"},
+    {Command::kGc, "saccade gc STORE", "remove what processes left that were cut short"},
+    {Command::kRetry, "saccade retry STORE -o STORE2|--in-place [--class LIST]", "do again what was quarantined"},
     {Command::kWorker, "", "what `work` runs"},
 };
 

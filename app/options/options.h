@@ -63,11 +63,9 @@ struct PlanOptions {
 
 struct WorkOptions {
   std::string store;  // the INPUT of work, status, verify, gc and retry
-  std::string shard;  // "i/n", "auto", "auto/n"; empty: as the environment says
-  std::string unit;   // only this one
-  std::string staging;
+  std::string shard;  // "i/n": where to begin; empty: at the first unit
   std::string engine = "work";
-  bool until_eof = false;
+  double claim_s = 60;       // a process that gave no sign for so long is dead
   std::optional<int> cores;  // of all workers together; none: those that the process may use
   int workers_per_gpu = 1;
   std::vector<int> devices;  // a worker, or as many as that, for each; empty: the plan's
@@ -76,11 +74,13 @@ struct WorkOptions {
   std::int64_t renew_after = 1000;
   std::optional<double> max_rss_mb;
   double max_bad_percent = 5;
-  std::string gone;             // keys of videos that are known to be gone: "k1,k2"
-  std::string metrics;          // a Prometheus text file
-  std::string classes;          // of retry: "io,timeout"; empty: all
-  double older_than_s = 86400;  // of gc
-  bool dry_run = false;         // likewise
+  std::string gone;                    // keys of videos that are known to be gone: "k1,k2", or "all"
+  std::string metrics;                 // a Prometheus text file
+  std::string classes;                 // of retry: "io,timeout"; empty: all
+  bool in_place = false;               // of retry: the same plan does these units again
+  std::optional<std::int64_t> sample;  // of verify: so many units; none: all
+  double older_than_s = 86400;         // of gc
+  bool dry_run = false;                // likewise
 };
 
 struct InfoOptions {

@@ -145,7 +145,7 @@ std::optional<std::string> print_jobs(const Options& o) {
 
 void parse_classes(const OptionSpec&, Options& o, const std::string& text) {
   OptionSpec one;
-  one.choices = "input|missing|changed|io|timeout|crash|hwdec_unsupported|unexpected";
+  one.choices = "input|options|missing|changed|io|timeout|crash|hwdec_unsupported|unexpected";
   for (const std::string& word : split(parse_text(text), ',')) parse_choice(one, word);
   o.work.classes = text;
 }
@@ -238,17 +238,13 @@ std::vector<OwnRow> work_rows() {
     {{{.name = "jobs", .group = kManyGroup, .help = "how many videos run side by side in a process (default: `dump` 1, `work` auto)",
        .more = "`auto`: on the CPU one a core, with backend `cuda` 16.",
        .metavar = "N|auto", .kind = K::kWordOrInteger, .choices = "auto", .lo = 1, .hi = 256}, {parse_jobs, print_jobs}}, {.commands = kForDump | kForWork}},
-    {{{.name = "shard", .group = kManyGroup, .help = "the I-th of N shares of the units, from 0",
-       .more = "`auto` reads Slurm's SLURM_ARRAY_TASK_ID and Kubernetes' JOB_COMPLETION_INDEX, `auto/N` where nothing says how many there are, as for a single task or a pod. Without it, `work` takes a share where these are set, else everything.",
+    {{{.name = "shard", .group = kManyGroup, .help = "begin at the I-th of N parts of the units, from 0",
+       .more = "A hint: each process does whatever is left, wherever it begins.",
        .metavar = "I/N"}, field([](auto& o) -> auto& { return o.work.shard; })}, {.commands = kForDump | kForWork}},
-    {{{.name = "unit", .group = kManyGroup, .help = "only this unit",
-       .metavar = "U"}, field([](auto& o) -> auto& { return o.work.unit; })}, {.commands = kForWork, .in_config = false}},
-    {{{.name = "staging", .group = kManyGroup, .help = "write the unit's files into this folder, for a caller that uploads them",
-       .metavar = "DIR"}, field([](auto& o) -> auto& { return o.work.staging; })}, {.commands = kForWork, .in_config = false}},
+    {{{.name = "claim-seconds", .group = kManyGroup, .help = "take over the units of a process that gave no sign for so long",
+       .metavar = "S", .kind = K::kNumber, .lo = 0.1, .hi = 1e6}, field([](auto& o) -> auto& { return o.work.claim_s; })}, {.commands = kForWork}},
     {{{.name = "engine", .group = kManyGroup, .help = "who placed the work: stands in the markers",
        .metavar = "NAME"}, field([](auto& o) -> auto& { return o.work.engine; })}, {.commands = kForWork}},
-    {{{.name = "until-eof", .group = kManyGroup, .help = "stop when stdin ends: the caller is gone",
-       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.work.until_eof; })}, {.commands = kForWork, .in_config = false}},
     {{{.name = "cores", .group = kManyGroup, .help = "how many cores to use (default: those that the process may use)",
        .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 4096}, field([](auto& o) -> auto& { return o.work.cores; })}, {.commands = kForWork}},
     {{{.name = "workers-per-gpu", .group = kManyGroup, .help = "worker processes a device; more of them isolate better",
@@ -263,14 +259,18 @@ std::vector<OwnRow> work_rows() {
        .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e12}, field([](auto& o) -> auto& { return o.work.renew_after; })}, {.commands = kForWork}},
     {{{.name = "max-rss", .group = kManyGroup, .help = "or when it holds so many megabytes",
        .metavar = "MB", .kind = K::kNumber, .lo = 1, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.max_rss_mb; })}, {.commands = kForWork}},
-    {{{.name = "max-bad", .group = kManyGroup, .help = "stop when more than so many percent of all that ended were given up, of 100 and more",
+    {{{.name = "max-bad", .group = kManyGroup, .help = "stop when more than so many percent of all that ended were quarantined, of 100 and more",
        .metavar = "PERCENT", .kind = K::kNumber, .lo = 0, .hi = 100}, field([](auto& o) -> auto& { return o.work.max_bad_percent; })}, {.commands = kForWork}},
-    {{{.name = "gone", .group = kManyGroup, .help = "these videos no longer exist: they are given up even if nothing of their folder can be read",
+    {{{.name = "gone", .group = kManyGroup, .help = "these videos no longer exist: they are quarantined even if nothing of their folder can be read; `all`: whatever is missing",
        .metavar = "KEY,KEY"}, field([](auto& o) -> auto& { return o.work.gone; })}, {.commands = kForWork}},
     {{{.name = "metrics", .group = kManyGroup, .help = "a text file for Prometheus, written every 10 s",
        .metavar = "FILE"}, field([](auto& o) -> auto& { return o.work.metrics; })}, {.commands = kForWork}},
-    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, missing, changed, io, timeout, crash, hwdec_unsupported and unexpected",
+    {{{.name = "class", .group = kManyGroup, .help = "only these of the classes input, options, missing, changed, io, timeout, crash, hwdec_unsupported and unexpected",
        .metavar = "LIST"}, {parse_classes, print_classes}}, {.commands = kForRetry, .in_config = false}},
+    {{{.name = "in-place", .group = kManyGroup, .help = "make no other plan: `work` does the units with such videos again",
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.work.in_place; })}, {.commands = kForRetry, .in_config = false}},
+    {{{.name = "sample", .group = kManyGroup, .help = "read only so many units, others each time",
+       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e12}, field([](auto& o) -> auto& { return o.work.sample; })}, {.commands = kForVerify, .in_config = false}},
     {{{.name = "older-than", .group = kManyGroup, .help = "leave what was written to in the last S seconds",
        .metavar = "S", .kind = K::kNumber, .lo = 0, .hi = 1e9}, field([](auto& o) -> auto& { return o.work.older_than_s; })}, {.commands = kForGc}},
     {{{.name = "dry-run", .group = kManyGroup, .help = "remove nothing; print what would be removed",

@@ -5,17 +5,20 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
+#include <random>
 #include <set>
 
 #include "app/commands.h"
 #include "app/counted.h"
 #include "app/exit_code.h"
 #include "app/options/options.h"
-#include "app/read_file.h"
 #include "app/sha256.h"
-#include "app/work/markers.h"
+#include "app/work/commit/marker_file.h"
+#include "app/work/commit/markers.h"
 
 namespace saccade {
 namespace {
@@ -53,7 +56,7 @@ std::vector<Member> members_of(const std::vector<Json>& videos) {
 
 class Verifier {
  public:
-  Verifier(const Plan& plan, const std::string& store) : plan_(plan), store_(store) {}
+  explicit Verifier(const Plan& plan) : plan_(plan), store_(plan.store()) {}
 
   void unit(const PlannedUnit& unit, const Json& marker) {
     unit_ = unit.name;
@@ -82,10 +85,10 @@ class Verifier {
 
   // Whether a file's bytes are those that the marker names; `on_piece` gets them.
   bool read_part(const Json& file, const std::function<void(std::string_view)>& on_piece) {
-    const std::string path = store_ + "/" + file.at("name").get<std::string>();
+    const std::string name = file.at("name"), path = store_.path(name);
     Sha256 digest;
     std::uint64_t bytes = 0;
-    const bool there = read_pieces(path, 0, UINT64_MAX, [&](std::string_view piece) {
+    const bool there = store_.read_pieces(name, [&](std::string_view piece) {
       digest.add(piece);
       bytes += piece.size();
       on_piece(piece);
@@ -179,7 +182,7 @@ class Verifier {
   }
 
   const Plan& plan_;
-  const std::string store_;
+  Store& store_;
   std::string unit_;
   std::set<std::string> keys_;
   std::vector<std::string> faults_;
@@ -194,13 +197,26 @@ struct Verified {
 };
 
 // Markers are judged by the plan: where it is not the one that was made, nothing can be said of them.
-Verified verify(const std::string& store) {
-  const Plan plan(store);
+// Some units, drawn at random; all if no number is given.
+std::set<std::string> drawn(const Plan& plan, std::optional<std::int64_t> count) {
+  std::vector<std::string> names = count ? committed_units(plan.store()) : std::vector<std::string>{};
+  std::vector<std::string> some;
+  std::sample(names.begin(), names.end(), std::back_inserter(some), count.value_or(0),
+              std::mt19937(std::random_device{}()));
+  return {some.begin(), some.end()};
+}
+
+Verified verify(const std::string& store, std::optional<std::int64_t> sample) {
+  const auto place = open_store(store);
+  const Plan plan(*place);
   if (const std::string fault = plan.content_fault(); !fault.empty()) return {.faults = {fault}};
-  Verifier verifier(plan, store);
-  StoreCounts all =
-      count_markers(plan, store, [&](const PlannedUnit& unit, const Json& marker) { verifier.unit(unit, marker); });
-  Verified verified{all.units_done, verifier.members(), std::move(all.faults), !verifier.faults().empty()};
+  const std::set<std::string> some = drawn(plan, sample);
+  Verifier verifier(plan);
+  StoreCounts all = count_markers(plan, [&](const PlannedUnit& unit, const Json& marker) {
+    if (!sample || some.count(unit.name) != 0) verifier.unit(unit, marker);
+  });
+  Verified verified{sample ? static_cast<std::int64_t>(some.size()) : all.units_done, verifier.members(),
+                    std::move(all.faults), !verifier.faults().empty()};
   verified.faults.insert(verified.faults.end(), verifier.faults().begin(), verifier.faults().end());
   return verified;
 }
@@ -209,7 +225,7 @@ Verified verify(const std::string& store) {
 
 int run_verify(const Options& options) {
   const std::string& store = options.work.store;
-  const Verified done = verify(store);
+  const Verified done = verify(store, options.work.sample);
   if (options.json) {
     fmt::print("{}\n", json_text({{"units", done.units}, {"members", done.members}, {"faults", done.faults}}, -1));
   } else {

@@ -9,9 +9,8 @@
 //
 //        {"event": "done", "key", "frames", "media_s", "damage"}     "note" in this and the next: a line for people
 //        {"event": "failed", "key", "class", "line", "exit", "again", "read"}
-//        again: another try may go well. read: was_read() of fault_class.h, null: not known. Class "options": a video
-//        doesn't take the plan's options; `work` finds out whose fault it is. So with "hwdec_unsupported": the device
-//        works, and does not decode it.
+//        again: another try may go well. read: was_read() of fault_class.h, null: not known. Class "options": the video
+//        doesn't take the plan's options. "hwdec_unsupported": the device works, and does not decode it.
 //
 //        {"event": "fatal", "exit", "line"}
 //        This process can do nothing more.
@@ -43,7 +42,7 @@
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
 #include "app/options/origins.h"
-#include "app/work/fault_class.h"
+#include "app/work/judge/fault_class.h"
 #include "app/work/plan/input_facts.h"
 #include "app/work/plan/plan.h"
 #include "app/work/plan/probe.h"

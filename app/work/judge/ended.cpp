@@ -1,5 +1,7 @@
 #include "app/work/judge/ended.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -7,20 +9,12 @@ namespace saccade {
 namespace {
 
 constexpr std::int64_t kLeast = 100;
-constexpr std::size_t kLate = 100;
-constexpr double kLateBad_percent = 50;
-constexpr double kAll_percent = 100;
-
-bool is_more(std::int64_t part, std::int64_t whole, double percent) {
-  return kAll_percent * static_cast<double>(part) > percent * static_cast<double>(whole);
-}
+constexpr double kAll_percent = 100, kHalf_percent = 50;
 
 }  // namespace
 
 EndedUnit ended_unit(const Json& marker) {
-  const Json classes = marker.value("classes", Json::object());
-  return {marker.at("unit"), marker.value("unix_s", std::int64_t{0}), marker.at("items"), marker.at("quarantined"),
-          classes.value("crash", std::int64_t{0})};
+  return {marker.value("unix_s", std::int64_t{0}), marker.at("items"), marker.at("quarantined")};
 }
 
 void sort_by_age(std::vector<EndedUnit>& units) {
@@ -30,9 +24,11 @@ void sort_by_age(std::vector<EndedUnit>& units) {
 }
 
 Ended::Ended(double most_bad_percent, const std::vector<EndedUnit>& earlier) : most_bad_percent_(most_bad_percent) {
-  for (const EndedUnit& unit : earlier) {
-    for (std::int64_t i = 0; i < unit.items; ++i) add(i >= unit.items - unit.quarantined);
-  }
+  for (const EndedUnit& unit : earlier) add(unit);
+}
+
+void Ended::add(const EndedUnit& unit) {
+  for (std::int64_t i = 0; i < unit.items; ++i) add(i >= unit.items - unit.quarantined);
 }
 
 void Ended::add(bool bad) {
@@ -40,25 +36,24 @@ void Ended::add(bool bad) {
   bad_ += bad ? 1 : 0;
   late_.push_back(bad);
   late_bad_ += bad ? 1 : 0;
-  if (late_.size() <= kLate) return;
+  if (static_cast<std::int64_t>(late_.size()) <= kLeast) return;
   late_bad_ -= late_.front() ? 1 : 0;
   late_.pop_front();
 }
 
-bool Ended::may_all_be_bad() const { return most_bad_percent_ >= kAll_percent; }
-
-bool Ended::too_many_bad() const { return count_ >= kLeast && is_more(bad_, count_, most_bad_percent_); }
-
-bool Ended::most_of_late_bad() const {
-  return late_.size() == kLate && is_more(late_bad_, late(), std::max(most_bad_percent_, kLateBad_percent));
+bool Ended::too_many_of_all() const {
+  return kAll_percent * static_cast<double>(bad_) > most_bad_percent_ * static_cast<double>(count_);
 }
 
-int crashes_in_a_row(const std::vector<EndedUnit>& units) {
-  std::int64_t crashes = 0;
-  for (auto unit = units.rbegin(); unit != units.rend() && unit->crashed == unit->items; ++unit) {
-    crashes += unit->crashed;
-  }
-  return static_cast<int>(std::min<std::int64_t>(crashes, kLeast));
+bool Ended::too_many_bad() const {
+  if (count_ < kLeast || most_bad_percent_ >= kAll_percent) return false;
+  return too_many_of_all() || static_cast<double>(late_bad_) > std::max(most_bad_percent_, kHalf_percent);
+}
+
+std::string Ended::line(const std::string& flag) const {
+  if (too_many_of_all())
+    return fmt::format("{} of {} videos were quarantined, more than {}{:g} %", bad_, count_, flag, most_bad_percent_);
+  return fmt::format("{} of the last {} videos were quarantined", late_bad_, kLeast);
 }
 
 }  // namespace saccade

@@ -21,10 +21,7 @@ std::string bucket_of(const std::string& uri) {
   return shown.substr(0, end == host ? shown.rfind('/') : end);
 }
 
-std::string url_folder(const WorkItem& item) {
-  const bool fetched = !item.local.empty() || item.fault.is_object();
-  return fetched ? bucket_of(item.uri) : kNetwork;
-}
+std::string url_folder(const WorkItem& item) { return is_fetched(item.uri) ? bucket_of(item.uri) : kNetwork; }
 
 fs::path path_of(const std::string& uri) {
   if (!uri.starts_with(kFile)) return uri;

@@ -8,6 +8,7 @@
 #include "app/input_identity.h"
 #include "app/read_file.h"
 #include "pipeline/error.h"
+#include "pipeline/secrets.h"
 
 namespace saccade {
 namespace {
@@ -57,6 +58,19 @@ std::optional<InputChange> input_change(const WorkItem& item) {
   if (now->written_ns == item.input.at("mtime_ns")) return std::nullopt;
   return InputChange{
       fmt::format("{}: was written to after `plan`, and has as many bytes as before; it is taken as it is", item.uri)};
+}
+
+std::string object_change(const WorkItem& item, std::uint64_t bytes, const std::string& etag) {
+  if (!item.input.is_object()) return {};
+  const std::uint64_t planned = item.input.value("bytes", bytes);
+  const std::string tag = item.input.value("etag", etag);
+  std::string what;
+  if (planned != bytes)
+    what = fmt::format("{} bytes then, {} now", planned, bytes);
+  else if (!etag.empty() && tag != etag)
+    what = fmt::format("ETag {} then, {} now", tag, etag);
+  if (what.empty()) return {};
+  return fmt::format("{}: changed after `plan`: {}; `saccade retry` plans it as it is", masked_uri(item.uri), what);
 }
 
 }  // namespace saccade

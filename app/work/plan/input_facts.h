@@ -22,4 +22,7 @@ struct InputChange {
 // Of an item's file, as it is now. None: it is as planned, or that isn't known, as of what is no file here.
 std::optional<InputChange> input_change(const WorkItem& item);
 
+// The same of an object that was fetched: a line, or empty. etag: empty where the bucket has none.
+std::string object_change(const WorkItem& item, std::uint64_t bytes, const std::string& etag);
+
 }  // namespace saccade

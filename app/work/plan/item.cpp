@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "app/json/facts_json.h"
 #include "app/sha256.h"
@@ -29,6 +30,14 @@ std::string seconds_text(std::int64_t ns) {
 Json seconds_json(std::int64_t ns) {
   if (ns % kSecond_ns == 0) return ns / kSecond_ns;
   return static_cast<double>(ns) / 1e9;
+}
+
+bool is_fetched(std::string_view uri) {
+  constexpr std::string_view kOpened[] = {"file",  "http", "https", "rtsp", "rtsps", "rtmp",
+                                          "rtmps", "srt",  "udp",   "tcp",  "ftp",   "test"};
+  const std::size_t end = uri.find("://");
+  if (end == std::string_view::npos || uri.starts_with("lavfi:") || uri.starts_with("file:")) return false;
+  return std::find(std::begin(kOpened), std::end(kOpened), uri.substr(0, end)) == std::end(kOpened);
 }
 
 Json item_json(const WorkItem& item) {
@@ -65,8 +74,6 @@ WorkItem item_of(const Json& json) {
   item.media_s = json.at("media_s");
   item.extra = json.at("extra");
   item.input = json.value("input", Json());  // earlier versions didn't look
-  item.local = json.value("local", "");
-  item.fault = json.value("fault", Json());
   return item;
 }
 

@@ -22,12 +22,14 @@ struct WorkItem {
   double media_s = 0;  // known or estimated
   Json extra = Json::object();
   Json input;         // what the input was when it was planned: input_facts.h; of the plan's lines alone. Null: unknown
-  std::string local;  // opened in place of the uri; empty: the uri is opened. Like the next, of no written line
-  Json fault;         // {"class", "line"}: it could not be fetched, and is given up at once; null: none
+  std::string local;  // a copy that is opened in place of the uri; empty: the uri is opened. Of no written line
 
   // What is opened.
   const std::string& path() const { return local.empty() ? uri : local; }
 };
+
+// Whether FFmpeg does not open it: it has another scheme, as those of buckets, and is fetched first.
+bool is_fetched(std::string_view uri);
 
 Json item_json(const WorkItem& item);
 Json shown_item_json(const WorkItem& item);  // without users, passwords and tokens: for all files but the plan's

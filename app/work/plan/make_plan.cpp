@@ -12,11 +12,14 @@
 #include "app/read_file.h"
 #include "app/work/plan/input_facts.h"
 #include "app/work/plan/manifest.h"
+#include "app/work/plan/manifest_copy.h"
 #include "app/work/plan/plan_facts.h"
 #include "app/work/plan/plan_writer.h"
 #include "app/work/plan/probe.h"
+#include "app/work/plan/trial.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
+#include "pipeline/secrets.h"
 #include "pipeline/source/open.h"
 
 namespace saccade {
@@ -92,6 +95,17 @@ class Planner {
       item.input = input_facts(item.uri, item.extra);
       writer.add(item);
     }
+  }
+  // Some from all over, that FFmpeg opens, for the trial of the options. After read().
+  std::vector<WorkItem> sample(std::size_t count) const {
+    std::vector<WorkItem> items;
+    const std::size_t wanted = std::min(count, entries_.size());
+    for (std::size_t i = 0; i < wanted; ++i) {
+      const Entry& entry = entries_[(2 * i + 1) * entries_.size() / (2 * wanted)];
+      WorkItem item = item_of(manifest_.row(entry.span), entry);
+      if (!is_fetched(item.uri)) items.push_back(std::move(item));
+    }
+    return items;
   }
   std::int64_t rows() const { return rows_; }
   std::int64_t duplicates() const { return duplicates_; }
@@ -191,31 +205,33 @@ double patch_bytes_per_s(const Options& options) {
          static_cast<double>(size_bytes(options.pipeline.samples.type));
 }
 
-Plan same_plan(const std::string& store, const Json& wanted) {
+Plan same_plan(Store& store, const Json& wanted) {
   Plan plan(store);
   const std::string differs = plan_difference(plan.facts(), wanted);
   if (differs.empty()) return plan;
-  throw UsageError(OfOption("output", store),
+  throw UsageError(OfOption("output", store.place()),
                    fmt::format("holds another plan ({}); choose another -o, or the options of that plan", differs));
 }
 
 }  // namespace
 
-void refuse_other_folder(const std::string& store) {
+void refuse_other_folder(Store& store) {
   std::error_code ignored;
-  if (!is_there(store)) return;
-  if (!std::filesystem::is_directory(store, ignored))
-    throw UsageError(OfOption("output", store), "is a file; a store needs a folder");
-  for (const std::string& name : list_folder(store).value_or(std::vector<std::string>{})) {
+  const std::string& place = store.place();
+  if (!store.is_folder() || !is_there(place)) return;
+  if (!std::filesystem::is_directory(place, ignored))
+    throw UsageError(OfOption("output", place), "is a file; a store needs a folder");
+  for (const std::string& name : list_folder(place).value_or(std::vector<std::string>{})) {
     if (name.starts_with("plan")) continue;
     if (Plan::exists(store) || Plan::is_empty(store)) return;  // another run has planned, and works already
-    throw UsageError(OfOption("output", store),
+    throw UsageError(OfOption("output", place),
                      "the folder holds other things than a store and is left alone; choose another -o");
   }
 }
 
-PlanOutcome make_plan(const Options& options, const std::string& store) {
-  Manifest manifest(options.plan.manifest);
+PlanOutcome make_plan(const Options& options, Store& store) {
+  const ManifestCopy copy(options.plan.manifest);
+  Manifest manifest(masked_uri(options.plan.manifest), copy.path());
   Json facts = plan_facts(options, manifest);
   if (Plan::exists(store)) return {same_plan(store, facts), false};
   refuse_other_folder(store);
@@ -223,6 +239,7 @@ PlanOutcome make_plan(const Options& options, const std::string& store) {
   check_files(options);
   Planner planner(options, manifest);
   planner.read();
+  try_options(options, facts, planner.sample(kTrialVideos));
   const double bytes_per_s = patch_bytes_per_s(options);
   PlanWriter writer(store, options.plan.unit_s, options.plan.unit_bytes, bytes_per_s);
   planner.write(writer);

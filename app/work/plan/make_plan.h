@@ -18,9 +18,9 @@ struct PlanOutcome {
 // Plans options.plan.manifest into `store`. Where a plan is there already it must be of the same manifest and options.
 // The plan is a function of these, and of the sizes and times of the input files. Throws InputError for a manifest that
 // can't be used, UsageError that names what differs, Error of kOutput.
-PlanOutcome make_plan(const Options& options, const std::string& store);
+PlanOutcome make_plan(const Options& options, Store& store);
 
-// Throws UsageError where `store` is a file, or a folder of other things than a store's.
-void refuse_other_folder(const std::string& store);
+// Throws UsageError where the store is a file, or a folder of other things.
+void refuse_other_folder(Store& store);
 
 }  // namespace saccade

@@ -74,9 +74,11 @@ bool is_unset(const Json& value) {
 
 }  // namespace
 
-Manifest::Manifest(const std::string& path) : path_(path) {
+Manifest::Manifest(const std::string& path) : Manifest(path, path) {}
+
+Manifest::Manifest(const std::string& path, const std::string& local) : path_(path) {
   if (path == "-") throw InputError(fmt::format("-: stdin can't be planned, which is read twice; {}", kListAdvice));
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(local.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat facts {};
   if (fd < 0 || fstat(fd, &facts) != 0) {
     const std::string reason = std::strerror(errno);
@@ -99,7 +101,7 @@ Manifest::Manifest(const std::string& path) : path_(path) {
   sha256_ = sha256_of(text_);
   folder_ = std::filesystem::current_path().string();
   if (text_.starts_with(kMark)) at_ = kMark.size();
-  kind_ = manifest_kind(path, text_.substr(at_));
+  kind_ = manifest_kind(local, text_.substr(at_));
   if (kind_ == ManifestKind::kCsv) read_header();
 }
 

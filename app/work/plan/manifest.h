@@ -33,6 +33,8 @@ struct ManifestRow {
 class Manifest {
  public:
   explicit Manifest(const std::string& path);
+  // A copy, at `local`, of a manifest that is called `name`.
+  Manifest(const std::string& name, const std::string& local);
   ~Manifest();
   Manifest(const Manifest&) = delete;
   Manifest& operator=(const Manifest&) = delete;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <mutex>
 
 #include "app/read_file.h"
 #include "app/sha256.h"
@@ -17,8 +21,14 @@ constexpr const char* kWayBack = "put plan/ back from a copy, or plan again, int
 // A loss of power leaves a file without bytes, or with zeros in place of them.
 bool is_lost(const std::string& text) { return text.empty() || text[0] == 0; }
 
-[[noreturn]] void refuse(const std::string& store, const std::string& fault) {
-  throw UsageError(fmt::format("{}: {}", store, fault));
+std::optional<std::string> hash_of(Store& store, const std::string& name) {
+  Sha256 digest;
+  if (!store.read_pieces(name, [&digest](std::string_view piece) { digest.add(piece); })) return std::nullopt;
+  return digest.hexadecimal();
+}
+
+[[noreturn]] void refuse(const Store& store, const std::string& fault) {
+  throw UsageError(fmt::format("{}: {}", store.place(), fault));
 }
 
 }  // namespace
@@ -42,18 +52,47 @@ Json json_of(const OptionTexts& texts) {
   return object;
 }
 
-bool Plan::exists(const std::string& store) {
-  const auto first = read_file(store + "/plan/plan.json", 0, 1);
+bool Plan::exists(Store& store) {
+  const auto first = store.read("plan/plan.json", 0, 1);
   return first && !is_lost(*first);
 }
 
-bool Plan::is_empty(const std::string& store) {
-  const auto first = read_file(store + "/plan/plan.json", 0, 1);
+bool Plan::is_empty(Store& store) {
+  const auto first = store.read("plan/plan.json", 0, 1);
   return first && is_lost(*first);
 }
 
-Plan::Plan(const std::string& store) : store_(store) {
-  const auto text = read_file(store + "/plan/plan.json");
+// items.jsonl as a file of this machine. The copy of a bucket's has no name, and goes with this.
+class Plan::Lines {
+ public:
+  ~Lines() {
+    if (fd_ >= 0) close(fd_);
+  }
+  const std::string& path(Store& store) {
+    std::call_once(once_, [&] { find(store); });
+    return path_;
+  }
+
+ private:
+  void find(Store& store) {
+    const auto path = store.local_copy("plan/items.jsonl");
+    if (!path) return;
+    path_ = *path;
+    if (store.is_folder()) return;
+    fd_ = open(path->c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) return path_.clear();
+    unlink(path->c_str());
+    path_ = fmt::format("/proc/self/fd/{}", fd_);
+  }
+  std::once_flag once_;
+  std::string path_;
+  int fd_ = -1;
+};
+
+std::string Plan::lines_path() const { return lines_->path(store_); }
+
+Plan::Plan(Store& store) : store_(store), lines_(std::make_shared<Lines>()) {
+  const auto text = store.read("plan/plan.json");
   if (!text || is_lost(*text)) refuse(store, "holds no plan; make one by `saccade plan MANIFEST -o STORE`");
   facts_ = parse_json(*text);
   if (!facts_.is_object()) refuse(store, fmt::format("plan/plan.json is damaged: it is not JSON; {}", kWayBack));
@@ -64,7 +103,7 @@ Plan::Plan(const std::string& store) : store_(store) {
     hash_ = facts_.at("hash");
     run_options();
     for (const char* name : {"in", "items", "units", "duplicates"}) count(name);
-    const auto lines = read_file(store + "/plan/units.jsonl");
+    const auto lines = store.read("plan/units.jsonl");
     if (!lines) refuse(store, fmt::format("plan/units.jsonl is missing; {}", kWayBack));
     units_.reserve(static_cast<std::size_t>(count("units")));
     for (const std::string_view line : lines_of(*lines)) {
@@ -92,7 +131,8 @@ const PlannedUnit* Plan::find(const std::string& unit) const {
 }
 
 std::vector<WorkItem> Plan::items(const PlannedUnit& unit) const {
-  const auto text = read_file(store_ + "/plan/items.jsonl", unit.offset, unit.bytes);
+  const std::string path = lines_path();
+  const auto text = path.empty() ? std::nullopt : read_file(path, unit.offset, unit.bytes);
   if (!text) refuse(store_, fmt::format("plan/items.jsonl is missing; {}", kWayBack));
   if (text->size() < unit.bytes) refuse(store_, fmt::format("plan/items.jsonl is cut short; {}", kWayBack));
   std::vector<WorkItem> items;
@@ -107,7 +147,8 @@ std::vector<WorkItem> Plan::items(const PlannedUnit& unit) const {
 }
 
 std::string Plan::content_fault() const {
-  const auto items = hash_file(store_ + "/plan/items.jsonl"), units = hash_file(store_ + "/plan/units.jsonl");
+  const std::string path = lines_path();
+  const auto items = path.empty() ? std::nullopt : hash_file(path), units = hash_of(store_, "plan/units.jsonl");
   if (!items || !units) return fmt::format("plan/{}.jsonl is missing; {}", items ? "units" : "items", kWayBack);
   if (plan_hash(*items, *units, facts_) == hash_) return {};
   return fmt::format(

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/work/plan/item.h"
+#include "app/work/store/store.h"
 
 namespace saccade {
 
@@ -23,13 +25,13 @@ struct PlannedUnit {
 // Immutable: any thread may read it. Throws UsageError where there is no plan, or one that is not whole.
 class Plan {
  public:
-  explicit Plan(const std::string& store);
-  static bool exists(const std::string& store);
-  static bool is_empty(const std::string& store);  // plan.json is there, and holds nothing: no plan
+  explicit Plan(Store& store);
+  static bool exists(Store& store);
+  static bool is_empty(Store& store);  // plan.json is there, and holds nothing: no plan
 
   const Json& facts() const { return facts_; }
   const std::string& hash() const { return hash_; }
-  const std::string& store() const { return store_; }
+  Store& store() const { return store_; }
   OptionTexts run_options() const;  // `options` and `settings` together
   std::int64_t count(const char* name) const { return facts_.at(name); }
   const std::vector<PlannedUnit>& units() const { return units_; }
@@ -38,13 +40,15 @@ class Plan {
 
   // Throws UsageError that says why this version of the program can't work on it.
   void check_version() const;
-  // Reads all of units.jsonl and items.jsonl: what is wrong with them by `hash`; empty: nothing. Not of a small copy
-  // that holds a unit alone.
+  // Reads all of units.jsonl and items.jsonl: what is wrong with them by `hash`; empty: nothing.
   std::string content_fault() const;
   void check_content() const;  // throws UsageError that names the fault
 
  private:
-  std::string store_;
+  class Lines;
+  std::string lines_path() const;  // of items.jsonl, or of a copy on this machine; empty: it is missing
+  Store& store_;
+  std::shared_ptr<Lines> lines_;
   Json facts_;
   std::string hash_;
   std::vector<PlannedUnit> units_;

@@ -11,7 +11,8 @@ namespace saccade {
 
 int run_plan(const Options& options) {
   const std::string& store = options.dump.output;
-  const PlanOutcome outcome = make_plan(options, store);
+  const auto place = open_store(store);
+  const PlanOutcome outcome = make_plan(options, *place);
   const Json& facts = outcome.plan.facts();
   if (options.json) {
     Json result = facts;

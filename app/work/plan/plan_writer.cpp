@@ -52,9 +52,9 @@ void remove_empty(const std::string& target, bool sure) {
 
 }  // namespace
 
-PlanWriter::PlanWriter(const std::string& store, double unit_s, double unit_bytes, double bytes_per_s)
+PlanWriter::PlanWriter(Store& store, double unit_s, double unit_bytes, double bytes_per_s)
     : store_(store),
-      folder_(fmt::format("{}/plan.{}.tmp", store, process_name())),
+      folder_(fmt::format("{}/plan.{}.tmp", store.scratch_root(), process_name())),
       unit_s_(unit_s),
       unit_bytes_(unit_bytes),
       bytes_per_s_(bytes_per_s) {
@@ -100,6 +100,22 @@ void PlanWriter::close_unit() {
   unit_ = {};
 }
 
+// plan.json comes last: it alone says that the plan is whole. Of several planners the first to create the claim may
+// put the other files, also when it comes again.
+bool PlanWriter::put(const Json& facts) {
+  constexpr const char* kClaim = "plan/claim.json";
+  const std::string mine = line_of({{"hash", facts.at("hash")}});
+  if (!store_.create(kClaim, mine) && store_.read(kClaim) != mine) {
+    throw UsageError(OfOption("output", store_.place()),
+                     fmt::format("another plan was begun there and is not whole yet ({}); choose another -o, or, where "
+                                 "that planner has died, remove {}/",
+                                 kClaim, store_.path("plan")));
+  }
+  for (const char* name : {"items.jsonl", "units.jsonl"})
+    store_.put_file(fmt::format("plan/{}", name), fmt::format("{}/{}", folder_, name));
+  return store_.create("plan/plan.json", json_text(facts, 2) + "\n");
+}
+
 bool PlanWriter::finish(Json facts) {
   close_unit();
   items_.close();
@@ -112,10 +128,11 @@ bool PlanWriter::finish(Json facts) {
   facts["media_s"] = media_s_;
   write_json(folder_ + "/plan.json", facts);
   for (const char* name : {"/items.jsonl", "/units.jsonl", "/plan.json", ""}) sync(folder_ + name);
-  const std::string target = store_ + "/plan";
-  const OneAtATime lock(store_);
+  if (!store_.is_folder()) return put(facts);
+  const std::string target = store_.path("plan");
+  const OneAtATime lock(store_.place());
   if (Plan::is_empty(store_)) remove_empty(target, lock.held());
-  if (std::rename(folder_.c_str(), target.c_str()) == 0) return sync(store_), true;
+  if (std::rename(folder_.c_str(), target.c_str()) == 0) return sync(store_.place()), true;
   if (errno == EEXIST || errno == ENOTEMPTY) return false;
   fail(target, errno);
 }

@@ -10,12 +10,12 @@
 
 namespace saccade {
 
-// A folder beside the plan's own until finish() renames it. Throws Error of kOutput. The destructor of an unfinished
-// one removes it.
+// A folder beside the plan's own until finish() renames it; of a bucket a folder of this machine until finish() puts
+// its files. Throws Error of kOutput. The destructor of an unfinished one removes it.
 class PlanWriter {
  public:
   // bytes_per_s: of patches a second of media makes.
-  PlanWriter(const std::string& store, double unit_s, double unit_bytes, double bytes_per_s);
+  PlanWriter(Store& store, double unit_s, double unit_bytes, double bytes_per_s);
   ~PlanWriter();
   PlanWriter(const PlanWriter&) = delete;
   PlanWriter& operator=(const PlanWriter&) = delete;
@@ -28,7 +28,8 @@ class PlanWriter {
   void close_unit();
   void put(std::ofstream& file, Sha256& digest, const std::string& line);
 
-  const std::string store_;
+  bool put(const Json& facts);  // into a bucket
+  Store& store_;
   const std::string folder_;
   const double unit_s_;
   const double unit_bytes_;

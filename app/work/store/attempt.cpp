@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "app/process_name.h"
 #include "app/read_file.h"
@@ -53,7 +53,9 @@ bool is_old(const std::string& path, double older_than_s) {
 
 }  // namespace
 
-Attempt::Attempt(const std::string& store) : name_(process_name()), path_(store + "/attempts/" + name_) {
+Attempt::Attempt(const std::string& root)
+    : name_(fmt::format("{}.{:06x}", process_name(), std::random_device{}() & 0xFFFFFF)),
+      path_(root + "/attempts/" + name_) {
   const auto fail = [this](const std::string& reason) {
     throw Error(ErrorKind::kOutput, fmt::format("{}: could not be made: {}", path_, reason));
   };
@@ -80,13 +82,8 @@ Attempt::~Attempt() {
 
 void Attempt::touch() const { futimens(lock_, nullptr); }
 
-bool Attempt::is_alone() const {
-  const auto names = list_folder(fs::path(path_).parent_path());
-  return !names || std::all_of(names->begin(), names->end(), [this](const auto& name) { return name == name_; });
-}
-
-std::vector<std::string> sweep_attempts(const std::string& store, const Sweep& sweep) {
-  const std::string own = host_name() + ".", folder = store + "/attempts/";
+std::vector<std::string> sweep_attempts(const std::string& root, const Sweep& sweep) {
+  const std::string own = host_name() + ".", folder = root + "/attempts/";
   std::vector<std::string> dead;
   for (const std::string& name : list_folder(folder).value_or(std::vector<std::string>{})) {
     const std::string path = folder + name;

@@ -1,4 +1,4 @@
-// STORE/attempts: what is being worked on, a folder a process.
+// attempts/: what is being worked on, a folder a process. It lies in the store, or for a bucket on this machine.
 #pragma once
 
 #include <string>
@@ -9,14 +9,13 @@ namespace saccade {
 // Made and locked by the constructor, removed with all it holds by the destructor. Throws Error of kOutput.
 class Attempt {
  public:
-  explicit Attempt(const std::string& store);
+  explicit Attempt(const std::string& root);  // Store::scratch_root()
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
   const std::string& path() const { return path_; }
   const std::string& name() const { return name_; }
-  void touch() const;     // says that it lives, to gc on other hosts
-  bool is_alone() const;  // the store holds no other attempt
+  void touch() const;  // says that it lives, to gc on other hosts
 
  private:
   std::string name_;
@@ -31,6 +30,6 @@ struct Sweep {
 };
 // Removes the attempts that no process works on, of this host those that nobody locks. Returns their names. Throws
 // Error of kOutput where they can't be read.
-std::vector<std::string> sweep_attempts(const std::string& store, const Sweep& sweep = {});
+std::vector<std::string> sweep_attempts(const std::string& root, const Sweep& sweep = {});
 
 }  // namespace saccade

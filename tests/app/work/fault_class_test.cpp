@@ -1,4 +1,4 @@
-#include "app/work/fault_class.h"
+#include "app/work/judge/fault_class.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -131,9 +131,9 @@ class Poison(WorkTest):
         self.assertIn(lines.name.encode(), done.stderr)
 
     def test_fullDisk_stopsAndGoesOn(self):
-        for where in ("patches.npy", ".tar", "index"):
+        for i, where in enumerate(("patches.npy", ".tar", "index")):
             with self.subTest(where=where):
-                store = self.folder / f"full-{where}"
+                store = self.folder / f"full-{i}"
                 self.plan(rows=self.clips[:6], store=store)
                 text = self.work(code=1, store=store, env=self.faults(f"enospc@{where}"))
                 self.assertIn("No space left", text)
@@ -157,12 +157,6 @@ class Poison(WorkTest):
         self.assertNotIn(b"more than --max-bad", done.stderr, "which `dump` has not")
         self.assertIn(f"`saccade work {self.folder}/bad-dump --max-bad 100` goes on".encode(), done.stderr)
         self.work("--max-bad", "100", store=self.folder / "bad-dump", code=3)
-
-    def test_crashesInARow_stop(self):
-        self.plan(rows=self.clips)
-        text = self.work(code=1, env=self.faults("leave@mp4"))
-        self.assertIn("20 times in a row", text)
-        self.expect(pending=self.count)
 
     def test_otherPlan_isRefused(self):
         self.plan("--unit-seconds", "1", rows=self.clips[:4])
@@ -213,8 +207,7 @@ class Kills(WorkTest):
             wait_for(lambda workers=workers: not any(map(alive, workers)))
             self.assertGreaterEqual(len(self.markers()), before)
             self.status()
-        self.work("--shard", "0/2")
-        self.work("--shard", "1/2")
+        self.work()
         self.expect(done=self.count)
         self.assertEqual(self.shard_hashes(), wanted)
         self.assertEqual(self.left_over(), [])

@@ -1,4 +1,4 @@
-// Which inputs are held back, where an input lies, and when so many bad videos are the installation's fault.
+// Which inputs are held back, where an input lies, what becomes of a video, and when work stops.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include "app/work/judge/ended.h"
 #include "app/work/judge/folder.h"
 #include "app/work/judge/held.h"
+#include "app/work/judge/verdict.h"
 #include "tests/support/temp_dir.h"
 
 namespace saccade {
@@ -60,10 +61,9 @@ class FolderOf : public testing::Test {
   const fs::path root_ = fs::canonical(folder_.path());
 };
 
-WorkItem item_of(const std::string& uri, const std::string& local = "") {
+WorkItem item_of(const std::string& uri) {
   WorkItem item;
   item.uri = uri;
-  item.local = local;
   return item;
 }
 
@@ -98,67 +98,94 @@ TEST_F(FolderOf, Url_IsTheNetwork) {
 }
 
 TEST_F(FolderOf, FetchedInput_IsItsBucket) {
-  EXPECT_EQ(folder_of(item_of("s3://bucket/a/b.mp4", "/scratch/0.mp4")), "s3://bucket");
-  EXPECT_EQ(folder_of(item_of("sftp://me:secret@h/b.mp4", "/scratch/0.mp4")).find("secret"), std::string::npos);
-  EXPECT_EQ(folder_of(item_of("local:///a/b.mp4", "/scratch/0.mp4")), "local:///a");
-  WorkItem missing = item_of("s3://bucket/b.mp4");
-  missing.fault = {{"class", "missing"}, {"line", "no such file"}};
-  EXPECT_EQ(folder_of(missing), "s3://bucket");
+  EXPECT_EQ(folder_of(item_of("s3://bucket/a/b.mp4")), "s3://bucket");
+  EXPECT_EQ(folder_of(item_of("sftp://me:secret@h/b.mp4")).find("secret"), std::string::npos);
+  EXPECT_EQ(folder_of(item_of("local:///a/b.mp4")), "local:///a");
 }
 
-EndedUnit unit(std::int64_t items, std::int64_t bad, std::int64_t crashed = 0, std::int64_t unix_s = 0) {
-  return {"00000000", unix_s, items, bad, crashed};
+EndedUnit unit(std::int64_t items, std::int64_t bad, std::int64_t unix_s = 0) { return {unix_s, items, bad}; }
+
+struct EndedRow {
+  std::vector<EndedUnit> units;  // the oldest one first
+  bool stops;
+  const char* why;
+};
+
+TEST(Ended, TooManyBad_StopsAsTheTableSays) {
+  const EndedRow rows[] = {
+      {{unit(99, 99)}, false, "99 are too few to tell"},
+      {{unit(95, 0), unit(5, 5)}, false, "5 of 100 may be"},
+      {{unit(94, 0), unit(6, 6)}, true, "6 of 100 are more than 5 %"},
+      {{unit(4000, 0), unit(50, 50)}, false, "half of the last 100 may be"},
+      {{unit(4000, 0), unit(51, 51)}, true, "more than half of the last 100"},
+      {{unit(4000, 0), unit(51, 51), unit(48, 0)}, true, "the first of the bad ones is among the last 100"},
+      {{unit(4000, 0), unit(51, 51), unit(50, 0)}, false, "one of them no longer is"},
+  };
+  for (const EndedRow& row : rows) EXPECT_EQ(Ended(5, row.units).too_many_bad(), row.stops) << row.why;
+  EXPECT_FALSE(Ended(100, {unit(200, 200)}).too_many_bad()) << "all may be";
+  EXPECT_FALSE(Ended(60, {unit(40, 0), unit(60, 60)}).too_many_bad()) << "60 % may be, also of the last 100";
 }
 
-TEST(Ended, TooManyBad_CountsAllRuns) {
-  Ended ended(5, {unit(94, 0), unit(5, 5)});
-  EXPECT_FALSE(ended.too_many_bad()) << "99 are too few to tell";
-  ended.add(false);
-  EXPECT_FALSE(ended.too_many_bad()) << "5 of 100 may be";
-  ended.add(true);
-  EXPECT_TRUE(ended.too_many_bad());
-  EXPECT_EQ(ended.count(), 101);
-  EXPECT_EQ(ended.bad(), 6);
-  EXPECT_TRUE(Ended(5, {unit(100, 6)}).too_many_bad()) << "before this run has ended any";
-  EXPECT_FALSE(Ended(100, {unit(200, 200)}).too_many_bad());
+TEST(Ended, Line_SaysWhichLimit) {
+  EXPECT_EQ(Ended(5, {unit(94, 0), unit(6, 6)}).line("--max-bad "),
+            "6 of 100 videos were quarantined, more than --max-bad 5 %");
+  EXPECT_EQ(Ended(5, {unit(4000, 0), unit(51, 51)}).line(""), "51 of the last 100 videos were quarantined");
 }
 
-TEST(Ended, LastHundred_AreThoseOfAllRuns) {
-  Ended ended(5, {unit(4000, 0), unit(50, 50)});
-  EXPECT_FALSE(ended.most_of_late_bad());
-  ended.add(true);
-  EXPECT_TRUE(ended.most_of_late_bad());
-  EXPECT_EQ(ended.late_bad(), 51);
-  ended.add(false);
-  EXPECT_TRUE(ended.most_of_late_bad());
-  for (int i = 0; i < 48; ++i) ended.add(false);
-  EXPECT_TRUE(ended.most_of_late_bad()) << "the first of the bad ones is the hundredth";
-  ended.add(false);
-  EXPECT_FALSE(ended.most_of_late_bad());
-  EXPECT_EQ(ended.late(), 100);
-  EXPECT_FALSE(Ended(60, {unit(40, 0), unit(60, 60)}).most_of_late_bad());
-}
-
-TEST(Ended, CrashesInARow_AreThoseOfTheLastUnits) {
-  EXPECT_EQ(crashes_in_a_row({}), 0);
-  EXPECT_EQ(crashes_in_a_row({unit(9, 9, 9), unit(2, 2, 1), unit(3, 3, 3), unit(4, 4, 4)}), 7);
-  EXPECT_EQ(crashes_in_a_row({unit(9, 9, 9), unit(2, 0)}), 0);
-  std::vector<EndedUnit> units = {unit(2, 0, 0, 30), unit(1, 1, 1, 40), unit(1, 0, 0, 40), unit(5, 5, 5, 20)};
+TEST(Ended, Units_AreSortedByAge) {
+  std::vector<EndedUnit> units = {unit(2, 0, 30), unit(1, 1, 40), unit(1, 0, 40), unit(5, 5, 20)};
   sort_by_age(units);
-  EXPECT_EQ(crashes_in_a_row(units), 1);
+  std::vector<std::int64_t> items;
+  for (const EndedUnit& one : units) items.push_back(one.items * 10 + one.quarantined);
+  EXPECT_EQ(items, (std::vector<std::int64_t>{55, 20, 10, 11}));
 }
 
 TEST(Ended, Marker_GivesItsCounts) {
-  const EndedUnit ended = ended_unit({{"unit", "00000007"},
-                                      {"items", 5},
-                                      {"quarantined", 3},
-                                      {"unix_s", 1700000000},
-                                      {"classes", {{"crash", 2}, {"input", 1}}}});
-  EXPECT_EQ(ended.name, "00000007");
+  const EndedUnit ended = ended_unit({{"items", 5}, {"quarantined", 3}, {"unix_s", 1700000000}});
   EXPECT_EQ(ended.items, 5);
   EXPECT_EQ(ended.quarantined, 3);
-  EXPECT_EQ(ended.crashed, 2);
   EXPECT_EQ(ended.unix_s, 1700000000);
+}
+
+constexpr auto kDone = AttemptEnd::kDone, kFailed = AttemptEnd::kFailed, kCrashed = AttemptEnd::kCrashed,
+               kHung = AttemptEnd::kHung, kKilled = AttemptEnd::kKilled;
+
+struct VerdictRow {
+  Signs signs;
+  Past past;
+  Verdict verdict;
+  const char* why;
+};
+
+Signs ended(AttemptEnd end) { return {end, false, std::nullopt}; }
+Signs failed(bool again, std::optional<bool> read) { return {kFailed, again, read}; }
+Past past(int failures, int kills, bool alone, bool settled) { return {failures, kills, alone, settled}; }
+
+TEST(Judge, Verdict_IsThatOfTheTable) {
+  const Past fresh = past(0, 0, false, false), alone = past(0, 0, true, false), settled = past(0, 0, false, true);
+  const VerdictRow rows[] = {
+      {ended(kDone), fresh, Verdict::kDone, "done"},
+      {failed(false, std::nullopt), fresh, Verdict::kQuarantine, "its own fault, as damage beyond use"},
+      {failed(true, std::nullopt), fresh, Verdict::kLater, "the network failed for the first time"},
+      {failed(true, std::nullopt), past(1, 0, false, false), Verdict::kLater, "for the second"},
+      {failed(true, std::nullopt), past(2, 0, false, false), Verdict::kQuarantine, "for the third"},
+      {failed(true, false), past(2, 0, false, false), Verdict::kHold, "and nothing of it could be read"},
+      {failed(false, false), fresh, Verdict::kHold, "it does not exist, or its folder is not mounted"},
+      {failed(false, false), settled, Verdict::kQuarantine, "it does not exist, and its folder was read"},
+      {failed(false, true), fresh, Verdict::kQuarantine, "it was read"},
+      {ended(kCrashed), fresh, Verdict::kAlone, "others ran beside it"},
+      {ended(kCrashed), alone, Verdict::kQuarantine, "the program died of it"},
+      {ended(kHung), fresh, Verdict::kAlone, "others ran beside it"},
+      {ended(kHung), alone, Verdict::kQuarantine, "it hangs"},
+      {ended(kKilled), fresh, Verdict::kAlone, "a person, or want of memory"},
+      {ended(kKilled), alone, Verdict::kAlone, "the first time alone"},
+      {ended(kKilled), past(0, 1, true, false), Verdict::kAlone, "the second"},
+      {ended(kKilled), past(0, 2, true, false), Verdict::kQuarantine, "the third: it asks for too much memory"},
+  };
+  for (const VerdictRow& row : rows) {
+    Past so_far = row.past;
+    EXPECT_EQ(judge(row.signs, so_far), row.verdict) << row.why;
+  }
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class Bad(WorkTest):
         return paths
 
     def test_inputsThatAreSpoilt_stopTheWorkSoon(self):
-        """Far below --max-bad: those that were done before tell, which can't be read any more."""
+        """Far below --max-bad of all: more than half of the last 100."""
         paths = self.small(300)
         self.plan("--unit-seconds", "1", rows=["uri,end", *(f"{path},1" for path in paths)], name="list.csv")
         run = start("work", self.store, "--jobs", "2", "--max-bad", "45")
@@ -92,21 +92,11 @@ class Bad(WorkTest):
         paths[0].write_bytes(b"no video")  # all have this one's content
         _, error = run.communicate(timeout=120 * PATIENCE)
         self.assertEqual(run.returncode, 1, error)
-        self.assertIn(b"are the inputs still there?", error)
+        self.assertIn(b"of the last 100 videos were quarantined", error)
         self.assertIn(b"--max-bad 100", error)
         status = self.status()
         self.assertLess(status["quarantined"], 100)
         self.assertGreater(status["pending"], 0)
-
-    def test_badOnesThatStandTogether_stopNothing(self):
-        paths = self.small(230)
-        for path in paths[130:]:
-            path.unlink()
-            path.write_bytes(b"no video" * 100)
-        self.plan("--unit-seconds", "20", rows=["uri,end", *(f"{path},{1 if i < 130 else 0.5}" for i, path in enumerate(paths))], name="list.csv")
-        self.work("--max-bad", "45", code=3)
-        self.expect(done=130, quarantined=100)
-        self.assertEqual(self.left_over(), [])
 
     def test_fourteenPoisonFilesSideBySide_areGivenUp(self):
         self.plan(rows=["uri,end", *(f"{path},{9 if 20 <= i < 34 else 1}" for i, path in enumerate(self.clips))], name="list.csv")
@@ -114,15 +104,6 @@ class Bad(WorkTest):
         self.work("--jobs", "1", "--max-bad", "45", code=3, env=self.faults(poison))
         self.expect(done=46, quarantined=14)
         self.assertEqual(self.status()["classes"], {"crash": 14})
-
-    def test_moreThanTwentyOfThem_haveAWayOut(self):
-        self.plan(rows=self.clips[:24])
-        error = self.work("--jobs", "1", code=1, env=self.faults("leave@mp4"))
-        self.assertIn("20 times in a row", error)
-        self.assertIn("--max-bad 100` goes on", error)
-        self.expect(pending=24)
-        self.work("--jobs", "1", "--max-bad", "100", code=3, env=self.faults("leave@mp4"))
-        self.expect(quarantined=24)
 
     def test_wantOfMemory_isTriedAgain(self):
         self.plan(rows=self.clips[:3])

@@ -57,17 +57,18 @@ class MissingTest(WorkTest):
 
 
 class Files(MissingTest):
-    def test_shareWithoutTheFolder_givesNothingUpHoweverOftenItStarts(self):
+    def test_withoutTheFolder_nothingIsQuarantinedHoweverOftenItStarts(self):
         self.plan_of(self.videos("in", 12))
-        self.work("--shard", "0/2")
+        self.work()
+        self.undo(*range(1, 12, 2))
         away = self.empty("in")
         for options in ((), ("--max-bad", "100"), ("--jobs", "1")):
-            self.stopped("--shard", "1/2", *options, done=6, pending=6, says=(f"no video in {self.root}/in can", "6 videos held back",
+            self.stopped(*options, done=6, pending=6, says=(f"no video in {self.root}/in can", "6 videos held back",
                          "the first one, in001", "No such file or directory", "mount the folder", "the same command goes on"))
         (self.root / "in").rmdir()
-        self.stopped("--shard", "1/2", done=6, pending=6)
+        self.stopped(done=6, pending=6)
         away.rename(self.root / "in")
-        self.work("--shard", "1/2")
+        self.work()
         self.expect(done=12)
 
     def test_oneOfManyThatIsGone_isGivenUp(self):
@@ -105,31 +106,27 @@ class Files(MissingTest):
         self.assertLess(error.count("held back (missing)"), 60)
 
     def test_thirtyThatAreGone_holdUpNoneOfTheirFolder(self):
-        """Others of it are tried before their time, of other shares, too."""
+        """Others of it are tried before their time."""
         paths = self.videos("in", 40)
         for path in paths[:30]:
             path.unlink()
-        for share in ("0/1", "0/3"):
-            with self.subTest(share=share):
-                self.store = self.root / f"store-{share[2]}"
-                self.plan_of(paths)
-                self.work("--jobs", "1", "--max-bad", "100", "--shard", share, code=3)
-                status = self.status()
-                self.assertEqual(status["classes"], {"missing": 30 if share == "0/1" else 10})
-                self.assertEqual(status["pending"], 0 if share == "0/1" else 26)
-
-    def test_unitAlone_isJudgedByOthersOfThePlan(self):
-        paths = self.videos("in", 3)
-        paths[1].unlink()
         self.plan_of(paths)
-        self.work("--unit", "00000001", code=3)
-        self.expect(quarantined=1, pending=2)
+        self.work("--jobs", "1", "--max-bad", "100", code=3)
+        self.expect(done=10, quarantined=30)
+        self.assertEqual(self.status()["classes"], {"missing": 30})
+
+    def test_goneAll_quarantinesWhateverIsMissing(self):
+        paths = self.videos("in", 3)
+        self.plan_of(paths)
+        self.empty("in")
+        self.work("--gone", "all", code=3)
+        self.assertEqual(self.status()["classes"], {"missing": 3})
 
     def test_restartWithTheMissingAlone_isJudgedByWhatIsDone(self):
         paths = self.videos("in", 3)
         self.plan_of(paths)
-        self.work("--unit", "00000000")
-        self.work("--unit", "00000001")
+        self.work()
+        self.undo(2)
         paths[2].unlink()
         self.work(code=3)
         self.expect(done=2, quarantined=1)
@@ -272,48 +269,40 @@ class Restarts(WorkTest):
             path.write_bytes(b"no video" * 100)
         return paths
 
-    def test_tooManyBad_countsAllRunsAndAllShares(self):
+    def test_tooManyBad_countsAllRuns(self):
         self.plan("--unit-seconds", "1", rows=["uri,duration", *(f"{path},1" for path in self.junk(160))], name="list.csv")
-        self.work("--shard", "0/2", "--jobs", "2", code=3)
+        self.work("--max-bad", "100", "--jobs", "2", code=3)
+        self.undo(*range(1, 160, 2))
         self.expect(quarantined=80, pending=80)
         given_up = []
         for _ in range(3):
-            error = self.work("--shard", "1/2", "--jobs", "2", code=1)
+            error = self.work("--jobs", "2", code=1)
             self.assertIn("is the installation broken?", error.splitlines()[-1])
             self.assertIn(f"`saccade work {self.store} --max-bad 100` goes on", error.splitlines()[-1])
             self.assertNotIn("the same command", error)
             given_up.append(self.status()["quarantined"])
         self.assertLessEqual(max(given_up), 99)
-        self.work("--shard", "1/2", "--max-bad", "100", code=3)
+        self.work("--max-bad", "100", code=3)
         self.expect(quarantined=160)
 
     def test_mostOfTheLast_areThoseOfAllRuns(self):
-        """What was done by an earlier run is tried again, before anything else is given up."""
         paths = self.junk(160)
         for path in paths:
             path.unlink()
             os.link(self.clip, path)
         self.plan("--unit-seconds", "1", "--frames", "1", rows=["uri,duration", *(f"{path},1" for path in paths)], name="list.csv")
-        self.work("--shard", "0/2")
+        self.work()
+        self.undo(*range(1, 160, 2))
         for path in paths:
             path.unlink()
             path.write_bytes(b"no video" * 100)
         given_up = []
         for _ in range(3):
-            error = self.work("--shard", "1/2", "--max-bad", "45", "--jobs", "1", code=1)
-            self.assertIn("which was done before, can't be done any more", error)
+            error = self.work("--max-bad", "45", "--jobs", "1", code=1)
+            self.assertIn("of the last 100 videos were quarantined", error)
             given_up.append(self.status()["quarantined"])
         self.assertLessEqual(max(given_up), 50)
 
-    def test_crashesInARow_areThoseOfAllRuns(self):
-        paths = self.junk(40)
-        self.plan("--unit-seconds", "1", rows=["uri,duration", *(f"{path},1" for path in paths)], name="list.csv")
-        given_up = []
-        for _ in range(2):
-            error = self.work("--jobs", "1", code=1, env=self.faults("leave@mp4"))
-            self.assertIn("times in a row", error)
-            given_up.append(self.status()["quarantined"])
-        self.assertLessEqual(max(given_up), 19)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ class Lost(WorkTest):
 
     def run_work(self, server, code, *options):
         self.plan("--every", "frame", "--stall-timeout", 1, *options, rows=[server.url("v.mp4"), server.url("w.mp4")])
+        server.requests.clear()  # `plan` tries the options
         self.work(code=code)
 
     def quarantined(self, url, *words):

@@ -14,7 +14,7 @@ class Processes(WorkTest):
         lines = [text for text in error.splitlines() if "stopped" in text]
         self.assertEqual(len(lines), 1, error)
         self.assertIn(line, lines[0])
-        self.assertNotIn("given up", error)
+        self.assertNotIn("quarantined (", error)
         self.assertEqual(self.status()["quarantined"], 0)
 
     def test_lostGpu_code69AndNothingIsGivenUp(self):

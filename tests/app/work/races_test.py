@@ -4,10 +4,11 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import unittest
 
-from work_support import WorkTest, saccade, start
+from work_support import WorkTest, saccade, start, workers_of
 from patience import PATIENCE, wait_for
 
 
@@ -44,7 +45,8 @@ class Races(WorkTest):
 
     def test_gc_leavesWhatARunBeganMeanwhileMayCommit(self):
         self.plan("--unit-seconds", "0.1", rows=self.clips[:2])
-        self.work("--unit", "00000001")
+        self.work()
+        self.undo(0)
         shard = self.store / "shards/00000000.aaaaaaaaaaaa.tar"
         shard.write_text("x")
         gate, env, at_gate = self.gate()
@@ -97,6 +99,120 @@ class Races(WorkTest):
         last = json.loads([line for line in error.decode().splitlines() if line.startswith("{")][-1])
         self.assertEqual((last["last"], last["done"], last["pending"], last["frames"]), (True, 0, 6, 0))
         self.assertEqual({name: self.status()[name] for name in ("done", "pending")}, {"done": 0, "pending": 6})
+
+
+class Claimed(WorkTest):
+    """Units that a process has claimed, and how another one comes by them."""
+    count = 40
+    FAST = ("--claim-seconds", "1", "--jobs", "2")
+
+    def plain(self):
+        store = self.folder / "plain"
+        if not store.exists():
+            self.plan("--unit-seconds", "0.1", store=store)
+            self.work(store=store)
+        return self.shard_hashes(store)
+
+    def ended(self, run, code=0):
+        _, error = run.communicate(timeout=120 * PATIENCE)
+        self.assertEqual(run.returncode, code, error)
+
+    def test_processThatStandsStillAndComesBack_harmsNothing(self):
+        wanted = self.plain()
+        self.plan("--unit-seconds", "0.1")
+        still = start("work", self.store, *self.FAST)
+        wait_for(self.markers)
+        stopped = (still.pid, *workers_of(still.pid))
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        self.ended(start("work", self.store, *self.FAST))
+        self.expect(done=self.count)
+        before = {path: path.read_bytes() for path in (self.store / "commits").iterdir()}
+        for process in reversed(stopped):
+            os.kill(process, signal.SIGCONT)
+        self.ended(still)
+        self.assertEqual(before, {path: path.read_bytes() for path in (self.store / "commits").iterdir()})
+        self.assertEqual(self.shard_hashes(), wanted)
+        self.expect(done=self.count)
+        self.assertEqual(self.left_over(), [])
+
+    def test_processOfAnotherHostThatDied_isTakenOver(self):
+        """No clock is compared: its heartbeat is from the year 2100, and stays as it is."""
+        wanted = self.plain()
+        self.plan("--unit-seconds", "0.1")
+        for folder in ("claims", "workers", "attempts/elsewhere.1.1.0"):
+            (self.store / folder).mkdir(parents=True)
+        (self.store / "claims/00000003.0").write_text('{"worker":"elsewhere.1.1.0"}\n')
+        heartbeat = self.store / "workers/elsewhere.1.1.0.json"
+        heartbeat.write_text('{"beat":7}\n')
+        os.utime(heartbeat, (4102444800, 4102444800))
+        self.ended(start("work", self.store, *self.FAST))
+        self.expect(done=self.count)
+        self.assertEqual(self.shard_hashes(), wanted)
+        self.assertEqual(list((self.store / "claims").iterdir()), [])
+
+    def test_claimOfAProcessThatLives_isLeftToIt(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
+        first = start("work", self.store, *self.FAST, "--frame-timeout", "1000", env=self.faults("crawl@v0", SACCADE_CRAWL_MS="200"))
+        wait_for(lambda: list((self.store / "claims").glob("*")) if (self.store / "claims").exists() else None)
+        opened = self.folder / "second-opened"
+        second = start("work", self.store, *self.FAST, env=self.faults("none@none", SACCADE_OPENED=str(opened)))
+        self.ended(first)
+        self.ended(second)
+        self.expect(done=3)
+        self.assertLess(len(opened.read_text().splitlines()) if opened.exists() else 0, 3)
+
+    def test_processesThatComeAndGo_helpOneAnother(self):
+        wanted = self.plain()
+        self.plan("--unit-seconds", "0.1")
+        runs = [start("work", self.store, *self.FAST, "--shard", f"{i}/3") for i in range(3)]
+        for share in (0.2, 0.4, 0.6):
+            wait_for(lambda share=share: len(self.markers()) >= share * self.count or runs[-1].poll() is not None)
+            gone = runs.pop(0)
+            gone.kill()
+            gone.communicate()
+            runs.append(start("work", self.store, *self.FAST))
+        for run in runs:
+            self.ended(run)
+        self.expect(done=self.count)
+        self.assertEqual(self.shard_hashes(), wanted)
+        self.assertEqual(self.left_over(), [])
+
+    def test_retryInPlace_doesTheirUnitsAgain(self):
+        bad = self.folder / "bad.mp4"
+        bad.write_bytes(b"no video" * 100)
+        self.plan("--unit-seconds", "0.1", rows=[*self.clips[:3], bad])
+        self.work(code=3, env=self.faults("leave@v01"))
+        done = saccade("retry", self.store, "--in-place", "--class", "crash")
+        self.assertEqual(done.stdout.decode(), f"{self.store}: 1 unit with 1 item to try again are pending; `saccade work` does them\n")
+        self.assertEqual(self.status()["pending"], 1)
+        self.work(code=3)
+        self.expect(done=3, quarantined=1)
+
+    def test_verifySample_readsSoManyUnits(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:4])
+        self.work()
+        for sample, units in (("2", 2), ("9", 4)):
+            done = saccade("verify", self.store, "--sample", sample, "--json")
+            self.assertEqual(json.loads(done.stdout)["units"], units)
+        for path in (self.store / "shards").iterdir():
+            path.write_bytes(b"changed")
+        done = saccade("verify", self.store, "--sample", "1", "--json")
+        self.assertEqual((done.returncode, {fault[:5] for fault in json.loads(done.stdout)["faults"]}), (1, {"unit "}))
+
+    def test_status_saysWhoIsAtWorkAndWhatWentWrong(self):
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:6])
+        run = start("work", self.store, "--frame-timeout", "1000", env=self.faults("leave@v01,hang@v05"))
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        wait_for(lambda: len(self.markers()) >= 5)
+        status = self.status()
+        self.assertEqual([(worker["host"], worker["engine"]) for worker in status["workers"]], [(socket.gethostname().replace(".", "-"), "work")])
+        self.assertGreaterEqual(status["last_commit_age_s"], -1)
+        (reason,) = status["reasons"]
+        self.assertIn("crash: the program died of it", reason["reason"])
+        self.assertEqual((reason["videos"], reason["key"]), (1, next(iter(self.lines("quarantine")))))
+        self.assertIn(b"1 process at work on ", saccade("status", self.store).stdout)
 
 
 class Power(WorkTest):

@@ -105,8 +105,14 @@ class WorkTest(unittest.TestCase):
         with tarfile.open(pathlib.Path(store or self.store) / row["shard"]) as tar:
             return np.load(io.BytesIO(tar.extractfile(f"{row['key']}.{name}.npy").read()))
 
+    def undo(self, *units):
+        """Units that were done are pending again, as if their markers had never been made."""
+        for unit in units:
+            (self.store / f"commits/{unit:08}.json").unlink()
+
     def left_over(self):
-        return sorted(path.name for path in (self.store / "attempts").glob("*"))
+        """Of attempts, claims and heartbeats."""
+        return sorted(path.name for folder in ("attempts", "claims", "workers") for path in (self.store / folder).glob("*"))
 
 
 def workers_of(pid):

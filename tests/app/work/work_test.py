@@ -95,96 +95,33 @@ class Work(WorkTest):
             for name, file in (("patches.npy",) * 2, ("index.bin", "index.npy"), ("changed.npy",) * 2, ("geometry.npy",) * 2):
                 self.assertEqual(row["members"][name]["sha256"], sha256((one / file).read_bytes()), name)
 
-    def test_shares_togetherAreTheWhole(self):
+    def test_shard_isWhereItBegins(self):
         self.plan("--unit-seconds", "0.1")
-        self.work("--shard", "0/3")
-        self.assertEqual(self.status()["pending"], 8)
-        slurm = {**os.environ, "SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_ARRAY_TASK_MIN": "10",
-                 "SLURM_ARRAY_TASK_STEP": "2"}
-        self.work(env=slurm)
-        self.assertEqual(self.status()["pending"], 4)
-        self.work("--shard", "auto/3", env={**os.environ, "JOB_COMPLETION_INDEX": "2"})
+        self.work("--shard", "2/3", "--jobs", "1", env=self.faults("none@none", SACCADE_OPENED=str(self.folder / "begins")))
         self.expect(done=self.count)
-        self.work("--shard", "1/2")  # another number of shares: nothing is left
+        begun = [os.path.basename(line) for line in (self.folder / "begins").read_text().splitlines()]
+        items = [json.loads(line) for line in (self.store / "plan/items.jsonl").read_text().splitlines()]
+        self.assertEqual(begun[0], os.path.basename(items[8]["uri"]))
+        for text in ("3/3", "x", "1/", "/2", "-1/2", "auto", "1/0"):
+            self.assertIn("is not I/N", self.work("--shard", text, code=2, store=self.fresh(text)))
 
-    def test_shares_thatThereAreNot(self):
-        self.plan()
-        for text in ("3/3", "x", "1/", "/2", "-1/2", "auto", "1/0", "auto/x"):
-            self.assertIn("saccade: ", self.work("--shard", text, code=2))
-        self.assertIn("auto/N", self.work(code=2, env={**os.environ, "JOB_COMPLETION_INDEX": "1"}))
-
-    def test_sharesOfSlurmArraysWithGaps_areRefusedByAllTasks(self):
-        self.plan("--unit-seconds", "0.1")
-        array = {"SLURM_ARRAY_TASK_COUNT": "2", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_STEP": "1"}
-        for task in ("3", "7"):
-            for shard in ([], ["--shard", "auto"], ["--shard", "auto/8"]):
-                said = self.work(*shard, code=2, env={**os.environ, **array, "SLURM_ARRAY_TASK_ID": task})
-                self.assertIn("without gaps, as --array=0-63", said)
-        older = {name: array[name] for name in array if not name.endswith("MAX")}
-        self.assertIn("without gaps", self.work(code=2, env={**os.environ, **older, "SLURM_ARRAY_TASK_ID": "7"}))
-        for other in ({"SLURM_ARRAY_TASK_ID": "1"}, {"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_MAX": "5"}):
-            self.assertIn("without gaps", self.work(code=2, env={**os.environ, **array, **other}))
-        self.assertEqual(self.status()["pending"], self.count)
-
-    def single(self, task, **more):
-        """As Slurm sets it for `--array=TASK`."""
-        one = {"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_MIN": str(task), "SLURM_ARRAY_TASK_MAX": str(task),
-               "SLURM_ARRAY_TASK_COUNT": "1", "SLURM_ARRAY_TASK_STEP": "1"}
-        return {**os.environ, **one, **more}
-
-    def done_units(self):
-        return [marker["unit"] for marker in self.markers()]
-
-    def test_singleTaskOfAnArray_isRefusedUnlessItsSharesAreNamed(self):
-        self.plan("--unit-seconds", "0.1")
-        for shard in ([], ["--shard", "auto"]):
-            said = self.work(*shard, code=2, env=self.single(7))
-            self.assertIn("--shard 7/N", said)
-            self.assertIn("--shard 0/1", said)
-        self.assertEqual(self.done_units(), [])
-        self.work("--shard", "auto/8", env=self.single(7))
-        self.assertEqual(self.done_units(), ["00000007"])
-        self.work("--shard", "6/8", env=self.single(7))
-        self.assertEqual(self.done_units(), ["00000006", "00000007"])
-        self.assertIn("share 9 of 8", self.work("--shard", "auto/8", code=2, env=self.single(9)))
-        self.work("--shard", "0/1", env=self.single(7))
-        self.expect(done=self.count)
-
-    def test_arrayOfOneFromZero_doesWhatIsLeft(self):
-        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
-        self.work(env=self.single(0))
-        self.expect(done=3)
-
-    def test_partOfAnArray_keepsItsShares(self):
-        """`--array=6-7` of an earlier `--array=0-7`; `--array=10-13` with four shares begins anywhere."""
-        part = {"SLURM_ARRAY_TASK_MIN": "6", "SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"}
-        self.plan("--unit-seconds", "0.1", rows=self.clips[:8])
-        self.work("--shard", "auto/8", env={**os.environ, **part, "SLURM_ARRAY_TASK_ID": "7"})
-        self.assertEqual(self.done_units(), ["00000007"])
-        whole = {"SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_MAX": "13", "SLURM_ARRAY_TASK_COUNT": "4"}
-        self.work("--shard", "auto/4", env={**os.environ, **whole, "SLURM_ARRAY_TASK_ID": "11"})
-        self.assertEqual(self.done_units(), ["00000001", "00000005", "00000007"])
-
-    def test_podWithoutACount_isToldWhatToGive(self):
-        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
-        for shard in ([], ["--shard", "auto"]):
-            said = self.work(*shard, code=2, env={**os.environ, "JOB_COMPLETION_INDEX": "0"})
-            self.assertIn("--shard auto/N", said)
-            self.assertIn("--shard 0/1", said)
-        self.work("--shard", "0/1", env={**os.environ, "JOB_COMPLETION_INDEX": "2"})
-        self.expect(done=3)
+    def fresh(self, name):
+        store = self.folder / f"fresh-{name.replace('/', '-')}"
+        self.plan(store=store)
+        return store
 
     def test_planThatWasChanged_isRefused(self):
         self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
-        self.work("--shard", "0/3")
+        self.work()
+        for unit in (1, 2):
+            (self.store / f"commits/0000000{unit}.json").unlink()
         for name, old, new in (("items.jsonl", '"start":0', '"start":1'), ("units.jsonl", '"media_s":', '"media_s":1'),
                                ("plan.json", '"rate": "4"', '"rate": "5"')):
             path = self.store / "plan" / name
             whole = path.read_text()
             self.assertIn(old, whole)
             path.write_text(whole.replace(old, new))
-            for options in ([], ["--shard", "1/3"], ["--unit", "00000001"]):
-                self.assertIn("plan again", self.work(*options, code=2))
+            self.assertIn("plan again", self.work(code=2))
             done = saccade("verify", self.store)
             self.assertEqual((done.returncode, b"plan again" in done.stderr), (1, True), done.stderr)
             done = saccade("retry", self.store, "-o", self.folder / "retried")
@@ -209,7 +146,6 @@ class Work(WorkTest):
     def test_optionsThatDoNotApply_areRefused(self):
         self.plan(rows=self.clips[:1])
         self.assertIn("backend is cpu", self.work("--gpus", "0", code=2))
-        self.assertIn("--unit", self.work("--staging", self.folder / "s", code=2))
         for option in (["--shard", "0/2"], ["--segment", "2"], ["--unit-seconds", "2"], ["--unit-bytes", "2"]):
             done = saccade("dump", self.clips[0], "-o", self.folder / "d", *option)
             self.assertEqual(done.returncode, 2)
@@ -231,48 +167,6 @@ class Work(WorkTest):
         self.expect(done=self.count)
         self.assertEqual(len(list((self.store / "shards").iterdir())), self.count)
         self.assertEqual(self.left_over(), [])
-
-    def test_staging_aUnitInAFolderOfItsOwn(self):
-        self.plan("--unit-seconds", "0.1")
-        local = self.folder / "local"
-        shutil.copytree(self.store / "plan", local / "plan")
-        stage = self.folder / "stage"
-        self.work("--unit", "00000003", "--staging", stage, "--engine", "test", store=local)
-        self.assertEqual(sorted(path.name for path in local.iterdir()), ["plan"])
-        marker = json.loads((stage / "commits/00000003.json").read_text())
-        self.assertEqual((marker["done"], marker["engine"]), (1, "test"))
-        self.work()
-        theirs = json.loads((self.store / "commits/00000003.json").read_text())
-        self.assertEqual({part: marker[part] for part in ("shard", "index")}, {part: theirs[part] for part in ("shard", "index")})
-        self.assertIn("no such unit", self.work("--unit", "99", "--staging", stage, store=local, code=2))
-
-    def test_staging_fetchedInputsAndSuchThatCouldNotBe(self):
-        rows = ["s3://bucket/a.mp4", "s3://bucket/b.mp4", "s3://bucket/c.mp4"]
-        self.plan(rows=rows)
-        local = self.folder / "mini"
-        shutil.copytree(self.store / "plan", local / "plan")
-        lines = [json.loads(line) for line in (local / "plan/items.jsonl").read_text().splitlines()]
-        bad = self.folder / "fetched-bad.mp4"
-        bad.write_bytes(b"no video" * 100)
-        for line, more in zip(lines, ({"local": str(self.clips[0])}, {"local": str(bad)},
-                                      {"fault": {"class": "io", "line": "503 Slow Down"}})):
-            line.update(more)
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (local / "plan/items.jsonl").write_text(text)
-        (local / "plan/units.jsonl").write_text(json.dumps(
-            {"unit": "00000000", "offset": 0, "bytes": len(text), "items": 3, "media_s": 180}) + "\n")
-        stage = self.folder / "mini-stage"
-        self.work("--unit", "00000000", "--staging", stage, store=local, code=3)
-        (row,) = self.lines("index", stage).values()
-        self.assertEqual(row["uri"], lines[0]["uri"])
-        self.assertNotIn("local", row)
-        self.assertNotIn(b"clip", (stage / row["shard"]).read_bytes()[:8192])
-        given_up = {row["uri"]: row for row in self.lines("quarantine", stage).values()}
-        self.assertEqual({row["class"] for row in given_up.values()}, {"io", "input"})
-        self.assertEqual(given_up[lines[2]["uri"]]["line"], "503 Slow Down")
-        broken = given_up[lines[1]["uri"]]
-        self.assertIn(lines[1]["uri"], broken["line"])
-        self.assertNotIn("fetched-bad", broken["line"])
 
     def test_secretsOfUris_standInThePlanAlone(self):
         self.plan(rows=["http://me:geheim@127.0.0.1:9/a.mp4?token=geheim", self.clips[0]])
@@ -316,18 +210,6 @@ class Work(WorkTest):
             self.work(*options, store=store)
             self.expect(store, done=self.count)
 
-    def test_stdinEnds_itStops(self):
-        self.plan("--unit-seconds", "0.1")
-        env = self.faults("hang@v05")
-        run = subprocess.Popen([os.environ["SACCADE_BIN"], "work", self.store, "--until-eof"], env=env,
-                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        wait_for(self.markers)
-        run.stdin.close()
-        self.assertEqual(run.wait(timeout=30), 4)
-        run.stderr.close()
-        self.assertEqual(self.left_over(), [])
-        self.work()
-        self.expect(done=self.count)
 
 
 class Jobs(WorkTest):

@@ -1,0 +1,36 @@
+// Which workers are alive, by the clock of this process alone. Pure: no files, the time is given.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace saccade {
+
+// Note [Heartbeats]
+// Each worker puts its heartbeat again and again, each time with other bytes. Clocks of two hosts are never compared: a
+// watcher measures how long it has seen the same bytes. After `expiry_s` of its own time the worker is dead to it, and
+// at once where the heartbeat is gone: a worker removes it after its claims.
+class Watch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  explicit Watch(double expiry_s) : expiry_(expiry_s) {}
+  // heartbeat: its bytes now; none: there is no such file.
+  bool is_dead(const std::string& worker, const std::optional<std::string>& heartbeat, Time now) {
+    if (!heartbeat) return true;
+    Seen& seen = seen_[worker];
+    if (seen.bytes != *heartbeat) seen = {*heartbeat, now};
+    return now - seen.since >= expiry_;
+  }
+
+ private:
+  struct Seen {
+    std::string bytes;
+    Time since;
+  };
+  const std::chrono::duration<double> expiry_;
+  std::map<std::string, Seen> seen_;
+};
+
+}  // namespace saccade
