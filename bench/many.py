@@ -174,7 +174,7 @@ def ray(options, folder):
     env["SACCADE_LIBRARY"] = str(options.saccade.parent.parent / "capi/libsaccade.so")
     timed([*cluster, "start", "--head", "--num-cpus", os.cpu_count(), "--disable-usage-stats"], env={k: v for k, v in env.items() if k != "RAY_ADDRESS"})
     try:
-        ways = {"work": [options.saccade, "work", store, *QUIET], "Ray": [options.python, "-m", "pysaccade.ray", store, "--progress", "none"]}
+        ways = {"work": [options.saccade, "work", store, *QUIET], "Ray": [options.python, "-m", "pysaccade.ray", store]}
         if options.cpus:
             ways[f"Ray, --cpus {options.cpus}"] = [*ways["Ray"], "--cpus", options.cpus]
         seconds = {name: [] for name in ways}

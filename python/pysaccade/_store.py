@@ -19,8 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._bucket import BucketStore
-from pysaccade.many._inputs import fetch
+from pysaccade.many._bucket import BucketStore, fetch
 from pysaccade.many._manifest import copy_manifest
 from pysaccade.many._store import insist
 

@@ -38,6 +38,11 @@ class BucketStore:
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         self._shown = shown_url(url).rstrip("/")
         fsspec = _import_fsspec(self._shown)
+        if url.startswith(("s3://", "s3a://")):  # its client has ten connections by default
+            options = {
+                **options,
+                "config_kwargs": {"max_pool_connections": _AT_ONCE, **options.get("config_kwargs", {})},
+            }
         try:
             self._fs, root = fsspec.core.url_to_fs(url, use_listings_cache=False, **options)
         except (ImportError, ValueError) as error:
@@ -86,10 +91,6 @@ class BucketStore:
             file = self._fs.open(self._at(name), "rb")
         return cast("BinaryIO", BucketFile(file, f"{self._shown}/{name}"))
 
-    def sizes(self, folder: str) -> dict[str, int]:
-        """Name of each file below a folder -> its bytes, in the order of names, by one listing."""
-        return {name: int(facts["size"]) for name, facts in self._found(folder)}
-
     def stamps(self, folder: str) -> dict[str, str | None]:
         """Name of each file below a folder -> what changes when it is written again, by one listing; None: unknown."""
         return {name: _stamp(facts) for name, facts in self._found(folder)}
@@ -111,16 +112,6 @@ class BucketStore:
         names = {facts["name"].lstrip("/")[top:]: facts for facts in listed if facts["type"] == "file"}
         return sorted((name, facts) for name, facts in names.items() if not _is_draft(name))
 
-    def exists(self, name: str) -> bool:
-        """Whether a file is there."""
-        with contextlib.suppress(FileNotFoundError), self._asked(name):
-            self._fs.info(self._at(name))  # not exists(): most file systems of fsspec's take any error for a no there
-            return True
-        return False
-
-    def make_folder(self, name: str) -> None:
-        """A bucket has none."""
-
     def create(self, name: str, content: bytes) -> bool:
         """Make a file that must not exist yet. False: it was there, with other bytes.
 
@@ -133,9 +124,15 @@ class BucketStore:
             except OSError as error:
                 if not _was_there(error):
                     raise
-                held: bytes = self._fs.cat_file(path)
-                return held == content  # a request whose answer was lost finds its own file
+                return self._holds(path, content)  # a request whose answer was lost finds its own file
         return True
+
+    def _holds(self, path: str, content: bytes) -> bool:
+        try:
+            held: bytes = self._fs.cat_file(path)
+        except FileNotFoundError:  # it was removed meanwhile
+            return False
+        return held == content
 
     def _create(self, path: str, content: bytes) -> None:
         if self._is_local:
@@ -150,7 +147,8 @@ class BucketStore:
         try:
             self._fs.pipe_file(path, content, mode="create")
         except (TypeError, ValueError, NotImplementedError):
-            if self._fs.exists(path):
+            with contextlib.suppress(FileNotFoundError):
+                self._fs.info(path)  # not exists(): most file systems of fsspec's take any error for a no there
                 raise FileExistsError(path) from None
             self._fs.pipe_file(path, content)
 
@@ -194,10 +192,6 @@ class BucketStore:
             self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
             write()
 
-    def upload(self, source: Path, name: str) -> None:
-        """Copy a file of this machine into the store."""
-        self.put(name, source)
-
     def download(self, name: str, target: Path) -> int:
         """Copy a file to this machine; gives its bytes. Raises FileNotFoundError."""
         with self._asked(name):
@@ -209,15 +203,6 @@ class BucketStore:
         for name in names:
             with contextlib.suppress(FileNotFoundError), self._asked(name):
                 self._fs.rm_file(self._at(name))
-
-    def written_s(self, name: str) -> float | None:
-        """When a file was last written, in seconds since 1970; None: unknown."""
-        with contextlib.suppress(FileNotFoundError), self._asked(name):
-            try:
-                return float(self._fs.modified(self._at(name)).timestamp())
-            except NotImplementedError:
-                return None
-        return None
 
 
 def _is_draft(name: str) -> bool:
@@ -297,6 +282,19 @@ def file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise UnavailableError(f"{shown_url(url)}: {str(error).splitlines()[0]}") from None
     return files, path
+
+
+def fetch(uri: str, target: Path, options: dict[str, Any]) -> tuple[int, str]:
+    """Copy an input to a file of this machine; gives its bytes and its ETag, "" if there is none.
+
+    Raises:
+        FileNotFoundError, PermissionError, StoreError: As `asked` has them.
+        UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+    """
+    files, path = file_system(uri, {"use_listings_cache": False, **options})
+    with asked(shown_url(uri)):
+        files.get_file(path, os.fspath(target))
+        return target.stat().st_size, etag_of(files.info(path))
 
 
 class StoreError(OSError):

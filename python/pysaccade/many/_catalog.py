@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,13 +12,13 @@ import numpy as np
 
 from pysaccade._native._errors import InputError
 from pysaccade.many import _folded
-from pysaccade.many._markers import marker_of
-from pysaccade.many._plan import facts_of
 from pysaccade.many._store import LocalStore, Store
 from pysaccade.many._video import extent
 
 Array = np.ndarray[Any, Any]
 _PARTS_AT_ONCE = 512
+_CHECK = b'"check"'
+_WAY_BACK = "put plan/ back from a copy, or plan again, into another STORE"
 
 
 @dataclass
@@ -164,3 +165,46 @@ def _object(where: str, content: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{where}: damaged: no JSON object")
     return value
+
+
+def facts_of(store: Store) -> dict[str, Any]:
+    """plan/plan.json of a store.
+
+    Raises:
+        InputError: There is no plan, or it is damaged.
+    """
+    advice = "make a store with `saccade plan`"
+    try:
+        facts = json.loads(store.read("plan/plan.json"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{store}: no plan/plan.json in it; {advice}") from None
+    except ValueError as error:
+        raise InputError(f"{store}/plan/plan.json: damaged: {error}; {_WAY_BACK}") from None
+    if not isinstance(facts, dict) or facts.get("format") != "saccade-plan" or "hash" not in facts:
+        raise InputError(f"{store}/plan/plan.json: not of a plan; {advice}")
+    if not isinstance(facts.get("schema"), int) or facts["schema"] > 1:
+        raise InputError(
+            f"{store}: schema {facts.get('schema')} is newer than this pysaccade knows (1); upgrade pysaccade"
+        )
+    return facts
+
+
+def _json_of(content: bytes) -> Any:
+    """None: it is not JSON."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def marker_of(content: bytes) -> Any:
+    """A marker; None: it is not JSON, or its bytes are not those that were written."""
+    marker = _json_of(content)
+    if isinstance(marker, dict) and marker.get("check", check := _check_of(content)) != check:
+        return None
+    return marker
+
+
+def _check_of(content: bytes) -> str:
+    at = content.rfind(_CHECK)
+    return hashlib.sha256(content[: at if at >= 0 else len(content)]).hexdigest()

@@ -7,64 +7,18 @@ import datetime
 import json
 import math
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._bucket import BucketFile, asked, file_system
+from pysaccade.many._bucket import asked, file_system
 from pysaccade.many._store import is_remote
 
 _KNOWN = ("uri", "start", "end", "stream", "key", "duration")
 _PARQUET = (".parquet", ".pq")
-
-
-class LocalManifest(NamedTuple):
-    """A manifest that `saccade plan` reads: the caller's, or a copy."""
-
-    path: str
-    name: str
-    """The caller's, as it may be shown."""
-    rows: bool
-    """Lines of the copy are rows of Parquet."""
-
-    def renamed(self, said: str) -> str:
-        """What the program said of the copy, said of the caller's manifest."""
-        if self.rows:
-            said = re.sub(re.escape(self.path) + r":(\d+):", lambda found: f"{self.path}: row {found[1]} from 1:", said)
-            said = re.sub(r": line (\d+) gives it", r": row \1 gives it", said)
-        return said.replace(self.path, self.name)
-
-
-def local_manifest(manifest: str, folder: Path, options: dict[str, Any]) -> LocalManifest:
-    """A manifest that `saccade plan` reads: this one, or a copy in `folder`.
-
-    Raises:
-        InputError: It is missing or damaged.
-        UnavailableError: pyarrow or fsspec are needed and missing.
-    """
-    manifest = manifest.removeprefix("file://")
-    parquet = PurePosixPath(manifest).suffix.lower() in _PARQUET or Path(manifest).is_dir()
-    if not parquet and not is_remote(manifest):
-        return LocalManifest(manifest, manifest, False)
-    name = PurePosixPath(manifest.rstrip("/")).name
-    try:
-        if parquet:
-            target = folder / f"{PurePosixPath(name).stem}.jsonl"
-            _convert(manifest, target, options)
-        else:
-            target = folder / name
-            files, path = file_system(manifest, options)
-            with asked(shown_url(manifest)):
-                source = BucketFile(files.open(path, "rb"), shown_url(manifest))
-            with source, target.open("wb") as copy:
-                shutil.copyfileobj(source, copy)
-    except FileNotFoundError:
-        raise InputError(f"{shown_url(manifest)}: no such file") from None
-    return LocalManifest(os.fspath(target), shown_url(manifest), parquet)
 
 
 def copy_manifest(manifest: str, target: Path, options: dict[str, Any]) -> None:

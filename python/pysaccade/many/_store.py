@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import itertools
 import os
 import secrets
 import shutil
-import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -82,38 +80,7 @@ class LocalStore:
                     found[path.relative_to(self.path).as_posix()] = path.stat()
         return sorted(found.items())
 
-    def exists(self, name: str) -> bool:
-        """Whether a file is there."""
-        try:
-            return stat.S_ISREG((self.path / name).stat().st_mode)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-
-    def make_folder(self, name: str) -> None:
-        """Make a folder of the store, unless it is there."""
-        _sync(*_make_folder(self.path / name))
-
-    def create(self, name: str, content: bytes, *, lasting: bool = True) -> bool:
-        """Make a file that must not exist yet. False: it was there. Never seen half-written, and on disk.
-
-        `lasting`: its name outlives a loss of power, too.
-        """
-        target = self.path / name
-        made = _make_folder(target.parent)
-        draft = target.parent / f".{target.name}.{secrets.token_hex(6)}"
-        try:
-            with draft.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            new = _give_name(draft, target)
-            if lasting:
-                _sync(target.parent, *made)
-            return new
-        finally:
-            draft.unlink(missing_ok=True)
-
-    def upload(self, source: Path, name: str) -> None:
+    def put(self, name: str, source: Path) -> None:
         """Copy a file of this machine into the store. It is on disk then."""
         target = self.path / name
         made = _make_folder(target.parent)
@@ -126,59 +93,12 @@ class LocalStore:
         finally:
             draft.unlink(missing_ok=True)
 
-    def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are gone are no error."""
-        for name in names:
-            (self.path / name).unlink(missing_ok=True)
-
-    def written_s(self, name: str) -> float | None:
-        """When a file was last written, in seconds since 1970; None: unknown."""
-        try:
-            return (self.path / name).stat().st_mtime
-        except FileNotFoundError:
-            return None
-
 
 def _make_folder(folder: Path) -> list[Path]:
     """Make a folder and those above it; gives the folders in which one is new."""
     missing = list(itertools.takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
     folder.mkdir(parents=True, exist_ok=True)
     return [path.parent for path in missing]
-
-
-def _give_name(draft: Path, target: Path) -> bool:
-    """Have a file's name where there is none yet; False: there is one. The draft may be gone then.
-
-    Where the file system has neither hard links nor a rename that replaces nothing, a look beforehand must do, as in
-    buckets. No reader sees half a file.
-    """
-    try:
-        target.hardlink_to(draft)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-    else:
-        return True
-    fault = _rename_to_new(draft, target)
-    if fault == errno.EEXIST or (fault in _NO_RENAME and target.exists()):
-        return False
-    if fault in _NO_RENAME:
-        draft.replace(target)
-    elif fault:
-        raise OSError(fault, os.strerror(fault), os.fspath(target))
-    return True
-
-
-def _rename_to_new(source: Path, target: Path) -> int:
-    """renameat2 with RENAME_NOREPLACE; gives 0 or errno."""
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except AttributeError:  # an old C library
-        return errno.ENOSYS
-    ended = rename(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), _RENAME_NOREPLACE)
-    return ctypes.get_errno() if ended else 0
 
 
 def _sync(*paths: Path) -> None:

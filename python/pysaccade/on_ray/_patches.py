@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,22 @@ from typing import Any
 import numpy as np
 
 from pysaccade._native._errors import UnavailableError
-from pysaccade._native._library import program
 from pysaccade.dumps._program import command_line
-from pysaccade.many._catalog import lines_of, marker_name
-from pysaccade.many._do_unit import UnitWork, do_unit
-from pysaccade.many._native_work import UNAVAILABLE, USAGE
-from pysaccade.many._plan import Plan, Unit
+from pysaccade.many._catalog import commits_of, facts_of, lines_of, markers_of
 from pysaccade.many._scratch import Scratch
 from pysaccade.many._store import LocalStore
 from pysaccade.many._video import Shards, Video, extent
+from pysaccade.on_ray._child import DONE, PARTIAL, UNAVAILABLE, USAGE, environment, run
 
 _ATTEMPTS = 3
 _MANY = 40  # videos
+_REFUSED = "no video takes the plan's options"
 _LOG = logging.getLogger("pysaccade")
 _COLUMNS = ("uri", "start", "end", "stream", "duration")
+
+
+class _RefusedError(Exception):
+    """Some videos of a batch refuse the options, and none that was tried takes them."""
 
 
 class Patches:
@@ -47,7 +48,7 @@ class Patches:
 
     A video that was given up is one row without patches (N = 0). Decoding runs in processes of its own, with the
     time-outs and retries of `saccade work`: this actor never dies of a video. It sees its own batches alone, so videos
-    that don't take the options are such rows, too; where none of its first 40 videos could be used it logs a warning.
+    that don't take the options are such rows, too. If none of its first 40 videos could be used it logs a warning.
     ValueError: the options are wrong whatever the video.
 
     Args:
@@ -73,31 +74,38 @@ class Patches:
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """A batch of videos to batches of emissions, one a video."""
         rows = [{name: _plain(column[i]) for name, column in batch.items()} for i in range(len(batch["uri"]))]
-        with Scratch(self._scratch) as folder:
-            faults = self._plan(rows, folder)
-            for i, fault in faults.items():
-                yield _batch(rows[i], str(rows[i].get("key") or ""), None, "input", self._noted(fault), self._given)
-            rows = [row for i, row in enumerate(rows) if i not in faults]
-            if not rows:
-                return
-            plan = Plan(LocalStore(folder / "store"))
-            _tell_that_options_suit(plan)
-            for unit in plan.units:
-                yield from self._rows_of(plan, unit, self._do(plan, unit, folder), rows)
+        yield from self._batches(rows)
 
-    def _do(self, plan: Plan, unit: Unit, folder: Path) -> dict[str, Any]:
-        """The unit's marker. The program itself may be killed, by whoever frees memory: then it runs again."""
-        gone = ",".join(item["key"] for item in plan.items(unit))  # a missing one is a row, whatever its folder holds
-        for attempt in range(_ATTEMPTS):
-            work = UnitWork(plan, unit, folder, engine="patches", input_options=self._storage_options,
-                            arguments=["--jobs", str(self._jobs), "--gone", gone])  # fmt: skip
-            outcome = do_unit(work)
-            if outcome.marker is not None:
-                self._used |= outcome.marker["done"] + outcome.marker["damaged"] > 0
-                return outcome.marker
-            if outcome.code >= 0 or attempt + 1 == _ATTEMPTS:
+    def _batches(self, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        with Scratch(self._scratch) as folder:
+            try:
+                faults = self._plan(rows, folder)
+            except _RefusedError as refused:  # by eight of them; halves tell which of the others take the options
+                if len(rows) == 1:
+                    yield self._bad(rows[0], str(rows[0].get("key") or ""), "options", str(refused))
+                else:
+                    for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+                        yield from self._batches(half)
+                return
+            for i, fault in faults.items():
+                yield self._bad(rows[i], str(rows[i].get("key") or ""), "input", fault)
+            rows = [row for i, row in enumerate(rows) if i not in faults]
+            if rows:
+                self._work(folder)
+                yield from self._results(LocalStore(folder / "store"), rows)
+
+    def _work(self, folder: Path) -> None:
+        """Do the plan. The program itself may be killed, by whoever frees memory: then it runs again."""
+        # --gone: a missing video is a row, whatever its folder holds
+        command = ["work", "store", "--jobs", str(self._jobs), "--engine", "patches", "--progress", "none",
+                   "--max-bad", "100", "--gone", "all"]  # fmt: skip
+        for _ in range(_ATTEMPTS):
+            ended = run(command, environment(self._storage_options, self._scratch), folder)
+            if ended.code in (DONE, PARTIAL):
+                return
+            if ended.code >= 0:
                 break
-        raise _failure(outcome.code, outcome.line)
+        raise _failure(ended.code, ended.why)
 
     def _plan(self, rows: list[dict[str, Any]], folder: Path) -> dict[int, str]:
         """Freeze what is to be done. Gives the numbers of rows that no plan takes, and why: they are left out."""
@@ -107,51 +115,43 @@ class Patches:
             for i, row in enumerate(rows)
         }
         faults: dict[int, str] = {}
-        command = [str(program()), "plan", str(manifest), "-o", str(folder / "store"), *self._options]
         while lines:
             manifest.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
-            done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-            if done.returncode == 0:
+            command = ["plan", str(manifest), "-o", str(folder / "store"), *self._options]
+            ended = run(command, environment(self._storage_options, self._scratch))
+            if ended.code == DONE:
                 break
-            said = done.stderr.strip().removeprefix("saccade: ")
-            of_row = re.match(re.escape(str(manifest)) + r":(\d+): (.*)", said)
+            of_row = re.match(re.escape(str(manifest)) + r":(\d+): (.*)", ended.line)
+            if of_row is None and ended.code == USAGE and ended.line.endswith(_REFUSED):
+                raise _RefusedError(ended.line)
             if of_row is None:
-                raise _failure(done.returncode, said)
+                raise _failure(ended.code, ended.why)
             row = list(lines)[int(of_row[1]) - 1]
             faults[row] = of_row[2]
             del lines[row]
         return faults
 
-    def _noted(self, fault: str) -> str:
-        """Count a video that was given up; warns once where there was never another kind."""
+    def _bad(self, row: dict[str, Any], key: str, status: str, error: str) -> dict[str, Any]:
+        """The row of a video that was given up; warns once if there was never another kind."""
         self._given_up += 1
         if self._given_up == _MANY and not self._used:
-            _LOG.warning("Patches: none of the first %d videos could be used; are the options right? %s", _MANY, fault)
-        return fault
+            _LOG.warning("Patches: none of the first %d videos could be used; are the options right? %s", _MANY, error)
+        return _batch(row, key, None, status, error, self._given)
 
-    def _rows_of(
-        self, plan: Plan, unit: Unit, marker: dict[str, Any], rows: list[dict[str, Any]]
-    ) -> Iterator[dict[str, Any]]:
-        store = plan.store
-        shards = Shards(store)
-        keys = {item["key"]: _key(rows[item["row"]], item) for item in plan.items(unit)}
-        for line in lines_of(store, plan.hash, [marker_name(marker["unit"])]):
+    def _results(self, store: LocalStore, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        shards, plan = Shards(store), facts_of(store)["hash"]
+        items = (json.loads(line) for line in store.read("plan/items.jsonl").splitlines())
+        keys = {item["key"]: _key(rows[item["row"]], item) for item in items}
+        commits = sorted(commits_of(store).values())
+        for line in lines_of(store, plan, commits):
+            self._used = True
             video = shards.video(line["shard"], *extent(line))
             status = "damaged" if line["damaged"] else "done"
             yield _batch(rows[line["row"]], keys[line["key"]], video, status, line["damage"], self._given)
-        if marker["quarantine"] is not None:
-            for text in store.read(marker["quarantine"]["name"]).splitlines():
-                line = json.loads(text)
-                fault = line["line"]
-                for file in ("plan.json", "items.jsonl"):
-                    fault = fault.replace(f"{store}/plan/{file}: ", "")
-                fault = self._noted(fault)
-                yield _batch(rows[line["row"]], keys[line["key"]], None, line["class"], fault, self._given)
-
-
-def _tell_that_options_suit(plan: Plan) -> None:
-    """As a video of another unit would that is done: then the program gives up those alone that don't take them."""
-    plan.store.create("commits/elsewhere.json", json.dumps({"plan": plan.hash, "done": 1, "damaged": 0}).encode())
+        parts = [marker["quarantine"] for marker in markers_of(store, plan, commits)]
+        for text in (text for part in parts if part for text in store.read(part["name"]).splitlines()):
+            line = json.loads(text)
+            yield self._bad(rows[line["row"]], keys[line["key"]], line["class"], line["line"])
 
 
 _DTYPES = {"u8": np.uint8, "f16": np.float16, "f32": np.float32}

@@ -1,8 +1,9 @@
-"""`run`: the units of a plan as tasks of Ray. Markers in the store say what is done; Ray only places the work."""
+"""`run`: processes of `saccade work` as tasks of Ray. Ray places them; the store says what is done."""
 
 from __future__ import annotations
 
 import collections
+import json
 import os
 import signal
 import sys
@@ -12,27 +13,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pysaccade._native._errors import InputError, UnavailableError
-from pysaccade.many._asked import check_native
-from pysaccade.many._do_unit import Outcome, UnitWork, do_unit, outcome_of, suiting_marker
-from pysaccade.many._native_work import DONE, PARTIAL, STOPPED, UNAVAILABLE
-from pysaccade.many._plan import Plan, Unit
-from pysaccade.many._put_plan import RefusedError
-from pysaccade.many._run_units import Trial, pending_of
-from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import LocalStore, insist, open_store
-from pysaccade.many._tally import Tally, counted
-from pysaccade.many._witness import Witness, key_of_done, reason
-from pysaccade.on_ray._cluster import Nodes
+from pysaccade.many._catalog import commits_of, facts_of
+from pysaccade.many._store import insist, is_remote, open_store
+from pysaccade.on_ray._child import DONE, PARTIAL, STOPPED, UNAVAILABLE, USAGE, Ended, environment
+from pysaccade.on_ray._child import run as run_program
 
 try:
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("pysaccade.ray needs Ray: pip install 'pysaccade[ray]'", name="ray") from error
 
 _LOOK_S = 2.0
 _GRACE_S = 30.0
-_MOST_REFUSED, _SAMPLE = 20, 20  # units; most are in flight already when the first one ends
 _PLACES_EACH_S = 10.0
+_ANYWHERE = ""  # in place of a node: by this a cluster that grows by itself sees that more is wanted
 
 
 def run(
@@ -45,75 +40,75 @@ def run(
     attempts: int = 4,
     scratch: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    max_bad_percent: float = 5.0,
-    progress: str = "auto",
 ) -> dict[str, Any]:
-    """Do the units of a store's plan on a Ray cluster, those that are not done yet.
+    """Do what is left of a store's plan on a Ray cluster: on each node as many `saccade work STORE` as it holds.
 
-    A unit is a task that runs `saccade work --unit`, whatever its videos do; it commits the unit itself. So this can be
-    stopped, killed and run again, also with another engine. A unit whose task, worker or node dies is placed again, up
-    to `attempts` times. Starts Ray, or connects to the cluster of RAY_ADDRESS, where the caller didn't.
+    These take units by claims in the store and help each other, with others outside of Ray too. So this can be stopped,
+    killed and run again, also with another engine. When a node is added it gets its processes; when one is lost, others
+    take over its units. A node whose process ends for want of something (exit code 1 or 69) gets no more. Starts Ray,
+    or connects to the cluster of RAY_ADDRESS, if the caller did not.
 
     Args:
         store: A folder that all nodes see, or a URL of fsspec's.
-        cpus: Of a unit: so many videos run side by side in it. By default 1.
-        gpus: Of a unit; by default 1 / `workers_per_gpu` where the plan's backend is "cuda", else 0.
-        workers_per_gpu: Units that share a GPU.
-        arguments: More options of `saccade work`.
-        attempts: How often a unit is placed before it is left pending; where the store fails, before the run stops.
+        cpus: Of a process: so many videos run side by side in it. By default 1.
+        gpus: Of a process; by default 1 / `workers_per_gpu` if the plan's backend is "cuda", else 0.
+        workers_per_gpu: Processes that share a GPU.
+        arguments: More options of `saccade work`, such as ["--max-bad", "10"].
+        attempts: The run stops after so many deaths for each place, one after another, without a unit done between.
         scratch: A folder of each node for what is being worked on; by default where temporary files lie.
         storage_options: Of fsspec's file system.
-        max_bad_percent: Stop when more items than this, of all that have ended in the store, are given up.
-        progress: "auto" (a line), "json" or "none": on stderr, each 10 s.
 
     Returns:
-        Counts: in = done + damaged + quarantined + pending, and more; `code`, an exit code of docs/SCALE.md, and
-        `line`, why it stopped or what is left, else "".
+        What `saccade status --json` prints, and `code`, an exit code of docs/SCALE.md, and `line`, why it stopped,
+        else "".
 
     Raises:
         InputError: There is no plan, or it is damaged; or an option is wrong.
         UnavailableError: fsspec is needed and not installed.
+        OSError: The store can't be read.
     """
-    path, options = os.fsdecode(store), dict(storage_options or {})
-    _check_options(path, arguments, max_bad_percent)
-    opened = open_store(path, options)
-    plan = insist(Plan, opened)
-    insist(plan.check_content)
-    if isinstance(opened, LocalStore):
-        path = os.path.abspath(path.removeprefix("file://"))  # noqa: PTH100
+    path = os.fsdecode(store)
+    path = path if is_remote(path) else os.path.abspath(path.removeprefix("file://"))  # noqa: PTH100
+    more = environment(storage_options, scratch)
+    counts = _status(path, more)
+    if counts["units_done"] == counts["units"]:
+        return {**counts, **_ended(counts)}
+    opened = open_store(path, storage_options)
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False)
-    on_gpu = plan.facts.get("backend") == "cuda"
+    on_gpu = insist(facts_of, opened).get("backend") == "cuda"
     cpus = 1.0 if cpus is None else float(cpus)
     gpus = (1.0 / workers_per_gpu if on_gpu else 0.0) if gpus is None else float(gpus)
-    tally = Tally(plan, plan.units, progress=progress, max_bad_percent=max_bad_percent)
-    todo = pending_of(plan, plan.units, tally)
-    runner = _Runner(plan, todo, tally, Nodes(cpus, gpus), attempts)
-    task = ray.remote(_do)
-    facts = ray.put(plan.facts)
-    given = ([*_places(on_gpu, cpus, gpus, arguments), *arguments], path, options, scratch)
+    options = ["--engine", "ray", "--progress", "none", *_places(on_gpu, cpus, gpus, arguments), *arguments]
+    task = ray.remote(_work)
 
-    def submit(unit: Unit, where: Any) -> Any:
+    def place(node: str) -> Any:
+        where: Any = NodeAffinitySchedulingStrategy(node, soft=False) if node else "SPREAD"
         placed = task.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy=where)
-        return placed.remote(unit, facts, *given)
+        return placed.remote(path, options, more)
 
-    witnesses = ray.remote(_why_not)
+    def left() -> int:
+        return int(counts["units"]) - len(insist(commits_of, opened))
 
-    def ask(unit: Unit, key: str, where: Any) -> Any:
-        placed = witnesses.options(num_cpus=cpus, num_gpus=gpus, max_retries=0, scheduling_strategy=where)
-        return placed.remote(unit, key, facts, *given)
+    ended = _Runner(path, place, left, lambda: _places_of(cpus, gpus), attempts).run()
+    if ended.code == USAGE:
+        raise InputError(ended.why)
+    counts = _status(path, more)
+    if ended.code in (DONE, PARTIAL):
+        return {**counts, **_ended(counts)}
+    return {**counts, "code": ended.code, "line": ended.why}
 
-    code, line = runner.run(submit, ask)
-    tally.say(last=True)
-    return {**tally.facts(), "units": tally.units, "units_done": tally.units_done, "code": code, "line": line}
+
+def _ended(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {"code": PARTIAL if counts["damaged"] or counts["quarantined"] else DONE, "line": ""}
 
 
-def _check_options(store: str, arguments: Sequence[str], max_bad_percent: float) -> None:
-    """Have the program check them, before any unit starts it."""
-    try:
-        check_native("work", store, ["--unit", "00000000", "--max-bad", f"{max_bad_percent:g}", *arguments])
-    except RefusedError as refused:
-        raise InputError(str(refused)) from None
+def _status(path: str, more: Mapping[str, str]) -> dict[str, Any]:
+    ended = run_program(["status", path, "--json"], more)
+    if ended.code == DONE:
+        found: dict[str, Any] = json.loads(ended.said)
+        return found
+    raise {USAGE: InputError, UNAVAILABLE: UnavailableError}.get(ended.code, OSError)(ended.why)
 
 
 def _places(on_gpu: bool, cpus: float, gpus: float, arguments: Sequence[str]) -> list[str]:
@@ -125,38 +120,32 @@ def _places(on_gpu: bool, cpus: float, gpus: float, arguments: Sequence[str]) ->
     return [] if given & {"--cores", "--jobs"} else ["--cores", str(max(int(cpus), 1))]
 
 
-def _do(
-    unit: Unit, facts: dict[str, Any], arguments: list[str], path: str, options: dict[str, Any], scratch: str | None
-) -> tuple[Outcome, str]:
-    """A task: one unit. Gives what became of it, and the node's name."""
+def _places_of(cpus: float, gpus: float) -> dict[str, int]:
+    """Node -> how many processes it holds at once; those that hold none are not in it."""
+    found = {}
+    nodes: Any = ray.nodes
+    for node in nodes():
+        has, wants = node["Resources"], {"CPU": cpus, "GPU": gpus}
+        counts = [has.get(name, 0.0) / each for name, each in wants.items() if each]
+        count = int(min(counts, default=1.0) + 1e-6)
+        if node["Alive"] and count:
+            found[node["NodeID"]] = count
+    return found
+
+
+def _work(path: str, options: list[str], more: dict[str, str]) -> tuple[Ended, str]:
+    """A task: works on the store until it is done. Gives how it ended, and the node's name."""
     node = ray.get_runtime_context().get_node_id()
     try:
-        plan = Plan(open_store(path, options), facts)
-        with Scratch(scratch) as folder:
-            work = UnitWork(plan, Unit(*unit), folder, engine="ray", arguments=arguments, input_options=options)
-            return do_unit(work), node
-    except Exception as error:  # of whatever kind: the driver says it, and Ray has nothing to unpickle
-        return outcome_of(unit[0], error), node
-
-
-def _why_not(
-    unit: Unit, key: str, facts: dict[str, Any], arguments: list[str], path: str, options: dict[str, Any],
-    scratch: str | None,
-) -> str | None:  # fmt: skip
-    """A task: a video that was done is done again; gives why it can't be."""
-    try:
-        plan = Plan(open_store(path, options), facts)
-        with Scratch(scratch) as folder:
-            witness = Witness(plan, Unit(*unit), key, folder, engine="ray", arguments=arguments, input_options=options)
-            return witness.why_not()
-    except Exception as error:
-        return reason(outcome_of(unit[0], error))
+        return run_program(["work", path, *options], {**more, "SACCADE_PYTHON": sys.executable}), node
+    except UnavailableError as error:  # of this node
+        return Ended(UNAVAILABLE, "", str(error)), node
 
 
 class _Interrupts:
     """Ctrl-C between two calls of Ray: one that came inside of a call could end the process in Ray's own code.
 
-    The second one acts at once. Where this is not the main thread, nothing changes.
+    The second one acts at once. In a thread that is not the main one nothing changes.
     """
 
     def __enter__(self) -> _Interrupts:
@@ -171,179 +160,123 @@ class _Interrupts:
             signal.signal(signal.SIGINT, self._before)
 
     def _note(self, number: int, frame: Any) -> None:
-        if self._seen:
-            raise KeyboardInterrupt
+        self.check()
         self._seen = True
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt where one came."""
+        """Raise KeyboardInterrupt if one came."""
         if self._seen:
             raise KeyboardInterrupt
 
 
 class _Runner:
-    """Keeps as many units in flight as the cluster has slots, and places those again whose task died."""
+    """Keeps a process in each place of the cluster, until one of them finds the store done.
 
-    def __init__(self, plan: Plan, todo: Sequence[Unit], tally: Tally, nodes: Nodes, attempts: int) -> None:
-        self._plan, self._tally, self._nodes, self._attempts = plan, tally, nodes, attempts
-        self._trial = Trial(todo, _MOST_REFUSED, _SAMPLE, options_suit=tally.options_suit)
-        self._placed: collections.Counter[str] = collections.Counter()
-        self._in_flight: dict[Any, tuple[Unit, str | None]] = {}
-        self._left: list[str] = []
-        self._slots: dict[str, int] = {}
+    Args:
+        store: Its name, for messages.
+        place: Starts a task on a node; gives Ray's reference.
+        left: How many units are not done.
+        places: Node -> how many processes it holds.
+        attempts: Of `run`.
+    """
+
+    def __init__(self, store: str, place: Any, left: Any, places: Any, attempts: int) -> None:
+        self._store, self._place, self._left, self._places_of, self._attempts = store, place, left, places, attempts
+        self._places: dict[str, int] = {}
         self._looked_s = -_PLACES_EACH_S
-        self._told = False
-        self._lacking = UNAVAILABLE, ""  # why a node was left out: code and line
-        self._ask: Any = None
-        self._asked: dict[Any, str] = {}  # task -> the key of the video that it does again
+        self._units = left()
+        self._in_flight: dict[Any, str] = {}  # task -> node
+        self._lacking: set[str] = set()
+        self._deaths = 0
+        self._last = Ended(UNAVAILABLE, "", "no node can work")
 
-    def run(self, submit: Any, ask: Any) -> tuple[int, str]:
-        """Do all; gives code and line. `ask`: has a video that was done tried again."""
-        self._ask = ask
+    def run(self) -> Ended:
+        """Gives how the first process ended that ends for all, else the last one."""
         try:
             with _Interrupts() as interrupts:
-                return self._run(submit, interrupts)
-        except BaseException:
-            self._stop(STOPPED, "")
-            raise
-
-    def _run(self, submit: Any, interrupts: _Interrupts) -> tuple[int, str]:
-        if (stop := self._judge()) is not None:  # what ended before says enough
-            return stop
-        while self._in_flight or not self._trial.over():
-            interrupts.check()
-            if not self._in_flight and (stop := self._trial.decide(self._suit_elsewhere)) is not None:
-                return self._unless_left(stop)
-            self._look()
-            if self._nodes.all_left_out():
-                code, line = self._lacking
-                return self._stop(code, f"no node is left that can do a unit: {line}")
-            while self._trial.waiting() and not self._asked and len(self._in_flight) < self._most():
-                self._place(submit)
-            stop = self._collect()
-            if stop is not None:
-                return self._stop(*stop)
-        for task in self._asked:
-            ray.cancel(task)
-        return self._unless_left((PARTIAL if self._tally.damaged or self._tally.quarantined else DONE, ""))
-
-    def _unless_left(self, ended: tuple[int, str]) -> tuple[int, str]:
-        return (STOPPED, f"{counted(len(self._left), 'unit')} pending: {self._left[0]}") if self._left else ended
-
-    def _suit_elsewhere(self) -> bool:
-        return suiting_marker(self._plan) is not None
-
-    def _most(self) -> int:
-        """Units in flight: some wait in Ray's queue, by which a cluster that grows by itself sees what is wanted."""
-        slots = sum(self._slots.values())
-        return slots + max(slots // 4, 2)
+                while True:
+                    interrupts.check()
+                    self._look()
+                    self._fill()
+                    if self._lacking and not any(self._in_flight.values()) and not self._free():
+                        return self._last
+                    if (ended := self._collect()) is not None:
+                        return ended
+        finally:
+            self._stop()
 
     def _look(self) -> None:
         """Ask which nodes there are, now and then: they come and go."""
         now = time.monotonic()
-        if now - self._looked_s < (_LOOK_S if not self._slots else _PLACES_EACH_S):
+        if now - self._looked_s < _PLACES_EACH_S:
             return
-        self._looked_s, self._slots = now, self._nodes.slots()
-        if not self._slots and not self._told:
-            self._told = True
-            print(f"{self._plan.store}: no node of the cluster has room for a unit; waiting for one", file=sys.stderr)
+        first, self._looked_s, self._places = self._looked_s < 0, now, self._places_of()
+        if first and not self._places:
+            print(f"{self._store}: no node of the cluster has room for a process; waiting for one", file=sys.stderr)
 
-    def _place(self, submit: Any) -> None:
-        unit = self._trial.next()
-        assert unit is not None
-        self._placed[unit.name] += 1
-        where = self._where()
-        self._in_flight[submit(tuple(unit), where)] = (unit, getattr(where, "node_id", None))
+    def _free(self) -> list[str]:
+        """The places without a process, a node's name each."""
+        busy = collections.Counter(self._in_flight.values())
+        usable = {node: count for node, count in self._places.items() if node not in self._lacking}
+        return [node for node, count in usable.items() for _ in range(count - busy[node])]
 
-    def _where(self) -> Any:
-        busy = collections.Counter(node for _, node in self._in_flight.values() if node is not None)
-        return self._nodes.placement(busy, self._slots)
+    def _fill(self) -> None:
+        """Fill what is free. One process more waits in Ray's queue, as long as there are more units than processes."""
+        wanted = [*self._free(), *([] if _ANYWHERE in self._in_flight.values() or self._lacking else [_ANYWHERE])]
+        for node in wanted[: max(self._units - len(self._in_flight), 0)]:
+            self._in_flight[self._place(node)] = node
 
-    def _collect(self) -> tuple[int, str] | None:
-        """Wait a little for tasks that ended; gives code and line where all must stop."""
-        if not (self._in_flight or self._asked):
+    def _collect(self) -> Ended | None:
+        """Wait a little for tasks that ended; gives how, if that is for all."""
+        if not self._in_flight:
             time.sleep(_LOOK_S)
             return None
-        for task in ray.wait([*self._in_flight, *self._asked], timeout=_LOOK_S)[0]:
-            if task in self._asked:
-                if (why := self._answer(task)) is not None:
-                    return STOPPED, why
-                continue
-            unit, _ = self._in_flight.pop(task)
+        for task in ray.wait(list(self._in_flight), timeout=_LOOK_S)[0]:
+            del self._in_flight[task]
+            ended: Ended
             try:
-                outcome, node = ray.get(task)
-            except ray.exceptions.RayError as error:  # the worker or the node died, not the video
-                self._looked_s = -_PLACES_EACH_S
-                self._again(unit, f"{type(error).__name__}")
-                continue
-            stop = self._count(unit, outcome, node)
-            if stop is not None:
+                ended, node = ray.get(task)
+            except ray.exceptions.RayError as error:  # the worker or the node died
+                ended, node = Ended(-signal.SIGKILL, "", type(error).__name__), _ANYWHERE
+            if ended.code in (DONE, PARTIAL):
+                self._let_others_end()
+                return ended
+            if ended.code == USAGE:
+                return ended
+            if ended.code in (STOPPED, UNAVAILABLE):
+                self._leave_out(node, ended)
+            elif (stop := self._note_death(ended)) is not None:
                 return stop
         return None
 
-    def _count(self, unit: Unit, outcome: Outcome, node: str) -> tuple[int, str] | None:
-        if outcome.marker is not None:
-            self._tally.add(outcome.marker)
-            if outcome.marker["done"] + outcome.marker["damaged"] > 0:
-                self._nodes.does(node)
-            if self._tally.options_suit:
-                self._trial.suit()
-            return self._judge()
-        why = f"unit {unit.name}: {outcome.line or f'saccade ended with {outcome.code}'}"
-        if outcome.refused and self._trial.refuse(unit, outcome):
-            self._placed[unit.name] -= 1  # nothing died
-            return None
-        if outcome.code == UNAVAILABLE or outcome.held:
-            if self._nodes.lacks(node):
-                self._lacking = outcome.code, outcome.line
-                print(f"{self._plan.store}: node {node} is left out: {outcome.line}", file=sys.stderr)
-            self._looked_s = -_PLACES_EACH_S
-            if outcome.held:  # by this node's fault, or the folder's
-                self._again(unit, why)
-            else:
-                self._placed[unit.name] -= 1  # it was not the unit's
-                self._trial.again(unit)
-            return None
-        if outcome.code < 0 or outcome.code == 4:  # a signal that was not ours
-            self._again(unit, why)
-            return None
-        if outcome.passing and self._placed[unit.name] < self._attempts:
-            self._trial.again(unit, at_once=True)  # a store that always refuses stops the run, whatever else waits
-            return None
-        return outcome.code, why
+    def _leave_out(self, node: str, ended: Ended) -> None:
+        if node not in self._lacking:
+            print(f"{self._store}: node {node} is left out: {ended.why}", file=sys.stderr)
+        self._lacking.add(node)
+        self._last = ended
 
-    def _judge(self) -> tuple[int, str] | None:
-        """Code and line where what has ended says that all must stop; or has a video that was done tried again."""
-        if (why := self._tally.why_stop()) is not None:
-            return STOPPED, why
-        if (done := self._tally.asks()) is not None:
-            try:
-                key = key_of_done(self._plan, done)
-            except (OSError, UnavailableError) as error:  # of the store, or of an index part that is damaged
-                return STOPPED, outcome_of(done["unit"], error).line
-            (unit,) = (unit for unit in self._plan.units if unit.name == done["unit"])
-            self._asked[self._ask(tuple(unit), key, self._where())] = key
-        return None
-
-    def _answer(self, task: Any) -> str | None:
-        """Why to stop, where a video that was done can't be done any more."""
-        key = self._asked.pop(task)
-        try:
-            return self._tally.answered(key, ray.get(task))
-        except ray.exceptions.RayError:  # the worker or the node died
+    def _note_death(self, ended: Ended) -> Ended | None:
+        """Count a process that somebody killed; gives why to stop."""
+        self._looked_s = -_PLACES_EACH_S
+        left = self._left()
+        self._deaths = self._deaths + 1 if left == self._units else 1
+        self._units = left
+        if self._deaths < self._attempts * max(sum(self._places.values()), 1):
             return None
+        return Ended(STOPPED, "", f"{self._deaths} processes died, and no unit was done between: {ended.why}")
 
-    def _again(self, unit: Unit, why: str) -> None:
-        if self._placed[unit.name] < self._attempts:
-            self._trial.again(unit)
-        else:
-            self._left.append(f"unit {unit.name} was placed {self._attempts} times; {why}")
+    def _let_others_end(self) -> None:
+        """The store is done, which they find by themselves, save the one that waits for a place."""
+        for task, node in self._in_flight.items():
+            if node == _ANYWHERE:
+                ray.cancel(task)
+        if tasks := list(self._in_flight):
+            ray.wait(tasks, num_returns=len(tasks), timeout=_GRACE_S)
 
-    def _stop(self, code: int, line: str) -> tuple[int, str]:
+    def _stop(self) -> None:
         """End what is in flight: gently first, so that nothing is left on the nodes."""
-        tasks = [*self._in_flight, *self._asked]
+        tasks = list(self._in_flight)
         for task in tasks:
             ray.cancel(task)
         if tasks:
             ray.wait(tasks, num_returns=len(tasks), timeout=_GRACE_S)
-        return code, line

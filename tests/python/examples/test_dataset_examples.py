@@ -14,7 +14,7 @@ import pytest
 
 from bucket_support import BUCKET, put_tree
 from conftest import ROOT, import_or_skip
-from many_support import OPTIONS, environment, make_clips, markers_of, work
+from many_support import OPTIONS, environment, make_clips, markers_of, saccade
 
 CLIPS = 6
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
@@ -27,7 +27,7 @@ def store(tmp_path_factory: pytest.TempPathFactory, ffmpeg: str, program: Path) 
     rows = [{"uri": str(clip), "duration": 1, "key": clip.stem, "caption": f"of {clip.stem}"}
             for clip in make_clips(ffmpeg, folder / "in", CLIPS)]  # fmt: skip
     (folder / "clips.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    work("plan", folder / "clips.jsonl", "-o", folder / "store", *OPTIONS)
+    saccade("plan", folder / "clips.jsonl", "-o", folder / "store", *OPTIONS)
     subprocess.run([program, "work", folder / "store", "--progress", "none"], check=True, stdin=subprocess.DEVNULL)
     (folder / "store/shards/00000000.0123456789ab.tar").write_bytes(b"left by an attempt that lost")
     return folder / "store"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bucket_support import BUCKET, file_system, put_tree
-from many_support import work
+from many_support import python_work
 from pysaccade.work import main
 
 NAMES = ("b/late.mp4", "a.MP4", "b/early.mkv", 'odd, "name" #1 ü%20.mp4', "notes.txt", "b/c/deep.webm")
@@ -50,7 +50,7 @@ def test_folder_is_listed_in_order(folder: Path, tmp_path: Path, capsys: pytest.
 def test_bucket_is_listed_and_planned(folder: Path, tmp_path: Path, s3: str, program: Path, suffix: str):
     put_tree(s3, folder, f"listed-{suffix}")
     out = tmp_path / f"m.{suffix}"
-    work("list", f"s3://{BUCKET}/listed-{suffix}/", "-o", out)
+    python_work("list", f"s3://{BUCKET}/listed-{suffix}/", "-o", out)
     subprocess.run([program, "plan", out, "-o", tmp_path / "store", "--backend", "cpu"], check=True)
     items = lines_of(tmp_path / "store/plan/items.jsonl")
     assert sorted(str(item["uri"]) for item in items) == [f"s3://{BUCKET}/listed-{suffix}/{name}" for name in VIDEOS]
@@ -63,7 +63,7 @@ def test_bucket_is_listed_and_planned(folder: Path, tmp_path: Path, s3: str, pro
 
 
 def test_manifest_into_a_bucket(folder: Path, s3: str):
-    work("list", folder, "-o", f"s3://{BUCKET}/lists/m.jsonl")
+    python_work("list", folder, "-o", f"s3://{BUCKET}/lists/m.jsonl")
     content = file_system(s3).cat_file(f"{BUCKET}/lists/m.jsonl").decode()
     assert [json.loads(line)["uri"] for line in content.splitlines()] == [f"{folder}/{name}" for name in VIDEOS]
 
@@ -79,7 +79,7 @@ def test_file_system_without_whole_objects_gets_the_file_moved_to_its_place(fold
 
 def test_server_that_can_not_be_reached_is_one_line(s3: str):
     unreachable = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}
-    said = work("list", f"s3://{BUCKET}/in", "-o", "m.jsonl", expect=[1], **unreachable).stderr
+    said = python_work("list", f"s3://{BUCKET}/in", "-o", "m.jsonl", expect=[1], **unreachable).stderr
     assert said.startswith(f"saccade: s3://{BUCKET}/in: ")
     assert len(said.splitlines()) == 1
 
@@ -90,7 +90,7 @@ def test_what_can_not_be_listed_is_one_line_and_leaves_the_old_manifest(
     (folder / "two\nlines.mp4").touch()
     for arguments, says in (
         ([folder, "-o", tmp_path / "m.json"], "a manifest ends in .jsonl, .csv or .txt"),
-        ([folder], "no manifest; write -o MANIFEST"),
+        ([folder], "the following arguments are required: -o/--output"),
         ([tmp_path / "none", "-o", tmp_path / "m.jsonl"], "No such file"),
         ([folder / "b", "-o", tmp_path / "m.jsonl", "--suffix", "ogv"], "no videos in it, 3 other files"),
         ([folder, "-o", tmp_path / "m.txt"], "can't stand in a list"),

@@ -75,17 +75,6 @@ def test_missing_scheme_is_one_clear_line():
         sc.open_shards("nosuch://x/y")
 
 
-def test_exclusive_create_has_one_winner(s3: str, tmp_path: Path):
-    import concurrent.futures
-
-    for store in (open_store(f"s3://{BUCKET}/race"), open_store(tmp_path / "race"), open_store("memory://race")):
-        with concurrent.futures.ThreadPoolExecutor(8) as threads:
-            won = list(threads.map(lambda i, s=store: s.create("commits/x.json", b"%d" % i), range(24)))
-        assert sum(won) == 1
-        assert store.read("commits/x.json") == b"%d" % won.index(True)
-        assert list(store.sizes("commits")) == ["commits/x.json"]
-
-
 def fold(store: Any, target: Path) -> int:
     stamps = _catalog.stamps_of(store)
     names = [_catalog.marker_name(unit) for unit in sorted(stamps)]

@@ -6,49 +6,64 @@ import errno
 import io
 import itertools
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from many_support import OPTIONS, make_clips
+from many_support import OPTIONS, make_clips, saccade
 from pysaccade import InputError, open_shards
-from pysaccade.many import _catalog, _folded, _store
-from pysaccade.many._bucket import BucketStore, StoreError
+from pysaccade.many import _catalog, _folded
+from pysaccade.many._bucket import StoreError
 from pysaccade.many._store import LocalStore
-from pysaccade.work import main
 from store_support import small_store
 
 pytest.importorskip("fsspec")
 DAMAGE = ("remove", "damaged", "cut short", "have changed", "missing", "plan again", "no marker", "given up")
-REQUESTS = ("ls", "info", "cat_file", "cat", "open", "modified")
-FAULTS = {error: OSError(error, os.strerror(error)) for error in (errno.EIO, errno.EACCES)}
 
+FLAKY = """if True:
+    import os, sys
+    from pysaccade import _store
+    from pysaccade.many import _bucket, _store as stores
+    nth, error, failed = int(os.environ["NTH"]), int(os.environ["ERROR"]), os.environ["FAILED"]
+    stores._PAUSE_S = 0.0
 
-class Flaky:
-    """A file system of fsspec's whose n-th request to read fails, as does each later one for the same."""
+    class Flaky:
+        # The n-th request to read fails, as does each later one for the same.
+        failing = None
 
-    def __init__(self, files: Any, nth: int, fault: OSError) -> None:
-        self._files, self._nth, self._fault = files, nth, fault
-        self.failing: tuple[str, str] | None = None
+        def __init__(self, files):
+            self._files = files
 
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._files, name)
-        if name not in REQUESTS:
-            return real
+        def __getattr__(self, name):
+            real = getattr(self._files, name)
+            if name not in ("ls", "info", "cat_file", "cat", "open", "get_file"):
+                return real
 
-        def ask(*given: Any, **more: Any) -> Any:
-            self._nth -= 1
-            if self._nth == 0:
-                self.failing = (name, str(given))
-            if self.failing == (name, str(given)):
-                raise self._fault
-            return real(*given, **more)
+            def ask(*given, **more):
+                global nth
+                nth -= 1
+                if nth == 0:
+                    Flaky.failing = name, given[0]
+                    open(failed, "w").close()
+                if Flaky.failing == (name, given[0]):
+                    raise OSError(error, os.strerror(error))
+                return real(*given, **more)
 
-        return ask
+            return ask
+
+    begin = _bucket.BucketStore.__init__
+    def flaky(store, *given):
+        begin(store, *given)
+        store._fs = Flaky(store._fs)
+    _bucket.BucketStore.__init__ = flaky
+    sys.exit(_store.main(sys.argv[1:]))
+"""
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -69,36 +84,30 @@ def done(tmp_path_factory: pytest.TempPathFactory, ffmpeg: str, program: Path) -
     return folder / "s"
 
 
-@pytest.mark.parametrize("command", ["status", "verify", "gc", "retry", "index"])
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=["EIO", "EACCES"])
-def test_each_request_that_fails_is_named_as_such(
-    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str,
-    fault: OSError,
-):  # fmt: skip
-    monkeypatch.setattr(_store, "_PAUSE_S", 0.0)
-    begin = BucketStore.__init__
+@pytest.mark.parametrize("command", ["status", "verify", "gc", "retry"])
+@pytest.mark.parametrize("fault", [errno.EIO, errno.EACCES], ids=["EIO", "EACCES"])
+def test_each_request_that_fails_is_named_as_such(done: Path, tmp_path: Path, command: str, fault: int):
+    """The helper is one whose n-th request fails, for each n."""
+    helper = tmp_path / "python"
+    helper.write_text(f'#!/bin/sh\nshift 2\nexec {shlex.quote(sys.executable)} -c {shlex.quote(FLAKY)} "$@"\n')
+    helper.chmod(0o755)
+    failed = tmp_path / "failed"
     for nth in itertools.count(1):
         place = tmp_path / str(nth)
         shutil.copytree(done, place / "s")
-        monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
-        made: list[Flaky] = []
-
-        def flaky(store: BucketStore, *given: Any, nth: int = nth, made: list[Flaky] = made) -> None:
-            begin(store, *given)
-            store._fs = Flaky(store._fs, nth, fault)
-            made.append(store._fs)
-
-        monkeypatch.setattr(BucketStore, "__init__", flaky)
         before = content(place / "s")
-        code = main([command, f"local://{place}/s", *(["-o", str(place / "again")] if command == "retry" else [])])
-        said = "".join(capsys.readouterr())
-        after = content(place / "s")
-        if not any(files.failing for files in made):
-            assert code == 0, said
-            assert len(after) == len(before) + {"gc": -1, "index": 1}.get(command, 0)
+        ended = saccade(
+            command, f"file://{place}/s", *(["-o", place / "again"] if command == "retry" else []), expect=[0, 1],
+            SACCADE_PYTHON=str(helper), NTH=str(nth), ERROR=str(fault), FAILED=str(failed),
+        )  # fmt: skip
+        said, after = ended.stdout + ended.stderr, content(place / "s")
+        if not failed.exists():
+            assert ended.returncode == 0, said
+            assert len(after) == len(before) + {"gc": -1}.get(command, 0)
             break
-        assert code == 1, said
-        assert os.strerror(fault.errno or 0) in said
+        failed.unlink()
+        assert ended.returncode == 1, said
+        assert os.strerror(fault) in said
         assert [word for word in DAMAGE if word in said] == []
         assert after == before
         assert not (place / "again/plan").exists()
@@ -126,16 +135,6 @@ def test_folder_that_cannot_be_listed_is_not_empty(tmp_path: Path, monkeypatch: 
         store.stamps("commits")
 
 
-def test_file_that_cannot_be_looked_at_may_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    store = LocalStore(tmp_path)
-    assert not store.exists("commits/00000000.json")
-    (tmp_path / "commits").write_bytes(b"")
-    assert not store.exists("commits/00000000.json")
-    monkeypatch.setattr(Path, "stat", refuse(errno.EACCES))
-    with pytest.raises(PermissionError):
-        store.exists("commits/00000000.json")
-
-
 def test_parts_without_the_folder_of_markers_are_not_an_empty_store(tmp_path: Path):
     made = small_store(tmp_path / "s")
     shutil.rmtree(made.path / "commits")
@@ -146,12 +145,11 @@ def test_parts_without_the_folder_of_markers_are_not_an_empty_store(tmp_path: Pa
     assert _catalog.stamps_of(LocalStore(made.path)) == {}
 
 
-def test_gc_of_a_bucket_without_a_marker_stops(done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_gc_of_a_bucket_without_a_marker_stops(done: Path, tmp_path: Path):
     shutil.copytree(done, tmp_path / "s")
     shutil.rmtree(tmp_path / "s/commits")
     before = content(tmp_path / "s")
-    assert main(["gc", f"local://{tmp_path}/s", "--older-than", "0"]) == 1
-    assert "but no marker: is commits/ that of this store? Nothing was removed" in capsys.readouterr().err
+    saccade("gc", f"file://{tmp_path}/s", "--older-than", "0", expect=[1])
     assert content(tmp_path / "s") == before
 
 

@@ -69,10 +69,13 @@ def put_tree(url: str, folder: Path, prefix: str) -> None:
 
 
 def tree(url: str, prefix: str) -> dict[str, bytes]:
-    """All files below a prefix."""
+    """All files below a prefix, save those that are removed meanwhile."""
     files = file_system(url)
-    top = f"{BUCKET}/{prefix}/"
-    return {path.removeprefix(top): files.cat_file(path) for path in files.find(top)}
+    top, found = f"{BUCKET}/{prefix}/", {}
+    for path in files.find(top):
+        with contextlib.suppress(FileNotFoundError):
+            found[path.removeprefix(top)] = files.cat_file(path)
+    return found
 
 
 def markers(content: dict[str, bytes]) -> list[dict[str, Any]]:

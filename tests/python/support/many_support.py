@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import ROOT
+from pysaccade._native._library import program
 
 OPTIONS = ("--patches", "48", "--rate", "2", "--unit-seconds", "2", "--backend", "cpu")
 DUMP_OPTIONS = OPTIONS[:4] + OPTIONS[6:]
@@ -32,15 +33,26 @@ def make_clips(ffmpeg: str, folder: Path, count: int) -> list[Path]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a process that imports this checkout's package."""
+    """Of a process that imports this checkout's package, or whose helper does."""
     path = os.pathsep.join(filter(None, (str(ROOT / "python"), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path, **more}
+    return {**os.environ, "PYTHONPATH": path, "SACCADE_PYTHON": sys.executable, **more}
 
 
-def work(*arguments: object, expect: Iterable[int] = (0,), **more: str) -> subprocess.CompletedProcess[str]:
+def saccade(*arguments: object, expect: Iterable[int] = (0,), **more: str) -> subprocess.CompletedProcess[str]:
+    """`saccade ARGUMENTS...`; more: of the environment."""
+    return _ended([str(program()), *map(str, arguments)], expect, environment(**more))
+
+
+def python_work(*arguments: object, expect: Iterable[int] = (0,), **more: str) -> subprocess.CompletedProcess[str]:
     """`python -m pysaccade.work ARGUMENTS...`."""
     command = [sys.executable, "-W", "error", "-m", "pysaccade.work", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(**more))
+    return _ended(command, expect, environment(**more))
+
+
+def _ended(command: list[str], expect: Iterable[int], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=variables, stdin=subprocess.DEVNULL
+    )  # fmt: skip
     assert done.returncode in set(expect), (done.returncode, done.stdout, done.stderr)
     return done
 

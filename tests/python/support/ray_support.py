@@ -69,8 +69,8 @@ class Rig:
         )
 
     def run(self, store: Path | str, *options: object) -> subprocess.Popen[str]:
-        """`python -m pysaccade.ray STORE`."""
-        return self.python("-m", "pysaccade.ray", store, *options)
+        """`python -m pysaccade.ray STORE`, in which what was killed is soon known to be."""
+        return self.python("-m", "pysaccade.ray", store, "--claim-seconds", "3", *options)
 
 
 @contextlib.contextmanager
@@ -97,9 +97,9 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def tasks_of(raylets: list[int]) -> list[int]:
-    """Ray's processes that are doing a unit."""
+    """Ray's processes that run the program."""
     table = processes()
-    return [number for number, (parent, command) in table.items() if "ray::_do" in command and parent in raylets]
+    return [number for number, (parent, command) in table.items() if "ray::_work" in command and parent in raylets]
 
 
 def programs_of(store: Path) -> list[int]:
