@@ -1,0 +1,246 @@
+#include "pipeline/gaze/allocate/choice.h"
+
+#include <algorithm>
+#include <bit>
+#include <compare>
+
+namespace saccade {
+namespace {
+
+constexpr std::int64_t kLeastPrice = 1;  // a square gains more than this
+constexpr std::size_t kBlockLevel = 2;
+
+// Of a node within its tree: Z-order has x in the even bits, y in the odd ones.
+std::size_t z_order(std::size_t x, std::size_t y) {
+  std::size_t z = 0;
+  for (std::size_t bit = 0; bit < kSquareLevels; ++bit) {
+    z |= (x >> bit & 1U) << (2 * bit) | (y >> bit & 1U) << (2 * bit + 1);
+  }
+  return z;
+}
+
+std::size_t even_bits(std::size_t z) {
+  std::size_t out = 0;
+  for (std::size_t bit = 0; bit < kSquareLevels; ++bit) out |= (z >> (2 * bit) & 1U) << bit;
+  return out;
+}
+
+// Between the two, nearer to their geometric mean while they are far apart: prices span many powers of two.
+std::int64_t between(std::int64_t low, std::int64_t high) {
+  const auto width = [](std::int64_t price) { return std::bit_width(static_cast<std::uint64_t>(price)); };
+  const auto bits = width(high) - width(low);
+  return bits > 2 ? low << (bits / 2) : low + (high - low) / 2;
+}
+
+}  // namespace
+
+SquareChoice::Total SquareChoice::Solution::total(std::size_t level, std::size_t node) const {
+  const Level& at = levels[level];
+  return {at.count[node], at.worth[node] + price * at.count[node]};
+}
+
+SquareChoice::SquareChoice(TileGrid grid, int levels)
+    : top_(static_cast<std::size_t>(std::clamp(levels, 1, kSquareLevels)) - 1), block_(std::min(top_, kBlockLevel)) {
+  const auto cols = static_cast<std::size_t>(grid.cols), rows = static_cast<std::size_t>(grid.rows);
+  const std::size_t side = std::size_t{1} << top_, tree_tiles = side * side;
+  tree_cols_ = (cols + side - 1) / side;
+  trees_ = tree_cols_ * ((rows + side - 1) / side);
+  for (std::size_t y = 0; y < rows; ++y) {
+    for (std::size_t x = 0; x < cols; ++x) {
+      const std::size_t tree = y / side * tree_cols_ + x / side;
+      place_.push_back(static_cast<std::uint32_t>(tree * tree_tiles + z_order(x % side, y % side)));
+    }
+  }
+  for (std::size_t level = 0; level <= top_; ++level) {
+    const std::size_t nodes = trees_ * tree_tiles >> 2 * level;
+    gains_[level].resize(nodes);
+    for (Solution* solution : {&many_, &few_}) {
+      solution->levels[level] = {std::vector<std::int64_t>(nodes), std::vector<std::int32_t>(nodes),
+                                 std::vector<std::uint8_t>(nodes)};
+    }
+  }
+  most_.resize(gains_[block_].size());
+  at_many_.resize(trees_);
+  at_few_.resize(trees_);
+  open_.reserve(trees_);
+  squares_.reserve(place_.size());
+}
+
+void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weights) {
+  for (auto& gains : gains_) std::fill(gains.begin(), gains.end(), 0);
+  for (std::size_t tile = 0; tile < place_.size(); ++tile) {
+    const std::int64_t weight = weights.empty() ? kFullWeight : weights[tile];
+    const std::int64_t held = errors.held[tile];
+    const std::size_t place = place_[tile];
+    gains_[0][place] = held * weight >> 16;
+    for (std::size_t level = 1; level <= top_; ++level) {
+      gains_[level][place >> 2 * level] += (held - errors.means[level - 1][tile]) * weight >> 16;
+    }
+  }
+  std::fill(most_.begin(), most_.end(), 0);
+  for (std::size_t level = 0; level <= block_; ++level) {
+    for (std::size_t node = 0; node < gains_[level].size(); ++node) {
+      std::int64_t& most = most_[node >> 2 * (block_ - level)];
+      most = std::max(most, gains_[level][node]);
+    }
+  }
+}
+
+// Nodes [first, first + count) of a level, at the solution's price; those of the level below are solved.
+void SquareChoice::solve_nodes(std::size_t level, std::size_t first, std::size_t count, Solution& out) const {
+  Solution::Level& at = out.levels[level];
+  const std::int64_t* const gains = gains_[level].data();
+  if (level == 0) {
+    for (std::size_t node = first; node < first + count; ++node) {
+      const std::int64_t own = gains[node] - out.price;
+      at.worth[node] = own > 0 ? own : 0;
+      at.count[node] = at.whole[node] = own > 0 ? 1 : 0;
+    }
+    return;
+  }
+  const Solution::Level& below = out.levels[level - 1];
+  for (std::size_t node = first; node < first + count; ++node) {
+    const std::int64_t own = gains[node] - out.price;
+    const std::int64_t* const worth = below.worth.data() + 4 * node;
+    const std::int32_t* const squares = below.count.data() + 4 * node;
+    const std::int64_t parts = worth[0] + worth[1] + worth[2] + worth[3];
+    const std::int32_t of_parts = squares[0] + squares[1] + squares[2] + squares[3];
+    const bool one = own > parts || (own == parts && of_parts > 1);
+    at.worth[node] = one ? own : parts;
+    at.count[node] = one ? 1 : of_parts;
+    at.whole[node] = one ? 1 : 0;
+  }
+}
+
+// One tree. Blocks in which nothing is worth the price are passed by.
+void SquareChoice::solve(std::size_t tree, Solution& out) const {
+  const std::size_t blocks = std::size_t{1} << 2 * (top_ - block_);
+  for (std::size_t block = tree * blocks; block < (tree + 1) * blocks; ++block) {
+    if (most_[block] <= out.price) {
+      out.levels[block_].worth[block] = 0;
+      out.levels[block_].count[block] = out.levels[block_].whole[block] = 0;
+      continue;
+    }
+    for (std::size_t level = 0; level <= block_; ++level) {
+      const std::size_t shift = 2 * (block_ - level);
+      solve_nodes(level, block << shift, std::size_t{1} << shift, out);
+    }
+  }
+  for (std::size_t level = block_ + 1; level <= top_; ++level) {
+    const std::size_t shift = 2 * (top_ - level);
+    solve_nodes(level, tree << shift, std::size_t{1} << shift, out);
+  }
+}
+
+SquareChoice::Total SquareChoice::solve_all(std::int64_t price, Solution& out) {
+  out.price = price;
+  Total all;
+  for (std::size_t tree = 0; tree < trees_; ++tree) {
+    solve(tree, out);
+    all += out.total(top_, tree);
+  }
+  return all;
+}
+
+// Two prices into many_ and few_: the set of many_ is too large, that of few_ is not; neighbours, unless a set is just
+// right. Both are the least price if that fits. size: of a set, `greater` is too large and `equal` just right.
+template <typename Size>
+void SquareChoice::find_prices(const Size& size) {
+  std::int64_t low = kLeastPrice, high = low;
+  if (size(solve_all(low, many_)) > 0) {
+    for (std::size_t level = 0; level <= top_; ++level) {
+      high = std::max(high, *std::max_element(gains_[level].begin(), gains_[level].end()));
+    }
+    Total settled;  // of trees that are the same at both prices
+    open_.clear();
+    for (std::size_t tree = 0; tree < trees_; ++tree) {
+      at_many_[tree] = many_.total(top_, tree);
+      at_few_[tree] = {};
+      if (at_many_[tree] != Total{}) open_.push_back(tree);
+    }
+    for (auto tried = std::strong_ordering::greater; high - low > 1 && tried != 0;) {
+      few_.price = between(low, high);
+      Total all = settled;
+      for (const std::size_t tree : open_) {
+        solve(tree, few_);
+        all += few_.total(top_, tree);
+      }
+      tried = size(all);
+      (tried > 0 ? low : high) = few_.price;
+      std::erase_if(open_, [&](std::size_t tree) {
+        (tried > 0 ? at_many_ : at_few_)[tree] = few_.total(top_, tree);
+        if (at_few_[tree] != at_many_[tree]) return false;
+        settled += at_few_[tree];
+        return true;
+      });
+    }
+  }
+  solve_all(low, many_);
+  solve_all(high, few_);
+}
+
+void SquareChoice::add(std::size_t level, std::size_t node) {
+  const std::size_t depth = top_ - level, tree = node >> 2 * depth, z = node - (tree << 2 * depth);
+  squares_.push_back({static_cast<int>(level), static_cast<int>((tree % tree_cols_ << depth) + even_bits(z)),
+                      static_cast<int>((tree / tree_cols_ << depth) + even_bits(z >> 1U))});
+}
+
+void SquareChoice::take(const Solution& from, std::size_t level, std::size_t node) {
+  if (from.levels[level].count[node] == 0) return;
+  if (from.levels[level].whole[node] != 0) return add(level, node);
+  for (std::size_t part = 4 * node; part < 4 * node + 4; ++part) take(from, level - 1, part);
+}
+
+// decide: of a node's gain and squares beyond those of few_, and whether its parts may be decided one by one.
+// none: few_ takes nothing here, and its nodes were passed by.
+template <typename Decide>
+void SquareChoice::mix_node(std::size_t level, std::size_t node, bool none, const Decide& decide) {
+  const Total many = many_.total(level, node);
+  if (many.count == 0) return;
+  const Total few = none ? Total{} : few_.total(level, node);
+  none = few.count == 0;
+  const bool parts = level > 0 && many_.levels[level].whole[node] == 0 && (none || few_.levels[level].whole[node] == 0);
+  switch (decide(Total{many.count - few.count, many.gain - few.gain}, parts)) {
+    case Take::kMany:
+      return take(many_, level, node);
+    case Take::kFew:
+      if (!none) take(few_, level, node);
+      return;
+    case Take::kParts:
+      for (std::size_t part = 4 * node; part < 4 * node + 4; ++part) mix_node(level - 1, part, none, decide);
+  }
+}
+
+template <typename Decide>
+std::span<const Square> SquareChoice::mix(const Decide& decide) {
+  squares_.clear();
+  for (std::size_t tree = 0; tree < trees_; ++tree) mix_node(top_, tree, false, decide);
+  return squares_;
+}
+
+std::span<const Square> SquareChoice::at_most(int squares) {
+  find_prices([&](const Total& total) { return total.count <=> squares; });
+  std::int64_t left = squares;
+  for (std::size_t tree = 0; tree < trees_; ++tree) left -= few_.total(top_, tree).count;
+  return mix([&](const Total& more, bool parts) {
+    if (more.count > left) return parts ? Take::kParts : Take::kFew;
+    left -= more.count;
+    return Take::kMany;
+  });
+}
+
+std::span<const Square> SquareChoice::that_gain(std::int64_t gain) {
+  find_prices([&](const Total& total) {
+    return total.gain >= gain ? std::strong_ordering::greater : std::strong_ordering::less;
+  });
+  std::int64_t missing = gain;
+  for (std::size_t tree = 0; tree < trees_; ++tree) missing -= few_.total(top_, tree).gain;
+  return mix([&](const Total& more, bool parts) {
+    if (missing <= 0) return Take::kFew;
+    if (parts) return Take::kParts;
+    missing -= more.gain;
+    return Take::kMany;
+  });
+}
+
+}  // namespace saccade
