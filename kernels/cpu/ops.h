@@ -67,6 +67,21 @@ struct DetailSums {
   std::array<int*, 2> now{}, seen{};
 };
 
+// Neighbouring tiles of a row, 16 x 16 texels each, of 8-bit luma, and how another picture shows them: with texels of
+// `level`, 0 to 4. Of either the first texel. Up to 16 bytes beyond the last texel may be read.
+struct ErrorRun {
+  int tiles = 1;
+  int last_width = 16;  // texels of the last tile that count, from the left
+  int rows = 16;        // of all, from the top
+  const std::uint8_t* now = nullptr;
+  std::ptrdiff_t pitch = 0;
+  const std::uint8_t* shown = nullptr;
+  std::ptrdiff_t shown_pitch = 0;
+  int level = 0;
+  int power = 3;  // a difference of d codes counts as d^power, 2 or 3
+  int noise = 0;  // up to so many codes as nothing
+};
+
 // What the sampler reads: the levels of each plane, and how a sample becomes R'G'B'.
 struct SampleSource {
   std::span<const LevelView> luma;    // or RGBA
@@ -110,6 +125,9 @@ struct CpuOps {
 
   void (*tile_detail)(const DetailRun& run, const DetailSums& out);
 
+  // Of each tile the sum of its texels' errors, at most 256 * 255^3 < 2^32.
+  void (*tile_errors)(const ErrorRun& run, std::uint32_t* errors);
+
   // S x S samples of a patch, written as 3 x S x S values.
   void (*sample_patch)(const SampleSource& source, const Patch& patch, int size, const SampleFormat& format,
                        std::byte* out);
@@ -126,6 +144,7 @@ CpuOps simd_ops();
 void use_simd_rows(CpuOps& ops);
 void use_simd_mips(CpuOps& ops);
 void use_simd_detail(CpuOps& ops);
+void use_simd_errors(CpuOps& ops);
 void use_simd_sampler(CpuOps& ops);
 
 // Which instruction set they run on here, by Highway's name of it: "AVX2", "AVX3", "NEON" ...

@@ -186,6 +186,22 @@ void tile_detail(const DetailRun& run, const DetailSums& out) {
   for (int tile = 0; tile < run.tiles; ++tile) one_tile_detail(run, tile, out);
 }
 
+void tile_errors(const ErrorRun& run, std::uint32_t* errors) {
+  for (int tile = 0; tile < run.tiles; ++tile) {
+    const int left = 16 * tile, width = tile + 1 == run.tiles ? run.last_width : 16;
+    std::uint32_t sum = 0;
+    for (int y = 0; y < run.rows; ++y) {
+      for (int x = left; x < left + width; ++x) {
+        const int shown = run.shown[(y >> run.level) * run.shown_pitch + (x >> run.level)];
+        const int difference = std::abs(run.now[y * run.pitch + x] - shown);
+        if (difference <= run.noise) continue;
+        sum += static_cast<std::uint32_t>(difference * difference * (run.power == 3 ? difference : 1));
+      }
+    }
+    errors[tile] = sum;
+  }
+}
+
 }  // namespace
 
 const CpuOps& plain_ops() {
@@ -202,6 +218,7 @@ const CpuOps& plain_ops() {
       .energy16 = energy16,
       .tile_mips = {tile_mips<1, 1, 4>, tile_mips<1, 2, 3>, tile_mips<1, 4, 4>, tile_mips<2, 1, 4>, tile_mips<2, 2, 3>},
       .tile_detail = tile_detail,
+      .tile_errors = tile_errors,
       .sample_patch = plain_sample_patch,
   };
   return kOps;

@@ -11,6 +11,7 @@ CpuOps simd_ops() {
   use_simd_rows(ops);
   use_simd_mips(ops);
   use_simd_detail(ops);
+  use_simd_errors(ops);
   use_simd_sampler(ops);
   return ops;
 }

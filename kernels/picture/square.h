@@ -19,6 +19,14 @@ struct Square {
 // Levels of squares, at most: a tile's texels of these levels depend on that tile alone.
 inline constexpr int kSquareLevels = 5;
 
+// How far one picture is from another: a difference of d codes of 8-bit luma counts as d^power, one of at most `noise`
+// codes as nothing.
+struct ErrorMeasure {
+  int power = 3;  // 2 or 3
+  int noise = 8;
+  bool operator==(const ErrorMeasure&) const = default;
+};
+
 // Of each tile of the image, row-major: the sum of its pixels' errors.
 struct TileErrors {
   std::span<const std::uint32_t> held;  // of what the receiver holds

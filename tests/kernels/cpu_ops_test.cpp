@@ -222,6 +222,56 @@ TEST_P(SimdOps, TileDetail_EqualsPlain) {
   }
 }
 
+std::vector<std::uint32_t> run_errors(void (*op)(const ErrorRun& run, std::uint32_t* errors), const ErrorRun& run) {
+  std::vector<std::uint32_t> errors(static_cast<std::size_t>(run.tiles) + 1, 7);
+  op(run, errors.data());
+  EXPECT_EQ(errors.back(), 7U);
+  return errors;
+}
+
+TEST_P(SimdOps, TileErrors_EqualPlain) {
+  for (const int tiles : {1, 2, 3, 4, 5, 17}) {
+    for (const Fill fill : kFills) {
+      for (const int noise : {0, 1, 8, 254, 255}) {
+        std::mt19937 rng(static_cast<unsigned>(tiles + noise));
+        const std::size_t pitch = static_cast<std::size_t>(tiles) * 16 + rng() % 3, skew = rng() % 16;
+        const auto now = make_bytes(rng, skew + 16 * pitch + 64, fill);
+        auto shown = make_bytes(rng, now.size(), rng() % 2 == 0 ? fill : Fill::kRandom);
+        if (rng() % 2 == 0) shown = now;
+        shown[rng() % shown.size()] ^= 32;
+        for (int level = 0; level <= 4; ++level) {
+          const ErrorRun run{.tiles = tiles,
+                             .last_width = rng() % 2 == 0 ? 16 : 1 + static_cast<int>(rng() % 16),
+                             .rows = rng() % 2 == 0 ? 16 : 1 + static_cast<int>(rng() % 16),
+                             .now = now.data() + skew,
+                             .pitch = static_cast<std::ptrdiff_t>(pitch),
+                             .shown = shown.data() + skew,
+                             .shown_pitch = static_cast<std::ptrdiff_t>(pitch >> level),
+                             .level = level,
+                             .power = 2 + static_cast<int>(rng() % 2),
+                             .noise = noise};
+          SCOPED_TRACE(fmt::format("{} tiles fill {} noise {} level {} power {} width {} rows {}", tiles,
+                                   static_cast<int>(fill), noise, level, run.power, run.last_width, run.rows));
+          EXPECT_EQ(run_errors(plain_.tile_errors, run), run_errors(simd_.tile_errors, run));
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// By hand: a tile of 0 shown as 255 everywhere is the most that a sum holds.
+TEST_P(SimdOps, LargestDifference_FitsTileErrors) {
+  const std::vector<std::uint8_t> black(16 * 16 + 64, 0), white(16 * 16 + 64, 255);
+  ErrorRun run{.now = black.data(), .pitch = 16, .shown = white.data(), .shown_pitch = 16, .noise = 254};
+  for (const CpuOps& ops : {plain_, simd_}) {
+    run.power = 3;
+    EXPECT_EQ(run_errors(ops.tile_errors, run)[0], 4'244'832'000U);
+    run.power = 2;
+    EXPECT_EQ(run_errors(ops.tile_errors, run)[0], 16'646'400U);
+  }
+}
+
 struct MipResult {
   std::array<std::vector<std::uint8_t>, 4> levels;
   std::array<std::uint32_t, 19 * 4> sums{};

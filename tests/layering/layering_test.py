@@ -24,7 +24,7 @@ MAY_USE = {
     "gpu/interop": ("gpu/gl", "gpu/cuda"),
     "kernels/shared": (),
     "kernels": ("kernels/shared",),
-    "kernels/cpu": ("kernels/shared", "kernels"),
+    "kernels/cpu": ("kernels/shared", "kernels", "kernels/picture"),
     "kernels/gl": ("gpu/gl", "kernels/shared", "kernels", "kernels/cpu"),
     "kernels/cuda/launch": ("gpu/cuda", "kernels/shared", "kernels"),
     "kernels/cuda/frames": ("gpu/cuda", "kernels"),

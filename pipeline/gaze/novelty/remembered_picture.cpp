@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
+
+#include "kernels/cpu/luma.h"
 
 namespace saccade {
 namespace {
@@ -122,14 +123,8 @@ void RememberedPicture::convert_luma(const Levels& levels, const Box& box) {
   const std::size_t pitch = static_cast<std::size_t>(part.width) * bytes;
   image_.resize(pitch * static_cast<std::size_t>(part.height));
   levels.read_texels(0, level, part, image_.data(), static_cast<std::ptrdiff_t>(pitch));
-  const bool rgba = layout.format == TextureFormat::kRgba8, wide = plane.bytes_per_channel == 2;
-  const auto luma = [&](std::size_t x, std::size_t y) -> int {
-    const std::uint8_t* at = image_.data() + y * pitch + x * bytes;
-    if (rgba) return (at[0] + 2 * at[1] + at[2] + 2) / 4;
-    if (!wide) return *at;
-    std::uint16_t code = 0;
-    std::memcpy(&code, at, 2);
-    return code >> 8;
+  const auto luma = [&](std::size_t x, std::size_t y) {
+    return luma_of(image_.data() + y * pitch + x * bytes, layout.format);
   };
   for (std::size_t y = 0; y < static_cast<std::size_t>(box.bottom - box.top); ++y) {
     std::uint8_t* const row = now_.data() + texel(box.left, box.top + static_cast<int>(y));

@@ -9,10 +9,10 @@
 #include "kernels/cpu/ops.h"
 #include "kernels/patch_plan.h"
 #include "kernels/texture.h"
+#include "kernels/tile_set.h"
 #include "pipeline/gaze/lattice.h"
 #include "pipeline/gaze/novelty/block_sums.h"
 #include "pipeline/gaze/novelty/stroke_cue.h"
-#include "pipeline/gaze/novelty/tile_set.h"
 
 namespace saccade {
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/tile_set.h"
 #include "pipeline/gaze/novelty/block_sums.h"
-#include "pipeline/gaze/novelty/tile_set.h"
 
 namespace saccade {
 namespace {

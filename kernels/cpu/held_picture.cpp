@@ -1,0 +1,149 @@
+#include "kernels/cpu/held_picture.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/luma.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::uint8_t kGrey = 128;
+constexpr std::size_t kReadBeyond = 64;  // the last texel, by vector code
+
+}  // namespace
+
+CpuHeldPicture::CpuHeldPicture(const CpuPyramid& texture, const ErrorMeasure& measure)
+    : texture_(texture),
+      ops_(texture.ops()),
+      measure_(measure),
+      grid_(texture.layout().tiles),
+      levels_(std::min(texture.layout().levels, kSquareLevels)),
+      pitch_(texture.layout().planes[0].width),
+      changed_(grid_),
+      forgotten_(grid_) {
+  const PlaneLayout& plane = texture.layout().planes[0];
+  held_.assign(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(plane.height) + kReadBeyond, kGrey);
+  for (int l = 0; l < levels_; ++l) {
+    const auto slot = static_cast<std::size_t>(l);
+    luma_[slot] = texture.level_view(0, l);
+    if (texture.layout().format != TextureFormat::kYuv8) {
+      LevelView& view = luma_[slot];
+      converted_[slot].resize(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.height) +
+                              kReadBeyond);
+      view.data = converted_[slot].data();
+      view.pitch_bytes = view.width;
+    }
+    auto& errors = l == 0 ? held_errors_ : mean_errors_[slot - 1];
+    errors.resize(static_cast<std::size_t>(grid_.count()));
+  }
+  changed_.set_all();
+}
+
+void CpuHeldPicture::note(const Damage& damage) { changed_.add(damage.words()); }
+
+// The luma of a row's tiles [begin, end), at all levels.
+void CpuHeldPicture::convert(int ty, int begin, int end) {
+  const TextureFormat format = texture_.layout().format;
+  if (format == TextureFormat::kYuv8) return;
+  const std::ptrdiff_t texel_bytes = texture_.layout().planes[0].texel_bytes();
+  for (int l = 0; l < levels_; ++l) {
+    const auto slot = static_cast<std::size_t>(l);
+    const LevelView from = texture_.level_view(0, l);
+    const int side = kTilePx >> l;
+    for (int y = ty * side; y < (ty + 1) * side; ++y) {
+      std::uint8_t* const to = converted_[slot].data() + y * luma_[slot].pitch_bytes;
+      for (int x = begin * side; x < end * side; ++x) {
+        to[x] = static_cast<std::uint8_t>(luma_of(from.row(y) + x * texel_bytes, format));
+      }
+    }
+  }
+}
+
+// Of a row's tiles [begin, end) as `shown` of this level has them; errors: of tile `begin` on.
+void CpuHeldPicture::compare(int ty, int begin, int end, int level, const LevelView& shown,
+                             std::uint32_t* errors) const {
+  const PlaneLayout& plane = texture_.layout().planes[0];
+  const int side = kTilePx >> level;
+  const ErrorRun run{.tiles = end - begin,
+                     .last_width = std::min(kTilePx, plane.image_width - (end - 1) * kTilePx),
+                     .rows = std::min(kTilePx, plane.image_height - ty * kTilePx),
+                     .now = luma_[0].row(ty * kTilePx) + begin * kTilePx,
+                     .pitch = luma_[0].pitch_bytes,
+                     .shown = shown.row(ty * side) + begin * side,
+                     .shown_pitch = shown.pitch_bytes,
+                     .level = level,
+                     .power = measure_.power,
+                     .noise = measure_.noise};
+  ops_.tile_errors(run, errors);
+}
+
+TileErrors CpuHeldPicture::measure() {
+  const LevelView held{held_.data(), pitch_, luma_[0].width, luma_[0].height};
+  for (int ty = 0; ty < grid_.rows; ++ty) {
+    const auto row = static_cast<std::size_t>(ty);
+    const auto of_row = [&](std::vector<std::uint32_t>& errors, int begin) {
+      return errors.data() + std::ptrdiff_t{ty} * grid_.cols + begin;
+    };
+    const auto compare_held = [&](std::size_t first, std::size_t past) {
+      const int begin = static_cast<int>(first), end = static_cast<int>(past);
+      compare(ty, begin, end, 0, held, of_row(held_errors_, begin));
+    };
+    changed_.for_each_run_in_row(row, [&](std::size_t first, std::size_t past) {
+      const int begin = static_cast<int>(first), end = static_cast<int>(past);
+      convert(ty, begin, end);
+      for (int l = 1; l < levels_; ++l) {
+        const auto slot = static_cast<std::size_t>(l);
+        compare(ty, begin, end, l, luma_[slot], of_row(mean_errors_[slot - 1], begin));
+      }
+      compare_held(first, past);
+    });
+    forgotten_.for_each_run_in_row(row, compare_held);
+  }
+  changed_.clear();
+  forgotten_.clear();
+  return {held_errors_, {mean_errors_[0], mean_errors_[1], mean_errors_[2], mean_errors_[3]}};
+}
+
+void CpuHeldPicture::hold(std::span<const Square> squares) {
+  for (const Square& square : squares) hold(square);
+}
+
+void CpuHeldPicture::hold(const Square& square) {
+  const LevelView& level = luma_[static_cast<std::size_t>(square.level)];
+  const int side = std::min(kTilePx, level.width - square.x * kTilePx), repeat = 1 << square.level;
+  for (int y = square.y * kTilePx; y < std::min((square.y + 1) * kTilePx, level.height); ++y) {
+    std::uint8_t* const to = held_.data() + y * repeat * pitch_ + square.x * kTilePx * repeat;
+    const std::uint8_t* const texels = level.row(y) + square.x * kTilePx;
+    for (int x = 0; x < side; ++x) std::memset(to + x * repeat, texels[x], static_cast<std::size_t>(repeat));
+    for (int copy = 1; copy < repeat; ++copy) {
+      std::memcpy(to + copy * pitch_, to, static_cast<std::size_t>(side * repeat));
+    }
+  }
+  const int bottom = std::min((square.y + 1) << square.level, grid_.rows);
+  const int right = std::min((square.x + 1) << square.level, grid_.cols);
+  for (int ty = square.y << square.level; ty < bottom; ++ty) {
+    for (int tx = square.x << square.level; tx < right; ++tx) {
+      const auto tile = static_cast<std::size_t>(ty * grid_.cols + tx);
+      held_errors_[tile] = square.level == 0 ? 0 : mean_errors_[static_cast<std::size_t>(square.level) - 1][tile];
+    }
+  }
+}
+
+void CpuHeldPicture::forget() {
+  std::fill(held_.begin(), held_.end(), kGrey);
+  forgotten_.set_all();
+}
+
+void CpuHeldPicture::forget(const TileRect& tiles) {
+  for (int ty = tiles.y; ty < tiles.y + tiles.height; ++ty) {
+    forgotten_.set_run(static_cast<std::size_t>(ty), static_cast<std::size_t>(tiles.x),
+                       static_cast<std::size_t>(tiles.x + tiles.width));
+    for (int y = ty * kTilePx; y < (ty + 1) * kTilePx; ++y) {
+      std::memset(held_.data() + y * pitch_ + tiles.x * kTilePx, kGrey,
+                  static_cast<std::size_t>(tiles.width * kTilePx));
+    }
+  }
+}
+
+}  // namespace saccade
