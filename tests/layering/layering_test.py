@@ -52,7 +52,7 @@ MAY_USE = {
     "pipeline/gaze": ("kernels/shared", "kernels", "pipeline", "pipeline/gaze/recorded"),
     "pipeline/gaze/novelty": ("kernels", "kernels/cpu", "pipeline/gaze"),
     "pipeline/gaze/recorded": ("pipeline",),
-    "pipeline/gaze/weights": (),
+    "pipeline/gaze/weights": ("kernels/shared", "kernels", "kernels/picture"),
     "pipeline/gaze/allocate": ("kernels/picture", "pipeline/gaze/weights"),
     "pipeline/backend": ("gpu", "gpu/gl", "gpu/cuda", "gpu/nvdec", "gpu/interop", "kernels", "kernels/cpu", "kernels/gl",
                          "kernels/cuda/launch", "kernels/cuda", "kernels/interop", "pipeline", "pipeline/source/frame"),
