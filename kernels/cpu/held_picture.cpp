@@ -11,6 +11,14 @@ namespace {
 constexpr std::uint8_t kGrey = 128;
 constexpr std::size_t kReadBeyond = 64;  // the last texel, by vector code
 
+// Each texel 2^kLevel times, so many of them.
+template <int kLevel>
+void enlarge(const std::uint8_t* texels, int count, std::uint8_t* to) {
+  for (int x = 0; x < count; ++x) std::memset(to + (x << kLevel), texels[x], std::size_t{1} << kLevel);
+}
+constexpr std::array kEnlarge{enlarge<0>, enlarge<1>, enlarge<2>, enlarge<3>, enlarge<4>};
+static_assert(kEnlarge.size() == kSquareLevels);
+
 }  // namespace
 
 CpuHeldPicture::CpuHeldPicture(const CpuPyramid& texture, const ErrorMeasure& measure)
@@ -115,7 +123,7 @@ void CpuHeldPicture::hold(const Square& square) {
   for (int y = square.y * kTilePx; y < std::min((square.y + 1) * kTilePx, level.height); ++y) {
     std::uint8_t* const to = held_.data() + y * repeat * pitch_ + square.x * kTilePx * repeat;
     const std::uint8_t* const texels = level.row(y) + square.x * kTilePx;
-    for (int x = 0; x < side; ++x) std::memset(to + x * repeat, texels[x], static_cast<std::size_t>(repeat));
+    kEnlarge[static_cast<std::size_t>(square.level)](texels, side, to);
     for (int copy = 1; copy < repeat; ++copy) {
       std::memcpy(to + copy * pitch_, to, static_cast<std::size_t>(side * repeat));
     }

@@ -1,13 +1,14 @@
 #include "pipeline/gaze/allocate/choice.h"
 
 #include <algorithm>
-#include <bit>
 #include <compare>
+#include <numeric>
 
 namespace saccade {
 namespace {
 
 constexpr std::int64_t kLeastPrice = 1;  // a square gains more than this
+constexpr std::int64_t kStep = 4;        // between prices that are tried first
 constexpr std::size_t kBlockLevel = 2;
 
 // Of a node within its tree: Z-order has x in the even bits, y in the odd ones.
@@ -23,13 +24,6 @@ std::size_t even_bits(std::size_t z) {
   std::size_t out = 0;
   for (std::size_t bit = 0; bit < kSquareLevels; ++bit) out |= (z >> (2 * bit) & 1U) << bit;
   return out;
-}
-
-// Between the two, nearer to their geometric mean while they are far apart: prices span many powers of two.
-std::int64_t between(std::int64_t low, std::int64_t high) {
-  const auto width = [](std::int64_t price) { return std::bit_width(static_cast<std::uint64_t>(price)); };
-  const auto bits = width(high) - width(low);
-  return bits > 2 ? low << (bits / 2) : low + (high - low) / 2;
 }
 
 }  // namespace
@@ -143,40 +137,56 @@ SquareChoice::Total SquareChoice::solve_all(std::int64_t price, Solution& out) {
 }
 
 // Two prices into many_ and few_: the set of many_ is too large, that of few_ is not; neighbours, unless a set is just
-// right. Both are the least price if that fits. size: of a set, `greater` is too large and `equal` just right.
+// right. Both are the least price if that fits. size: of a set, `greater` is too large and `equal` just right; of the
+// empty set `less`. From high prices down, since few squares are worth them.
 template <typename Size>
 void SquareChoice::find_prices(const Size& size) {
-  std::int64_t low = kLeastPrice, high = low;
-  if (size(solve_all(low, many_)) > 0) {
-    for (std::size_t level = 0; level <= top_; ++level) {
-      high = std::max(high, *std::max_element(gains_[level].begin(), gains_[level].end()));
-    }
-    Total settled;  // of trees that are the same at both prices
-    open_.clear();
-    for (std::size_t tree = 0; tree < trees_; ++tree) {
-      at_many_[tree] = many_.total(top_, tree);
-      at_few_[tree] = {};
-      if (at_many_[tree] != Total{}) open_.push_back(tree);
-    }
-    for (auto tried = std::strong_ordering::greater; high - low > 1 && tried != 0;) {
-      few_.price = between(low, high);
-      Total all = settled;
-      for (const std::size_t tree : open_) {
-        solve(tree, few_);
-        all += few_.total(top_, tree);
-      }
-      tried = size(all);
-      (tried > 0 ? low : high) = few_.price;
-      std::erase_if(open_, [&](std::size_t tree) {
-        (tried > 0 ? at_many_ : at_few_)[tree] = few_.total(top_, tree);
-        if (at_few_[tree] != at_many_[tree]) return false;
-        settled += at_few_[tree];
-        return true;
-      });
-    }
+  std::int64_t high = kLeastPrice;
+  for (std::size_t level = 0; level <= top_; ++level) {
+    high = std::max(high, *std::max_element(gains_[level].begin(), gains_[level].end()));
   }
+  std::fill(at_few_.begin(), at_few_.end(), Total{});
+  std::int64_t low = high;
+  auto tried = std::strong_ordering::less;
+  while (tried < 0 && low > kLeastPrice) {
+    low = std::max(low / kStep, kLeastPrice);
+    tried = size(solve_all(low, many_));
+    for (std::size_t tree = 0; tree < trees_; ++tree) {
+      (tried > 0 ? at_many_ : at_few_)[tree] = many_.total(top_, tree);
+    }
+    if (tried <= 0) high = low;
+  }
+  if (tried > 0) bisect(size, low, high);
   solve_all(low, many_);
   solve_all(high, few_);
+}
+
+// low doesn't fit, high does, and each tree's sets at both are known. Only trees where these differ are solved again.
+template <typename Size>
+void SquareChoice::bisect(const Size& size, std::int64_t& low, std::int64_t& high) {
+  Total settled;
+  open_.resize(trees_);
+  std::iota(open_.begin(), open_.end(), std::size_t{0});
+  const auto settle = [&] {
+    std::erase_if(open_, [&](std::size_t tree) {
+      if (at_few_[tree] != at_many_[tree]) return false;
+      settled += at_few_[tree];
+      return true;
+    });
+  };
+  settle();
+  for (auto tried = std::strong_ordering::greater; high - low > 1 && tried != 0;) {
+    few_.price = low + (high - low) / 2;
+    Total all = settled;
+    for (const std::size_t tree : open_) {
+      solve(tree, few_);
+      all += few_.total(top_, tree);
+    }
+    tried = size(all);
+    (tried > 0 ? low : high) = few_.price;
+    for (const std::size_t tree : open_) (tried > 0 ? at_many_ : at_few_)[tree] = few_.total(top_, tree);
+    settle();
+  }
 }
 
 void SquareChoice::add(std::size_t level, std::size_t node) {
@@ -230,6 +240,7 @@ std::span<const Square> SquareChoice::at_most(int squares) {
 }
 
 std::span<const Square> SquareChoice::that_gain(std::int64_t gain) {
+  if (gain <= 0) return {};
   find_prices([&](const Total& total) {
     return total.gain >= gain ? std::strong_ordering::greater : std::strong_ordering::less;
   });

@@ -62,6 +62,8 @@ class SquareChoice {
   Total solve_all(std::int64_t price, Solution& out);
   template <typename Size>
   void find_prices(const Size& size);
+  template <typename Size>
+  void bisect(const Size& size, std::int64_t& low, std::int64_t& high);
   template <typename Decide>
   std::span<const Square> mix(const Decide& decide);
   template <typename Decide>
