@@ -2,6 +2,7 @@
 """Makes the README's first picture: the frame, the patches' outlines, and what a model gets, side by side.
 
     assets/make_figures.py [--saccade PROGRAM] [--clip CLIP] [--emission N] [--output PICTURE.png]
+    assets/make_figures.py --caption           prints the picture's caption for the README; needs NumPy alone
 
 Runs `saccade dump CLIP` on the CPU, with its defaults otherwise, and reads the dump's arrays. The panels are drawn from
 these and from the frame, which ffmpeg decodes. In the third panel each sample is a square that covers the pixels of
@@ -10,21 +11,28 @@ which it is the mean. Prints the numbers of the emission. The same versions of e
 Needs NumPy, Pillow (Debian: python3-numpy, python3-pil), the DejaVu fonts (fonts-dejavu-core), ffmpeg and `saccade`.
 """
 import argparse
+import functools
 import io
+import json
+import os
 import pathlib
 import subprocess
 import tempfile
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+
+try:
+    from PIL import Image, ImageDraw, ImageFont
+except ImportError:
+    Image = None  # --caption draws nothing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FONTS = pathlib.Path("/usr/share/fonts/truetype/dejavu")
-EMISSION = 47                 # of desktop.mp4: the eye rests on the line that was just typed
+EMISSION = 46                 # of desktop.mp4: the eye rests on the line that was just typed
 PANEL = (512, 288)            # about twice the size at which a README shows it
 GAP, MARGIN, CAPTION, LEGEND = 20, 20, 62, 56
 CLOSE_UP_PX = 432             # width of what the lower row magnifies
-FIXATION_IN_CLOSE_UP = (0.71, 0.66)  # where the fixation stands there, as shares of its size
+FIXATION_IN_CLOSE_UP = (0.57, 0.66)  # where the fixation stands there, as shares of its size
 LEVEL_COLOURS = ("#e02d1b", "#ef7d00", "#d9b400", "#2f9e44", "#1c7ed6", "#7048e8", "#c2255c")
 INK, FAINT = "#1f2328", "#59636e"
 
@@ -39,8 +47,8 @@ class Emission:
     def __init__(self, dump, clip, number):
         index = np.load(dump / "index.npy")[number]
         self.number, self.frame, self.pts_s = number, int(index["frame"]), float(index["pts_ns"]) / 1e9
-        self.picture = decoded(clip, self.frame)
-        self.size = self.picture.size
+        stream = json.loads((dump / "meta.json").read_text())["stream"]
+        self.clip, self.size = clip, (stream["width_px"], stream["height_px"])
         self.fixation = (float(index["fix_u"]) * self.size[0], float(index["fix_v"]) * self.size[1])
         geometry = np.load(dump / "geometry.npy")[number]
         patches = np.load(dump / "patches.npy", mmap_mode="r")[number]
@@ -57,6 +65,10 @@ class Emission:
             x, y = geometry[i, 0] * self.size[0], geometry[i, 1] * self.size[1]
             self.boxes.append(tuple(int(round(float(edge))) for edge in (x - half, y - half, x + half, y + half)))
         self.full = -(-self.size[0] // side) * -(-self.size[1] // side)
+
+    @functools.cached_property
+    def picture(self):
+        return decoded(self.clip, self.frame)
 
     def count(self, level):
         return self.levels.count(level)
@@ -149,18 +161,29 @@ def draw_legend(draw, emission, y):
         x += 32 + round(face.getlength(text)) + 72
 
 
+def caption(emission):
+    return ("*One fixation on a desktop: the eye rests on the line that was just typed. The model gets "
+            f"{len(emission.levels)} patches of 16x16 samples\ninstead of the {emission.full:,} of the whole frame. "
+            "The typed line stays readable, and a page far away becomes grey lines.*")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--saccade", type=pathlib.Path, default=ROOT / "build/ci/app/saccade")
+    program = os.environ.get("SACCADE_BIN", ROOT / "build/ci/app/saccade")
+    parser.add_argument("--saccade", type=pathlib.Path, default=program)
     parser.add_argument("--clip", type=pathlib.Path, default=ROOT / "assets/desktop.mp4")
     parser.add_argument("--emission", type=int, default=EMISSION)
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/images/seen.png")
+    parser.add_argument("--caption", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         dump = pathlib.Path(folder) / "patches"
         subprocess.run([arguments.saccade, "dump", arguments.clip, "-o", dump, "--backend", "cpu", "--hwdec", "no",
                         "--log-level", "error"], check=True, stdout=subprocess.DEVNULL)
         emission = Emission(dump, arguments.clip, arguments.emission)
+        if arguments.caption:
+            print(caption(emission))
+            return
         sheet = figure(emission)
     sheet.save(arguments.output, optimize=True)
     print(f"{arguments.output}: {sheet.width}x{sheet.height}, {arguments.output.stat().st_size} bytes")

@@ -1,7 +1,7 @@
 """Accuracy for each token, measured: python bench/accuracy TASK --out DIR
 
-Tasks: reading, until, looking, finding, fidelity, plots, seen; `claim` is the short form of reading that
-examples/read_better.py runs.
+Tasks: reading, looking, finding, fidelity, reuse, each of which ends with its table; plots and seen, which draw;
+`claim` is the short form of reading that examples/read_better.py runs.
 What was measured stays in DIR/rows.jsonl, and a run goes on where it was stopped. docs/ACCURACY.md has the results.
 """
 
@@ -12,7 +12,7 @@ import itertools
 import pathlib
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import fidelity
 import finding
@@ -21,15 +21,31 @@ import ocr
 import plots
 import reading
 import seen
-import until
 from claim import numbers, show
-from table import append_row, key_of, read_rows, write_csv
+from rows import append_row, key_of, read_rows, write_csv
+from table import markdown
 
-TASKS = ("reading", "until", "looking", "finding", "fidelity", "plots", "seen", "claim")
+Row = dict[str, Any]
 
 
-def measure(out: pathlib.Path, rows: list[dict[str, Any]], run: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Run what is not yet in the table, and write it as CSV."""
+class Task(NamedTuple):
+    """What measures a row, and the scenes it takes by default."""
+
+    run: Callable[[Row], Row]
+    kinds: list[str]
+
+
+TASKS = {
+    "reading": Task(lambda row: reading.run(row, row["count"]), ["popup"]),
+    "looking": Task(lambda row: looking.run(row, row["count"]), ["popup"]),
+    "finding": Task(lambda row: finding.run(row, row["count"]), ["codes"]),
+    "fidelity": Task(fidelity.run, []),
+    "reuse": Task(fidelity.reuse, []),
+}
+
+
+def measure(out: pathlib.Path, rows: list[Row], run: Callable[[Row], Row]) -> list[Row]:
+    """Run what is not yet in the table, write all of it as CSV, and give these rows."""
     path = out / "rows.jsonl"
     done = {key_of(row) for row in read_rows(path)}
     for row in rows:
@@ -38,59 +54,65 @@ def measure(out: pathlib.Path, rows: list[dict[str, Any]], run: Callable[[dict[s
         measured = row | run(row)
         append_row(path, measured)
         shown = ", ".join(f"{k} {v:.3g}" for k, v in measured.items() if isinstance(v, float))
-        print(f"{row['task']} {row['kind']} {row['seed']} {row['sampler']} {row['budget']}: {shown}", flush=True)
+        text = f"{row['task']} {row['kind']} {row['seed']} {row['sampler']} {row['budget']}: {shown}"
+        print(text, file=sys.stderr, flush=True)
     write_csv(out / "rows.csv", read_rows(path))
+    measured_rows = {key_of(row): row for row in read_rows(path)}
+    return [measured_rows[key_of(row)] for row in rows]
 
 
-def rows_of(arguments: argparse.Namespace, kinds: list[str], reader: str | None = None) -> list[dict[str, Any]]:
-    """One for each scene, sampler and budget; all pixels are one budget."""
-    asked = itertools.product(arguments.kinds.split(",") if arguments.kinds else kinds, numbers(arguments.seeds))
+def rows_of(arguments: argparse.Namespace, kinds: list[str]) -> list[Row]:
+    """One for each scene, sampler, picture and seed."""
     rows = []
-    for kind, seed in asked:
-        for sampler in arguments.samplers.split(","):
-            for budget in [0] if sampler == "full" else numbers(arguments.budgets):
-                row = {"task": arguments.task, "kind": kind, "seed": seed, "sampler": sampler, "budget": budget}
-                kept = {} if arguments.picture == "second" else {"picture": arguments.picture}
-                rows.append(row | kept | ({"reader": reader} if reader else {}))
+    for kind, sampler, picture, seed in itertools.product(
+        arguments.kinds or kinds, arguments.samplers, arguments.picture, numbers(arguments.seeds)
+    ):
+        name, budget = sampler
+        row: Row = {"task": arguments.task, "kind": kind, "seed": seed, "sampler": name, "budget": budget}
+        row |= {} if arguments.task in ("fidelity", "reuse") else {"count": arguments.count}
+        row |= {} if picture == "second" else {"picture": picture}
+        rows.append(row | ({"reader": arguments.reader} if arguments.task == "reading" else {}))
     return rows
+
+
+def sampler_and_budget(text: str) -> tuple[str, int]:
+    """ "nested:273" as ("nested", 273); all pixels are one budget, 0."""
+    name, _, budget = text.rpartition(":")
+    if text != "full" and not (name and budget.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text}: say how many tokens, as nested:273")
+    return (name, int(budget)) if name else (text, 0)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=TASKS)
+    parser.add_argument("task", choices=(*TASKS, "plots", "seen", "claim"))
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/accuracy"))
-    parser.add_argument("--kinds", help="of scenes, joined by commas (fidelity: clips)")
+    parser.add_argument(
+        "--kinds", nargs="+", help="of scenes (fidelity, reuse: clips, paths or names in SACCADE_CLIPS)"
+    )
     parser.add_argument("--seeds", default="1-3", help="1,2,5-8")
-    parser.add_argument("--samplers", default="full,nested,uniform")
-    parser.add_argument("--budgets", default="140,273")
+    default = [("full", 0), ("nested", 273), ("nested", 140), ("uniform", 273), ("uniform", 140)]
+    parser.add_argument("--samplers", nargs="+", type=sampler_and_budget, default=default, help="full nested:273 ...")
     parser.add_argument("--reader", choices=("tesseract", "rapidocr"), default="tesseract")
     parser.add_argument("--count", type=int, default=30, help="words of a scene (claim: 6)")
     words = "what of the patches is put together: those of a second, the last emission's alone, or with memory"
-    parser.add_argument("--picture", choices=("second", "last", "memory"), default="second", help=words)
+    parser.add_argument("--picture", nargs="+", choices=("second", "last", "memory"), default=["second"], help=words)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    if arguments.task == "reading":
-        print(ocr.version(arguments.reader))
-        measure(
-            arguments.out,
-            rows_of(arguments, ["popup"], arguments.reader),
-            lambda row: reading.run(row, arguments.count),
-        )
-    elif arguments.task == "until":
-        rows = rows_of(arguments, ["popup"], arguments.reader)
-        measure(arguments.out, rows, lambda row: until.run(row, arguments.count))
-    elif arguments.task == "looking":
-        measure(arguments.out, rows_of(arguments, ["popup"]), lambda row: looking.run(row, arguments.count))
-    elif arguments.task == "finding":
-        measure(arguments.out, rows_of(arguments, ["faces", "codes"]), lambda row: finding.run(row, arguments.count))
-    elif arguments.task == "fidelity":
-        measure(arguments.out, rows_of(arguments, []), fidelity.run)
-    elif arguments.task == "plots":
+    if arguments.task == "plots":
         plots.draw(arguments.out)
     elif arguments.task == "seen":
         seen.draw(arguments.out)
-    else:
+    elif arguments.task == "claim":
         return show(numbers(arguments.seeds), arguments.count)
+    else:
+        task = TASKS[arguments.task]
+        rows = rows_of(arguments, task.kinds)
+        if not rows:
+            parser.error(f"{arguments.task} needs --kinds: clips")
+        if arguments.task == "reading":
+            print(ocr.version(arguments.reader), file=sys.stderr)
+        print(markdown(measure(arguments.out, rows, task.run)))
     return 0
 
 

@@ -18,6 +18,11 @@ def sources_key(*files: str) -> str:
     return hashlib.sha256(b"".join((here / name).read_bytes() for name in files)).hexdigest()[:12]
 
 
+def clip_path(name: str) -> pathlib.Path:
+    """A path, or the name of a clip in $SACCADE_CLIPS."""
+    return pathlib.Path(os.environ.get("SACCADE_CLIPS", ""), name)
+
+
 def clip(scene: Scene, crf: int = 18, sources: tuple[str, ...] = ("scenes.py",)) -> pathlib.Path:
     """The scene as H.264 at a quality that a recorder would use."""
     path = CACHE / "clips" / f"{scene.name}-{sources_key(*sources)}-{scene.seconds:g}s-crf{crf}.mp4"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import subprocess
 from collections.abc import Callable
 
 import numpy as np
-from clips import clip
+from clips import clip, clip_path
 from scenes import FACES, FPS, READING, SIZE, Box, Item, Scene, blend, popup, stamp, texture, word
 
 Field = Callable[[float], np.ndarray]  # [H, W, 3] f32 at a time
@@ -162,17 +161,17 @@ def subtitle(seed: int, count: int = 30) -> Scene:
     return Scene(f"subtitle-{seed}", count / 3 * 2.0, frame, items)
 
 
-def natural(clip: str) -> Callable[[int, int], Scene]:
-    """Words over a clip of $SACCADE_CLIPS, cut to 1280 x 720 and played over and over."""
+def natural(name: str) -> Callable[[int, int], Scene]:
+    """Words over a clip, cut to 1280 x 720 and played over and over."""
 
     def scene(seed: int, count: int = 30) -> Scene:
         rng = np.random.default_rng([seed, 28])
-        frames = _frames(pathlib.Path(os.environ["SACCADE_CLIPS"], clip), count)
+        frames = _frames(clip_path(name), count)
 
         def back(t: float) -> np.ndarray:
             return frames[round(t * FPS) % len(frames)].astype(np.float32)
 
-        return words_over(f"natural-{pathlib.Path(clip).stem}-{seed}", rng, back, count)
+        return words_over(f"natural-{pathlib.Path(name).stem}-{seed}", rng, back, count)
 
     return scene
 

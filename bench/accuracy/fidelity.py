@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import pathlib
 from typing import Any
 
 import numpy as np
-from samplers import Look, frames, nested, sampler_of, tokens_of
+from clips import clip_path
+from samplers import Look, frames, sampler_of, tokens_of
 from scenes import Scene
 
 import pysaccade as sc
@@ -45,13 +44,23 @@ def eyes(looks: list[Look], others: list[Look]) -> list[tuple[float, float]]:
     return [min(others, key=lambda other: abs(other.seconds - look.seconds)).fixation for look in looks]
 
 
-def run(row: dict[str, Any]) -> dict[str, Any]:
-    """One clip of $SACCADE_CLIPS by one sampler. One without an eye is measured where nested ones look."""
-    path = pathlib.Path(os.environ["SACCADE_CLIPS"], row["kind"])
+def looks_of(row: dict[str, Any], sampler: str) -> list[Look]:
+    """What a sampler shows of the clip's first seconds."""
+    path = clip_path(row["kind"])
     scene = Scene(row["kind"], SECONDS, lambda t: np.empty(0))
-    looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
-    looks = [look for look in looks if look.seconds < SECONDS]
-    places = eyes(looks, list(nested(scene, path, row["budget"] or 273)) if row["sampler"] in EYELESS else looks)
+    return [look for look in sampler_of(sampler)(scene, path, row["budget"] or 273) if look.seconds < SECONDS]
+
+
+def reuse(row: dict[str, Any]) -> dict[str, Any]:
+    """One clip by one sampler: its tokens, and those to encode."""
+    return tokens_of(looks_of(row, row["sampler"]), SECONDS)
+
+
+def run(row: dict[str, Any]) -> dict[str, Any]:
+    """One clip by one sampler. One without an eye is measured where nested ones look."""
+    path = clip_path(row["kind"])
+    looks = looks_of(row, row["sampler"])
+    places = eyes(looks, looks_of(row, "nested") if row["sampler"] in EYELESS else looks)
     near, near_ssim, whole, whole_ssim, moving, before = [], [], [], [], [], None
     memory = sc.PictureMemory() if row.get("picture") == "memory" else False
     shown = frames(path, {look.seconds for look in looks})

@@ -6,13 +6,12 @@ import pathlib
 from collections import defaultdict
 from typing import Any
 
+from rows import read_rows
 from stats import interval
-from table import read_rows
 
 STYLES = {
     "nested": ("#c0392b", "o-"),
     "saliency": ("#e67e22", "s--"),
-    "old": ("#7f8c8d", "^--"),
     "uniform": ("#2980b9", "o-"),
     "grid": ("#16a085", "s-"),
     "random": ("#8e44ad", "x:"),
@@ -24,7 +23,6 @@ STYLES = {
 }
 MEASURES = {
     "reading": ("scores", "characters right"),
-    "until": ("until", "seconds until read"),
     "looking": ("scores", "words seen whole"),
     "finding": ("scores", "found in a second"),
     "fidelity": ("scores", "PSNR within 64 px of the fixation, dB"),

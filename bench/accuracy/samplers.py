@@ -94,11 +94,6 @@ def grid(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     return stream(path, lattice="grid", patches=tokens)
 
 
-def old(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    """The program as it was: the budget counts patches outside the frame, too."""
-    return stream(path, patches=tokens, fixation="saliency")
-
-
 def nested(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     return stream(path, tokens=tokens)
 
@@ -106,11 +101,6 @@ def nested(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
 def saliency(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     """The new lattice with the old policy."""
     return stream(path, tokens=tokens, fixation="saliency")
-
-
-def novelty_old_rings(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    """The old lattice with the new policy."""
-    return stream(path, patches=tokens)
 
 
 def random(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
@@ -167,8 +157,6 @@ def _at_frames(
 SAMPLERS: dict[str, Sampler] = {
     "nested": nested,
     "saliency": saliency,
-    "old": old,
-    "novelty-old-rings": novelty_old_rings,
     "grid": grid,
     "uniform": uniform,
     "random": random,
