@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Many videos: plans, status and work against the bars of docs/SCALE.md. Prints Markdown.
 
+    bench/many.py sizes                                 what clips of 10 s take in a store; the rest are speeds
     bench/many.py plan   [--rows 1000000]               seconds and memory of `plan`
     bench/many.py status [--units 100000]               seconds of `status` over so many markers
     bench/many.py jobs   [--clips 200]                  `dump` in a loop, two at a time, against --jobs and `work`
@@ -63,6 +64,32 @@ def write_rows(path, rows):
     with open(path, "w", encoding="utf-8") as file:
         for i in range(rows):
             file.write(json.dumps({"uri": f"/data/part-{i // 1000:05}/clip-{i:08}.mp4", "start": 0, "end": 10, "caption": f"caption of clip {i}"}) + "\n")
+
+
+def sizes(options, folder):
+    """The store of the bundled clip's first 10 s, and of many such clips."""
+    rows, store = folder / "rows.jsonl", folder / "store"
+    rows.write_text(json.dumps({"uri": str(ROOT / "assets/desktop.mp4"), "start": 0, "end": 10}) + "\n")
+    timed([options.saccade, "dump", "--manifest", rows, "-o", store, "--backend", "cpu", *QUIET])
+    item = json.loads(next((store / "index").iterdir()).read_text())
+    shard = next((store / "shards").iterdir()).stat().st_size
+    unit_s = json.loads((store / "plan/plan.json").read_text())["unit_s"]
+    write_rows(rows, 1000)
+    timed([options.saccade, "plan", rows, "-o", folder / "planned", "--backend", "cpu"])
+    row = sum(path.stat().st_size for path in (folder / "planned/plan").iterdir()) / 1000
+    print(f"A clip of 10 s has {item['emissions']} emissions of {item['patches']} patches: {shard / 1e6:.1f} MB.\n")
+    print(f"| clips | hours of video | units of {unit_s / 60:.0f} minutes | shards | plan |\n|---|---|---|---|---|")
+    for power in (4, 6, 7):
+        clips = 10 ** power
+        hours, units = f"{clips / 360:,.0f}", f"{-(-clips * 10 // unit_s):,.0f}"
+        print(f"| 10^{power} | {hours} | {units} | {decimal(clips * shard)} | {decimal(clips * row)} |")
+
+
+def decimal(size):
+    """Bytes with two figures and a unit."""
+    unit, power = next((u, p) for u, p in (("TB", 12), ("GB", 9), ("MB", 6)) if size >= 10 ** p)
+    value = size / 10 ** power
+    return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
 
 
 def plan(options, folder):
@@ -304,13 +331,13 @@ def plot(points, title):
             f'<polyline points="{line}" fill="none" stroke="#1f6fb2" stroke-width="2"/>{marks}</svg>\n')
 
 
-MEASURES = {"plan": plan, "status": status, "jobs": jobs, "poison": poison, "ray": ray, "gpu": gpu, "devices": devices, "slots": slots}
+MEASURES = {"sizes": sizes, "plan": plan, "status": status, "jobs": jobs, "poison": poison, "ray": ray, "gpu": gpu, "devices": devices, "slots": slots}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=list(MEASURES))
-    parser.add_argument("--saccade", type=pathlib.Path, default=ROOT / "build/ci/app/saccade")
+    parser.add_argument("--saccade", type=pathlib.Path, default=os.environ.get("SACCADE_BIN", ROOT / "build/ci/app/saccade"))
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000_000)

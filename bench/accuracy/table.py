@@ -38,7 +38,7 @@ def after(rows: Rows) -> str:
 def near(rows: Rows, name: str) -> str:
     """PSNR and SSIM; 60 dB and above is exact."""
     decibels = mean(rows, f"psnr_{name}")
-    return f"{'exact' if decibels >= 60 else f'{decibels:.1f}'}; {mean(rows, f'ssim_{name}'):.3f}"
+    return "exact" if decibels >= 60 else f"{decibels:.1f}; {mean(rows, f'ssim_{name}'):.3f}"
 
 
 TOKENS: Column = (
@@ -117,6 +117,8 @@ def markdown(rows: Rows) -> str:
             columns.insert(3, of_every_pixel(full))
         if not lines:
             titles = ["clip" if task in ("fidelity", "reuse") else "scene"] * several + ["sampler"]
-            lines += [titles + [title for title, _ in columns], ["---"] * (len(titles) + len(columns))]
+            titles += [title for title, _ in columns]
+            lines += [titles]
         lines.append([kind_label(kind)] * several + [sampler] + [cell(some) for _, cell in columns])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([table[0], "|---" * len(lines[0]) + "|", *table[1:]])

@@ -72,55 +72,77 @@ def test_better_is_said_only_where_intervals_lie_apart(bench: ModuleType):
 
 def test_plots_of_every_task_lie_side_by_side(bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     import plots
-    import table
+    import rows
 
     shared = {"kind": "popup", "budget": 140, "tokens": 99.0, "tokens_s": 280.0, "scores": [1.0, 0.5]}
-    for task in ("reading", "until", "looking", "finding", "fidelity"):
+    for task in ("reading", "looking", "finding", "fidelity"):
         for sampler, seed in (("nested", 1), ("nested", 2), ("uniform", 1)):
-            row = {"task": task, "seed": seed, "sampler": sampler, "until": [0.25, 1.0]}
-            table.append_row(tmp_path / "rows.jsonl", shared | row)
+            row = {"task": task, "seed": seed, "sampler": sampler}
+            rows.append_row(tmp_path / "rows.jsonl", shared | row)
     drawn = {}
 
-    def draw_one(rows: list, title: str, path: Path) -> None:
-        drawn[path.name] = title, plots.labels(rows), plots.curves(rows, "tokens")
+    def draw_one(some: list, title: str, path: Path) -> None:
+        drawn[path.name] = title, plots.labels(some), plots.curves(some, "tokens")
 
     with monkeypatch.context() as patch:
         patch.setattr(plots, "draw_one", draw_one)
         plots.draw(tmp_path)
-    assert set(drawn) == {f"{task}-popup.png" for task in ("reading", "until", "looking", "finding")} | {
-        "fidelity-clips.png"
-    }
+    assert set(drawn) == {f"{task}-popup.png" for task in ("reading", "looking", "finding")} | {"fidelity-clips.png"}
     assert drawn["looking-popup.png"][:2] == (
         "looking: popup",
         {"nested": "nested, 2 scenes", "uniform": "uniform, 1 scene"},
     )
     assert drawn["fidelity-clips.png"][1]["nested"] == "nested, 2 clips"
-    for task, mean in (("looking", 0.75), ("until", 0.625)):
-        assert drawn[f"{task}-popup.png"][2]["uniform"][0][:2] == (99, mean)
+    assert drawn["looking-popup.png"][2]["uniform"][0][:2] == (99, 0.75)
     if importlib.util.find_spec("matplotlib"):
         plots.draw(tmp_path)
         assert {path.name for path in tmp_path.glob("*.png")} == set(drawn)
 
 
-def test_a_word_is_read_from_the_first_emission_that_suffices(bench: ModuleType, monkeypatch: pytest.MonkeyPatch):
-    """Three words for a second each: the first is read from one emission, the next from two, the last never."""
-    import until
+def test_a_table_has_a_line_a_sampler_with_means_over_its_seeds(bench: ModuleType):
+    import table
 
-    box = (8, 8, 40, 24)
-    items = [bench.Item(word, n, n + 1, lambda t: box) for n, word in enumerate(("one", "two", "six"))]
-    scene = bench.Scene("made", 3.0, lambda t: np.zeros((64, 64, 3), np.uint8), items)
-    patch, place = np.zeros((1, 3, 16, 16), np.uint8), np.array([[0.5, 0.5, 0, 1]], np.float32)
-    looks = [bench.Look(t / 4, patch + t % 4, place, np.ones(1, bool), (0.5, 0.5), (64, 64)) for t in range(12)]
-    painted: list[int] = []
-    monkeypatch.setattr(until, "prepared", lambda *_: (scene, Path()))
-    monkeypatch.setattr(until, "sampler_of", lambda _: lambda *_: looks)
-    monkeypatch.setattr(until, "pictures", lambda s, own, i: painted.append(len(own)) or iter([(own[-1], s.frame(0))]))
-    texts = iter([["One", "no", ""], ["two", "sic"], ["si"], ["sixx"]])
-    monkeypatch.setattr(until.ocr, "read", lambda crops, reader: next(texts))
-    row = until.run({"kind": "made", "seed": 1, "sampler": "nested", "budget": 140, "reader": "tesseract"})
-    assert row["until"] == [0, 0.25, 1]
-    assert row["scores"] == [1, 1, 0]
-    assert painted == [1, 1, 1, 2, 2, 3, 4]
+    def row(sampler: str, budget: int, seed: int, scores: list[float], **more: object) -> dict[str, object]:
+        measured = {"tokens": 90.0 + seed, "tokens_most": 100 + seed, "inside_s": 400.0, "tokens_s": 200.0 + seed}
+        shown = {"task": "reading", "kind": "popup:12", "seed": seed, "sampler": sampler, "budget": budget}
+        return shown | measured | {"scores": scores, "exact": 0.25} | more
+
+    full = [row("full", 0, seed, [1.0] * 60) for seed in (1, 3)]
+    half = [row("uniform", 140, seed, [0.5] * 60) for seed in (1, 3)]
+    title, line, first, second = table.markdown([*full, *half]).splitlines()
+    assert title == (
+        "| sampler | tokens a fixation, mean (most) | of a second, all; to encode | characters right "
+        "| of every pixel's | words exact |"
+    )
+    assert line == "|---|---|---|---|---|---|"
+    assert first.startswith("| every pixel | 92 (103) | 400; 202 | 1.00 (0.97 to 1.00) |")  # Wilson's, of 120 words
+    assert second == "| uniform, 140 | 92 (103) | 400; 202 | 0.50 (0.50 to 0.50) | 0.50 (0.50 to 0.50) | 0.25 |"
+    assert table.markdown([*full, *half]) == table.markdown([*full, *half])
+    other = row("nested+every=frame+rate=2", 273, 1, [0.5, 0.5], kind="natural:/clips/a.mp4", picture="memory")
+    lines = table.markdown([half[0], other]).splitlines()
+    assert lines[0].startswith("| scene | sampler |")
+    assert lines[2].startswith("| 12 px | uniform, 140 |")
+    assert lines[3].startswith("| words over a.mp4 | nested, 273, `--every frame --rate 2`, with memory |")
+
+
+def test_a_clip_is_as_near_as_its_psnr_says(bench: ModuleType):
+    import table
+
+    row = {"task": "fidelity", "kind": "a.mp4", "seed": 1, "sampler": "nested", "budget": 273, "tokens": 200.0}
+    row |= {"tokens_most": 210, "psnr_near": 60.0, "ssim_near": 1.0, "psnr_frame": 35.04, "ssim_frame": 0.9671}
+    assert table.markdown([row | {"psnr_moving": 32.5}]).splitlines()[2] == (
+        "| nested, 273 | 200 (210) | exact | 35.0; 0.967 | 32.5 |"
+    )
+    times = {"task": "looking", "scores": [1.0, 0.0], "until": [0.1, 1.0]}
+    assert "| 0.50 (0.00 to 1.00) | 550 ms |" in table.markdown([row | times])
+
+
+def test_rows_measured_with_another_number_of_words_are_others(bench: ModuleType, tmp_path: Path):
+    import rows
+
+    for count in (8, 30):
+        rows.append_row(tmp_path / "rows.jsonl", {"task": "reading", "kind": "popup", "seed": 1, "count": count})
+    assert [row["count"] for row in rows.read_rows(tmp_path / "rows.jsonl")] == [8, 30]
 
 
 def test_patches_without_an_eye_are_measured_where_the_other_sampler_looks(bench: ModuleType):
