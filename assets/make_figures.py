@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Makes the README's first picture: the frame, the patches' outlines, and what a model gets, side by side.
 
     assets/make_figures.py [--saccade PROGRAM] [--clip CLIP] [--emission N] [--output PICTURE.png]

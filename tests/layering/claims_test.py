@@ -33,6 +33,23 @@ class Claims(unittest.TestCase):
             self.assertEqual(page.read_text(), table.format("- 1\n- 2\n") + console.format("a").replace("9", "7"))
             self.assertEqual(check(page).returncode, 0)
 
+    def test_a_slow_number_is_compared_if_asked(self):
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+            page = pathlib.Path(folder, "page.md")
+            page.write_text("<!-- made slowly by: echo 2 -->\n1\n<!-- end -->\n")
+            self.assertEqual(check(page).returncode, 0)
+            done = check("--slow", page)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("-1\n+2\n", done.stdout)
+
+    def test_a_table_that_was_removed_is_stale(self):
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+            page = pathlib.Path(folder, "page.md")
+            page.write_text("<!-- made by: echo 1 -->\n<!-- end -->\n")
+            self.assertEqual(check(page).returncode, 1)
+            self.assertEqual(check("--write", page).returncode, 0)
+            self.assertIn("\n1\n", page.read_text())
+
     def test_a_command_that_fails_is_no_number(self):
         with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
             page = pathlib.Path(folder, "page.md")
