@@ -20,8 +20,10 @@ def mean(rows: Rows, name: str) -> float:
 
 
 def spread(found: tuple[float, float, float]) -> str:
-    """A mean and its interval, by three figures where it is small."""
+    """A mean and its interval, by three figures where it is small; the mean alone where draws do not differ."""
     digits = 2 if found[0] >= 0.1 else 3
+    if found[1] == found[2]:
+        return f"{found[0]:.{digits}f}"
     return "{:.{d}f} ({:.{d}f} to {:.{d}f})".format(*found, d=digits)
 
 

@@ -116,7 +116,7 @@ def test_a_table_has_a_line_a_sampler_with_means_over_its_seeds(bench: ModuleTyp
     )
     assert line == "|---|---|---|---|---|---|"
     assert first.startswith("| every pixel | 92 (103) | 400; 202 | 1.00 (0.97 to 1.00) |")  # Wilson's, of 120 words
-    assert second == "| uniform, 140 | 92 (103) | 400; 202 | 0.50 (0.50 to 0.50) | 0.50 (0.50 to 0.50) | 0.25 |"
+    assert second == "| uniform, 140 | 92 (103) | 400; 202 | 0.50 | 0.50 | 0.25 |"
     assert table.markdown([*full, *half]) == table.markdown([*full, *half])
     other = row("nested+every=frame+rate=2", 273, 1, [0.5, 0.5], kind="natural:/clips/a.mp4", picture="memory")
     lines = table.markdown([half[0], other]).splitlines()
