@@ -95,7 +95,7 @@ def draw(out: pathlib.Path) -> None:
     """One picture a task and kind of scene; of fidelity all clips together."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in read_rows(out / "rows.jsonl"):
-        if "picture" in row:  # with and without memory: a table's
+        if "picture" in row or row["task"] not in MEASURES:  # with and without memory, and reuse: tables alone
             continue
         kind = (
             "clips"

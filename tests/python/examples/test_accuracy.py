@@ -75,7 +75,7 @@ def test_plots_of_every_task_lie_side_by_side(bench: ModuleType, tmp_path: Path,
     import rows
 
     shared = {"kind": "popup", "budget": 140, "tokens": 99.0, "tokens_s": 280.0, "scores": [1.0, 0.5]}
-    for task in ("reading", "looking", "finding", "fidelity"):
+    for task in ("reading", "looking", "finding", "fidelity", "reuse"):
         for sampler, seed in (("nested", 1), ("nested", 2), ("uniform", 1)):
             row = {"task": task, "seed": seed, "sampler": sampler}
             rows.append_row(tmp_path / "rows.jsonl", shared | row)
