@@ -121,10 +121,10 @@ struct TextureCapabilities {
   const PatchMemorySource* patch_memory = nullptr;  // null: submit() waits
 };
 
-// The texture is its own reference: a frame is compared with level 0, never with the previous frame, so with min_samples
-// 0 texture and frame never differ by more than `threshold`. The first update() damages everything.
-// One thread at a time; of gl, the one that made it. Per-frame calls allocate nothing. Throws std::invalid_argument for
-// a frame of another size or format, and DeviceError when a GPU fails; then damage_everything() is due.
+// The texture is its own reference: a frame is compared with level 0, never with the previous frame. So with
+// min_samples 0 texture and frame never differ by more than `threshold`. The first update() damages everything. One
+// thread at a time; of gl, the one that made it. Per-frame calls allocate nothing. Throws std::invalid_argument for a
+// frame of another size or format, and DeviceError when a GPU fails; then damage_everything() is due.
 class Texture : public Levels {
  public:
   // Finds the tiles that differ from level 0 and brings them, and all levels, up to the frame. A device may
