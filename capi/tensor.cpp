@@ -8,6 +8,9 @@
 #include "kernels/tensor/update.h"
 
 namespace saccade::capi {
+
+static_assert(SACCADE_TILE_PX == tensor::kTilePx);
+
 namespace {
 
 using tensor::ArrayView;

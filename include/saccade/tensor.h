@@ -60,6 +60,10 @@ SACCADE_API saccade_status saccade_reduce_backward(const saccade_place* place, c
 
 // ---- Persistent textures -------------------------------------------------------------------------------------------
 
+typedef enum saccade_tile {
+  SACCADE_TILE_PX = 16  // along a side of a tile, in pixels of level 0
+} saccade_tile;
+
 typedef enum saccade_update_mask {
   SACCADE_MASK_DIFF = 0,    // tiles of 16 x 16 pixels in which the frame differs from level 0
   SACCADE_MASK_PIXELS = 1,  // the pixels that `mask`, [B, H, W], names

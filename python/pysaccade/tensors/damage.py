@@ -7,9 +7,10 @@ from typing import Any
 
 from torch import Tensor
 
+from pysaccade._native import _abi
 from pysaccade._operators import _recording
 
-TILE_PX = 16
+TILE_PX = _abi.SACCADE_TILE_PX
 
 
 class Damage:
