@@ -1,4 +1,4 @@
-// STORE/commits: a marker a unit. docs/SCALE.md has the format. All throw Error of kOutput where the store can't be
+// STORE/commits: a marker a unit. docs/STORE.md has the format. All throw Error of kOutput where the store can't be
 // read: then nothing is known of its units.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What one line of plan/items.jsonl says: a video, or a piece of one. docs/SCALE.md has the format.
+// What one line of plan/items.jsonl says: a video, or a piece of one. docs/STORE.md has the format.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A frozen plan, as it lies in STORE/plan. docs/SCALE.md has the format.
+// A frozen plan, as it lies in STORE/plan. docs/STORE.md has the format.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,9 @@ namespace saccade {
 namespace {
 
 constexpr int kCommittingAhead = 2;  // units that are done, for each that is being committed
-constexpr auto kLookAtFolder = std::chrono::seconds(1), kLookAtBucket = std::chrono::seconds(5);
+// Between two looks at what others do: a tenth of the time at most, as the listing of a large store takes long.
+constexpr auto kLeastPause = std::chrono::seconds(1), kMostPause = std::chrono::seconds(60);
+constexpr int kPausesALook = 10;
 
 void add(Counts& sum, const Counts& more) {
   sum.done += more.done;
@@ -64,13 +66,15 @@ OpenUnit* Units::open_next() {
     const PlannedUnit* planned = free_.front();
     free_.pop_front();
     if (!claims_->take(planned->name)) {
+      collided_ = true;
       elsewhere_.push_back(planned);
       // Who began at the same time is met once.
       if (!std::exchange(began_elsewhere_, true) && !free_.empty()) {
         const std::size_t at = std::hash<std::string>{}(claims_->name()) % free_.size();
         std::rotate(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(at), free_.end());
       }
-      return nullptr;  // look_again() sees which are claimed, too
+      if (WorkClock::now() >= look_at_) return nullptr;  // look_again() sees which are claimed, too
+      continue;
     }
     // Whoever had it before may have committed it before this claim.
     if (count_marker(*planned)) {
@@ -103,8 +107,9 @@ std::optional<EndedUnit> Units::count_marker(const PlannedUnit& unit) {
 
 std::vector<EndedUnit> Units::look_again() {
   std::vector<EndedUnit> ended;
-  if (elsewhere_.empty() || WorkClock::now() < look_at_) return ended;
-  look_at_ = WorkClock::now() + (store_.is_folder() ? kLookAtFolder : kLookAtBucket);
+  const auto begin = WorkClock::now();
+  if (elsewhere_.empty() || !(collided_ || free_.empty()) || begin < look_at_) return ended;
+  collided_ = false;
   sweep_workers(store_);
   std::vector<const PlannedUnit*> left;
   std::vector<std::string> names;
@@ -127,6 +132,9 @@ std::vector<EndedUnit> Units::look_again() {
     else
       elsewhere_.push_back(unit);
   }
+  const auto pause =
+      std::clamp<WorkClock::duration>((WorkClock::now() - begin) * kPausesALook, kLeastPause, kMostPause);
+  look_at_ = WorkClock::now() + pause;
   return ended;
 }
 

@@ -34,7 +34,8 @@ class Units {
   // Claims a unit, and opens it. Null: none is free now. Not while commits are far behind.
   OpenUnit* open_next();
   bool may_open() const { return !free_.empty(); }
-  // Looks at what others have claimed and committed, now and then. Returns what ended there.
+  // Looks at what others have claimed and committed, now and then, where this process met them or has nothing left.
+  // Returns what ended there.
   std::vector<EndedUnit> look_again();
 
   void end(OpenItem& item, std::optional<GivenUp> why);
@@ -60,6 +61,7 @@ class Units {
   std::map<std::string, Counts> committing_;
   WorkClock::time_point look_at_;
   bool began_elsewhere_ = false;
+  bool collided_ = false;  // with another process's claim since the last look
   std::optional<Claims> claims_;
   std::unique_ptr<Committer> committer_;  // last: its threads end first
 };

@@ -13,7 +13,7 @@ def compact(value):
 
 
 def plan_hash(plan):
-    """As docs/SCALE.md says it."""
+    """As docs/STORE.md says it."""
     facts = json.loads((plan / "plan.json").read_text())
     files = [sha256((plan / f"{name}.jsonl").read_bytes()) for name in ("items", "units")]
     text = "\n".join(["saccade-plan 1", *files, compact(facts["options"]), compact(facts["settings"]), ""])
