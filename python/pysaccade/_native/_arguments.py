@@ -134,16 +134,3 @@ def shown_url(url: str) -> str:
     if not colon:
         return url
     return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2], maxsplit=1)[0]}"
-
-
-def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn whoever called this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pysaccade."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, category, stacklevel=level)
-
-
-def deprecated(who: str, name: str, instead: str) -> None:
-    """Warn of an argument that leaves with the next version."""
-    warn(f"{who}: {name} leaves with the next version; {instead}", DeprecationWarning)
