@@ -81,13 +81,21 @@ def _as_dtype(dtype: Any, torch_like: bool, who: str) -> Any:
     return found
 
 
+def _published(word: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """The mean and deviation that a word stands for."""
+    found = published().get(word)
+    return None if found is None else (found.mean, found.std)
+
+
+_published._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as facts_of() in _lattice_abi.py
+
+
 def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     if isinstance(normalize, str):
-        sets = published()
-        if normalize not in sets:
-            raise ValueError(f"{who}: normalize: '{normalize}' is not {', '.join(sets)}, or (mean, std)")
-        mean: tuple[float, ...] = sets[normalize].mean
-        std: tuple[float, ...] = sets[normalize].std
+        found = _published(normalize)
+        if found is None:
+            raise ValueError(f"{who}: normalize: '{normalize}' is not {', '.join(published())}, or (mean, std)")
+        mean, std = found
         if normalize == "none":
             mean, std = (0.0,) * channels, (1.0,) * channels
     else:
