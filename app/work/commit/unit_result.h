@@ -13,7 +13,7 @@ namespace saccade {
 
 // Why an item was given up: a line of quarantine/U.H.jsonl.
 struct GivenUp {
-  std::string kind;  // "input", "missing", "changed", "io", "timeout", "crash", "hwdec_unsupported", "unexpected"
+  std::string kind;  // its class, as "input" or "missing": docs/STORE.md has them
   std::string line;
   std::optional<int> exit;
   std::optional<int> signal;
