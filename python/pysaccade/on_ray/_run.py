@@ -197,6 +197,8 @@ class _Runner:
                 while True:
                     interrupts.check()
                     self._look()
+                    if not self._in_flight and self._nothing_is_left():
+                        return Ended(DONE, "", "")
                     self._fill()
                     if self._lacking and not any(self._in_flight.values()) and not self._free():
                         return self._last
@@ -204,6 +206,11 @@ class _Runner:
                         return ended
         finally:
             self._stop()
+
+    def _nothing_is_left(self) -> bool:
+        """Others may have done the rest."""
+        self._units = self._left()
+        return bool(self._units == 0)
 
     def _look(self) -> None:
         """Ask which nodes there are, now and then: they come and go."""

@@ -245,7 +245,7 @@ def check_rows(job: Job, said: str) -> None:
 def actors_of(raylets: list[int]) -> list[int]:
     """Ray's processes that hold `Patches` and are at a batch: each then has a child, the program."""
     table = processes()
-    busy = {parent for parent, command in table.values() if "/store" in command and " work " in command}
+    busy = {parent for parent, command in table.values() if " work store " in command}
     return [number for number in busy if table.get(number, (0, ""))[0] in raylets]
 
 

@@ -63,6 +63,16 @@ def test_no_more_processes_than_units(monkeypatch: pytest.MonkeyPatch):
     assert cluster.placed == ["a"] * 3
 
 
+def test_nothing_is_placed_if_others_did_the_rest(monkeypatch: pytest.MonkeyPatch):
+    cluster = Cluster({"a": 2}, lambda _: DONE, monkeypatch)
+    cluster.units = [5, 0]  # between the first look and the cluster's start
+    assert cluster.run() == DONE
+    assert cluster.placed == []
+    cluster = Cluster({"a": 1}, lambda _: KILLED, monkeypatch)
+    cluster.units = [5, 5, 0]  # the last process of all is killed
+    assert cluster.run() == DONE
+
+
 def test_node_that_lacks_something_is_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     ends = iter([NO_GPU, NO_GPU, DONE])
     cluster = Cluster({"bad": 2, "good": 1}, lambda node: next(ends), monkeypatch)
