@@ -62,7 +62,7 @@ def frames(path: pathlib.Path, at: Collection[float] | None = None) -> Iterator[
     """
     height, width = sc_size(path)
     rows, cols = -(-height // 16), -(-width // 16)
-    options: dict[str, object] = {"lattice": "uniform", "lod": 0, "patches": rows * cols, "fixation": "center"}
+    options: dict[str, object] = {"lattice": "uniform", "lod": 0, "tokens": rows * cols, "fixation": "center"}
     if (rows * 16, cols * 16) != (height, width):
         options["vf"] = f"pad={cols * 16}:{rows * 16}"
     if at is not None:
@@ -77,7 +77,7 @@ def full(scene: Scene | None, path: pathlib.Path, tokens: int) -> Iterator[Look]
     """Every pixel, at each fixation."""
     info = sc_size(path)
     count = -(-info[0] // 16) * -(-info[1] // 16)
-    return stream(path, lattice="uniform", lod=0, patches=count, fixation="center")
+    return stream(path, lattice="uniform", lod=0, tokens=count, fixation="center")
 
 
 def sc_size(path: pathlib.Path) -> tuple[int, int]:
@@ -87,11 +87,11 @@ def sc_size(path: pathlib.Path) -> tuple[int, int]:
 
 
 def uniform(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="uniform", patches=tokens, fixation="center")
+    return stream(path, lattice="uniform", tokens=tokens, fixation="center")
 
 
 def grid(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="grid", patches=tokens)
+    return stream(path, lattice="grid", tokens=tokens)
 
 
 def nested(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:

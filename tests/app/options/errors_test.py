@@ -100,7 +100,7 @@ class Usage(DumpTest):
                                (["--grid-sizes", "--strides"], ("--strides", "1,2", "--grid-sizes", "4,4,4")),
                                (["--e0", "--strides"], ("--e0", "2", "--strides", "1,2", "--grid-sizes", "4,4")),
                                (["--preset", "--strides"], ("--preset", "uv", "--strides", "1,2", "--grid-sizes", "4,4")),
-                               (["--m0", "--e0"], ("--m0", "2")),
+                               (["--tokens", "--m0"], ("--tokens", "100", "--m0", "2")),
                                (["--normalize", "--dtype"], ("--normalize", "clip")),
                                (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):
             self.with_clip(words, *options)
@@ -182,15 +182,26 @@ class Usage(DumpTest):
     def test_an_option_is_named_as_it_was_given(self):
         config = self.folder / "named.toml"
         for name, value, command, words in (
-                ("patches", "2", "dump", "patches 2: a nested lattice"), ("tokens", "2", "dump", "tokens 2: "), ("patches", "2", "info", "patches 2: "),
-                ("patches", "2", "profile", "patches 2: "), ("strides", "[3]", "dump", "strides: 3 at place 1"),
+                ("tokens", "2", "dump", "tokens 2: a nested lattice"), ("tokens", "2", "info", "tokens 2: "), ("tokens", "2", "profile", "tokens 2: "),
                 ("ignore", '"900,900,5,5"', "dump", "ignore 900,900,5,5: lies outside")):
-            rings = ("--grid-sizes", "4") if name == "strides" else ()
             output = ("-o", self.out) if command == "dump" else ()
             config.write_text(f"{name} = {value}\n")
             with self.subTest(name=name, command=command):
-                self.usage([f"saccade: {self.clip}: --{words}"], command, self.clip, *output, *rings, f"--{name}", value.strip('"[]'))
-                self.usage([f"saccade: {self.clip}: {config}:1: {words}"], command, self.clip, *output, *rings, "--config", config)
+                self.usage([f"saccade: {self.clip}: --{words}"], command, self.clip, *output, f"--{name}", value.strip('"[]'))
+                self.usage([f"saccade: {self.clip}: {config}:1: {words}"], command, self.clip, *output, "--config", config)
+
+    def test_options_that_leave_are_taken_with_a_line_of_warning(self):
+        config = self.folder / "old.toml"
+        config.write_text("patches = 60\n")
+        for options, words in ((("--patches", "60"), ["--patches: leaves with the next version; use --tokens"]),
+                               (("--config", config), [f"{config}:1: patches: leaves with the next version; use --tokens"]),
+                               (("--strides", "1,2", "--grid-sizes", "4,4"), ["--grid-sizes: leaves", "--strides: leaves"])):
+            done = saccade("dump", self.clip, "-o", self.folder / words[0][:4].strip("-/"), "--overwrite", "--log-level", "warn", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line for line in done.stderr.decode().splitlines() if "warning" in line]
+            self.assertEqual(len(lines), len(words), lines)
+            for line, word in zip(lines, words):
+                self.assertTrue(line.startswith(f"saccade: warning: {word}"), line)
 
     def test_an_output_from_a_file_is_named_by_its_place(self):
         config = self.folder / "output.toml"

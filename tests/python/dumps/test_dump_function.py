@@ -71,8 +71,8 @@ def test_flags_are_true_and_false(clip: Path, tmp_path: Path):
 
 
 def test_unknown_option_names_the_right_one(clip: Path, tmp_path: Path):
-    with pytest.raises(TypeError, match="dump: unknown option patchs; did you mean patches?"):
-        sc.dump(clip, tmp_path / "d", patchs=3)
+    with pytest.raises(TypeError, match="dump: unknown option tokns; did you mean tokens?"):
+        sc.dump(clip, tmp_path / "d", tokns=3)
     with pytest.raises(TypeError, match="dump: .*against.*not an option of 'dump'"):
         sc.dump(clip, tmp_path / "d", against="x")
     for name in ("output", "json", "print_config", "progress"):

@@ -47,7 +47,7 @@ def small(run_program: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     import_or_skip("rerun")
     folder = tmp_path_factory.mktemp("rerun") / "small"
     source = "lavfi:testsrc2=size=160x240:rate=25:duration=2,setsar=2/1"
-    run_program("dump", source, "-o", folder, "--every", 5, "--patches", 60, "--log-level", "error")
+    run_program("dump", source, "-o", folder, "--every", 5, "--tokens", 60, "--log-level", "error")
     return folder
 
 

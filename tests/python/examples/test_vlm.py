@@ -29,7 +29,7 @@ def vlm() -> Any:
 def grid_and_picture(rows: int, cols: int, side: int, source: str = "noise") -> tuple[sc.Emission, Any]:
     """An emission of a grid at lod 0, and the picture [3, H, W] that its patches tile."""
     size = f"{cols * side}x{rows * side}"
-    options = {"lattice": "uniform", "lod": 0, "patches": rows * cols, "patch_size": side, "dtype": "f32"}
+    options = {"lattice": "uniform", "lod": 0, "tokens": rows * cols, "patch_size": side, "dtype": "f32"}
     emission = next(sc.Stream(f"test://{source}?size={size}", device="cpu", normalize="siglip", **options))
     picture = emission.patches.unflatten(0, (rows, cols)).permute(2, 0, 3, 1, 4).reshape(3, rows * side, cols * side)
     return emission, picture
