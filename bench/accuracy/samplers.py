@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pyramids import by_change, ring_patches
+from pyramids import ChangedSquares, by_change, ring_patches
 from scenes import Scene
 
 import pysaccade as sc
@@ -143,6 +143,12 @@ def change(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     return _at_frames(path, None, pick)
 
 
+def changed(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
+    """A thumbnail, and squares of two sizes where the picture differs most from what was last sent."""
+    squares = ChangedSquares()
+    return _at_frames(path, None, lambda frame, look: squares.pick(frame, look.seconds, tokens))
+
+
 def _at_frames(
     path: pathlib.Path, looks: Iterator[Look] | None, pick: Callable[[np.ndarray, Look], tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[Look]:
@@ -164,6 +170,7 @@ SAMPLERS: dict[str, Sampler] = {
     "oracle": oracle,
     "rings": rings,
     "change": change,
+    "changed": changed,
     "full": full,
 }
 
