@@ -20,8 +20,7 @@ namespace {
 constexpr int kTokens = 273;
 constexpr std::int64_t kLookNs = 250'000'000;
 
-// Luma of noise of many scales, of which clusters of tiles are drawn again, and a receiver that is sent squares of
-// it.
+// Luma of noise, of which clusters of tiles are drawn again, and a receiver that is sent squares of it.
 class Scene {
  public:
   Scene(int height, int percent)
