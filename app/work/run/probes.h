@@ -1,5 +1,4 @@
-// Others of the plan that lie in the folders of videos that are held back: whether these can be read tells of the
-// folder.
+// Reads other inputs of a folder whose videos are held back. If one can be read, the folder itself can be read.
 #pragma once
 
 #include <deque>

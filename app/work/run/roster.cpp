@@ -30,8 +30,8 @@ std::string death(const ProcessEnd& end, std::int64_t frames) {
   return fmt::format("the program died of it: {}, after {} frames", how, frames);
 }
 
-// By a person or a lack of memory, which says nothing about the video. A whole group of processes may be ended one by
-// one.
+// Killed by a person or for lack of memory: that does not tell anything about the video. The members of a process group
+// may be killed one after another.
 bool was_killed(const ProcessEnd& end) {
   return end.signal == SIGKILL || end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGHUP;
 }

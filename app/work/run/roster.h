@@ -1,5 +1,4 @@
-// The worker processes of `work`: starts, feeds, hears, times and buries them. What becomes of a video is not decided
-// here.
+// The worker processes of `work`: starts, feeds, hears, times and reaps them. The judges decide what becomes of a video.
 #pragma once
 
 #include <poll.h>
