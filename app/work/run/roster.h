@@ -1,4 +1,4 @@
-// The worker processes of `work`: starts, feeds, hears, times and reaps them. The judges decide what becomes of a video.
+// The worker processes of `work`: starts, feeds, hears, times and reaps them. The judges decide what becomes of videos.
 #pragma once
 
 #include <poll.h>
