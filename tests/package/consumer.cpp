@@ -109,8 +109,8 @@ void check_interrupt() {
 
 void check_errors() {
   auto options = cpu_options();
-  const auto wrong = error_of([&] { options.set("patchs", "3"); });
-  CHECK(wrong.status() == SACCADE_ERROR_USAGE && std::string(wrong.what()).find("patches") != std::string::npos);
+  const auto wrong = error_of([&] { options.set("tokns", "3"); });
+  CHECK(wrong.status() == SACCADE_ERROR_USAGE && std::string(wrong.what()).find("tokens") != std::string::npos);
   saccade::Stream stream(options);
   const auto unopened = error_of([&] { stream.next(); });
   CHECK(unopened.status() == SACCADE_ERROR_USAGE);

@@ -125,9 +125,9 @@ def test_two_workers_at_once_do_each_unit_once(job: Job, tmp_path: Path):
 def test_other_options_are_refused(job: Job):
     store = job.plan("twice")
     job.plan("twice")  # the same again is fine
-    refused = saccade("plan", job.manifest, "-o", store, "--patches", "9", *OPTIONS[2:], expect=[2])
+    refused = saccade("plan", job.manifest, "-o", store, "--tokens", "40", *OPTIONS[2:], expect=[2])
     assert f"{store}: " in refused.stderr
-    assert "--patches 48 there, 9 here" in refused.stderr
+    assert "--tokens 48 there, 40 here" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
 
 
@@ -136,10 +136,9 @@ def test_killed_driver_leaves_no_process_and_the_rest_is_done_again(job: Job, tm
     store = job.plan(f"killed{after}")
     command = [str(job.program), "work", store, "--claim-seconds", "3", "--progress", "none"]
     with subprocess.Popen(command, env=environment(TMPDIR=str(tmp_path))) as process:
-        while len(markers(tree(job.s3, f"killed{after}"))) < after:
-            assert process.poll() is None
+        while len(markers(tree(job.s3, f"killed{after}"))) < after and process.poll() is None:
             time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(signal.SIGKILL)  # or it was quicker than this look at the bucket
     wait_for(lambda: not users_of(store), seconds=20, missing=lambda: f"still running: {users_of(store)}")
     saccade("work", store, "--claim-seconds", "3", expect=[3], TMPDIR=str(tmp_path))
     job.check(f"killed{after}")

@@ -49,7 +49,7 @@ def made(
     folder = tmp_path_factory.mktemp("hugging-face")
     rows = inputs(ffmpeg, folder)
     (folder / "list.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    options = ["--patches", "48", "--rate", "3", "--backend", "cpu", "--dtype", request.param]
+    options = ["--tokens", "48", "--rate", "3", "--backend", "cpu", "--dtype", request.param]
 
     def run(*arguments: object) -> None:
         done = subprocess.run([program, *map(str, arguments)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)

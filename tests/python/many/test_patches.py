@@ -30,7 +30,7 @@ def test_strange_videos_are_rows_and_no_error_of_a_batch(ffmpeg: str, tmp_path: 
     subprocess.run([ffmpeg, "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=32x24:r=10:d=1", strange[0]], check=True)
     for other in strange[1:]:
         other.write_bytes(strange[0].read_bytes())
-    patches = Patches(patches=48, rate=2, backend="cpu", ignore="140,80,8,8")
+    patches = Patches(tokens=48, rate=2, backend="cpu", ignore="140,80,8,8")
     given_up = [(clip.name, "options", True) for clip in strange]
     assert statuses(patches, strange[:2]) == given_up[:2]  # before any has taken them
     assert statuses(patches, [good]) == [(good.name, "done", False)]
@@ -47,7 +47,7 @@ def test_options_that_no_video_takes_are_rows_and_one_warning(
     ffmpeg: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     (good,) = make_clips(ffmpeg, tmp_path, 1)
-    wrong = Patches(patches=48, rate=2, backend="cpu", jobs=4, ignore="1000,1000,8,8")
+    wrong = Patches(tokens=48, rate=2, backend="cpu", jobs=4, ignore="1000,1000,8,8")
     for count, warnings in ((1, 0), (38, 0), (45, 1), (2, 1)):
         said = errors(wrong, [good] * count)
         assert [text.count(": --ignore 1000,1000,8,8: lies outside the frame") for text in said] == [1] * count
@@ -61,14 +61,14 @@ def test_broken_videos_are_no_refusals_of_options(ffmpeg: str, tmp_path: Path):
     (good,) = make_clips(ffmpeg, tmp_path, 1)
     junk = tmp_path / "junk.mp4"
     junk.write_text("no video\n" * 100)
-    patches = Patches(patches=48, rate=2, backend="cpu", jobs=4, ignore="140,80,8,8")
+    patches = Patches(tokens=48, rate=2, backend="cpu", jobs=4, ignore="140,80,8,8")
     assert len(errors(patches, [junk] * 110)) == 110  # more than --max-bad of them
     assert set(errors(patches, [good])) == {""}
 
 
 def test_rows_that_no_plan_takes_are_rows_of_the_result(ffmpeg: str, tmp_path: Path):
     (good,) = make_clips(ffmpeg, tmp_path, 1)
-    patches = Patches(patches=48, rate=2, backend="cpu", dtype="f32")
+    patches = Patches(tokens=48, rate=2, backend="cpu", dtype="f32")
     batch = {
         "uri": np.array([str(good), None, str(good), str(good), str(good)], dtype=object),
         "start": np.array([0.5, 0.0, "soon", 0.0, 0.0], dtype=object),
@@ -104,7 +104,7 @@ def test_keys_are_those_of_a_plan(ffmpeg: str, tmp_path: Path, monkeypatch: pyte
             saccade("plan", manifest, "-o", store, *OPTIONS, *(f"--{name}={text}" for name, text in segment.items()))
             wanted = {json.loads(line)["key"] for line in (store / "plan/items.jsonl").read_text().splitlines()}
             batch = {name: np.array([value], dtype=object) for name, value in row.items()}
-            patches = Patches(patches=48, rate=2, backend="cpu", **segment)
+            patches = Patches(tokens=48, rate=2, backend="cpu", **segment)
             assert {str(key) for found in patches(batch) for key in found["key"]} == wanted, row
 
 
@@ -122,6 +122,6 @@ def test_missing_video_of_a_batch_is_a_row(tmp_path: Path, ffmpeg: str):
     (clip,) = make_clips(ffmpeg, tmp_path, 1)
     for names in (["none.mp4"], [f"none{number}.mp4" for number in range(30)], ["none.mp4", clip.name]):
         batch = {"uri": np.array([str(tmp_path / name) for name in names])}
-        found = list(Patches(patches=48, rate=2, backend="cpu")(batch))
+        found = list(Patches(tokens=48, rate=2, backend="cpu")(batch))
         statuses = [str(rows["status"][0]) for rows in found]
         assert sorted(statuses) == sorted("done" if name == clip.name else "missing" for name in names)

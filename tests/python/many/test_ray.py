@@ -209,7 +209,7 @@ COMPOSED = """if True:
                 lines.writelines(key + "\\n" for key in batch["key"])
             means = [float(patches.mean()) if patches.size else -1 for patches in batch["patches"]]
             return {"mean": np.array(means), **{name: batch[name] for name in ("key", "status", "caption", "emission")}}
-    ds = pysaccade.ray.map_patches(ray.data.from_items(rows), batch_size=2, patches=48, rate=2, backend="cpu")
+    ds = pysaccade.ray.map_patches(ray.data.from_items(rows), batch_size=2, tokens=48, rate=2, backend="cpu")
     ds = ds.map_batches(Model, batch_size=8, compute=ray.data.ActorPoolStrategy(size=1), num_cpus=0.5)
     print("RESULT" + json.dumps(ds.take_all(), default=lambda value: value.item()))
 """

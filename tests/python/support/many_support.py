@@ -15,7 +15,7 @@ from typing import Any
 from conftest import ROOT
 from pysaccade._native._library import program
 
-OPTIONS = ("--patches", "48", "--rate", "2", "--unit-seconds", "2", "--backend", "cpu")
+OPTIONS = ("--tokens", "48", "--rate", "2", "--unit-seconds", "2", "--backend", "cpu")
 DUMP_OPTIONS = OPTIONS[:4] + OPTIONS[6:]
 
 
