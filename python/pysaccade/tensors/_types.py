@@ -51,7 +51,11 @@ class FoveatedOptions(PatchOptions, total=False):
 
     num_patches: int | None
     M0: float | None
+    tokens: int | None
+    fovea: float | str | None
     e0: float | None
+    m0: float | None
+    preset: str | None
     unit: Unit | None
     patch_size: int | None
     fov_deg: float | None
