@@ -6,8 +6,10 @@ An array here is a torch tensor or a NumPy array. torch is loaded by the first t
 from __future__ import annotations
 
 import enum
+import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,12 @@ def recording() -> Any:
     return _recording
 
 
+@lru_cache(maxsize=64)
+def module(name: str) -> Any:
+    """Import a module that needs torch: an import statement in a function costs half a microsecond each time."""
+    return importlib.import_module(name)
+
+
 def is_compiling() -> bool:
     """Whether torch.compile traces this; loads nothing."""
     return sys.modules.get("torch") is not None and bool(recording()._is_compiling())
@@ -58,25 +66,26 @@ def is_compiling() -> bool:
 
 def require_array(value: Any, who: str, name: str) -> None:
     """Raise TypeError unless `value` is a tensor or a NumPy array."""
-    if not (is_tensor(value) or isinstance(value, np.ndarray)):
-        raise TypeError(f"{who}: {name} takes a torch tensor or a NumPy array, not {shown(value)}")
-    if not isinstance(value, np.ndarray):
+    if is_tensor(value):
         _arguments.require_dense(value, who, name)
+    elif not isinstance(value, np.ndarray):
+        raise TypeError(f"{who}: {name} takes a torch tensor or a NumPy array, not {shown(value)}")
 
 
 def require_texture(image: Any, who: str, name: str = "image") -> None:
     """Raise TypeError or ValueError unless `image` is [.., C, H, W] of a type that levels can have."""
     require_array(image, who, name)
-    if is_tensor(image):
+    if not isinstance(image, np.ndarray):
         recording().refuse_script(who)
-    if image.ndim < 3:
-        advice = f"; pass {name}[None] for one channel" if image.ndim == 2 else ""
-        raise ValueError(f"{who}: {name} is {list(image.shape)}, it must be [C, H, W] or [B, C, H, W]{advice}")
+    shape = image.shape
+    if len(shape) < 3:
+        advice = f"; pass {name}[None] for one channel" if len(shape) == 2 else ""
+        raise ValueError(f"{who}: {name} is {list(shape)}, it must be [C, H, W] or [B, C, H, W]{advice}")
     if dtype_name(image) not in DTYPES:
         advice = f"{name}.to(torch.float32)" if is_tensor(image) else f"{name}.astype(numpy.float32)"
         raise TypeError(f"{who}: {name} is {dtype_name(image)}, not one of {', '.join(DTYPES)}; pass {advice}")
-    if image.shape[-1] == 0 or image.shape[-2] == 0:
-        raise ValueError(f"{who}: {name} is {list(image.shape)}, an image without a pixel")
+    if shape[-1] == 0 or shape[-2] == 0:
+        raise ValueError(f"{who}: {name} is {list(shape)}, an image without a pixel")
 
 
 def require_coordinates(value: Any, who: str, name: str, axes: int | None = None) -> None:
@@ -138,15 +147,16 @@ def deprecated(who: str, name: str, instead: str) -> None:
 def require_together(who: str, first: tuple[str, Array], others: Iterable[tuple[str, Array | None]]) -> None:
     """Raise ValueError unless the arrays are of one kind and on one device."""
     name, array = first
+    is_first = is_tensor(array)
     for other_name, other in others:
         if other is None:
             continue
-        if is_tensor(array) != is_tensor(other):
+        if is_first != is_tensor(other):
             kinds = ("a torch tensor", "a NumPy array")
-            mine, its = kinds if is_tensor(array) else kinds[::-1]
-            advice = f"torch.from_numpy({other_name})" if is_tensor(array) else f"{other_name}.numpy()"
+            mine, its = kinds if is_first else kinds[::-1]
+            advice = f"torch.from_numpy({other_name})" if is_first else f"{other_name}.numpy()"
             raise TypeError(f"{who}: {name} is {mine}, {other_name} is {its}; pass {advice}")
-        if is_tensor(array) and array.device != other.device:
+        if is_first and array.device != other.device:
             raise ValueError(
                 f"{who}: {name} is on {array.device}, {other_name} on {other.device}; "
                 f"pass {other_name}.to('{array.device}')"
@@ -160,12 +170,11 @@ def require_places(value: Any, who: str, name: str, beside: tuple[str, Array], a
     require_coordinates(value, who, name, axes)
 
 
-def choice(value: Any, allowed: Iterable[str], who: str, name: str) -> str:
+def choice(value: Any, allowed: Collection[str], who: str, name: str) -> str:
     """Return one of the words that are allowed; raise ValueError for another."""
-    words = tuple(allowed)
-    if isinstance(value, str) and value in words:
+    if isinstance(value, str) and value in allowed:
         return value
-    raise ValueError(f"{who}: {name} is {value!r}; it must be {' or '.join(map(repr, words))}")
+    raise ValueError(f"{who}: {name} is {value!r}; it must be {' or '.join(map(repr, allowed))}")
 
 
 def extent(texels: int, level: int, odd: int) -> int:
@@ -187,7 +196,8 @@ def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -
     count = MOST_LEVELS if levels is None else whole(levels, who, "levels", 1, MOST_LEVELS)
     if odd == EDGE:  # 1 x 1 repeats
         return count
-    possible = sum(min(height, width) >= 1 << level for level in range(count))
+    shorter = min(height, width)
+    possible = sum([shorter >= 1 << level for level in range(count)])
     if count > possible and not is_most:
         raise ValueError(
             f"{who}: levels is {count}, but {height}x{width} has {possible} with odd='floor'; "

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._gate import readable
+from pysaccade._operators._layout import layout_of
 from pysaccade._operators._refusal import Refusal
 
 _library: Any = cast(Any, torch.library).Library("saccade", "DEF")
@@ -49,12 +50,17 @@ def _empty_levels(image: Tensor, levels: int, odd: int) -> list[Tensor]:
 
 
 def mipmaps_now(image: Tensor, levels: int, odd: int) -> list[Tensor]:
-    """Levels 1.. of image [B,C,H,W], without an operator around it."""
+    """Levels 1.. of image [B,C,H,W] or [C,H,W], without an operator around it."""
     image = readable(image)
-    out = _empty_levels(image, levels, odd)
+    dtype, device = image.dtype, image.device
+    layout = layout_of(image.shape, image.stride(), dtype, levels, odd)
+    places = zip(layout.shapes, layout.steps, strict=True)
+    # a third faster than new_empty()
+    out = [torch.empty_strided(shape, steps, dtype=dtype, device=device) for shape, steps in places]
     size = abi.reduce_workspace_bytes(image, levels)
-    workspace = torch.empty(size, dtype=torch.uint8, device=image.device) if size else None
-    abi.reduce([image, *out], odd, workspace)
+    workspace = torch.empty(size, dtype=torch.uint8, device=device) if size else None
+    packed = layout.pack_apart(image.data_ptr(), [level.data_ptr() for level in out])
+    abi.reduce(image, packed, levels, odd, workspace)
     return out
 
 
@@ -115,9 +121,8 @@ def sample_now(
     rotate: bool,
     derived: int = -1,
 ) -> Tensor:
-    """Patches [B,N,C,S,S], without an operator around it."""
-    batch, count = lod.shape
-    out = torch.empty((batch, count, levels[0].shape[1], size, size), dtype=dtype, device=levels[0].device)
+    """Patches [B,N,C,S,S], without an operator around it; of one image B may lack, of the places, too."""
+    out = torch.empty((*lod.shape, levels[0].shape[1], size, size), dtype=dtype, device=levels[0].device)
     levels = [readable(level) for level in levels]
     centers, lod, direction = abi.readable_places(centers, lod, direction)
     places = abi.packed_places(centers, lod, direction)
@@ -296,10 +301,10 @@ def _workspace(gaussians: abi.Gaussians, like: Tensor) -> Tensor | None:
 
 
 def _gaussian_field_now(x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float) -> Tensor:
-    gaussians = abi.Gaussians(x, mean, scale_tril, weight, most_q)
-    out = x.new_empty((*x.shape[:-1], weight.shape[-1]))
+    out = torch.empty((*x.shape[:-1], weight.shape[-1]), dtype=x.dtype, device=x.device)
     if mean.shape[-2] == 0:
         return out.zero_()
+    gaussians = abi.Gaussians(x, mean, scale_tril, weight, most_q)
     gaussians.field(_workspace(gaussians, x), out)
     return out
 

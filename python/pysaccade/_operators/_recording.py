@@ -181,11 +181,11 @@ def needs_gradient(*tensors: Tensor | None) -> bool:
 
 def is_native(tensor: Tensor) -> bool:
     """Whether the library works on this tensor's device. Others are told of once, and use pysaccade.reference."""
+    if tensor.is_cpu or tensor.is_meta:
+        return True
+    if tensor.is_cuda and _has_kernels(tensor.get_device()):
+        return True
     kind = tensor.device.type
-    if kind in {"cpu", "meta"}:
-        return True
-    if kind == "cuda" and _has_kernels(tensor.get_device()):
-        return True
     if kind not in _warned_of:
         _warned_of.add(kind)
         warn(f"pysaccade: no kernels for device '{kind}'; pysaccade.reference is used, which is slow")

@@ -31,6 +31,8 @@ _PLACE = struct.Struct(_abi.FORMATS["saccade_place"])
 _OPTIONS = struct.Struct(_abi.FORMATS["saccade_sample_options"])
 _UPDATE = struct.Struct(_abi.FORMATS["saccade_update_options"])
 _GAUSSIANS = struct.Struct(_abi.FORMATS["saccade_gaussians"])
+_AT = struct.Struct(f"=Q{_ARRAY.size - 8}s")  # an address, and the rest of a saccade_array
+_REST = struct.Struct(_ARRAY.format.replace("@P", "="))
 _NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
 _OK = _abi.SACCADE_OK
 
@@ -58,7 +60,10 @@ def _fail(library: ctypes.CDLL, status: int) -> NoReturn:
 
 def dtype_code(array: Array) -> int:
     """The code of an array's dtype in the C interface. Raises TypeError for one that isn't among them."""
-    dtype = array.dtype
+    return _code(array.dtype)
+
+
+def _code(dtype: Any) -> int:
     code = _code_of.get(dtype)
     if code is None:
         name = str(dtype).removeprefix("torch.")
@@ -68,17 +73,27 @@ def dtype_code(array: Array) -> int:
     return code
 
 
+@lru_cache(maxsize=1024)
+def rest_of(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any, axes: int) -> bytes:
+    """saccade_array without its address, of `axes` axes; a batch that is missing has size 1. Strides in elements."""
+    alone, missing = (1,) * (axes - len(shape)), (0,) * (5 - axes)
+    return _REST.pack(*alone, *shape, *missing, *alone, *strides, *missing, _code(dtype), 0)
+
+
 def _pack(array: Array | None, axes: int) -> bytes:
-    """saccade_array of the first `axes` axes; those that are missing have size 1."""
+    """saccade_array of `axes` axes; where the array has one less, it is a batch of one."""
     if array is None:
         return _NOTHING
-    shape = array.shape
-    missing = (0,) * (5 - axes)
     if hasattr(array, "data_ptr"):
-        return _ARRAY.pack(array.data_ptr(), *shape, *missing, *array.stride(), *missing, dtype_code(array), 0)
-    step = array.itemsize
-    strides = [stride // step for stride in array.strides]
-    return _ARRAY.pack(array.ctypes.data, *shape, *missing, *strides, *missing, dtype_code(array), 0)
+        return _AT.pack(array.data_ptr(), rest_of(array.shape, array.stride(), array.dtype, axes))
+    return _AT.pack(array.ctypes.data, rest_of(array.shape, element_strides(array), array.dtype, axes))
+
+
+def element_strides(array: Array) -> tuple[int, ...]:
+    """Strides of a tensor or an array, in elements."""
+    if hasattr(array, "data_ptr"):
+        return tuple(array.stride())
+    return tuple(stride // array.itemsize for stride in array.strides)
 
 
 @lru_cache(maxsize=256)
@@ -108,7 +123,8 @@ def place_of(array: Array) -> bytes:
 def address(array: Array | None) -> int | None:
     if array is None:
         return None
-    return int(array.data_ptr()) if hasattr(array, "data_ptr") else int(array.ctypes.data)
+    found: int = array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data
+    return found
 
 
 def reduce_workspace_bytes(base: Array, count: int) -> int:
@@ -118,14 +134,8 @@ def reduce_workspace_bytes(base: Array, count: int) -> int:
     return int(_open().saccade_reduce_workspace_bytes(_pack(base, 4), count))
 
 
-def reduce(levels: Sequence[Array], odd: int, workspace: Array | None = None) -> None:
-    """levels[0] [B,C,H,W] is read, the others are written."""
-    levels = [readable(levels[0]), *levels[1:]]
-    reduce_packed(levels[0], packed_levels(levels), len(levels), odd, workspace)
-
-
-def reduce_packed(base: Array, levels: bytes, count: int, odd: int, workspace: Array | None) -> None:
-    """As reduce(), of levels that are packed; `base` is level 0."""
+def reduce(base: Array, levels: bytes, count: int, odd: int, workspace: Array | None) -> None:
+    """Write levels 1.. of `count` packed ones; `base` is level 0."""
     library = _library or _open()
     size = 0 if workspace is None else workspace.nbytes
     status = library.saccade_reduce(place_of(base), levels, count, odd, address(workspace), size)
@@ -313,12 +323,13 @@ class Gaussians:
 
     def __init__(self, x: Array, mean: Array, scale_tril: Array, weight: Array | None, most_q: float) -> None:
         """`most_q`: pairs of a greater q count 0."""
-        self._read = [None if each is None else readable(each) for each in (x, mean, scale_tril, weight)]
+        read = [None if each is None else readable(each) for each in (x, mean, scale_tril, weight)]
+        self._read = read  # as long as `packed` has their addresses
         self.place = place_of(x)
         *leading, points, dimensions = x.shape
         self.packed = _GAUSSIANS.pack(
             _GAUSSIANS.size,
-            *[address(array) or 0 for array in self._read],
+            *[address(array) or 0 for array in read],
             most_q,
             leading[0] if leading else 1,
             points,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
-from pysaccade.lattice._lattice_abi import KINDS, Facts, Fovea, Key, facts_of, judge, native_of
+from pysaccade.lattice._lattice_abi import KINDS, Facts, Fovea, Key, NativeLattice, facts_of, judge, native_of
 from pysaccade.lattice.acuity import UNITS, length, level_of_detail, presets
 from pysaccade.lattice.plan import PatchPlan, coverage_of
 
@@ -162,6 +163,11 @@ class Lattice:
     def _settings_in_order(self) -> Key:
         return tuple(getattr(self, name) for name in _SETTINGS)
 
+    @cached_property
+    def _native(self) -> NativeLattice:
+        """The library's."""
+        return native_of(*self._key)
+
     def _solved(self) -> Facts:
         if self._facts is None:
             self._facts = facts_of(self._key)
@@ -241,7 +247,7 @@ class Lattice:
             and _plain_f32(fixation)
             and not _recording.is_traced(fixation)
         ):
-            geometry = native_of(*self._key).plan(fixation.detach().resolve_neg().reshape(-1, 2).numpy())
+            geometry = self._native.plan(fixation.detach().resolve_neg().reshape(-1, 2).numpy())
             return self._from_geometry(geometry, tuple(fixation.shape[:-1]), fixation)
         if (
             self._is_rigid()
@@ -311,7 +317,7 @@ class Lattice:
             tensor = torch.from_numpy(np.ascontiguousarray(readable(array)))
             plan = self.plan(tensor, snap=snap)
             return plan.to(device or "cpu") if device is not None else _as_numpy(plan)
-        geometry = native_of(*self._key).plan(readable(array).reshape(-1, 2))
+        geometry = self._native.plan(readable(array).reshape(-1, 2))
         return self._from_geometry(geometry, array.shape[:-1], None)
 
     def _from_geometry(self, geometry: np.ndarray[Any, Any], shape: tuple[int, ...], like: Array | None) -> PatchPlan:
@@ -398,7 +404,7 @@ class Lattice:
         half_px = self.patch_size / 2
         if centre.device.type == "cpu" and not recording.is_traced(centre):  # one call, of what is whole numbers
             fixations = ((centre + 0.25) / size).to(torch.float32).reshape(-1, 2)  # rounded, it is the centre again
-            geometry = torch.from_numpy(native_of(*self._key).plan(fixations.numpy(), in_pixels=True))
+            geometry = torch.from_numpy(self._native.plan(fixations.numpy(), in_pixels=True))
             geometry = geometry.reshape(*centre.shape[:-1], facts.patches, 4).to(size.dtype)
             centers, lods = geometry[..., :2], geometry[..., 2]
             return centers, lods, (lods == 0) & (centers[..., 0] == -half_px)

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
-from pysaccade.tensors._storage import Layout, Storage, layout_of
+from pysaccade._operators._layout import Layout, layout_of
+from pysaccade.tensors._storage import Storage
 
 # torch.autograd's own vmap, which knows no rules of operators.
 _is_batched = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
@@ -30,7 +31,7 @@ def needs_operator(*gradients: Tensor | None) -> bool:
 
 
 class Mipmaps(torch.autograd.Function):
-    """saccade::mipmaps: levels 1.. of image [B,C,H,W]."""
+    """saccade::mipmaps: levels 1.. of image [B,C,H,W] or [C,H,W]."""
 
     @staticmethod
     def forward(ctx: Any, image: Tensor, levels: int, odd: int) -> Any:
@@ -44,15 +45,26 @@ class Mipmaps(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Gather what each texel of the image has of its levels."""
         if needs_operator(*gradients):
-            return _operators._mipmaps_autograd(ctx, list(gradients))
+            return _mipmaps_operator(ctx, gradients)
         if all(gradient is None for gradient in gradients):
             return None, None, None
         shape, dtype, device = ctx.image
         return _operators._mipmaps_backward_now([None, *gradients], shape, dtype, device, ctx.odd), None, None
 
 
+def _mipmaps_operator(ctx: Any, gradients: tuple[Tensor | None, ...]) -> Any:
+    """Mipmaps.backward() by the operator, which takes batches."""
+    shape, dtype, device = ctx.image
+    if len(shape) == 4:
+        return _operators._mipmaps_autograd(ctx, list(gradients))
+    ctx.image = ((1, *shape), dtype, device)
+    found, *rest = _operators._mipmaps_autograd(ctx, [None if each is None else each[None] for each in gradients])
+    ctx.image = (shape, dtype, device)
+    return None if found is None else found[0], *rest
+
+
 def mipmaps(image: Tensor, levels: int, odd: int) -> Any:
-    """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
+    """Levels 1.. of [B,C,H,W] or [C,H,W], recorded by autograd where it records."""
     if levels == 1 or image.numel() == 0:
         return _operators._empty_levels(image, levels, odd)
     if _recording.needs_gradient(image):
@@ -101,11 +113,9 @@ class ImagePatches(torch.autograd.Function):
     def forward(
         ctx: Any, image: Tensor, centers: Tensor, lod: Tensor, direction: Tensor | None, storage: Storage, call: Call
     ) -> Tensor:
-        """Sample patches [B,N,C,S,S]."""
-        batch, many = lod.shape
-        patches = torch.empty(
-            (batch, many, image.shape[1], call.size, call.size), dtype=call.dtype, device=image.device
-        )
+        """Sample patches [B,N,C,S,S]; of one image B may lack, in all of them."""
+        shape = (*lod.shape, image.shape[1], call.size, call.size)
+        patches = torch.empty(shape, dtype=call.dtype, device=image.device)
         ctx.call = call
         ctx.save_for_backward(image, storage.flat, centers, lod, direction)
         if patches.numel():
@@ -125,7 +135,7 @@ class ImagePatches(torch.autograd.Function):
         if needs_operator(gradient):
             levels = [image, *layout.views(flat)]
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
-            found = torch.ops.saccade.sample_backward(gradient, levels, centers, lod, direction, *settings)
+            found = _sample_operator(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
         packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
         places = abi.readable_places(centers, lod, direction)
@@ -135,13 +145,25 @@ class ImagePatches(torch.autograd.Function):
 
 def _layout(image: Tensor, flat: Tensor, call: Call) -> Layout:
     """Where the levels of a saved image lie in a saved `flat`."""
-    layout = layout_of(image.shape, image.stride(), abi.dtype_code(image), call.levels, call.derived)
+    layout = layout_of(image.shape, image.stride(), image.dtype, call.levels, call.derived)
     if layout.total != flat.numel() or image.dtype != flat.dtype:
         raise RuntimeError(
             "pysaccade: the image's memory was replaced between the sampling and its backward, as module.to() and "
             "image.data = ... do; compute the gradient first"
         )
     return layout
+
+
+def _sample_operator(
+    gradient: Tensor, levels: list[Tensor], centers: Tensor, lod: Tensor, direction: Tensor | None, *settings: Any
+) -> list[Tensor]:
+    """saccade::sample_backward, which takes batches."""
+    operator = torch.ops.saccade.sample_backward
+    if lod.ndim == 2:
+        return list(operator(gradient, levels, centers, lod, direction, *settings))
+    alone = (centers[None], lod[None], None if direction is None else direction[None])
+    *parts, to_centers, to_lod, to_direction = operator(gradient[None], levels, *alone, *settings)
+    return [*parts, *[each[0] if each.ndim > 1 else each for each in (to_centers, to_lod, to_direction)]]
 
 
 class LevelPatches(torch.autograd.Function):
@@ -166,7 +188,7 @@ class LevelPatches(torch.autograd.Function):
         wanted = [floating and any(needs[4:]), needs[1], needs[2], direction is not None and needs[3]]
         call: Call = ctx.call
         settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
-        backward = torch.ops.saccade.sample_backward if needs_operator(gradient) else _operators._sample_backward_now
+        backward = _sample_operator if needs_operator(gradient) else _operators._sample_backward_now
         *parts, to_centers, to_lod, to_direction = backward(gradient, levels, centers, lod, direction, *settings)
         places = [
             each if want else None for each, want in zip((to_centers, to_lod, to_direction), wanted[1:], strict=True)

@@ -31,8 +31,8 @@ class Sampled(NamedTuple):
 
 class Settings(NamedTuple):
     zeros: bool
-    max_anisotropy: int
-    rotate: bool
+    max_anisotropy: int = 1
+    rotate: bool = True
 
 
 def texture_of(pyramid: Any, who: str) -> Sampled:
@@ -47,8 +47,13 @@ def texture_of(pyramid: Any, who: str) -> Sampled:
 
 
 def arranged(centers: Array, lod: Array, base: Array, batched: bool, who: str) -> tuple[Array, Array, tuple[int, ...]]:
-    """Places as [B,M,2] and [B,M], and the shape [..] that patches [B,M,..] then take. Batches of 1 are repeated."""
+    """Places as [B,M,2] and [B,M], and the shape [..] that patches [B,M,..] then take. Batches of 1 are repeated.
+
+    Those of one image [C,H,W] stay [N,2] and [N]: a view costs more than a check.
+    """
     shape = tuple(lod.shape)
+    if not batched and len(shape) == 1:
+        return centers, lod, shape
     batch = base.shape[0]
     if not batched or (batch == 1 and not (len(shape) > 1 and shape[0] == 1)):
         if batched and len(shape) == 1:
@@ -83,7 +88,7 @@ def _call_library(
     scale: float,
     settings: Settings,
 ) -> None:
-    """Write patches [B,M,C,S,S]: no gradient is recorded."""
+    """Write patches [B,M,C,S,S] or [M,C,S,S]: no gradient is recorded."""
     abi, texture, levels = _tensor_abi, what.texture, what.levels
     storage = texture._storage if texture is not None else None
     if storage is not None:
@@ -108,12 +113,14 @@ def sampled(
     settings: Settings,
     out: Array | None = None,
 ) -> Array:
-    """Patches [B,M,C,S,S] of centers [B,M,2], lod [B,M] and direction [B,M,2]; `out` is written where it is given."""
+    """Patches [B,M,C,S,S] of centers [B,M,2], lod [B,M] and direction [B,M,2]; `out` is written where it is given.
+
+    Of one image B may lack, in all of them.
+    """
     levels, texture, base, _ = what
     if texture is not None and texture._given:
         levels = texture._levels_now()
-    batch, count = lod.shape
-    shape = (batch, count, base.shape[1], size, size)
+    shape = (*lod.shape, base.shape[1], size, size)
     if not _checks.is_tensor(base):
         target = np.empty(shape, values.dtype) if out is None else out
         centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
@@ -125,8 +132,12 @@ def sampled(
     intercepted = recording.is_traced(*seen)
     if intercepted:
         recording.refuse_transforms("sampling", *seen, *(levels or ()))
+    is_native = recording.is_native(base)
+    if len(shape) == 4 and (intercepted or not is_native):
+        across = None if direction is None else direction[None]
+        return sampled(what, centers[None], lod[None], across, size, values, settings)[0]
     learns = recording.needs_gradient(*seen) or (levels is not None and recording.needs_gradient(*levels))
-    if not recording.is_native(base):
+    if not is_native:
         if 0 in shape:
             return torch.empty(shape, dtype=values.dtype, device=base.device)
         return _by_reference(what, centers, lod, direction, size, values, settings)
@@ -173,13 +184,12 @@ def _recorded(
     if intercepted:
         operator = sys.modules["torch"].ops.saccade.sample
         return operator(levels, centers, lod, direction, size, values.dtype, values.scale, *settings, derived)
-    from pysaccade.tensors._gradients import Call, ImagePatches, LevelPatches  # needs torch
-
+    gradients = _checks.module("pysaccade.tensors._gradients")
     count = storage.layout.levels if levels is None and storage is not None else len(levels or ())
-    call = Call(derived, count, size, values.dtype, values.scale, *settings)
+    call = gradients.Call(derived, count, size, values.dtype, values.scale, *settings)
     if levels is None:
-        return ImagePatches.apply(what.base, centers, lod, direction, storage, call)
-    return LevelPatches.apply(call, centers, lod, direction, *levels)
+        return gradients.ImagePatches.apply(what.base, centers, lod, direction, storage, call)
+    return gradients.LevelPatches.apply(call, centers, lod, direction, *levels)
 
 
 def _by_reference(

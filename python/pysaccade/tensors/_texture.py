@@ -6,8 +6,8 @@ from typing import Any, Generic
 
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
-from pysaccade._operators._tensor_abi import address
-from pysaccade.tensors._storage import Storage, element_strides
+from pysaccade._operators._tensor_abi import address, element_strides
+from pysaccade.tensors._storage import Storage
 from pysaccade.tensors._types import ArrayT
 from pysaccade.tensors.mipmaps import levels_above
 
@@ -125,12 +125,12 @@ class Texture(Generic[ArrayT]):
     def _recorded(self) -> Array:
         """Level 0 [B,C,H,W] with its way to the image, where autograd records: a view made before may have none."""
         source = self._first()
-        if self._is_compiled() and self._gives_gradients and not self._given:
-            return source if self._batched else source[None]
-        image = self._base()
-        if source is image or not self._gives_gradients or not self._of_tensors:
+        image: Array = self._image
+        if not self._gives_gradients or not self._of_tensors:
             return image
-        if not _checks.recording().is_grad_enabled():
+        if self._is_compiled() and not self._given:
+            return source if self._batched else source[None]
+        if source is image or not _checks.recording().is_grad_enabled():
             return image
         if image.grad_fn is not None or not (source.requires_grad or image.requires_grad):
             return image
@@ -166,8 +166,11 @@ class Texture(Generic[ArrayT]):
         image: Any = self._image
         if self._source_at is None:  # made under a trace
             return not self._made or bool(_checks.recording().is_traced(image))
-        shape = image.shape if self._batched else image.shape[1:]
-        if source.dtype != image.dtype or source.shape != shape or address(source) != self._source_at:
+        if source is not image:
+            shape = image.shape if self._batched else image.shape[1:]
+            if source.dtype != image.dtype or source.shape != shape:
+                return False
+        if address(source) != self._source_at:
             return False
         # a copy of it was resolved, if it was negative from the beginning
         if self._of_tensors and source.is_neg() and address(image) == self._source_at:
@@ -175,7 +178,7 @@ class Texture(Generic[ArrayT]):
         if storage is None:
             return True
         layout = storage.layout  # resize_() changes the image's own
-        return tuple(image.shape) == layout.shape and element_strides(image) == layout.strides
+        return bool(image.shape == layout.shape) and element_strides(image) == layout.strides
 
     def _differentiable(self) -> list[Array]:
         """[B,C,h,w] each, every level with its way back to the image."""

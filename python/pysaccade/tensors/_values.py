@@ -29,11 +29,19 @@ class Values(NamedTuple):
 def values_of(base: Array, dtype: Any, normalize: Any, out: Array | None, who: str) -> Values:
     if dtype is None and normalize is None and out is None:
         return Values(1.0, base.dtype)
-    torch_like = _checks.is_tensor(base)
-    texture = _checks.dtype_name(base)
+    facts = _checks.is_tensor(base), _checks.dtype_name(base), base.shape[-3], None if out is None else out.dtype
+    is_word = isinstance(normalize, str) and (dtype is None or dtype.__class__ is base.dtype.__class__)
+    found: Values = (_kept if is_word and not _checks.is_compiling() else _worked_out)(*facts, dtype, normalize, who)
+    return found
+
+
+def _worked_out(
+    torch_like: bool, texture: str, channels: int, of_out: Any, dtype: Any, normalize: Any, who: str
+) -> Values:
+    """Values of a texture of this type and of an `out` of that one."""
     if dtype is None:
-        dtype = out.dtype if out is not None else base.dtype
-        if normalize is not None and out is None and texture in _CODE_RANGE:
+        dtype = _dtype_like(torch_like, texture) if of_out is None else of_out
+        if normalize is not None and of_out is None and texture in _CODE_RANGE:
             dtype = _dtype_like(torch_like, "float32")
     dtype = _as_dtype(dtype, torch_like, who)
     name = str(dtype).removeprefix("torch.")
@@ -46,8 +54,11 @@ def values_of(base: Array, dtype: Any, normalize: Any, out: Array | None, who: s
         return Values(scale, dtype)
     if codes:
         raise ValueError(f"{who}: normalize needs samples that can be negative; pass dtype=torch.float32")
-    mean, std = _mean_and_std(normalize, int(base.shape[-3]), who)
+    mean, std = _mean_and_std(normalize, int(channels), who)
     return Values(scale, dtype, mean, std)
+
+
+_kept = lru_cache(maxsize=64)(_worked_out)
 
 
 def _dtype_like(torch_like: bool, name: str) -> Any:
@@ -114,7 +125,7 @@ def _mean_and_std(normalize: Any, channels: int, who: str) -> tuple[tuple[float,
 
 
 @lru_cache(maxsize=64)
-def _constants(numbers: tuple[float, ...], dtype: Any, device: str) -> Any:
+def _constants(numbers: tuple[float, ...], dtype: Any, device: Any) -> Any:
     import torch
 
     with _checks.recording().normal_mode():
@@ -138,5 +149,5 @@ def normalized(patches: Array, values: Values, in_place: bool) -> Array:
             for each in (values.mean, values.std)
         )
     else:
-        mean, std = (_constants(each, patches.dtype, str(patches.device)) for each in (values.mean, values.std))
+        mean, std = (_constants(each, patches.dtype, patches.device) for each in (values.mean, values.std))
     return patches.sub_(mean).div_(std) if in_place else (patches - mean) / std

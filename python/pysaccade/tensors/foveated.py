@@ -91,7 +91,7 @@ def sample_foveated(
             raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
-    settings = Settings(is_zeros(padding, who), 1, True)
+    settings = Settings(is_zeros(padding, who))
     patches: ArrayT = patches_of(what, plan, None, settings, dtype, normalize, out, who)
     return patches, plan
 

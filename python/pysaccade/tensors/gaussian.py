@@ -20,7 +20,7 @@ _NAMES = ("x", "mean", "scale_tril", "weight")
 def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Arrays of one floating type, and the leading shape that they broadcast to."""
     named = list(zip(_NAMES, arrays, strict=False))
-    for name, array in named:
+    for name, array in named[:3]:  # who has a weight looked at it
         _checks.require_array(array, who, name)
     _checks.require_together(who, named[0], named[1:])
     x, mean, tril = arrays[:3]
@@ -28,10 +28,10 @@ def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tu
     for (name, array), least in zip(named, axes, strict=False):
         if array.ndim < least:
             raise ValueError(f"{who}: {name} is {list(array.shape)}; it must be {_SHAPES[name]}")
-    dimensions, count = x.shape[-1], mean.shape[-2]
+    dimensions, (count, its_dimensions) = x.shape[-1], mean.shape[-2:]
     if not 1 <= dimensions <= MOST_DIMENSIONS:
         raise ValueError(f"{who}: x has {dimensions} dimensions, 1 to {MOST_DIMENSIONS} are possible")
-    if mean.shape[-1] != dimensions or tuple(tril.shape[-3:]) != (count, dimensions, dimensions):
+    if its_dimensions != dimensions or tuple(tril.shape[-3:]) != (count, dimensions, dimensions):
         raise ValueError(
             f"{who}: x is {list(x.shape)}, mean {list(mean.shape)}, scale_tril {list(tril.shape)}; they must be "
             f"[.., P, D], [.., G, D] and [.., G, D, D]"
@@ -92,8 +92,10 @@ _SHAPES = {"x": "[.., P, D]", "mean": "[.., G, D]", "scale_tril": "[.., G, D, D]
 
 def _one_type(who: str, named: list[tuple[str, Array]]) -> tuple[Array, ...]:
     first = named[0][1].dtype
-    if _checks.dtype_name(named[0][1]) in {"float32", "float64"} and all(array.dtype == first for _, array in named):
-        return tuple(array for _, array in named)
+    if _checks.dtype_name(named[0][1]) in {"float32", "float64"}:
+        arrays = [array for _, array in named if array.dtype == first]
+        if len(arrays) == len(named):
+            return tuple(arrays)
     names = {name: _checks.dtype_name(array) for name, array in named}
     halves = {"float16", "bfloat16"}
     for name, kind in names.items():
@@ -136,16 +138,13 @@ def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *nu
     if recording.is_traced(*tensors):
         recording.refuse_transforms(name, *tensors)
         return getattr(sys.modules["torch"].ops.saccade, name)(*_batched(tensors, leading), *numbers)
-    tensors = tuple(each.contiguous() for each in tensors) if leading == () else _batched(tensors, leading)
-    arguments = (*tensors, *numbers)
-    from pysaccade._operators import _operators  # needs torch
-
+    arguments = (*([each.contiguous() for each in tensors] if leading == () else _batched(tensors, leading)), *numbers)
     field = name == "gaussian_field"
     if recording.needs_gradient(*tensors):
-        from pysaccade.tensors import _gradients  # needs torch
-
-        return (_gradients.Field if field else _gradients.Mahalanobis).apply(*arguments)
-    return (_operators._gaussian_field_now if field else _operators._mahalanobis_now)(*arguments)
+        gradients = _checks.module("pysaccade.tensors._gradients")
+        return (gradients.Field if field else gradients.Mahalanobis).apply(*arguments)
+    operators = _checks.module("pysaccade._operators._operators")
+    return (operators._gaussian_field_now if field else operators._mahalanobis_now)(*arguments)
 
 
 def mahalanobis(x: ArrayT, mean: ArrayT, scale_tril: ArrayT) -> ArrayT:

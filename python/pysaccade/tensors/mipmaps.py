@@ -17,11 +17,7 @@ _FIVE = _checks.Most.FIVE
 
 def _flat(image: Array) -> Array:
     """[.., C,H,W] as [B,C,H,W]."""
-    if image.ndim == 4:
-        return image
-    if image.ndim == 3:
-        return image[None]
-    return image.reshape(-1, *image.shape[-3:])
+    return image if image.ndim == 4 else image.reshape(-1, *image.shape[-3:])
 
 
 def generate_mipmaps(image: ArrayT, levels: int | None = _FIVE, *, odd: Odd = "floor") -> list[ArrayT]:
@@ -47,25 +43,25 @@ def generate_mipmaps(image: ArrayT, levels: int | None = _FIVE, *, odd: Odd = "f
     _checks.require_texture(image, who)
     code = _checks.ODD[_checks.choice(odd, _checks.ODD, who, "odd")]
     count = _checks.level_count(levels, (image.shape[-2], image.shape[-1]), code, who)
-    batched = _flat(image)
-    made: list[Any] = levels_above(batched, count, code)
-    if image.ndim == 4:
+    made: list[Any] = levels_above(image if image.ndim == 3 else _flat(image), count, code)
+    if image.ndim <= 4:
         return [image, *made]
     return [image, *[level.reshape(*image.shape[:-2], *level.shape[-2:]) for level in made]]
 
 
 def levels_above(image: Array, count: int, odd: int) -> list[Array]:
-    """Levels 1.. of [B,C,H,W], recorded by autograd where it records."""
+    """Levels 1.. of [B,C,H,W] or [C,H,W], recorded by autograd where it records."""
     if not _checks.is_tensor(image):
         return Storage(readable(image), count, odd).levels[1:]
     recording = _checks.recording()
-    if not recording.is_native(image):
+    is_native, is_traced = recording.is_native(image), recording.is_traced(image)
+    if image.ndim == 3 and (is_traced or not is_native):
+        return [level[0] for level in levels_above(image[None], count, odd)]
+    if not is_native:
         from pysaccade.tensors import reference  # needs torch
 
         return reference.generate_mipmaps(image, count, odd="edge" if odd == _checks.EDGE else "floor")[1:]
-    if recording.is_traced(image):
+    if is_traced:
         recording.refuse_transforms("generate_mipmaps", image)
         return list(sys.modules["torch"].ops.saccade.mipmaps(image, count, odd))
-    from pysaccade.tensors import _gradients  # needs torch
-
-    return list(_gradients.mipmaps(image, count, odd))
+    return list(_checks.module("pysaccade.tensors._gradients").mipmaps(image, count, odd))

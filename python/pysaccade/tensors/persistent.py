@@ -175,8 +175,8 @@ class PersistentTexture(SampledTexture[Tensor]):
         if not _checks.is_tensor(frame):
             raise TypeError(f"{who}: frame takes a torch tensor, not {_checks.shown(frame)}")
         _checks.require_array(frame, who, "frame")
-        batched: Tensor = frame[None] if frame.ndim == 3 or not self._batched else frame
-        if batched.shape != base.shape or batched.dtype != base.dtype:
+        batched: Tensor = frame[None] if frame.ndim == 3 and self._batched else frame
+        if batched.shape != self._source.shape or batched.dtype != base.dtype:
             raise ValueError(
                 f"{who}: frame is {_checks.shown(frame)}; the texture is {_checks.dtype_name(base)} {list(self.shape)}"
             )

@@ -35,10 +35,10 @@ def as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
     """A plan that a pyramid of this level 0 can be sampled by: one on the host is copied to its device."""
     if not isinstance(plan, PatchPlan):
         raise TypeError(f"{who}: plan takes a PatchPlan, not {_checks.shown(plan)}; make one by Lattice(...).plan()")
-    size = tuple(base.shape[-2:])
-    if plan.size is not None and tuple(plan.size) != size:
+    if plan.size is not None and tuple(plan.size) != tuple(base.shape[-2:]):
         raise ValueError(
-            f"{who}: plan is for images of size={tuple(plan.size)}, the pyramid's is {size}; make a plan for that size"
+            f"{who}: plan is for images of size={tuple(plan.size)}, the pyramid's is {tuple(base.shape[-2:])}; "
+            "make a plan for that size"
         )
     if _checks.is_tensor(base) and not _checks.is_tensor(plan.centers):
         return plan.to(base.device)
@@ -90,13 +90,14 @@ def patches_of(
     patches = sampled(what, centers, lod, direction, size, values, settings, flat_out)
     if flat_out is not None and patches is flat_out and _checks.is_tensor(out):
         _checks.recording().count_write((out,))
-    in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
-    patches = normalized(patches, values, in_place)
+    if values.mean is not None:
+        in_place = not (_checks.is_tensor(patches) and (patches.requires_grad or is_traced(patches)))
+        patches = normalized(patches, values, in_place)
     if out is not None:
         if flat_out is not patches:
             out[...] = patches.reshape(whole)
         return out
-    return patches if tuple(patches.shape) == whole else patches.reshape(whole)
+    return patches if patches.shape == whole else patches.reshape(whole)
 
 
 def _flat_view(out: Array, shape: tuple[int, ...], who: str) -> Array:
@@ -140,7 +141,7 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
-    settings = Settings(is_zeros(padding, who), 1, True)
+    settings = Settings(is_zeros(padding, who))
     patches: ArrayT = patches_of(texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
     return patches
 
@@ -194,7 +195,7 @@ def sample_at_level(
     who = "sample_at_level"
     what = texture_of(pyramid, who)
     plan = plan_at_level(what, level, centers, patch_size)
-    settings = Settings(is_zeros(padding, who), 1, True)
+    settings = Settings(is_zeros(padding, who))
     patches: ArrayT = patches_of(what, plan, None, settings, dtype, normalize, out, who)
     return patches
 

@@ -92,6 +92,7 @@ def test_persistent_texture_without_kernels_is_refused_in_words(without_kernels)
 def test_gpu_without_kernels_is_told_of_once(monkeypatch):
     class Gpu:
         device = torch.device("cuda", 0)
+        is_cuda, is_cpu, is_meta = True, False, False
 
         @staticmethod
         def get_device():

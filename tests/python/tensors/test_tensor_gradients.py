@@ -208,3 +208,29 @@ def test_pyramids_of_one_shape_are_checked_each_for_itself():
             sc.TexturePyramid(x, levels=[4])
         with pytest.raises(ValueError, match="odd is 'up'"):
             sc.TexturePyramid(x, levels=4, odd="up")
+
+
+ALONE = {
+    "mipmaps": lambda x, u: sc.generate_mipmaps(x, 3)[2],
+    "patches": lambda x, u: sc.TexturePyramid(x).sample_patches(sc.PatchPlan(u, u[..., 0], patch_size=3)),
+    "levels": lambda x, u: sc.sample_patches([x, x[..., ::2, ::2]], sc.PatchPlan(u, u[..., 0], patch_size=3)),
+}
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("name", ALONE)
+def test_one_image_is_a_batch_of_one(name, again):
+    x, u = image(3, 16, 16), uniform(5, 2)
+    results = []
+    for batched in (False, True):
+        a, b = (each[None].clone() if batched else each.clone() for each in (x, u))
+        found = ALONE[name](a.requires_grad_(), b.requires_grad_())
+        total = found.square().sum()
+        gradients = torch.autograd.grad(total, (a, b), allow_unused=True, create_graph=again, retain_graph=True)
+        if again:
+            with pytest.raises(RuntimeError, match="has no second derivative"):
+                gradients[0].sum().backward()
+        results.append([each[0] if batched and each is not None else each for each in (found, *gradients)])
+    for alone, of_batch in zip(*results, strict=True):
+        assert (alone is None) == (of_batch is None)
+        assert alone is None or torch.equal(alone, of_batch)

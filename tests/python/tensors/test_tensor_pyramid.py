@@ -237,8 +237,10 @@ def test_levels_that_nobody_asked_for_are_as_many_as_there_are(size, many):
 
 
 def test_error_of_the_library_names_no_function_of_c():
+    levels = [image(1, 3, 4, 4), image(1, 3, 3, 3)]
+    packed = _tensor_abi.packed_levels(levels)
     with pytest.raises(ValueError, match="^pysaccade: ") as caught:
-        _tensor_abi.reduce([image(1, 3, 4, 4), image(1, 3, 3, 3)], _tensor_abi.EDGE)
+        _tensor_abi.reduce(levels[0], packed, 2, _tensor_abi.EDGE, None)
     assert "saccade_" not in str(caught.value)
 
 
