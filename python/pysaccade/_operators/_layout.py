@@ -41,7 +41,8 @@ class Layout(NamedTuple):
     def views(self, flat: Array) -> list[Array]:
         """Levels 1.. in the flat array."""
         if hasattr(flat, "as_strided"):
-            return [flat.as_strided(*each) for each in zip(self.shapes, self.steps, self.starts, strict=True)]
+            at = [flat.storage_offset() + start for start in self.starts]
+            return [flat.as_strided(*each) for each in zip(self.shapes, self.steps, at, strict=True)]
         ends = [
             start + shape[0] * step[0] for start, shape, step in zip(self.starts, self.shapes, self.steps, strict=True)
         ]

@@ -329,7 +329,7 @@ class Gaussians:
         *leading, points, dimensions = x.shape
         self.packed = _GAUSSIANS.pack(
             _GAUSSIANS.size,
-            *[address(array) or 0 for array in read],
+            *[0 if array is None else address(array) for array in read],
             most_q,
             leading[0] if leading else 1,
             points,
@@ -345,7 +345,7 @@ class Gaussians:
 
     def field(self, workspace: Array | None, out: Array) -> None:
         """Write out [B,P,K]."""
-        library = _open()
+        library = _library or _open()
         status = library.saccade_gaussian_field(self.place, self.packed, address(workspace), address(out))
         if status != _OK:
             _fail(library, status)

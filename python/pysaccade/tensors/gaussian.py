@@ -28,10 +28,10 @@ def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tu
     for (name, array), least in zip(named, axes, strict=False):
         if array.ndim < least:
             raise ValueError(f"{who}: {name} is {list(array.shape)}; it must be {_SHAPES[name]}")
-    dimensions, (count, its_dimensions) = x.shape[-1], mean.shape[-2:]
+    dimensions, (count, its_dimensions), ends = x.shape[-1], mean.shape[-2:], tril.shape[-3:]
     if not 1 <= dimensions <= MOST_DIMENSIONS:
         raise ValueError(f"{who}: x has {dimensions} dimensions, 1 to {MOST_DIMENSIONS} are possible")
-    if its_dimensions != dimensions or tuple(tril.shape[-3:]) != (count, dimensions, dimensions):
+    if its_dimensions != dimensions or ends != (count, dimensions, dimensions):
         raise ValueError(
             f"{who}: x is {list(x.shape)}, mean {list(mean.shape)}, scale_tril {list(tril.shape)}; they must be "
             f"[.., P, D], [.., G, D] and [.., G, D, D]"

@@ -231,9 +231,11 @@ class PersistentTexture(SampledTexture[Tensor]):
         store, counter = self._store, self._counter
         if counter._version != self._version and frame is not None:  # of tiles that this frame doesn't change
             self._fill()
-        shape, device = self._grid if self._batched else self._grid[1:], store.image.device
-        tiles = torch.empty(shape, dtype=torch.bool, device=device)
-        energy = torch.empty(shape, dtype=torch.float32, device=device)
+        _, rows, columns = self._grid
+        shape, steps = self._grid if self._batched else (rows, columns), (rows * columns, columns, 1)
+        place = shape, steps[-len(shape) :]
+        tiles = torch.empty_strided(*place, dtype=torch.bool, device=store.image.device)
+        energy = torch.empty_strided(*place, dtype=torch.float32, device=store.image.device)
         options = _tensor_abi.packed_update_options(self.threshold, self.min_samples, self._odd, kind)
         levels = store.packed, store.layout.levels, store.workspace
         _tensor_abi.update(store.image, *levels, frame, mask, options, tiles, energy)
