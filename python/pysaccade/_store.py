@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
@@ -144,12 +144,13 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    out = cast("BinaryIO", sys.stdout.buffer)
-    sys.stdout = sys.stderr  # a library that prints must not end up between answers
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library or its process prints must not end up between answers
     try:
         helper = Helper(given[0] if given else "", json.loads(os.environ.get(_OPTIONS) or "{}"), out)
     except (UnavailableError, ValueError) as error:
         out.write(json.dumps({"ready": False, "fault": "unavailable", "line": str(error)}).encode() + b"\n")
+        out.flush()
         return 69
     helper.say({"ready": True})
     helper.serve(_until_end(sys.stdin.buffer))

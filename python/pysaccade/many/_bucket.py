@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import io
 import os
 import secrets
@@ -18,6 +19,7 @@ _AT_ONCE = 64  # requests in flight
 _OBJECTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss", "oci", "memory"}  # of fsspec: no folders, no drafts
 _WRITTEN = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _FORBIDDEN = (401, 403)
+_NOT_IMPLEMENTED = 501
 _STAMPS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "modified", "created")
 
 
@@ -80,9 +82,15 @@ class BucketStore:
         return {name: found[name] for name in wanted.values()}  # fsspec sorts them
 
     def read_part(self, name: str, offset: int, count: int) -> bytes:
-        """`count` bytes from `offset`, fewer at the file's end."""
+        """`count` bytes from `offset`, fewer at the file's end, and none beyond it."""
+        path = self._at(name)
         with self._asked(name):
-            content: bytes = self._fs.cat_file(self._at(name), start=offset, end=offset + count)
+            try:
+                content: bytes = self._fs.cat_file(path, start=offset, end=offset + count)
+            except Exception as error:
+                if isinstance(error, FileNotFoundError) or not _ends_before(self._fs.info(path), offset):
+                    raise
+                return b""  # object stores refuse a range that begins at the end
         return content
 
     def open(self, name: str) -> BinaryIO:
@@ -146,7 +154,9 @@ class BucketStore:
             return
         try:
             self._fs.pipe_file(path, content, mode="create")
-        except (TypeError, ValueError, NotImplementedError):
+        except Exception as error:
+            if not _is_unsupported(error):
+                raise
             with contextlib.suppress(FileNotFoundError):
                 self._fs.info(path)  # not exists(): most file systems of fsspec's take any error for a no there
                 raise FileExistsError(path) from None
@@ -216,6 +226,18 @@ def _was_there(error: OSError) -> bool:
     return isinstance(error, FileExistsError) or response.get("Error", {}).get("Code") == "PreconditionFailed"
 
 
+def _is_unsupported(error: Exception) -> bool:
+    """Whether a client or its server lacks exclusive writes. Servers answer 501, of which s3fs makes ENOSYS."""
+    lacks = isinstance(error, (TypeError, ValueError, NotImplementedError))
+    return lacks or getattr(error, "errno", None) == errno.ENOSYS or _NOT_IMPLEMENTED in _statuses(error)
+
+
+def _ends_before(facts: Mapping[str, Any], offset: int) -> bool:
+    """Whether a file has no byte at `offset`. Some file systems don't know a file's size."""
+    size = facts.get("size")
+    return size is not None and int(size) <= offset
+
+
 def _written_s(facts: Mapping[str, Any]) -> float | None:
     for name in _WRITTEN:
         when = facts.get(name)
@@ -271,16 +293,18 @@ def file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
     """The file system of a URL, and the path in it.
 
     Raises:
+        ValueError: It isn't a URL that fsspec opens, whatever is installed.
         UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
     """
+    shown = shown_url(url)
+    fsspec = _import_fsspec(shown)
     try:
-        import fsspec.core
-
         files, path = fsspec.core.url_to_fs(url, **options)
-    except ModuleNotFoundError:
-        raise UnavailableError(f"{shown_url(url)}: buckets need fsspec: pip install 'pysaccade[buckets]'") from None
-    except (ImportError, ValueError) as error:
-        raise UnavailableError(f"{shown_url(url)}: {str(error).splitlines()[0]}") from None
+    except ImportError as error:
+        raise UnavailableError(f"{shown}: {str(error).splitlines()[0]}") from None
+    except ValueError as error:
+        what = str(error).splitlines()[0].replace(url, shown)
+        raise ValueError(f"{shown}: {what}; check the URL, its scheme first") from None
     return files, path
 
 
@@ -289,12 +313,15 @@ def fetch(uri: str, target: Path, options: dict[str, Any]) -> tuple[int, str]:
 
     Raises:
         FileNotFoundError, PermissionError, StoreError: As `asked` has them.
-        UnavailableError: fsspec, or what it needs for such a URL, isn't installed.
+        UnavailableError, ValueError: As `file_system` has them.
     """
     files, path = file_system(uri, {"use_listings_cache": False, **options})
     with asked(shown_url(uri)):
         files.get_file(path, os.fspath(target))
-        return target.stat().st_size, etag_of(files.info(path))
+        nbytes, facts = target.stat().st_size, files.info(path)
+        if facts.get("size") is not None and nbytes < facts["size"]:
+            raise OSError(f"only {nbytes} of {facts['size']} bytes arrived")
+    return nbytes, etag_of(facts)
 
 
 class StoreError(OSError):
@@ -319,8 +346,11 @@ def _is_forbidden(error: Exception) -> bool:
     """For it gcsfs has a plain OSError, aiohttp and Google's client a status."""
     if isinstance(error, PermissionError):
         return True
-    statuses = (getattr(error, name, None) for name in ("code", "status"))
-    return any(status in _FORBIDDEN for status in statuses) or str(error).startswith("Forbidden: ")
+    return any(status in _FORBIDDEN for status in _statuses(error)) or str(error).startswith("Forbidden: ")
+
+
+def _statuses(error: Exception) -> list[Any]:
+    return [getattr(error, name, None) for name in ("code", "status")]
 
 
 def etag_of(facts: Mapping[str, Any]) -> str:

@@ -87,6 +87,12 @@ def test_all_verbs(helper: Process, tmp_path: Path):
     part = helper.ask("read", name="shards/0.tar", offset=255, count=3)
     assert part == {"ok": True, "base64": text(b"\xff\x00\x01")}
     assert helper.ask("read", name="commits/1.json", offset=1, count=9) == {"ok": True, "base64": text(b"ne")}
+    for offset in (10240000, 10240001):  # S3 answers 416
+        assert helper.ask("read", name="shards/0.tar", offset=offset, count=9) == {"ok": True, "base64": ""}
+    assert helper.ask("put", name="plan/empty", base64="") == {"ok": True}
+    assert helper.ask("read", name="plan/empty") == {"ok": True, "base64": ""}
+    assert helper.ask("read", name="plan/empty", offset=0, count=9) == {"ok": True, "base64": ""}
+    assert helper.ask("read", name="plan/none", offset=9, count=9)["fault"] == "missing"
     target = tmp_path / "target"
     assert helper.ask("read", name="shards/0.tar", path=str(target)) == {"ok": True, "bytes": 10240000}
     assert target.read_bytes() == source.read_bytes()
@@ -205,6 +211,49 @@ def test_url_that_nothing_opens_is_in_the_greeting():
     assert helper.end() == 69
 
 
+@pytest.mark.parametrize("scheme", ["foo", "S3", "rtp", "tls"])
+def test_input_whose_scheme_nothing_opens_is_one_broken_input(scheme: str, tmp_path: Path):
+    helper, path = Process(), str(tmp_path / "a.mp4")
+    answer = helper.ask("fetch", uri=f"{scheme}://user:secret@host/a.mp4?token=secret", path=path)
+    assert answer["fault"] == "broken"
+    assert answer["line"].startswith(f"{scheme}://host/a.mp4: Protocol not known: {scheme}; ")
+    (tmp_path / "b.mp4").write_bytes(b"a video")
+    assert helper.ask("fetch", uri=f"file://{tmp_path}/b.mp4", path=path)["ok"]  # the helper goes on
+    assert helper.end() == 0
+
+
+def test_client_that_is_not_installed_is_unavailable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    from fsspec.registry import known_implementations
+
+    monkeypatch.setitem(known_implementations, "absent", {"class": "absent.Files", "err": "Get absent"})
+    out, request = io.BytesIO(), {"id": 1, "do": "fetch", "uri": "absent://b/a.mp4", "path": str(tmp_path / "a")}
+    Helper("", {}, out).serve([json.dumps(request).encode()])
+    answer = json.loads(out.getvalue())
+    assert (answer["fault"], answer["line"]) == ("unavailable", "absent://b/a.mp4: Get absent")
+
+
+def test_what_libraries_and_their_processes_print_goes_to_stderr(tmp_path: Path):
+    code = f"""if True:
+        import os, sys
+        from pysaccade import _store
+        def noisy(*_):
+            print("printed")
+            os.system("echo of a process")
+            os.write(1, b"written\\n")
+            return []
+        _store.BucketStore.listed = noisy
+        sys.exit(_store.main(["file://{tmp_path}"]))
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", code], input=b'{"id": 1, "do": "list", "folder": "a"}\n', capture_output=True,
+        env=environment(), check=True,
+    )  # fmt: skip
+    assert [json.loads(line) for line in ended.stdout.splitlines()] == [
+        {"ready": True}, {"id": 1, "ok": True, "files": []}
+    ]  # fmt: skip
+    assert sorted(ended.stderr.splitlines()) == [b"of a process", b"printed", b"written"]
+
+
 def test_options_come_by_the_environment(s3: str):
     helper = Process(
         f"s3://{bucket_support.BUCKET}/x", SACCADE_STORAGE_OPTIONS='{"endpoint_url": "http://127.0.0.1:9"}'
@@ -222,6 +271,8 @@ class Faulty(fsspec.AbstractFileSystem):  # type: ignore[misc]
     cachable = False
     faults: ClassVar[list[Exception]] = []
     asked: ClassVar[list[str]] = []
+    arrive: ClassVar[list[int]] = []  # bytes of the next fetches; of the others all
+    absent: ClassVar[set[str]] = set()
 
     def _step(self, what: str) -> None:
         self.asked.append(what)
@@ -235,6 +286,16 @@ class Faulty(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         self._step("list")
         return []
+
+    def get_file(self, rpath: str, lpath: str, **_: Any) -> None:
+        self._step("fetch")
+        Path(lpath).write_bytes(b"content"[: self.arrive.pop(0) if self.arrive else None])
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        self._step("look")
+        if path in self.absent:
+            raise FileNotFoundError(path)
+        return {"name": path, "size": 7, "type": "file"}
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:
         self._step(mode)
@@ -303,6 +364,39 @@ def test_server_that_does_not_name_the_condition_says_that_it_exists(faulty: Cal
     assert faulty("create", [refused("InvalidArgument") for _ in range(4)], **request)["fault"] == "broken"
     lost = [OSError(errno.ECONNRESET, "reset"), FileExistsError("a")]
     assert faulty("create", lost, **mine)["ok"]
+
+
+class UnsupportedError(Exception):
+    """As gcsfs has one."""
+
+    code = 501
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSYS, "A header implies functionality that is not implemented"),
+                                   UnsupportedError(), TypeError("mode")])  # fmt: skip
+def test_service_without_exclusive_writes_is_looked_at_first(
+    faulty: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch, error: Exception
+):
+    request = {"name": "claims/1.0", "base64": text(b"other")}
+    assert faulty("create", [error], **request)["fault"] == "exists"
+    assert Faulty.asked[:2] == ["create", "look"]
+    assert "overwrite" not in Faulty.asked
+    monkeypatch.setattr(Faulty, "absent", {"bucket/store/claims/1.0"})
+    assert faulty("create", [error], **request)["ok"]
+    assert Faulty.asked == ["create", "look", "overwrite"]
+
+
+def test_input_that_arrives_short_is_fetched_again(
+    faulty: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    request = {"uri": "faulty://bucket/a.mp4", "path": str(tmp_path / "a.mp4")}
+    monkeypatch.setattr(Faulty, "arrive", [3, 0])
+    assert faulty("fetch", [], **request) == {"id": 1, "ok": True, "bytes": 7, "etag": ""}
+    assert (tmp_path / "a.mp4").read_bytes() == b"content"
+    monkeypatch.setattr(Faulty, "arrive", [3] * 4)
+    answer = faulty("fetch", [], **request)
+    assert (answer["fault"], answer["line"]) == ("broken", "faulty://bucket/a.mp4: only 3 of 7 bytes arrived")
+    assert not Faulty.arrive
 
 
 def test_answers_are_whole_lines():
