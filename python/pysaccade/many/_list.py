@@ -25,6 +25,7 @@ _VIDEOS = (
 
 
 _OBJECTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss", "oci"}  # of fsspec
+_FLAT = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss"}  # find() is one listing there, which fails as a whole
 
 
 class File(NamedTuple):
@@ -85,15 +86,39 @@ def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]
         yield from _local_files(Path(os.path.abspath(where)))  # noqa: PTH100
         return
     files, root = file_system(where, dict(options))
-    found: dict[str, Any] = {}
-    with contextlib.suppress(FileNotFoundError), asked(shown_url(where)):
-        found = files.find(root, detail=True)
+    with asked(shown_url(where)):
+        found = _found(files, root)
     top = root.strip("/")
     for path, facts in found.items():
         if facts.get("type") == "directory" or path.endswith("/"):
             continue
         name = path.strip("/").removeprefix(top).lstrip("/") or PurePosixPath(path).name
         yield name, File(files.unstrip_protocol(path), int(facts.get("size") or 0), etag_of(facts))
+
+
+def _found(files: Any, root: str) -> dict[str, Any]:
+    """Path of each file below `root` -> its facts. Raises if a folder can't be listed, where fsspec omits it."""
+    if _protocols(files) & _FLAT:
+        flat: dict[str, Any] = files.find(root, detail=True)
+        return flat
+    found: dict[str, Any] = {}
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            listed = files.ls(folder, detail=True)
+        except FileNotFoundError:
+            if folder != root:
+                raise
+            break
+        for facts in listed:
+            if facts["type"] != "directory":
+                found[facts["name"]] = facts
+            elif facts["name"].rstrip("/") != folder.rstrip("/"):
+                folders.append(facts["name"])
+    if not found and files.isfile(root):
+        found[root] = {}
+    return found
 
 
 def _local_files(top: Path) -> Iterator[tuple[str, File]]:
@@ -160,8 +185,7 @@ def _put(
 
 def _upload(source: Path, system: Any, path: str) -> None:
     """An object appears when it is whole; elsewhere the file is moved to its place."""
-    protocols = {system.protocol} if isinstance(system.protocol, str) else {*system.protocol}
-    if protocols & _OBJECTS:
+    if _protocols(system) & _OBJECTS:
         system.put_file(str(source), path)
         return
     draft = f"{path}.{secrets.token_hex(6)}"
@@ -172,6 +196,10 @@ def _upload(source: Path, system: Any, path: str) -> None:
         with contextlib.suppress(Exception):
             system.rm_file(draft)
         raise
+
+
+def _protocols(system: Any) -> set[str]:
+    return {system.protocol} if isinstance(system.protocol, str) else {*system.protocol}
 
 
 def _write_to(path: Path, files: list[File], write: Callable[[TextIO, list[File]], None]) -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,33 @@ def test_file_system_without_whole_objects_gets_the_file_moved_to_its_place(fold
     assert main(["list", str(folder), "-o", "memory://lists/m.csv"]) == 0
     assert files.find("/lists") == ["/lists/m.csv"]
     assert files.cat_file("/lists/m.csv").decode().startswith("uri,bytes,etag\n")
+
+
+def test_folder_that_can_not_be_listed_is_an_error(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    files = fsspec.filesystem("memory")
+    files.put(str(folder), "/walled", recursive=True)
+    out, real = tmp_path / "m.txt", MemoryFileSystem.ls
+    assert main(["list", "memory://walled", "-o", str(out)]) == 0
+    assert out.read_text().splitlines() == [f"memory:///walled/{name}" for name in VIDEOS]
+    assert main(["list", "memory://walled/b/late.mp4", "-o", str(out)]) == 0
+    assert out.read_text().splitlines() == ["memory:///walled/b/late.mp4"]
+    for error, says in ((PermissionError("Access Denied"), "Access Denied"), (FileNotFoundError("b/c"), "b/c")):
+
+        def ls(system: MemoryFileSystem, path: str, *given: Any, error: OSError = error, **more: Any) -> Any:
+            if path.endswith("/b/c"):
+                raise error
+            return real(system, path, *given, **more)
+
+        monkeypatch.setattr(MemoryFileSystem, "ls", ls)
+        capsys.readouterr()
+        assert main(["list", "memory://walled", "-o", str(out)]) == 1
+        assert says in capsys.readouterr().err
+    assert out.read_text().splitlines() == ["memory:///walled/b/late.mp4"]
 
 
 def test_server_that_can_not_be_reached_is_one_line(s3: str):
