@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError, UnavailableError
 from pysaccade.many._catalog import commits_of, facts_of
 from pysaccade.many._store import insist, is_remote, open_store
@@ -181,7 +182,8 @@ class _Runner:
     """
 
     def __init__(self, store: str, place: Any, left: Any, places: Any, attempts: int) -> None:
-        self._store, self._place, self._left, self._places_of, self._attempts = store, place, left, places, attempts
+        self._store, self._attempts = shown_url(store), attempts
+        self._place, self._left, self._places_of = place, left, places
         self._places: dict[str, int] = {}
         self._looked_s = -_PLACES_EACH_S
         self._units = left()

@@ -104,6 +104,13 @@ def test_what_dies_is_placed_again_as_long_as_units_get_done(monkeypatch: pytest
     assert stopped.line == "3 processes died, and no unit was done between: WorkerCrashedError"
 
 
+def test_messages_hold_no_secrets(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    cluster = Cluster({"a": 1}, lambda _: NO_GPU, monkeypatch)
+    url = "s3://user:secret@bucket/store?token=secret"
+    assert _Runner(url, cluster.place, lambda: 20, lambda: cluster.places, 4).run() == NO_GPU
+    assert capsys.readouterr().err == "s3://bucket/store: node a is left out: no device\n"
+
+
 def test_driver_does_not_load_ray_data():
     import subprocess
     import sys
