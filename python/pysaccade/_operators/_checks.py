@@ -177,11 +177,6 @@ def choice(value: Any, allowed: Collection[str], who: str, name: str) -> str:
     raise ValueError(f"{who}: {name} is {value!r}; it must be {' or '.join(map(repr, allowed))}")
 
 
-def extent(texels: int, level: int, odd: int) -> int:
-    """Texels of a level along an axis of `texels`."""
-    return texels >> level if odd == FLOOR else -(-texels >> level)
-
-
 def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -> int:
     """Return how many levels an image of (H, W) gets; None: down to the smallest.
 

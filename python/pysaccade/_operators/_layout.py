@@ -6,11 +6,16 @@ import struct
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from pysaccade._operators import _checks, _tensor_abi
+from pysaccade._operators import _tensor_abi
 
 Array = Any
 Shape = tuple[int, ...]
 _ALIGNMENT = 64  # elements between beginnings of levels: vectors of any type may be read there
+
+
+def extent(texels: int, level: int, odd: int) -> int:
+    """Texels of a level along an axis of `texels`."""
+    return texels >> level if odd == _tensor_abi.FLOOR else -(-texels >> level)
 
 
 class Layout(NamedTuple):
@@ -60,7 +65,7 @@ def layout_of(shape: Shape, strides: Shape, dtype: Any, levels: int, odd: int) -
     rests = [_tensor_abi.rest_of(shape, strides, dtype, 4)]
     total = dense = 0
     for level in range(1, levels):
-        rows, columns = _checks.extent(height, level, odd), _checks.extent(width, level, odd)
+        rows, columns = extent(height, level, odd), extent(width, level, odd)
         starts.append(total)
         shapes.append((*leading, rows, columns))
         texels = rows * columns

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._gate import readable
-from pysaccade._operators._layout import layout_of
+from pysaccade._operators._layout import extent, layout_of
 from pysaccade._operators._refusal import Refusal
 
 _library: Any = cast(Any, torch.library).Library("saccade", "DEF")
@@ -32,11 +32,6 @@ def wide(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
-def level_extent(extent: int, level: int, odd: int) -> int:
-    """Texels of a level along an axis of `extent` texels."""
-    return extent >> level if odd == abi.FLOOR else -(-extent // 2**level)
-
-
 # ---- Mip levels ------------------------------------------------------------------------------------------------------
 
 
@@ -44,8 +39,7 @@ def _empty_levels(image: Tensor, levels: int, odd: int) -> list[Tensor]:
     height, width = image.shape[-2:]
     head = image.shape[:-2]
     return [
-        image.new_empty((*head, level_extent(height, level, odd), level_extent(width, level, odd)))
-        for level in range(1, levels)
+        image.new_empty((*head, extent(height, level, odd), extent(width, level, odd))) for level in range(1, levels)
     ]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pysaccade._native._arguments import deprecated
 from pysaccade._operators import _checks
+from pysaccade._operators._layout import extent
 
 Array = Any
 
@@ -55,8 +56,7 @@ def checked_levels(levels: Sequence[Array], who: str) -> tuple[list[Array], bool
         if level.dtype != first.dtype:
             raise TypeError(f"{who}: {name} is {_checks.dtype_name(level)}, levels[0] is {_checks.dtype_name(first)}")
         fits = [
-            (_checks.extent(texels, index, _checks.FLOOR), _checks.extent(texels, index, _checks.EDGE))
-            for texels in first.shape[-2:]
+            (extent(texels, index, _checks.FLOOR), extent(texels, index, _checks.EDGE)) for texels in first.shape[-2:]
         ]
         if level.shape[-2] not in fits[0] or level.shape[-1] not in fits[1]:
             want = "x".join(str(max(sizes)) for sizes in fits)
