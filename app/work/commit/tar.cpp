@@ -16,6 +16,7 @@ namespace saccade {
 namespace {
 
 constexpr std::size_t kBlock = 512;
+constexpr std::size_t kMostName = 100;
 constexpr std::uint64_t kMostOctal = 077777777777;  // 11 digits
 
 // POSIX.1-1988: name 0, mode 100, uid 108, gid 116, size 124, mtime 136, checksum 148, type 156, magic 257,
@@ -60,6 +61,12 @@ void TarWriter::put(const void* data, std::size_t size) {
 }
 
 void TarWriter::put_header(const std::string& name, std::uint64_t size) {
+  if (name.size() > kMostName) {
+    throw Error(
+        ErrorKind::kOutput,
+        fmt::format("{}: the member {} has a name of {} bytes, and a tar's have at most {}; plan with shorter keys",
+                    path_, name, name.size(), kMostName));
+  }
   Header header{};
   text(header, 0, name);
   text(header, 100, "0000644");

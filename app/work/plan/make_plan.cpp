@@ -27,6 +27,8 @@ namespace {
 
 constexpr double kUnknown_s = 60;        // of what is no file here
 constexpr double kBytesASecond = 250e3;  // of a file of unknown length: 2 Mbit/s
+// A member of a tar has a name of at most 100 bytes: the key, "-00000" and the longest suffix, ".damaged_tiles.npy".
+constexpr std::size_t kMostKeyOfPieces = 76;
 constexpr std::int64_t kLeastPiece_ns = 1'000'000'000;
 constexpr double kFramesASecond = 30;
 
@@ -122,6 +124,10 @@ class Planner {
                         .start_ns = row.start_ns,
                         .end_ns = row.end_ns.value_or(-1),
                         .media_s = length_s ? *length_s : estimated_s(row)});
+    if (row.key.size() > kMostKeyOfPieces) {
+      manifest_.refuse(span, fmt::format("key '{}': has {} characters; with --segment a key has at most {}", row.key,
+                                         row.key.size(), kMostKeyOfPieces));
+    }
     if (length_s) return cut(row, span, index, *length_s);
     unprobed_.push_back({span, index});
     uris_.push_back(row.uri);

@@ -129,6 +129,11 @@ class Plans(WorkTest):
         self.assertEqual(pieces, [(0, 0, 1, 5, 3), (0, 1, 5, 9, 3), (0, 2, 9, 11.5, 3), (1, 0, 0, 4, 1)])
         self.assertEqual({row["key"] for row in self.items() if row["row"] == 0}, {"k-00000", "k-00001", "k-00002"})
 
+    def test_segments_keysThatATarHasNoRoomFor_areRefused(self):
+        for length, code in ((77, 65), (76, 0)):
+            said = self.make(f"k{length}.csv", f"uri,end,key\n/x.mp4,9,{'k' * length}\n", "--segment", "4", code=code)
+            self.assertEqual("k77.csv:2: key '" in said, code != 0)
+
     def test_segments_lengthFromTheFileItself(self):
         self.make("p.txt", f"{self.clips[0]}\n/nowhere.mp4\n", "--segment", "0.3")
         rows = [row for row in self.items() if row["uri"] == str(self.clips[0])]
