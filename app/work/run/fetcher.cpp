@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -68,7 +69,8 @@ std::vector<Fetched> Fetcher::take() {
   for (auto& [item, answer] : answers) {
     --in_flight_;
     if (answer.fault == HelperFault::kUnavailable) throw UnavailableError(answer.line);
-    if (answer.fault == HelperFault::kEnded) throw Error(ErrorKind::kOutput, answer.line);
+    const bool full = answer.code == ENOSPC || answer.code == EDQUOT || answer.code == EROFS;
+    if (answer.fault == HelperFault::kEnded || full) throw Error(ErrorKind::kOutput, answer.line);
     all.push_back({item, end_of(*item, answer)});
     if (all.back().end.signs.end != AttemptEnd::kDone) remove(*item);
   }

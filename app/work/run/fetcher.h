@@ -27,6 +27,7 @@ class Fetcher {
 
   // Starts the helper with the first one; throws UnavailableError where it can't.
   void begin(OpenItem& item);
+  // Throws Error of kOutput if the files have no room here: the videos are not at fault.
   std::vector<Fetched> take();
   int in_flight() const { return in_flight_; }
   static void remove(OpenItem& item);  // its file, once nothing opens it any more
