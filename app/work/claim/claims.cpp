@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <cstdio>
 #include <utility>
 
 #include "pipeline/error.h"
@@ -33,9 +35,23 @@ std::string worker_of_claim(const std::string& text) {
   return json.is_object() ? json.value("worker", "") : "";
 }
 
+bool remove_or_leave(Store& store, const std::string& name) {
+  static std::atomic_flag logged;
+  try {
+    store.remove(name);
+    return true;
+  } catch (const Error& error) {
+    if (!logged.test_and_set())
+      fmt::print(stderr, "saccade: {}; claims and heartbeats stay there, and `saccade gc` removes them\n",
+                 error.what());
+    return false;
+  }
+}
+
 void remove_claims(Store& store) {
-  for (const std::string& file : store.names(kClaims).value_or(std::vector<std::string>{}))
-    store.remove(fmt::format("{}/{}", kClaims, file));
+  for (const std::string& file : store.names(kClaims).value_or(std::vector<std::string>{})) {
+    if (!remove_or_leave(store, fmt::format("{}/{}", kClaims, file))) return;
+  }
 }
 
 Claims::Claims(Store& store, std::string name, const Json& facts, double expiry_s)
@@ -48,11 +64,8 @@ Claims::Claims(Store& store, std::string name, const Json& facts, double expiry_
 Claims::~Claims() {
   thread_.request_stop();
   thread_.join();
-  try {
-    while (!held_.empty()) release(std::string(held_.begin()->first));
-    store_.remove(heartbeat_name(name_));
-  } catch (const Error&) {  // it expires
-  }
+  for (bool goes_on = true; goes_on && !held_.empty();) goes_on = release(std::string(held_.begin()->first));
+  if (held_.empty()) remove_or_leave(store_, heartbeat_name(name_));
 }
 
 void Claims::put_heartbeat() { store_.put(heartbeat_name(name_), json_text(heartbeat_, -1) + "\n"); }
@@ -76,6 +89,23 @@ std::string Claims::owner_of(const std::string& claim) {
   return owners_[claim] = worker_of_claim(*text);
 }
 
+// Whether the worker of a unit's last claim is dead. A living worker may have created a claim of the same name since
+// this process read it, so a known claim is read again before it is taken over. `dead`: what this look found so far.
+bool Claims::may_take_over(const std::string& claim, std::map<std::string, bool>& dead) {
+  const auto is_free = [&](const std::string& owner) {
+    // This process does not hold the unit. If the claim is its own, the store's answer to take() was lost.
+    if (owner.empty() || owner == name_) return true;
+    if (dead.count(owner) == 0)
+      dead[owner] = watch_.is_dead(owner, store_.read(heartbeat_name(owner)), std::chrono::steady_clock::now());
+    return dead[owner];
+  };
+  const bool known = owners_.count(claim) != 0;
+  if (!is_free(owner_of(claim))) return false;
+  if (!known) return true;
+  owners_.erase(claim);
+  return is_free(owner_of(claim));
+}
+
 std::vector<std::string> Claims::free_of(const std::vector<std::string>& units) {
   last_.clear();
   for (const std::string& file : store_.names(kClaims).value_or(std::vector<std::string>{})) {
@@ -87,10 +117,7 @@ std::vector<std::string> Claims::free_of(const std::vector<std::string>& units) 
   std::vector<std::string> free;
   for (const std::string& unit : units) {
     const auto last = last_.find(unit);
-    const std::string owner = last == last_.end() ? "" : owner_of(claim_name(unit, last->second));
-    if (!owner.empty() && dead.count(owner) == 0)
-      dead[owner] = watch_.is_dead(owner, store_.read(heartbeat_name(owner)), std::chrono::steady_clock::now());
-    if (owner.empty() || dead[owner]) free.push_back(unit);
+    if (last == last_.end() || may_take_over(claim_name(unit, last->second), dead)) free.push_back(unit);
   }
   return free;
 }
@@ -104,11 +131,14 @@ bool Claims::take(const std::string& unit) {
   return true;
 }
 
-void Claims::release(const std::string& unit) {
+bool Claims::release(const std::string& unit) {
   const auto held = held_.find(unit);
-  if (held == held_.end()) return;
-  for (int number = std::exchange(held->second, 0); number >= 0; --number) store_.remove(claim_name(unit, number));
-  held_.erase(unit);
+  if (held == held_.end()) return true;
+  bool removed = true;
+  for (int number = held->second; removed && number >= 0; --number)
+    removed = remove_or_leave(store_, claim_name(unit, number));
+  held_.erase(held);
+  return removed;
 }
 
 }  // namespace saccade

@@ -31,15 +31,16 @@ class Claims {
   Claims& operator=(const Claims&) = delete;
 
   // Looks at all claims, and at the heartbeats of those who hold `units`. Returns the units that may be taken: without
-  // a claim, or with a dead worker's.
+  // a claim, or with a dead worker's. None of `units` may be held.
   std::vector<std::string> free_of(const std::vector<std::string>& units);
-  bool take(const std::string& unit);  // false: another one was first
-  void release(const std::string& unit);
+  bool take(const std::string& unit);     // false: another one was first
+  bool release(const std::string& unit);  // false: the claim stays in the store
   const std::string& name() const { return name_; }
 
  private:
   void beat(const std::stop_token& stop);
   void put_heartbeat();
+  bool may_take_over(const std::string& claim, std::map<std::string, bool>& dead);
   std::string owner_of(const std::string& claim);  // empty: the claim is gone
 
   Store& store_;
@@ -57,7 +58,9 @@ class Claims {
 
 inline constexpr const char* kClaims = "claims";
 inline constexpr const char* kWorkers = "workers";
-void remove_claims(Store& store);                       // once all units have markers
+void remove_claims(Store& store);  // once all units have markers
+// Removes a claim or a heartbeat. False: it can't be removed, and expires. The first one is logged.
+bool remove_or_leave(Store& store, const std::string& name);
 std::string heartbeat_name(const std::string& worker);  // "workers/NAME.json"
 std::string unit_of_claim(const std::string& file);     // of "U.N"
 std::string worker_of_claim(const std::string& text);   // that its bytes name; empty: none

@@ -79,6 +79,36 @@ TEST_F(ClaimsTest, WorkerThatStandsStill_LosesItsUnit) {
   EXPECT_EQ(b.free_of({"7"}), Names{});
 }
 
+TEST_F(ClaimsTest, ClaimThatWasMadeAgain_IsLeftToItsNewWorker) {
+  Claims b = made("b");
+  {
+    Claims a = made("a");
+    ASSERT_TRUE(a.take("7"));
+    ASSERT_EQ(b.free_of({"7"}), Names{}) << "b knows the claim now";
+  }
+  Claims c = made("c");
+  ASSERT_TRUE(c.take("7"));
+  EXPECT_EQ(b.free_of({"7"}), Names{});
+}
+
+TEST_F(ClaimsTest, OwnClaimWhoseAnswerWasLost_CanBeTakenAgain) {
+  ASSERT_TRUE(store_.create("claims/7.0", "{\"worker\": \"a\"}\n"));
+  Claims a = made("a");
+  EXPECT_FALSE(a.take("7"));
+  EXPECT_EQ(a.free_of({"7"}), Names{"7"});
+  EXPECT_TRUE(a.take("7"));
+}
+
+// A folder in place of a claim that isn't empty can't be removed.
+TEST_F(ClaimsTest, ClaimThatCantBeRemoved_IsLeft) {
+  Claims a = made("a");
+  ASSERT_TRUE(a.take("7"));
+  store_.remove("claims/7.0");
+  ASSERT_TRUE(store_.create("claims/7.0/file", ""));
+  EXPECT_FALSE(a.release("7"));
+  EXPECT_NO_THROW(remove_claims(store_));
+}
+
 TEST_F(ClaimsTest, Heartbeat_ChangesByItself) {
   const Claims a = made("a", 0.06);
   const auto first = store_.read(heartbeat_name("a"));
