@@ -53,7 +53,9 @@ void Supervisor::stop(WorkStop stop) {
 std::optional<WorkStop> Supervisor::run() {
   try {
     check_ended();  // what ended before may be enough
-    while (!stop_ && !units_.all_done()) step();
+    do {
+      while (!stop_ && !units_.all_done()) step();
+    } while (!stop_ && units_.reopen_unmarked());
   } catch (const Error& error) {  // the store can't be read, or no worker can be started
     stop({static_cast<int>(exit_code(error.kind())), error_text(error)});
   }

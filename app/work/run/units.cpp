@@ -35,7 +35,7 @@ void add(Counts& sum, const Counts& more) {
 }  // namespace
 
 void sweep_workers(Store& store) {
-  for (const std::string& name : sweep_attempts(store.scratch_root())) store.remove(heartbeat_name(name));
+  for (const std::string& name : sweep_attempts(store.scratch_root())) remove_or_leave(store, heartbeat_name(name));
 }
 
 Units::Units(const Options& options, const Plan& plan, const Attempt& attempt, const StoreCounts& so_far,
@@ -183,11 +183,28 @@ std::optional<WorkStop> Units::take_committed() {
       add(committed_, counts.mapped());
     } else {
       fmt::print(stderr, "saccade: unit {}: another run has committed it meanwhile\n", planned.name);
-      count_marker(planned);
+      if (!count_marker(planned)) elsewhere_.push_back(&planned);  // that marker is gone, too
     }
     claims_->release(planned.name);
   }
   return stop;
+}
+
+bool Units::reopen_unmarked() {
+  const std::vector<std::string> committed = committed_units(store_);
+  const auto is_committed = [&committed](const std::string& unit) {
+    return std::binary_search(committed.begin(), committed.end(), unit);
+  };
+  if (std::all_of(known_.begin(), known_.end(), is_committed)) return false;
+  std::set<std::string> marked;
+  StoreCounts all = count_markers(plan_, [&marked](const PlannedUnit& unit, const Json&) { marked.insert(unit.name); });
+  if (!all.faults.empty()) throw UsageError(fmt::format("{}: {}", store_.place(), all.faults.front()));
+  committed_ = all.counts;
+  known_ = std::move(marked);
+  for (const PlannedUnit& unit : plan_.units()) {
+    if (known_.count(unit.name) == 0) elsewhere_.push_back(&unit);
+  }
+  return !elsewhere_.empty();
 }
 
 void Units::drop_uncommitted() {

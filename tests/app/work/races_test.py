@@ -89,6 +89,19 @@ class Races(WorkTest):
         self.assertEqual(told["quarantined"], 1)
         self.expect(done=3, quarantined=1)
 
+    def test_markerThatIsRemovedMeanwhile_isMadeAgain(self):
+        """As `retry --in-place` does beside `work`."""
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:2])
+        gate, env, at_gate = self.gate()
+        run = start("work", self.store, env=self.faults("block@commits.00000001", **env))
+        wait_for(at_gate)
+        wait_for(self.markers)
+        self.undo(0)
+        gate.touch()
+        _, error = run.communicate(timeout=60 * PATIENCE)
+        self.assertEqual(run.returncode, 0, error)
+        self.expect(done=2)
+
     def test_stopped_countsOnlyWhatIsCommitted(self):
         self.plan(rows=self.clips[:6])
         run = start("work", self.store, "--jobs", "1", "--progress", "json", env=self.faults("hang@v05"))
