@@ -106,6 +106,7 @@ bool PlanWriter::put(const Json& facts) {
   constexpr const char* kClaim = "plan/claim.json";
   const std::string mine = line_of({{"hash", facts.at("hash")}});
   if (!store_.create(kClaim, mine) && store_.read(kClaim) != mine) {
+    if (Plan::exists(store_)) return false;  // that planner is done: its plan must not be removed
     throw UsageError(OfOption("output", store_.place()),
                      fmt::format("another plan was begun there and is not whole yet ({}); choose another -o, or, where "
                                  "that planner has died, remove {}/",

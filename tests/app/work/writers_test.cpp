@@ -5,6 +5,8 @@
 #include <iterator>
 
 #include "app/work/commit/tar.h"
+#include "app/work/plan/plan_writer.h"
+#include "app/work/store/folder_store.h"
 #include "pipeline/error.h"
 #include "tests/support/temp_dir.h"
 
@@ -23,6 +25,32 @@ TEST(TarWriter, Name_IsWholeOrRefused) {
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(bytes.substr(0, 100), longest);
   EXPECT_EQ(bytes.size(), 4U * 512) << "the refused member has left nothing";
+}
+
+// A folder that is planned as a bucket is: file by file.
+class Bucket : public FolderStore {
+ public:
+  using FolderStore::FolderStore;
+  bool is_folder() const override { return false; }
+};
+
+TEST(PlanWriter, OfTwoPlansInABucket_TheFirstWholeOneStays) {
+  const test::TempDir folder;
+  Bucket bucket(folder.path().string());
+  Store& store = bucket;
+  const auto plan = [&store](const std::string& uri) {
+    WorkItem item;
+    item.key = item.uri = uri;
+    PlanWriter writer(store, 60, 1e9, 0);
+    writer.add(item);
+    return writer.finish({{"options", Json::object()}, {"settings", Json::object()}, {"duplicates", 0}});
+  };
+  EXPECT_TRUE(plan("a"));
+  const auto whole = store.read("plan/plan.json");
+  EXPECT_FALSE(plan("b")) << "the other planner's claim is there, and its plan is whole";
+  EXPECT_EQ(store.read("plan/plan.json"), whole);
+  store.remove("plan/plan.json");
+  EXPECT_THROW(plan("b"), UsageError) << "it is not whole yet";
 }
 
 }  // namespace
