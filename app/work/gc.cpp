@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -83,11 +84,12 @@ class Garbage {
     const Names dead = sweep_attempts(store_.scratch_root(), {true, older_than_s_, dry_run_});
     attempts_ = static_cast<std::int64_t>(dead.size());
     const bool at_work_before = is_at_work(dead);
+    const std::vector<Claim> claims = read_claims();
     marked_ = marked_in(plan);
     at_work_ = is_at_work(dead) || at_work_before;
     std::copy_if(std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()),
                  std::back_inserter(orphans_), [this](const Part& part) { return is_orphan(part); });
-    find_claims();
+    find_claims(claims);
     find_drafts();
   }
 
@@ -111,28 +113,28 @@ class Garbage {
  private:
   bool is_old(const StoreFile& file) const { return file.age_s && *file.age_s >= older_than_s_; }
 
-  // Whether a process works on the store. In a folder it has an attempt, which is locked while it lives. Elsewhere its
-  // heartbeat has been put a short while ago.
+  // Whether a process works on the store. It has a heartbeat, and in a folder an attempt, which is locked while it
+  // lives. The attempt is made before the heartbeat and goes after it, so heartbeats are listed first. A heartbeat
+  // without an attempt is dead once it is old: the attempt may lie on another machine.
   bool is_at_work(const Names& dead) {
     const auto is_dead = [&dead](const std::string& name) {
       return std::find(dead.begin(), dead.end(), name) != dead.end();
     };
-    bool any = false;
     live_.clear();
-    if (store_.is_folder()) {
-      for (StoreFile& file : store_.files("attempts")) {
-        if (!is_dead(file.name)) live_.insert(file.name), any = true;
-      }
+    left_.clear();
+    const std::vector<StoreFile> heartbeats = store_.files(kWorkers);
+    for (StoreFile& file : store_.is_folder() ? store_.files("attempts") : std::vector<StoreFile>{}) {
+      if (!is_dead(file.name)) live_.insert(file.name);
     }
-    for (const StoreFile& file : store_.files(kWorkers)) {
+    for (const StoreFile& file : heartbeats) {
       const std::string name = file.name.substr(0, file.name.rfind('.'));
-      if (is_dead(name) || (store_.is_folder() ? live_.count(name) == 0 : is_old(file))) {
+      if (is_dead(name) || (live_.count(name) == 0 && is_old(file))) {
         left_.insert(heartbeat_name(name));
       } else {
-        live_.insert(name), any = true;
+        live_.insert(name);
       }
     }
-    return any;
+    return !live_.empty();
   }
 
   bool is_orphan(const Part& part) {
@@ -141,15 +143,35 @@ class Garbage {
     return is_old(part.file);
   }
 
-  // Of units that have markers, and of workers that are dead.
-  void find_claims() {
+  struct Claim {
+    std::string name;  // "claims/U.N"
+    std::string unit, worker;
+    int number;
+  };
+
+  // Before the last look at the heartbeats: a worker puts its own before it claims a unit.
+  std::vector<Claim> read_claims() {
     Names names;
     for (const std::string& file : store_.names(kClaims).value_or(Names{}))
       names.push_back(fmt::format("{}/{}", kClaims, file));
-    store_.read_many(names, [this](const std::string& name, const std::string& text) {
-      const std::string unit = unit_of_claim(name.substr(name.find('/') + 1));
-      if (marked_.units.count(unit) != 0 || live_.count(worker_of_claim(text)) == 0) left_.insert(name);
+    std::vector<Claim> claims;
+    store_.read_many(names, [&claims](const std::string& name, const std::string& text) {
+      const std::string file = name.substr(name.find('/') + 1);
+      claims.push_back({name, unit_of_claim(file), worker_of_claim(text), number_of_claim(file)});
     });
+    return claims;
+  }
+
+  // All claims of a unit that has a marker, or of which the last claim is of a dead worker.
+  void find_claims(const std::vector<Claim>& claims) {
+    std::map<std::string, const Claim*> last;
+    for (const Claim& claim : claims) {
+      const Claim*& highest = last[claim.unit];
+      if (highest == nullptr || highest->number < claim.number) highest = &claim;
+    }
+    for (const Claim& claim : claims) {
+      if (marked_.units.count(claim.unit) != 0 || live_.count(last[claim.unit]->worker) == 0) left_.insert(claim.name);
+    }
   }
 
   // Plans that were cut short.
@@ -176,8 +198,7 @@ class Garbage {
 }  // namespace
 
 int run_gc(const Options& options) {
-  const std::string& store = options.work.store;
-  const auto place = open_store(store);
+  const auto place = open_store(options.work.store);
   const Plan plan(*place);
   Garbage garbage(plan, options);
   const Names orphans = garbage.remove_all();
@@ -189,7 +210,7 @@ int run_gc(const Options& options) {
   if (options.work.dry_run) {
     for (const std::string& path : orphans) fmt::print("{}\n", path);
   }
-  fmt::print("{}: {} {} and {} ({:.1f} MB)\n", store, options.work.dry_run ? "would remove" : "removed",
+  fmt::print("{}: {} {} and {} ({:.1f} MB)\n", place->place(), options.work.dry_run ? "would remove" : "removed",
              counted(garbage.attempts(), "attempt"), counted(files, "file"),
              static_cast<double>(garbage.bytes()) / 1e6);
   return static_cast<int>(ExitCode::kOk);

@@ -15,13 +15,6 @@ namespace {
 
 constexpr double kBeatsAnExpiry = 6;
 
-int number_of(const std::string& file) {
-  const std::size_t dot = file.rfind('.');
-  int number = -1;
-  if (dot != std::string::npos) std::from_chars(file.data() + dot + 1, file.data() + file.size(), number);
-  return number;
-}
-
 std::string claim_name(const std::string& unit, int number) { return fmt::format("{}/{}.{}", kClaims, unit, number); }
 
 }  // namespace
@@ -29,6 +22,13 @@ std::string claim_name(const std::string& unit, int number) { return fmt::format
 std::string heartbeat_name(const std::string& worker) { return fmt::format("{}/{}.json", kWorkers, worker); }
 
 std::string unit_of_claim(const std::string& file) { return file.substr(0, file.rfind('.')); }
+
+int number_of_claim(const std::string& file) {
+  const std::size_t dot = file.rfind('.');
+  int number = -1;
+  if (dot != std::string::npos) std::from_chars(file.data() + dot + 1, file.data() + file.size(), number);
+  return number;
+}
 
 std::string worker_of_claim(const std::string& text) {
   const Json json = parse_json(text);
@@ -109,7 +109,7 @@ bool Claims::may_take_over(const std::string& claim, std::map<std::string, bool>
 std::vector<std::string> Claims::free_of(const std::vector<std::string>& units) {
   last_.clear();
   for (const std::string& file : store_.names(kClaims).value_or(std::vector<std::string>{})) {
-    const int number = number_of(file);
+    const int number = number_of_claim(file);
     int& last = last_.try_emplace(unit_of_claim(file), -1).first->second;
     last = std::max(last, number);
   }

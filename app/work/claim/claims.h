@@ -63,6 +63,7 @@ void remove_claims(Store& store);  // once all units have markers
 bool remove_or_leave(Store& store, const std::string& name);
 std::string heartbeat_name(const std::string& worker);  // "workers/NAME.json"
 std::string unit_of_claim(const std::string& file);     // of "U.N"
+int number_of_claim(const std::string& file);           // N; -1: none
 std::string worker_of_claim(const std::string& text);   // that its bytes name; empty: none
 
 }  // namespace saccade

@@ -58,6 +58,22 @@ class Races(WorkTest):
         self.assertEqual(collector.returncode, 0, error)
         self.assertTrue(shard.exists())
 
+    def test_gc_leavesClaimsOfTheLiving(self):
+        """Also those below a living one's, and a young heartbeat's of which the attempt lies elsewhere."""
+        self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
+        self.locked("elsewhere.1.1")
+        for folder in ("claims", "workers"):
+            (self.store / folder).mkdir()
+        workers = {"00000000.0": "dead", "00000000.1": "elsewhere.1.1", "00000001.0": "dead", "00000002.0": "bucket.2.2"}
+        for claim, worker in workers.items():
+            (self.store / "claims" / claim).write_text(json.dumps({"worker": worker}))
+        for worker in ("elsewhere.1.1", "bucket.2.2", "dead"):
+            (self.store / f"workers/{worker}.json").write_text("{}")
+        os.utime(self.store / "workers/dead.json", (0, 0))
+        done = saccade("gc", self.store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.left_over(), ["00000000.0", "00000000.1", "00000002.0", "bucket.2.2.json", "elsewhere.1.1", "elsewhere.1.1.json"])
+
     def test_withoutHardLinks_markersAreMadeWhole(self):
         """Nothing is written under a marker's name: that would fail."""
         self.plan("--unit-seconds", "0.1", rows=self.clips[:4])
