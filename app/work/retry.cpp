@@ -79,9 +79,8 @@ int retry_in_place(const Options& options, Store& store, const Quarantined& foun
 }  // namespace
 
 int run_retry(const Options& options) {
-  const std::string& store = options.work.store;
-  const std::string& target = options.dump.output;
-  const auto place = open_store(store);
+  const auto place = open_store(options.work.store);
+  const std::string& store = place->place();
   const Plan plan(*place);
   plan.check_content();
   const auto classes = options.work.classes.empty() ? std::vector<std::string>{} : split(options.work.classes, ',');
@@ -96,7 +95,8 @@ int run_retry(const Options& options) {
     return static_cast<int>(ExitCode::kOk);
   }
   if (options.work.in_place) return retry_in_place(options, *place, found);
-  const auto target_store = open_store(target);
+  const auto target_store = open_store(options.dump.output);
+  const std::string& target = target_store->place();
   if (Plan::exists(*target_store))
     throw UsageError(OfOption("output", target), "holds a plan already; choose another -o");
   refuse_other_folder(*target_store);

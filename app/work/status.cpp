@@ -144,8 +144,8 @@ void print(const std::string& store, const StoreCounts& all, const Json& json) {
 }  // namespace
 
 int run_status(const Options& options) {
-  const std::string& store = options.work.store;
-  const auto place = open_store(store);
+  const auto place = open_store(options.work.store);
+  const std::string& store = place->place();
   const Plan plan(*place);
   std::vector<Commit> commits;
   const StoreCounts all = count_markers(plan, [&commits](const PlannedUnit& unit, const Json& marker) {

@@ -206,9 +206,8 @@ std::set<std::string> drawn(const Plan& plan, std::optional<std::int64_t> count)
   return {some.begin(), some.end()};
 }
 
-Verified verify(const std::string& store, std::optional<std::int64_t> sample) {
-  const auto place = open_store(store);
-  const Plan plan(*place);
+Verified verify(Store& store, std::optional<std::int64_t> sample) {
+  const Plan plan(store);
   if (const std::string fault = plan.content_fault(); !fault.empty()) return {.faults = {fault}};
   const std::set<std::string> some = drawn(plan, sample);
   Verifier verifier(plan);
@@ -224,8 +223,9 @@ Verified verify(const std::string& store, std::optional<std::int64_t> sample) {
 }  // namespace
 
 int run_verify(const Options& options) {
-  const std::string& store = options.work.store;
-  const Verified done = verify(store, options.work.sample);
+  const auto place = open_store(options.work.store);
+  const std::string& store = place->place();
+  const Verified done = verify(*place, options.work.sample);
   if (options.json) {
     fmt::print("{}\n", json_text({{"units", done.units}, {"members", done.members}, {"faults", done.faults}}, -1));
   } else {

@@ -10,8 +10,8 @@
 namespace saccade {
 
 int run_plan(const Options& options) {
-  const std::string& store = options.dump.output;
-  const auto place = open_store(store);
+  const auto place = open_store(options.dump.output);
+  const std::string& store = place->place();
   const PlanOutcome outcome = make_plan(options, *place);
   const Json& facts = outcome.plan.facts();
   if (options.json) {
