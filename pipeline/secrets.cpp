@@ -117,13 +117,15 @@ std::string mask_url(std::string_view url, std::size_t first_host) {
 
 }  // namespace
 
+bool is_network_scheme(std::string_view scheme) {
+  return std::find(kNetwork.begin(), kNetwork.end(), lower_case(scheme)) != kNetwork.end();
+}
+
 std::string masked_uri(std::string_view uri) {
   const std::size_t slashes = uri.find(kSlashes);
   if (slashes != kNowhere) return mask_url(uri, slashes + kSlashes.size());
   const std::size_t colon = uri.find(':');
-  const bool is_network = colon != kNowhere && std::find(kNetwork.begin(), kNetwork.end(),
-                                                         lower_case(uri.substr(0, colon))) != kNetwork.end();
-  if (is_network) return mask_url(uri, colon + 1);
+  if (colon != kNowhere && is_network_scheme(uri.substr(0, colon))) return mask_url(uri, colon + 1);
   // "user:password@host", whose scheme was forgotten.
   const std::size_t at = uri.rfind('@');
   const bool is_user = colon != kNowhere && colon > 1 && at != kNowhere && at > colon + 1 &&

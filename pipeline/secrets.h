@@ -14,6 +14,9 @@ namespace saccade {
 // An input's name, as it may be shown. What is no URL stays as it is.
 std::string masked_uri(std::string_view uri);
 
+// Whether FFmpeg opens it over a network: "rtsp", in any case of letters.
+bool is_network_scheme(std::string_view scheme);
+
 // The same for every URL in a text. A URL ends at white space or a quotation mark.
 std::string without_secrets(std::string_view text);
 

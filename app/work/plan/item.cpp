@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "app/json/facts_json.h"
 #include "app/sha256.h"
@@ -33,11 +32,10 @@ Json seconds_json(std::int64_t ns) {
 }
 
 bool is_fetched(std::string_view uri) {
-  constexpr std::string_view kOpened[] = {"file",  "http", "https", "rtsp", "rtsps", "rtmp",
-                                          "rtmps", "srt",  "udp",   "tcp",  "ftp",   "test"};
   const std::size_t end = uri.find("://");
   if (end == std::string_view::npos || uri.starts_with("lavfi:") || uri.starts_with("file:")) return false;
-  return std::find(std::begin(kOpened), std::end(kOpened), uri.substr(0, end)) == std::end(kOpened);
+  const std::string_view scheme = uri.substr(0, end);
+  return scheme != "test" && !is_network_scheme(scheme);
 }
 
 Json item_json(const WorkItem& item) {

@@ -16,6 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 using Numbers = std::vector<int>;
 
+TEST(WorkItem, UriThatFFmpegOpens_IsNotFetched) {
+  for (const char* uri : {"/in/a.mp4", "a.mp4", "file:///in/a.mp4", "lavfi:color", "test://bars", "https://h/a.mp4",
+                          "HTTP://h/a.mp4", "rtp://h:5004", "tls://h", "sftp://h/a.mp4", "mmsh://h/a"})
+    EXPECT_FALSE(is_fetched(uri)) << uri;
+  for (const char* uri : {"s3://b/a.mp4", "gs://b/a.mp4", "foo://a"}) EXPECT_TRUE(is_fetched(uri)) << uri;
+}
+
 TEST(Held, Input_WaitsUntilOneThatWasBegunLaterIsRead) {
   Held<int> held;
   held.hold("/in", 1, 5);
