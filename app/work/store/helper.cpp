@@ -85,7 +85,7 @@ Helper::Helper(const std::string& url) {
   thread_ = std::thread([this] { listen(); });
   const Json hello = greeting.get();
   if (hello.value("ready", false)) return;
-  kill(pid_, SIGKILL);
+  end();
   thread_.join();
   close(write_fd_);
   if (hello.contains("line")) throw UnavailableError(without_secrets(hello.value("line", "")));
@@ -94,8 +94,14 @@ Helper::Helper(const std::string& url) {
 
 Helper::~Helper() {
   close(write_fd_);
-  kill(pid_, SIGKILL);  // nothing that was asked for is waited for
+  end();  // nothing that was asked for is waited for
   thread_.join();
+}
+
+// Once listen() has reaped the process its number may be another one's.
+void Helper::end() {
+  const std::lock_guard lock(mutex_);
+  if (!reaped_) kill(pid_, SIGKILL);
 }
 
 void Helper::start(const std::string& url) {
@@ -170,10 +176,13 @@ void Helper::listen() {
   }
   close(read_fd_);
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+  siginfo_t ignored;
+  while (waitid(P_PID, static_cast<id_t>(pid_), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
   std::map<std::int64_t, OnAnswer> waiting;
   {
     const std::lock_guard lock(mutex_);
+    waitpid(pid_, &status, 0);
+    reaped_ = true;
     ended_ = true;
     if (!greeted_) greeting_.set_value({{"ready", false}, {"exit", WIFEXITED(status) ? WEXITSTATUS(status) : -1}});
     greeted_ = true;

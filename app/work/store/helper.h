@@ -40,6 +40,7 @@ class Helper {
 
  private:
   void listen();
+  void end();
   void start(const std::string& url);
   void hear(const Json& line);
 
@@ -48,6 +49,7 @@ class Helper {
   std::promise<Json> greeting_;
   bool greeted_ = false;
   bool ended_ = false;
+  bool reaped_ = false;
   std::int64_t next_ = 1;
   std::mutex write_mutex_;
   pid_t pid_ = -1;
