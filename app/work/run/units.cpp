@@ -77,7 +77,8 @@ OpenUnit* Units::open_next() {
       continue;
     }
     // Whoever had it before may have committed it before this claim.
-    if (count_marker(*planned)) {
+    if (const auto found = count_marker(*planned)) {
+      met_.push_back(*found);
       claims_->release(planned->name);
       continue;
     }
@@ -106,7 +107,7 @@ std::optional<EndedUnit> Units::count_marker(const PlannedUnit& unit) {
 }
 
 std::vector<EndedUnit> Units::look_again() {
-  std::vector<EndedUnit> ended;
+  std::vector<EndedUnit> ended = std::exchange(met_, {});
   const auto begin = WorkClock::now();
   if (elsewhere_.empty() || !(collided_ || free_.empty()) || begin < look_at_) return ended;
   collided_ = false;

@@ -60,6 +60,7 @@ class Units {
   std::set<std::string> known_;                // units of which the marker is counted
   std::deque<const PlannedUnit*> free_;        // not known to be claimed
   std::vector<const PlannedUnit*> elsewhere_;  // claimed by others
+  std::vector<EndedUnit> met_;                 // committed by others, and met by open_next()
   std::list<std::unique_ptr<OpenUnit>> open_;
   std::map<std::string, Counts> committing_;
   WorkClock::time_point look_at_;
