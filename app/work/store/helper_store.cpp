@@ -122,6 +122,8 @@ std::string scratch_folder() { return fmt::format("{}/saccade-{}", fs::temp_dire
 bool is_url(std::string_view place) { return place.find("://") != std::string_view::npos; }
 
 std::unique_ptr<Store> open_store(const std::string& place) {
+  constexpr std::string_view kFile = "file://";
+  if (place.starts_with(kFile)) return std::make_unique<FolderStore>(place.substr(kFile.size()));
   if (is_url(place)) return std::make_unique<HelperStore>(place);
   return std::make_unique<FolderStore>(place);
 }

@@ -62,8 +62,8 @@ class Store {
   const std::string place_;
 };
 
-// place: a folder, or a URL with a scheme ("s3://bucket/store"). Looks at nothing of a folder; starts the helper of a
-// URL, and throws UnavailableError where that can't be started.
+// place: a folder, also as "file:///folder", or a URL with another scheme ("s3://bucket/store"). Looks at nothing of a
+// folder; starts the helper of a URL, and throws UnavailableError where that can't be started.
 std::unique_ptr<Store> open_store(const std::string& place);
 
 bool is_url(std::string_view place);  // "scheme://..."

@@ -118,6 +118,12 @@ TEST_F(ClaimsTest, Heartbeat_ChangesByItself) {
   EXPECT_NE(store_.read(heartbeat_name("a")), first);
 }
 
+TEST(OpenStore, FileUrl_IsAFolder) {
+  const auto store = open_store("file:///a/b");
+  EXPECT_TRUE(store->is_folder());
+  EXPECT_EQ(store->place(), "/a/b");
+}
+
 TEST(FolderStore, Create_IsForOne) {
   const test::TempDir folder;
   const auto owner = open_store(folder.path().string());

@@ -97,7 +97,7 @@ def test_each_request_that_fails_is_named_as_such(done: Path, tmp_path: Path, co
         shutil.copytree(done, place / "s")
         before = content(place / "s")
         ended = saccade(
-            command, f"file://{place}/s", *(["-o", place / "again"] if command == "retry" else []), expect=[0, 1],
+            command, f"local://{place}/s", *(["-o", place / "again"] if command == "retry" else []), expect=[0, 1],
             SACCADE_PYTHON=str(helper), NTH=str(nth), ERROR=str(fault), FAILED=str(failed),
         )  # fmt: skip
         said, after = ended.stdout + ended.stderr, content(place / "s")
@@ -149,7 +149,7 @@ def test_gc_of_a_bucket_without_a_marker_stops(done: Path, tmp_path: Path):
     shutil.copytree(done, tmp_path / "s")
     shutil.rmtree(tmp_path / "s/commits")
     before = content(tmp_path / "s")
-    saccade("gc", f"file://{tmp_path}/s", "--older-than", "0", expect=[1])
+    saccade("gc", f"local://{tmp_path}/s", "--older-than", "0", expect=[1])
     assert content(tmp_path / "s") == before
 
 
