@@ -99,7 +99,8 @@ void try_options(const Options& options, const Json& facts, const std::vector<Wo
     if (answers.ended > before && answers.ended < items.size() && !answers.taken) send(items[answers.ended]);
     goes_on = goes_on && !process.closed();
   }
-  if (answers.taken || answers.refusal.empty()) return;
+  const bool all_heard = answers.ended == items.size();  // one that crashes or takes too long may take the options
+  if (answers.taken || answers.refusal.empty() || !all_heard) return;
   throw UsageError(fmt::format("{}; {} from all over {} tried, and no video takes the plan's options", answers.refusal,
                                counted(static_cast<std::int64_t>(answers.ended), "video"),
                                answers.ended == 1 ? "was" : "were"));

@@ -11,8 +11,8 @@ namespace saccade {
 
 inline constexpr std::size_t kTrialVideos = 8;
 
-// Opens the items to their first frame, on the CPU, in a process of its own. Throws UsageError where one or more refuse
-// the options and none takes them. What can't be read, ends the process or takes longer than a minute tells nothing.
+// Opens the items to their first frame, on the CPU, in a process of its own. Throws UsageError if one or more refuse
+// the options and none takes them. If one ends the process, or all take longer than a minute, nothing is refused.
 // facts: of plan.json. Throws Error of kOutput where no process can be started.
 void try_options(const Options& options, const Json& facts, const std::vector<WorkItem>& items);
 
