@@ -43,8 +43,8 @@ class Units {
   std::optional<WorkStop> take_committed();
   void drop_uncommitted();  // the work stops: what has no marker is pending again
 
-  // Before success: units whose markers have been removed since they were counted are pending again. True: there are
-  // some.
+  // Before success: units whose markers were removed after they had been counted become pending again. Returns whether
+  // there were any.
   bool reopen_unmarked();
   bool all_done() const { return free_.empty() && elsewhere_.empty() && open_.empty() && committing_.empty(); }
   bool is_committing() const { return !committing_.empty(); }
