@@ -275,12 +275,17 @@ class _Runner:
         return Ended(STOPPED, "", f"{self._deaths} processes died, and no unit was done between: {ended.why}")
 
     def _let_others_end(self) -> None:
-        """The store is done, which they find by themselves, save the one that waits for a place."""
-        for task, node in self._in_flight.items():
-            if node == _ANYWHERE:
-                ray.cancel(task)
-        if tasks := list(self._in_flight):
+        """The store is done, which all find by themselves once they run. What finds no place is cancelled.
+
+        Not at once: Ray 2.52 to 2.60 aborts the driver if a task is cancelled while it is being placed ("Tried to
+        complete task that was not pending").
+        """
+        if tasks := [task for task, node in self._in_flight.items() if node != _ANYWHERE]:
             ray.wait(tasks, num_returns=len(tasks), timeout=_GRACE_S)
+        if waiting := [task for task, node in self._in_flight.items() if node == _ANYWHERE]:
+            _, without_place = ray.wait(waiting, num_returns=len(waiting), timeout=_PLACES_EACH_S)
+            for task in without_place:
+                ray.cancel(task)
 
     def _stop(self) -> None:
         """End what is in flight: gently first, so that nothing is left on the nodes."""

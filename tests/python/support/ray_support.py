@@ -18,6 +18,14 @@ import pytest
 from many_support import environment
 
 
+class Driver(subprocess.Popen[str]):
+    """A process that uses the cluster, and how to start it again."""
+
+    def __init__(self, command: list[str], more: dict[str, str]) -> None:
+        self.again = lambda: Driver(command, more)
+        super().__init__(command, env=more, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 class Rig:
     """The cluster's process, and the environment of its drivers."""
 
@@ -61,14 +69,11 @@ class Rig:
         self._process.wait()
         self._process.stdout.close()
 
-    def python(self, *arguments: object) -> subprocess.Popen[str]:
+    def python(self, *arguments: object) -> Driver:
         """A driver."""
-        command = [sys.executable, "-W", "ignore", *map(str, arguments)]
-        return subprocess.Popen(
-            command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        return Driver([sys.executable, "-W", "ignore", *map(str, arguments)], self.environment)
 
-    def run(self, store: Path | str, *options: object) -> subprocess.Popen[str]:
+    def run(self, store: Path | str, *options: object) -> Driver:
         """`python -m pysaccade.ray STORE`, in which what was killed is soon known to be."""
         return self.python("-m", "pysaccade.ray", store, "--claim-seconds", "3", *options)
 
