@@ -263,7 +263,8 @@ def test_killed_actors_lose_no_video(rig: Rig, job: Job, tmp_path: Path, after: 
     driver = rig.python("-c", COMPOSED, job.manifest, seen)
     wait_for(lambda: len(set(seen.read_text().split())) >= after, seconds=120, missing="no video reaches the model")
     for _ in range(1 if after else 2):
-        kill(wait_for(lambda: actors_of(rig.raylets), seconds=120, missing="no actor runs"))
+        wait_for(lambda: actors_of(rig.raylets) or driver.poll() is not None, seconds=120, missing="no actor runs")
+        kill(actors_of(rig.raylets))  # none, if the rest was done before this look
         wait_for(lambda: not actors_of(rig.raylets), seconds=120, missing="actors still run")
     check_rows(job, ended(driver, 0))
 
