@@ -16,10 +16,11 @@ import pytest
 
 import pysaccade as sc
 from bucket_support import BUCKET, file_system, markers, put_tree, tree
+from conftest import import_or_skip
 from many_support import OPTIONS, counts, environment, make_clips, markers_of, named_hashes, python_work, saccade
 from patience import wait_for
 
-pa = pytest.importorskip("pyarrow")
+pa = import_or_skip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 CLIPS = 7
@@ -222,7 +223,7 @@ def test_retry_of_nothing_makes_no_plan(job: Job):
 
 
 def test_readers_find_what_work_made(job: Job):
-    pytest.importorskip("torch")
+    import_or_skip("torch")
     store = job.plan("read-back")
     saccade("work", store, expect=[3])
     items = list(sc.open_shards(store, clip=None))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from bucket_support import BUCKET, file_system, markers, tree
+from conftest import import_or_skip
 from many_support import OPTIONS, counts, make_clips, python_work, saccade
 
-pytest.importorskip("fsspec")
+import_or_skip("fsspec")
 
 
 def test_object_that_changed_after_the_plan_is_given_up_and_can_be_planned_again(s3: str, tmp_path: Path, ffmpeg: str):

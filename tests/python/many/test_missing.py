@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from conftest import import_or_skip
 from many_support import OPTIONS, counts, make_clips, markers_of, saccade
 
-pytest.importorskip("fsspec")
+import_or_skip("fsspec")
 FETCHED = "local://"
 PLACES = [pytest.param(FETCHED, "", id="fetched inputs"), pytest.param("", "local://", id="store in a bucket")]
 

@@ -305,7 +305,7 @@ def test_states_of_two_times_are_refused(made: HandMade, wrong: int):
 def test_few_videos_are_held_whoever_read_before(
     made: HandMade, monkeypatch: pytest.MonkeyPatch, before: int, after: int, shuffle: int
 ):
-    pytest.importorskip("fsspec")
+    import_or_skip("fsspec")
 
     def opened(rank: int, ranks: int) -> Any:
         return sc.open_shards(

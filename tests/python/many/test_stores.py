@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conftest import import_or_skip
 from pysaccade.many._bucket import BucketStore
 from pysaccade.many._store import LocalStore, open_store
 from store_support import small_store
@@ -89,7 +90,7 @@ class Broken(io.RawIOBase):
 @pytest.fixture
 def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A store in a "bucket" whose files can be opened and not read."""
-    pytest.importorskip("fsspec")
+    import_or_skip("fsspec")
     small_store(tmp_path / "store")
     for name in ("units", "items"):
         (tmp_path / f"store/plan/{name}.jsonl").write_text("{}\n")
@@ -105,7 +106,7 @@ def test_fault_in_an_open_file_names_it(broken: str):
 
 
 def test_open_file_of_a_bucket_is_read_from_here_and_there(tmp_path: Path):
-    pytest.importorskip("fsspec")
+    import_or_skip("fsspec")
     (tmp_path / "file").write_bytes(bytes(range(256)))
     with open_store(f"local://{tmp_path}").open("file") as file:
         assert file.seek(-6, os.SEEK_END) == 250

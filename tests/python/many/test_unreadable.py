@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from conftest import import_or_skip
 from many_support import OPTIONS, make_clips, saccade
 from pysaccade import InputError, open_shards
 from pysaccade.many import _catalog, _folded
@@ -23,7 +24,7 @@ from pysaccade.many._bucket import StoreError
 from pysaccade.many._store import LocalStore
 from store_support import small_store
 
-pytest.importorskip("fsspec")
+import_or_skip("fsspec")
 DAMAGE = ("remove", "damaged", "cut short", "have changed", "missing", "plan again", "no marker", "given up")
 
 FLAKY = """if True:
@@ -154,7 +155,7 @@ def test_gc_of_a_bucket_without_a_marker_stops(done: Path, tmp_path: Path):
 
 
 def test_folded_index_that_cannot_be_read_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("pyarrow")
+    import_or_skip("pyarrow")
 
     class Broken(io.RawIOBase):
         def __init__(self, fault: OSError) -> None:

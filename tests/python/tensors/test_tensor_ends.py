@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+from conftest import import_or_skip
+
+torch = import_or_skip("torch")
 
 import pysaccade as sc  # noqa: E402
 from pysaccade import reference  # noqa: E402
