@@ -80,7 +80,7 @@ struct WorkOptions {
   bool in_place = false;               // of retry: the same plan does these units again
   std::optional<std::int64_t> sample;  // of verify: so many units; none: all
   double older_than_s = 86400;         // of gc
-  bool dry_run = false;                // likewise
+  bool dry_run = false;                // of gc
 };
 
 struct InfoOptions {

@@ -19,7 +19,7 @@ std::string marker_text(Json marker);
 
 // None: the unit has no marker. Null: the file is not JSON, or its bytes are not those that were written.
 std::optional<Json> read_marker(Store& store, const std::string& unit);
-Json marker_of(const std::string& text);  // likewise, of the file's bytes
+Json marker_of(const std::string& text);  // from the file's bytes; null as above
 
 bool is_committed(Store& store, const std::string& unit);
 

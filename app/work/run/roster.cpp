@@ -109,7 +109,7 @@ std::vector<RosterEvent> Roster::listen() {
     for (const Json& event : worker.process->receive()) {
       try {
         hear(worker, event, events);
-      } catch (const Json::exception&) {  // not a line of ours: it writes nonsense before it dies
+      } catch (const Json::exception&) {  // the worker died in the middle of a line
         worker.process->terminate();
       }
     }
@@ -142,7 +142,7 @@ void Roster::hear(Worker& worker, const Json& event, std::vector<RosterEvent>& e
     item->started_at = item->moved_at = now;
     return;
   }
-  ItemEnd end = end_of(*item, event);  // throws where it is no line of ours: then the worker has the item still
+  ItemEnd end = end_of(*item, event);  // throws if the line is damaged; the worker keeps the item
   if (event.contains("note") && ++notes_ == 1)
     fmt::print(stderr, "saccade: {}: {}\n", item->item.key, event.at("note").get<std::string>());
   early_deaths_ = 0;
