@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kernels/cpu/texture.h"
-#include "pipeline/gaze/lattice.h"
-#include "pipeline/gaze/scanpath_policy.h"
+#include "pipeline/gaze/lattice/lattice.h"
+#include "pipeline/gaze/scanpath/scanpath_policy.h"
 
 namespace saccade {
 namespace {

@@ -18,10 +18,10 @@
 #include <thread>
 #include <vector>
 
-#include "app/cores.h"
 #include "app/dump/dump_task.h"
 #include "app/dump/kept.h"
 #include "app/log.h"
+#include "app/process/cores.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
 #include "pipeline/source/open.h"

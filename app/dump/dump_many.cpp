@@ -11,8 +11,8 @@
 #include <stop_token>
 #include <thread>
 
-#include "app/cores.h"
 #include "app/dump/kept.h"
+#include "app/process/cores.h"
 
 namespace saccade {
 namespace {

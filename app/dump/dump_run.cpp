@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/dump/leave_if_stuck.h"
-#include "app/exit_code.h"
 #include "app/options/hint_flags.h"
+#include "app/process/exit_code.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"
 #include "pipeline/secrets.h"

@@ -13,9 +13,9 @@
 #include "app/dump/dump_writer.h"
 #include "app/dump/meta.h"
 #include "app/dump/progress.h"
-#include "app/input_identity.h"
+#include "app/files/input_identity.h"
 #include "app/options/options.h"
-#include "app/run_interrupt.h"
+#include "app/process/run_interrupt.h"
 #include "pipeline/run/session.h"
 
 namespace saccade {

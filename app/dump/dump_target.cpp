@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "app/dump/meta.h"
-#include "app/read_file.h"
+#include "app/files/read_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {

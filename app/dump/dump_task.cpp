@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/dump/kept.h"
-#include "app/input_identity.h"
+#include "app/files/input_identity.h"
 #include "pipeline/backend/backend.h"
 
 namespace saccade {

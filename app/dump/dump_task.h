@@ -9,7 +9,7 @@
 
 #include "app/dump/dump_run.h"
 #include "app/options/options.h"
-#include "app/run_interrupt.h"
+#include "app/process/run_interrupt.h"
 #include "pipeline/run/work/streams.h"
 
 namespace saccade {

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "app/exit_code.h"
+#include "app/process/exit_code.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/input_identity.h"
+#include "app/files/input_identity.h"
 #include "app/json/json_file.h"
 #include "app/options/options.h"
 #include "pipeline/run/session.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "app/whole_file.h"
+#include "app/files/whole_file.h"
 
 namespace saccade {
 namespace {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
 #include "app/info/info_devices.h"
 #include "app/info/info_file.h"
 #include "app/info/info_machine.h"
@@ -17,8 +16,9 @@
 #include "app/media/libraries.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
-#include "app/run_interrupt.h"
-#include "app/stop_signal.h"
+#include "app/process/exit_code.h"
+#include "app/process/run_interrupt.h"
+#include "app/process/stop_signal.h"
 #include "app/version.h"
 #include "kernels/cpu/ops.h"
 #include "pipeline/error.h"

@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "app/cores.h"
+#include "app/process/cores.h"
 #include "gpu/nvdec/nvdec_caps.h"
 #include "kernels/cpu/ops.h"
 #include "pipeline/backend/backend.h"

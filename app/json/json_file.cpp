@@ -1,7 +1,7 @@
 #include "app/json/json_file.h"
 
-#include "app/read_file.h"
-#include "app/whole_file.h"
+#include "app/files/read_file.h"
+#include "app/files/whole_file.h"
 
 namespace saccade {
 

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
 #include "app/log.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
-#include "app/standard_streams.h"
+#include "app/process/exit_code.h"
+#include "app/process/standard_streams.h"
 #include "gpu/device_error.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"

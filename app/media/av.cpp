@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/whole_file.h"
+#include "app/files/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade::preview {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "app/input_identity.h"
+#include "app/files/input_identity.h"
 #include "pipeline/error.h"
 #include "pipeline/options/option_error.h"
 #include "pipeline/secrets.h"

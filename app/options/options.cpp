@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/exit_code.h"
 #include "app/options/checks.h"
 #include "app/options/config.h"
 #include "app/options/effects.h"
@@ -18,6 +17,7 @@
 #include "app/options/origins.h"
 #include "app/options/overrides.h"
 #include "app/options/table.h"
+#include "app/process/exit_code.h"
 #include "app/version.h"
 #include "pipeline/error.h"
 #include "pipeline/options/option_error.h"

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "app/files/whole_file.h"
 #include "app/options/config.h"
 #include "app/options/options.h"
 #include "app/options/table.h"
-#include "app/whole_file.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 

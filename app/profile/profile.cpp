@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
 #include "app/info/info_machine.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
+#include "app/process/exit_code.h"
+#include "app/process/run_interrupt.h"
+#include "app/process/stop_signal.h"
 #include "app/profile/profile_report.h"
-#include "app/run_interrupt.h"
-#include "app/stop_signal.h"
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
 #include "pipeline/options/resolve.h"

@@ -13,11 +13,11 @@
 #include <system_error>
 #include <vector>
 
+#include "app/files/whole_file.h"
 #include "app/media/av.h"
 #include "app/media/video_encoder.h"
 #include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/page_text.h"
-#include "app/whole_file.h"
 #include "kernels/picture/paint.h"
 #include "pipeline/error.h"
 

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
 #include "app/media/png.h"
 #include "app/media/video_encoder.h"
 #include "app/options/options.h"
+#include "app/process/exit_code.h"
+#include "app/process/stop_signal.h"
 #include "app/reconstruct/against.h"
 #include "app/reconstruct/dump.h"
 #include "app/reconstruct/emission_painter.h"
 #include "app/reconstruct/html_page.h"
-#include "app/stop_signal.h"
 #include "kernels/picture/paint.h"
 #include "pipeline/error.h"
 

@@ -7,15 +7,15 @@
 #include <system_error>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
 #include "app/options/hint_flags.h"
 #include "app/options/options.h"
+#include "app/process/exit_code.h"
 #include "pipeline/error.h"
 
 #if SACCADE_VIEW
 #include "app/media/png.h"
 #include "app/options/save_settings.h"
-#include "app/stop_signal.h"
+#include "app/process/stop_signal.h"
 #include "app/view/open_input.h"
 #include "app/view/view_report.h"
 #include "app/view/view_settings.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/exit_code.h"
+#include "app/process/exit_code.h"
 #include "pipeline/source/frame/frame_source.h"
 #include "ui/viewer/viewer.h"
 

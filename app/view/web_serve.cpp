@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "app/exit_code.h"
 #include "app/json/json_file.h"
 #include "app/media/png.h"
 #include "app/options/save_settings.h"
-#include "app/stop_signal.h"
+#include "app/process/exit_code.h"
+#include "app/process/stop_signal.h"
 #include "app/view/open_input.h"
 #include "app/view/view_report.h"
 #include "app/view/view_settings.h"

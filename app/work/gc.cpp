@@ -10,8 +10,8 @@
 
 #include "app/commands.h"
 #include "app/counted.h"
-#include "app/exit_code.h"
 #include "app/options/options.h"
+#include "app/process/exit_code.h"
 #include "app/work/claim/claims.h"
 #include "app/work/commit/marker_file.h"
 #include "app/work/commit/markers.h"

@@ -7,9 +7,9 @@
 
 #include "app/commands.h"
 #include "app/counted.h"
-#include "app/exit_code.h"
+#include "app/files/sha256.h"
 #include "app/options/options.h"
-#include "app/sha256.h"
+#include "app/process/exit_code.h"
 #include "app/work/commit/marker_file.h"
 #include "app/work/commit/markers.h"
 #include "app/work/plan/input_facts.h"

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "app/commands.h"
-#include "app/cores.h"
-#include "app/exit_code.h"
 #include "app/options/hint_flags.h"
-#include "app/stop_signal.h"
+#include "app/process/cores.h"
+#include "app/process/exit_code.h"
+#include "app/process/stop_signal.h"
 #include "app/work/plan/make_plan.h"
 #include "app/work/run/supervisor.h"
 #include "pipeline/error.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/pyramid_layout.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 
 namespace saccade {
 

@@ -8,7 +8,7 @@
 
 #include "kernels/damage.h"
 #include "kernels/texture.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 
 namespace saccade {
 

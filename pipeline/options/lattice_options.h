@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/gaze/fovea_presets.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/fovea_presets.h"
+#include "pipeline/gaze/lattice/lattice.h"
 
 namespace saccade {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/device_texture.h"
 #include "kernels/texture.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/run/changed/emitted_bytes.h"
 #include "pipeline/run/changed/emitted_places.h"
 #include "pipeline/run/changed/patch_history.h"

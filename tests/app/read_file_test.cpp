@@ -1,5 +1,5 @@
 // What is there is read to the byte; "not there" is an answer, and every other fault names the path and the reason.
-#include "app/read_file.h"
+#include "app/files/read_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/whole_file.h"
+#include "app/files/whole_file.h"
 #include "pipeline/error.h"
 #include "tests/support/temp_dir.h"
 

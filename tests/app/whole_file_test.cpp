@@ -1,5 +1,5 @@
 // A file is there whole or as it was.
-#include "app/whole_file.h"
+#include "app/files/whole_file.h"
 
 #include <gtest/gtest.h>
 

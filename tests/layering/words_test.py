@@ -1,5 +1,5 @@
 """The project's words. Below app/ no text or comment names an option as the command line spells it, and nothing knows the
-program's exit codes: app/options/hint_flags.cpp says hints with options, app/exit_code.h maps kinds. Everywhere, in
+program's exit codes: app/options/hint_flags.cpp says hints with options, app/process/exit_code.h maps kinds. Everywhere, in
 names, comments, texts and docs, the field's words stand in place of the project's old ones."""
 import pathlib
 import re
@@ -113,7 +113,7 @@ class Words(unittest.TestCase):
 
     def test_all_prose_is_seen(self):
         seen = {str(path) for path in prose(repository.ROOT)}
-        for path in ("README.md", "CMakeLists.txt", "docs/INTERNALS.md", "kernels/cuda/launch/sampler.cu", "scripts/test", "capi/stream.h",
+        for path in ("README.md", "CMakeLists.txt", "docs/INTERNALS.md", "kernels/cuda/launch/sampler.cu", "scripts/test", "capi/stream/stream.h",
                      "tests/app/dump/cuda_test.py", "include/saccade/saccade.h", "cmake/SaccadeTarget.cmake"):
             self.assertIn(path, seen)
 

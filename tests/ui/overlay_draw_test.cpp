@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/gl/texture.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "tests/support/required.h"
 #include "tests/ui/shared_context.h"
 #include "ui/panel/overlay.h"

@@ -9,7 +9,7 @@
 #include "app/options/options.h"
 #include "app/options/save_settings.h"
 #include "pipeline/error.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "tests/support/temp_dir.h"
 #include "ui/tuning/settings_edits.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "tests/ui/playback_fixture.h"
 #include "ui/picture/frame_renderer.h"
 

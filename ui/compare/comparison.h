@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/run/session.h"
 #include "ui/picture/patch_painter.h"
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 
 namespace saccade::ui {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pipeline/gaze/fovea_presets.h"
+#include "pipeline/gaze/lattice/fovea_presets.h"
 #include "pipeline/run/pipeline.h"
 #include "ui/picture/view_state.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/lattice.h"
-#include "pipeline/gaze/scanpath_policy.h"
+#include "pipeline/gaze/lattice/lattice.h"
+#include "pipeline/gaze/scanpath/scanpath_policy.h"
 #include "ui/picture/view.h"
 
 namespace saccade::ui {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/run/pipeline.h"
 
 namespace saccade::ui {

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "app/sha256.h"
+#include "app/files/sha256.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "app/counted.h"
+#include "app/files/whole_file.h"
 #include "app/json/json_file.h"
-#include "app/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {

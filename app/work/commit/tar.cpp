@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "app/read_file.h"
-#include "app/whole_file.h"
+#include "app/files/read_file.h"
+#include "app/files/whole_file.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/sha256.h"
+#include "app/files/sha256.h"
 
 namespace saccade {
 

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "app/files/whole_file.h"
 #include "app/json/facts_json.h"
-#include "app/process_name.h"
-#include "app/whole_file.h"
+#include "app/process/process_name.h"
 #include "app/work/commit/marker_file.h"
 #include "app/work/commit/shard.h"
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <system_error>
 
-#include "app/input_identity.h"
-#include "app/read_file.h"
+#include "app/files/input_identity.h"
+#include "app/files/read_file.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/files/sha256.h"
 #include "app/json/facts_json.h"
-#include "app/sha256.h"
 #include "pipeline/secrets.h"
 
 namespace saccade {

@@ -8,8 +8,8 @@
 #include <functional>
 #include <map>
 
-#include "app/input_identity.h"
-#include "app/read_file.h"
+#include "app/files/input_identity.h"
+#include "app/files/read_file.h"
 #include "app/work/plan/input_facts.h"
 #include "app/work/plan/manifest.h"
 #include "app/work/plan/manifest_copy.h"

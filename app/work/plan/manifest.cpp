@@ -14,7 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "app/sha256.h"
+#include "app/files/sha256.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "app/process_name.h"
+#include "app/process/process_name.h"
 #include "app/work/store/helper.h"
 #include "app/work/store/store.h"
 #include "pipeline/error.h"

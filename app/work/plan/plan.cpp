@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "app/read_file.h"
-#include "app/sha256.h"
+#include "app/files/read_file.h"
+#include "app/files/sha256.h"
 #include "app/version.h"
 #include "pipeline/error.h"
 

@@ -3,8 +3,8 @@
 
 #include "app/commands.h"
 #include "app/counted.h"
-#include "app/exit_code.h"
 #include "app/options/options.h"
+#include "app/process/exit_code.h"
 #include "app/work/plan/make_plan.h"
 
 namespace saccade {

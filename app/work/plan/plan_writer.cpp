@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "app/process_name.h"
-#include "app/whole_file.h"
+#include "app/files/whole_file.h"
+#include "app/process/process_name.h"
 #include "pipeline/error.h"
 
 namespace saccade {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "app/sha256.h"
+#include "app/files/sha256.h"
 #include "app/work/plan/plan.h"
 
 namespace saccade {

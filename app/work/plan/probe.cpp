@@ -12,8 +12,8 @@
 #include <iostream>
 #include <memory>
 
-#include "app/cores.h"
-#include "app/input_identity.h"
+#include "app/files/input_identity.h"
+#include "app/process/cores.h"
 #include "app/work/plan/item.h"
 #include "app/work/process/worker_process.h"
 #include "pipeline/error.h"

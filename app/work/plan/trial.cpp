@@ -8,7 +8,7 @@
 
 #include "app/counted.h"
 #include "app/options/origins.h"
-#include "app/process_name.h"
+#include "app/process/process_name.h"
 #include "app/work/process/worker_process.h"
 #include "pipeline/error.h"
 

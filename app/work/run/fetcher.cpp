@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/exit_code.h"
+#include "app/process/exit_code.h"
 #include "app/work/judge/fault_class.h"
 #include "app/work/plan/input_facts.h"
 #include "pipeline/error.h"

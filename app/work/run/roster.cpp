@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/exit_code.h"
-#include "app/input_identity.h"
+#include "app/files/input_identity.h"
+#include "app/process/exit_code.h"
 #include "app/work/run/roster_worker.h"
 #include "pipeline/secrets.h"
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "app/cores.h"
 #include "app/dump/dump_task.h"
 #include "app/options/hint_flags.h"
 #include "app/options/origins.h"
+#include "app/process/cores.h"
 #include "app/work/run/roster_worker.h"
 #include "pipeline/backend/backend.h"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/exit_code.h"
 #include "app/options/hint_flags.h"
+#include "app/process/exit_code.h"
 #include "app/work/judge/folder.h"
 #include "app/work/plan/input_facts.h"
 #include "pipeline/options/values.h"

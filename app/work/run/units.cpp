@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "app/exit_code.h"
 #include "app/options/hint_flags.h"
-#include "app/process_name.h"
+#include "app/process/exit_code.h"
+#include "app/process/process_name.h"
 #include "app/work/commit/marker_file.h"
 #include "app/work/run/share.h"
 #include "pipeline/error.h"

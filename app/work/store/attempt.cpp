@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <random>
 
-#include "app/process_name.h"
-#include "app/read_file.h"
+#include "app/files/read_file.h"
+#include "app/process/process_name.h"
 #include "pipeline/error.h"
 
 namespace saccade {

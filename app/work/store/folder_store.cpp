@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "app/process_name.h"
-#include "app/read_file.h"
-#include "app/whole_file.h"
+#include "app/files/read_file.h"
+#include "app/files/whole_file.h"
+#include "app/process/process_name.h"
 
 namespace saccade {
 namespace {

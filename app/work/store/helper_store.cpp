@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/process_name.h"
+#include "app/process/process_name.h"
 #include "app/work/store/folder_store.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"

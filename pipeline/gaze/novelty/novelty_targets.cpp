@@ -9,7 +9,7 @@
 #include "pipeline/gaze/novelty/remembered_picture.h"
 #include "pipeline/gaze/novelty/tile_sums.h"
 #include "pipeline/gaze/saliency.h"
-#include "pipeline/gaze/scanpath_policy.h"
+#include "pipeline/gaze/scanpath/scanpath_policy.h"
 
 namespace saccade {
 namespace {

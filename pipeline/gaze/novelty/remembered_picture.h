@@ -10,7 +10,7 @@
 #include "kernels/patch_plan.h"
 #include "kernels/texture.h"
 #include "kernels/tile_set.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/gaze/novelty/block_sums.h"
 #include "pipeline/gaze/novelty/stroke_cue.h"
 

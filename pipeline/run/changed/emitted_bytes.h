@@ -8,7 +8,7 @@
 
 #include "kernels/patch_batch.h"
 #include "kernels/patch_plan.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/run/changed/emitted_places.h"
 
 namespace saccade {

@@ -12,7 +12,7 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/error.h"
-#include "pipeline/source/demux/sleep_meter.h"
+#include "pipeline/source/live/sleep_meter.h"
 #include "pipeline/source/tags/ogg_links.h"
 
 namespace saccade {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "pipeline/source/demux/input.h"
-#include "pipeline/source/demux/lag.h"
 #include "pipeline/source/demux/truncation.h"
 #include "pipeline/source/frame/frame_source.h"
+#include "pipeline/source/live/lag.h"
 
 namespace saccade {
 

@@ -7,8 +7,8 @@
 
 #include "pipeline/source/demux/http.h"
 #include "pipeline/source/demux/locate.h"
-#include "pipeline/source/demux/watch.h"
 #include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/live/watch.h"
 
 namespace saccade {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/source/demux/watch.h"
+#include "pipeline/source/live/watch.h"
 
 extern "C" {
 #include <libavutil/opt.h>

@@ -8,10 +8,10 @@
 
 #include "pipeline/source/demux/guard.h"
 #include "pipeline/source/demux/locate.h"
-#include "pipeline/source/demux/pipe.h"
-#include "pipeline/source/demux/watch.h"
 #include "pipeline/source/ffmpeg/av.h"
 #include "pipeline/source/ffmpeg/log.h"
+#include "pipeline/source/live/pipe.h"
+#include "pipeline/source/live/watch.h"
 #include "pipeline/source/tags/mp4_movies.h"
 
 namespace saccade {

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "pipeline/error.h"
-#include "pipeline/source/demux/watch.h"
 #include "pipeline/source/ffmpeg/late_library.h"
 #include "pipeline/source/frame/input_name.h"
+#include "pipeline/source/live/watch.h"
 
 extern "C" {
 #include <libavutil/parseutils.h>

@@ -43,7 +43,7 @@ struct LiveConfig {
   int reconnect = 5;  // tries in a row after a live stream broke; 0: its first end is its end, also of a file over HTTP
   double reconnect_delay_max_s = 8;  // between two tries; they begin at 0.25 s and double
   bool assume_live = false;          // a pipe is a live stream, too
-  bool drop_late = false;            // leave packets out rather than fall behind: see pipeline/source/demux/lag.h
+  bool drop_late = false;            // leave packets out rather than fall behind: see pipeline/source/live/lag.h
 };
 
 struct SourceConfig {

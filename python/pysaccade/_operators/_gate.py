@@ -32,7 +32,7 @@ def readable(array: Array, pairs: bool = False) -> Array:
     return array.clone() if array.data_ptr() % array.element_size() else array
 
 
-_MOST_SPAN = (1 << 31) - 1  # elements from the first to the last of a channel: view_of() in capi/tensor_call.cpp
+_MOST_SPAN = (1 << 31) - 1  # elements from the first to the last of a channel: view_of() in capi/tensor/tensor_call.cpp
 
 
 def _is_wide(shape: Sequence[int], strides: Sequence[int]) -> bool:

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 
 namespace saccade {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 #include "tests/pipeline/gaze/scene.h"
 
 namespace saccade {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "tests/pipeline/gaze/scene.h"
 
 namespace saccade {

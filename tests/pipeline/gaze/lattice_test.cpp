@@ -1,4 +1,4 @@
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/fovea_presets.h"
+#include "pipeline/gaze/lattice/fovea_presets.h"
 
 namespace saccade {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 
 namespace saccade {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 
 namespace saccade {
 namespace {

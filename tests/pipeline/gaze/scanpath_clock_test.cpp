@@ -1,4 +1,4 @@
-#include "pipeline/gaze/scanpath_clock.h"
+#include "pipeline/gaze/scanpath/scanpath_clock.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 
 namespace saccade {
 namespace {

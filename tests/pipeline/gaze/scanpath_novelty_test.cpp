@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 #include "scene.h"
 
 namespace saccade {

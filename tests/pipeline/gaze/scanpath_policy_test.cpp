@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pipeline/error.h"
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 #include "tests/pipeline/gaze/scene.h"
 #include "tests/support/temp_dir.h"
 

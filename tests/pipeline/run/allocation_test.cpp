@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "pipeline/gaze/scanpath.h"
+#include "pipeline/gaze/scanpath/scanpath.h"
 #include "pipeline/run/changed/patch_history.h"
 #include "pipeline/run/stats.h"
 #include "tests/pipeline/gaze/scene.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "tests/pipeline/gaze/scene.h"
 
 namespace saccade {

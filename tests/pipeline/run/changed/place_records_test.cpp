@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/device_texture.h"
-#include "pipeline/gaze/lattice.h"
+#include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/run/changed/patch_history.h"
 
 namespace saccade {

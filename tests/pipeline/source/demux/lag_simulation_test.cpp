@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
-#include "pipeline/source/demux/lag.h"
 #include "pipeline/source/frame/arrival_clock.h"
+#include "pipeline/source/live/lag.h"
 
 namespace saccade {
 namespace {

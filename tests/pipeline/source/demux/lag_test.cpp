@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "pipeline/source/demux/lag.h"
+#include "pipeline/source/live/lag.h"
 
 namespace saccade {
 namespace {
