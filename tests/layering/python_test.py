@@ -22,7 +22,8 @@ MAY_USE = {
     "dumps": ("_native", "emission"),
     "picture": ("_native", "emission", "dumps"),
     "lattice": ("_native", "_operators"),
-    "tensors": ("_native", "_operators", "lattice"),
+    "tensors/_call": ("_native", "_operators"),
+    "tensors": ("_native", "_operators", "lattice", "tensors/_call"),
     "many": ("_native", "emission", "dumps"),
     "on_ray": ("_native", "dumps", "many"),
     "": ("_native", "dumps", "emission", "lattice", "many", "on_ray", "picture", "stream", "tensors"),
@@ -32,7 +33,8 @@ MAY_USE = {
 def rooms_of(module, names):
     """The rooms that `from pysaccade.MODULE import NAMES` needs."""
     if module:
-        return {module.split(".")[0]}
+        parts = module.split(".")
+        return {next((room for n in range(len(parts), 1, -1) if (room := "/".join(parts[:n])) in MAY_USE), parts[0])}
     return {name.split(" as ")[0].strip() for name in (names or "").split(",")} & set(MAY_USE) or {""}
 
 
@@ -111,16 +113,17 @@ class PlantedViolations(unittest.TestCase):
             "stream/_d.py": "import pysaccade.tensors.pyramid\n",
             "lattice/_e.py": "from pysaccade import reference\n",
             "stream/_f.py": "from pysaccade._native import _abi\nfrom pysaccade.emission import Emission\n",
+            "tensors/_call/_h.py": "from pysaccade.tensors.pyramid import x\n",
             "other/_g.py": "",
         }
         with tempfile.TemporaryDirectory() as folder:
             for name, text in planted.items():
                 path = pathlib.Path(folder) / name
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
             found = violations(pathlib.Path(folder))
         self.assertEqual([line.split(" ")[0].removesuffix(":") for line in found],
-                         ["_native/_a.py", "emission/_b.py", "emission/_c.py", "lattice/_e.py", "_g.py", "stream/_d.py"])
+                         ["_native/_a.py", "emission/_b.py", "emission/_c.py", "lattice/_e.py", "_g.py", "stream/_d.py", "tensors/_call/_h.py"])
 
 
 class PlantedCircles(unittest.TestCase):

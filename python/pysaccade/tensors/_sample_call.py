@@ -11,10 +11,10 @@ import numpy as np
 
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
+from pysaccade.tensors._call.values import Values
 from pysaccade.tensors._pyramid_arguments import checked_levels
 from pysaccade.tensors._texture import Texture
 from pysaccade.tensors._types import ArrayT
-from pysaccade.tensors._values import Values
 
 Array = Any
 Pyramid = Texture[ArrayT] | Sequence[ArrayT]
@@ -149,7 +149,7 @@ def sampled(
             "TexturePyramid of the frame"
         )
     if texture is not None and texture.filtering != "exact":
-        from pysaccade.tensors import _hardware  # needs torch
+        from pysaccade.tensors._call import hardware as _hardware  # needs torch
 
         unit = _hardware.texture_for(texture, intercepted, learns)
         if unit is not None:
@@ -184,7 +184,7 @@ def _recorded(
     if intercepted:
         operator = sys.modules["torch"].ops.saccade.sample
         return operator(levels, centers, lod, direction, size, values.dtype, values.scale, *settings, derived)
-    gradients = _checks.module("pysaccade.tensors._gradients")
+    gradients = _checks.module("pysaccade.tensors._call.gradients")
     count = storage.layout.levels if levels is None and storage is not None else len(levels or ())
     call = gradients.Call(derived, count, size, values.dtype, values.scale, *settings)
     if levels is None:

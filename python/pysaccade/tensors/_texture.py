@@ -7,7 +7,7 @@ from typing import Any, Generic
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import address, element_strides
-from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._call.storage import Storage
 from pysaccade.tensors._types import ArrayT
 from pysaccade.tensors.mipmaps import levels_above
 
@@ -190,7 +190,7 @@ class Texture(Generic[ArrayT]):
             return [image, *levels_above(image, self._count, self._odd)]
         if self._graph is None:
             if self._storage is not None:
-                from pysaccade.tensors._gradients import StoredLevels  # needs torch
+                from pysaccade.tensors._call.gradients import StoredLevels  # needs torch
 
                 self._graph = [image, *StoredLevels.apply(image, self._storage, self._odd)]
             else:

@@ -141,7 +141,7 @@ def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *nu
     arguments = (*([each.contiguous() for each in tensors] if leading == () else _batched(tensors, leading)), *numbers)
     field = name == "gaussian_field"
     if recording.needs_gradient(*tensors):
-        gradients = _checks.module("pysaccade.tensors._gradients")
+        gradients = _checks.module("pysaccade.tensors._call.gradients")
         return (gradients.Field if field else gradients.Mahalanobis).apply(*arguments)
     operators = _checks.module("pysaccade._operators._operators")
     return (operators._gaussian_field_now if field else operators._mahalanobis_now)(*arguments)

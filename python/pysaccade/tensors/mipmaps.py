@@ -7,7 +7,7 @@ from typing import Any
 
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
-from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._call.storage import Storage
 from pysaccade.tensors._types import ArrayT, Odd
 
 Array = Any
@@ -64,4 +64,4 @@ def levels_above(image: Array, count: int, odd: int) -> list[Array]:
     if is_traced:
         recording.refuse_transforms("generate_mipmaps", image)
         return list(sys.modules["torch"].ops.saccade.mipmaps(image, count, odd))
-    return list(_checks.module("pysaccade.tensors._gradients").mipmaps(image, count, odd))
+    return list(_checks.module("pysaccade.tensors._call.gradients").mipmaps(image, count, odd))

@@ -11,10 +11,10 @@ from torch import Tensor
 from pysaccade._native._errors import UnavailableError
 from pysaccade._operators import _checks, _recording, _tensor_abi
 from pysaccade._operators._gate import readable
-from pysaccade.tensors import _hardware
+from pysaccade.tensors._call import hardware as _hardware
+from pysaccade.tensors._call.storage import Storage
 from pysaccade.tensors._pyramid_arguments import FILTERING, SEVEN, min_samples_of
 from pysaccade.tensors._sampled_texture import SampledTexture
-from pysaccade.tensors._storage import Storage
 from pysaccade.tensors._types import Filtering, Odd
 from pysaccade.tensors.damage import Damage, tile_grid
 

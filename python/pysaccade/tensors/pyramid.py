@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import address
+from pysaccade.tensors._call.storage import Storage
 from pysaccade.tensors._pyramid_arguments import FILTERING, SEVEN, checked_levels, persistent_size
 from pysaccade.tensors._sampled_texture import SampledTexture
-from pysaccade.tensors._storage import Storage
 from pysaccade.tensors._types import ArrayT, Filtering, Odd
 from pysaccade.tensors.mipmaps import levels_above
 
@@ -74,7 +74,7 @@ class TexturePyramid(SampledTexture[ArrayT]):
     def _take(self, image: Array, who: str) -> None:
         _checks.require_texture(image, who)
         if self.filtering == "hardware":
-            from pysaccade.tensors._hardware import refuse_image
+            from pysaccade.tensors._call.hardware import refuse_image
 
             refuse_image(image, who)
         if image.ndim > 4:
@@ -169,7 +169,7 @@ class TexturePyramid(SampledTexture[ArrayT]):
         batched, is_batched = checked_levels(levels, who)
         made = cls(levels=len(batched), filtering=filtering)
         if filtering == "hardware":
-            from pysaccade.tensors._hardware import refuse_image
+            from pysaccade.tensors._call.hardware import refuse_image
 
             refuse_image(batched[0], who)
         made._source, made._given = list(levels), True

@@ -12,7 +12,8 @@ from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._memory import require_apart
 from pysaccade.lattice.plan import PatchPlan, coverage_of, filled
-from pysaccade.tensors._footprint import footprint
+from pysaccade.tensors._call.footprint import footprint
+from pysaccade.tensors._call.values import Values, normalized, values_of
 from pysaccade.tensors._sample_call import (
     Pyramid,
     Sampled,
@@ -26,7 +27,6 @@ from pysaccade.tensors._sample_call import (
     texture_of,
 )
 from pysaccade.tensors._types import ArrayT, Normalize, Padding
-from pysaccade.tensors._values import Values, normalized, values_of
 
 Array = Any
 

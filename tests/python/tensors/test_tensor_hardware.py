@@ -13,7 +13,7 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
-from pysaccade.tensors import _hardware  # noqa: E402
+from pysaccade.tensors._call import hardware as _hardware  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
 TOLERANCE = 2 / 255  # of the texels' range

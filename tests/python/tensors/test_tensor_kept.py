@@ -8,7 +8,7 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
-from pysaccade.tensors import _values  # noqa: E402
+from pysaccade.tensors._call import values as _values  # noqa: E402
 from tensor_support import image, uniform  # noqa: E402
 
 INPLACE = "modified by an inplace operation"

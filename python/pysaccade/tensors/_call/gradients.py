@@ -14,7 +14,7 @@ from torch import Tensor
 from pysaccade._operators import _operators, _recording
 from pysaccade._operators import _tensor_abi as abi
 from pysaccade._operators._layout import Layout, layout_of
-from pysaccade.tensors._storage import Storage
+from pysaccade.tensors._call.storage import Storage
 
 # torch.autograd's own vmap, which knows no rules of operators.
 _is_batched = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", lambda _: False)
