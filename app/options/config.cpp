@@ -77,10 +77,8 @@ struct Reader {
   void take(std::string_view key, const toml::node& node, unsigned commands, std::string_view table) {
     const ProgramOption* option = find_option(key);
     if (option == nullptr) {
-      const ProgramOption* near = nearest_option(key, commands);
-      fail(node, key,
-           near != nullptr ? fmt::format("unknown option; did you mean '{}'?", near->spec().name)
-                           : "unknown option; `saccade dump --help` lists them");
+      const std::string advice = advice_on(key, commands, "");
+      fail(node, key, "unknown option; " + (advice.empty() ? "docs/OPTIONS.md lists them" : advice));
     }
     if (!option->place().in_config) fail(node, key, "not allowed in a file; give it on the command line");
     if ((option->place().commands & commands) == 0) fail(node, key, fmt::format("not an option of '{}'", table));

@@ -34,7 +34,7 @@ bool shows_dump(const Options& o) {
 // What the texture and its drawing still follow.
 bool is_moot_for_dump(const ProgramOption& option) {
   return option.is_of_stream() && !is_one_of(option, {"backend", "device", "upload", "levels", "threshold",
-                                                      "min-pixels", "loop", "live-policy"});
+                                                      "min-samples", "loop", "live-policy"});
 }
 
 // What its videos are opened for, also by those who carry out a plan.

@@ -111,9 +111,8 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
   const ProgramOption* known = find_option(word);
   const std::string dashed = extra.substr(0, extra.find('='));
   if (known != nullptr) throw UsageError(fmt::format("{}: not an option of '{}'", dashed, name(command)));
-  const ProgramOption* near = nearest_option(word, command_bit(command));
-  if (near != nullptr)
-    throw UsageError(fmt::format("unknown option {}; did you mean --{}?", dashed, near->spec().name));
+  const std::string advice = advice_on(word, command_bit(command), "--");
+  if (!advice.empty()) throw UsageError(fmt::format("unknown option {}; {}", dashed, advice));
   throw UsageError(fmt::format("unknown option {}; `saccade {} --help` lists them (a file of that name comes after --)",
                                dashed, name(command)));
 }
@@ -260,8 +259,11 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
 
 Options recorded_options(const std::vector<std::pair<std::string, std::string>>& texts) {
   GivenValues given;
-  for (const auto& [key, text] : texts) {
-    if (find_option(key) == nullptr) throw UsageError(fmt::format("{}: unknown option", key));
+  for (const auto& [recorded, text] : texts) {
+    const std::string_view renamed = renamed_option(recorded);
+    const std::string key(renamed.empty() ? recorded : renamed);
+    if (find_option(key) == nullptr)
+      throw UsageError(fmt::format("unknown option {}; {}", key, advice_on(key, kForDump, "--")));
     given[key] = {.text = text, .origin = {}};
   }
   Options options;

@@ -1,5 +1,7 @@
 #include "app/options/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -78,12 +80,15 @@ const ProgramOption* find_option(std::string_view name) {
 
 unsigned command_bit(Command command) { return 1U << static_cast<unsigned>(command); }
 
-const ProgramOption* nearest_option(std::string_view misspelt, unsigned commands) {
+std::string advice_on(std::string_view unknown, unsigned commands, std::string_view prefix) {
+  if (const std::string_view now = renamed_option(unknown); !now.empty())
+    return fmt::format("it is called {}{} now", prefix, now);
   std::vector<std::string_view> names;
   for (const ProgramOption& option : option_table()) {
     if ((option.place().commands & commands) != 0 && option.spec().instead.empty()) names.push_back(option.spec().name);
   }
-  return find_option(nearest_name(misspelt, names));
+  const std::string_view near = nearest_name(unknown, names);
+  return near.empty() ? "" : fmt::format("did you mean {}{}?", prefix, near);
 }
 
 }  // namespace saccade

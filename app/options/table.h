@@ -69,7 +69,8 @@ std::span<const ProgramOption> option_table();
 const ProgramOption* find_option(std::string_view name);  // null: none of that name
 unsigned command_bit(Command command);
 
-// The option with the name nearest to a misspelt one, among a command's; null: none is near.
-const ProgramOption* nearest_option(std::string_view misspelt, unsigned commands);
+// What to write in place of a name that no option has: what replaced an option that is gone, or the nearest name among
+// the options of `commands`. `prefix`: "--", or nothing in a file. Empty: nothing comes near.
+std::string advice_on(std::string_view unknown, unsigned commands, std::string_view prefix);
 
 }  // namespace saccade

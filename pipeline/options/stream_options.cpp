@@ -24,6 +24,8 @@ std::vector<StreamOption> make_rows() {
 
 const StreamOption& row_named(std::string_view name) {
   if (const StreamOption* row = find_stream_option(name)) return *row;
+  if (const std::string_view now = renamed_option(name); !now.empty())
+    throw UsageError(fmt::format("unknown option '{}'; it is called '{}' now", name, now));
   std::vector<std::string_view> names;
   for (const StreamOption& row : stream_options()) {
     if (row.spec.instead.empty()) names.push_back(row.spec.name);
@@ -61,6 +63,8 @@ const StreamOption* find_stream_option(std::string_view name) {
   }
   return nullptr;
 }
+
+std::string_view renamed_option(std::string_view name) { return name == "min-pixels" ? "min-samples" : ""; }
 
 void set_option(StreamOptions& options, std::string_view name, const std::string& text) {
   const StreamOption& row = row_named(name);

@@ -37,6 +37,9 @@ using StreamOption = OptionRow<StreamOptions>;
 // In the order of the manual: groups stand together. Any thread.
 std::span<const StreamOption> stream_options();
 const StreamOption* find_stream_option(std::string_view name);  // null: none of that name
+// Today's name of a renamed option, which older records and settings files still hold; empty: `name` is not an old
+// name.
+std::string_view renamed_option(std::string_view name);
 
 // Reads `text` into the option of that name. Throws OptionError for a value that it can't have, and UsageError, with
 // the nearest name, for a name that is none; `options` is then as before. Conflicts are resolve()'s to find.

@@ -191,7 +191,7 @@ void add_texture(std::vector<StreamOption>& rows) {
       .more = "In 8-bit codes, against the stored picture, which never drifts further. A live source has a default of 8 ([NOISE.md](NOISE.md)).",
       .metavar = "CODES", .kind = K::kInteger, .default_text = print_integer(DiffConfig{}.threshold), .lo = 0, .hi = 255, .shapes_result = true, .tunable = true,
       .scope = Scope::kRun}, {parse_threshold, print_threshold}},
-    {{.name = "min-pixels", .group = kPictureGroup, .help = "a tile is damaged when more than N samples changed",
+    {{.name = "min-samples", .group = kPictureGroup, .help = "a tile is damaged when more than N samples changed",
       .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = 1024, .shapes_result = true, .tunable = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.pipeline.diff.min_samples; })},
     {{.name = "noise-floor", .group = kPictureGroup, .help = "differences up to this are no motion",

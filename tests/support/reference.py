@@ -79,7 +79,7 @@ def tile_counts(differs, tile):
     return padded.reshape(rows, tile, cols, tile).sum(axis=(1, 3))
 
 
-def textures(frames, threshold=0, min_pixels=0):
+def textures(frames, threshold=0, min_samples=0):
     """Yields (texture planes, damaged tiles as a boolean grid) after each frame. threshold: in 8-bit codes."""
     unit = 256 if frames[0][0].dtype == np.uint16 else 1
     texture = None
@@ -92,7 +92,7 @@ def textures(frames, threshold=0, min_pixels=0):
         counts = 0
         for plane, (held, new) in enumerate(zip(texture, frame)):
             counts = counts + tile_counts(np.abs(held.astype(np.int64) - new) > threshold * unit, TILE >> plane)
-        damaged = counts > min_pixels
+        damaged = counts > min_samples
         for plane, (held, new) in enumerate(zip(texture, frame)):
             mask = np.kron(damaged, np.ones((TILE >> plane, TILE >> plane), bool))[:held.shape[0], :held.shape[1]]
             held[mask] = new[mask]

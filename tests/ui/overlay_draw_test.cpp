@@ -252,7 +252,7 @@ TEST_F(OverlayDraw, ClickOnASlider_SetsItsValue) {
   click("threshold");  // 0 .. 64
   EXPECT_NEAR(settings_.pipeline.diff.threshold, 32, 1);
   EXPECT_TRUE(requests_.configure);
-  click("min-pixels", 0.999f);
+  click("min-samples", 0.999f);
   EXPECT_EQ(settings_.pipeline.diff.min_samples, 384);
   requests_ = {};
   click("fov-deg");  // 5 .. 180

@@ -81,7 +81,7 @@ TEST_F(PanelInputTest, AClickAndWhatIsTypedThen_AreInOrder) {
   click("value-threshold");
   type("5");
   press(SilentKey::kEnter);
-  click("value-min-pixels");
+  click("value-min-samples");
   type("11");
   press(SilentKey::kEnter);
   type("m");  // no field has the keyboard any more

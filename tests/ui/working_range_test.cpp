@@ -77,7 +77,7 @@ TEST(Words, Faults_NameThePanelsRows) {
   EXPECT_EQ(in_panel_words(UsageError(OfOption("m0", "-1"), "must be above 0", Hint::kFewerPatches).fault()),
             "M0 -1: must be above 0; use a smaller e0 or a larger patch size");
   EXPECT_EQ(in_panel_words(UsageError(OfOption("e0", "-1"), "must be above 0").fault()), "e0 -1: must be above 0");
-  for (const char* file : {"m0: is empty", "min-pixels 2.csv: line 3: is no number", "/gaze/fov-deg: no such file"}) {
+  for (const char* file : {"m0: is empty", "min-samples 2.csv: line 3: is no number", "/gaze/fov-deg: no such file"}) {
     EXPECT_EQ(in_panel_words(InputError(file).fault()), file);
   }
   for (const EnumName<View>& view : kViews) EXPECT_STRNE(in_words(view.value), "") << view.text;

@@ -43,7 +43,7 @@ void SettingsPanel::texture_rows(PipelineConfig& config, const ViewFacts& facts,
                           "A sample changed when it differs from the held picture by more than this many 8-bit codes. "
                           "0: exact. Raise it to let codec noise pass."},
                          config.diff.threshold, 0, 64, "%d", initial.diff.threshold, note);
-  changed_ |= number_row({"min samples", "min-pixels",
+  changed_ |= number_row({"min samples", "min-samples",
                           "A tile of 16x16 pixels is damaged when more than this many of its samples changed. All: "
                           "384 with chroma of half the resolution, 768 of R'G'B'."},
                          config.diff.min_samples, 0, samples, "%d", initial.diff.min_samples, note);

@@ -8,7 +8,7 @@ namespace {
 
 // Options whose rows are called otherwise.
 constexpr std::pair<std::string_view, std::string_view> kLabels[] = {
-    {"fov-deg", "view angle"}, {"min-pixels", "min samples"}, {"patch-size", "patch size"}, {"m0", "M0"}};
+    {"fov-deg", "view angle"}, {"min-samples", "min samples"}, {"patch-size", "patch size"}, {"m0", "M0"}};
 
 }  // namespace
 

@@ -66,7 +66,7 @@ CASES = {  # name: arguments of `saccade dump`, in the folder of the inputs
     "threshold": "i420_161x121.yuv --pixel-format yuv420p --threshold 3 --every frame " + RAW + " 161x121",
     "threshold_10_bits": "yuv420p10_160x96.yuv --pixel-format yuv420p10le --threshold 4 --every frame " + RAW + " 160x96",
     "threshold_fade": "test://fade?size=200x120&frames=120 --threshold 8 --every 4",
-    "min_pixels": "nv12_160x96.yuv --pixel-format nv12 --min-pixels 6 --every frame " + RAW + " 160x96",
+    "min_samples": "nv12_160x96.yuv --pixel-format nv12 --min-samples 6 --every frame " + RAW + " 160x96",
     # Types of samples.
     "f16_clip": "i420_161x121.yuv --pixel-format yuv420p --dtype f16 --normalize clip --every 3 " + RAW + " 161x121",
     "f16_grid": "demo.mp4 --frames 30 --dtype f16 --lattice grid --every 10",
@@ -118,7 +118,7 @@ PATCHES_FOLLOW = ("--lattice", "--e0", "--preset", "--strides")
 CASES |= CASES_SINCE_TOKENS
 GL_CASES = (  # where a backend's own work differs: formats, uploads, levels, types of samples
     "saliency", "path_every_frame", "nested_patch_32", "nested_levels_3", "grid", "grid_e0", "grid_patch_10", "uniform", "threshold",
-    "threshold_10_bits", "min_pixels", "f16_clip", "f32_siglip_grid", "nv12", "ten_bits_odd_f32", "p010", "sixteen_bits", "gray",
+    "threshold_10_bits", "min_samples", "f16_clip", "f32_siglip_grid", "nv12", "ten_bits_odd_f32", "p010", "sixteen_bits", "gray",
     "rgb", "rgba_alpha", "y4m_chroma_site_sar", "one_pixel", "tall", "rotated_90", "loop", *CASES_SINCE_TOKENS)
 
 

@@ -1,4 +1,4 @@
-"""The bound that DESIGN promises: with --min-pixels 0 no sample of the texture is further from the frame than --threshold."""
+"""The bound that DESIGN promises: with --min-samples 0 no sample of the texture is further from the frame than --threshold."""
 import unittest
 
 import numpy as np
@@ -19,11 +19,11 @@ class Noise(DumpTest):
         ffmpeg("-i", self.noisy, "-f", "rawvideo", "-pix_fmt", "gray", raw)
         self.truth = np.fromfile(raw, np.uint8).reshape(self.frames, self.height, self.width)
 
-    def held(self, threshold, min_pixels):
+    def held(self, threshold, min_samples):
         """The texture after each frame, [F, H, W]."""
-        out = self.folder / f"t{threshold}m{min_pixels}"
+        out = self.folder / f"t{threshold}m{min_samples}"
         dump = self.dump("--every", "frame", "--fixation", "center", "--strides", "1", "--grid-sizes", "8", "--threshold",
-                         threshold, "--min-pixels", min_pixels, clip=self.noisy, out=out)
+                         threshold, "--min-samples", min_samples, clip=self.noisy, out=out)
         seen = np.full(self.truth.shape, -1, np.int16)
         size = np.array([self.width, self.height])
         for frame in range(self.frames):
@@ -46,7 +46,7 @@ class Noise(DumpTest):
             before = damaged.sum()
         self.assertLess(before, tiles * self.frames / 4, "40 codes lie above this noise")
 
-    def test_with_min_pixels_that_many_samples_may(self):
+    def test_with_min_samples_that_many_samples_may(self):
         for threshold, most in ((16, 40), (20, 8)):
             seen, _ = self.held(threshold, most)
             over = np.abs(seen - self.truth.astype(np.int16)) > threshold

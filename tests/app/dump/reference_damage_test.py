@@ -23,18 +23,18 @@ class Case(unittest.TestCase):
     def damage_of(self, clip, *options):
         return self.dump(clip, "--every", "frame", *options)["index"]["damaged_tiles"].tolist()
 
-    def expected_damage(self, frames, threshold=0, min_pixels=0):
-        return [int(damaged.sum()) for _, damaged in ref.textures(frames, threshold, min_pixels)]
+    def expected_damage(self, frames, threshold=0, min_samples=0):
+        return [int(damaged.sum()) for _, damaged in ref.textures(frames, threshold, min_samples)]
 
 
 class DamagedTiles(Case):
     def check(self, clip, width, height, pixel_format):
         frames = ref.decode(clip, width, height, pixel_format)
-        for threshold, min_pixels in ((0, 0), (3, 0), (12, 0), (0, 40), (5, 10)):
-            with self.subTest(clip=clip, threshold=threshold, min_pixels=min_pixels):
-                expected = self.expected_damage(frames, threshold, min_pixels)
+        for threshold, min_samples in ((0, 0), (3, 0), (12, 0), (0, 40), (5, 10)):
+            with self.subTest(clip=clip, threshold=threshold, min_samples=min_samples):
+                expected = self.expected_damage(frames, threshold, min_samples)
                 self.assertGreater(len(set(expected)), 1)
-                self.assertEqual(self.damage_of(clip, "--threshold", threshold, "--min-pixels", min_pixels), expected)
+                self.assertEqual(self.damage_of(clip, "--threshold", threshold, "--min-samples", min_samples), expected)
 
     def test_lossy_video(self):
         clip = ref.make_clip(f"{self.folder}/a.mp4", "testsrc2=s=208x120:r=25:d=2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", 30)

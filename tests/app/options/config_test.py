@@ -130,6 +130,7 @@ class Config(DumpTest):
 
     def test_faults_name_key_and_line(self):
         for text, words in (("seed = 1\nsede = 2\n", [":2:", "sede", "seed"]),
+                            ("min-pixels = 2\n", [":1:", "min-pixels: unknown option; it is called min-samples now"]),
                             ("e0 = 'two'\n", [":1:", "e0", "number"]),
                             ("\n\nseed = 1.5\n", [":3:", "seed", "whole number"]),
                             ("dtype = 8\n", [":1:", "dtype", "string"]),

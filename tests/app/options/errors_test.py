@@ -72,6 +72,7 @@ class Usage(DumpTest):
     def test_unknown_option(self):
         self.with_clip(["--treshold", "--threshold"], "--treshold", "3")
         self.with_clip(["--nonsense", "--help"], "--nonsense")
+        self.with_clip(["unknown option --min-pixels; it is called --min-samples now"], "--min-pixels", "3")
         self.with_clip(["--budget-ms", "dump"], "--budget-ms", "3")
 
     def test_missing_things(self):

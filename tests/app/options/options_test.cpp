@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/options/table.h"
+#include "pipeline/error.h"
 #include "pipeline/options/values.h"
 
 namespace saccade {
@@ -210,6 +211,11 @@ TEST(ParseOptions, OptionsThatShapeTheResult_AreRecorded) {
   }
   EXPECT_TRUE(names.count("threshold") && names.count("seed") && names.count("every") && names.count("dtype"));
   EXPECT_FALSE(names.count("threads") || names.count("output") || names.count("log-level"));
+}
+
+TEST(RecordedOptions, ARenamedOne_IsReadByItsOldName) {
+  EXPECT_EQ(recorded_options({{"min-pixels", "3"}, {"backend", "cpu"}}).pipeline.diff.min_samples, 3);
+  EXPECT_THROW(recorded_options({{"min-pixel", "3"}, {"backend", "cpu"}}), UsageError);
 }
 
 TEST(ParseOptions, BadWords_GiveOneLineAndCodeTwo) {

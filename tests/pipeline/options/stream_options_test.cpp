@@ -165,6 +165,7 @@ TEST(StreamOptions, UnknownName_SaysTheNearest) {
   EXPECT_EQ(error_of("treshold"), "unknown option 'treshold'; did you mean 'threshold'?");
   EXPECT_EQ(error_of("patch_size"), "unknown option 'patch_size'; did you mean 'patch-size'?");
   EXPECT_EQ(error_of("patchs"), "unknown option 'patchs'");  // `patches` leaves with the next version
+  EXPECT_EQ(error_of("min-pixels"), "unknown option 'min-pixels'; it is called 'min-samples' now");
   EXPECT_EQ(error_of("nonsense-of-some-length"), "unknown option 'nonsense-of-some-length'");
   EXPECT_THROW(get_option(options, "treshold"), UsageError);
 }

@@ -39,7 +39,7 @@ def patches_of(stream: sc.Stream) -> list[np.ndarray]:
         {"lattice": "uniform", "lod": 2, "dtype": "f16", "normalize": "clip", "duration": 3},
         {"strides": "1,2", "grid_sizes": "4,6", "start": 2.5, "duration": 2, "fixation": "raster:3x2", "rate": 8},
         {"normalize": "siglip", "dtype": "f32", "fixation": "random", "seed": 7, "duration": 2, "threads": 1},
-        {"normalize": "imagenet", "dtype": "f16", "threshold": 6, "min_pixels": 3, "levels": 5, "frames": 60},
+        {"normalize": "imagenet", "dtype": "f16", "threshold": 6, "min_samples": 3, "levels": 5, "frames": 60},
         {"vf": "scale=333:222,transpose=1", "fov_deg": 60, "preset": "geisler-perry", "lattice": "grid", "frames": 50},
     ],
     ids=lambda options: ",".join(options) or "defaults",

@@ -30,6 +30,7 @@ BOX = "test://box?size=64x64&frames=5"
         ({"inputformat": "h264"}, TypeError, r"did you mean 'input_format'\?"),
         ({"patch-size": 16}, TypeError, r"unknown option 'patch-size'; did you mean 'patch_size'\?"),
         ({"devise": "cpu"}, TypeError, r"unknown option 'devise'; did you mean 'device'\?"),
+        ({"min_pixels": 3}, TypeError, "unknown option 'min_pixels'; it is called 'min_samples' now"),
         ({"arrays": "numpy"}, TypeError, r"unknown option 'arrays'; did you mean 'array'\?"),
         ({"output": "out/x"}, TypeError, "unknown option 'output'"),
         ({"xyzzy_plugh": 1}, TypeError, "unknown option 'xyzzy_plugh'; docs/OPTIONS.md lists"),
