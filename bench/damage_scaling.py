@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-STAGED = ("diff", "upload", "mips")      # with --staged: three passes over the frame
+STAGED = ("diff", "upload", "mips")      # with --set staged: three passes over the frame
 FUSED = ("update", "sample", "frame")    # one pass, as it runs
 STAGES = STAGED + FUSED
 TILE = 16
@@ -63,7 +63,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             clip = pathlib.Path(folder) / "clip.nut"
             make_clip(clip, width, height, options.frames, share)
-            staged = profile(options.saccade, clip, "--staged")["stages"]
+            staged = profile(options.saccade, clip, "--set", "staged")["stages"]
             result = profile(options.saccade, clip)
         damage = result["damage"]
         tiles = damage["tiles"] / result["frames"]  # the first frame damages all; the others are what is asked for

@@ -32,7 +32,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 QUIET = ["--progress", "none", "--log-level", "error"]
-ON_GPU = ["--backend", "cuda", "--hwdec", "cuda", "--require-hwdec"]
+ON_GPU = ["--backend", "cuda", "--hwdec", "cuda", "--set", "require-hwdec"]
 SMALL_UNITS = [*ON_GPU, "--unit-seconds", "30"]  # as in a long job, shards are written while videos are decoded
 GRID = "1x8,2x4,4x2,8x1,1x14,1x16"  # worker processes x videos in each
 FRESH = ["xargs", "-0", "-n1", "-P"]  # a process for each video
@@ -236,7 +236,7 @@ def frames_of(path):
 
 def by_grid(options, paths, folder, processes, videos):
     """Seconds of `work` with so many worker processes, and so many videos in each."""
-    limits = ["--workers-per-gpu", processes, "--jobs", videos]
+    limits = ["--set", f"workers-per-gpu={processes}", "--jobs", videos]
     return statistics.median(by_work(options, paths, folder / "store", SMALL_UNITS, limits)[1] for _ in range(options.repeats))
 
 

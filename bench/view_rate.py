@@ -26,7 +26,7 @@ def virtual_screen():
 def measure(options, clip):
     server, display = virtual_screen()
     viewer = subprocess.Popen([options.saccade, "view", clip, "--json", "--loop", "--size", options.size, "--view", options.view,
-                               "--overlay", options.overlay], env={**os.environ, "DISPLAY": display},
+                               "--show", "panel,marks" if options.overlay == "on" else "marks"], env={**os.environ, "DISPLAY": display},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     states = []
     reader = threading.Thread(target=lambda: states.extend(map(json.loads, viewer.stdout)), daemon=True)

@@ -70,7 +70,7 @@ class Bench:
         return WebClient(port).wait_for(lambda c: c.role.get("role") == "drive" and c.pictures, "driving")
 
     def answers(self):
-        for name, more in (("paused", ("--pause",)), ("playing", ())):
+        for name, more in (("paused", ("--set", "pause",)), ("playing", ())):
             viewer = self.serve(*more)
             client = self.driver(viewer.port)
             rate(client, 2)
@@ -86,7 +86,7 @@ class Bench:
         from browser import Browser
         chromium = Browser()
         width, height = self.size
-        for name, more in (("paused", ("--pause",)), ("playing", ())):
+        for name, more in (("paused", ("--set", "pause",)), ("playing", ())):
             viewer = self.serve(*more)
             tab = chromium.open(viewer.url, size=(width, height + 40))
             tab.wait_for("saccadeViewer.stats.role === 'drive' && saccadeViewer.stats.pictures > 0", "driving")
@@ -151,7 +151,7 @@ class Bench:
     def narrow(self):
         from web_support import Relay
         for mbit in (100, 20, 10, 5):
-            for name, more in (("paused", ("--pause",)), ("playing", ())):
+            for name, more in (("paused", ("--set", "pause",)), ("playing", ())):
                 viewer = self.serve(*more)
                 relay = Relay(viewer.port, bits_per_s=mbit * 1e6)
                 client = self.driver(relay.port)

@@ -14,6 +14,7 @@
 
 #include "app/dump/meta.h"
 #include "app/files/read_file.h"
+#include "app/options/origins.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -89,7 +90,7 @@ std::string difference(const Json& old, const Json& wanted) {
     for (const auto& item : both.get().items()) {
       const Json there = old_options.value(item.key(), Json());
       const Json here = options.value(item.key(), Json());
-      if (there != here) return fmt::format("--{} {} there, {} here", item.key(), show(there), show(here));
+      if (there != here) return fmt::format("{} {} there, {} here", flag_of(item.key()), show(there), show(here));
     }
   }
   return {};

@@ -20,7 +20,7 @@ std::string devices_text(const std::vector<Camera>& cameras) {
     }
     fmt::format_to(out, "{}: {} ({}, {})\n", camera.path, camera.name, camera.driver, camera.bus);
     for (const CameraMode& mode : camera.modes) {
-      fmt::format_to(out, "  --input-format {:<9} --input-size {:<11} --input-rate {}\n", mode.format, mode.size,
+      fmt::format_to(out, "  --input-format {}:video_size={}:framerate=FPS, FPS: {}\n", mode.format, mode.size,
                      mode.rates.empty() ? "any" : fmt::format("{}", fmt::join(mode.rates, ", ")));
     }
   }

@@ -40,15 +40,9 @@ void check_manifest(const Options& options) {
         OfOption("manifest", options.plan.manifest),
         fmt::format("conflicts with the INPUT '{}': the manifest names the inputs", masked_uri(options.inputs[0])));
   }
-  const SourceConfig fresh;
-  const SourceConfig& source = options.source;
-  const char* of_rows = source.start_s != fresh.start_s ? "start"
-                        : source.duration_s             ? "duration"
-                        : source.stream_index           ? "stream"
-                        : source.loops != 0             ? "loop"
-                                                        : nullptr;
-  if (of_rows != nullptr) {
-    throw OptionError::naming(of_rows, "conflicts with {manifest}: its rows say which part of a video");
+  for (const char* of_rows : {"start", "duration", "stream", "loop"}) {
+    if (get_option(options, of_rows) != get_option(StreamOptions{}, of_rows))
+      throw OptionError::naming(of_rows, "conflicts with {manifest}: its rows say which part of a video");
   }
   if (options.dump.compact.value_or(false)) {
     throw OptionError::naming("compact", "conflicts with {manifest}: a store's shards hold arrays of one shape");
@@ -71,9 +65,6 @@ void check_conflicts(const Options& options) {
   }
   if (!options.view.serve && !options.view.serve_origins.empty())
     throw OptionError::naming("serve-origin", "needs {+serve}");
-  if (!options.view.serve && !options.view.serve_token_file.empty()) {
-    throw OptionError::naming("serve-token-file", "needs {+serve}");
-  }
   if (options.view.offscreen && options.view.screenshots.empty()) {
     throw OptionError::naming("offscreen", "nothing is shown without a window; add {+screenshot} T=FILE.png");
   }
@@ -126,8 +117,7 @@ void check_inputs(Options& options) {
     throw UsageError(fmt::format("{}: takes one INPUT, but got {}: '{}', '{}'", command, count,
                                  masked_uri(options.inputs[0]), masked_uri(options.inputs[1])));
   }
-  const std::string& output =
-      options.command == Command::kReconstruct ? options.reconstruct.output : options.dump.output;
+  const std::string& output = options.dump.output;
   if (output.empty() && needs_output(options)) {
     throw UsageError(fmt::format("{}: no output was given; add -o {}", command, example_output(options.command)));
   }
@@ -140,11 +130,13 @@ void check_inputs(Options& options) {
     refuse_input_as_output("trace", options.profile.trace, input);
     for (const auto& shot : options.view.screenshots) refuse_input_as_output("screenshot", shot.path, input);
   }
-  refuse_input_as_output("output", options.reconstruct.output, options.reconstruct.against);
+  refuse_input_as_output("output", output, options.reconstruct.against);
   if (options.command == Command::kPlan) options.plan.manifest = options.inputs[0];
   if (reads_store(options.command)) options.work.store = options.inputs[0];
   if (options.command == Command::kReconstruct) {
     options.reconstruct.directory = options.inputs[0];
+    options.reconstruct.output = output;
+    options.reconstruct.overwrite = options.dump.overwrite;
     options.inputs.clear();
   }
 }

@@ -1,7 +1,6 @@
 #include "app/options/effects.h"
 
 #include <filesystem>
-#include <initializer_list>
 #include <system_error>
 
 #include "pipeline/options/idle.h"
@@ -18,13 +17,6 @@ struct IdleRule {
   const char* why;
 };
 
-bool is_one_of(const ProgramOption& option, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (option.spec().name == name) return true;
-  }
-  return false;
-}
-
 // A dump is shown as it was recorded.
 bool shows_dump(const Options& o) {
   std::error_code ignored;
@@ -33,8 +25,8 @@ bool shows_dump(const Options& o) {
 
 // What the texture and its drawing still follow.
 bool is_moot_for_dump(const ProgramOption& option) {
-  return option.is_of_stream() && !is_one_of(option, {"backend", "device", "upload", "levels", "threshold",
-                                                      "min-samples", "loop", "live-policy"});
+  return option.is_of_stream() && !is_one_of(option.spec().name, {"backend", "device", "upload", "levels", "threshold",
+                                                                  "min-samples", "loop", "live-policy"});
 }
 
 // What its videos are opened for, also by those who carry out a plan.
@@ -69,36 +61,31 @@ const char* why_stream_option_is_idle(std::string_view option, const Options& op
 
 // clang-format off
 constexpr IdleRule kRules[] = {
-  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"vsync"}); },
+  {kForView, [](const ProgramOption& option) { return is_one_of(option.spec().name, {"vsync"}); },
    [](const Options& o) { return o.view.serve.has_value(); },
    "a page has no screen to wait for; leave it out"},
-  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"live-policy"}); },
+  {kForView, [](const ProgramOption& option) { return is_one_of(option.spec().name, {"live-policy"}); },
    [](const Options& o) { return o.view.offscreen; },
    "{offscreen} takes every frame; leave it out"},
-  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"speed", "pause", "vsync"}); },
+  {kForView, [](const ProgramOption& option) { return is_one_of(option.spec().name, {"speed", "pause", "vsync"}); },
    [](const Options& o) { return o.view.offscreen && !o.view.overlay && !o.json; },
    "of {offscreen} only the panel and {+json} tell it; leave it out"},
-  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"view"}); },
-   [](const Options& o) { return o.view.compare && o.view.view != ui::View::kCompare; },
-   "conflicts with {compare}, which is a view of its own; leave one out"},
   {kForView, is_moot_for_dump, shows_dump,
    "a dump is shown as it was recorded; leave it out, or give the video"},
-  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"view"}); },
+  {kForView, [](const ProgramOption& option) { return is_one_of(option.spec().name, {"view"}); },
    [](const Options& o) { return shows_dump(o) && ui::needs_video(o.view.view); },
    "of a dump there are frame, level:N and lod; give the video for the others"},
-  {kForView, [](const ProgramOption& option) { return is_one_of(option, {"compare"}); }, shows_dump,
-   "compares a video's patches; give the video"},
-  {kForDump, [](const ProgramOption& option) { return is_one_of(option, {"unit-seconds", "unit-bytes", "segment", "shard"}); },
+  {kForDump, [](const ProgramOption& option) { return is_one_of(option.spec().name, {"unit-seconds", "unit-bytes", "segment", "shard"}); },
    [](const Options& o) { return o.plan.manifest.empty(); },
    "is about the videos of a manifest; add {+manifest} FILE"},
-  {kForInfo, [](const ProgramOption& option) { return option.is_of_stream() && !is_one_of(option, {"hwdec", "require-hwdec", "device"}); },
+  {kForInfo, [](const ProgramOption& option) { return option.is_of_stream() && !is_one_of(option.spec().name, {"hwdec", "require-hwdec", "device"}); },
    [](const Options& o) { return o.inputs.empty(); },
    "says how an INPUT is read; add one"},
   {kForReconstruct, [](const ProgramOption& option) { return option.is_of_stream(); },
    [](const Options& o) { return o.reconstruct.against.empty(); },
    "says how a video is read; add {+against} VIDEO"},
-  {kForReconstruct, [](const ProgramOption& option) { return is_one_of(option, {"overwrite"}); },
-   [](const Options& o) { return o.reconstruct.output.empty(); },
+  {kForReconstruct, [](const ProgramOption& option) { return is_one_of(option.spec().name, {"overwrite"}); },
+   [](const Options& o) { return o.dump.output.empty(); },
    "nothing is written; add {+output} FILE"},
 };
 // clang-format on

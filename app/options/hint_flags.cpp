@@ -15,7 +15,7 @@ const char* flags(Hint hint) {
     case Hint::kLessMemory:
       return "end other programs on the GPU, or use a smaller frame (--vf scale=...) or fewer --levels";
     case Hint::kRaisePixelLimit:
-      return "raise --max-pixels, or scale the video down first";
+      return "--set max-pixels=N allows more, or scale the video down first";
     case Hint::kFewerLevels:
       return "lower --levels";
     case Hint::kMoreLevels:
@@ -31,11 +31,11 @@ const char* flags(Hint hint) {
     case Hint::kOtherBackend:
       return "use --backend auto, or cpu where there is no window";
     case Hint::kGlBackend:
-      return "use --backend gl, or --upload direct for a dump";
+      return "use --backend gl, or --set upload=direct for a dump";
     case Hint::kDirectUpload:
-      return "--upload direct needs no OpenGL";
+      return "--set upload=direct needs no OpenGL";
     case Hint::kCpuDecoding:
-      return "leave out --hwdec and --require-hwdec to decode on the CPU";
+      return "leave out --hwdec and --set require-hwdec to decode on the CPU";
     case Hint::kOffscreen:
       return "--serve shows it in a browser, and --offscreen --screenshot T=FILE.png makes pictures";
     case Hint::kCheckRange:
@@ -43,9 +43,9 @@ const char* flags(Hint hint) {
     case Hint::kNoLoop:
       return "leave out --loop";
     case Hint::kRawParameters:
-      return "give --input-format rawvideo, --input-size, --pixel-format and --input-rate";
+      return "give --input-format rawvideo:video_size=WxH:pixel_format=NAME:framerate=FPS";
     case Hint::kNoInputParameters:
-      return "leave out --input-format, --input-size, --input-rate or --pixel-format";
+      return "leave out --input-format";
     case Hint::kCheckFilters:
       return "check --vf; 'ffmpeg -filters' lists what there is";
     case Hint::kNoFilters:
@@ -53,7 +53,7 @@ const char* flags(Hint hint) {
     case Hint::kConvertFormat:
       return "convert it with --vf format=yuv420p";
     case Hint::kLongerTimeout:
-      return "give it longer with --open-timeout";
+      return "--set open-timeout=S gives it longer";
     case Hint::kAllowNetwork:
       return "--allow-network allows it, where you trust it";
   }
@@ -64,6 +64,8 @@ std::string error_text(const Fault& fault) {
   std::string text = fault.what;
   for (auto option = fault.options.rbegin(); option != fault.options.rend(); ++option) {
     const std::string spelled = option->advised ? flag_of(option->name) : origin_of(option->name);
+    const std::size_t end = option->at + option->name.size();
+    if (spelled.starts_with("--set ") && end < text.size() && text[end] == ' ') text[end] = '=';  // its value follows
     text.replace(option->at, option->name.size(), printable(spelled));
   }
   const std::string hint = flags(fault.hint);

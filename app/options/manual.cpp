@@ -9,18 +9,22 @@
 namespace saccade {
 namespace {
 
-constexpr std::string_view kHead =
-    "# Options\n\n"
-    "Written by `saccade --print-options-md > docs/OPTIONS.md` from the table that parses them; a test keeps it "
-    "current.\n"
-    "`saccade COMMAND --help` lists those of a command. Those of videos are "
-    "options of `dump`,\n`profile`, `info`, `reconstruct`, `view` and `plan`, those of streams of the same but "
-    "`reconstruct`.\n\n"
-    "`--config FILE.toml` reads the same names, without dashes, from a file: at its top, or in a table named after a "
-    "command\n(`[dump]`), which wins over the top. What is typed wins over the file, also over what conflicts with it "
-    "there.\n`--print-config` writes the options in force as such a file. The library's callers set options of a "
-    "stream "
-    "by these names,\ntoo ([API.md](API.md)), but for those marked *(program)*.\n";
+constexpr std::string_view kHead = R"(# Options
+
+Written by `saccade --print-options-md > docs/OPTIONS.md` from the table that parses them; a test keeps it current.
+`saccade COMMAND --help` lists those of a command. Those of videos are options of `dump`,
+`profile`, `info`, `reconstruct`, `view` and `plan`, those of streams of the same but `reconstruct`.
+
+`--config FILE.toml` reads the same names, without dashes, from a file: at its top, or in a table named after a command
+(`[dump]`), which wins over the top. What is typed wins over the file, also over what conflicts with it there.
+`--print-config` writes the options in force as such a file. [Settings](#settings) have no option of their own: they
+stand in such a file, or behind `--set`. The library's callers set options and settings of a stream by these names,
+too ([API.md](API.md)), but for those marked *(program)*.
+)";
+
+constexpr std::string_view kOfSettings =
+    "\n## Settings\n\n`--set NAME=VALUE`, which may be repeated, or `NAME = VALUE` in a file: `--set crop-tags=no`, "
+    "`--set pause`.\n\n| setting | default | commands | what it does |\n|---|---|---|---|\n";
 
 // As in a cell of a table.
 std::string cell(std::string_view text) {
@@ -36,7 +40,8 @@ std::string name_cell(const ProgramOption& option) {
   const std::string value = bare               ? fmt::format(" [{}]", spec.metavar)
                             : option.is_flag() ? spec.metavar.empty() ? "" : fmt::format("[={}]", spec.metavar)
                                                : fmt::format(" {}", spec.metavar);
-  return fmt::format("`{}--{}{}`", letter.empty() ? "" : fmt::format("-{}, ", letter), spec.name, cell(value));
+  const std::string dashes = option.is_setting() ? "" : letter.empty() ? "--" : fmt::format("-{}, --", letter);
+  return fmt::format("`{}{}{}`", dashes, spec.name, cell(value));
 }
 
 std::string default_cell(const ProgramOption& option) {
@@ -61,20 +66,31 @@ std::string text_cell(const ProgramOption& option) {
   return option.is_of_stream() ? text : text + " *(program)*";
 }
 
+std::string row(const ProgramOption& option) {
+  return fmt::format("| {} | {} | {} | {} |\n", name_cell(option), default_cell(option), commands_cell(option),
+                     text_cell(option));
+}
+
 std::string group_table(std::string_view group) {
   std::string text =
       fmt::format("\n## {}\n\n| option | default | commands | what it does |\n|---|---|---|---|\n", group);
   for (const ProgramOption& option : option_table()) {
-    if (option.spec().group != group || !option.spec().instead.empty()) continue;
-    text += fmt::format("| {} | {} | {} | {} |\n", name_cell(option), default_cell(option), commands_cell(option),
-                        text_cell(option));
+    if (option.spec().group == group && option.spec().instead.empty() && !option.is_setting()) text += row(option);
+  }
+  return text;
+}
+
+std::string settings_table() {
+  std::string text(kOfSettings);
+  for (const ProgramOption& option : option_table()) {
+    if (option.is_setting()) text += row(option);
   }
   return text;
 }
 
 std::string conflicts_table() {
   std::string text =
-      "\n## Which of two\n\nOnly the options of one side may be given. `--lod` needs `--lattice uniform`, `--fovea` "
+      "\n## Which of two\n\nOnly the options of one side may be given. `lod` needs `--lattice uniform`, `--fovea` "
       "`nested`.\n\n| options | or | with lattice | because |\n|---|---|---|---|\n";
   for (const OptionConflict& pair : option_conflicts()) {
     text +=
@@ -92,7 +108,7 @@ std::string options_manual() {
        {kSourceGroup, kPictureGroup, kFoveaGroup, kScanpathGroup, kOutputGroup, kRunGroup, kManyGroup, kViewGroup}) {
     text += group_table(group);
   }
-  return text + conflicts_table();
+  return text + settings_table() + conflicts_table();
 }
 
 }  // namespace saccade

@@ -88,7 +88,7 @@ struct ParsedLine {
 void add_options(CLI::App& app, Command command, std::vector<std::string>& inputs) {
   app.add_option("INPUT", inputs, "what to read")->group("");
   for (const ProgramOption& row : option_table()) {
-    if (!row.is_of(command)) continue;
+    if (!row.is_of(command) || row.is_setting()) continue;
     const OptionSpec& spec = row.spec();
     const std::string_view letter = row.place().short_name;
     const std::string dashed = (letter.empty() ? "" : fmt::format("-{},", letter)) + fmt::format("--{}", spec.name);
@@ -110,11 +110,31 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
   const std::string word = bare.substr(0, bare.find('='));
   const ProgramOption* known = find_option(word);
   const std::string dashed = extra.substr(0, extra.find('='));
-  if (known != nullptr) throw UsageError(fmt::format("{}: not an option of '{}'", dashed, name(command)));
+  if (known != nullptr && !known->is_of(command))
+    throw UsageError(fmt::format("{}: not an option of '{}'", dashed, name(command)));
+  if (known != nullptr) {
+    throw UsageError(fmt::format("unknown option {}; it is a setting: {}{}, or a line of a --config file", dashed,
+                                 flag_of(word), known->is_flag() ? "" : fmt::format("={}", known->spec().metavar)));
+  }
   const std::string advice = advice_on(word, command_bit(command), "--");
   if (!advice.empty()) throw UsageError(fmt::format("unknown option {}; {}", dashed, advice));
   throw UsageError(fmt::format("unknown option {}; `saccade {} --help` lists them (a file of that name comes after --)",
                                dashed, name(command)));
+}
+
+// NAME=VALUE of --set; of a flag also NAME. One that repeats may be set again.
+void take_setting(GivenValues& given, const std::string& text, Command command) {
+  const std::size_t equals = text.find('=');
+  const std::string word = text.substr(0, equals);
+  const ProgramOption* option = find_option(word);
+  if (option == nullptr || !option->is_of(command)) refuse_extra("--" + word, command);
+  if (!option->place().in_config) throw UsageError(fmt::format("--set {0}: write --{0}", word));
+  if (equals == std::string::npos && !option->is_flag())
+    throw UsageError(fmt::format("--set {0}: needs a value: --set {0}={1}", word, option->spec().metavar));
+  const std::string value = equals == std::string::npos ? "true" : text.substr(equals + 1);
+  GivenValue& entry = given[word];
+  entry.text = option->place().repeats && entry.typed ? entry.text + "\n" + value : value;
+  entry.typed = true;
 }
 
 // Of an option that may be bare. What follows it may be the INPUT: then that is what was meant.
@@ -152,7 +172,7 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
     if (extra != "--") refuse_extra(extra, command.command);
   }
   for (const ProgramOption& row : option_table()) {
-    if (!row.is_of(command.command)) continue;
+    if (!row.is_of(command.command) || row.is_setting()) continue;
     const std::string dashed = fmt::format("--{}", row.spec().name);
     const CLI::Option* option = app.get_option(dashed);
     if (option->count() == 0) continue;
@@ -160,6 +180,9 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
         row.place().repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
     if (!row.place().bare.empty()) text = optional_value(text, row, line.inputs);
     line.given[std::string(row.spec().name)] = {.text = text, .typed = true, .origin = {}};
+  }
+  if (const CLI::Option* settings = app.get_option("--set"); settings->count() > 0) {
+    for (const std::string& setting : settings->results()) take_setting(line.given, setting, command.command);
   }
   return line;
 }
@@ -170,13 +193,15 @@ bool is_typed(const GivenValues& given, std::string_view name) {
 }
 
 void apply_given(Options& options, const GivenValues& given) {
-  for (const ProgramOption& row : option_table()) {
-    const auto found = given.find(row.spec().name);
-    if (found == given.end()) continue;
-    try {
-      row.parse(options, found->second.text);
-    } catch (const UsageError& error) {
-      throw UsageError(OfOption(row.spec().name), error.what(), error.hint());
+  for (const bool typed : {false, true}) {  // of one setting that two options reach, what is typed wins
+    for (const ProgramOption& row : option_table()) {
+      const auto found = given.find(row.spec().name);
+      if (found == given.end() || found->second.typed != typed) continue;
+      try {
+        row.parse(options, found->second.text);
+      } catch (const UsageError& error) {
+        throw UsageError(OfOption(row.spec().name), error.what(), error.hint());
+      }
     }
   }
   // Settings files hold everything, also what another setting leaves without effect.

@@ -8,7 +8,7 @@
 
 #include "kernels/enum_names.h"
 #include "pipeline/options/stream_options.h"
-#include "ui/picture/view.h"
+#include "ui/picture/view_state.h"
 
 namespace saccade {
 
@@ -88,9 +88,8 @@ struct InfoOptions {
 };
 
 struct ProfileOptions {
-  double budget_ms = 33.3;
-  bool check = false;  // exit 3 when the p99 of the frame is over the budget
-  std::string trace;   // --trace FILE
+  std::optional<double> budget_ms;  // exit 3 when the p99 of the frame is over it
+  std::string trace;                // --trace FILE
 };
 
 struct ReconstructOptions {
@@ -102,22 +101,13 @@ struct ReconstructOptions {
   bool overwrite = false;
 };
 
-struct ViewOptions {
-  ui::View view = ui::View::kFrame;
-  int level = 0;                       // of ui::View::kLevel
-  std::optional<LatticeKind> compare;  // shows ui::View::kCompare
-  bool overlay = true;
-  bool marks = true, outlines = false, scanpath = false;
+struct ViewOptions : ui::ViewSettings {
   int width_px = 1280;  // of the window
   int height_px = 720;
   double ui_scale = 1;
-  double speed = 1;
-  bool paused = false;
-  bool vsync = true;  // of a window; pictures have no screen to wait for
   bool offscreen = false;
   std::optional<std::string> serve;        // where to listen: "auto", ADDR:PORT, unix:PATH
   std::vector<std::string> serve_origins;  // whose pages may connect as well
-  std::string serve_token_file;
   struct Screenshot {
     double t_s = 0;  // after the first frame
     std::string path;

@@ -11,6 +11,10 @@ namespace {
 // A process has one command line, and errors come from anywhere.
 std::map<std::string, std::string, std::less<>> places;  // of options that were not typed
 
+// Settings that --input-format has as its parts.
+constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+    {"input-size", "video_size"}, {"input-rate", "framerate"}, {"pixel-format", "pixel_format"}};
+
 }  // namespace
 
 std::string origin_of(std::string_view option) {
@@ -21,6 +25,10 @@ std::string origin_of(std::string_view option) {
 std::string flag_of(std::string_view option) {
   const ProgramOption* row = find_option(option);
   if (row != nullptr && !row->place().short_name.empty()) return fmt::format("-{}", row->place().short_name);
+  for (const auto& [setting, part] : kParts) {
+    if (setting == option) return fmt::format("--input-format {}", part);
+  }
+  if (row != nullptr && row->is_setting()) return fmt::format("--set {}", option);
   return fmt::format("--{}", option);
 }
 

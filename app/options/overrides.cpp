@@ -23,9 +23,10 @@ constexpr Override kOverrides[] = {
 
 bool has(const GivenValues& values, std::string_view name) { return values.find(name) != values.end(); }
 
+// Without what follows a colon, as of "uniform:2".
 std::string text_of(const GivenValues& values, std::string_view name) {
   const auto found = values.find(name);
-  return found != values.end() ? found->second.text : "";
+  return found != values.end() ? found->second.text.substr(0, found->second.text.find(':')) : "";
 }
 
 std::optional<LatticeKind> lattice_in_force(const GivenValues& file, const GivenValues& line) {
@@ -52,13 +53,8 @@ void drop_of_command(GivenValues& file, const GivenValues& line) {
   if (has(line, "manifest")) {  // its rows and its store say these
     for (const char* name : {"compact", "overwrite", "resume", "start", "duration", "stream", "loop"}) drop(file, name);
   }
-  if (has(line, "unit")) drop(file, "shard");
   if (text_of(line, "offscreen") == "true") drop(file, "serve");
-  if (!has(line, "serve") && !has(file, "serve")) {
-    drop(file, "serve-origin");
-    drop(file, "serve-token-file");
-  }
-  if (has(line, "view") && text_of(line, "view") != "compare") drop(file, "compare");
+  if (!has(line, "serve") && !has(file, "serve")) drop(file, "serve-origin");
 }
 
 }  // namespace

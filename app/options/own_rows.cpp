@@ -13,23 +13,10 @@ namespace {
 using K = ValueKind;
 using Binding = OptionBinding<Options>;
 
-// A bool that is called on and off.
-template <typename Get>
-Binding switched(Get) {
-  return {.parse = [](const OptionSpec& spec, Options& o,
-                      const std::string& text) { Get{}(o) = parse_choice(spec, text) == "on"; },
-          .print = [](const Options& o) -> std::optional<std::string> { return Get{}(o) ? "on" : "off"; }};
+void parse_vsync(const OptionSpec& spec, Options& o, const std::string& text) {
+  o.view.vsync = parse_choice(spec, text) == "on";
 }
-
-void parse_output(const OptionSpec&, Options& o, const std::string& text) {
-  o.dump.output = o.reconstruct.output = parse_text(text);
-}
-std::optional<std::string> print_output(const Options& o) { return print_value(o.dump.output); }
-
-void parse_overwrite(const OptionSpec&, Options& o, const std::string& text) {
-  o.dump.overwrite = o.reconstruct.overwrite = parse_flag(text);
-}
-std::optional<std::string> print_overwrite(const Options& o) { return print_flag(o.dump.overwrite); }
+std::optional<std::string> print_vsync(const Options& o) { return o.view.vsync ? "on" : "off"; }
 
 void parse_compact(const OptionSpec&, Options& o, const std::string& text) { o.dump.compact = parse_flag(text); }
 // Nothing where it is off: the records of other dumps stay what they were.
@@ -50,24 +37,20 @@ int small(const std::string& text) {
 void parse_view(const OptionSpec&, Options& o, const std::string& text) {
   const std::size_t colon = parse_text(text).find(':');
   const auto view = from_name<ui::View>(text.substr(0, colon));
-  const auto number = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const bool is_number = is_whole(number, 2);
-  if (!view || (colon != std::string::npos && !(view == ui::View::kLevel && is_number))) {
-    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches, split or compare");
+  const auto more = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool is_level = view == ui::View::kLevel && is_whole(more, 2);
+  const auto lattice = view == ui::View::kCompare ? from_name<LatticeKind>(more) : std::nullopt;
+  if (!view || (colon != std::string::npos && !is_level && !lattice)) {
+    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches, split or compare:LATTICE");
   }
   o.view.view = *view;
-  if (is_number) o.view.level = small(number);
+  if (is_level) o.view.level = small(more);
+  if (lattice) o.view.compare = *lattice;
 }
 std::optional<std::string> print_view(const Options& o) {
   if (o.view.view == ui::View::kLevel) return fmt::format("{}:{}", name(o.view.view), o.view.level);
+  if (o.view.view == ui::View::kCompare) return fmt::format("{}:{}", name(o.view.view), name(o.view.compare));
   return name(o.view.view);
-}
-
-void parse_compare(const OptionSpec& spec, Options& o, const std::string& text) {
-  o.view.compare = from_name<LatticeKind>(parse_choice(spec, text));
-}
-std::optional<std::string> print_compare(const Options& o) {
-  return o.view.compare ? std::optional<std::string>(name(*o.view.compare)) : std::nullopt;
 }
 
 // What --show lists.
@@ -75,19 +58,21 @@ struct Shown {
   const char* name;
   bool ViewOptions::*wanted;
 };
-constexpr Shown kShown[] = {
-    {"marks", &ViewOptions::marks}, {"outlines", &ViewOptions::outlines}, {"scanpath", &ViewOptions::scanpath}};
+constexpr Shown kShown[] = {{"panel", &ViewOptions::overlay},
+                            {"marks", &ViewOptions::marks},
+                            {"outlines", &ViewOptions::outlines},
+                            {"scanpath", &ViewOptions::scanpath}};
 
 void parse_show(const OptionSpec&, Options& o, const std::string& text) {
   ViewOptions view = o.view;
-  view.marks = view.outlines = view.scanpath = false;
+  view.overlay = view.marks = view.outlines = view.scanpath = false;
   for (const auto& piece : parse_text(text) == "none" ? std::vector<std::string>{} : split(text, ',')) {
     bool known = false;
     for (const Shown& shown : kShown) {
       if (piece != shown.name) continue;
       view.*shown.wanted = known = true;
     }
-    if (!known) throw UsageError("'" + piece + "' is not marks, outlines, scanpath or none");
+    if (!known) throw UsageError("'" + piece + "' is not panel, marks, outlines, scanpath or none");
   }
   o.view = view;
 }
@@ -168,13 +153,10 @@ constexpr Binding kNoValue{};
 // clang-format off
 std::vector<OwnRow> view_rows() {
   return {
-    {{{.name = "view", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches, split or compare", .more = "Of a dump there are `frame`, `level:N` and `lod`.",
+    {{{.name = "view", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches, split or compare[:LATTICE]",
+       .more = "`compare`: the frame, its patches, and as many patches of another lattice, `uniform` by default, side by side. Of a dump there are `frame`, `level:N` and `lod`.",
        .metavar = "NAME"}, {parse_view, print_view}}, {.commands = kForView}},
-    {{{.name = "compare", .group = kViewGroup, .help = "the frame, its patches, and as many patches of this other lattice beside each other",
-       .metavar = "LATTICE", .kind = K::kChoice, .choices = choices_of<LatticeKind>()}, {parse_compare, print_compare}}, {.commands = kForView}},
-    {{{.name = "overlay", .group = kViewGroup, .help = "the panel",
-       .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, switched([](auto& o) -> auto& { return o.view.overlay; })}, {.commands = kForView}},
-    {{{.name = "show", .group = kViewGroup, .help = "what is drawn over the picture: marks, outlines, scanpath, or none",
+    {{{.name = "show", .group = kViewGroup, .help = "what is drawn over the picture: panel, marks, outlines, scanpath, or none",
        .metavar = "LIST"}, {parse_show, print_show}}, {.commands = kForView}},
     {{{.name = "size", .group = kViewGroup, .help = "the window's size in pixels", .more = "On a screen that is scaled the window is larger by as much.",
        .metavar = "WxH"}, {parse_size, print_size}}, {.commands = kForView}},
@@ -185,15 +167,14 @@ std::vector<OwnRow> view_rows() {
     {{{.name = "pause", .group = kViewGroup, .help = "stand still on the first frame",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.view.paused; })}, {.commands = kForView}},
     {{{.name = "vsync", .group = kViewGroup, .help = "the window waits for the screen's refresh", .more = "The key `v` switches it while it plays.",
-       .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, switched([](auto& o) -> auto& { return o.view.vsync; })}, {.commands = kForView}},
+       .metavar = "on|off", .kind = K::kChoice, .choices = "on|off"}, {parse_vsync, print_vsync}}, {.commands = kForView}},
     {{{.name = "offscreen", .group = kViewGroup, .help = "no window: only the pictures of {screenshot}",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.view.offscreen; })}, {.commands = kForView, .in_config = false}},
-    {{{.name = "serve", .group = kViewGroup, .help = "no window: a page for a browser, here or over SSH (docs/REMOTE.md)", .more = "Without a value, or with `auto`: 127.0.0.1:7373, or a free port where that is taken.",
+    {{{.name = "serve", .group = kViewGroup, .help = "no window: a page for a browser, here or over SSH (docs/REMOTE.md)",
+       .more = "Without a value, or with `auto`: 127.0.0.1:7373, or a free port if that is taken. $SACCADE_TOKEN is its token (default: a random one).",
        .metavar = "ADDR:PORT|unix:PATH"}, {parse_serve, print_serve}}, {.commands = kForView, .bare = "auto"}},
     {{{.name = "serve-origin", .group = kViewGroup, .help = "pages of this origin may connect to {serve} as well: that of a proxy, as https://hub.example; may be repeated",
        .metavar = "ORIGIN"}, {parse_serve_origins, print_serve_origins}}, {.commands = kForView, .repeats = true}},
-    {{{.name = "serve-token-file", .group = kViewGroup, .help = "the token of {serve} is this file's first line (default: $SACCADE_TOKEN, else a random one)",
-       .metavar = "FILE"}, field([](auto& o) -> auto& { return o.view.serve_token_file; })}, {.commands = kForView}},
     {{{.name = "screenshot", .group = kViewGroup, .help = "the picture T seconds after the first frame; may be repeated",
        .metavar = "T=FILE.png"}, {parse_screenshots, print_screenshots}}, {.commands = kForView, .repeats = true, .in_config = false}},
   };
@@ -203,10 +184,8 @@ std::vector<OwnRow> run_rows() {
   return {
     {{{.name = "devices", .group = kRunGroup, .help = "list the cameras with their formats, sizes and rates",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.info.devices; })}, {.commands = kForInfo, .in_config = false}},
-    {{{.name = "budget-ms", .group = kRunGroup, .help = "what one frame may cost",
+    {{{.name = "budget-ms", .group = kRunGroup, .help = "exit 3 when the p99 of a frame is over this (default: only compare it with 33.3)",
        .metavar = "MS", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6}, field([](auto& o) -> auto& { return o.profile.budget_ms; })}, {.commands = kForProfile}},
-    {{{.name = "check", .group = kRunGroup, .help = "exit 3 when the p99 is over the budget",
-       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.profile.check; })}, {.commands = kForProfile}},
     {{{.name = "trace", .group = kRunGroup, .help = "write the stages' times for Perfetto",
        .metavar = "FILE"}, field([](auto& o) -> auto& { return o.profile.trace; })}, {.commands = kForProfile}},
     {{{.name = "against", .group = kRunGroup, .help = "compare with the video the dump was made of: PSNR in the fovea and over the frame",
@@ -228,7 +207,7 @@ std::vector<OwnRow> plan_rows() {
        .metavar = "S", .kind = K::kNumber, .lo = 0.001, .hi = 1e9}, field([](auto& o) -> auto& { return o.plan.segment_s; })}, {.commands = kForPlans}},
     {{{.name = "unit-seconds", .group = kManyGroup, .help = "a unit of work holds about so many seconds of video",
        .metavar = "S", .kind = K::kNumber, .lo = 0.001, .hi = 1e9}, field([](auto& o) -> auto& { return o.plan.unit_s; })}, {.commands = kForPlans}},
-    {{{.name = "unit-bytes", .group = kManyGroup, .help = "or about so many bytes of patches",
+    {{{.name = "unit-bytes", .group = kManyGroup, .help = "a unit of work ends after about so many bytes of patches, too",
        .metavar = "N", .kind = K::kNumber, .lo = 1, .hi = 1e15}, field([](auto& o) -> auto& { return o.plan.unit_bytes; })}, {.commands = kForPlans}},
   };
 }
@@ -288,6 +267,8 @@ std::vector<OwnRow> everyones_rows() {
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.json; })}, {}},
     {{{.name = "config", .group = kRunGroup, .help = "read options from a TOML file; the command line wins",
        .metavar = "FILE"}, kNoValue}, {.in_config = false}},
+    {{{.name = "set", .group = kRunGroup, .help = "a setting (docs/OPTIONS.md lists them), or any option by its name; may be repeated",
+       .metavar = "NAME=VALUE"}, kNoValue}, {.repeats = true, .in_config = false}},
     {{{.name = "print-config", .group = kRunGroup, .help = "write the options in force as TOML and end",
        .kind = K::kFlag}, kNoValue}, {.in_config = false}},
   };
@@ -296,9 +277,9 @@ std::vector<OwnRow> everyones_rows() {
 std::vector<OwnRow> result_rows_unset() {
   return {
     {{{.name = "output", .group = kOutputGroup, .help = "where the result goes: a folder (dump), a .mp4, .html or .png (reconstruct), a store (plan, retry)",
-       .metavar = "PATH"}, {parse_output, print_output}}, {.commands = kForDump | kForReconstruct | kForPlan | kForRetry, .short_name = "o"}},
+       .metavar = "PATH"}, field([](auto& o) -> auto& { return o.dump.output; })}, {.commands = kForDump | kForReconstruct | kForPlan | kForRetry, .short_name = "o"}},
     {{{.name = "overwrite", .group = kOutputGroup, .help = "replace an existing result",
-       .kind = K::kFlag}, {parse_overwrite, print_overwrite}}, {.commands = kForDump | kForReconstruct}},
+       .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.overwrite; })}, {.commands = kForDump | kForReconstruct}},
     {{{.name = "compact", .group = kOutputGroup, .help = "leave out the patches outside the frame: ragged arrays, and offsets.npy says where each emission begins",
        .kind = K::kFlag, .shapes_result = true}, {parse_compact, print_compact}}, {.commands = kForDump}},
     {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",

@@ -40,7 +40,9 @@ std::string dump_command(const Options& viewed, const PipelineConfig& config) {
     const auto value = option.print(option.spec().tunable ? tuned : given);
     if (!value || *value == option.spec().default_text) continue;
     if (!option.spec().tunable && !option.spec().shapes_result) continue;
-    if (option.is_flag()) {
+    if (option.is_setting()) {
+      line += " --set " + command_word(fmt::format("{}={}", option.spec().name, *value));
+    } else if (option.is_flag()) {
       if (*value == "true") line += fmt::format(" --{}", option.spec().name);
     } else {
       line += fmt::format(" --{} {}", option.spec().name, command_word(*value));

@@ -3,12 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "app/options/own_rows.h"
 
 namespace saccade {
 namespace {
+
+// What few change, and what belongs to a window, a connection or a cluster.
+constexpr std::string_view kSettings[] = {
+    // of streams
+    "input-size", "input-rate", "pixel-format", "crop-tags", "max-pixels", "require-hwdec", "open-timeout",
+    "stall-timeout", "reconnect-delay-max", "upload", "noise-floor", "lod", "staged",
+    // of many videos
+    "unit-bytes", "shard", "claim-seconds", "engine", "workers-per-gpu", "video-timeout", "frame-timeout",
+    "renew-after", "max-rss", "metrics",
+    // of the viewer
+    "ui-scale", "speed", "pause", "vsync", "serve-origin"};
 
 unsigned commands_for(OptionScope scope) {
   switch (scope) {
@@ -56,6 +69,10 @@ bool ProgramOption::is_of(Command command) const { return (place_.commands & com
 
 bool ProgramOption::is_flag() const { return spec_->kind == ValueKind::kFlag || spec_->choices == "true|false"; }
 
+bool ProgramOption::is_setting() const {
+  return std::find(std::begin(kSettings), std::end(kSettings), spec_->name) != std::end(kSettings);
+}
+
 void ProgramOption::parse(Options& options, const std::string& text) const {
   if (stream_ != nullptr) return stream_->binding.parse(*spec_, options, text);
   if (own_->binding.parse != nullptr) own_->binding.parse(*spec_, options, text);
@@ -80,9 +97,20 @@ const ProgramOption* find_option(std::string_view name) {
 
 unsigned command_bit(Command command) { return 1U << static_cast<unsigned>(command); }
 
+// What became of the program's own options that are gone.
+constexpr std::pair<std::string_view, std::string_view> kFormer[] = {
+    {"overlay", "the panel is part of {show}: panel,marks or none"},
+    {"compare", "write {view} compare:LATTICE"},
+    {"check", "{budget-ms} alone checks the budget"},
+    {"serve-token-file", "set the variable SACCADE_TOKEN: SACCADE_TOKEN=$(head -n1 FILE)"},
+};
+
 std::string advice_on(std::string_view unknown, unsigned commands, std::string_view prefix) {
   if (const std::string_view now = renamed_option(unknown); !now.empty())
     return fmt::format("it is called {}{} now", prefix, now);
+  for (const auto& [name, advice] : kFormer) {
+    if (name == unknown) return with_names(advice, prefix);
+  }
   std::vector<std::string_view> names;
   for (const ProgramOption& option : option_table()) {
     if ((option.place().commands & commands) != 0 && option.spec().instead.empty()) names.push_back(option.spec().name);

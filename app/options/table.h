@@ -45,6 +45,7 @@ class ProgramOption {
   bool is_of(Command command) const;
   bool is_of_stream() const { return stream_ != nullptr; }  // else the program's own
   bool is_flag() const;                                     // given without a value on the command line
+  bool is_setting() const;  // has no option of its own on the command line: --set NAME=VALUE, or a line of a file
   // Throws UsageError without the option's name.
   void parse(Options& options, const std::string& text) const;
   // What parse() reads back to the same value; nullopt: unset.

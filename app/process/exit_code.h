@@ -9,7 +9,7 @@ enum class ExitCode : int {
   kOk = 0,
   kUnexpected = 1,  // also what can't be written or read back, and memory that is used up
   kUsage = 2,
-  kPartial = 3,      // some inputs failed, or an input was damaged; profile --check: over the budget
+  kPartial = 3,      // some inputs failed, or an input was damaged; profile --budget-ms: over the budget
   kInterrupted = 4,  // a valid partial result was written
   kBadInput = 65,
   kUnavailable = 69,  // device or display missing

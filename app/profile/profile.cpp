@@ -27,12 +27,10 @@ namespace saccade {
 namespace {
 
 constexpr std::size_t kFramesAhead = 8;
+constexpr double kUsualBudget_ms = 33.3;
 
 void check_options(const Options& options) {
   if (options.inputs.size() != 1) throw UsageError("profile takes one INPUT; run it once for each");
-  if (!(options.profile.budget_ms > 0) || !std::isfinite(options.profile.budget_ms)) {
-    throw UsageError(OfOption("budget-ms", fmt::to_string(options.profile.budget_ms)), "the budget must be above 0");
-  }
 }
 
 SessionConfig profile_config(const Options& options) {
@@ -94,7 +92,7 @@ ExitCode verdict(const ProfileReport& report, const ProfileOptions& options) {
     spdlog::warn("{}: the input is damaged; what decoded was profiled", report.run.info.uri);
     code = ExitCode::kPartial;
   }
-  if (options.check && report.over_budget()) {
+  if (options.budget_ms && report.over_budget()) {
     fmt::print(stderr, "saccade: {}: the p99 of frame, {:.3f} ms, is over the budget of {:g} ms\n", report.run.info.uri,
                report.frame_p99_ms(), report.budget_ms);
     if (code == ExitCode::kOk) code = ExitCode::kPartial;
@@ -119,7 +117,7 @@ int run_profile(const Options& options) {
   const RunInterrupt::Scope scope(interrupt, session);
 
   ProfileReport report;
-  report.budget_ms = options.profile.budget_ms;
+  report.budget_ms = options.profile.budget_ms.value_or(kUsualBudget_ms);
   try {
     ProfileLoop(session, trace.get(), report).run();
   } catch (const Error& error) {

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "app/options/options.h"
-#include "ui/picture/view_state.h"
 
 namespace saccade {
 
-ui::ViewSettings settings_of(const Options& options);
+inline ui::ViewSettings settings_of(const Options& options) {
+  ui::ViewSettings settings = options.view;
+  settings.loop = options.source.loops != 0;
+  settings.pipeline = options.pipeline;
+  return settings;
+}
 
 }  // namespace saccade

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -36,18 +35,9 @@ std::string environment(const char* name) {
 constexpr const char* kGoodTokens = "a token has 16 to 128 letters, digits or -._~; `openssl rand -hex 16` makes one";
 
 // Never from the command line, which everybody on this machine can read. Empty: a random one.
-std::string token_of(const ViewOptions& view) {
-  if (view.serve_token_file.empty()) {
-    const std::string token = environment("SACCADE_TOKEN");
-    if (!token.empty() && !ui::is_good_token(token)) throw UsageError(fmt::format("SACCADE_TOKEN: {}", kGoodTokens));
-    return token;
-  }
-  std::ifstream file(view.serve_token_file);
-  std::string token;
-  const OfOption option("serve-token-file", view.serve_token_file);
-  if (!std::getline(file, token)) throw UsageError(option, "can't be read, or is empty");
-  if (token.ends_with('\r')) token.pop_back();
-  if (!ui::is_good_token(token)) throw UsageError(option, kGoodTokens);
+std::string token_given() {
+  const std::string token = environment("SACCADE_TOKEN");
+  if (!token.empty() && !ui::is_good_token(token)) throw UsageError(fmt::format("SACCADE_TOKEN: {}", kGoodTokens));
   return token;
 }
 
@@ -184,7 +174,7 @@ int run_served(const Options& options, const SourceConfig& source) {
   config.height_px = options.view.height_px;
   config.ui_scale = static_cast<float>(options.view.ui_scale);
   config.address = address_of(options.view);
-  config.token = token_of(options.view);
+  config.token = token_given();
   config.origins = origins_of(options.view);
   config.alarm = std::make_shared<ui::Alarm>();
   const StopSignal stop([alarm = config.alarm] { alarm->ring(); });

@@ -1,8 +1,6 @@
 #include "pipeline/options/idle.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 #include <system_error>
 
 #include "pipeline/backend/backend.h"
@@ -11,10 +9,6 @@
 
 namespace saccade {
 namespace {
-
-bool is_one_of(std::string_view option, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), option) != names.end();
-}
 
 bool looks_at_the_picture(const StreamOptions& options) {
   const FixationPolicy policy = options.pipeline.scanpath.policy;

@@ -2,7 +2,9 @@
 // printed. A table of these is all that a command line, a settings file, a C caller or a manual needs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +65,10 @@ struct OptionRow {
 inline constexpr std::string_view kSourceGroup = "Source", kPictureGroup = "Texture and damage",
                                   kFoveaGroup = "Fovea and patches", kScanpathGroup = "Scanpath", kRunGroup = "Run",
                                   kOutputGroup = "Output", kViewGroup = "View", kManyGroup = "Many videos";
+
+inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // Each {name} of a text as `prefix` and the name: "--" for a command line, nothing for other callers.
 std::string with_names(std::string_view text, std::string_view prefix);

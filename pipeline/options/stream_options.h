@@ -37,8 +37,8 @@ using StreamOption = OptionRow<StreamOptions>;
 // In the order of the manual: groups stand together. Any thread.
 std::span<const StreamOption> stream_options();
 const StreamOption* find_stream_option(std::string_view name);  // null: none of that name
-// Today's name of a renamed option, which older records and settings files still hold; empty: `name` is not an old
-// name.
+// Today's name of a renamed option, which older plans still hold under its old one.
+// Empty: `name` is not an old name.
 std::string_view renamed_option(std::string_view name);
 
 // Reads `text` into the option of that name. Throws OptionError for a value that it can't have, and UsageError, with

@@ -19,6 +19,19 @@ std::optional<std::string> print_threshold(const StreamOptions& options) {
   return print_integer(options.pipeline.diff.threshold);
 }
 
+// A kind; of `uniform` its level of detail may follow.
+void parse_lattice(const OptionSpec& spec, StreamOptions& options, const std::string& text) {
+  const std::size_t colon = parse_text(text).find(':');
+  const std::string kind = parse_choice(spec, text.substr(0, colon));
+  if (colon != std::string::npos) {
+    if (kind != name(LatticeKind::kUniform)) throw UsageError("'" + text + "': only uniform takes a level of detail");
+    set_option(options, "lod", text.substr(colon + 1));
+  }
+  options.lattice.kind = *from_name<LatticeKind>(kind);
+}
+
+std::optional<std::string> print_lattice(const StreamOptions& options) { return name(options.lattice.kind); }
+
 std::string preset_names() {
   std::string list;
   for (const FoveaPreset& preset : kFoveaPresets) list.append(list.empty() ? "" : "|").append(preset.name);
@@ -216,8 +229,8 @@ void add_fovea(std::vector<StreamOption>& rows) {
     {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
       .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
     {{.name = "lattice", .group = kFoveaGroup, .help = lattice_help,
-      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all.",
-      .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.kind; })},
+      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2.",
+      .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, {parse_lattice, print_lattice}},
     {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
       .more = "With `nested` no fixation has more; where one has fewer, the arrays end with patches of coverage 0. Other lattices have no patch outside.",
       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.tokens; })},

@@ -1,5 +1,10 @@
 // Options of what is read, and how it is decoded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <regex>
+#include <utility>
 
 #include "pipeline/options/table.h"
 #include "pipeline/options/values.h"
@@ -32,6 +37,31 @@ std::optional<std::string> print_size(const StreamOptions& options) {
   return size.empty() ? std::nullopt : std::optional(size);
 }
 
+// FORMAT[:video_size=WxH][:pixel_format=NAME][:framerate=FPS], by ffmpeg's names; FORMAT may be left out.
+void parse_format(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+      {"video_size", "input-size"}, {"pixel_format", "pixel-format"}, {"framerate", "input-rate"}};
+  std::vector<std::string> pieces = split(parse_text(text), ':');
+  StreamOptions parsed = options;
+  if (pieces.front().find('=') == std::string::npos) {
+    parsed.source.input.format = parse_text(pieces.front());
+    pieces.erase(pieces.begin());
+  }
+  for (const std::string& piece : pieces) {
+    const std::size_t equals = std::min(piece.find('='), piece.size() - 1);
+    const auto* part = std::find_if(std::begin(kParts), std::end(kParts),
+                                    [&](const auto& known) { return piece.substr(0, equals) == known.first; });
+    if (part == std::end(kParts))
+      throw UsageError(fmt::format("'{}' is not video_size=WxH, pixel_format=NAME or framerate=FPS", piece));
+    set_option(parsed, part->second, piece.substr(equals + 1));
+  }
+  options = parsed;
+}
+
+std::optional<std::string> print_format(const StreamOptions& options) {
+  return print_value(options.source.input.format);
+}
+
 using K = ValueKind;
 using Scope = OptionScope;
 
@@ -40,9 +70,10 @@ void add_input(std::vector<StreamOption>& rows) {
   rows.insert(rows.end(), {
     {{.name = "vf", .group = kSourceGroup, .help = "video filters, FFmpeg syntax, before anything else",
       .metavar = "FILTERS", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.filters; })},
-    {{.name = "input-format", .group = kSourceGroup, .help = "read as this format (ffmpeg's -f): rawvideo, h264 ...; of a device: its -input_format",
-      .metavar = "NAME", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.format; })},
-    {{.name = "input-size", .group = kSourceGroup, .help = "size of raw video, or asked of a device",
+    {{.name = "input-format", .group = kSourceGroup, .help = "what the input doesn't say itself, in ffmpeg's words: rawvideo:video_size=1920x1080:pixel_format=nv12:framerate=30",
+      .more = "Any part may be left out: `h264`, `mjpeg:framerate=30` (of a camera), `framerate=12` (of pictures).",
+      .metavar = "FORMAT", .shapes_result = true}, {parse_format, print_format}},
+    {{.name = "input-size", .group = kSourceGroup, .help = "size of raw video, or asked of a device; {input-format} sets it, too, and the next two",
       .metavar = "WxH", .shapes_result = true}, {parse_size, print_size}},
     {{.name = "input-rate", .group = kSourceGroup, .help = "frames a second of raw video, pictures or a bare stream, or asked of a device",
       .metavar = "FPS", .shapes_result = true}, field([](auto& o) -> auto& { return o.source.input.rate; })},

@@ -59,7 +59,7 @@ class Camera(LiveTest):
         self.assertGreater(live["age_ns"].min(), 0)
 
     def test_yuyv_pictures_and_times(self):
-        self.finish(self.camera("--frames", 30, "--input-format", "yuyv422", "--input-size", f"{WIDTH}x{HEIGHT}", "--input-rate", RATE,
+        self.finish(self.camera("--frames", 30, "--input-format", f"yuyv422:video_size={WIDTH}x{HEIGHT}:framerate={RATE}",
                                 "--live-policy", "block", "--threshold", 0), 0)
         arrays = self.arrays()
         self.assertEqual(len(arrays["index"]), 30)
@@ -104,11 +104,11 @@ class Camera(LiveTest):
         self.assertEqual(manifest["frames"], 25)
 
     def test_a_camera_that_stalls(self):
-        self.finish(self.camera("--stall-timeout", 1, SACCADE_CAMERA_STALL=10), 3, "nothing came for 1 s")
+        self.finish(self.camera("--set", "stall-timeout=1", SACCADE_CAMERA_STALL=10), 3, "nothing came for 1 s")
         self.assertTrue(self.manifest()["complete"])
 
     def test_buffers_that_are_all_short(self):
-        self.finish(self.camera("--open-timeout", 2, "--input-format", "yuyv422", SACCADE_CAMERA_SHORT=512), 65, CAMERA, str(2 * WIDTH * HEIGHT), str(2 * WIDTH * HEIGHT - 512))
+        self.finish(self.camera("--set", "open-timeout=2", "--input-format", "yuyv422", SACCADE_CAMERA_SHORT=512), 65, CAMERA, str(2 * WIDTH * HEIGHT), str(2 * WIDTH * HEIGHT - 512))
         self.assertFalse(self.out.exists())
 
     def test_a_busy_camera(self):
@@ -130,15 +130,15 @@ class Camera(LiveTest):
                          [("mjpeg", f"{WIDTH}x{HEIGHT}", [str(RATE)]), ("yuyv422", f"{WIDTH}x{HEIGHT}", [str(RATE)])])
 
     def test_options_that_a_source_lacks(self):
-        for option, value in (("--input-size", "64x48"), ("--input-rate", "25")):
+        for value, name in (("video_size=64x48", "video_size='64x48'"), ("framerate=25", "framerate='25'")):
             clip = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]) / "assets/demo.mp4"
-            self.finish(self.dump(clip, option, value), 2, option, "leave out")
+            self.finish(self.dump(clip, "--input-format", value), 2, name, "leave out")
             self.assertFalse(self.out.exists())
         self.finish(self.camera("--loop"), 2, "--loop")
 
     def test_a_size_or_rate_that_the_camera_changes(self):
-        for option, asked, words in (("--input-size", "640x480", f"gives {WIDTH}x{HEIGHT}, not 640x480"), ("--input-rate", "25", f"gives {RATE} frames/s, not 25")):
-            self.finish(self.camera(option, asked, "--frames", 2, "--overwrite"), 0, words)
+        for asked, words in (("video_size=640x480", f"gives {WIDTH}x{HEIGHT}, not 640x480"), ("framerate=25", f"gives {RATE} frames/s, not 25")):
+            self.finish(self.camera("--input-format", asked, "--frames", 2, "--overwrite"), 0, words)
             self.assertTrue(any(words in note for note in self.meta()["stream"]["notes"]))
 
     def test_a_format_that_the_camera_lacks(self):

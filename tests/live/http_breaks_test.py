@@ -48,7 +48,7 @@ class HttpBreaks(LiveTest):
 
     def run_dump(self, server, name, code, *words, options=()):
         """By one thread: what is damaged is not read a second time then."""
-        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--strides", 1, "--grid-sizes", 1, "--stall-timeout", 1, "--threshold", 0, *options)
+        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--strides", 1, "--grid-sizes", 1, "--set", "stall-timeout=1", "--threshold", 0, *options)
         _, errors = self.finish(process, code, *words)
         middle = np.load(self.out / "patches.npy")[:, 0, :, 8, 8].astype(int)
         want = self.greys[name][:len(middle)]
@@ -189,7 +189,7 @@ class HttpBreaks(LiveTest):
             for how in ("close", "reset", "stall"):
                 with self.subTest(ranges=ranges, how=how):
                     server = self.server(lambda _name, _number, begin, how=how: Break(max(40 - begin, 0), how), ranges=ranges)
-                    process = self.dump(server.url("end.mp4"), "--overwrite", "--stall-timeout", 0.5, "--reconnect-delay-max", 0)
+                    process = self.dump(server.url("end.mp4"), "--overwrite", "--set", "stall-timeout=0.5", "--set", "reconnect-delay-max=0")
                     self.finish(process, 65, "lost connection while it was opened")
 
     def test_answers_without_a_length(self):
@@ -231,7 +231,7 @@ class Playlists(LiveTest):
     def run_dump(self, name, breaks, code, *words, **options):
         server = WebServer(self.files, breaks, **options)
         self.addCleanup(server.stop)
-        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--strides", 1, "--grid-sizes", 1, "--stall-timeout", 1)
+        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--strides", 1, "--grid-sizes", 1, "--set", "stall-timeout=1")
         _, errors = self.finish(process, code, *words)
         middle = np.load(self.out / "patches.npy")[:, 0, :, 8, 8].astype(int)
         if code == 0:

@@ -38,7 +38,7 @@ class Network(LiveTest):
 
     def test_udp_that_falls_silent(self):
         port = free_port(socket.SOCK_DGRAM)
-        process = self.dump(f"udp://127.0.0.1:{port}", "--stall-timeout", 1, "--reconnect", 0)
+        process = self.dump(f"udp://127.0.0.1:{port}", "--set", "stall-timeout=1", "--reconnect", 0)
         self.sender(f"udp://127.0.0.1:{port}?pkt_size=1316")
         self.finish(process, 3, "nothing came for 1 s")
         self.assertTrue(self.manifest()["complete"])

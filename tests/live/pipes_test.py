@@ -48,12 +48,12 @@ class Pipes(LiveTest):
         self.assertEqual(len(self.arrays()["live"]), manifest["emissions"])
 
     def test_no_writer_in_time(self):
-        self.finish(self.dump(self.fifo(), "--open-timeout", 0.5), 65, "--open-timeout", seconds=30)
+        self.finish(self.dump(self.fifo(), "--set", "open-timeout=0.5"), 65, "--set open-timeout", seconds=30)
 
     def test_a_writer_that_stalls(self):
         read, write = os.pipe()
         clip = subprocess.run([*y4m(), "-"], capture_output=True, check=True).stdout
-        process = self.dump("-", "--stall-timeout", 0.5, stdin=read)
+        process = self.dump("-", "--set", "stall-timeout=0.5", stdin=read)
         os.close(read)
         os.write(write, clip[:60000])  # fits into a pipe
         self.finish(process, 3, "cut short", seconds=60)

@@ -81,7 +81,7 @@ class Clocks(CameraTest):
         """The second connection's clock is another, and is set once more."""
         camera = self.camera()
         camera.stamp = lambda k: (7 * HOUR * camera.connections if k < SET_AT else 0) + of(k)
-        times, _ = self.run_dump(camera.url, options=("--frames", 2 * FRAMES, "--reconnect-delay-max", 0.5))
+        times, _ = self.run_dump(camera.url, options=("--frames", 2 * FRAMES, "--set", "reconnect-delay-max=0.5"))
         self.assertEqual(camera.connections, 2)
         self.assertEqual(len(times), 2 * FRAMES)
         self.assertGreater(np.diff(times).min(), 0)
@@ -124,7 +124,7 @@ class Strays(CameraTest):
     def test_it_goes_on_as_after_any_lost_connection(self):
         camera = RtspCamera(self.clips["few"], RATE, before=lambda k: b"stray" if k == 10 and camera.connections == 1 else b"")
         self.addCleanup(camera.stop)
-        times, _ = self.run_dump(camera.url, 0, ["lost connection", "reconnecting"], ("--frames", 10 + FRAMES, "--reconnect-delay-max", 0.5))
+        times, _ = self.run_dump(camera.url, 0, ["lost connection", "reconnecting"], ("--frames", 10 + FRAMES, "--set", "reconnect-delay-max=0.5"))
         self.assertEqual(len(times), 10 + FRAMES)
         self.assertEqual(self.manifest()["live"]["gap_count"], 1)
 
@@ -153,7 +153,7 @@ class Strays(CameraTest):
     def test_large_streams_are_left_soon(self):
         """Not only at the end of the connection: what follows may be endless."""
         camera = self.camera(before=lambda k: b"\0" * 100_000 if k == 20 else b"")
-        times, _ = self.run_dump(camera.url, 3, ["not RTSP any more"], ("--reconnect", 0, "--stall-timeout", 0))
+        times, _ = self.run_dump(camera.url, 3, ["not RTSP any more"], ("--reconnect", 0, "--set", "stall-timeout=0"))
         self.assertLess(len(times), FRAMES)
 
 

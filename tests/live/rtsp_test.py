@@ -64,7 +64,7 @@ class Rtsp(LiveTest):
     def test_a_server_that_restarts(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
         # No frame is left out, so that the row before the gap is the last frame before it.
-        process = self.dump(self.url, "--reconnect", 100, "--reconnect-delay-max", 0.5, "--live-policy", "block")
+        process = self.dump(self.url, "--reconnect", 100, "--set", "reconnect-delay-max=0.5", "--live-policy", "block")
         self.wait_for_rows(15, process)
         server.kill()
         server.wait()
@@ -109,7 +109,7 @@ class Rtsp(LiveTest):
 
     def test_a_signal_while_it_waits_to_reconnect(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
-        process = self.dump(self.url, "--reconnect", 1000, "--reconnect-delay-max", 600)
+        process = self.dump(self.url, "--reconnect", 1000, "--set", "reconnect-delay-max=600")
         self.wait_for_rows(15, process)
         server.kill()
         server.wait()
@@ -117,7 +117,7 @@ class Rtsp(LiveTest):
 
     def test_a_server_that_stalls(self):
         server = start_rtsp(self, self.clip, self.port, RATE)
-        process = self.dump(self.url, "--reconnect", 0, "--stall-timeout", 2)
+        process = self.dump(self.url, "--reconnect", 0, "--set", "stall-timeout=2")
         self.wait_for_rows(15, process)
         server.send_signal(signal.SIGSTOP)
         self.finish(process, 3, "nothing came for 2 s")
@@ -127,7 +127,7 @@ class Rtsp(LiveTest):
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", self.port))
             listener.listen()
-            self.finish(self.dump(self.url, "--open-timeout", 0.5), 65, "--open-timeout", seconds=30)
+            self.finish(self.dump(self.url, "--set", "open-timeout=0.5"), 65, "--set open-timeout", seconds=30)
             self.assertFalse(self.out.exists())
 
     def test_nobody_listens(self):
@@ -154,7 +154,7 @@ class Rtsp(LiveTest):
 
     def test_stopped_and_continued(self):
         start_rtsp(self, self.clip, self.port, RATE)
-        process = self.dump(self.url, "--stall-timeout", 2)
+        process = self.dump(self.url, "--set", "stall-timeout=2")
         self.wait_for_rows(15, process)
         process.send_signal(signal.SIGSTOP)
         threading.Event().wait(3)  # longer than the time-out: it is not the sender that stalled

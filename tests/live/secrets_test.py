@@ -52,7 +52,7 @@ class Secrets(LiveTest):
                         f"foo://127.0.0.1:{nobody}?passphrase={PASSWORD}"):
                 for arguments in (("dump", url, "-o", self.folder / "failed"), ("info", url), ("info", url, "test://box?size=64x64&frames=2", "--json"),
                                   ("view", url, "--offscreen", "--screenshot", f"0={self.folder}/shot.png")):
-                    code, text = self.run_all(*arguments, "--open-timeout", 2)
+                    code, text = self.run_all(*arguments, "--set", "open-timeout=2")
                     no_viewer = arguments[0] == "view" and "this build has no viewer" in text
                     self.assertIn(code, (69,) if no_viewer else (2, 3, 65), text)
             code, text = self.run_all("profile", f"http://{USER}:{PASSWORD}@{host}/", f"http://{USER}:{PASSWORD}@{host}/")

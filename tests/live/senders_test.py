@@ -53,7 +53,7 @@ class Senders(Runs):
 
     def test_mjpeg_at_a_given_rate(self):
         with mjpeg_camera(self.jpegs, 20) as (host, _):
-            times, _ = self.run_to(f"http://{host}/", "--frames", 30, "--input-rate", "20", "--live-policy", "block")
+            times, _ = self.run_to(f"http://{host}/", "--frames", 30, "--input-format", "framerate=20", "--live-policy", "block")
         np.testing.assert_allclose(np.diff(times), 0.05, atol=1e-6)
         self.assertTrue(any("20 a second, as given" in note for note in self.meta()["stream"]["notes"]))
 
@@ -92,7 +92,7 @@ class RtspSenders(Runs):
         return f"rtsp://127.0.0.1:{self.port}/live"
 
     def test_a_sender_that_pauses(self):
-        times, _ = self.run_to(self.serve("--pause", 50), "--duration", 4)
+        times, _ = self.run_to(self.serve("--set", "pause", 50), "--duration", 4)
         self.check_nothing_left_out()
         self.assertGreater(times[-1] - times[0], 3.9)  # its own times, without the pause
         done_ns = self.arrays()["live"]["captured_unix_ns"] + self.arrays()["live"]["age_ns"]

@@ -28,7 +28,7 @@ struct Counts {
 Json counts_json(const Counts& counts);
 std::string counts_line(const Counts& counts);
 
-// Reports on stderr each ten seconds, as --progress asks, and into --metrics. One thread.
+// Reports on stderr each ten seconds, as --progress asks, and into the file of `metrics`. One thread.
 class Tally {
  public:
   Tally(const Options& options, const Counts& begin);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "app/options/origins.h"
 #include "app/version.h"
 #include "app/work/plan/plan.h"
 #include "pipeline/options/resolve.h"
@@ -81,12 +82,12 @@ std::string plan_difference(const Json& there, const Json& here) {
         const Json a = there.at(group).value(item.key(), Json("unset")),
                    b = here.at(group).value(item.key(), Json("unset"));
         if (a != b)
-          return fmt::format("--{} {} there, {} here", item.key(), a.get<std::string>(), b.get<std::string>());
+          return fmt::format("{} {} there, {} here", flag_of(item.key()), a.get<std::string>(), b.get<std::string>());
       }
     }
   }
   const std::pair<const char*, const char*> sizes[] = {
-      {"segment_s", "--segment"}, {"unit_s", "--unit-seconds"}, {"unit_bytes", "--unit-bytes"}};
+      {"segment_s", "--segment"}, {"unit_s", "--unit-seconds"}, {"unit_bytes", "--set unit-bytes"}};
   for (const auto& [member, flag] : sizes) {
     if (there.at(member) != here.at(member)) {
       return fmt::format("{} {} there, {} here", flag, json_text(there.at(member), -1), json_text(here.at(member), -1));

@@ -57,7 +57,7 @@ SourceConfig source_of(const Json& json) {
   return source;
 }
 
-// None: there is no limit, as for an --open-timeout of 0.
+// None: there is no limit, as for an open-timeout of 0.
 std::optional<std::chrono::seconds> longest_of(std::optional<double> open_timeout_s) {
   if (open_timeout_s && *open_timeout_s <= 0) return std::nullopt;
   return kLongest + std::chrono::seconds(static_cast<std::int64_t>(std::ceil(open_timeout_s.value_or(0))));

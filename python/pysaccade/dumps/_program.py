@@ -154,12 +154,13 @@ def _options(key: str, value: Any) -> list[str]:
 
 
 def option_arguments(command: str, key: str, value: Any) -> list[str]:
-    """One option of a command as the command line takes it; of None nothing."""
+    """One option or setting of a command as the command line takes it; of None nothing."""
     if value is None:
         return []
     is_list = isinstance(value, (list, tuple))
     repeats = is_list and any(isinstance(item, (str, os.PathLike, list, tuple)) for item in value)
-    return [f"--{key.replace('_', '-')}={_text(command, key, item)}" for item in (value if repeats else [value])]
+    name = key.replace("_", "-")
+    return [f"--set={name}={_text(command, key, item)}" for item in (value if repeats else [value])]
 
 
 def _sample_type(value: Any) -> str:
@@ -218,7 +219,7 @@ def said_in_python(said: str) -> str:
             logger.log(getattr(logging, logged[1].upper(), logging.DEBUG), "%s", logged[2])
         else:
             lines.append(line.removeprefix("saccade: "))
-    text = "\n".join(lines)
+    text = re.sub(r"--set ([a-z])", r"--\1", "\n".join(lines))
     text = re.sub(
         r"(?m)(^|: )--([a-z][a-z0-9-]*) (.+?): ", lambda found: f"{found[1]}{_python_name(found[2])}={found[3]}: ", text
     )

@@ -97,7 +97,7 @@ class Patches:
     def _work(self, folder: Path) -> None:
         """Do the plan. The program itself may be killed, by whoever frees memory: then it runs again."""
         # --gone: a missing video is a row, whatever its folder holds
-        command = ["work", "store", "--jobs", str(self._jobs), "--engine", "patches", "--progress", "none",
+        command = ["work", "store", "--jobs", str(self._jobs), "--set", "engine=patches", "--progress", "none",
                    "--max-bad", "100", "--gone", "all"]  # fmt: skip
         for _ in range(_ATTEMPTS):
             ended = run(command, environment(self._storage_options, self._scratch), folder)

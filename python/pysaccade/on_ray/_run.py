@@ -80,7 +80,7 @@ def run(
     on_gpu = insist(facts_of, opened).get("backend") == "cuda"
     cpus = 1.0 if cpus is None else float(cpus)
     gpus = (1.0 / workers_per_gpu if on_gpu else 0.0) if gpus is None else float(gpus)
-    options = ["--engine", "ray", "--progress", "none", *_places(on_gpu, cpus, gpus, arguments), *arguments]
+    options = ["--set", "engine=ray", "--progress", "none", *_places(on_gpu, cpus, gpus, arguments), *arguments]
     task = ray.remote(_work)
 
     def place(node: str) -> Any:

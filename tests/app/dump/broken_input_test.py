@@ -24,7 +24,7 @@ CODECS = {  # the container, and how ffmpeg is asked for it
     "vp9": (".webm", ("-c:v", "libvpx-vp9", "-deadline", "realtime", "-pix_fmt", "yuv420p")),
 }
 SILENT = ("hevc", "vp9")  # decoded without a word: to FFmpeg any bits are a picture
-OPTIONS = ("--every", "frame", "--lattice", "uniform", "--lod", "0", "--log-level", "error")
+OPTIONS = ("--every", "frame", "--lattice", "uniform", "--set", "lod=0", "--log-level", "error")
 
 
 class QuietFiles(http.server.SimpleHTTPRequestHandler):

@@ -78,7 +78,7 @@ class WithDevice(ClipTest):
                         content[place] ^= 0x5a
                 names.append(f"{number}-{clip.name}")
                 (inputs / names[-1]).write_bytes(content)
-        options = ("--backend", "cuda", "--lattice", "uniform", "--lod", "1", "--every", "5", "--frames", "90")
+        options = ("--backend", "cuda", "--lattice", "uniform", "--set", "lod=1", "--every", "5", "--frames", "90")
         many = saccade("dump", *(inputs / name for name in names), "-o", self.folder / "many", "--jobs", "2", "--log-level",
                        "debug", *options, text=True)
         self.assertIn("decoders are kept, 2 at most", many.stderr)
@@ -106,7 +106,7 @@ class WithDevice(ClipTest):
         for path in paths[:3]:
             path.write_bytes(clip.read_bytes())
         paths[3].write_bytes(content)
-        options = ("--backend", "cuda", "--require-hwdec", "--frames", "90")
+        options = ("--backend", "cuda", "--set", "require-hwdec", "--frames", "90")
         done = saccade("dump", *paths, "-o", self.folder / "required", "--jobs", "2", "--log-level", "debug", *options, text=True)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("required-3.mp4: is damaged, and decoded over again", done.stderr)
@@ -121,7 +121,7 @@ class WithDevice(ClipTest):
         for name, paths, code, counts in (("some", [lossless, *self.clips[:2]], 3, (2, 1, 0)), ("none", [lossless], 2, (0, 0, 1))):
             listed, store = self.folder / f"{name}.txt", self.folder / f"{name}-store"
             listed.write_text("".join(f"{path}\n" for path in paths))
-            saccade("plan", listed, "-o", store, "--backend", "cuda", "--require-hwdec", "--frames", "30")
+            saccade("plan", listed, "-o", store, "--backend", "cuda", "--set", "require-hwdec", "--frames", "30")
             done = saccade("work", store, text=True)
             self.assertEqual(done.returncode, code, done.stderr)
             status = json.loads(saccade("status", store, "--json").stdout)
@@ -140,7 +140,7 @@ class WithDevice(ClipTest):
         try:
             if filler.stdout.readline() != b"full\n":
                 skip_or_fail("torch", "no PyTorch that can fill the device")
-            for options in (("--hwdec", "no"), ("--require-hwdec",)):
+            for options in (("--hwdec", "no"), ("--set", "require-hwdec",)):
                 with self.subTest(options=options):
                     done = saccade("dump", self.clip, "-o", self.out, "--backend", "cuda", *options)
                     self.assertEqual(done.returncode, 69, done.stderr)
@@ -164,7 +164,7 @@ class WithDevice(ClipTest):
                 host, meta = self.dumped(clip, "host", "--backend", "cuda", "--hwdec", "no", "--every", "frame")
                 self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "no"))
                 self.expect_same(cpu, host, 1)
-                device, meta = self.dumped(clip, "device", "--backend", "cuda", "--require-hwdec", "--every", "frame")
+                device, meta = self.dumped(clip, "device", "--backend", "cuda", "--set", "require-hwdec", "--every", "frame")
                 self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "cuda"), meta["hwdec_reason"])
                 self.expect_same(cpu, device, 1)
 
@@ -186,7 +186,7 @@ class WithDevice(ClipTest):
             rotate_container(self.clip, rotated, degrees)
             cpu, meta = self.dumped(rotated, f"cpu-{degrees}", "--backend", "cpu", "--frames", "40", "--every", "frame")
             self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
-            device, meta = self.dumped(rotated, f"device-{degrees}", "--backend", "cuda", "--require-hwdec", "--frames", "40",
+            device, meta = self.dumped(rotated, f"device-{degrees}", "--backend", "cuda", "--set", "require-hwdec", "--frames", "40",
                                      "--every", "frame")
             self.assertNotEqual(meta["stream"]["rotation_deg"], 0)
             self.expect_same(cpu, device, 1)
@@ -221,8 +221,8 @@ class WithDevice(ClipTest):
     def test_upload_paths(self):
         """Level 0 through pixel buffers of OpenGL, from the host and from the device's decoder: the same dump."""
         cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", "--every", "frame", "--frames", "60")
-        for name, options in (("host-pbo", ("--hwdec", "no", "--upload", "pbo")), ("device-pbo", ("--require-hwdec", "--upload", "pbo")),
-                              ("host-direct", ("--hwdec", "no", "--upload", "direct"))):
+        for name, options in (("host-pbo", ("--hwdec", "no", "--set", "upload=pbo")), ("device-pbo", ("--set", "require-hwdec", "--set", "upload=pbo")),
+                              ("host-direct", ("--hwdec", "no", "--set", "upload=direct"))):
             with self.subTest(path=name):
                 other, meta = self.dumped(self.clip, name, "--backend", "cuda", *options, "--every", "frame", "--frames", "60")
                 self.assertEqual(meta["backend"], "cuda")
@@ -233,7 +233,7 @@ class WithDevice(ClipTest):
         shots = []
         for backend in ("gl", "cuda"):
             shot = self.folder / f"{backend}.png"
-            done = saccade("view", self.clip, "--offscreen", "--backend", backend, "--view", "foveated", "--overlay", "off",
+            done = saccade("view", self.clip, "--offscreen", "--backend", backend, "--view", "foveated", "--show", "marks",
                            "--screenshot", f"0.5={shot}")
             self.assertEqual(done.returncode, 0, done.stderr)
             raw = subprocess.run(["ffmpeg", "-v", "error", "-i", shot, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
@@ -255,7 +255,7 @@ class WithDevice(ClipTest):
     def test_start_and_loop(self):
         span = ("--start", "0.5", "--duration", "1", "--loop=1", "--every", "frame")
         cpu, _ = self.dumped(self.clip, "cpu", "--backend", "cpu", *span)
-        device, _ = self.dumped(self.clip, "device", "--backend", "cuda", "--require-hwdec", *span)
+        device, _ = self.dumped(self.clip, "device", "--backend", "cuda", "--set", "require-hwdec", *span)
         self.expect_same(cpu, device, 1)
 
     def test_what_the_device_does_not_decode(self):
@@ -266,12 +266,12 @@ class WithDevice(ClipTest):
         self.assertEqual((meta["backend"], meta["hwdec"]), ("cuda", "no"))
         self.assertIn("ffv1", meta["hwdec_reason"])
         self.expect_same(cpu, cuda, 1)
-        done = saccade("dump", lossless, "-o", self.out, "--require-hwdec")
+        done = saccade("dump", lossless, "-o", self.out, "--set", "require-hwdec")
         self.assertEqual(done.returncode, 69, done.stderr)
         self.assertIn(b"ffv1", done.stderr)
 
     def test_stages(self):
-        for options, stages in (((), {"update"}), (("--staged",), {"diff", "upload", "mips"})):
+        for options, stages in (((), {"update"}), (("--set", "staged",), {"diff", "upload", "mips"})):
             done = saccade("profile", self.clip, "--backend", "cuda", "--json", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             report = json.loads(done.stdout)

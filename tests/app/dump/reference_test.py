@@ -62,7 +62,7 @@ class Patches(unittest.TestCase):
         clip = self.yuv_clip(320, 180, "yuv420p", "bt709", False)
         for options in (("--lattice", "nested"), ("--lattice", "nested", "--e0", "1.5"), ("--lattice", "nested", "--patch-size", 8),
                         ("--lattice", "grid", "--patches", 60), ("--lattice", "uniform", "--patches", 24),
-                        ("--lattice", "uniform", "--patches", 24, "--lod", 2.3)):
+                        ("--lattice", "uniform", "--patches", 24, "--set", "lod=2.3")):
             with self.subTest(options=options):
                 size = 8 if "--patch-size" in options else 16
                 dumped = self.check(clip, 320, 180, "yuv420p", self.color(), "--every", "frame", "--fixation", "random", "--seed", 5,

@@ -18,7 +18,8 @@ class Config(DumpTest):
         return path
 
     def test_print_config_reads_back_to_itself(self):
-        for options in ((), OPTIONS, ("--loop",), ("--preset", "uv", "--lattice", "grid"), ("--vf", 'drawtext=text=\'a "b" \\\\ c\''), ("--lattice", "uniform", "--lod", "1.25")):
+        for options in ((), OPTIONS, ("--loop",), ("--preset", "uv", "--lattice", "grid"), ("--vf", 'drawtext=text=\'a "b" \\\\ c\''), ("--lattice", "uniform:1.25"),
+                        ("--input-format", "rawvideo:video_size=64x48:pixel_format=nv12"), ("--set", "crop-tags=no", "--set", "upload=auto")):
             first = saccade("dump", "--print-config", *options)
             self.assertEqual((first.returncode, first.stderr), (0, b""))
             config = self.write(first.stdout.decode())
@@ -53,6 +54,9 @@ class Config(DumpTest):
                 ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--patches", "100"), (), ("strides", "grid-sizes")),
                 ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--lattice", "grid"), (), ("strides", "grid-sizes")),
                 ("lattice = 'uniform'\nlod = 1.5\n", ("--lattice", "nested"), (), ("lod",)),
+                ("lattice = 'uniform'\nlod = 1.5\n", ("--lattice", "uniform:2"), ("lod = 2",), ("lod = 1",)),
+                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--lattice", "uniform:2"), ("lod = 2",), ("strides", "grid-sizes")),
+                ("input-size = '8x8'\n", ("--input-format", "gray:video_size=9x9"), ("input-size = '9x9'", ), ("input-size = '8x8'",)),
                 ("lattice = 'grid'\nm0 = 1.5\n", ("--lattice", "nested"), ("m0 = 1.5",), ()),
                 ("lattice = 'grid'\ne0 = 2.0\ntokens = 100\n", ("--lattice", "nested"), ("e0 = 2",), ("tokens",)),
                 (tuned, ("--tokens", "100"), (), ("e0", "m0")),
@@ -63,7 +67,7 @@ class Config(DumpTest):
                 ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--preset", "uv"), (), ("strides", "grid-sizes")),
                 ("lattice = 'grid'\npreset = 'uv'\npatches = 100\n", ("--lattice", "nested"), ("preset = ",), ("patches",)),
                 ("upload = 'pbo'\n", ("--backend", "cpu"), ("upload = 'auto",), ("upload = 'pbo",)),
-                ("backend = 'cpu'\n", ("--upload", "direct"), ("backend = 'auto",), ("backend = 'cpu",)),
+                ("backend = 'cpu'\n", ("--set", "upload=direct"), ("upload = 'direct", "backend = 'auto",), ("backend = 'cpu",)),
                 ("dtype = 'f32'\nnormalize = 'clip'\n", ("--dtype", "u8"), (), ("normalize = 'clip",)),
                 ("resume = true\n", ("--overwrite",), ("overwrite = true",), ("resume = true",)),
                 ("compact = true\n[dump]\nstart = 1.5\nloop = 2\nresume = true\n", ("--manifest", "list.txt"), (),
@@ -72,7 +76,7 @@ class Config(DumpTest):
             said = f"{text}{typed}: {done.stderr.decode()}{done.stdout.decode()}"
             self.assertEqual(done.returncode, 0, said)
             lines = done.stdout.decode().splitlines()
-            for word in (*kept, *([] if typed[0] == "--manifest" else [typed[0][2:]])):  # which stands in no file
+            for word in (*kept, *([] if typed[0] in ("--manifest", "--set") else [typed[0][2:]])):  # which stands in no file
                 self.assertTrue(any(line.startswith(word) for line in lines), said)
             for word in gone:
                 self.assertFalse(any(line.startswith(word) for line in lines), said)
@@ -89,11 +93,11 @@ class Config(DumpTest):
         self.refuse(2, ["saccade: --compact: conflicts with --manifest"], "dump", "--manifest", manifest, "-o", self.folder / "no", "--compact")
 
     def test_a_view_takes_a_file_for_other_views(self):
-        config = self.write("serve = '127.0.0.1:0'\nserve-origin = 'https://hub.example'\ncompare = 'grid'\n")
+        config = self.write("serve = '127.0.0.1:0'\nserve-origin = 'https://hub.example'\nview = 'compare:grid'\n")
         for typed in (("--offscreen", "--screenshot", "0=shot.png"), ("--view", "lod")):
             shown = saccade("view", self.clip, "--config", config, "--print-config", *typed)
             self.assertEqual(shown.returncode, 0, shown.stderr)
-        shown = saccade("view", self.clip, "--config", self.write("serve-token-file = 'x'\n"), "--print-config")
+        shown = saccade("view", self.clip, "--config", self.write("serve-origin = 'https://a.example'\n"), "--print-config")
         self.assertEqual(shown.returncode, 0, shown.stderr)
 
     def test_both_sides_of_a_conflict_are_named_by_their_places(self):
@@ -125,12 +129,14 @@ class Config(DumpTest):
             place = f"{config}:{text.count(chr(10)) + 2}: {key} "
             with self.subTest(text=text):
                 self.refuse(code, [place + value], "dump", source, "-o", self.out, "--config", config, "--log-level", "warn")
-                typed = [word for line in text.split("\n") for word in (f"--{line.split(' = ')[0]}", line.split(" = ")[1].strip("'"))]
-                self.refuse(code, [f"--{key} {value}"], "dump", source, "-o", self.out, "--log-level", "warn", *typed)
+                typed = [word for line in text.split("\n") for word in ("--set", line.replace(" = ", "=").replace("'", ""))]
+                flag = {"max-pixels": "--set max-pixels=", "input-size": "--input-format video_size="}.get(key, f"--{key} ")
+                self.refuse(code, [flag + value], "dump", source, "-o", self.out, "--log-level", "warn", *typed)
 
     def test_faults_name_key_and_line(self):
         for text, words in (("seed = 1\nsede = 2\n", [":2:", "sede", "seed"]),
                             ("min-pixels = 2\n", [":1:", "min-pixels: unknown option; it is called min-samples now"]),
+                            ("overlay = 'off'\n", [":1:", "overlay: unknown option; the panel is part of show: panel,marks or none"]),
                             ("e0 = 'two'\n", [":1:", "e0", "number"]),
                             ("\n\nseed = 1.5\n", [":3:", "seed", "whole number"]),
                             ("dtype = 8\n", [":1:", "dtype", "string"]),

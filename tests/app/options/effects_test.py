@@ -22,19 +22,19 @@ class Effects(DumpTest):
             self.refuse(2, [f"saccade: {option}: ", *words], *arguments, cwd=self.folder)
 
     def test_of_the_viewer(self):
-        self.idle("--vsync", ["page"], "view", self.clip, "--serve", "--vsync", "off")
+        self.idle("--set vsync", ["page"], "view", self.clip, "--serve", "--set", "vsync=off")
         self.idle("--live-policy", ["--offscreen"], "view", self.clip, *SHOT, "--live-policy", "block")
-        for options in (("--speed", "2"), ("--pause",), ("--vsync", "off")):
-            self.idle(options[0], ["--json"], "view", self.clip, *SHOT, "--overlay", "off", *options)
-        self.idle("--view", ["--compare"], "view", self.clip, "--view", "lod", "--compare", "grid")
+        for name, setting in (("speed", "speed=2"), ("pause", "pause"), ("vsync", "vsync=off")):
+            self.idle(f"--set {name}", ["--json"], "view", self.clip, *SHOT, "--show", "marks", "--set", setting)
         self.idle("--progress", ["view"], "view", self.clip, "--progress", "json")
         self.idle("--device", ["leave it out"], "view", self.clip, "--device", "1")
 
     def test_of_a_dump_in_the_viewer(self):
         for options in (("--patches", "9"), ("--lattice", "grid"), ("--fixation", "center"), ("--start", "1"), ("--vf", "hflip"),
-                        ("--seed", "3"), ("--noise-floor", "3")):
+                        ("--seed", "3")):
             self.idle(options[0], ["dump"], "view", self.made, *SHOT, *options)
-        for options in (("--view", "split"), ("--view", "damage"), ("--view", "compare"), ("--compare", "uniform")):
+        self.idle("--set noise-floor", ["dump"], "view", self.made, *SHOT, "--set", "noise-floor=3")
+        for options in (("--view", "split"), ("--view", "damage"), ("--view", "compare:grid")):
             self.idle(options[0], ["video"], "view", self.made, *SHOT, *options)
         done = saccade("view", self.folder, *SHOT, "--rate", "3")
         if b"this build has no viewer" not in done.stderr:
@@ -42,12 +42,13 @@ class Effects(DumpTest):
 
     def test_of_dumps_and_profiles(self):
         for command in (("dump", self.clip, "-o", self.out), ("profile", self.clip)):
-            for options in (("--ignore", "1,1,9,9"), ("--noise-floor", "7")):
-                self.idle(options[0], ["--fixation", "novelty"], *command, "--fixation", "center", *options)
+            for name, options in (("--ignore", ("--ignore", "1,1,9,9")), ("--set noise-floor", ("--set", "noise-floor=7"))):
+                self.idle(name, ["--fixation", "novelty"], *command, "--fixation", "center", *options)
             self.idle("--device", ["leave it out"], *command, "--backend", "cpu", "--device", "1")
-            self.idle("--reconnect-delay-max", ["--reconnect 0"], *command, "--reconnect", "0", "--reconnect-delay-max", "3")
-        for options in (("--unit-seconds", "30"), ("--unit-bytes", "1000000"), ("--segment", "3"), ("--shard", "0/2")):
-            self.idle(options[0], ["--manifest"], "dump", self.clip, "-o", self.out, *options)
+            self.idle("--set reconnect-delay-max", ["--reconnect 0"], *command, "--reconnect", "0", "--set", "reconnect-delay-max=3")
+        for name, options in (("--unit-seconds", ("--unit-seconds", "30")), ("--set unit-bytes", ("--set", "unit-bytes=1000000")),
+                              ("--segment", ("--segment", "3")), ("--set shard", ("--set", "shard=0/2"))):
+            self.idle(name, ["--manifest"], "dump", self.clip, "-o", self.out, *options)
         self.idle("--progress", ["profile"], "profile", self.clip, "--progress", "none")
         self.assertFalse(self.out.exists())
 
@@ -65,15 +66,16 @@ class Effects(DumpTest):
         self.assertFalse((self.folder / "made.png").exists())
 
     def test_of_a_test_source(self):
-        for options, word in ((("--input-size", "8x8"), "--input-size"), (("--input-rate", "5"), "--input-rate"),
-                              (("--pixel-format", "nv12"), "--pixel-format"), (("--input-format", "h264"), "--input-format"),
+        for options, word in ((("--input-format", "video_size=8x8"), "--input-format video_size='8x8': "), (("--input-format", "framerate=5"), "--input-format framerate='5': "),
+                              (("--input-format", "pixel_format=nv12"), "--input-format pixel_format='nv12': "), (("--input-format", "h264"), "--input-format"),
                               (("--deinterlace", "yes"), "--deinterlace yes"), (("--vf", "hflip"), "--vf")):
             with self.subTest(options=options):
                 self.refuse(2, [word], "dump", "test://box?size=64x64", "-o", self.out, *options)
         self.refuse(65, ["no video stream 2"], "dump", "test://box?size=64x64", "-o", self.out, "--stream", "2")
-        for options in (("--threads", "2"), ("--crop-tags", "no"), ("--rtsp-transport", "udp"), ("--reconnect", "2"),
-                        ("--open-timeout", "3")):
-            self.idle(options[0], ["test source"], "dump", "test://box?size=64x64", "test://pan?size=64x64", "-o", self.out, *options)
+        for name, *options in (("--threads", "--threads", "2"), ("--set crop-tags", "--set", "crop-tags=no"),
+                               ("--rtsp-transport", "--rtsp-transport", "udp"), ("--reconnect", "--reconnect", "2"),
+                               ("--set open-timeout", "--set", "open-timeout=3")):
+            self.idle(name, ["test source"], "dump", "test://box?size=64x64", "test://pan?size=64x64", "-o", self.out, *options)
         self.idle("--threads", ["test source"], "reconstruct", self.made, "--against", "test://box?size=64x64", "--threads", "2")
 
     def test_of_inputs(self):
@@ -95,7 +97,7 @@ class Effects(DumpTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_has_an_effect_is_taken(self):
-        for arguments in (("view", self.clip, "--vsync", "off", *SHOT, "--print-config"),
+        for arguments in (("view", self.clip, "--set", "vsync=off", *SHOT, "--print-config"),
                           ("reconstruct", self.made, "-o", "true.png", "--against", self.clip, "--threads", "1", "--overwrite"),
                           ("info", self.clip, "--levels", "3"),
                           ("dump", self.clip, "-o", self.out, "--ignore", "1,1,9,9", "--fixation", "saliency")):
@@ -104,7 +106,7 @@ class Effects(DumpTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_default_may_be_typed(self):
-        self.dump("--frames", "2", "--noise-floor", "8", "--fixation", "center", "--unit-seconds", "300", "--device", "0")
+        self.dump("--frames", "2", "--set", "noise-floor=8", "--fixation", "center", "--unit-seconds", "300", "--device", "0")
 
     def test_a_number_after_loop_is_no_input(self):
         for command in (("dump", self.clip, "-o", self.out, "--loop", "3"), ("dump", "--loop", "3", self.clip, "-o", self.out)):

@@ -75,6 +75,27 @@ class Usage(DumpTest):
         self.with_clip(["unknown option --min-pixels; it is called --min-samples now"], "--min-pixels", "3")
         self.with_clip(["--budget-ms", "dump"], "--budget-ms", "3")
 
+    def test_options_that_are_gone_say_what_to_write(self):
+        for command, option, words in (("profile", "--check", "--budget-ms alone"), ("view", "--overlay", "--show: panel,marks"),
+                                       ("view", "--compare", "--view compare:LATTICE"), ("view", "--serve-token-file", "SACCADE_TOKEN")):
+            self.usage([f"saccade: unknown option {option}; ", words], command, self.clip, option)
+
+    def test_settings_have_no_option_of_their_own(self):
+        self.with_clip(["unknown option --max-pixels; it is a setting: --set max-pixels=N, or a line of a --config file"], "--max-pixels", "99")
+        self.with_clip(["unknown option --input-size; it is a setting: --input-format video_size=WxH, or"], "--input-size", "8x8")
+        self.with_clip(["unknown option --require-hwdec; it is a setting: --set require-hwdec, or"], "--require-hwdec")
+        self.with_clip(["--vsync: not an option of 'dump'"], "--set", "vsync=off")
+        self.with_clip(["unknown option --max-pixel; did you mean --max-pixels?"], "--set", "max-pixel=9")
+        self.with_clip(["--set max-pixels: needs a value: --set max-pixels=N"], "--set", "max-pixels")
+        self.with_clip(["--set config: write --config"], "--set", "config=x")
+        self.with_clip(["--set max-pixels: 'x' is not a whole number"], "--set", "max-pixels=x")
+
+    def test_the_last_value_wins_and_what_repeats_adds_up(self):
+        shown = saccade("view", self.clip, "--serve", "--print-config", "--set", "speed=2", "--set", "speed=3", "--set", "pause",
+                        "--set", "serve-origin=https://a.example", "--set", "serve-origin=https://b.example").stdout.decode()
+        for part in ("\nspeed = 3\n", "\npause = true\n", "https://a.example", "https://b.example"):
+            self.assertIn(part, shown)
+
     def test_missing_things(self):
         self.usage(["INPUT"], "dump", "-o", self.out)
         self.usage(["-o"], "dump", self.clip)
@@ -94,7 +115,7 @@ class Usage(DumpTest):
         for words, options in ((["--overwrite", "--resume"], ("--overwrite", "--resume")),
                                (["--patches", "--e0"], ("--patches", "100", "--e0", "2")),
                                (["--e0", "--preset"], ("--preset", "uv", "--e0", "2")),
-                               (["--lod", "uniform"], ("--lod", "2")),
+                               (["--set lod", "uniform"], ("--set", "lod=2")), (["--lattice", "uniform"], ("--lattice", "grid:2")),
                                (["--preset", "uniform"], ("--lattice", "uniform", "--preset", "uv")),
                                (["--strides", "nested"], ("--lattice", "grid", "--strides", "1,2", "--grid-sizes", "4,4")),
                                (["--strides", "--grid-sizes"], ("--strides", "1,2")),
@@ -103,7 +124,7 @@ class Usage(DumpTest):
                                (["--preset", "--strides"], ("--preset", "uv", "--strides", "1,2", "--grid-sizes", "4,4")),
                                (["--tokens", "--m0"], ("--tokens", "100", "--m0", "2")),
                                (["--normalize", "--dtype"], ("--normalize", "clip")),
-                               (["--require-hwdec", "--hwdec"], ("--require-hwdec", "--hwdec", "no"))):
+                               (["--set require-hwdec", "--hwdec"], ("--set", "require-hwdec", "--hwdec", "no"))):
             self.with_clip(words, *options)
 
     def test_a_page_that_can_not_be_served_where_it_was_asked(self):
@@ -155,7 +176,7 @@ class Usage(DumpTest):
             self.assertIn(b"could not be written", done.stderr)
 
     def test_upload_without_a_gpu(self):
-        self.usage(["--upload pbo", "backend cpu"], "dump", self.clip, "-o", self.out, "--backend", "cpu", "--upload", "pbo")
+        self.usage(["--set upload=pbo: ", "backend cpu"], "dump", self.clip, "-o", self.out, "--backend", "cpu", "--set", "upload=pbo")
         self.usage(["--backend cpu", "gl"], "view", self.clip, "--backend", "cpu")
         self.assertFalse(self.out.exists())
 
@@ -165,7 +186,7 @@ class Usage(DumpTest):
     def test_what_this_machine_lacks(self):
         if auto_backend() == "cuda":
             self.skipTest("this machine has a GPU")
-        for words, options in ((["saccade: --hwdec cuda: "], ("--hwdec", "cuda")), (["saccade: --require-hwdec: "], ("--require-hwdec",))):
+        for words, options in ((["saccade: --hwdec cuda: "], ("--hwdec", "cuda")), (["saccade: --set require-hwdec: "], ("--set", "require-hwdec"))):
             self.refuse(69, words, "dump", self.clip, "-o", self.out, *options)
         self.assertFalse(self.out.exists())
 
@@ -175,7 +196,7 @@ class Usage(DumpTest):
     def test_a_file_that_is_named_like_an_option(self):
         for name in ("levels 1.mp4", "patches", "input-rate: 5"):
             shutil.copy(self.clip, self.folder / name)
-            done = saccade("dump", name, "-o", "out", "--input-rate", "5", cwd=self.folder)
+            done = saccade("dump", name, "-o", "out", "--input-format", "framerate=5", cwd=self.folder)
             line = done.stderr.decode().splitlines()[-1]
             self.assertEqual(done.returncode, 2, line)
             self.assertTrue(line.startswith(f"saccade: {name}: "), line)

@@ -40,7 +40,7 @@ TEST(HintFlags, EveryHint_HasWordsOfTheLibrary) {
 
 TEST(ErrorText, AHint_FollowsTheFault) {
   EXPECT_EQ(error_text(InputError("a.mp4: too large", Hint::kRaisePixelLimit)),
-            "a.mp4: too large; raise --max-pixels, or scale the video down first");
+            "a.mp4: too large; --set max-pixels=N allows more, or scale the video down first");
   EXPECT_EQ(error_text(InputError("a.mp4: is empty")), "a.mp4: is empty");
   EXPECT_EQ(one_line({ErrorKind::kInput, "a.mp4: too large", Hint::kRaisePixelLimit}),
             "a.mp4: too large; raise the limit, or scale the video down first");

@@ -39,7 +39,7 @@ HELLO = frame(f"hello 1 {TOKEN}".encode())
 class Attacks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.viewer = ServedViewer(SOURCE, "--pause", "--overlay", "off", "--serve-origin", "https://Hub.example:443")
+        cls.viewer = ServedViewer(SOURCE, "--set", "pause", "--show", "marks", "--set", "serve-origin=https://Hub.example:443")
         cls.addClassCleanup(cls.viewer.kill)
         cls.client = WebClient(cls.viewer.port)
         cls.addClassCleanup(cls.client.close)
@@ -206,7 +206,7 @@ class Files(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         for name in ("given", "secret"):
             (folder / f"{name}.csv").write_text("t_s,u,v\n0,0.5,0.5\n1,0.2,0.2\n")
-        viewer = ServedViewer(SOURCE, "--pause", "--fixation", f"file:{folder}/given.csv")
+        viewer = ServedViewer(SOURCE, "--set", "pause", "--fixation", f"file:{folder}/given.csv")
         self.addCleanup(viewer.kill)
         client = WebClient(viewer.port)
         self.addCleanup(client.close)

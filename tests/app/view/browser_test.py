@@ -18,7 +18,7 @@ from view_support import read_png, shoot
 from web_support import TOKEN, Relay, ServedViewer
 
 SOURCE = "test://box?size=640x360&rate=25&frames=2500"
-PLAIN = ("--pause", "--overlay", "off", "--fixation", "center")
+PLAIN = ("--set", "pause", "--show", "marks", "--fixation", "center")
 SHIFT, CONTROL = 8, 2
 
 
@@ -123,14 +123,14 @@ class Page(Browsed):
                 seen, css = self.seen(tab, self.folder / "page.png")
                 height, width = seen.shape[:2]
                 self.assertEqual((width, height), (round(css[0] * ratio), round(css[1] * ratio)))
-                wanted = shoot(self.folder, SOURCE, *PLAIN[1:], "--size", f"{width}x{height}", "--ui-scale", ratio)
+                wanted = shoot(self.folder, SOURCE, *PLAIN[2:], "--size", f"{width}x{height}", "--set", f"ui-scale={ratio}")
                 inner = (slice(4, -4), slice(4, -4))  # without the frame of what has the focus
                 error = np.mean((seen[inner].astype(float) - wanted[inner]) ** 2)
                 self.assertGreaterEqual(10 * np.log10(255**2 / error), 40)
                 tab.close()
 
     def test_the_bar_plays_seeks_and_chooses(self):
-        viewer = self.serve(SOURCE, "--pause")
+        viewer = self.serve(SOURCE, "--set", "pause")
         tab = self.open(viewer.url)
         click = lambda name: tab.value(f"document.getElementById('{name}').click()")
         click("on")
@@ -206,7 +206,7 @@ class Page(Browsed):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:  # nothing is sent to this port
             other.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{other.getsockname()[1]}"
-        viewer = self.serve(f"udp://{address}", "--open-timeout", "5")
+        viewer = self.serve(f"udp://{address}", "--set", "open-timeout=5")
         tab = self.open(viewer.url, wait=None)
         for tries in (1, 3):
             tab.wait_for(f"document.body.classList.contains('lost') && saccadeViewer.link.tries >= {tries}", f"{tries} tries")
@@ -295,7 +295,7 @@ class Page(Browsed):
         self.quiet(first, watcher, second)
 
     def test_behind_a_path_prefix_and_a_narrow_link(self):
-        viewer = self.serve("test://noise?size=640x360&rate=25&frames=2500", "--overlay", "off")
+        viewer = self.serve("test://noise?size=640x360&rate=25&frames=2500", "--show", "marks")
         relay = Relay(viewer.port, prefix="/user/me/proxy/7373", bits_per_s=8e6)
         self.addCleanup(relay.close)
         tab = self.open(f"http://127.0.0.1:{relay.port}/user/me/proxy/7373/#{TOKEN}")

@@ -87,7 +87,7 @@ class Controls(unittest.TestCase):
         return np.frombuffer(raw, np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
 
     def test_sliders_change_settings_picture_and_file(self):
-        viewer = self.open(SOURCE, "--pause", "--view", "lod", "--fixation", "center")
+        viewer = self.open(SOURCE, "--set", "pause", "--view", "lod", "--fixation", "center")
         settings = viewer.drain()["settings"]
         self.assertIsNone(settings["e0"])  # solved from N
         middle = (slice(SIZE[1] // 4, SIZE[1] * 3 // 4), slice(400, 640))  # between the panels
@@ -135,7 +135,7 @@ class Controls(unittest.TestCase):
         self.quit(viewer)
 
     def test_plays_on_hidden_and_without_vsync(self):
-        viewer = self.open(SOURCE, "--vsync", "off")
+        viewer = self.open(SOURCE, "--set", "vsync=off")
         off = viewer.drain()
         self.assertFalse(off["settings"]["vsync"])
         viewer.wait_for(lambda s: s["frames"] > off["frames"] + 3, "frames without vsync")

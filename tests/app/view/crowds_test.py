@@ -10,7 +10,7 @@ from patience import PATIENCE
 from web_support import TOKEN, Relay, ServedViewer, WebClient
 
 SOURCE = "test://box?size=320x180&rate=25&frames=2500"
-PLAIN = ("--pause", "--overlay", "off", "--size", "320x200")
+PLAIN = ("--set", "pause", "--show", "marks", "--size", "320x200")
 FAR_S = 0.04
 MANY = 64  # connections of one kind that the server keeps
 FILES = ("/", "/viewer.css", "/viewer.js")

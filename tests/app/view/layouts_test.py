@@ -41,7 +41,7 @@ class Layouts(unittest.TestCase):
 
     def try_layout(self, layout, environment):
         subprocess.run(["setxkbmap", layout], env=self.screen.environment, check=True, timeout=60 * PATIENCE)
-        viewer = WindowedViewer(self.screen, SOURCE, "--size", "320x180", "--pause", environment=environment)
+        viewer = WindowedViewer(self.screen, SOURCE, "--size", "320x180", "--set", "pause", environment=environment)
         self.addCleanup(viewer.kill)
         viewer.find_window()
         for press, field, wanted in PRESSES[layout]:

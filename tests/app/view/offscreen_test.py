@@ -13,7 +13,7 @@ from view_support import GOLDEN, damaged_clip, difference, read_png, shoot
 
 NO_DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
 BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
-PLAIN = ("--overlay", "off", "--show", "none")
+PLAIN = ("--show", "none")
 
 
 class Offscreen(unittest.TestCase):
@@ -135,7 +135,7 @@ class Truth(Offscreen):
         self.assertEqual(saccade("dump", BOX, "-o", uniform, "--every", "frame", "--frames", "11", "--lattice", "uniform",
                                  "--fixation", "center:0.3,0.4", "--patches", str(count)).returncode, 0)
         t = str(10 / 30 + 0.001)
-        shot = shoot(self.folder, BOX, *PLAIN, "--compare", "uniform", *arguments, "--size", f"{3 * 320 + 10}x{180 + 22}", t=t)
+        shot = shoot(self.folder, BOX, *PLAIN, "--view", "compare:uniform", *arguments, "--size", f"{3 * 320 + 10}x{180 + 22}", t=t)
         frame = shoot(self.folder, BOX, *PLAIN, "--size", "320x180", t=t)
         columns = [shot[22:, left:left + 320] for left in (0, 325, 650)]
         self.assertLessEqual(difference(columns[0], frame)[0], 1)
@@ -217,14 +217,14 @@ class Dumps(Offscreen):
         self.assertEqual(dump["emissions"], len(self.index))
 
     def test_a_view_that_needs_the_video_is_refused(self):
-        done = saccade("view", self.out, "--offscreen", "--screenshot", f"0={self.path('v.png')}", "--compare", "uniform")
+        done = saccade("view", self.out, "--offscreen", "--screenshot", f"0={self.path('v.png')}", "--view", "compare:uniform")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("--compare: ", done.stderr if isinstance(done.stderr, str) else done.stderr.decode())
+        self.assertIn("--view: ", done.stderr if isinstance(done.stderr, str) else done.stderr.decode())
         self.assertFalse(self.path("v.png").exists())
         self.assertEqual(self.state(f"0={self.path('v.png')}", "--size", "64x64", "--view", "lod")["settings"]["view"], "lod")
 
     def test_a_compact_dump_looks_as_the_padded_one(self):
-        compact, options = self.path("compact"), ("--size", "320x180", "--overlay", "off", "--show", "outlines,scanpath")
+        compact, options = self.path("compact"), ("--size", "320x180", "--show", "outlines,scanpath")
         made = saccade("dump", BOX, "-o", compact, "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
         self.assertEqual(made.returncode, 0, made.stderr)
         counts = np.diff(np.load(compact / "offsets.npy"))
@@ -282,8 +282,8 @@ class Rules(Offscreen):
         config = self.path("vsync.toml")
         config.write_text('vsync = "off"\n')
         shot = ("view", BOX, "--offscreen", "--screenshot", f"0={self.path('vsync.png')}", "--size", "64x64")
-        for arguments, wanted in (((), True), (("--vsync", "off"), False), (("--vsync=on",), True), (("--config", config), False),
-                                  (("--config", config, "--vsync", "on"), True)):
+        for arguments, wanted in (((), True), (("--set", "vsync=off"), False), (("--set", "vsync=on",), True), (("--config", config), False),
+                                  (("--config", config, "--set", "vsync=on"), True)):
             with self.subTest(arguments=arguments):
                 self.assertIs(saccade_json(*shot, *arguments)["settings"]["vsync"], wanted)
 
@@ -295,8 +295,8 @@ class Rules(Offscreen):
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lot"), 2, "lot"),
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--view", "lod:2"), 2, "level:N"),
             (("test://box", "--offscreen", "--screenshot", "1=x.png", "--size", "10"), 2, "WxH"),
-            (("test://box", "--vsync", "maybe"), 2, "vsync"),
-            (("test://box", "--compare", "rings"), 2, "--compare"),
+            (("test://box", "--set", "vsync=maybe"), 2, "vsync"),
+            (("test://box", "--view", "compare:rings"), 2, "--view"),
             (("test://box", "--backend", "cpu"), 2, "OpenGL"),
             (("nothing.mp4", "--offscreen", "--screenshot", "1=x.png"), 65, "nothing.mp4"),
         ):
@@ -334,7 +334,7 @@ class Golden(Offscreen):
         failures = pathlib.Path(tempfile.gettempdir()) / "saccade-golden-failures"
         for name, arguments in self.PICTURES.items():
             with self.subTest(view=name):
-                shot = shoot(self.folder, BOX, "--overlay", "off", "--size", "320x180", *self.RINGS, *arguments, t="1.5")
+                shot = shoot(self.folder, BOX, "--show", "marks", "--size", "320x180", *self.RINGS, *arguments, t="1.5")
                 kept = GOLDEN / f"{name}.png"
                 if os.environ.get("SACCADE_GOLDEN") == "update":
                     GOLDEN.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from view_support import read_png, shoot
 from web_support import TOKEN, ServedViewer, WebClient
 
 SOURCE = "test://box?size=320x180&rate=25&frames=2500"
-PLAIN = ("--pause", "--overlay", "off", "--fixation", "center")
+PLAIN = ("--set", "pause", "--show", "marks", "--fixation", "center")
 
 
 def decode(jpeg):
@@ -229,7 +229,7 @@ class Downloads(Served):
             client.send("key", "up", "s", 0, "KeyS")
 
     def test_many_screenshots_hold_up_nothing_else(self):
-        viewer = self.serve(SOURCE, "--pause", "--size", "1280x720")
+        viewer = self.serve(SOURCE, "--set", "pause", "--size", "1280x720")
         client = self.driver(viewer)
         self.ask_300_times(client)
         client.applied(client.send("set", "loop 1"))
@@ -242,7 +242,7 @@ class Downloads(Served):
         self.end(viewer)
 
     def test_it_ends_while_screenshots_wait(self):
-        viewer = self.serve(SOURCE, "--pause", "--size", "1280x720")
+        viewer = self.serve(SOURCE, "--set", "pause", "--size", "1280x720")
         client = self.driver(viewer)
         self.ask_300_times(client)
         self.assertEqual(viewer.stop(), 0, "".join(viewer.errors))
@@ -251,7 +251,7 @@ class Downloads(Served):
         self.assertLess(len(client.files), 10)
 
     def test_e0_is_saved_as_it_is_written(self):
-        viewer = self.serve(SOURCE, "--pause", "--lattice", "grid")
+        viewer = self.serve(SOURCE, "--set", "pause", "--lattice", "grid")
         client = self.driver(viewer)
         for name, text in (("value-m0", "3.3"), ("value-e0", "1.7")):
             client.applied(client.send("move", 3, 3))
@@ -304,21 +304,19 @@ class Places(Served):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:  # a port to which nobody sends
             other.bind(("127.0.0.1", 0))
             port = other.getsockname()[1]
-        viewer = self.serve(f"udp://user:secret@127.0.0.1:{port}", "--open-timeout", "2")
+        viewer = self.serve(f"udp://user:secret@127.0.0.1:{port}", "--set", "open-timeout=2")
         client = self.join(viewer).wait_for(lambda c: c.role, "in")
         self.assertEqual(client.wait_closed(), 1001)
         self.assertIn(f"127.0.0.1:{port}", client.close_reason)
         self.assertNotIn("secret", client.close_reason)
         self.assertEqual(viewer.finish(), 65, "".join(viewer.errors))
 
-    def test_the_token_comes_from_a_file_or_is_random(self):
-        for text in ("short", "white space in it 0123456789", ""):
-            (self.folder / "token").write_text(text)
-            bad = saccade("view", SOURCE, "--serve", "127.0.0.1:0", "--serve-token-file", self.folder / "token")
+    def test_the_token_comes_from_the_environment_or_is_random(self):
+        for text in ("short", "white space in it 0123456789"):
+            bad = saccade("view", SOURCE, "--serve", "127.0.0.1:0", env={**os.environ, "SACCADE_TOKEN": text})
             self.assertEqual(bad.returncode, 2, bad.stderr)
             self.assertNotIn("space in it", bad.stderr)
-        (self.folder / "token").write_text("a-token-of-my-own\r\n")
-        viewer = self.serve(SOURCE, *PLAIN, "--serve-token-file", str(self.folder / "token"))
+        viewer = self.serve(SOURCE, *PLAIN, token="a-token-of-my-own")
         self.assertTrue(viewer.url.endswith("#a-token-of-my-own"))
         self.driver(viewer, token="a-token-of-my-own")
         self.end(viewer)
@@ -362,8 +360,8 @@ class Places(Served):
             self.assertTrue(path.is_socket())
 
     def test_what_can_not_be_served_is_said(self):
-        for arguments, code, words in ((("--serve", "clip.mp4:x"), 2, "ADDR:PORT"), (("--serve", "unix:"), 2, "unix:PATH"), (("--serve-origin", "https://a"), 2, "--serve"),
-                                       (("--serve", "--serve-origin", "null"), 2, "origin"), (("--serve", "--offscreen", "--screenshot", "0=x.png"), 2, "--offscreen"),
+        for arguments, code, words in ((("--serve", "clip.mp4:x"), 2, "ADDR:PORT"), (("--serve", "unix:"), 2, "unix:PATH"), (("--set", "serve-origin=https://a"), 2, "--serve"),
+                                       (("--serve", "--set", "serve-origin=null"), 2, "origin"), (("--serve", "--offscreen", "--screenshot", "0=x.png"), 2, "--offscreen"),
                                        (("--serve", "no.such.host.invalid:80"), 69, "no.such.host.invalid")):
             with self.subTest(arguments=arguments):
                 done = saccade("view", SOURCE, *arguments)
@@ -383,7 +381,7 @@ class Places(Served):
 
 class Crowds(Served):
     def test_who_reads_nothing_holds_nobody_up(self):
-        viewer = self.serve("test://noise?size=320x180&rate=25&frames=2500", "--overlay", "off")
+        viewer = self.serve("test://noise?size=320x180&rate=25&frames=2500", "--show", "marks")
         mute = self.join(viewer, viewer.watch_token, acks=False).wait_for(lambda c: c.role, "in")
         deaf = [self.join(viewer, viewer.watch_token) for _ in range(3)]  # receive() is never called
         client = self.driver(viewer)

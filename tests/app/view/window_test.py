@@ -62,7 +62,7 @@ class Window(unittest.TestCase):
         self.quit(viewer)
 
     def test_keys_change_what_they_say(self):
-        viewer = self.open(SOURCE, "--pause")
+        viewer = self.open(SOURCE, "--set", "pause")
         for key, field, wanted in (("Tab", "view", "foveated"), ("Tab", "view", "level"), ("shift+Tab", "view", "foveated"),
                                    ("3", "level", 3), ("i", "overlay", False), ("i", "overlay", True), ("l", "loop", True),
                                    ("m", "marks", False), ("o", "outlines", True), ("k", "scanpath", True),
@@ -79,7 +79,7 @@ class Window(unittest.TestCase):
         self.quit(viewer, "Escape")
 
     def test_a_click_fixates_and_the_wheel_zooms(self):
-        viewer = self.open(SOURCE, "--overlay", "off", "--pause")
+        viewer = self.open(SOURCE, "--show", "marks", "--set", "pause")
         self.screen.xdotool("mousemove", "--window", viewer.window, 480, 90, "click", 1)  # 3/4 and 1/4 of 640x360
         state = viewer.wait_for(lambda s: abs(s["gaze"]["u"] - 0.75) < 0.01, "the gaze where the click was")
         self.assertAlmostEqual(state["gaze"]["v"], 0.25, delta=0.01)
@@ -115,7 +115,7 @@ class Window(unittest.TestCase):
         self.assertEqual(viewer.finish(), 0)
 
     def test_escape_leaves_full_screen_first(self):
-        viewer = self.open(SOURCE, "--pause")
+        viewer = self.open(SOURCE, "--set", "pause")
         viewer.key("f")
         viewer.wait_for(lambda s: s["settings"]["fullscreen"], "full screen")
         viewer.key("Escape")
@@ -123,7 +123,7 @@ class Window(unittest.TestCase):
         self.quit(viewer, "Escape")
 
     def test_escape_closes_the_list_of_keys_and_never_loses_settings(self):
-        viewer = self.open(SOURCE, "--pause", "--overlay", "off", "--threshold", "3")
+        viewer = self.open(SOURCE, "--set", "pause", "--show", "marks", "--threshold", "3")
         viewer.key("question", "Escape")
         viewer.wait_for(lambda s: s["event"] == "draw" and not s["settings"]["help"], "the list closed")
         viewer.key("i")
@@ -138,7 +138,7 @@ class Window(unittest.TestCase):
         self.quit(viewer)
 
     def test_keys_typed_fast_are_all_seen(self):
-        viewer = self.open(SOURCE, "--pause")
+        viewer = self.open(SOURCE, "--set", "pause")
         field = self.field(viewer, "value-threshold")
         viewer.key("space")
         viewer.wait_for(lambda s: s["t_s"] > 0.1, "playing")  # frames take their time
@@ -201,7 +201,7 @@ class Window(unittest.TestCase):
         clip = make_clip(pathlib.Path(self.folder) / "live.ts", "testsrc2=size=160x120:rate=25:duration=3", "-g", "10")
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-            viewer = WindowedViewer(self.screen, address, "--size", "640x360", "--stall-timeout", "1", "--reconnect", "5", "--reconnect-delay-max", "2")
+            viewer = WindowedViewer(self.screen, address, "--size", "640x360", "--set", "stall-timeout=1", "--reconnect", "5", "--set", "reconnect-delay-max=2")
             self.addCleanup(viewer.kill)
             connection, _ = server.accept()
         with connection:
@@ -238,7 +238,7 @@ class Window(unittest.TestCase):
         before = os.getcwd()
         os.chdir(self.folder)
         try:
-            viewer = self.open(SOURCE, "--pause")
+            viewer = self.open(SOURCE, "--set", "pause")
         finally:
             os.chdir(before)
         viewer.key("s")
@@ -247,6 +247,6 @@ class Window(unittest.TestCase):
         self.quit(viewer)
 
     def test_paused_it_does_nothing(self):
-        viewer = self.open(SOURCE, "--pause")
+        viewer = self.open(SOURCE, "--set", "pause")
         until_idle(viewer.cpu_s, 0.1)  # 5 % of a core
         self.quit(viewer)

@@ -8,7 +8,7 @@ import unittest
 from work_support import WorkTest, alive, ffmpeg, saccade, start, workers_of
 from patience import PATIENCE, wait_for
 
-QUICK = ("--frame-timeout", str(1.5 * PATIENCE), "--video-timeout", "60")
+QUICK = ("--set", f"frame-timeout={1.5 * PATIENCE}", "--set", "video-timeout=60")
 
 
 class Poison(WorkTest):
@@ -43,7 +43,7 @@ class Poison(WorkTest):
         ffmpeg("-f", "lavfi", "-i", "color=gray:size=160x90:rate=25:duration=40", "-c:v", "libx264", "-preset", "ultrafast",
                "-g", "5000", "-pix_fmt", "yuv420p", small)
         self.plan("--vf", "scale=3840:2160:flags=lanczos,scale=320:180", rows=[small])
-        self.work("--video-timeout", "1")
+        self.work("--set", "video-timeout=1")
         self.expect(done=1)
 
     def test_badInput_isGivenUpAtOnce(self):
@@ -214,7 +214,7 @@ class Kills(WorkTest):
 
     def test_workerStopped_itsVideosRunAgain(self):
         self.plan("--unit-seconds", "2", rows=self.clips[:20])
-        run = start("work", self.store, "--frame-timeout", str(PATIENCE))
+        run = start("work", self.store, "--set", f"frame-timeout={PATIENCE}")
         wait_for(self.markers)
         for worker in workers_of(run.pid):
             os.kill(worker, signal.SIGSTOP)
@@ -224,7 +224,7 @@ class Kills(WorkTest):
 
     def test_driverStopped_thatTimeCountsAgainstNobody(self):
         self.plan("--unit-seconds", "2", rows=self.clips[:20])
-        run = start("work", self.store, "--frame-timeout", str(3 * PATIENCE))
+        run = start("work", self.store, "--set", f"frame-timeout={3 * PATIENCE}")
         wait_for(self.markers)
         workers = workers_of(run.pid)
         for process in (run.pid, *workers):

@@ -10,7 +10,7 @@ import unittest
 from work_support import WorkTest, alive, ffmpeg, saccade, start, workers_of
 from patience import PATIENCE, wait_for
 
-FOR_EVER = ("--frame-timeout", "10000", "--video-timeout", "10000")
+FOR_EVER = ("--set", "frame-timeout=10000", "--set", "video-timeout=10000")
 
 
 class Times(WorkTest):
@@ -23,14 +23,14 @@ class Times(WorkTest):
         """By the plan the others take a minute each: they are a hundred times as fast as they are shown."""
         rows = self.lasting([*((path, 60 + i) for i, path in enumerate(self.clips[:6])), (self.clips[6], 1)])
         self.plan(rows=rows, name="list.csv")
-        self.work("--jobs", "1", "--video-timeout", "1", env=self.faults("crawl@v06", SACCADE_CRAWL_MS="300"))
+        self.work("--jobs", "1", "--set", "video-timeout=1", env=self.faults("crawl@v06", SACCADE_CRAWL_MS="300"))
         self.expect(done=7)
 
     def test_tooLong_isGivenUpThoughFramesCome(self):
         """A frame a second, and 4 s of patience: never half a minute without one."""
         self.plan(rows=self.lasting((path, 0.1) for path in self.clips[:2]), name="list.csv")
         begin = time.monotonic()
-        self.work("--video-timeout", str(4 * PATIENCE), code=3, env=self.faults("crawl@v01", SACCADE_CRAWL_MS=str(1000 * PATIENCE)))
+        self.work("--set", f"video-timeout={4 * PATIENCE}", code=3, env=self.faults("crawl@v01", SACCADE_CRAWL_MS=str(1000 * PATIENCE)))
         self.assertGreater(time.monotonic() - begin, 8 * PATIENCE)
         self.expect(done=1, quarantined=1)
         (row,) = self.lines("quarantine").values()
@@ -40,7 +40,7 @@ class Times(WorkTest):
     def test_stalledDisk_isWaitedFor(self):
         self.plan(rows=self.clips[:3])
         gate = self.folder / "disk"
-        run = start("work", self.store, "--frame-timeout", str(3 * PATIENCE), "--video-timeout", str(3 * PATIENCE),
+        run = start("work", self.store, "--set", f"frame-timeout={3 * PATIENCE}", "--set", f"video-timeout={3 * PATIENCE}",
                     env=self.faults("block@patches.npy", SACCADE_GATE=str(gate)))
         wait_for(pathlib.Path(f"{gate}.there").exists)
         time.sleep(13 * PATIENCE)  # longer than both, and than a second try would take
@@ -135,7 +135,7 @@ class AtOnce(WorkTest):
         return run
 
     def test_renewedWorkers_areNotAddedToOldOnes(self):
-        self.run_with("hang@v", "--jobs", "2", "--cores", "2", "--renew-after", "2")
+        self.run_with("hang@v", "--jobs", "2", "--cores", "2", "--set", "renew-after=2")
         wait_for(lambda: len(self.dumps()) >= 2)
         time.sleep(3 * PATIENCE)
         self.assertEqual(len(self.dumps()), 2)
@@ -148,7 +148,7 @@ class AtOnce(WorkTest):
 
     def test_renewedWorkers_areOtherProcesses(self):
         """After so many videos; by memory, which is looked at while and after a video is done, a little late perhaps."""
-        for options, least, most in ((["--renew-after", "4"], 3, 3), (["--max-rss", "1"], 6, 12)):
+        for options, least, most in ((["--set", "renew-after=4"], 3, 3), (["--set", "max-rss=1"], 6, 12)):
             with self.subTest(options=options):
                 store, numbers = self.folder / f"renew{options[0]}", self.folder / f"workers{options[0]}"
                 self.plan(store=store, rows=self.clips[:12])
@@ -165,7 +165,7 @@ class AtOnce(WorkTest):
                 store = self.folder / f"progress-{mode}"
                 self.plan(store=store, rows=self.clips[:1])
                 metrics = self.folder / f"{mode}.prom"
-                error = self.work("--progress", mode, "--metrics", metrics, *FOR_EVER, store=store,
+                error = self.work("--progress", mode, "--set", f"metrics={metrics}", *FOR_EVER, store=store,
                                   env=self.faults("crawl@v00", SACCADE_CRAWL_MS="300", SACCADE_HASTE="10"))
                 lines = [line for line in error.splitlines() if line]
                 if mode == "auto":
@@ -203,7 +203,7 @@ class Again(WorkTest):
 
     def test_retry_ofWhatMayGoWellAtAnotherTime(self):
         self.plan(rows=self.clips[:5])
-        self.work("--frame-timeout", str(1.5 * PATIENCE), code=3, env=self.faults("eio@v01,hang@v02,leave@v03"))
+        self.work("--set", f"frame-timeout={1.5 * PATIENCE}", code=3, env=self.faults("eio@v01,hang@v02,leave@v03"))
         self.assertEqual(self.status()["classes"], {"crash": 1, "io": 1, "timeout": 1})
         wanted = {key for key, row in self.lines("quarantine").items() if row["class"] in ("io", "timeout")}
         again = self.folder / "again"
@@ -216,7 +216,7 @@ class Again(WorkTest):
     def test_retry_packsAsThePlanDid(self):
         for path in self.clips[:8]:
             shutil.copy(self.clip, path)
-        self.plan("--unit-bytes", "1000", rows=self.clips[:4])
+        self.plan("--set", "unit-bytes=1000", rows=self.clips[:4])
         self.work(code=3, env=self.faults("leave@v0"))
         again = self.folder / "packed"
         self.assertEqual(saccade("retry", self.store, "-o", again).returncode, 0)

@@ -187,7 +187,7 @@ class Files(MissingTest):
         paths[0].unlink()
         self.plan_of(paths)
         slow = self.faults("crawl@in001", SACCADE_CRAWL_MS="300")
-        run = start("work", self.store, "--jobs", "1", "--cores", "1", "--frame-timeout", "1000", env=slow)
+        run = start("work", self.store, "--jobs", "1", "--cores", "1", "--set", "frame-timeout=1000", env=slow)
         self.addCleanup(run.kill)
         self.assertIn(b"in000: held back (missing)", run.stderr.readline())
         os.link(self.clip, paths[0])

@@ -20,7 +20,7 @@ class Lost(WorkTest):
         return server
 
     def run_work(self, server, code, *options):
-        self.plan("--every", "frame", "--stall-timeout", 1, *options, rows=[server.url("v.mp4"), server.url("w.mp4")])
+        self.plan("--every", "frame", "--set", "stall-timeout=1", *options, rows=[server.url("v.mp4"), server.url("w.mp4")])
         server.requests.clear()  # `plan` tries the options
         self.work(code=code)
 
@@ -63,7 +63,7 @@ class Lost(WorkTest):
 
     def test_aLengthThatNeverComes_isNoDamage(self):
         server = self.server(lambda *_: WHOLE, length=5000)
-        self.run_work(server, 3, "--reconnect-delay-max", 0)
+        self.run_work(server, 3, "--set", "reconnect-delay-max=0")
         self.expect(quarantined=2)
         self.assertEqual({row["class"] for row in self.lines("quarantine").values()}, {"io"})
 

@@ -143,7 +143,7 @@ class Plans(WorkTest):
 
     def test_segments_lengthWhateverTheOptions(self):
         """What frames become of it, and whether this machine can do it, is `work`'s matter."""
-        for i, options in enumerate((["--max-pixels", "100"], ["--hwdec", "cuda"])):
+        for i, options in enumerate((["--set", "max-pixels=100"], ["--hwdec", "cuda"])):
             with self.subTest(options=options):
                 store = self.folder / f"whatever-{i}"
                 self.plan("--segment", "0.3", *options, rows=self.clips[:3], store=store)
@@ -173,9 +173,9 @@ class Plans(WorkTest):
 
     def test_decoder_isPinnedAsDumpWouldTakeIt(self):
         for options, decoder in ((["--backend", "cuda"], "cuda"), (["--backend", "cpu"], "no"), (["--backend", "cuda", "--vf", "hflip"], "no"),
-                                 (["--backend", "cuda", "--require-hwdec"], "cuda"), (["--backend", "cuda", "--vf", "hflip", "--require-hwdec"], "cuda"),
-                                 (["--backend", "cpu", "--require-hwdec"], "cuda"), (["--backend", "gl", "--require-hwdec"], "cuda"),
-                                 (["--require-hwdec"], "cuda"), (["--hwdec", "cuda"], "cuda"), (["--hwdec", "cuda", "--vf", "hflip"], "cuda"),
+                                 (["--backend", "cuda", "--set", "require-hwdec"], "cuda"), (["--backend", "cuda", "--vf", "hflip", "--set", "require-hwdec"], "cuda"),
+                                 (["--backend", "cpu", "--set", "require-hwdec"], "cuda"), (["--backend", "gl", "--set", "require-hwdec"], "cuda"),
+                                 (["--set", "require-hwdec"], "cuda"), (["--hwdec", "cuda"], "cuda"), (["--hwdec", "cuda", "--vf", "hflip"], "cuda"),
                                  (["--backend", "cuda", "--hwdec", "no"], "no")):
             with self.subTest(options=options):
                 store = self.folder / ("decoder" + "".join(options).replace("-", ""))
@@ -186,7 +186,7 @@ class Plans(WorkTest):
                 self.assertNotEqual(work.returncode, 2, work.stderr)
                 self.assertNotIn(b"conflicts", work.stderr)
         for backend in ([], ["--backend", "cpu"], ["--backend", "cuda"]):
-            done = saccade("plan", self.manifest(self.clips[:1]), "-o", self.store, *backend, "--hwdec", "no", "--require-hwdec")
+            done = saccade("plan", self.manifest(self.clips[:1]), "-o", self.store, *backend, "--hwdec", "no", "--set", "require-hwdec")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(b"conflicts with --hwdec no", done.stderr)
 
@@ -219,7 +219,7 @@ class Plans(WorkTest):
         self.make("x.txt", text)
         self.assertEqual((self.store / "plan/plan.json").read_bytes(), before)
         for options, word in ((["--rate", "8"], "--rate 4 there, 8 here"), (["--segment", "1"], "--segment"),
-                              (["--unit-seconds", "7"], "--unit-seconds"), (["--max-pixels", "5"], "--max-pixels")):
+                              (["--unit-seconds", "7"], "--unit-seconds"), (["--set", "max-pixels=5"], "--set max-pixels")):
             self.assertIn(word, self.make("x.txt", text, *options, code=2))
         self.assertIn("manifest", self.make("x.txt", text + "/other.mp4\n", code=2))
         self.assertEqual((self.store / "plan/plan.json").read_bytes(), before)
@@ -249,9 +249,9 @@ class Plans(WorkTest):
         unread = self.folder / "unread.csv"
         unread.write_text("0,0.5,0.5\n1,nothing,0.5\n")
         for options in (["--vf", "nosuch"], ["--vf", "hflip,nosuch=3"], ["--vf", "scale=foo=1"], ["--vf", "hflip,,vflip"],
-                        ["--vf", "hflip;vflip"], ["--input-format", "nosuch"], ["--pixel-format", "nosuch"], ["--input-size", "64by64"],
+                        ["--vf", "hflip;vflip"], ["--input-format", "nosuch"], ["--set", "pixel-format=nosuch"], ["--set", "input-size=64by64"],
                         ["--fixation", "file:/no/such.csv"], ["--fixation", "file:no-such.csv"], ["--fixation", f"file:{self.folder}"],
-                        ["--fixation", f"file:{unread}"], ["--ignore", "/no/mask.png"], ["--ignore", f"0,0,4,4;{unread}"], ["--upload", "pbo"]):
+                        ["--fixation", f"file:{unread}"], ["--ignore", "/no/mask.png"], ["--ignore", f"0,0,4,4;{unread}"], ["--set", "upload=pbo"]):
             with self.subTest(options=options):
                 dump = saccade("dump", self.clip, "-o", self.folder / "never", "--backend", "cpu", *options, cwd=self.folder)
                 self.assertNotEqual(dump.returncode, 0)

@@ -42,7 +42,7 @@ class Processes(WorkTest):
     def test_survivesKill_stops(self):
         self.plan()
         faults = self.faults("hang@v02", SACCADE_PROCESS_FAULT="unkillable", SACCADE_HASTE="20")
-        run = start("work", self.store, "--jobs", "1", "--frame-timeout", "100", env=faults)
+        run = start("work", self.store, "--jobs", "1", "--set", "frame-timeout=100", env=faults)
         workers = wait_for(lambda: workers_of(run.pid))
         _, error = run.communicate(timeout=120)
         self.assertEqual(run.returncode, 1, error)

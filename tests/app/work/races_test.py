@@ -133,7 +133,7 @@ class Races(WorkTest):
 class Claimed(WorkTest):
     """Units that a process has claimed, and how another one comes by them."""
     count = 40
-    FAST = ("--claim-seconds", "1", "--jobs", "2")
+    FAST = ("--set", "claim-seconds=1", "--jobs", "2")
 
     def plain(self):
         store = self.folder / "plain"
@@ -182,7 +182,7 @@ class Claimed(WorkTest):
 
     def test_claimOfAProcessThatLives_isLeftToIt(self):
         self.plan("--unit-seconds", "0.1", rows=self.clips[:3])
-        first = start("work", self.store, *self.FAST, "--frame-timeout", "1000", env=self.faults("crawl@v0", SACCADE_CRAWL_MS="200"))
+        first = start("work", self.store, *self.FAST, "--set", "frame-timeout=1000", env=self.faults("crawl@v0", SACCADE_CRAWL_MS="200"))
         wait_for(lambda: list((self.store / "claims").glob("*")) if (self.store / "claims").exists() else None)
         opened = self.folder / "second-opened"
         second = start("work", self.store, *self.FAST, env=self.faults("none@none", SACCADE_OPENED=str(opened)))
@@ -194,7 +194,7 @@ class Claimed(WorkTest):
     def test_processesThatComeAndGo_helpOneAnother(self):
         wanted = self.plain()
         self.plan("--unit-seconds", "0.1")
-        runs = [start("work", self.store, *self.FAST, "--shard", f"{i}/3") for i in range(3)]
+        runs = [start("work", self.store, *self.FAST, "--set", f"shard={i}/3") for i in range(3)]
         for share in (0.2, 0.4, 0.6):
             wait_for(lambda share=share: len(self.markers()) >= share * self.count or runs[-1].poll() is not None)
             gone = runs.pop(0)
@@ -231,7 +231,7 @@ class Claimed(WorkTest):
 
     def test_status_saysWhoIsAtWorkAndWhatWentWrong(self):
         self.plan("--unit-seconds", "0.1", rows=self.clips[:6])
-        run = start("work", self.store, "--frame-timeout", "1000", env=self.faults("leave@v01,hang@v05"))
+        run = start("work", self.store, "--set", "frame-timeout=1000", env=self.faults("leave@v01,hang@v05"))
         self.addCleanup(run.communicate)
         self.addCleanup(run.kill)
         wait_for(lambda: len(self.markers()) >= 5)

@@ -36,9 +36,9 @@ class Refused(WorkTest):
     def test_optionsThatNoVideoTakes_areRefusedByThePlan(self):
         for options, says in ((["--vf", "crop=4000:4000"], "--vf 'crop=4000:4000': "),
                               (["--vf", "select=0"], "let no frame through"),
-                              (["--input-size", "64x64"], "says its size itself"),
+                              (["--set", "input-size=64x64"], "says its size itself"),
                               (["--ignore", "1000,1000,5,5"], "outside the frame"),
-                              (["--lattice", "uniform", "--lod", "9"], "raise --levels"),
+                              (["--lattice", "uniform", "--set", "lod=9"], "raise --levels"),
                               (["--tokens", "1"], "tokens 1")):
             with self.subTest(options=options):
                 self.refused(*options, says=says, rows=self.clips[:3])
@@ -88,10 +88,10 @@ class Refused(WorkTest):
         self.assertIn(b"2 items", done.stdout)
 
     def test_noDeviceAtAll_stopsWith69(self):
-        self.plan("--hwdec", "cuda", "--require-hwdec")  # which asks for none
+        self.plan("--hwdec", "cuda", "--set", "require-hwdec")  # which asks for none
         done = saccade("work", self.store, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(done.returncode, 69, done.stderr)
-        self.assertIn(b"--require-hwdec", done.stderr)
+        self.assertIn(b"--set require-hwdec", done.stderr)
         self.expect(pending=4)
 
 

@@ -4,7 +4,7 @@ import unittest
 from work_support import WorkTest, start, workers_of
 from patience import wait_for
 
-FOR_EVER = ("--frame-timeout", "10000", "--video-timeout", "10000")
+FOR_EVER = ("--set", "frame-timeout=10000", "--set", "video-timeout=10000")
 
 
 class Waits(WorkTest):
@@ -12,7 +12,7 @@ class Waits(WorkTest):
 
     def run_with(self, faults, *options):
         self.plan("--unit-seconds", "0.01")
-        run = start("work", self.store, "--workers-per-gpu", "2", "--jobs", "1", *FOR_EVER, *options, env=self.faults(faults))
+        run = start("work", self.store, "--set", "workers-per-gpu=2", "--jobs", "1", *FOR_EVER, *options, env=self.faults(faults))
         self.addCleanup(run.communicate)
         self.addCleanup(run.kill)
         return run

@@ -63,7 +63,7 @@ class Work(WorkTest):
 
     def test_shards_areReproducibleAndPlainTar(self):
         stores = [self.folder / "a", self.folder / "b"]
-        for store, options in zip(stores, (["--jobs", "1"], ["--jobs", "3", "--workers-per-gpu", "2"])):
+        for store, options in zip(stores, (["--jobs", "1"], ["--jobs", "3", "--set", "workers-per-gpu=2"])):
             self.plan("--unit-seconds", "1", store=store)
             self.work(*options, store=store)
             self.expect(store, done=self.count)
@@ -97,13 +97,13 @@ class Work(WorkTest):
 
     def test_shard_isWhereItBegins(self):
         self.plan("--unit-seconds", "0.1")
-        self.work("--shard", "2/3", "--jobs", "1", env=self.faults("none@none", SACCADE_OPENED=str(self.folder / "begins")))
+        self.work("--set", "shard=2/3", "--jobs", "1", env=self.faults("none@none", SACCADE_OPENED=str(self.folder / "begins")))
         self.expect(done=self.count)
         begun = [os.path.basename(line) for line in (self.folder / "begins").read_text().splitlines()]
         items = [json.loads(line) for line in (self.store / "plan/items.jsonl").read_text().splitlines()]
         self.assertEqual(begun[0], os.path.basename(items[8]["uri"]))
         for text in ("3/3", "x", "1/", "/2", "-1/2", "auto", "1/0"):
-            self.assertIn("is not I/N", self.work("--shard", text, code=2, store=self.fresh(text)))
+            self.assertIn("is not I/N", self.work("--set", f"shard={text}", code=2, store=self.fresh(text)))
 
     def fresh(self, name):
         store = self.folder / f"fresh-{name.replace('/', '-')}"
@@ -146,7 +146,7 @@ class Work(WorkTest):
     def test_optionsThatDoNotApply_areRefused(self):
         self.plan(rows=self.clips[:1])
         self.assertIn("backend is cpu", self.work("--gpus", "0", code=2))
-        for option in (["--shard", "0/2"], ["--segment", "2"], ["--unit-seconds", "2"], ["--unit-bytes", "2"]):
+        for option in (["--set", "shard=0/2"], ["--segment", "2"], ["--unit-seconds", "2"], ["--set", "unit-bytes=2"]):
             done = saccade("dump", self.clips[0], "-o", self.folder / "d", *option)
             self.assertEqual(done.returncode, 2)
             self.assertIn(b"--manifest", done.stderr)
@@ -185,7 +185,7 @@ class Work(WorkTest):
 
     def test_dumpOfAManifest_isPlanAndWork(self):
         path = self.manifest(self.clips)
-        done = saccade("dump", "--manifest", path, "-o", self.store, "--shard", "0/1", "--backend", "cpu")
+        done = saccade("dump", "--manifest", path, "-o", self.store, "--set", "shard=0/1", "--backend", "cpu")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.expect(done=self.count)
         done = saccade("dump", "--manifest", path, "-o", self.store, "--backend", "cpu", "--rate", "9")
@@ -195,7 +195,7 @@ class Work(WorkTest):
     def test_reports_asJsonAndForPrometheus(self):
         self.plan()
         metrics = self.folder / "metrics.prom"
-        text = self.work("--progress", "json", "--metrics", metrics)
+        text = self.work("--progress", "json", "--set", f"metrics={metrics}")
         last = json.loads(text.strip().splitlines()[-1])
         self.assertTrue(last["last"])
         self.assertEqual((last["done"], last["pending"], last["frames"]), (self.count, 0, 20 * self.count))
@@ -204,7 +204,7 @@ class Work(WorkTest):
         self.assertIn("# TYPE saccade_frames gauge", lines)
 
     def test_renewedWorkers_loseNothing(self):
-        for options in (["--renew-after", "2"], ["--max-rss", "1"]):
+        for options in (["--set", "renew-after=2"], ["--set", "max-rss=1"]):
             store = self.folder / f"renew{options[1]}"
             self.plan(store=store)
             self.work(*options, store=store)

@@ -47,6 +47,7 @@ std::string random_text(const OptionSpec& spec, Random& random) {
   if (spec.name == "gaze-units") return one_of({"auto", "norm", "norm-up", "px,ms", "px:640x480+10+-20", "us"}, random);
   if (spec.name == "ignore") return one_of({"1,2,3,4", "0.5,0,.25,1; mask.png", "a b.png\n10,10,5,5"}, random);
   if (spec.name == "fovea") return one_of({"128", "192px", "4deg", "0.5deg", "1e2", "77.25px"}, random);
+  if (spec.name == "input-format") return one_of({"rawvideo", "h264", "mjpeg"}, random);
   if (spec.name == "input-size") return one_of({"640x480", "1x1", "hd720"}, random);
   if (spec.name == "patch-size") return std::to_string(2 * (1 + random() % 128));
   switch (spec.kind) {
@@ -149,6 +150,36 @@ TEST(StreamOptions, TwoWordsForOneValue_KeepTheOneThatWasUsed) {
   for (const char* text : {"0", "false", "true", "2"}) {
     set_option(options, "loop", text);
     EXPECT_EQ(get_option(options, "loop"), text);
+  }
+}
+
+TEST(StreamOptions, InputFormat_SetsWhatItsPartsSay) {
+  StreamOptions options;
+  set_option(options, "input-format", "rawvideo:video_size=1920x1080:pixel_format=nv12:framerate=30000/1001");
+  EXPECT_EQ(get_option(options, "input-format"), "rawvideo");
+  EXPECT_EQ(get_option(options, "input-size"), "1920x1080");
+  EXPECT_EQ(get_option(options, "pixel-format"), "nv12");
+  EXPECT_EQ(get_option(options, "input-rate"), "30000/1001");
+  set_option(options, "input-format", "framerate=12");
+  EXPECT_EQ(get_option(options, "input-format"), "rawvideo");
+  EXPECT_EQ(get_option(options, "input-rate"), "12");
+  const std::string before = all_printed(options);
+  for (const char* bad : {"", ":framerate=5", "h264:", "h264:30", "h264:video_size=64by64",
+                          "h264:framerate=", "size=64x64", "pixel_format=gray:rgb24"}) {
+    EXPECT_THROW(set_option(options, "input-format", bad), UsageError) << bad;
+    EXPECT_EQ(all_printed(options), before) << bad;
+  }
+}
+
+TEST(StreamOptions, Lattice_OfUniformTakesALevel) {
+  StreamOptions options;
+  set_option(options, "lattice", "uniform:1.5");
+  EXPECT_EQ(get_option(options, "lattice"), "uniform");
+  EXPECT_EQ(get_option(options, "lod"), "1.5");
+  const std::string before = all_printed(options);
+  for (const char* bad : {"grid:1", "uniform:", "uniform:x", "uniform:99", ":1"}) {
+    EXPECT_THROW(set_option(options, "lattice", bad), UsageError) << bad;
+    EXPECT_EQ(all_printed(options), before) << bad;
   }
 }
 

@@ -149,12 +149,12 @@ def crops():
         Case("crop", "clap_rotated.mp4", rotated_clap(90, shown), size=(48, 64), corners=quarter, **by_tag),
         Case("crop", "clap_rgb.mov", mp4(shown, encode("-c:v", "png", chain=chain), b"png "), tolerance=0, **by_tag),
         Case("crop", "clap_nonsense.mp4", mp4(made.clap((640, 1), (48, 1))), ids=[None] * 8, ffmpeg_may_refuse=True, **whole),
-        Case("crop", "clap_no.mp4", mp4(shown), ids=[None] * 8, options=("--crop-tags", "no"), **whole),
+        Case("crop", "clap_no.mp4", mp4(shown), ids=[None] * 8, options=("--set", "crop-tags=no"), **whole),
         Case("crop", "pixel.mkv", jpegs(*tagged), tolerance=6, **by_tag),
         Case("crop", "pixel_display.mkv", jpegs(*tagged, ("54b0", 64), ("54ba", 48)), tolerance=6, **by_tag),
         Case("crop", "pixel_wide.mkv", jpegs(*tagged, ("54b0", 4), ("54ba", 3), ("54b2", 3)), tolerance=6, **by_tag),
         Case("crop", "pixel_sar.mkv", jpegs(*tagged, ("54b0", 128), ("54ba", 48)), tolerance=6, sar=2.0, **by_tag),
-        Case("crop", "pixel_no.mkv", jpegs(*tagged), ids=[None] * 8, options=("--crop-tags", "no"), **whole),
+        Case("crop", "pixel_no.mkv", jpegs(*tagged), ids=[None] * 8, options=("--set", "crop-tags=no"), **whole),
         Case("crop", "pixel_all.mkv", jpegs(("54cc", 40), ("54dd", 40)), ids=[None] * 8, ffmpeg_may_refuse=True, **whole),
     ]
 

@@ -53,7 +53,7 @@ def sizes():
              size=(16, 17000), corners=grey),
         Case("size", "cropped1080.mp4", h264(chain="scale=480:270:flags=neighbor", width=64, height=36), size=(480, 270)),
         Case("size", "over_the_limit.png", encode("-frames:v", 1, chain="scale=12000:12000:flags=neighbor,format=monob"),
-             exit=65, says="--max-pixels"),
+             exit=65, says="--set max-pixels"),
     ]
 
 

@@ -103,7 +103,7 @@ def avifs():
         Case("avif", "clap_after.avif", avif_file(made.IROT[270], middle, chain="pad=72:60:3:3:white,transpose=2"), size=(65, 49),
              says="container's tags", **upright),
         Case("avif", "clap_no.avif", avif_file(middle, chain="pad=72:60:3:3:white"), ids=[None], size=(72, 60), corners={},
-             options=("--crop-tags", "no")),
+             options=("--set", "crop-tags=no")),
     ]
     cases += [Case("avif", f"{kind}.avif", avif_file(orientation=1, derived=kind.encode()), exit=65, says=f"'{kind}' of other pictures")
               for kind in ("grid", "iovl", "iden")]

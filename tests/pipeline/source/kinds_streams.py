@@ -226,7 +226,7 @@ def images():
         Case("images", "still.jpg", encode("-frames:v", 1, "-q:v", 1, "-pix_fmt", "yuvj444p"), [0], tolerance=6),
         Case("images", "sequence.png", Pattern(numbered, "shot%03d.png"), **sequence),
         Case("images", "glob.png", Pattern(numbered, "shot*.png"), **sequence),
-        Case("images", "rate.png", Pattern(numbered, "shot%03d.png"), options=("--input-rate", "10"),
+        Case("images", "rate.png", Pattern(numbered, "shot%03d.png"), options=("--input-format", "framerate=10"),
              times=[i / 10 for i in range(8)], **sequence),
         Case("images", "delays.gif", encode("-fps_mode", "passthrough", chain=f"{palette},{delays}"), times=stamps),
         Case("images", "apng.png", encode("-f", "apng", "-fps_mode", "passthrough", chain=f"format=rgb24,{delays}"),
@@ -250,10 +250,10 @@ class Pattern:
 def raw():
     def planes(path):
         ffmpeg("-f", "lavfi", "-i", f"{picture()},{yuv('170m')}", "-pix_fmt", "nv12", "-f", "rawvideo", path)
-    hints = ("--input-format", "rawvideo", "--input-size", "64x48", "--pixel-format", "nv12")
+    hints = ("--input-format", "rawvideo:video_size=64x48:pixel_format=nv12")
     return [Case("raw", "nv12.bin", planes, options=hints),
             Case("raw", "stdin.bin", planes, options=hints, stdin=True),
-            Case("raw", "no_hints.yuv", planes, exit=65, says="--input-size"),
+            Case("raw", "no_hints.yuv", planes, exit=65, says="video_size"),
             Case("raw", "stdin.y4m", encode(chain=yuv("170m")), stdin=True),
             Case("raw", "stdin.ts", h264(), stdin=True),
             Case("raw", "stdin.mkv", h264(), stdin=True)]

@@ -34,7 +34,7 @@ const std::map<std::string, std::string> kOtherTimesByVersion = {
      "the manifest is FFmpeg 5's, where a delay of 1 cs counts as none; later ones take it as it is"},
 };
 
-constexpr std::int64_t kMaxPixels = 16384 * 8192;  // more is refused unless --max-pixels asks for it
+constexpr std::int64_t kMaxPixels = 16384 * 8192;  // more is refused unless max-pixels allows it
 
 json load_manifest() {
   std::ifstream file(media_dir() / "manifest.json");

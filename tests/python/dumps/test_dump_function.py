@@ -89,6 +89,7 @@ def test_unknown_option_names_the_right_one(clip: Path, tmp_path: Path):
         ({"overwrite": 3}, "overwrite: '3' is not true or false"),
         ({"rate": "-x"}, "rate: '-x' is not a number"),
         ({"patch_size": [1, 2]}, "patch_size: '1,2' is not a whole number"),
+        ({"upload": "pbo", "backend": "cpu"}, "upload=pbo: backend cpu uploads to no GPU"),
     ],
 )
 def test_wrong_value_is_a_value_error_in_pythons_words(

@@ -135,20 +135,20 @@ def test_other_options_are_refused(job: Job):
 @pytest.mark.parametrize("after", [1, 3])
 def test_killed_driver_leaves_no_process_and_the_rest_is_done_again(job: Job, tmp_path: Path, after: int):
     store = job.plan(f"killed{after}")
-    command = [str(job.program), "work", store, "--claim-seconds", "3", "--progress", "none"]
+    command = [str(job.program), "work", store, "--set", "claim-seconds=3", "--progress", "none"]
     with subprocess.Popen(command, env=environment(TMPDIR=str(tmp_path))) as process:
         while len(markers(tree(job.s3, f"killed{after}"))) < after and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)  # or it was quicker than this look at the bucket
     wait_for(lambda: not users_of(store), seconds=20, missing=lambda: f"still running: {users_of(store)}")
-    saccade("work", store, "--claim-seconds", "3", expect=[3], TMPDIR=str(tmp_path))
+    saccade("work", store, "--set", "claim-seconds=3", expect=[3], TMPDIR=str(tmp_path))
     job.check(f"killed{after}")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_interrupted_driver_ends_with_4(job: Job, tmp_path: Path):
     store = job.plan("interrupted")
-    command = [str(job.program), "work", store, "--claim-seconds", "3"]
+    command = [str(job.program), "work", store, "--set", "claim-seconds=3"]
     with subprocess.Popen(command, env=environment(TMPDIR=str(tmp_path)), stderr=subprocess.PIPE, text=True) as process:
         while not any(name.startswith("claims/") for name in tree(job.s3, "interrupted")):
             assert process.poll() is None

@@ -75,7 +75,7 @@ class Rig:
 
     def run(self, store: Path | str, *options: object) -> Driver:
         """`python -m pysaccade.ray STORE`, in which what was killed is soon known to be."""
-        return self.python("-m", "pysaccade.ray", store, "--claim-seconds", "3", *options)
+        return self.python("-m", "pysaccade.ray", store, "--set", "claim-seconds=3", *options)
 
 
 @contextlib.contextmanager
