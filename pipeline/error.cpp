@@ -6,6 +6,7 @@
 #include <new>
 
 #include "gpu/device_error.h"
+#include "pipeline/hint_text.h"
 
 namespace saccade {
 namespace {
@@ -46,60 +47,72 @@ std::string printable(const std::string& text) {
   return made;
 }
 
-const char* words(Hint hint) {
+const char* hint_text(Hint hint) {
   switch (hint) {
     case Hint::kNone:
       return "";
     case Hint::kSmallerFrame:
-      return "scale the video down";
+      return "scale the video down, for example with {vf} scale=4096:-2";
     case Hint::kSmallerFrameOrCpu:
-      return "scale the video down, or use the cpu backend";
+      return "scale the video down, for example with {vf} scale=4096:-2, or use {backend} cpu";
     case Hint::kLessMemory:
-      return "end other programs on the GPU, or use a smaller frame or fewer levels";
+      return "end other programs on the GPU, or use a smaller frame ({vf} scale=...) or fewer {levels}";
     case Hint::kRaisePixelLimit:
-      return "raise the limit, or scale the video down first";
+      return "allow more with {max-pixels}, or scale the video down first";
     case Hint::kFewerLevels:
-      return "use fewer levels";
+      return "lower {levels}";
     case Hint::kMoreLevels:
-      return "use more levels";
+      return "raise {levels}";
     case Hint::kFewerPatches:
-      return "use a smaller e0 or a larger patch size";
+      return "use a smaller {e0} or a larger {patch-size}";
     case Hint::kMorePatches:
-      return "use more patches, larger ones or more levels";
+      return "raise that number, {patch-size} or {levels}";
     case Hint::kCpuBackend:
-      return "the cpu backend needs no GPU";
+      return "{backend} cpu needs no GPU";
     case Hint::kCudaBackend:
-      return "use the cuda backend";
+      return "use {backend} cuda";
     case Hint::kOtherBackend:
-      return "use the cpu backend, or let one be chosen";
+      return "use {backend} auto, or cpu where there is no window";
     case Hint::kGlBackend:
-      return "use the gl backend, or upload without OpenGL";
+      return "use {backend} gl, or {upload} direct for a dump";
     case Hint::kDirectUpload:
-      return "direct upload needs no OpenGL";
+      return "{upload} direct needs no OpenGL";
     case Hint::kCpuDecoding:
-      return "decode on the CPU";
+      return "leave out {hwdec} and {require-hwdec} to decode on the CPU";
     case Hint::kOffscreen:
-      return "pictures can be made without a window";
+      return "{serve} shows it in a browser, and {offscreen} {screenshot} T=FILE.png makes pictures";
     case Hint::kCheckRange:
-      return "check start and duration";
+      return "check {start} and {duration}";
     case Hint::kNoLoop:
-      return "leave out looping";
+      return "leave out {loop}";
     case Hint::kRawParameters:
-      return "give the input's format (rawvideo), size, pixel format and rate";
+      return "give {input-format} rawvideo:video_size=WxH:pixel_format=NAME:framerate=FPS";
     case Hint::kNoInputParameters:
-      return "leave out what describes the input";
+      return "leave out that part of {input-format}";
     case Hint::kCheckFilters:
-      return "check the filters; 'ffmpeg -filters' lists what there is";
+      return "check {vf}; 'ffmpeg -filters' lists what there is";
     case Hint::kNoFilters:
-      return "leave out the filters";
+      return "leave out {vf}";
     case Hint::kConvertFormat:
-      return "convert it by the filter format=yuv420p";
+      return "convert it with {vf} format=yuv420p";
     case Hint::kLongerTimeout:
-      return "allow more time for opening";
+      return "give it longer with {open-timeout}";
     case Hint::kAllowNetwork:
-      return "allow the network where you trust it";
+      return "{allow-network} allows it, where you trust it";
   }
   return "";
+}
+
+const char* words(Hint hint) {
+  constexpr auto kLast = static_cast<std::size_t>(Hint::kCudaBackend);
+  static const std::vector<std::string> kWords = [] {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at <= kLast; ++at) {
+      std::erase_if(words.emplace_back(hint_text(static_cast<Hint>(at))), [](char c) { return c == '{' || c == '}'; });
+    }
+    return words;
+  }();
+  return kWords.at(static_cast<std::size_t>(hint)).c_str();
 }
 
 std::string one_line(const Fault& fault) {

@@ -8,7 +8,7 @@
 namespace saccade {
 
 // "lower --levels". Empty for kNone.
-const char* flags(Hint hint);
+std::string flags(Hint hint);
 
 // "what; flags(hint)", the option in it as the user gave it: one line, without the program's name. All that the program
 // prints of an error is made here.

@@ -7,7 +7,7 @@
 namespace saccade {
 namespace {
 
-// Appends `text` with each {name} as `prefix` and the name; `found`: where they stand then, where that is wanted.
+// Appends `text` with each {name} as `prefix` and the name; `found`: where they stand then. May be null.
 void append_named(std::string& out, std::string_view text, std::string_view prefix, std::vector<NamedOption>* found) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find('{', at);
@@ -24,6 +24,12 @@ void append_named(std::string& out, std::string_view text, std::string_view pref
 }
 
 }  // namespace
+
+std::string name_options(std::string_view text, std::vector<NamedOption>& found) {
+  std::string out;
+  append_named(out, text, "", &found);
+  return out;
+}
 
 std::string with_names(std::string_view text, std::string_view prefix) {
   std::string out;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/error.h"
 
@@ -21,5 +22,8 @@ class OptionError : public UsageError {
  private:
   explicit OptionError(const Fault& fault) : UsageError(fault) {}
 };
+
+// `text` with each {name} as the plain name; `found`: where they stand.
+std::string name_options(std::string_view text, std::vector<NamedOption>& found);
 
 }  // namespace saccade

@@ -75,7 +75,7 @@ TEST(Words, Faults_NameThePanelsRows) {
   EXPECT_EQ(in_panel_words(UsageError(OfOption("fov-deg", "200"), "the range is above 0, up to 180").fault()),
             "view angle 200: the range is above 0, up to 180");
   EXPECT_EQ(in_panel_words(UsageError(OfOption("m0", "-1"), "must be above 0", Hint::kFewerPatches).fault()),
-            "M0 -1: must be above 0; use a smaller e0 or a larger patch size");
+            "M0 -1: must be above 0; use a smaller e0 or a larger patch-size");
   EXPECT_EQ(in_panel_words(UsageError(OfOption("e0", "-1"), "must be above 0").fault()), "e0 -1: must be above 0");
   for (const char* file : {"m0: is empty", "min-samples 2.csv: line 3: is no number", "/gaze/fov-deg: no such file"}) {
     EXPECT_EQ(in_panel_words(InputError(file).fault()), file);

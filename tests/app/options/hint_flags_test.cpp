@@ -17,7 +17,7 @@ namespace {
 constexpr int kHints = static_cast<int>(Hint::kCudaBackend) + 1;
 
 TEST(HintFlags, EveryHint_NamesOptionsThatThereAre) {
-  EXPECT_STREQ(flags(Hint::kNone), "");
+  EXPECT_EQ(flags(Hint::kNone), "");
   const std::regex option("--([a-z][a-z0-9-]*)");
   for (int n = 1; n < kHints; ++n) {
     const std::string text = flags(static_cast<Hint>(n));
@@ -38,12 +38,20 @@ TEST(HintFlags, EveryHint_HasWordsOfTheLibrary) {
   }
 }
 
+TEST(ErrorText, ASetting_IsSpelledAsItIsSet) {
+  EXPECT_EQ(error_text(OptionError::naming("upload", "needs a GPU; add {+upload} direct", "pbo")),
+            "--set upload=pbo: needs a GPU; add --set upload=direct");
+  EXPECT_EQ(error_text(UsageError("raw.yuv: no size", Hint::kDirectUpload)),
+            "raw.yuv: no size; --set upload=direct needs no OpenGL");
+  EXPECT_EQ(flags(Hint::kCpuDecoding), "leave out --hwdec and --set require-hwdec to decode on the CPU");
+}
+
 TEST(ErrorText, AHint_FollowsTheFault) {
   EXPECT_EQ(error_text(InputError("a.mp4: too large", Hint::kRaisePixelLimit)),
-            "a.mp4: too large; --set max-pixels=N allows more, or scale the video down first");
+            "a.mp4: too large; allow more with --set max-pixels, or scale the video down first");
   EXPECT_EQ(error_text(InputError("a.mp4: is empty")), "a.mp4: is empty");
   EXPECT_EQ(one_line({ErrorKind::kInput, "a.mp4: too large", Hint::kRaisePixelLimit}),
-            "a.mp4: too large; raise the limit, or scale the video down first");
+            "a.mp4: too large; allow more with max-pixels, or scale the video down first");
 }
 
 TEST(ErrorText, AFaultOfASetting_NamesItsOption) {

@@ -109,7 +109,7 @@ def test_input_errors_are_os_errors_and_unavailable_ones_runtime_errors():
 
 
 def test_advice_names_options_as_python_has_them(clip: Path):
-    with pytest.raises(sc.InputError, match=r"max_pixels|raise the limit") as caught:
+    with pytest.raises(sc.InputError, match="max_pixels") as caught:
         sc.Stream(clip, array="numpy", max_pixels=1000)
     assert "max-pixels" not in str(caught.value)
 
