@@ -58,6 +58,23 @@ class Claims(unittest.TestCase):
             self.assertEqual((done.returncode, page.read_text().count("\n1\n")), (1, 1))
             self.assertIn("broken", done.stdout)
 
+    def test_numbers_that_a_line_repeats_are_those_of_the_table(self):
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+            page = pathlib.Path(folder, "page.md")
+            table = "# Other\n| a | 3 |\n## The table\n| a | 1.00 (0.994 to 1.10) |\n| a, b | 1,092 | 0.051 |\n"
+
+            def said(line, claim):
+                page.write_text(f"{line} <!-- from {page.relative_to(ROOT)}#the-table: {claim} -->\n{table}")
+                return check(page)
+
+            line = "It is 1.00 (0.99), 1,092 of them 0.05."
+            done = said(line, "a = 1.00 0.99; a, b = 1092 0.05")
+            self.assertEqual((done.returncode, done.stdout.count("ok ")), (0, 4), done.stdout)
+            for stale in ("a = 1.01", "a = 3", "a, b = 0.051", "a, b = 0.06"):  # of no cell, of another table, not in the line
+                done = said(line, stale)
+                self.assertEqual((done.returncode, done.stdout.count("STALE")), (1, 1), done.stdout)
+            self.assertNotEqual(said(line, "c = 1.00").returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()
