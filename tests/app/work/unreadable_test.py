@@ -13,10 +13,9 @@ DAMAGE = ("remove", "damaged", "cut short", "have changed", "missing", "plan aga
 AT_ONCE = 4
 
 
-def content(folder):
-    """Without what is being worked on."""
+def content(folder, without=("attempts",)):
     return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.relative_to(folder).parts[0] != "attempts"}
+            if path.is_file() and path.relative_to(folder).parts[0] not in without}
 
 
 class Call:
@@ -30,7 +29,7 @@ class Call:
         env = {**os.environ, "LD_PRELOAD": str(test.library), "SACCADE_BELOW": f"{self.store}/", "SACCADE_NTH": str(nth),
                "SACCADE_ERRNO": str(fault), "SACCADE_HIT": str(hit),
                "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0".lstrip(":")}
-        done = saccade(*(word.format(store=self.store, other=place / "other") for word in command), env=env)
+        done = saccade(*(str(word).format(store=self.store, other=place / "other") for word in command), env=env)
         self.code, self.said = done.returncode, (done.stdout + done.stderr).decode()
         self.call = hit.read_text() if hit.exists() else ""
         self.content = content(self.store)
@@ -42,25 +41,32 @@ class Unreadable(WorkTest):
 
     @classmethod
     def setUpClass(cls):
-        """Stores of two units: of one half is done; the other is done, and a video was given up. Both have an orphan."""
+        """Stores of two units: of one half is done; the other is done, and a video was quarantined. Both have an orphan,
+        the claim of a worker that is gone, and the heartbeat of another one."""
         super().setUpClass()
         cls.library = build_library(cls.folder, "unreadable.c")
         cls.half, cls.whole = cls.folder / "half", cls.folder / "whole"
         good, bad = cls.clips[1:]
         bad.write_bytes(b"no video" * 100)
-        manifest = cls.folder / "list.csv"
+        cls.options = ("--backend", "cpu", "--unit-seconds", "1")
         for store, second in ((cls.half, good), (cls.whole, bad)):
+            manifest = store.with_suffix(".csv")
             manifest.write_text(f"uri,end\n{cls.clips[0]},1\n{second},1\n")
-            assert saccade("plan", manifest, "-o", store, "--backend", "cpu", "--unit-seconds", "1").returncode == 0
+            assert saccade("plan", manifest, "-o", store, *cls.options).returncode == 0
         assert saccade("work", cls.half).returncode == 0
         (cls.half / "commits/00000001.json").unlink()
         assert saccade("work", cls.whole).returncode == 3
         for store in (cls.half, cls.whole):
             (store / "shards/00000000.aaaaaaaaaaaa.tar").write_bytes(b"of an attempt that lost")
+            for folder in ("claims", "workers"):
+                (store / folder).mkdir(exist_ok=True)
+            (store / "claims/00000001.0").write_text('{"worker":"gone.1.a"}\n')
+            (store / "workers/other.2.b.json").write_text('{"beat":3,"host":"other","engine":"0.2.0","plan":""}\n')
 
-    def each_call_fails(self, source, *command, faults=((errno.EIO,), (errno.EACCES,))):
-        """faults: a round of calls each; the errors in turn. Returns what the command does where all can be read."""
-        before = content(source)
+    def each_call_fails(self, source, *command, faults=((errno.EIO,), (errno.EACCES,)), without=("attempts",)):
+        """faults: a round of calls each; the errors in turn. without: folders of what is being worked on. Returns what the
+        command does where all can be read."""
+        before = content(source, without)
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
             for of_round in faults:
                 for first in itertools.count(1, AT_ONCE):
@@ -95,13 +101,20 @@ class Unreadable(WorkTest):
 
     def test_gc(self):
         done = self.each_call_fails(self.whole, "gc", "{store}", "--older-than", "0")
-        self.assertEqual(len(done.content), len(content(self.whole)) - 1)
+        self.assertEqual(len(done.content), len(content(self.whole)) - 3)
 
     def test_retry(self):
         self.each_call_fails(self.whole, "retry", "{store}", "-o", "{other}")
 
+    def test_retry_in_place(self):
+        self.each_call_fails(self.whole, "retry", "{store}", "--in-place")
+
+    def test_plan_of_what_is_planned(self):
+        self.each_call_fails(self.whole, "plan", self.whole.with_suffix(".csv"), "-o", "{store}", *self.options)
+
     def test_work(self):
-        self.each_call_fails(self.half, "work", "{store}", "--jobs", "1", "--progress", "none", faults=((errno.EIO, errno.EACCES),))
+        self.each_call_fails(self.half, "work", "{store}", "--jobs", "1", "--progress", "none", faults=((errno.EIO, errno.EACCES),),
+                             without=("attempts", "claims", "workers"))
 
 
 if __name__ == "__main__":
