@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import errno
 import io
 import itertools
@@ -113,6 +114,46 @@ def test_each_request_that_fails_is_named_as_such(done: Path, tmp_path: Path, co
         assert after == before
         assert not (place / "again/plan").exists()
     assert nth > 3
+
+
+@pytest.mark.parametrize("command", ["index", "list"])
+def test_each_call_that_fails_is_named_as_such(done: Path, tmp_path: Path, command: str):
+    """Of the commands in Python, as tests/app/work/unreadable_test.py of the program's. What fails and is not needed
+    changes nothing: the folder of a listing that is known to be one, the command's own file.
+    """
+    import_or_skip("pyarrow")
+    library = tmp_path / "unreadable.so"
+    source = Path(__file__).parents[2] / "app/work/unreadable.c"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    read = done if command == "index" else done.parent / "in"
+
+    def run(nth: int) -> tuple[subprocess.CompletedProcess[str], str, int, bool]:
+        place, hit, fault = tmp_path / str(nth), tmp_path / f"hit{nth}", (errno.EIO, errno.EACCES)[nth % 2]
+        shutil.copytree(read, place / "read")
+        before = content(place / "read")
+        env = {**os.environ, "LD_PRELOAD": str(library), "SACCADE_BELOW": f"{place}/read", "SACCADE_NTH": str(nth),
+               "SACCADE_ERRNO": str(fault), "SACCADE_HIT": str(hit)}  # fmt: skip
+        output = ["-o", str(tmp_path / f"{nth}.jsonl")] if command == "list" else []
+        given = [sys.executable, "-m", "pysaccade.work", command, str(place / "read"), "--json", *output]
+        ended = subprocess.run(given, env=env, capture_output=True, text=True, check=False)
+        after = content(place / "read")
+        return ended, hit.read_text() if hit.exists() else "", fault, before.items() <= after.items()
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        whole = run(100_000)[0]
+        assert whole.returncode == 0, whole.stderr
+        for first in itertools.count(1, 4):
+            runs = list(threads.map(run, range(first, first + 4)))
+            for ended, call, fault, kept in runs:
+                assert kept, call
+                if ended.returncode == 0:
+                    assert ended.stdout == whole.stdout, call
+                else:
+                    assert (ended.returncode, os.strerror(fault) in ended.stderr) == (1, True), (call, ended.stderr)
+                    assert [word for word in DAMAGE if word in ended.stderr] == [], call
+            if not runs[-1][1]:
+                break
+        assert first > 12
 
 
 def refuse(error: int) -> Callable[..., Any]:
