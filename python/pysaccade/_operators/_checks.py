@@ -145,21 +145,21 @@ def deprecated(who: str, name: str, instead: str) -> None:
 
 
 def require_together(who: str, first: tuple[str, Array], others: Iterable[tuple[str, Array | None]]) -> None:
-    """Raise ValueError unless the arrays are of one kind and on one device."""
+    """Raise TypeError or ValueError unless the arrays are of one kind and on one device."""
     name, array = first
     is_first = is_tensor(array)
+    device = array.device if is_first else None
     for other_name, other in others:
-        if other is None:
+        if other is None or (is_first and getattr(other, "device", None) == device):  # an array's is none of torch
             continue
         if is_first != is_tensor(other):
             kinds = ("a torch tensor", "a NumPy array")
             mine, its = kinds if is_first else kinds[::-1]
             advice = f"torch.from_numpy({other_name})" if is_first else f"{other_name}.numpy()"
             raise TypeError(f"{who}: {name} is {mine}, {other_name} is {its}; pass {advice}")
-        if is_first and array.device != other.device:
+        if is_first:
             raise ValueError(
-                f"{who}: {name} is on {array.device}, {other_name} on {other.device}; "
-                f"pass {other_name}.to('{array.device}')"
+                f"{who}: {name} is on {device}, {other_name} on {other.device}; pass {other_name}.to('{device}')"
             )
 
 
@@ -172,8 +172,8 @@ def require_places(value: Any, who: str, name: str, beside: tuple[str, Array], a
 
 def choice(value: Any, allowed: Collection[str], who: str, name: str) -> str:
     """Return one of the words that are allowed; raise ValueError for another."""
-    if isinstance(value, str) and value in allowed:
-        return value
+    if value.__class__ is str and value in allowed:
+        return str(value)
     raise ValueError(f"{who}: {name} is {value!r}; it must be {' or '.join(map(repr, allowed))}")
 
 
@@ -187,11 +187,13 @@ def level_count(levels: int | None, size: tuple[int, int], odd: int, who: str) -
     # By comparisons alone: sizes that a compiler has as symbols then keep a range.
     if levels is None and odd == EDGE:
         return 1 + sum(max(height, width) > 1 << level for level in range(MOST_LEVELS - 1))
-    is_most = levels is None or isinstance(levels, Most)
-    count = MOST_LEVELS if levels is None else whole(levels, who, "levels", 1, MOST_LEVELS)
+    is_most = levels is None or levels.__class__ is Most
+    count = (levels or MOST_LEVELS) if is_most else whole(levels, who, "levels", 1, MOST_LEVELS)
     if odd == EDGE:  # 1 x 1 repeats
         return count
     shorter = min(height, width)
+    if shorter >= 1 << (count - 1):
+        return count
     possible = sum([shorter >= 1 << level for level in range(count)])
     if count > possible and not is_most:
         raise ValueError(

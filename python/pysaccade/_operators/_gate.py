@@ -19,6 +19,9 @@ def readable(array: Array, pairs: bool = False) -> Array:
     """
     if isinstance(array, np.ndarray):
         return array if _is_plain(array, pairs) else array.copy(order="C")
+    at = array.data_ptr()  # 0: without memory
+    if at and not at & 7 and not array.is_neg() and array.is_contiguous():
+        return array
     if array.is_meta:
         return array
     if array._is_zerotensor():

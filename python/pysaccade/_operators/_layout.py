@@ -23,23 +23,23 @@ class Layout(NamedTuple):
 
     total: int
     starts: tuple[int, ...]
+    starts_bytes: tuple[int, ...]
     shapes: tuple[Shape, ...]  # with the axes of the image
     steps: tuple[Shape, ...]  # strides of levels without gaps
     packed: struct.Struct  # address and rest of each level, level 0 first
-    rests: tuple[bytes, ...]
+    rests: tuple[bytes | None, ...]  # and None where an address belongs
     levels: int
     dense: int  # elements of levels 1.. without what lies between them
     shape: Shape  # of level 0, [B,C,H,W] or [C,H,W]
     strides: Shape  # its, in elements
 
-    def pack(self, base: int, rest: int, element_bytes: int) -> bytes:
+    def pack(self, base: int, flat: int) -> bytes:
         """Fill in addresses: of level 0, and of the flat array with the others."""
-        return self.pack_apart(base, [rest + start * element_bytes for start in self.starts])
+        return self.pack_apart(base, [flat + start for start in self.starts_bytes])
 
     def pack_apart(self, base: int, levels: list[int]) -> bytes:
         """Fill in addresses: of level 0, and of each other level."""
-        fields: list[Any] = [base, None] * self.levels
-        fields[1::2] = self.rests
+        fields: list[Any] = [base, *self.rests]
         fields[2::2] = levels
         return self.packed.pack(*fields)
 
@@ -62,7 +62,7 @@ def layout_of(shape: Shape, strides: Shape, dtype: Any, levels: int, odd: int) -
     starts: list[int] = []
     shapes: list[Shape] = []
     steps: list[Shape] = []
-    rests = [_tensor_abi.rest_of(shape, strides, dtype, 4)]
+    rests: list[bytes | None] = [_tensor_abi.rest_of(shape, strides, dtype, 4)]
     total = dense = 0
     for level in range(1, levels):
         rows, columns = extent(height, level, odd), extent(width, level, odd)
@@ -71,12 +71,13 @@ def layout_of(shape: Shape, strides: Shape, dtype: Any, levels: int, odd: int) -
         texels = rows * columns
         channels = leading[-1]
         steps.append((channels * texels, texels, columns, 1)[-len(shape) :])
-        rests.append(_tensor_abi.rest_of(shapes[-1], steps[-1], dtype, 4))
+        rests += [None, _tensor_abi.rest_of(shapes[-1], steps[-1], dtype, 4)]
         elements = texels
         for each in leading:
             elements *= each
         dense += elements
         total += -(-elements // _ALIGNMENT) * _ALIGNMENT
-    packed = struct.Struct("=" + f"Q{len(rests[0])}s" * levels)
-    places = tuple(starts), tuple(shapes), tuple(steps), packed, tuple(rests)
+    packed = struct.Struct("=" + f"Q{_tensor_abi.REST_BYTES}s" * levels)
+    starts_bytes = tuple(start * dtype.itemsize for start in starts)
+    places = tuple(starts), starts_bytes, tuple(shapes), tuple(steps), packed, tuple(rests)
     return Layout(total, *places, levels, dense, tuple(shape), tuple(strides))

@@ -290,12 +290,12 @@ torch.library.register_autograd("saccade::sample", _sample_autograd, setup_conte
 
 
 def _workspace(gaussians: abi.Gaussians, like: Tensor) -> Tensor | None:
-    size = gaussians.workspace_bytes()
+    size = gaussians.workspace_bytes() if like.is_cuda else 0
     return torch.empty(size, dtype=torch.uint8, device=like.device) if size else None
 
 
 def _gaussian_field_now(x: Tensor, mean: Tensor, scale_tril: Tensor, weight: Tensor, most_q: float) -> Tensor:
-    out = torch.empty((*x.shape[:-1], weight.shape[-1]), dtype=x.dtype, device=x.device)
+    out = x.new_empty((*x.shape[:-1], weight.shape[-1]))
     if mean.shape[-2] == 0:
         return out.zero_()
     gaussians = abi.Gaussians(x, mean, scale_tril, weight, most_q)

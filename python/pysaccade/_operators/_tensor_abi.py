@@ -31,10 +31,12 @@ _PLACE = struct.Struct(_abi.FORMATS["saccade_place"])
 _OPTIONS = struct.Struct(_abi.FORMATS["saccade_sample_options"])
 _UPDATE = struct.Struct(_abi.FORMATS["saccade_update_options"])
 _GAUSSIANS = struct.Struct(_abi.FORMATS["saccade_gaussians"])
-_AT = struct.Struct(f"=Q{_ARRAY.size - 8}s")  # an address, and the rest of a saccade_array
+REST_BYTES = _ARRAY.size - 8
+_AT = struct.Struct(f"=Q{REST_BYTES}s")  # an address, and the rest of a saccade_array
 _REST = struct.Struct(_ARRAY.format.replace("@P", "="))
 _NOTHING = _ARRAY.pack(0, *([0] * 10), 0, 0)
 _OK = _abi.SACCADE_OK
+LEVELS_AT_ONCE = 7  # which a launch makes without a workspace
 
 _library: ctypes.CDLL | None = None
 _code_of: dict[object, int] = {}
@@ -128,8 +130,8 @@ def address(array: Array | None) -> int | None:
 
 
 def reduce_workspace_bytes(base: Array, count: int) -> int:
-    """Bytes of workspace that reduce() of `count` levels needs on the base's place; 0 for up to 7 levels."""
-    if count <= 7:
+    """Bytes of workspace that reduce() of `count` levels needs on the base's place; 0 for up to LEVELS_AT_ONCE."""
+    if count <= LEVELS_AT_ONCE:
         return 0
     return int(_open().saccade_reduce_workspace_bytes(_pack(base, 4), count))
 
@@ -323,21 +325,17 @@ class Gaussians:
 
     def __init__(self, x: Array, mean: Array, scale_tril: Array, weight: Array | None, most_q: float) -> None:
         """`most_q`: pairs of a greater q count 0."""
-        read = [None if each is None else readable(each) for each in (x, mean, scale_tril, weight)]
-        self._read = read  # as long as `packed` has their addresses
+        x, mean, scale_tril = readable(x), readable(mean), readable(scale_tril)
+        weight = None if weight is None else readable(weight)
+        self._read = x, mean, scale_tril, weight  # as long as `packed` has their addresses
         self.place = place_of(x)
         *leading, points, dimensions = x.shape
+        # fmt: off
         self.packed = _GAUSSIANS.pack(
-            _GAUSSIANS.size,
-            *[0 if array is None else address(array) for array in read],
-            most_q,
-            leading[0] if leading else 1,
-            points,
-            mean.shape[-2],
-            dimensions,
-            0 if weight is None else weight.shape[-1],
-            dtype_code(x),
-        )
+            _GAUSSIANS.size, address(x), address(mean), address(scale_tril), address(weight) or 0, most_q,
+            leading[0] if leading else 1, points, mean.shape[-2], dimensions,
+            0 if weight is None else weight.shape[-1], _code(x.dtype))
+        # fmt: on
 
     def workspace_bytes(self) -> int:
         """Bytes on the device that field() and backward() need."""

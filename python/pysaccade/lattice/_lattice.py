@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,6 @@ from pysaccade.lattice.plan import PatchPlan, coverage_of
 
 Array = Any
 
-_MOST_WAYS = 64
 SNAPS = (True, False, "straight_through")
 _NO_GRADIENT = (
     "fixation requires a gradient and gets none; pass snap=False, which follows it exactly, or 'straight_through', or "
@@ -125,7 +125,6 @@ class Lattice:
         self._facts: Facts | None = None
         self._bound: dict[tuple[tuple[int, int], int], Lattice] = {}
         self._on: dict[Any, tuple[Any, ...]] = {}
-        self._ways: dict[Any, tuple[Any, ...]] = {}  # of plans by one call, by the shape of their fixations
         if self.size is not None:
             self._solved()
         else:
@@ -217,14 +216,9 @@ class Lattice:
 
         Convention: uv = (x, y) in [0, 1], origin at the top left.
         """
-        chosen = snap is not None
+        who, chosen = "Lattice.plan", snap is not None
         if snap is None:
             snap = True
-        if device is None and self._ways and (snap is True or snap is False):
-            again = self._plan_again(fixation, snap, chosen)
-            if again is not None:
-                return again
-        who = "Lattice.plan"
         if snap not in SNAPS or (isinstance(snap, int) and not isinstance(snap, bool)):
             raise ValueError(f"{who}: snap is {snap!r}; it must be True, False or 'straight_through'")
         if not _checks.is_tensor(fixation) and _checks.is_compiling():
@@ -232,32 +226,21 @@ class Lattice:
         if not _checks.is_tensor(fixation):
             return self._host_plan(fixation, bool(snap), device, who)
         _checks.require_coordinates(fixation, who, "fixation", 2)
-        _recording = _checks.recording()
-        learns = _recording.needs_gradient(fixation)
+        recording = _checks.recording()
+        learns = recording.needs_gradient(fixation)
         differentiable = learns and snap is not True
         (_checks.require_finite if differentiable else _checks.require_uv)(fixation, who, "fixation")
-        if learns and not chosen and not _recording._is_compiling():
+        if learns and not chosen and not recording._is_compiling():
             _checks.warn(f"{who}: {_NO_GRADIENT}")
         if device is not None:
             fixation = fixation.to(device)
-        if (
-            snap
-            and not differentiable
-            and fixation.device.type == "cpu"
-            and _plain_f32(fixation)
-            and not _recording.is_traced(fixation)
-        ):
+        has_library = fixation.is_cpu or (fixation.is_cuda and recording.is_native(fixation))
+        if differentiable or not has_library or recording.is_traced(fixation):
+            return self._torch_plan(fixation, snap)
+        if snap and fixation.is_cpu and fixation.dtype == sys.modules["torch"].float32:
             geometry = self._native.plan(fixation.detach().resolve_neg().reshape(-1, 2).numpy())
             return self._from_geometry(geometry, tuple(fixation.shape[:-1]), fixation)
-        if (
-            self._is_rigid()
-            and not differentiable
-            and fixation.device.type in {"cpu", "cuda"}
-            and not _recording.is_traced(fixation)
-            and _recording.is_native(fixation)
-        ):
-            return self._native_plan(fixation, bool(snap))
-        return self._torch_plan(fixation, snap)
+        return self._native_plan(fixation, bool(snap)) if self._is_rigid() else self._torch_plan(fixation, snap)
 
     def _is_rigid(self) -> bool:
         """Whether a plan is the same patches around any fixation: a nested lattice that plans all of its pattern."""
@@ -273,30 +256,7 @@ class Lattice:
         shape = (*fixation.shape[:-1], facts.patches)
         centers = flat.new_empty((*shape, 2))
         _tensor_abi.plan_at(flat, at, self.size, facts.snap_px if snap else 0, centers)
-        lod = lod.expand(shape)
-        if fixation.is_contiguous() and len(self._ways) < _MOST_WAYS:
-            self._ways[fixation.shape, fixation.dtype, fixation.device, snap] = (at, lod, facts.snap_px if snap else 0)
-        return PatchPlan._with_kept(centers, lod, self._coverage, self.patch_size, self.size)
-
-    def _plan_again(self, fixation: Any, snap: bool, chosen: bool) -> PatchPlan | None:
-        """Plan by one call as for fixations of the same shape before; None: there were none."""
-        recording = _checks.recording()
-        if fixation.__class__ not in recording._PLAIN or recording.is_intercepted():
-            return None
-        way = self._ways.get((fixation.shape, fixation.dtype, fixation.device, snap))
-        if (
-            way is None
-            or fixation.is_neg()
-            or not fixation.is_contiguous()
-            or (fixation.requires_grad and not (snap and chosen) and recording.is_grad_enabled())
-        ):
-            return None
-        _checks.require_uv(fixation, "Lattice.plan", "fixation")
-        at, lod, snap_px = way
-        centers = at.new_empty((*lod.shape, 2))
-        assert self.size is not None
-        _tensor_abi.plan_at(fixation.view(-1, 2), at, self.size, snap_px, centers)
-        return PatchPlan._with_kept(centers, lod, self._coverage, self.patch_size, self.size)
+        return PatchPlan._with_kept(centers, lod.expand(shape), self._coverage, self.patch_size, self.size)
 
     def _host_plan(self, fixation: Any, snap: bool, device: Any, who: str) -> PatchPlan:
         try:
@@ -465,10 +425,6 @@ def _exact(numbers: list[float], device: Any) -> Array:
         raise
     except (TypeError, RuntimeError):
         return torch.tensor(numbers, dtype=torch.float32, device=device)
-
-
-def _plain_f32(tensor: Array) -> bool:
-    return _checks.dtype_name(tensor) == "float32"
 
 
 def _as_numpy(plan: PatchPlan) -> PatchPlan:

@@ -13,18 +13,6 @@ from pysaccade._operators._gate import readable
 
 Array = Any
 
-_MOST_CHECKED = 1024
-_checked: set[Any] = set()  # shapes, types and devices of plans that were checked
-_plain: list[Any] = []  # torch's own classes of tensors, once there was one
-_is_intercepted: Any = None  # _recording's, from then on
-
-
-def _remember_plain() -> None:
-    global _is_intercepted  # noqa: PLW0603 (torch is loaded by the first tensor)
-    recording = _checks.recording()
-    _is_intercepted = recording.is_intercepted
-    _plain.extend(recording._PLAIN)
-
 
 @dataclass(init=False, eq=False, repr=False)
 class PatchPlan:
@@ -62,20 +50,6 @@ class PatchPlan:
             patch_size: S.
             size: (H, W) of the image, for the coverage.
         """
-        key: Any = None
-        if (
-            centers.__class__ in _plain
-            and lod.__class__ in _plain
-            and patch_size.__class__ is int
-            and not _is_intercepted()
-        ):
-            # fmt: off
-            key = (centers.shape, centers.dtype, centers.device, centers.layout,
-                   lod.shape, lod.dtype, lod.device, lod.layout, patch_size)
-            # fmt: on
-            if key in _checked and not (centers.is_neg() or lod.is_neg()):
-                self._set(centers, lod, coverage, patch_size, size)
-                return
         who = "PatchPlan"
         _checks.require_coordinates(centers, who, "centers", 2)
         if centers.ndim < 2:
@@ -90,16 +64,8 @@ class PatchPlan:
                 f"lod must be {list(centers.shape[:-1])}"
             )
         if lod.dtype != centers.dtype:
-            key, lod = None, lod.to(centers.dtype) if _checks.is_tensor(lod) else lod.astype(centers.dtype)
-        if _checks.is_tensor(lod) and not _checks.recording().is_traced(centers, lod):
-            centers, lod = readable(centers), readable(lod)
+            lod = lod.to(centers.dtype) if _checks.is_tensor(lod) else lod.astype(centers.dtype)
         self._set(centers, lod, coverage, _checks.whole(patch_size, who, "patch_size", 1, 1024), size)
-        if key is not None:
-            if len(_checked) >= _MOST_CHECKED:
-                _checked.clear()
-            _checked.add(key)
-        elif not _plain and _checks.is_tensor(centers):
-            _remember_plain()
 
     def _set(
         self,

@@ -12,21 +12,11 @@ import numpy as np
 from pysaccade._operators import _checks, _tensor_abi
 from pysaccade._operators._gate import readable
 from pysaccade.tensors._call.values import Values
-from pysaccade.tensors._pyramid_arguments import checked_levels
 from pysaccade.tensors._texture import Texture
 from pysaccade.tensors._types import ArrayT
 
 Array = Any
 Pyramid = Texture[ArrayT] | Sequence[ArrayT]
-
-
-class Sampled(NamedTuple):
-    """What is sampled: levels of the caller, or a texture."""
-
-    levels: list[Array] | None  # [B,C,h,w] each
-    texture: Texture[Any] | None
-    base: Array  # level 0 [B,C,H,W]
-    batched: bool  # whether the caller's is a batch
 
 
 class Settings(NamedTuple):
@@ -35,15 +25,13 @@ class Settings(NamedTuple):
     rotate: bool = True
 
 
-def texture_of(pyramid: Any, who: str) -> Sampled:
-    """A pyramid as the functions below take it."""
-    if isinstance(pyramid, Texture):
-        if pyramid._of_tensors:
-            _checks.recording().refuse_script(who)
-        pyramid._refresh()
-        return Sampled(None, pyramid, pyramid._recorded(), pyramid._batched)
-    levels, batched = checked_levels(pyramid, who)
-    return Sampled(levels, None, levels[0], batched)
+def texture_of(pyramid: Any, who: str) -> tuple[Texture[Any], Array]:
+    """A pyramid, or levels of a caller, as a texture that is up to date, and its level 0 [B,C,H,W] for autograd."""
+    texture: Texture[Any] = pyramid if isinstance(pyramid, Texture) else Texture._of_levels(pyramid, who)
+    if texture._of_tensors:
+        _checks.recording().refuse_script(who)
+    texture._refresh()
+    return texture, texture._recorded()
 
 
 def arranged(centers: Array, lod: Array, base: Array, batched: bool, who: str) -> tuple[Array, Array, tuple[int, ...]]:
@@ -80,31 +68,29 @@ def expanded(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _call_library(
-    what: Sampled,
-    centers: Array,
-    lod: Array,
-    direction: Array | None,
+    texture: Texture[Any],
+    base: Array,
+    places: tuple[Array, Array, Array | None],
     patches: Array,
     scale: float,
     settings: Settings,
-) -> None:
+) -> Array:
     """Write patches [B,M,C,S,S] or [M,C,S,S]: no gradient is recorded."""
-    abi, texture, levels = _tensor_abi, what.texture, what.levels
-    storage = texture._storage if texture is not None else None
-    if storage is not None:
-        packed, count = storage.packed, storage.layout.levels
+    abi, storage = _tensor_abi, texture._storage
+    if storage is None:
+        levels = [readable(level) for level in texture._levels_now()]
+        packed = abi.packed_levels(levels)
     else:
-        if levels is None:
-            assert texture is not None
-            levels = texture._levels_now()
-        levels = [readable(level) for level in levels]
-        packed, count = abi.packed_levels(levels), len(levels)
-    places = abi.packed_places(centers, lod, direction)
-    abi.sample(what.base, packed, count, places, abi.packed_options(scale, *settings), patches)
+        packed = storage.packed
+    if 0 not in patches.shape:
+        options = abi.packed_options(scale, *settings)
+        abi.sample(base, packed, texture._count, abi.packed_places(*places), options, patches)
+    return patches
 
 
 def sampled(
-    what: Sampled,
+    texture: Texture[Any],
+    base: Array,
     centers: Array,
     lod: Array,
     direction: Array | None,
@@ -117,55 +103,49 @@ def sampled(
 
     Of one image B may lack, in all of them.
     """
-    levels, texture, base, _ = what
-    if texture is not None and texture._given:
-        levels = texture._levels_now()
     shape = (*lod.shape, base.shape[1], size, size)
-    if not _checks.is_tensor(base):
+    if not texture._of_tensors:
         target = np.empty(shape, values.dtype) if out is None else out
-        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
-        if target.size:
-            _call_library(what, centers, lod, direction, target, values.scale, settings)
-        return target
+        places = _tensor_abi.readable_places(centers, lod, direction)
+        return _call_library(texture, base, places, target, values.scale, settings)
     torch, recording = sys.modules["torch"], _checks.recording()
-    seen = (base, centers, lod, direction)
-    intercepted = recording.is_traced(*seen)
+    levels = texture._levels_now() if texture._given else ()
+    inputs = (base, centers, lod, direction, *levels)
+    intercepted = recording.is_traced(*inputs)
     if intercepted:
-        recording.refuse_transforms("sampling", *seen, *(levels or ()))
+        recording.refuse_transforms("sampling", *inputs)
     is_native = recording.is_native(base)
     if len(shape) == 4 and (intercepted or not is_native):
         across = None if direction is None else direction[None]
-        return sampled(what, centers[None], lod[None], across, size, values, settings)[0]
-    learns = recording.needs_gradient(*seen) or (levels is not None and recording.needs_gradient(*levels))
+        return sampled(texture, base, centers[None], lod[None], across, size, values, settings)[0]
     if not is_native:
         if 0 in shape:
             return torch.empty(shape, dtype=values.dtype, device=base.device)
-        return _by_reference(what, centers, lod, direction, size, values, settings)
-    if not intercepted:
-        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
-    if texture is not None and learns and not texture._gives_gradients:
+        return _by_reference(texture, centers, lod, direction, size, values, settings)
+    learns = recording.needs_gradient(*inputs)
+    if learns and not texture._gives_gradients:
         raise ValueError(
             "pysaccade: a persistent texture gives no gradient; sample under torch.no_grad(), or make a "
             "TexturePyramid of the frame"
         )
-    if texture is not None and texture.filtering != "exact":
+    if not intercepted:
+        centers, lod, direction = _tensor_abi.readable_places(centers, lod, direction)
+    unit = None
+    if texture.filtering != "exact":
         from pysaccade.tensors._call import hardware as _hardware  # needs torch
 
         unit = _hardware.texture_for(texture, intercepted, learns)
-        if unit is not None:
-            target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
-            return _hardware.sampled(texture, unit, centers, lod, direction, target, values.scale, settings)
-    if not intercepted and not learns:
-        target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
-        if target.numel():
-            _call_library(what, centers, lod, direction, target, values.scale, settings)
-        return target
-    return _recorded(what, levels, centers, lod, direction, size, values, settings, intercepted)
+    if unit is None and (intercepted or learns):
+        return _recorded(texture, base, centers, lod, direction, size, values, settings, intercepted)
+    target = torch.empty(shape, dtype=values.dtype, device=base.device) if out is None else out
+    if unit is None:
+        return _call_library(texture, base, (centers, lod, direction), target, values.scale, settings)
+    return _hardware.sampled(texture, unit, centers, lod, direction, target, values.scale, settings)
 
 
 def _recorded(
-    what: Sampled,
-    levels: list[Array] | None,
+    texture: Texture[Any],
+    base: Array,
     centers: Array,
     lod: Array,
     direction: Array | None,
@@ -175,25 +155,19 @@ def _recorded(
     intercepted: bool,
 ) -> Array:
     """Patches by an operator where torch must see one, else by a torch.autograd.Function, which costs a tenth of it."""
-    texture = what.texture
-    derived = -1 if texture is None else texture._derived
-    storage = texture._storage if texture is not None else None
-    if levels is None and (intercepted or storage is None):
-        assert texture is not None
-        levels = texture._levels_now()
+    derived = texture._derived
     if intercepted:
-        operator = sys.modules["torch"].ops.saccade.sample
+        operator, levels = sys.modules["torch"].ops.saccade.sample, texture._levels_now()
         return operator(levels, centers, lod, direction, size, values.dtype, values.scale, *settings, derived)
     gradients = _checks.module("pysaccade.tensors._call.gradients")
-    count = storage.layout.levels if levels is None and storage is not None else len(levels or ())
-    call = gradients.Call(derived, count, size, values.dtype, values.scale, *settings)
-    if levels is None:
-        return gradients.ImagePatches.apply(what.base, centers, lod, direction, storage, call)
-    return gradients.LevelPatches.apply(call, centers, lod, direction, *levels)
+    call = gradients.Call(derived, texture._count, size, values.dtype, values.scale, *settings)
+    if texture._storage is not None:
+        return gradients.ImagePatches.apply(base, centers, lod, direction, texture._storage, call)
+    return gradients.LevelPatches.apply(call, centers, lod, direction, *texture._levels_now())
 
 
 def _by_reference(
-    what: Sampled,
+    texture: Texture[Any],
     centers: Array,
     lod: Array,
     direction: Array | None,
@@ -203,10 +177,7 @@ def _by_reference(
 ) -> Array:
     from pysaccade.tensors import reference  # needs torch
 
-    levels = what.levels
-    if levels is None:
-        assert what.texture is not None
-        levels = what.texture._differentiable()
+    levels = texture._differentiable()
     padding = "zeros" if settings.zeros else "border"
     if _checks.dtype_name(levels[0]) == "float64":  # what the library computes with
         centers, lod, direction = (None if each is None else each.double() for each in (centers, lod, direction))
@@ -235,16 +206,15 @@ def _codes(values: Array, dtype: Any) -> Array:
     return found.to(torch.int32).to(dtype)
 
 
-def is_zeros(padding: Any, who: str) -> bool:
-    return _checks.choice(padding, ("border", "zeros"), who, "padding") == "zeros"
+_PADDING = {"border": Settings(False), "zeros": Settings(True)}
+
+
+def settings_of(padding: Any, who: str) -> Settings:
+    return _PADDING[_checks.choice(padding, _PADDING, who, "padding")]
 
 
 def is_traced(tensor: Any) -> bool:
-    if not _checks.is_tensor(tensor):
-        return False
-    _recording = _checks.recording()
-
-    return bool(_recording.is_traced(tensor))
+    return _checks.is_tensor(tensor) and bool(_checks.recording().is_traced(tensor))
 
 
 def coordinates(values: Any, base: Array, who: str, name: str, axes: int | None, dtype: Any = None) -> Array:

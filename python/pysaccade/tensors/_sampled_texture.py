@@ -53,8 +53,7 @@ class SampledTexture(Texture[ArrayT]):
         self, level: Any, centers: Any, *, patch_size: int = 16, return_plan: bool = False, **options: Any
     ) -> Any:
         """As `pysaccade.sample_at_level(self, ...)`: the patches; with return_plan=True (patches, plan)."""
-        texture = texture_of(self, "sample_at_level")
-        plan = sampling.plan_at_level(texture, level, centers, patch_size)
+        plan = sampling.plan_at_level(*texture_of(self, "sample_at_level"), level, centers, patch_size)
         patches = sampling.sample_patches(self, plan, **options)
         return (patches, plan) if return_plan else patches
 

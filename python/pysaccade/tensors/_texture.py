@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic
+
+import numpy as np
 
 from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
-from pysaccade._operators._tensor_abi import address, element_strides
 from pysaccade.tensors._call.storage import Storage
+from pysaccade.tensors._pyramid_arguments import checked_levels
 from pysaccade.tensors._types import ArrayT
 from pysaccade.tensors.mipmaps import levels_above
 
 Array = Any
+
+
+def seen(array: Array) -> tuple[Any, ...]:
+    """Where and how an array lies: what `array.data = ...` and resize_() change."""
+    if isinstance(array, np.ndarray):
+        return array.ctypes.data, array.shape, array.strides, array.dtype
+    return array.data_ptr(), array.shape, array.stride(), array.dtype, array.is_neg()
 
 
 class Texture(Generic[ArrayT]):
@@ -30,10 +40,23 @@ class Texture(Generic[ArrayT]):
     _of_tensors = False
     _image: Array | None = None  # level 0 [B,C,H,W]; a compiler does better by the source, which is no view
     _source: Any = None  # the image, or the levels, as they were given
-    _source_at: int | None = None  # its address when the levels were made; None: it plays no part
+    _seen: tuple[Any, ...] | None = None  # where and how it lay when the levels were made; None: it plays no part
     _counter: Any = None  # the image, or what counts its writes in its place
     _version: int | None = None  # the counter's when the levels were made
     _batched = True
+
+    @classmethod
+    def _of_levels(cls, levels: Sequence[ArrayT], who: str) -> Texture[ArrayT]:
+        """Take levels of a caller."""
+        made = cls()
+        made._given = True
+        made._take_levels(levels, who)
+        return made
+
+    def _take_levels(self, levels: Sequence[ArrayT], who: str) -> None:
+        batched, self._batched = checked_levels(levels, who)
+        self._list, self._image, self._count = batched, batched[0], len(batched)
+        self._source, self._made, self._of_tensors = list(levels), True, _checks.is_tensor(batched[0])
 
     # ---- Facts -------------------------------------------------------------------------------------------------------
 
@@ -113,8 +136,7 @@ class Texture(Generic[ArrayT]):
     # ---- What the sampling functions read ----------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        """Make the levels again where level 0 was written since."""
-        raise NotImplementedError
+        """Make the levels again where level 0 was written since. Those of a caller are as they are."""
 
     def _memory(self) -> list[Array]:
         """All that this pyramid reads when it is sampled, where it is made already."""
@@ -162,23 +184,9 @@ class Texture(Generic[ArrayT]):
 
     def _is_in_place(self) -> bool:
         """Whether the image still lies where it lay when its levels were made."""
-        source, storage = self._source, self._storage
-        image: Any = self._image
-        if self._source_at is None:  # made under a trace
-            return not self._made or bool(_checks.recording().is_traced(image))
-        if source is not image:
-            shape = image.shape if self._batched else image.shape[1:]
-            if source.dtype != image.dtype or source.shape != shape:
-                return False
-        if address(source) != self._source_at:
-            return False
-        # a copy of it was resolved, if it was negative from the beginning
-        if self._of_tensors and source.is_neg() and address(image) == self._source_at:
-            return False
-        if storage is None:
-            return True
-        layout = storage.layout  # resize_() changes the image's own
-        return bool(image.shape == layout.shape) and element_strides(image) == layout.strides
+        if self._seen is None:  # made under a trace
+            return not self._made or bool(_checks.recording().is_traced(self._image))
+        return seen(self._source) == self._seen
 
     def _differentiable(self) -> list[Array]:
         """[B,C,h,w] each, every level with its way back to the image."""

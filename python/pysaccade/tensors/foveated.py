@@ -8,8 +8,7 @@ from typing import Any
 from pysaccade._operators import _checks
 from pysaccade.lattice._lattice import Lattice
 from pysaccade.lattice.plan import PatchPlan
-from pysaccade.tensors._sample_call import Pyramid, Settings, coordinates, is_traced, is_zeros, texture_of
-from pysaccade.tensors._texture import Texture
+from pysaccade.tensors._sample_call import Pyramid, coordinates, is_traced, settings_of, texture_of
 from pysaccade.tensors._types import ArrayT, Normalize, Padding, Snap, Unit
 from pysaccade.tensors.sampling import patches_of
 
@@ -68,9 +67,8 @@ def sample_foveated(
     Convention: the fixation is uv = (x, y) in [0, 1], origin at the top left; eccentricity is in degrees, or in uv.
     """
     who = "sample_foveated"
-    what = texture_of(pyramid, who)
-    base = what.base
-    count = pyramid.levels if isinstance(pyramid, Texture) else len(pyramid)
+    texture, base = texture_of(pyramid, who)
+    count = texture._count
     height, width = base.shape[-2:]
     tokens, m0 = _renamed(tokens, num_patches, "num_patches", "tokens"), _renamed(m0, M0, "M0", "m0")
     law = {"e0": e0, "m0": m0, "preset": preset, "unit": unit, "sar": sar}
@@ -91,8 +89,8 @@ def sample_foveated(
             raise ValueError(f"{who}: {names}: these are the lattice's; leave them out, or the lattice")
         lattice = lattice.bound((height, width), count)
     plan = lattice.plan(coordinates(fixation, base, who, "fixation", 2), snap=snap)
-    settings = Settings(is_zeros(padding, who))
-    patches: ArrayT = patches_of(what, plan, None, settings, dtype, normalize, out, who)
+    settings = settings_of(padding, who)
+    patches: ArrayT = patches_of(texture, base, plan, None, settings, dtype, normalize, out, who)
     return patches, plan
 
 

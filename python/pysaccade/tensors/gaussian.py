@@ -14,20 +14,18 @@ from pysaccade.tensors._types import ArrayT
 Array = Any
 
 MOST_DIMENSIONS = 4
-_NAMES = ("x", "mean", "scale_tril", "weight")
+_AXES = {"x": 2, "mean": 2, "scale_tril": 3, "weight": 2}  # at least
 
 
 def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Arrays of one floating type, and the leading shape that they broadcast to."""
-    named = list(zip(_NAMES, arrays, strict=False))
-    for name, array in named[:3]:  # who has a weight looked at it
+    named = list(zip(_AXES, arrays, strict=False))
+    for name, array in named:
         _checks.require_array(array, who, name)
-    _checks.require_together(who, named[0], named[1:])
-    x, mean, tril = arrays[:3]
-    axes = (2, 2, 3, 2)
-    for (name, array), least in zip(named, axes, strict=False):
-        if array.ndim < least:
+        if array.ndim < _AXES[name]:
             raise ValueError(f"{who}: {name} is {list(array.shape)}; it must be {_SHAPES[name]}")
+    x, mean, tril = arrays[:3]
+    _checks.require_together(who, named[0], named[1:])
     dimensions, (count, its_dimensions), ends = x.shape[-1], mean.shape[-2:], tril.shape[-3:]
     if not 1 <= dimensions <= MOST_DIMENSIONS:
         raise ValueError(f"{who}: x has {dimensions} dimensions, 1 to {MOST_DIMENSIONS} are possible")
@@ -43,7 +41,7 @@ def _checked(who: str, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], tu
     arrays = _one_type(who, named)
     if x.ndim == 2 and mean.ndim == 2 and tril.ndim == 3 and (len(arrays) == 3 or arrays[3].ndim == 2):
         return arrays, ()
-    leading = [tuple(array.shape[: array.ndim - least]) for array, least in zip(arrays, axes, strict=False)]
+    leading = [tuple(array.shape[: array.ndim - least]) for array, least in zip(arrays, _AXES.values(), strict=False)]
     try:
         shape = _broadcast(x)(*leading)
     except (ValueError, RuntimeError):
@@ -70,7 +68,7 @@ def require_cutoff(cutoff: Any, who: str) -> None:
 
 def _batched(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[Array, ...]:
     """Arrays [B, ..] each, without gaps."""
-    return tuple(_flat(array, leading, least) for array, least in zip(arrays, (2, 2, 3, 2), strict=False))
+    return tuple(_flat(array, leading, least) for array, least in zip(arrays, _AXES.values(), strict=False))
 
 
 def _folded(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
@@ -87,27 +85,25 @@ def _folded(arrays: tuple[Array, ...], leading: tuple[int, ...]) -> tuple[tuple[
 
 
 _MOST_POINTS = (1 << 31) - 1
+_HALVES = {"float16", "bfloat16"}
+_TYPES = _HALVES | {"float32", "float64"}
+_AS_THEY_ARE = ({"float32"}, {"float64"})
 _SHAPES = {"x": "[.., P, D]", "mean": "[.., G, D]", "scale_tril": "[.., G, D, D]", "weight": "[.., G, K]"}
 
 
 def _one_type(who: str, named: list[tuple[str, Array]]) -> tuple[Array, ...]:
-    first = named[0][1].dtype
-    if _checks.dtype_name(named[0][1]) in {"float32", "float64"}:
-        arrays = [array for _, array in named if array.dtype == first]
-        if len(arrays) == len(named):
-            return tuple(arrays)
-    names = {name: _checks.dtype_name(array) for name, array in named}
-    halves = {"float16", "bfloat16"}
-    for name, kind in names.items():
-        if kind not in halves | {"float32", "float64"}:
-            raise TypeError(f"{who}: {name} is {kind}; pass float32 or float64")
-    full = {kind for kind in names.values() if kind not in halves} or {"float32"}
-    if len(full) > 1:
-        told = ", ".join(f"{name} {kind}" for name, kind in names.items())
-        raise TypeError(f"{who}: {told}; pass one type, float32 or float64")
-    kind = full.pop()
-    if all(each == kind for each in names.values()):
+    kinds = {_checks.dtype_name(array) for _, array in named}
+    if kinds in _AS_THEY_ARE:
         return tuple(array for _, array in named)
+    names = {name: _checks.dtype_name(array) for name, array in named}
+    if not kinds <= _TYPES:
+        name = next(name for name, kind in names.items() if kind not in _TYPES)
+        raise TypeError(f"{who}: {name} is {names[name]}; pass float32 or float64")
+    full = kinds - _HALVES or {"float32"}
+    if len(full) > 1:
+        listed = ", ".join(f"{name} {kind}" for name, kind in names.items())
+        raise TypeError(f"{who}: {listed}; pass one type, float32 or float64")
+    kind = full.pop()
     if _checks.is_tensor(named[0][1]):
         import torch
 
@@ -124,12 +120,6 @@ def _flat(array: Array, leading: tuple[int, ...], axes: int) -> Array:
             array = array.expand(*leading, *tail).reshape(batch, *tail)
         return array.contiguous()
     return np.ascontiguousarray(np.broadcast_to(array, (*leading, *tail)).reshape(batch, *tail))
-
-
-def _by_reference(array: Array) -> bool:
-    if not _checks.is_tensor(array):
-        return False
-    return not _checks.recording().is_native(array)
 
 
 def _called(name: str, tensors: tuple[Array, ...], leading: tuple[int, ...], *numbers: float) -> Array:
@@ -169,7 +159,7 @@ def mahalanobis(x: ArrayT, mean: ArrayT, scale_tril: ArrayT) -> ArrayT:
         found: Any = np.empty((points.shape[0], points.shape[1], means.shape[1]), points.dtype)
         if found.size:
             _tensor_abi.Gaussians(points, means, trils, None, math.inf).mahalanobis(found)
-    elif _by_reference(x):
+    elif not _checks.recording().is_native(x):
         from pysaccade.tensors import reference  # needs torch
 
         found = reference.mahalanobis(*_batched(arrays, leading))
@@ -215,10 +205,8 @@ def gaussian_field(
         points, means, trils, weights = _batched(arrays, leading)
         out = np.zeros((points.shape[0], points.shape[1], weights.shape[2]), points.dtype)
         if out.size and means.shape[1]:
-            gaussians = _tensor_abi.Gaussians(points, means, trils, weights, most_q)
-            size = gaussians.workspace_bytes()
-            gaussians.field(np.empty(size, np.uint8) if size else None, out)
-    elif _by_reference(x):
+            _tensor_abi.Gaussians(points, means, trils, weights, most_q).field(None, out)
+    elif not _checks.recording().is_native(x):
         from pysaccade.tensors import reference  # needs torch
 
         out = reference.gaussian_field(*_batched(arrays, leading), cutoff=cutoff)

@@ -83,7 +83,7 @@ class PersistentTexture(SampledTexture[Tensor]):
         self._made = self._of_tensors = True
         self._image = image
         self._source = self._counter = image if self._batched else image[0]
-        self._source_at, self._version = image.data_ptr(), image._version
+        self._version = image._version
         self._grid = (batch, *tile_grid((height, width)))
         self._is_new = True
         self._pool: Pool | None = None

@@ -10,8 +10,9 @@ from pysaccade._operators import _checks
 from pysaccade._operators._gate import readable
 from pysaccade._operators._tensor_abi import address
 from pysaccade.tensors._call.storage import Storage
-from pysaccade.tensors._pyramid_arguments import FILTERING, SEVEN, checked_levels, persistent_size
+from pysaccade.tensors._pyramid_arguments import FILTERING, SEVEN, persistent_size
 from pysaccade.tensors._sampled_texture import SampledTexture
+from pysaccade.tensors._texture import seen
 from pysaccade.tensors._types import ArrayT, Filtering, Odd
 from pysaccade.tensors.mipmaps import levels_above
 
@@ -82,7 +83,7 @@ class TexturePyramid(SampledTexture[ArrayT]):
         self._count = _checks.level_count(self._asked, image.shape[-2:], self._odd, who)
         self._batched = image.ndim == 4
         self._image = image if self._batched else image[None]
-        self._source, self._source_at, self._made = image, None, False
+        self._source, self._seen, self._made = image, None, False
         self._of_tensors = _checks.is_tensor(image)
         self._storage = self._list = self._graph = self._hardware = self._counter = self._version = None
 
@@ -94,13 +95,13 @@ class TexturePyramid(SampledTexture[ArrayT]):
         if not self._of_tensors:
             self._image = image = readable(image)
             self._storage = Storage(image, self._count, self._odd)
-            self._source_at = address(self._source)
+            self._seen = seen(self._source)
             return
         _recording = _checks.recording()
         if _recording.is_traced(image):
             return
         self._counter, self._version = _recording.counter_of(self._source)
-        self._source_at = self._source.data_ptr()
+        self._seen = seen(self._source)
         if _recording.is_native(image):
             self._image = image = readable(image)
             self._storage = Storage(image.detach() if image.requires_grad else image, self._count, self._odd)
@@ -134,7 +135,7 @@ class TexturePyramid(SampledTexture[ArrayT]):
 
     def _is_copied(self) -> bool:
         """Whether level 0 is a copy: C can't read the image as it lies."""
-        return self._storage is not None and address(self._image) != self._source_at
+        return self._storage is not None and address(self._image) != address(self._source)
 
     def generate_mipmaps(self, image: ArrayT | None = None) -> TexturePyramid[ArrayT]:
         """Make the levels: the second step after mips=False, or again after a write that nothing counted.
@@ -166,30 +167,25 @@ class TexturePyramid(SampledTexture[ArrayT]):
             filtering: As for a pyramid of an image.
         """
         who = "TexturePyramid.from_levels"
-        batched, is_batched = checked_levels(levels, who)
-        made = cls(levels=len(batched), filtering=filtering)
+        made = cls(filtering=filtering)
+        made._given = True
+        made._take_levels(levels, who)
         if filtering == "hardware":
             from pysaccade.tensors._call.hardware import refuse_image
 
-            refuse_image(batched[0], who)
-        made._source, made._given = list(levels), True
-        made._take_levels(batched, is_batched)
+            refuse_image(made._image, who)
         return made
-
-    def _take_levels(self, batched: list[Array], is_batched: bool) -> None:
-        self._list, self._image, self._batched, self._count = batched, batched[0], is_batched, len(batched)
-        self._made, self._of_tensors = True, _checks.is_tensor(batched[0])
 
     # ---- Copies: of the image or of the levels given, never of addresses ---------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        left = {"_storage", "_list", "_graph", "_hardware", "_image", "_source_at", "_counter", "_version"}
+        left = {"_storage", "_list", "_graph", "_hardware", "_image", "_seen", "_counter", "_version"}
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self._given:
-            self._take_levels(*checked_levels(self._source, "TexturePyramid"))
+            self._take_levels(self._source, "TexturePyramid")
         elif self._source is not None:
             if self._made:
                 self._make_again()

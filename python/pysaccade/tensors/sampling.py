@@ -16,16 +16,16 @@ from pysaccade.tensors._call.footprint import footprint
 from pysaccade.tensors._call.values import Values, normalized, values_of
 from pysaccade.tensors._sample_call import (
     Pyramid,
-    Sampled,
     Settings,
     arranged,
     coordinates,
     expanded,
     is_traced,
-    is_zeros,
     sampled,
+    settings_of,
     texture_of,
 )
+from pysaccade.tensors._texture import Texture
 from pysaccade.tensors._types import ArrayT, Normalize, Padding
 
 Array = Any
@@ -40,6 +40,8 @@ def as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
             f"{who}: plan is for images of size={tuple(plan.size)}, the pyramid's is {tuple(base.shape[-2:])}; "
             "make a plan for that size"
         )
+    if getattr(plan.centers, "device", None) == getattr(base, "device", None):  # a tensor's is no array's
+        return plan
     if _checks.is_tensor(base) and not _checks.is_tensor(plan.centers):
         return plan.to(base.device)
     _checks.require_together(who, ("pyramid", base), [("plan.centers", plan.centers)])
@@ -63,7 +65,8 @@ def _direct_out(out: Any, shape: tuple[int, ...], values: Values, base: Array, r
 
 
 def patches_of(
-    what: Sampled,
+    texture: Texture[Any],
+    base: Array,
     plan: PatchPlan,
     direction: Array | None,
     settings: Settings,
@@ -73,7 +76,7 @@ def patches_of(
     who: str,
 ) -> Array:
     """Patches of a plan, [.., C, S, S]: what the functions below have in common."""
-    base, batched = what.base, what.batched
+    batched = texture._batched
     plan = as_plan(plan, base, who)
     values = values_of(base, dtype, normalize, out, who)
     lods = plan._lod_to_read()
@@ -84,10 +87,9 @@ def patches_of(
     whole = (*shape, base.shape[1], size, size)
     flat_out = None
     if out is not None:
-        levels = what.levels or ([] if what.texture is None else what.texture._memory())
-        _direct_out(out, whole, values, base, (base, centers, lod, direction, *levels), who)
+        _direct_out(out, whole, values, base, (base, centers, lod, direction, *texture._memory()), who)
         flat_out = _flat_view(out, lod.shape, who) if is_traced(out) or readable(out) is out else None
-    patches = sampled(what, centers, lod, direction, size, values, settings, flat_out)
+    patches = sampled(texture, base, centers, lod, direction, size, values, settings, flat_out)
     if flat_out is not None and patches is flat_out and _checks.is_tensor(out):
         _checks.recording().count_write((out,))
     if values.mean is not None:
@@ -141,17 +143,16 @@ def sample_patches(
     Convention: sample (i, j) lies at centre + (i - (S-1)/2, j - (S-1)/2) * 2^lod pixels of level 0.
     """
     who = "sample_patches"
-    settings = Settings(is_zeros(padding, who))
-    patches: ArrayT = patches_of(texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
+    settings = settings_of(padding, who)
+    patches: ArrayT = patches_of(*texture_of(pyramid, who), plan, None, settings, dtype, normalize, out, who)
     return patches
 
 
-def plan_at_level(what: Sampled, level: Any, centers: Any, patch_size: int) -> PatchPlan:
+def plan_at_level(texture: Texture[Any], base: Array, level: Any, centers: Any, patch_size: int) -> PatchPlan:
     """The plan of sample_at_level()."""
     who = "sample_at_level"
-    levels, texture, base, _ = what
     centers = coordinates(centers, base, who, "centers", 2)
-    last = (texture.levels if texture is not None else len(levels or ())) - 1
+    last = texture._count - 1
     if isinstance(level, bool):
         raise TypeError(f"{who}: level takes a number, not {level}")
     if isinstance(level, (int, float, np.number)):
@@ -193,10 +194,10 @@ def sample_at_level(
     Convention: centers are uv = (x, y) in [0, 1], origin at the top left.
     """
     who = "sample_at_level"
-    what = texture_of(pyramid, who)
-    plan = plan_at_level(what, level, centers, patch_size)
-    settings = Settings(is_zeros(padding, who))
-    patches: ArrayT = patches_of(what, plan, None, settings, dtype, normalize, out, who)
+    texture, base = texture_of(pyramid, who)
+    plan = plan_at_level(texture, base, level, centers, patch_size)
+    settings = settings_of(padding, who)
+    patches: ArrayT = patches_of(texture, base, plan, None, settings, dtype, normalize, out, who)
     return patches
 
 
@@ -234,8 +235,7 @@ def sample_anisotropic(
     lod.
     """
     who = "sample_anisotropic"
-    what = texture_of(pyramid, who)
-    base = what.base
+    texture, base = texture_of(pyramid, who)
     plan = as_plan(plan, base, who)
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     lines = coordinates(direction, base, who, "direction", 2, plan.centers.dtype)
@@ -245,8 +245,8 @@ def sample_anisotropic(
         raise ValueError(
             f"{who}: direction is {list(lines.shape)}; it must be {list(plan.centers.shape)}, or [2] for all"
         ) from None
-    settings = Settings(is_zeros(padding, who), most, bool(rotate))
-    patches: ArrayT = patches_of(what, plan, lines, settings, dtype, normalize, out, who)
+    settings = Settings(settings_of(padding, who).zeros, most, bool(rotate))
+    patches: ArrayT = patches_of(texture, base, plan, lines, settings, dtype, normalize, out, who)
     return patches
 
 
@@ -279,10 +279,10 @@ def sample(
     grid_sample's 2 * uv - 1 with align_corners=False.
     """
     who = "sample"
-    what = texture_of(pyramid, who)
-    base, batched = what.base, what.batched
+    texture, base = texture_of(pyramid, who)
+    batched = texture._batched
     _checks.require_places(uv, who, "uv", ("pyramid", base), 2)
-    zeros = is_zeros(padding, who)
+    zeros = settings_of(padding, who).zeros
     most = _checks.whole(max_anisotropy, who, "max_anisotropy", 1, 16)
     shape = tuple(uv.shape[:-1])
     if batched and (not shape or (shape[0] not in (base.shape[0], 1) and base.shape[0] != 1)):
@@ -315,7 +315,7 @@ def sample(
         direction = arranged(direction.reshape(flat.shape), flat_lod, base, batched, who)[0]
     values = values_of(base, dtype, None, None, who)
     settings = Settings(zeros, most if direction is not None else 1, True)
-    patches = sampled(what, centers, lods, direction, 1, values, settings)
+    patches = sampled(texture, base, centers, lods, direction, 1, values, settings)
     channels = base.shape[1]
     if not batched:
         points: ArrayT = _transposed(patches.reshape(-1, channels), 0).reshape(channels, *shape)

@@ -137,7 +137,7 @@ class ImagePatches(torch.autograd.Function):
             settings = (call.scale, call.zeros, call.max_anisotropy, call.rotate, call.derived, wanted)
             found = _sample_operator(gradient, levels, centers, lod, direction, *settings)
             return (*[each if want else None for each, want in zip(found, wanted, strict=True)], None, None)
-        packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.element_size())
+        packed = layout.pack(image.data_ptr(), flat.data_ptr())
         places = abi.readable_places(centers, lod, direction)
         measures = call.levels, layout.dense, places, _options(call), call.derived, wanted
         return (*_operators.image_gradients(gradient, image, packed, *measures), None, None)

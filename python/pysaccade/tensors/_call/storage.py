@@ -26,12 +26,12 @@ class Storage:
             self.layout = layout = layout_of(image.shape, image.stride(), dtype, levels, odd)
             empty = sys.modules["torch"].empty_strided  # a third faster than new_empty()
             self.flat = flat = empty((layout.total,), (1,), dtype=dtype, device=image.device)
-            self.packed = layout.pack(image.data_ptr(), flat.data_ptr(), image.itemsize)
+            self.packed = layout.pack(image.data_ptr(), flat.data_ptr())
             self.keeps_memory: Any = image.untyped_storage()  # `packed` has its address
         else:
             self.layout = layout = layout_of(image.shape, _tensor_abi.element_strides(image), dtype, levels, odd)
             self.flat = flat = np.empty(layout.total, dtype)
-            self.packed = layout.pack(image.ctypes.data, flat.ctypes.data, image.itemsize)
+            self.packed = layout.pack(image.ctypes.data, flat.ctypes.data)
             self.keeps_memory = image
         self.workspace: Array | None = None  # kept between calls by keep_workspace()
         self._levels: list[Array] | None = None
@@ -40,7 +40,9 @@ class Storage:
 
     def fill(self, odd: int) -> None:
         """Make levels 1.. from level 0."""
-        workspace = self._workspace() if self.workspace is None else self.workspace
+        workspace = self.workspace
+        if workspace is None and self.layout.levels > _tensor_abi.LEVELS_AT_ONCE:
+            workspace = self._workspace()
         _tensor_abi.reduce(self.image, self.packed, self.layout.levels, odd, workspace)
 
     def keep_workspace(self, odd: int) -> None:
