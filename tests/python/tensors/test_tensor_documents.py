@@ -121,22 +121,6 @@ def test_learnable_gaussian_field():
     assert last < first
 
 
-def test_plan_sampled_again_is_the_same_and_sees_what_changed():
-    frame = image(2, 3, 64, 64)
-    plan = texturevlm.PatchPlan(uniform(2, 5, 2), uniform(2, 5, high=3))
-    tex = texturevlm.TexturePyramid(frame, levels=4)
-    first = tex.sample_patches(plan)
-    assert all(torch.equal(tex.sample_patches(plan), first) for _ in range(3))
-    plan.centers.mul_(0.5)
-    moved = tex.sample_patches(plan)
-    assert torch.equal(moved, tex.sample_patches(texturevlm.PatchPlan(plan.centers.clone(), plan.lod)))
-    other = texturevlm.TexturePyramid(frame[:, :1].contiguous(), levels=4)
-    assert other.sample_patches(plan).shape == (2, 5, 1, 16, 16)
-    assert tex.sample_patches(plan, padding="zeros").shape == first.shape
-    plan.lod.requires_grad_()
-    assert tex.sample_patches(plan).requires_grad
-
-
 def test_page_of_tensors_runs_as_printed():
     text = (ROOT / "docs" / "TENSORS.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

@@ -184,32 +184,6 @@ def test_mahalanobis_may_be_differentiated_twice():
     assert torch.autograd.gradgradcheck(sc.mahalanobis, tensors)
 
 
-def test_plan_that_learns_takes_its_own_way_each_time():
-    x, u, lod = inputs()
-    plan = sc.PatchPlan(u, lod, patch_size=4)
-    pyramid = sc.TexturePyramid(x.detach(), levels=4)
-    with torch.no_grad():
-        plain = [pyramid.sample_patches(plan) for _ in range(3)]
-    learns = pyramid.sample_patches(plan)
-    assert learns.requires_grad
-    assert all(torch.equal(each, learns) for each in plain)
-
-
-def test_pyramids_of_one_shape_are_checked_each_for_itself():
-    x = image(2, 3, 37, 42)
-    for _ in range(2):
-        for levels in (4, None, 7):
-            made = sc.TexturePyramid(x, levels=levels)
-            assert torch.equal(made.level(-1), sc.generate_mipmaps(x, levels, odd="edge")[-1])
-        assert sc.TexturePyramid(x[0], levels=4).shape == (3, 37, 42)
-        with pytest.raises(TypeError, match="levels takes an integer"):
-            sc.TexturePyramid(x, levels=True)
-        with pytest.raises(TypeError, match="levels takes an integer"):
-            sc.TexturePyramid(x, levels=[4])
-        with pytest.raises(ValueError, match="odd is 'up'"):
-            sc.TexturePyramid(x, levels=4, odd="up")
-
-
 ALONE = {
     "mipmaps": lambda x, u: sc.generate_mipmaps(x, 3)[2],
     "patches": lambda x, u: sc.TexturePyramid(x).sample_patches(sc.PatchPlan(u, u[..., 0], patch_size=3)),

@@ -184,6 +184,8 @@ def test_levels_of_ones_own_each_get_their_gradient():
         (lambda: sc.generate_mipmaps(torch.zeros(1, 40, 30), 7), ValueError, r"40x30 has 5 with odd='floor'; pass"),
         (lambda: sc.generate_mipmaps(torch.zeros(1, 4, 4), 0), ValueError, "levels is 0; the range is 1 to 16"),
         (lambda: sc.generate_mipmaps(torch.zeros(1, 4, 4), 2.0), TypeError, "levels takes an integer, not float 2.0"),
+        (lambda: sc.TexturePyramid(torch.zeros(1, 4, 4), levels=True), TypeError, "levels takes an integer, not bool"),
+        (lambda: sc.TexturePyramid(torch.zeros(1, 4, 4), levels=[4]), TypeError, "levels takes an integer, not list"),
         (
             lambda: sc.generate_mipmaps(torch.zeros(1, 4, 4), 2, odd="x"),
             ValueError,
