@@ -39,17 +39,13 @@ class BucketStore:
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         self._shown = shown_url(url).rstrip("/")
-        fsspec = _import_fsspec(self._shown)
+        options = {"use_listings_cache": False, **options}
         if url.startswith(("s3://", "s3a://")):  # its client has ten connections by default
-            options = {
-                **options,
-                "config_kwargs": {"max_pool_connections": _AT_ONCE, **options.get("config_kwargs", {})},
-            }
+            options["config_kwargs"] = {"max_pool_connections": _AT_ONCE, **options.get("config_kwargs", {})}
         try:
-            self._fs, root = fsspec.core.url_to_fs(url, use_listings_cache=False, **options)
-        except (ImportError, ValueError) as error:
-            what = str(error).splitlines()[0].replace(url, self._shown)
-            raise UnavailableError(f"{self._shown}: {what}") from None
+            self._fs, root = file_system(url, options)
+        except ValueError as error:
+            raise UnavailableError(str(error)) from None
         self._root = root.rstrip("/")
 
     def __str__(self) -> str:
@@ -175,17 +171,12 @@ class BucketStore:
                 self._fs.mv(draft, path)
 
     @property
-    def _protocols(self) -> set[str]:
-        protocol = self._fs.protocol
-        return {protocol} if isinstance(protocol, str) else set(protocol)
-
-    @property
     def _is_objects(self) -> bool:
-        return bool(_OBJECTS & self._protocols)
+        return bool(_OBJECTS & protocols(self._fs))
 
     @property
     def _is_local(self) -> bool:
-        return "local" in self._protocols
+        return "local" in protocols(self._fs)
 
     @staticmethod
     def _draft(path: str) -> str:
@@ -289,7 +280,12 @@ class BucketFile(io.RawIOBase):
         super().close()
 
 
-def file_system(url: str, options: dict[str, Any]) -> tuple[Any, str]:
+def protocols(files: Any) -> set[str]:
+    """By which a file system of fsspec's is known."""
+    return {files.protocol} if isinstance(files.protocol, str) else set(files.protocol)
+
+
+def file_system(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
     """The file system of a URL, and the path in it.
 
     Raises:

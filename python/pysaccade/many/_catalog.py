@@ -109,7 +109,7 @@ def stamps_of(store: Store) -> dict[str, str | None]:
 def _lacks_commits(store: LocalStore) -> bool:
     """Another run may have begun between two looks."""
     commits = store.path / "commits"
-    parts = not commits.exists() and any(store.sizes(folder) for folder in ("shards", "index", "quarantine"))
+    parts = not commits.exists() and any(store.stamps(folder) for folder in ("shards", "index", "quarantine"))
     return parts and not commits.exists()
 
 

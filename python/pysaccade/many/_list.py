@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
+import errno
 import fnmatch
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from pysaccade._native._arguments import shown_url
 from pysaccade._native._errors import InputError
-from pysaccade.many._bucket import asked, etag_of, file_system
+from pysaccade.many._bucket import asked, etag_of, file_system, protocols
 from pysaccade.many._scratch import Scratch
-from pysaccade.many._store import is_remote
+from pysaccade.many._store import is_remote, open_store
 
 _VIDEOS = (
     "3gp", "avi", "flv", "h264", "hevc", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "ogv", "ts",
@@ -24,7 +23,6 @@ _VIDEOS = (
 )  # fmt: skip
 
 
-_OBJECTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "oss", "oci"}  # of fsspec
 _FLAT = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss"}  # find() is one listing there, which fails as a whole
 
 
@@ -85,7 +83,7 @@ def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]
     if not is_remote(where):
         yield from _local_files(Path(os.path.abspath(where)))  # noqa: PTH100
         return
-    files, root = file_system(where, dict(options))
+    files, root = file_system(where, options)
     with asked(shown_url(where)):
         found = _found(files, root)
     top = root.strip("/")
@@ -98,7 +96,7 @@ def _files(where: str, options: Mapping[str, Any]) -> Iterator[tuple[str, File]]
 
 def _found(files: Any, root: str) -> dict[str, Any]:
     """Path of each file below `root` -> its facts. Raises if a folder can't be listed, where fsspec omits it."""
-    if _protocols(files) & _FLAT:
+    if protocols(files) & _FLAT:
         flat: dict[str, Any] = files.find(root, detail=True)
         return flat
     found: dict[str, Any] = {}
@@ -167,46 +165,18 @@ def _write_txt(lines: TextIO, files: list[File]) -> None:
 def _put(
     target: str, files: list[File], write: Callable[[TextIO, list[File]], None], options: Mapping[str, Any]
 ) -> None:
-    """Write the manifest beside its place and move it there, so that no part of one looks like a whole one."""
+    """Put the manifest in its place as a store's files are put: it appears whole."""
     target = target.removeprefix("file://")
     if is_remote(target):
-        with Scratch() as folder:
-            _write_to(folder / "manifest", files, write)
-            with asked(shown_url(target)):
-                _upload(folder / "manifest", *file_system(target, dict(options)))
-        return
-    draft = Path(target).with_name(f".{Path(target).name}.{secrets.token_hex(6)}")
-    try:
-        _write_to(draft, files, write)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _upload(source: Path, system: Any, path: str) -> None:
-    """An object appears when it is whole; elsewhere the file is moved to its place."""
-    if _protocols(system) & _OBJECTS:
-        system.put_file(str(source), path)
-        return
-    draft = f"{path}.{secrets.token_hex(6)}"
-    try:
-        system.put_file(str(source), draft)
-        system.mv(draft, path)
-    except BaseException:
-        with contextlib.suppress(Exception):
-            system.rm_file(draft)
-        raise
-
-
-def _protocols(system: Any) -> set[str]:
-    return {system.protocol} if isinstance(system.protocol, str) else {*system.protocol}
-
-
-def _write_to(path: Path, files: list[File], write: Callable[[TextIO, list[File]], None]) -> None:
-    with path.open("x", encoding="utf-8", newline="") as lines:
-        try:
-            write(lines, files)
-        except UnicodeEncodeError as error:
-            raise InputError(f"{error.object!r}: the name is not UTF-8; rename the file") from None
-        lines.flush()
-        os.fsync(lines.fileno())
+        folder, _, name = target.rpartition("/")
+    else:
+        folder, name = str(Path(target).parent), Path(target).name
+        if not Path(folder).is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)
+    with Scratch() as scratch:
+        with (scratch / name).open("x", encoding="utf-8", newline="") as lines:
+            try:
+                write(lines, files)
+            except UnicodeEncodeError as error:
+                raise InputError(f"{error.object!r}: the name is not UTF-8; rename the file") from None
+        open_store(folder, options).put(name, scratch / name)

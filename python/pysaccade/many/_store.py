@@ -16,10 +16,6 @@ from typing import Any, BinaryIO, TypeVar
 from pysaccade._native._errors import InputError
 from pysaccade.many._bucket import BucketStore
 
-_AT_ONCE = 64  # requests to a bucket in flight
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
-_NO_RENAME = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
-_AT_FDCWD, _RENAME_NOREPLACE = -100, 1
 _TRIES = 4
 _PAUSE_S = 1.0
 LASTING = (PermissionError, FileNotFoundError, NotADirectoryError, InputError)
@@ -57,28 +53,26 @@ class LocalStore:
         """A file to read from here and there. Raises FileNotFoundError."""
         return (self.path / name).open("rb")
 
-    def sizes(self, folder: str) -> dict[str, int]:
-        """Name of each file below a folder -> its bytes, in the order of names; {} where there is none. No drafts."""
-        return {name: facts.st_size for name, facts in self._found(folder)}
-
     def stamps(self, folder: str) -> dict[str, str | None]:
-        """Name of each file below a folder -> what changes when it is written again. No drafts."""
-        return {name: f"{facts.st_size} {facts.st_mtime_ns}" for name, facts in self._found(folder)}
+        """Name of each file below a folder -> what changes when it is written again; {} where there is none.
 
-    def _found(self, folder: str) -> list[tuple[str, os.stat_result]]:
+        In the order of names, without drafts.
+        """
+
         def refuse(error: OSError) -> None:
             if not isinstance(error, FileNotFoundError):  # of a folder that can't be listed nothing is known
                 raise error
 
-        found = {}
+        found: dict[str, str | None] = {}
         for where, _, files in os.walk(self.path / folder, onerror=refuse):
             for file in files:
                 path = Path(where, file)
                 if file.startswith("."):
                     continue
                 with contextlib.suppress(FileNotFoundError):
-                    found[path.relative_to(self.path).as_posix()] = path.stat()
-        return sorted(found.items())
+                    facts = path.stat()
+                    found[path.relative_to(self.path).as_posix()] = f"{facts.st_size} {facts.st_mtime_ns}"
+        return dict(sorted(found.items()))
 
     def put(self, name: str, source: Path) -> None:
         """Copy a file of this machine into the store. It is on disk then."""

@@ -167,9 +167,8 @@ def test_folder_that_cannot_be_listed_is_not_empty(tmp_path: Path, monkeypatch: 
     """Nor is one that is a file, or of which one more name can't be read."""
     store = LocalStore(small_store(tmp_path / "s").path)
     monkeypatch.setattr(os, "scandir", refuse(errno.EIO))
-    for ask in (store.sizes, store.stamps):
-        with pytest.raises(OSError, match="Input/output error"):
-            ask("commits")
+    with pytest.raises(OSError, match="Input/output error"):
+        store.stamps("commits")
     monkeypatch.undo()
     shutil.rmtree(store.path / "commits")
     (store.path / "commits").write_bytes(b"")
