@@ -1,36 +1,18 @@
 """What a file may make the program open: nothing outside its folder, nothing in the network unless allowed."""
-import functools
-import http.server
 import pathlib
 import shutil
 import tempfile
-import threading
 import unittest
 
+from broken_web import WebServer
 from dump_support import ffmpeg, load_json, saccade
 
 
-class Server:
-    """An HTTP server on loopback that counts what is asked of it."""
-
-    def __init__(self, folder):
-        self.asked = []
-        server = self
-
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            def do_GET(self):
-                server.asked.append(self.path)
-                super().do_GET()
-
-            def log_message(self, *_):
-                pass
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
-
-    def close(self):
-        self.http.shutdown()
-        self.http.server_close()
+def server_of(test, folder):
+    """A web server of a folder's files, until the test ends."""
+    server = WebServer({path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}, ranges=False)
+    test.addCleanup(server.stop)
+    return server
 
 
 class Untrusted(unittest.TestCase):
@@ -115,25 +97,23 @@ class Untrusted(unittest.TestCase):
         self.assertEqual(self.dump(self.inside / "manifest.mpd", "--allow-network")[1]["frames"], 10)
 
     def test_the_network_is_opened_only_when_allowed(self):
-        server = Server(self.outside)
-        self.addCleanup(server.close)
-        path = self.playlist(f"{server.url}/other.ts")
+        server = server_of(self, self.outside)
+        path = self.playlist(server.url("other.ts"))
         self.expect_refused(path)
-        self.assertEqual(server.asked, [])
+        self.assertEqual(server.requests, [])
         done, manifest = self.dump(path, "--allow-network")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual(manifest["frames"], 10)
-        self.assertEqual(server.asked, ["/other.ts"])
+        self.assertEqual(server.requests, [("other.ts", 0)])
 
     def test_a_playlist_from_elsewhere_reads_no_file(self):
         path = self.playlist(f"file://{self.outside}/other.ts", name="remote.m3u8")
         with open(path, "rb") as stdin:
             self.expect_refused("-", stdin=stdin)
-        server = Server(self.inside)
-        self.addCleanup(server.close)
+        server = server_of(self, self.inside)
         for options in ((), ("--allow-network",)):
-            self.expect_refused(f"{server.url}/remote.m3u8", *options)
-        self.assertEqual(server.asked, ["/remote.m3u8"] * 2)
+            self.expect_refused(server.url("remote.m3u8"), *options)
+        self.assertEqual(server.requests, [("remote.m3u8", 0)] * 2)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,9 @@
 """Every kind of unusual input, made by ffmpeg, through the whole program: frames, times, size, colours, refusals."""
 import concurrent.futures
 import dataclasses
-import http.server
 import pathlib
 import shutil
 import tempfile
-import threading
 import unittest
 
 import kinds
@@ -13,6 +11,7 @@ import kinds_mended
 import kinds_pictures
 import kinds_stills
 import kinds_streams
+from broken_web import WebServer
 
 
 def run(case, folder):
@@ -22,25 +21,6 @@ def run(case, folder):
     case.make(path)
     result = kinds.Result(case, path, place / "dump")
     return result
-
-
-class OneFile(http.server.BaseHTTPRequestHandler):
-    """Its server's `content`, by byte ranges where the server has them."""
-
-    def do_GET(self):
-        content = self.server.content
-        asked = self.headers.get("Range") if self.server.ranges else None
-        first = int(asked.split("=")[1].split("-")[0]) if asked else 0
-        self.send_response(206 if asked else 200)
-        self.send_header("Content-Length", str(len(content) - first))
-        if asked:
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
-        self.end_headers()
-        self.wfile.write(content[first:])
-
-    def log_message(self, *_):
-        pass
 
 
 class Kinds(unittest.TestCase):
@@ -68,17 +48,14 @@ class Kinds(unittest.TestCase):
     def test_items_through_a_pipe_and_http(self):
         for case, ranges in ((kinds_stills.through_pipe(), None), (kinds_stills.through_http(True), True),
                              (kinds_stills.through_http(False), False)):
-            with self.subTest(name=case.name), http.server.ThreadingHTTPServer(("127.0.0.1", 0), OneFile) as server:
+            with self.subTest(name=case.name):
                 if ranges is not None:
                     path = self.folder / case.name
                     case.make(path)
-                    server.content, server.ranges = path.read_bytes(), ranges
-                    threading.Thread(target=server.serve_forever, daemon=True).start()
-                    url = f"http://127.0.0.1:{server.server_port}/{case.name}"
-                    case = dataclasses.replace(case, make=kinds_stills.Elsewhere(url))
+                    server = WebServer({case.name: path.read_bytes()}, ranges=ranges)
+                    self.addCleanup(server.stop)
+                    case = dataclasses.replace(case, make=kinds_stills.Elsewhere(server.url(case.name)))
                 kinds.check(self, case, run(case, self.folder))
-                if ranges is not None:
-                    server.shutdown()
 
     def test_streams(self):
         self.check_all(kinds_streams.cases())

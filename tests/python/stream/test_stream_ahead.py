@@ -213,20 +213,22 @@ def test_stream_that_is_left_is_collected_and_its_thread_ends():
     assert gone() is None
 
 
-def test_threads_share_a_stream_and_each_emission_goes_to_one():
-    stream = stream_of(prefetch=3)
-    got: list[int] = []
+@pytest.mark.parametrize("prefetch", [0, 3])
+def test_threads_share_a_stream_and_each_emission_goes_to_one(prefetch: int):
+    wanted = [facts(emission) for emission in stream_of()]
+    stream = stream_of(prefetch=prefetch)
+    got: list[sc.Emission] = []
 
     def take() -> None:
         while (emission := next(stream, None)) is not None:
-            got.append(emission.frame)
+            got.append(emission)
 
-    threads = [threading.Thread(target=take) for _ in range(4)]
+    threads = [threading.Thread(target=take) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(PATIENCE_S)
-    assert sorted(got) == list(range(40))
+    assert [facts(emission) for emission in sorted(got, key=lambda emission: emission.frame)] == wanted
 
 
 def test_pickle_carries_it():

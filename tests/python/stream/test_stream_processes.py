@@ -277,25 +277,6 @@ def test_stream_answers_other_threads_while_one_waits(tmp_path: Path):
     os.close(held)
 
 
-def test_threads_share_a_stream_and_each_emission_goes_to_one():
-    wanted = {emission.frame: emission.patches for emission in numpy_stream(every="frame")}
-    stream = numpy_stream(every="frame")
-    seen: list[sc.Emission] = []
-
-    def work() -> None:
-        while (emission := next(stream, None)) is not None:
-            seen.append(emission)
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(emission.frame for emission in seen) == list(range(40))
-    for emission in seen:
-        np.testing.assert_array_equal(emission.patches, wanted[emission.frame])
-
-
 def test_many_streams_side_by_side_do_not_mix(clip: Path):
     """Corruption across streams: torchcodec 868, 930. Many decoders at once: torchcodec 527, 715."""
     sources = [(clip, {"start": start, "frames": 12, "every": "frame"}) for start in (0, 3, 6)] + [
