@@ -2,17 +2,15 @@
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import struct
 import subprocess
-import tempfile
-import time
 import unittest
 
 import numpy as np
 from patience import PATIENCE, wait_for
+from program import FolderTest
 from required import required
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -50,16 +48,8 @@ def rtsp_needed(test):
     return unittest.skipIf(fault, f"no RTSP server of GStreamer's: {fault}")(test)
 
 
-class LiveTest(unittest.TestCase):
+class LiveTest(FolderTest):
     """A temporary folder; processes that end with the test."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-live-"))
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder, ignore_errors=True)
 
     def setUp(self):
         self.out = self.folder / f"out-{self.id().rsplit('.', 1)[-1]}"

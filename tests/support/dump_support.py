@@ -1,16 +1,12 @@
 """Runs the program and reads what it left: for the tests of the command line and of dumps."""
 import json
-import os
 import pathlib
-import shutil
 import subprocess
-import tempfile
-import unittest
 
 import numpy as np
 from patience import PATIENCE
+from program import SACCADE, FolderTest, ffmpeg
 
-SACCADE = os.environ.get("SACCADE_BIN", "saccade")
 ARRAYS = ("patches", "geometry", "changed", "index")
 INDEX_TYPE = np.dtype([("frame", "<i8"), ("pts_ns", "<i8"), ("fix_u", "<f4"), ("fix_v", "<f4"), ("in_flight", "u1"),
                        ("damaged_tiles", "<i4")])
@@ -19,10 +15,6 @@ INDEX_TYPE = np.dtype([("frame", "<i8"), ("pts_ns", "<i8"), ("fix_u", "<f4"), ("
 def saccade(*arguments, **options):
     return subprocess.run([SACCADE, *map(str, arguments)], capture_output=True, check=False, timeout=300 * PATIENCE,
                           **{"stdin": subprocess.DEVNULL, **options})
-
-
-def ffmpeg(*arguments):
-    subprocess.run(["ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *map(str, arguments)], check=True)
 
 
 def make_clip(path, seconds=2, size="320x240", rate=25, codec=("-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p")):
@@ -39,18 +31,14 @@ def load_json(folder, name):
     return json.loads((pathlib.Path(folder) / f"{name}.json").read_text())
 
 
-class DumpTest(unittest.TestCase):
+class DumpTest(FolderTest):
     """A temporary folder and a small clip in it, made once per class."""
     seconds, size, rate = 2, "320x240", 25
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-dump-"))
+        super().setUpClass()
         cls.clip = make_clip(cls.folder / "clip.mp4", cls.seconds, cls.size, cls.rate)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder, ignore_errors=True)
 
     def setUp(self):
         self.out = self.folder / f"out-{self.id().rsplit('.', 1)[-1]}"

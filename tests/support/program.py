@@ -3,13 +3,25 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
+import tempfile
+import unittest
 
 import numpy as np
 from patience import PATIENCE
 from required import skip_or_fail
 
-SACCADE = os.environ["SACCADE_BIN"]
+SACCADE = os.environ.get("SACCADE_BIN", "saccade")
+
+
+class FolderTest(unittest.TestCase):
+    """A temporary folder, made once per class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
 
 
 def saccade(*arguments, **options):

@@ -9,17 +9,12 @@ import pathlib
 import subprocess
 
 import numpy as np
+from program import SACCADE, ffmpeg
 
-SACCADE = os.environ.get("SACCADE_BIN", "saccade")
 MEDIA = pathlib.Path(os.environ.get("SACCADE_SOURCE_DIR", ".")).resolve().parent / "shared" / "media"
 TILE = 16
 DEPTH = {"yuv420p10le": 10, "yuv420p12le": 12}
 KR_KB = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722), "bt2020": (0.2627, 0.0593), "smpte240m": (0.212, 0.087)}
-
-
-def ffmpeg(*arguments):
-    return subprocess.run(["ffmpeg", "-hide_banner", "-loglevel", "error", "-nostdin", "-y", *map(str, arguments)],
-                          check=True, capture_output=True).stdout
 
 
 def make_clip(path, source, *encoder):

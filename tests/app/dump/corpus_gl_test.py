@@ -4,12 +4,10 @@ import json
 import os
 import pathlib
 import re
-import shutil
-import tempfile
 import unittest
 
 import numpy as np
-from program import ffmpeg, need_gl, saccade, saccade_json
+from program import FolderTest, ffmpeg, need_gl, saccade, saccade_json
 
 MEDIA = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]).parent / "shared" / "media" / "made"
 
@@ -23,11 +21,10 @@ def entries():
             and "rawvideo" not in entry.get("input_options", "")}
 
 
-class CorpusGl(unittest.TestCase):
+class CorpusGl(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-corpus-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        super().setUpClass()
         need_gl(cls.folder)
 
     def dump_all(self, backend, names):

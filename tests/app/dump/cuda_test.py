@@ -12,7 +12,7 @@ import unittest
 
 import numpy as np
 
-from dump_support import DumpTest, SACCADE, ffmpeg, load, load_json, saccade
+from dump_support import DumpTest, SACCADE, ffmpeg, load_json, saccade
 from program import cuda_facts, machine, rotate_container
 from required import required, skip_or_fail
 
@@ -33,8 +33,7 @@ class ClipTest(DumpTest):
             super().setUpClass()
             cls.clips = [cls.clip]
         else:
-            import tempfile
-            cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-cuda-"))
+            super(DumpTest, cls).setUpClass()  # a folder alone
             cls.clips = sorted(pathlib.Path(os.environ["SACCADE_CLIPS"]).glob("*.mp4")) if "SACCADE_CLIPS" in os.environ else []
             if not cls.clips:
                 skip_or_fail("cuda", "no H.264 encoder, and no clips in $SACCADE_CLIPS")

@@ -1,18 +1,15 @@
 """`dump --backend gl` against `--backend cpu`: the same scanpath, geometry and damage; samples within two codes."""
 import pathlib
 import shutil
-import tempfile
-import unittest
 
 import numpy as np
-from program import ffmpeg, make_clip, need_gl, saccade
+from program import FolderTest, ffmpeg, make_clip, need_gl, saccade
 
 
-class DumpGl(unittest.TestCase):
+class DumpGl(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        super().setUpClass()
         need_gl(cls.folder)
 
     def compare(self, source, *arguments):

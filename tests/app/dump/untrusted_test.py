@@ -6,6 +6,7 @@ import unittest
 
 from broken_web import WebServer
 from dump_support import ffmpeg, load_json, saccade
+from program import FolderTest
 
 
 def server_of(test, folder):
@@ -15,11 +16,10 @@ def server_of(test, folder):
     return server
 
 
-class Untrusted(unittest.TestCase):
+class Untrusted(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-untrusted-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        super().setUpClass()
         cls.inside, cls.outside = cls.folder / "inside", cls.folder / "outside"
         for place in (cls.inside, cls.inside / "below", cls.outside):
             place.mkdir()

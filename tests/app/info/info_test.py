@@ -3,11 +3,10 @@ import json
 import math
 import os
 import subprocess
-import tempfile
 import unittest
 from fractions import Fraction
 
-from program import ffmpeg, ffprobe, frame_times, make_clip, rotate_container, saccade, saccade_json, usable_cores
+from program import FolderTest, ffmpeg, ffprobe, frame_times, make_clip, rotate_container, saccade, saccade_json, usable_cores
 
 
 def round_up(value, multiple):
@@ -49,17 +48,9 @@ class InfoMachine(unittest.TestCase):
         self.assertIn("cuda", text)
 
 
-class InfoFile(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
+class InfoFile(FolderTest):
     def path(self, name):
-        return os.path.join(self.folder.name, name)
+        return os.path.join(self.folder, name)
 
     def clip(self, name, graph, *arguments):
         path = self.path(name)

@@ -2,11 +2,9 @@
 import json
 import pathlib
 import re
-import shutil
-import tempfile
 import unittest
 
-from program import make_clip, saccade, saccade_json
+from program import FolderTest, make_clip, saccade, saccade_json
 
 TABLE = pathlib.Path(__file__).resolve().parents[3] / "docs/REPORTS.md"
 
@@ -24,11 +22,10 @@ def member(report, path):
     return report
 
 
-class Reports(unittest.TestCase):
+class Reports(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        super().setUpClass()
         clip = make_clip(str(cls.folder / "clip.mp4"), "testsrc2=size=128x64:rate=25:duration=1")
         out = cls.folder / "out"
         cls.printed = json.loads(saccade("dump", clip, "-o", out, "--backend", "cpu", "--json").stdout)

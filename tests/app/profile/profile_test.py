@@ -3,12 +3,11 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
 from patience import PATIENCE
-from program import SACCADE, auto_backend, ffprobe, make_clip, saccade, saccade_json, usable_cores
+from program import SACCADE, FolderTest, auto_backend, ffprobe, make_clip, saccade, saccade_json, usable_cores
 from signals import catches
 
 WIDTH, HEIGHT, FRAMES = 320, 180, 50
@@ -24,17 +23,13 @@ def wait_for_handler(pid):
     time.sleep(0.3 * PATIENCE)
 
 
-class Profile(unittest.TestCase):
+class Profile(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.clip = make_clip(os.path.join(cls.folder.name, "clip.mp4"),
+        super().setUpClass()
+        cls.clip = make_clip(os.path.join(cls.folder, "clip.mp4"),
                              f"testsrc2=size={WIDTH}x{HEIGHT}:rate=25:duration={FRAMES / 25}")
         cls.report = saccade_json("profile", cls.clip, "--budget-ms", "20")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def test_counts_equal_the_frames_of_the_input(self):
         truth = int(ffprobe(self.clip, "-count_frames", "-show_entries", "stream=nb_read_frames")["streams"][0]["nb_read_frames"])
@@ -114,7 +109,7 @@ class Profile(unittest.TestCase):
     def test_bad_usage(self):
         self.assertEqual(saccade("profile", self.clip, "--budget-ms", "0").returncode, 2)
         self.assertEqual(saccade("profile", self.clip, self.clip).returncode, 2)
-        missing = saccade("profile", os.path.join(self.folder.name, "missing.mp4"))
+        missing = saccade("profile", os.path.join(self.folder, "missing.mp4"))
         self.assertEqual(missing.returncode, 65)
         self.assertEqual(len(missing.stderr.strip().splitlines()), 1, missing.stderr)
 
@@ -126,7 +121,7 @@ class Profile(unittest.TestCase):
             self.assertEqual(int(rows[0].split()[1]), self.report["stages"][stage]["count"], stage)
 
     def test_trace_opens_in_perfetto(self):
-        path = os.path.join(self.folder.name, "trace.json")
+        path = os.path.join(self.folder, "trace.json")
         self.assertEqual(saccade("profile", self.clip, "--trace", path).returncode, 0)
         with open(path, encoding="utf-8") as file:
             events = json.load(file)
@@ -162,12 +157,12 @@ class Profile(unittest.TestCase):
             self.assertIn(b"interrupted", errors)
 
     def test_unwritable_trace_is_an_error(self):
-        result = saccade("profile", self.clip, "--trace", os.path.join(self.folder.name, "no", "such", "trace.json"))
+        result = saccade("profile", self.clip, "--trace", os.path.join(self.folder, "no", "such", "trace.json"))
         self.assertEqual(result.returncode, 1)
         self.assertIn("trace.json", result.stderr)
 
     def test_interrupt_prints_what_was_measured(self):
-        trace = os.path.join(self.folder.name, "endless.json")
+        trace = os.path.join(self.folder, "endless.json")
         process = subprocess.Popen([SACCADE, "profile", "test://noise?frames=1000000", "--json", "--trace", trace], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         deadline = time.monotonic() + 60 * PATIENCE

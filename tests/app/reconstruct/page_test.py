@@ -4,13 +4,11 @@ import json
 import os
 import pathlib
 import re
-import shutil
-import tempfile
 import unittest
 
 import numpy as np
 
-from program import ffmpeg, saccade
+from program import FolderTest, ffmpeg, saccade
 
 BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
 MOST_BYTES = 20_000_000
@@ -24,12 +22,7 @@ def parts(path):
     return data, base64.b64decode(video[2], validate=True), text
 
 
-class Page(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-
+class Page(FolderTest):
     def dump(self, name, source, *arguments):
         out = self.folder / name
         made = saccade("dump", source, "-o", out, *arguments)

@@ -3,12 +3,11 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import numpy as np
 
-from program import ffmpeg, ffprobe, frame_times, make_clip, rgb_frames, saccade, saccade_json
+from program import FolderTest, ffmpeg, ffprobe, frame_times, make_clip, rgb_frames, saccade, saccade_json
 
 GREY = 128
 
@@ -83,22 +82,18 @@ def psnr(mse):
     return None if mse == 0 else 10 * np.log10(255**2 / mse)
 
 
-class Reconstruct(unittest.TestCase):
+class Reconstruct(FolderTest):
     WIDTH, HEIGHT = 322, 182
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        super().setUpClass()
         cls.clip = make_clip(cls.path("clip.mp4"), f"testsrc2=size={cls.WIDTH}x{cls.HEIGHT}:rate=25:duration=2", "-output_ts_offset", "3.2")
         cls.dump = cls.make_dump("dump", cls.clip)
 
     @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    @classmethod
     def path(cls, name):
-        return os.path.join(cls.folder.name, name)
+        return os.path.join(cls.folder, name)
 
     @classmethod
     def make_dump(cls, name, clip, *arguments):
@@ -306,7 +301,7 @@ class Reconstruct(unittest.TestCase):
     def test_bad_arguments(self):
         png = self.path("never.png")
         self.assert_fails(65, "nowhere", self.path("nowhere"), "-o", png)
-        self.assert_fails(65, "meta.json", self.folder.name, "-o", png)
+        self.assert_fails(65, "meta.json", self.folder, "-o", png)
         self.assert_fails(2, "--emission", self.dump, "-o", png, "--emission", "999")
         self.assert_fails(2, "--emission", self.dump, "-o", self.path("never.mp4"), "--emission", "1")
         self.assert_fails(2, "--emission", self.dump, "--against", self.clip, "--emission", "1")
@@ -314,7 +309,7 @@ class Reconstruct(unittest.TestCase):
         self.assert_fails(2, "directory", self.dump, "-o", self.path("folder.png"), "--overwrite")
         self.assert_fails(2, "too long", self.dump, "-o", self.path("y" * 300 + ".png"))
         self.assert_fails(2, ".gif", self.dump, "-o", self.path("never.gif"))
-        self.assert_fails(1, "never.mp4", self.dump, "-o", os.path.join(self.folder.name, "no", "never.mp4"))
+        self.assert_fails(1, "never.mp4", self.dump, "-o", os.path.join(self.folder, "no", "never.mp4"))
         self.assert_fails(65, "missing.mp4", self.dump, "--against", self.path("missing.mp4"))
         self.assertFalse(os.path.exists(png))
 

@@ -2,10 +2,8 @@
 import http.server
 import os
 import pathlib
-import shutil
 import socket
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -13,7 +11,7 @@ import unittest
 import numpy as np
 from browser import Browser
 from patience import until_still, wait_for
-from program import SACCADE, saccade
+from program import SACCADE, FolderTest, saccade
 from view_support import read_png, shoot
 from web_support import TOKEN, Relay, ServedViewer
 
@@ -22,11 +20,10 @@ PLAIN = ("--set", "pause", "--show", "marks", "--fixation", "center")
 SHIFT, CONTROL = 8, 2
 
 
-class Browsed(unittest.TestCase):
+class Browsed(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        super().setUpClass()
         cls.browser = Browser()
         cls.addClassCleanup(cls.browser.close)
 

@@ -1,17 +1,13 @@
 """The viewer's panel in a real window: sliders dragged by a mouse, files dropped, vsync, a window that is hidden; and what
 it says where OpenGL is too old."""
 import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import tomllib
-import unittest
 
 import numpy as np
 import xdnd
 from patience import PATIENCE
-from program import SACCADE, ffmpeg, make_clip
+from program import SACCADE, FolderTest, ffmpeg, make_clip
 from required import skip_or_fail
 from view_support import Screen, WindowedViewer
 
@@ -19,13 +15,12 @@ SOURCE = "test://box?size=320x180&rate=30&frames=3000"
 SIZE = (1000, 700)
 
 
-class Controls(unittest.TestCase):
+class Controls(FolderTest):
     @classmethod
     def setUpClass(cls):
         cls.screen = Screen()
         cls.addClassCleanup(cls.screen.close)
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        super().setUpClass()
 
     def open(self, source, *arguments):
         before = os.getcwd()

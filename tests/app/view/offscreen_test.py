@@ -5,10 +5,9 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import unittest
 
 import numpy as np
-from program import ffmpeg, make_clip, need_gl, saccade, saccade_json
+from program import FolderTest, ffmpeg, make_clip, need_gl, saccade, saccade_json
 from view_support import GOLDEN, damaged_clip, difference, read_png, shoot
 
 NO_DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR")
@@ -16,12 +15,7 @@ BOX = "test://box?size=320x180&rate=30&frames=60&seed=3"
 PLAIN = ("--show", "none")
 
 
-class Offscreen(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp()
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-
+class Offscreen(FolderTest):
     def path(self, name):
         return pathlib.Path(self.folder) / name
 

@@ -3,19 +3,17 @@ import json
 import os
 import pathlib
 import shlex
-import shutil
 import signal
 import socket
 import stat
 import subprocess
-import tempfile
 import time
 import tomllib
 import unittest
 
 import numpy as np
 from patience import PATIENCE, until_idle
-from program import SACCADE, saccade
+from program import SACCADE, FolderTest, saccade
 from view_support import read_png, shoot
 from web_support import TOKEN, ServedViewer, WebClient
 
@@ -33,12 +31,7 @@ def psnr(one, other):
     return 10 * np.log10(255**2 / max(np.mean((one.astype(float) - other.astype(float)) ** 2), 1e-9))
 
 
-class Served(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-
+class Served(FolderTest):
     def serve(self, source=SOURCE, *arguments, **options):
         viewer = ServedViewer(source, *arguments, **options)
         self.addCleanup(viewer.kill)

@@ -1,28 +1,24 @@
 """The viewer in a real window on a virtual screen: keys, mouse, resize, files that end, quitting."""
 import os
 import pathlib
-import shutil
 import signal
 import socket
-import tempfile
 import time
-import unittest
 
 from patience import PATIENCE, until_idle
-from program import make_clip, saccade
+from program import FolderTest, make_clip, saccade
 from view_support import Screen, WindowedViewer, damaged_clip
 
 SOURCE = "test://box?size=320x180&rate=30&frames=3000"
 PERIOD_S = 1 / 30
 
 
-class Window(unittest.TestCase):
+class Window(FolderTest):
     @classmethod
     def setUpClass(cls):
         cls.screen = Screen()
         cls.addClassCleanup(cls.screen.close)
-        cls.folder = tempfile.mkdtemp()
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        super().setUpClass()
 
     def open(self, source, *arguments):
         viewer = WindowedViewer(self.screen, source, "--size", "640x360", *arguments)

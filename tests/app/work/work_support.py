@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
-import unittest
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from dump_support import SACCADE, ffmpeg, saccade  # noqa: E402
+from program import FolderTest  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 COUNTS = ("done", "damaged", "quarantined", "duplicate", "pending")
@@ -28,14 +27,13 @@ def build_library(folder, source):
     return library
 
 
-class WorkTest(unittest.TestCase):
+class WorkTest(FolderTest):
     """A temporary folder, with clips c/v00.mp4 ... in it: the same small video under `count` names."""
     count = 12
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-work-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        super().setUpClass()
         (cls.folder / "c").mkdir()
         cls.clip = cls.folder / "clip.mp4"
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=128x96:rate=20:duration=1", "-c:v", "libx264", "-preset", "ultrafast",

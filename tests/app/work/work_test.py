@@ -1,7 +1,6 @@
 """Work on a plan: the bytes of single dumps, shares, going on, staging, reports, `dump` with several jobs."""
 import json
 import os
-import shutil
 import subprocess
 import tarfile
 import time

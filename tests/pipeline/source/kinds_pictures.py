@@ -1,5 +1,5 @@
 """Cases of what a picture can be: rotated, odd, huge, of every format and colour."""
-from kinds import CORNERS, H264, Case, encode, h264, picture, rotated, tags, yuv
+from kinds import CORNERS, H264, Case, encode, h264, rotated, tags, yuv
 from program import rotate_container
 
 

@@ -2,7 +2,6 @@
 import concurrent.futures
 import dataclasses
 import pathlib
-import shutil
 import tempfile
 import unittest
 
@@ -12,6 +11,7 @@ import kinds_pictures
 import kinds_stills
 import kinds_streams
 from broken_web import WebServer
+from program import FolderTest
 
 
 def run(case, folder):
@@ -23,12 +23,7 @@ def run(case, folder):
     return result
 
 
-class Kinds(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="saccade-kinds-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-
+class Kinds(FolderTest):
     def check_all(self, cases):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             runs = [(case, pool.submit(run, case, self.folder)) for case in cases]
