@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 from patience import PATIENCE
-from program import SACCADE, ffmpeg, make_clip, saccade
+from program import SACCADE, FolderTest, ffmpeg, make_clip, saccade
 from required import skip_or_fail
 
 GOLDEN = pathlib.Path(os.environ["SACCADE_SOURCE_DIR"]) / "tests" / "ui" / "golden"
@@ -161,3 +161,31 @@ class WindowedViewer(ViewerProcess):
 
     def key(self, *names):
         self.screen.xdotool("key", "--clearmodifiers", *names)
+
+
+class WindowTest(FolderTest):
+    """A screen, and viewers in windows of this size on it, which run in the test's folder."""
+    size = (640, 360)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.screen = Screen()
+        cls.addClassCleanup(cls.screen.close)
+
+    def open(self, source, *arguments):
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            viewer = WindowedViewer(self.screen, source, "--size", "{}x{}".format(*self.size), *arguments)
+        finally:
+            os.chdir(before)
+        self.addCleanup(viewer.kill)
+        viewer.find_window()
+        return viewer
+
+    def quit(self, viewer, key="q"):
+        viewer.key(key)
+        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
+        self.assertNotIn("OpenGL", "".join(viewer.errors))
+        self.assertEqual(viewer.history[-1]["event"], "end")

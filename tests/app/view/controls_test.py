@@ -1,49 +1,27 @@
 """The viewer's panel in a real window: sliders dragged by a mouse, files dropped, vsync, a window that is hidden; and what
 it says where OpenGL is too old."""
-import os
 import subprocess
 import tomllib
 
 import numpy as np
 import xdnd
 from patience import PATIENCE
-from program import SACCADE, FolderTest, ffmpeg, make_clip
+from program import SACCADE, ffmpeg, make_clip
 from required import skip_or_fail
-from view_support import Screen, WindowedViewer
+from view_support import WindowTest
 
 SOURCE = "test://box?size=320x180&rate=30&frames=3000"
-SIZE = (1000, 700)
 
 
-class Controls(FolderTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.screen = Screen()
-        cls.addClassCleanup(cls.screen.close)
-        super().setUpClass()
-
-    def open(self, source, *arguments):
-        before = os.getcwd()
-        os.chdir(self.folder)
-        try:
-            viewer = WindowedViewer(self.screen, source, "--size", f"{SIZE[0]}x{SIZE[1]}", *arguments)
-        finally:
-            os.chdir(before)
-        self.addCleanup(viewer.kill)
-        viewer.find_window()
-        return viewer
-
-    def quit(self, viewer):
-        viewer.key("q")
-        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
-        self.assertNotIn("OpenGL", "".join(viewer.errors))
+class Controls(WindowTest):
+    size = (1000, 700)
 
     def control(self, viewer, name):
         """Where it lies, once two pictures in a row have it in one place: a row that comes or goes moves those below."""
         def redrawn(nudge):
             viewer.drain()
             told = len(viewer.history)
-            self.screen.xdotool("mousemove", "--window", viewer.window, SIZE[0] // 2 + nudge, SIZE[1] // 3)
+            self.screen.xdotool("mousemove", "--window", viewer.window, self.size[0] // 2 + nudge, self.size[1] // 3)
             return viewer.wait_for(lambda s: len(viewer.history) > told and name in s.get("controls", {}),
                                    f"a control {name}")["controls"][name]
 
@@ -77,15 +55,15 @@ class Controls(FolderTest):
 
     def picture(self):
         """The screen's top left corner, where the window is, as another program sees it."""
-        raw = ffmpeg("-f", "x11grab", "-draw_mouse", "0", "-video_size", f"{SIZE[0]}x{SIZE[1]}", "-i", self.screen.display,
+        raw = ffmpeg("-f", "x11grab", "-draw_mouse", "0", "-video_size", f"{self.size[0]}x{self.size[1]}", "-i", self.screen.display,
                      "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-")
-        return np.frombuffer(raw, np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+        return np.frombuffer(raw, np.uint8).reshape(self.size[1], self.size[0], 3).astype(int)
 
     def test_sliders_change_settings_picture_and_file(self):
         viewer = self.open(SOURCE, "--set", "pause", "--view", "lod", "--fixation", "center")
         settings = viewer.drain()["settings"]
         self.assertIsNone(settings["e0"])  # solved from N
-        middle = (slice(SIZE[1] // 4, SIZE[1] * 3 // 4), slice(400, 640))  # between the panels
+        middle = (slice(self.size[1] // 4, self.size[1] * 3 // 4), slice(400, 640))  # between the panels
         before = self.picture()[middle]
         in_force = lambda s: abs((s["settings"]["e0"] or 0) - s["e0"]) < 1e-4  # the pipeline runs with it
         high = self.use(viewer, lambda: self.drag(viewer, "e0", 0.5, 0.9), lambda s: (s["settings"]["e0"] or 0) > 5 and in_force(s), "e0 moved right")

@@ -6,32 +6,14 @@ import socket
 import time
 
 from patience import PATIENCE, until_idle
-from program import FolderTest, make_clip, saccade
-from view_support import Screen, WindowedViewer, damaged_clip
+from program import make_clip, saccade
+from view_support import WindowedViewer, WindowTest, damaged_clip
 
 SOURCE = "test://box?size=320x180&rate=30&frames=3000"
 PERIOD_S = 1 / 30
 
 
-class Window(FolderTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.screen = Screen()
-        cls.addClassCleanup(cls.screen.close)
-        super().setUpClass()
-
-    def open(self, source, *arguments):
-        viewer = WindowedViewer(self.screen, source, "--size", "640x360", *arguments)
-        self.addCleanup(viewer.kill)
-        viewer.find_window()
-        return viewer
-
-    def quit(self, viewer, key="q"):
-        viewer.key(key)
-        self.assertEqual(viewer.finish(), 0, "".join(viewer.errors))
-        self.assertNotIn("OpenGL", "".join(viewer.errors))
-        self.assertEqual(viewer.history[-1]["event"], "end")
-
+class Window(WindowTest):
     def test_plays_pauses_steps_and_seeks(self):
         viewer = self.open(SOURCE)
         viewer.wait_for(lambda s: s["t_s"] > 0.5, "half a second played")

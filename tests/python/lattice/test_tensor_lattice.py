@@ -13,7 +13,7 @@ torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from pysaccade._operators import _recording  # noqa: E402
 from pysaccade.lattice._lattice_abi import native_of  # noqa: E402
-from tensor_support import uniform  # noqa: E402
+from tensor_support import DEVICES, uniform  # noqa: E402
 
 SIZES = [(1080, 1920), (720, 1280), (1024, 1024), (101, 77), (64, 64)]
 
@@ -37,7 +37,7 @@ def test_nested_plan_by_torch_has_the_bits_of_the_library(size, settings, shape,
         assert torch.equal(getattr(by_library, name), getattr(by_torch, name)), name
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("snap", [True, False])
 def test_nested_plan_in_one_call_has_the_bits_of_torchs(device, dtype, snap):
@@ -186,7 +186,7 @@ def test_plan_by_hand_knows_its_coverage():
         sc.PatchPlan(torch.zeros(2, 2), 0.0).coverage  # noqa: B018
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_plans_of_one_shape_are_each_their_own(device, dtype):
     lattice = sc.Lattice(size=(90, 160), tokens=60)

@@ -112,21 +112,13 @@ def test_inputs_that_no_node_has_are_not_written_off(rig: Rig, tmp_path: Path, f
 
 
 @pytest.mark.parametrize("after", AT)
-def test_killed_tasks_are_placed_again(rig: Rig, job: Job, after: int):
-    store = job.plan(f"tasks{after}")
+@pytest.mark.parametrize("what", ["tasks", "programs"])
+def test_killed_tasks_and_programs_are_run_again(rig: Rig, job: Job, what: str, after: int):
+    store = job.plan(f"{what}{after}")
     driver = rig.run(store)
     done_at_least(store, after, driver)
-    kill(wait_for(lambda: tasks_of(rig.raylets), seconds=120, missing="no unit is begun"))
-    ended(driver, 3)
-    job.check(store)
-
-
-@pytest.mark.parametrize("after", AT)
-def test_killed_programs_are_run_again(rig: Rig, job: Job, after: int):
-    store = job.plan(f"programs{after}")
-    driver = rig.run(store)
-    done_at_least(store, after, driver)
-    kill(wait_for(lambda: programs_of(store), seconds=120, missing="no program runs"))
+    running = {"tasks": lambda: tasks_of(rig.raylets), "programs": lambda: programs_of(store)}[what]
+    kill(wait_for(running, seconds=120, missing=f"no {what} run"))
     ended(driver, 3)
     job.check(store)
 

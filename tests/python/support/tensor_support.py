@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -12,6 +13,7 @@ from pysaccade import reference
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 CODES = (torch.uint8, torch.uint16)
 DTYPES = (*CODES, *FLOATS)
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 
 
 def generator(seed: int = 0) -> torch.Generator:

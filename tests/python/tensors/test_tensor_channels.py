@@ -11,10 +11,9 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
-from tensor_support import image, uniform  # noqa: E402
+from tensor_support import DEVICES, image, uniform  # noqa: E402
 
 ALL = ["rgb", "luma", "scharr", "center_surround", "edge_distance", "position", "eccentricity", "previous_fixation"]
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 
 
 def stack_of(*channels, size=(50, 70), **options):

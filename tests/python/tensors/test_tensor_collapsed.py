@@ -13,9 +13,8 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
-from tensor_support import generator  # noqa: E402
+from tensor_support import DEVICES, generator  # noqa: E402
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 SIGMAS = (1e-5, 1e-19, 2e-20, 1e-22, 1e-30, 1e-39, 1e-45, 1e-155, 1e-160, 1e-310, 0.0)
 
 

@@ -9,10 +9,9 @@ from conftest import import_or_skip
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
 from pysaccade.tensors._call import values as _values  # noqa: E402
-from tensor_support import image, uniform  # noqa: E402
+from tensor_support import DEVICES, image, uniform  # noqa: E402
 
 INPLACE = "modified by an inplace operation"
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 
 
 # ---- Inference mode: validate first, then train ----------------------------------------------------------------------

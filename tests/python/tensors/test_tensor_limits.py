@@ -12,9 +12,7 @@ torch = import_or_skip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 import pysaccade as sc  # noqa: E402
-from tensor_support import DTYPES, exact, generator, image, uniform  # noqa: E402
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
+from tensor_support import DEVICES, DTYPES, exact, generator, image, uniform  # noqa: E402
 
 
 def same_levels(one, other) -> bool:

@@ -10,9 +10,7 @@ from conftest import import_or_skip
 
 torch = import_or_skip("torch")
 import pysaccade as sc  # noqa: E402
-from tensor_support import DTYPES, exact, generator, image, uniform  # noqa: E402
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
+from tensor_support import DEVICES, DTYPES, exact, generator, image, uniform  # noqa: E402
 
 
 def same_as_rebuilt(texture, odd="edge") -> bool:

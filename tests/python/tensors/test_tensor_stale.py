@@ -17,10 +17,9 @@ torch = import_or_skip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 import pysaccade as sc  # noqa: E402
-from tensor_support import image, uniform  # noqa: E402
+from tensor_support import DEVICES, image, uniform  # noqa: E402
 
 INPLACE = "modified by an inplace operation"
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 TIMES = range(2)
 
 
