@@ -92,7 +92,7 @@ class RtspSenders(Runs):
         return f"rtsp://127.0.0.1:{self.port}/live"
 
     def test_a_sender_that_pauses(self):
-        times, _ = self.run_to(self.serve("--set", "pause", 50), "--duration", 4)
+        times, _ = self.run_to(self.serve("--pause", 50), "--duration", 4)
         self.check_nothing_left_out()
         self.assertGreater(times[-1] - times[0], 3.9)  # its own times, without the pause
         done_ns = self.arrays()["live"]["captured_unix_ns"] + self.arrays()["live"]["age_ns"]

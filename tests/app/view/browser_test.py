@@ -153,7 +153,7 @@ class Page(Browsed):
         self.quiet(tab)
 
     def test_the_panel_takes_text_and_gives_it(self):
-        viewer = self.serve(SOURCE, *PLAIN[:1], "--fixation", "center:0.5,0.5")
+        viewer = self.serve(SOURCE, *PLAIN[:2], "--fixation", "center:0.5,0.5")
         tab = self.open(viewer.url, size=(1280, 900))
         self.settle(tab)
         tab.mouse("mouseMoved", 5, 5)

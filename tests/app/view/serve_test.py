@@ -52,7 +52,7 @@ class Served(FolderTest):
 
 class Pictures(Served):
     def test_what_stands_still_is_sharp_and_the_first_is_good(self):
-        wanted = shoot(self.folder, SOURCE, *PLAIN[1:], "--size", "640x360")
+        wanted = shoot(self.folder, SOURCE, *PLAIN[2:], "--size", "640x360")
         viewer = self.serve(SOURCE, *PLAIN, "--size", "640x360")
         client = self.driver(viewer).wait_for(lambda c: c.pictures[-1]["sharp"], "a sharp picture")
         first = next(p for p in client.pictures if not p["sharp"])
@@ -189,7 +189,7 @@ class Downloads(Served):
         name, png = client.files[-1]
         self.assertEqual(name, "saccade-00.00.00.000.png")
         (self.folder / "shot.png").write_bytes(png)
-        self.assertGreater(psnr(read_png(self.folder / "shot.png"), shoot(self.folder, SOURCE, *PLAIN[1:], "--threshold", "3", "--seed", "7")), 40)
+        self.assertGreater(psnr(read_png(self.folder / "shot.png"), shoot(self.folder, SOURCE, *PLAIN[2:], "--threshold", "3", "--seed", "7")), 40)
         client.send("ask", "line")
         client.wait_for(lambda c: any(t["type"] == "clipboard" for t in c.texts), "the line")
         words = shlex.split(next(t for t in client.texts if t["type"] == "clipboard")["text"])

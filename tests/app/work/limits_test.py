@@ -150,7 +150,7 @@ class AtOnce(WorkTest):
         """After so many videos; by memory, which is looked at while and after a video is done, a little late perhaps."""
         for options, least, most in ((["--set", "renew-after=4"], 3, 3), (["--set", "max-rss=1"], 6, 12)):
             with self.subTest(options=options):
-                store, numbers = self.folder / f"renew{options[0]}", self.folder / f"workers{options[0]}"
+                store, numbers = self.folder / f"renew{options[-1]}", self.folder / f"workers{options[-1]}"
                 self.plan(store=store, rows=self.clips[:12])
                 self.work(*options, store=store, env=self.faults("none@none", SACCADE_WORKERS=str(numbers)))
                 self.expect(store, done=12)

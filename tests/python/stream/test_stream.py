@@ -45,7 +45,7 @@ def patches_of(stream: sc.Stream) -> list[np.ndarray]:
     ids=lambda options: ",".join(options) or "defaults",
 )
 def test_patches_are_the_bytes_of_the_programs_dump(options: dict, clip: Path, run_program, tmp_path: Path):
-    words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
+    words = [word for name, value in options.items() for word in ("--set", f"{name.replace('_', '-')}={value}")]
     run_program("dump", clip, "-o", tmp_path / "dump", "--backend", "cpu", "--log-level", "error", *words)
     assert_same_as_dump(list(numpy_stream(clip, **options)), tmp_path / "dump")
 
