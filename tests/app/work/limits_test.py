@@ -147,8 +147,8 @@ class AtOnce(WorkTest):
         self.assertLess(len(self.dumps()), 15)
 
     def test_renewedWorkers_areOtherProcesses(self):
-        """After so many videos; by memory, which is looked at while and after a video is done, a little late perhaps."""
-        for options, least, most in ((["--set", "renew-after=4"], 3, 3), (["--set", "max-rss=1"], 6, 12)):
+        """After so many videos; by memory, which is small until a process has begun, and it has four videos by then."""
+        for options, least, most in ((["--set", "renew-after=4"], 3, 3), (["--jobs", "2", "--set", "max-rss=1"], 3, 12)):
             with self.subTest(options=options):
                 store, numbers = self.folder / f"renew{options[-1]}", self.folder / f"workers{options[-1]}"
                 self.plan(store=store, rows=self.clips[:12])
