@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "pipeline/error.h"
 #include "pipeline/options/values.h"
 
@@ -24,27 +22,24 @@ std::optional<std::string> print_compact(const Options& o) {
   return o.dump.compact ? std::optional<std::string>(print_flag(*o.dump.compact)) : std::nullopt;
 }
 
-bool is_whole(std::string_view text, std::size_t most_digits) {
-  return !text.empty() && text.size() <= most_digits && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-int small(const std::string& text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+int whole(const std::string& text, int lo, int hi) {
+  OptionSpec range;
+  range.lo = lo;
+  range.hi = hi;
+  return static_cast<int>(parse_integer(range, text));
 }
 
 void parse_view(const OptionSpec&, Options& o, const std::string& text) {
   const std::size_t colon = parse_text(text).find(':');
   const auto view = from_name<ui::View>(text.substr(0, colon));
   const auto more = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const bool is_level = view == ui::View::kLevel && is_whole(more, 2);
+  const bool is_level = view == ui::View::kLevel && !more.empty();
   const auto lattice = view == ui::View::kCompare ? from_name<LatticeKind>(more) : std::nullopt;
   if (!view || (colon != std::string::npos && !is_level && !lattice)) {
     throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches, split or compare:LATTICE");
   }
+  if (is_level) o.view.level = whole(more, 0, 99);
   o.view.view = *view;
-  if (is_level) o.view.level = small(more);
   if (lattice) o.view.compare = *lattice;
 }
 std::optional<std::string> print_view(const Options& o) {
@@ -86,13 +81,10 @@ std::optional<std::string> print_show(const Options& o) {
 
 void parse_size(const OptionSpec&, Options& o, const std::string& text) {
   const auto pieces = split(parse_text(text), 'x');
-  const auto in_range = [](int px) { return px >= 16 && px <= 16384; };
-  if (pieces.size() != 2 || !is_whole(pieces[0], 5) || !is_whole(pieces[1], 5) || !in_range(small(pieces[0])) ||
-      !in_range(small(pieces[1]))) {
-    throw UsageError("'" + text + "' is not WxH with both from 16 to 16384");
-  }
-  o.view.width_px = small(pieces[0]);
-  o.view.height_px = small(pieces[1]);
+  if (pieces.size() != 2) throw UsageError("'" + text + "' is not WxH");
+  const int width_px = whole(pieces[0], 16, 16384);
+  o.view.height_px = whole(pieces[1], 16, 16384);
+  o.view.width_px = width_px;
 }
 std::optional<std::string> print_size(const Options& o) {
   return fmt::format("{}x{}", o.view.width_px, o.view.height_px);
@@ -102,12 +94,11 @@ void parse_screenshots(const OptionSpec&, Options& o, const std::string& text) {
   std::vector<ViewOptions::Screenshot> shots;
   for (const auto& line : split(parse_text(text), '\n')) {
     const std::size_t equals = line.find('=');
-    double t_s = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + std::min(equals, line.size()), t_s);
-    const bool good = equals != std::string::npos && error == std::errc{} && end == line.data() + equals && t_s >= 0 &&
-                      t_s < 1e9 && equals + 1 < line.size();
-    if (!good) throw UsageError("'" + line + "' is not T=FILE.png with T in seconds, as 2.5=shot.png");
-    shots.push_back({t_s, line.substr(equals + 1)});
+    if (equals == std::string::npos || equals + 1 == line.size())
+      throw UsageError("'" + line + "' is not T=FILE.png with T in seconds, as 2.5=shot.png");
+    OptionSpec seconds;
+    seconds.hi = 1e9;
+    shots.push_back({parse_number(seconds, line.substr(0, equals)), line.substr(equals + 1)});
   }
   o.view.screenshots = std::move(shots);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <utility>
 
@@ -10,7 +11,6 @@
 #include "app/process/exit_code.h"
 #include "app/process/process_name.h"
 #include "app/work/commit/marker_file.h"
-#include "app/work/run/share.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -32,6 +32,16 @@ void add(Counts& sum, const Counts& more) {
   sum.ended_s += more.ended_s;
 }
 
+// Where of so many units a process begins, by "I/N", I from 0: many that start at once do not meet at the same one.
+std::ptrdiff_t begin_of(const std::string& shard, std::size_t units) {
+  std::int64_t index = 0, count = 0;
+  char more = 0;
+  const int read = std::sscanf(shard.c_str(), "%" SCNd64 "/%" SCNd64 "%c", &index, &count, &more);
+  if (read != 2 || index < 0 || index >= count)
+    throw UsageError(OfOption("shard", shard), "is not I/N with I from 0 to N - 1, as 3/64");
+  return static_cast<std::ptrdiff_t>(static_cast<std::int64_t>(units) * index / count);
+}
+
 }  // namespace
 
 void sweep_workers(Store& store) {
@@ -46,9 +56,7 @@ Units::Units(const Options& options, const Plan& plan, const Attempt& attempt, c
   }
   if (free_.empty()) return;
   if (!options.work.shard.empty()) {
-    const Share share = share_of(options.work.shard);
-    const auto begin = static_cast<std::ptrdiff_t>(static_cast<std::int64_t>(free_.size()) * share.index / share.count);
-    std::rotate(free_.begin(), free_.begin() + begin, free_.end());
+    std::rotate(free_.begin(), free_.begin() + begin_of(options.work.shard, free_.size()), free_.end());
     began_elsewhere_ = true;
   }
   const Json facts = {{"format", "saccade-worker"},
