@@ -122,7 +122,7 @@ void add_live(std::vector<StreamOption>& rows) {
   static const std::string transports = "tcp|udp|udp_multicast|http";
   static const std::string transport_help = "how RTSP's packets come, as ffmpeg's: " + or_list(transports);
   rows.insert(rows.end(), {
-    {{.name = "live-policy", .group = kSourceGroup, .help = "when the source is faster: block (wait), latest (drop, newest frame wins), auto: latest for live sources",
+    {{.name = "live-policy", .group = kSourceGroup, .help = "when the source is faster: block (wait), latest (drop, newest frame wins), auto: latest for live sources that can't wait",
       .metavar = "POLICY", .kind = K::kChoice, .choices = choices_of<QueuePolicy>("auto"), .shapes_result = true, .scope = Scope::kRun},
      field([](auto& o) -> auto& { return o.queue_policy; })},
     {{.name = "rtsp-transport", .group = kSourceGroup, .help = transport_help,

@@ -21,7 +21,7 @@ Feed::Feed(const FeedConfig& config) : Feed(open_source(config.source), config) 
 
 Feed::Feed(std::unique_ptr<FrameSource> source, const FeedConfig& config)
     : source_(std::move(source)),
-      policy_(policy_in_force(config.policy, source_->info().live)),
+      policy_(policy_in_force(config.policy, source_->info())),
       capacity_(capacity_for(policy_, config.frames_ahead)),
       trace_(config.trace),
       log_(config.source.log),

@@ -13,6 +13,7 @@
 
 #include "kernels/enum_names.h"
 #include "pipeline/source/frame/frame.h"
+#include "pipeline/source/frame/stream_info.h"
 
 namespace saccade {
 
@@ -24,9 +25,9 @@ inline constexpr EnumName<QueuePolicy> kQueuePolicies[] = {{QueuePolicy::kBlock,
                                                            {QueuePolicy::kLatest, "latest"}};
 constexpr std::span<const EnumName<QueuePolicy>> names_of(QueuePolicy) { return kQueuePolicies; }
 
-// What was asked for, else the newest frame of a live source and every frame of anything else.
-constexpr QueuePolicy policy_in_force(std::optional<QueuePolicy> asked, bool live) {
-  return asked.value_or(live ? QueuePolicy::kLatest : QueuePolicy::kBlock);
+// What was asked for, else the newest frame of a live source that can't wait and every frame of anything else.
+inline QueuePolicy policy_in_force(std::optional<QueuePolicy> asked, const StreamInfo& info) {
+  return asked.value_or(info.live && !info.sender_waits ? QueuePolicy::kLatest : QueuePolicy::kBlock);
 }
 // How many frames may wait: a live one grows old, so few.
 constexpr std::size_t capacity_for(QueuePolicy policy, std::size_t blocking) {

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from live_support import LiveTest, subprocess
+from live_support import LiveTest, build_shim, subprocess
 
 HEADS = {"1.0": b"HTTP/1.0 200 OK\r\n\r\n", "1.1": b"HTTP/1.1 200 OK\r\n\r\n",
          "close": b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"}
@@ -52,16 +52,16 @@ class HttpEnds(LiveTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.files = {}
-        for name, more in {"a.mp4": ["-movflags", "faststart"], "a.mkv": [], "a.ts": [], "a.flv": []}.items():
+        for name, more in {"a.mp4": ["-movflags", "faststart"], "a.mkv": [], "a.ts": [], "a.flv": [], "a.nut": []}.items():
             subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx264", *more,
                             cls.folder / name], check=True)
             cls.files[name] = (cls.folder / name).read_bytes()
 
-    def run_dump(self, head, body, code, says=""):
+    def run_dump(self, head, body, code, says="", options=(), env=None):
         server = Server(head, body)
         self.addCleanup(server.stop)
         # By one thread: what is damaged is read once then.
-        process = self.dump(server.url, "--threads", 1, "--reconnect", 1, "--live-policy", "block", "--every", "frame", "--overwrite")
+        process = self.dump(server.url, "--threads", 1, "--reconnect", 1, "--overwrite", *options, env=env)
         self.finish(process, code, says)
         self.assertEqual(server.connections, 1, "nothing broke, so nobody connects again")
 
@@ -72,11 +72,25 @@ class HttpEnds(LiveTest):
                     self.run_dump(head, body, 0)
                     self.assertEqual(len(np.load(self.out / "index.npy")), 50)
                     self.assertFalse(self.manifest()["input_damaged"])
+                    self.assertEqual(self.manifest()["queue_policy"], "block")
+
+    def test_a_transport_stream_is_dumped_as_from_disk(self):
+        """A live source has a threshold and drops frames; what may be a file has neither, however slow its reader is."""
+        self.finish(self.dump(self.folder / "a.ts", "--threads", 1), 0)
+        want = {name: np.load(self.out / f"{name}.npy") for name in ("patches", "changed", "index")}
+        for env in (None, {**build_shim(self.folder, "slow_disk"), "SACCADE_DISK_MS": "80"}):
+            self.run_dump(HEADS["1.0"], self.files["a.ts"], 0, env=env)
+            for name, array in want.items():
+                np.testing.assert_array_equal(np.load(self.out / f"{name}.npy"), array)
+
+    def test_the_newest_frame_wins_if_asked_for(self):
+        self.run_dump(HEADS["1.0"], self.files["a.ts"], 0, options=("--live-policy", "latest"))
+        self.assertEqual(self.manifest()["queue_policy"], "latest")
 
     def test_files_that_lack_their_end_are_lost(self):
-        for name in ("a.mp4", "a.mkv"):
+        for name in ("a.mp4", "a.mkv", "a.ts"):
             with self.subTest(name=name):
-                self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4], 3, "lost connection")
+                self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4 + 7], 3, "lost connection")
 
 
 if __name__ == "__main__":

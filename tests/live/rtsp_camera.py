@@ -29,12 +29,12 @@ class RtspCamera:
     """Plays the pictures of an H.264 byte stream, so many a second, from the first one on to each who connects, and closes.
 
     stamp(k): the k-th picture's time, in 90000ths. before(k): bytes ahead of it. number(n): of the n-th packet. source(k):
-    its SSRC. says_bye: the end is announced by RTCP. resets: it ends by a TCP reset."""
+    its SSRC. says_bye: the end is announced by RTCP. resets: it ends by a TCP reset. unsent: bytes that lack at its end."""
 
-    def __init__(self, pictures, rate, stamp=None, before=lambda k: b"", number=lambda n: n, source=lambda k: 0x1234, says_bye=False, resets=False):
+    def __init__(self, pictures, rate, stamp=None, before=lambda k: b"", number=lambda n: n, source=lambda k: 0x1234, says_bye=False, resets=False, unsent=0):
         self.pictures, self.rate = [units_of(picture) for picture in pictures], rate
         self.stamp = stamp or (lambda k: 1000 + k * CLOCK // rate)
-        self.before, self.number, self.source, self.says_bye, self.resets = before, number, source, says_bye, resets
+        self.before, self.number, self.source, self.says_bye, self.resets, self.unsent = before, number, source, says_bye, resets, unsent
         self.connections = 0
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"rtsp://127.0.0.1:{self.socket.getsockname()[1]}/live"
@@ -92,6 +92,8 @@ class RtspCamera:
                     packet = struct.pack(">BBHII", 128, 96 | mark, self.number(sent) % 65536, self.stamp(k) % 2**32, self.source(k)) + payload
                     packets += b"$\0" + struct.pack(">H", len(packet)) + packet
                     sent += 1
+                if k == len(self.pictures) - 1:
+                    packets = packets[:len(packets) - self.unsent]
                 with lock:
                     client.sendall(self.before(k) + packets)
             if self.says_bye:

@@ -5,7 +5,7 @@ import unittest
 import numpy as np
 
 from live_support import LiveTest, make_h264
-from rtsp_camera import CLOCK, RtspCamera
+from rtsp_camera import CLOCK, RtspCamera, payloads_of
 from senders import paced_tcp, pictures_of_h264, pictures_of_ts
 
 RATE, FRAMES, SET_AT = 20, 60, 30
@@ -140,6 +140,18 @@ class Strays(CameraTest):
             with self.subTest(says_bye=says_bye):
                 times, _ = self.run_dump(self.camera(says_bye=says_bye).url)
                 self.check_times(times)
+
+    def test_an_end_inside_a_packet(self):
+        for unsent in (1, 100):
+            with self.subTest(unsent=unsent):
+                self.run_dump(self.camera(unsent=unsent).url, 3, ["lost connection"])
+        camera = RtspCamera(self.clips["few"], RATE)
+        self.addCleanup(camera.stop)
+        last = 16 + len(payloads_of(camera.pictures[-1][-1])[-1])
+        for begun in (1, 3, 4, last - 1):  # bytes of the last packet: '$', its channel and length, its header and payload
+            with self.subTest(begun=begun):
+                camera.unsent = last - begun
+                self.run_dump(camera.url, 3, ["lost connection"])
 
     def test_a_reset_is_no_end(self):
         times, _ = self.run_dump(self.camera(resets=True).url, 3, ["lost connection: Connection reset by peer"])

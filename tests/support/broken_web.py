@@ -9,10 +9,11 @@ RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
 
 class Break:
-    """What becomes of one answer: so many bytes of its body, then `how`. A status is an answer without a body."""
+    """What becomes of one answer: so many bytes of its body, then `how`. A status is an answer without a body. size: of
+    an answer in chunks, the rest is one chunk that says this of its size."""
 
-    def __init__(self, after=None, how="close", status=None):
-        self.after, self.how, self.status = after, how, status
+    def __init__(self, after=None, how="close", status=None, size=None):
+        self.after, self.how, self.status, self.size = after, how, status, size
 
 
 WHOLE = Break()
@@ -115,7 +116,9 @@ class WebServer:
             for at in range(0, len(part), 4000):
                 piece = part[at:at + 4000]
                 client.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
-            if what.after is None:
+            if what.size is not None:
+                client.sendall(b"%b\r\n%b\r\n" % (what.size.encode(), body[len(part):]))
+            if what.after is None or what.size is not None:
                 client.sendall(b"0\r\n\r\n")
         else:
             client.sendall(part)

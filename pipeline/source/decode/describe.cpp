@@ -34,6 +34,7 @@ void describe_input(const TimedFrames& times, const AVFrame& first, const Source
   }
   if (stream.nb_frames > 0) info.frame_count = stream.nb_frames;
   info.live = times.demuxer().live();
+  info.sender_waits = times.demuxer().sender_waits();
   if (!times.demuxer().note().empty()) info.notes.push_back(times.demuxer().note());
   if (!times.demuxer().timeless()) return;
   const AVRational rate = given_rate(config.input);

@@ -23,6 +23,11 @@ constexpr std::int64_t kFewStale = 4;  // packets that came late one by one, at 
 
 std::string silent_for(double seconds) { return fmt::format("nothing came for {:g} s", seconds); }
 
+// Note [Ends inside a packet]
+// Where an RTSP connection over TCP ends inside a packet, FFmpeg hands out the picture that its parser holds in place
+// of the error, and then calls it the end. A whole stream has met its end before it hands that one out.
+bool is_held_back(AVCodecID codec) { return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC; }
+
 }  // namespace
 
 Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
@@ -35,7 +40,7 @@ Demuxer::Demuxer(const SourceConfig& config, const InputLocation& location, cons
       link_(log.link()),
       kind_(location.kind),
       input_(open_input(config, location, log, interrupted)),
-      drop_late_(config.live.drop_late),
+      drop_late_(config.live.drop_late && !input_.sender_waits),
       answer_(input_.guard->http() != nullptr && input_.guard->length_bytes() == 0 && !is_playlist(*input_.format)) {}
 
 int Demuxer::read(AVPacket& packet) {
@@ -43,6 +48,10 @@ int Demuxer::read(AVPacket& packet) {
   if (had_last_ || has_next_link()) return AVERROR_EOF;
   const int read = is_ogg() ? read_link(packet) : read_next(packet);
   if (read < 0) return read;
+  if (input_.end_byte && packet.pos >= *input_.end_byte) {
+    av_packet_unref(&packet);
+    return AVERROR_EOF;
+  }
   had_last_ = input_.last_pts && packet.pts >= *input_.last_pts;
   if (packets_++ == 0) begins_with_key_ = (packet.flags & AV_PKT_FLAG_KEY) != 0;
   if (packet.pos >= 0) {
@@ -162,6 +171,7 @@ int Demuxer::read_any(AVPacket& packet) {
   if (!waiting_for_device_ && any_data_) input_.watch->arm(input_.stall_timeout_s);
   const std::int64_t from = input_.format->pb != nullptr ? avio_tell(input_.format->pb) : -1;
   const std::int64_t breaks = link_.breaks;
+  const std::int64_t begin_ns = steady_now_ns();
   int read = av_read_frame(input_.format.get(), &packet);
   if (read >= 0 && interrupted_) {  // it may have been cut off
     av_packet_unref(&packet);
@@ -178,8 +188,9 @@ int Demuxer::read_any(AVPacket& packet) {
   const std::optional<std::int64_t>& repeated = input_.movies.repeated_byte;
   if (read >= 0 && repeated && packet.pos > *repeated) packet.flags &= ~AV_PKT_FLAG_DISCARD;
   if (read >= 0) {
-    answer_.note(packet, *input_.video.stream);
+    answer_.note(packet, *input_.video.stream, steady_now_ns() - begin_ns);
     link_.stale_packets = 0;
+    gave_up_packet_ = link_.in_packet && is_held_back(input_.video.stream->codecpar->codec_id);
     return read;
   }
   if (waiting_for_device_ && !input_.watch->should_stop()) {
@@ -199,6 +210,7 @@ int Demuxer::end_of(int code, std::int64_t from) {
   stalled_ = !interrupted_ && !lost_place_ && (input_.watch->timed_out() || code == AVERROR_EXIT);
   if (stalled_) return AVERROR(ETIMEDOUT);
   if (lost_place_) return AVERROR(EPROTO);
+  if (code == AVERROR_EOF && gave_up_packet_) return AVERROR(EIO);
   if (code == AVERROR_EOF && link_.read_error < 0) return link_.read_error;
   if (is_plain_end(code, from)) return AVERROR_EOF;
   if (!answer_.is_such()) return code;
@@ -221,6 +233,7 @@ bool Demuxer::is_plain_end(int code, std::int64_t from) const {
   if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || io->error < 0) return false;
   const std::string_view name = input_.format->iformat->name;
   if (name == "gxf") return code == AVERROR(EPERM);
+  if (name == "smjpeg") return code == AVERROR_INVALIDDATA && from == avio_size(io);
   return code == AVERROR(EIO) && ((from == avio_size(io) && name != "obu") || name == "roq");
 }
 
@@ -240,13 +253,18 @@ StreamEnd Demuxer::finish(int code) {
   StreamEnd end;
   const std::int64_t promised = promised_packets(*input_.format, *input_.video.stream);
   const bool too_few = !sought_ && promised > 0 && packets_ < promised;
-  end.lost = !input_.live && is_lost(code, too_few);
+  const bool lacks_end =
+      too_few || last_is_part_ || link_.ends_inside || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_);
+  end.lost = (!input_.live || may_be_file(code)) && is_lost(code, too_few, lacks_end);
   end.broke = code != AVERROR_EOF || end.lost;
   if (end.broke) end.reason = why_broken(code);
   if (end.lost) end.reason = (kind_ == InputKind::kFile ? "reading failed: " : "lost connection: ") + end.reason;
+  if (answer_.is_such() && is_ogg() && !end.broke) {
+    config_.log.info("{}: the server announced no length, and Ogg does not show its end: whether all came is not known",
+                     config_.uri);
+  }
   const Mp4Movies& movies = input_.movies;
-  const bool cut = end.broke || too_few || input_.guard->has_refused() || movies.unread_byte || movies.is_cut;
-  if (cut || last_is_part_ || ends_too_early(*input_.format, last_begin_byte_, last_end_byte_))
+  if (end.broke || lacks_end || input_.guard->has_refused() || movies.unread_byte || movies.is_cut)
     counters_.truncated = true;
   if (const auto byte = next_file_byte(*input_.format, last_end_byte_); byte && code == AVERROR_EOF) {
     counters_.truncated = true;
@@ -255,13 +273,19 @@ StreamEnd Demuxer::finish(int code) {
   return end;
 }
 
+// An answer without a length. A file must not be read again from its beginning, as a live stream is that broke.
+bool Demuxer::may_be_file(int code) const {
+  return answer_.is_such() && (!input_.live || code == AVERROR_EOF || answer_.came_faster());
+}
+
 // Whether the disk or the network failed, rather than that the input ends so. An endless playlist may miss segments.
-bool Demuxer::is_lost(int code, bool too_few) const {
+bool Demuxer::is_lost(int code, bool too_few, bool lacks_end) const {
   const HttpConnections& connections = input_.guard->connections();
   if (stalled_) return kind_ == InputKind::kNetwork || connections.any();
   const bool playlist = is_playlist(*input_.format);
   const AVIOContext* io = playlist ? nullptr : input_.format->pb;
-  if (answer_.is_such()) return code != AVERROR_EOF && code != AVERROR_INVALIDDATA;
+  if (answer_.is_such() && code == AVERROR_EOF) return lacks_end || link_.breaks > 0;
+  if (answer_.is_such()) return code != AVERROR_INVALIDDATA;
   if ((io != nullptr && io->error < 0 && io->error != AVERROR_EXIT) || input_.guard->length_changed()) return true;
   if (!connections.any() || (playlist && input_.format->duration == AV_NOPTS_VALUE)) return false;
   // FFmpeg swallows what breaks below its decryption and its DASH, and seeks that fail.
@@ -278,7 +302,7 @@ std::string Demuxer::why_broken(int code) const {
                        std::max<std::int64_t>(guard.connections().lost(), counters_.segments_lost));
   }
   if (guard.length_changed()) return "the file changed on its server while it was read";
-  if (code == AVERROR_EOF && guard.http() != nullptr && guard.connections().lost() == 0) {
+  if (code == AVERROR_EOF && guard.length_bytes() > 0 && guard.connections().lost() == 0) {
     return "what came after a break does not decode; the file may have changed on its server";
   }
   const AVIOContext* io = input_.format->pb;
@@ -290,7 +314,7 @@ std::string Demuxer::why_broken(int code) const {
     why = silent_for(guard.connections().silence_s());
   } else if (guard.length_bytes() > 0 && error == AVERROR(EIO)) {
     why = "the answer ended";
-  } else if (answer_.is_such() && !input_.live && error == AVERROR(EIO)) {
+  } else if (may_be_file(code) && (code == AVERROR_EOF || error == AVERROR(EIO))) {
     why = "the answer ended before all came that its container promises";
   }
   if (guard.length_bytes() == 0 || io != guard.http()) return why;
@@ -302,6 +326,7 @@ std::string Demuxer::why_broken(int code) const {
 bool Demuxer::seek(std::int64_t ts) {
   input_.guard->connections().forget();
   link_.breaks = 0;
+  link_.ends_inside = false;
   if (input_.format->pb != nullptr) input_.format->pb->error = 0;
   if (av_seek_frame(input_.format.get(), input_.video.stream->index, ts, AVSEEK_FLAG_BACKWARD) < 0) return false;
   had_last_ = false;

@@ -42,6 +42,7 @@ class Demuxer {
   const VideoStream& video() const { return input_.video; }
   const std::string& note() const { return input_.note; }
   bool live() const { return input_.live; }
+  bool sender_waits() const { return input_.sender_waits; }
   bool timeless() const { return input_.timeless; }
   bool began_with_key() const { return begins_with_key_ && !sought_; }  // was read from its beginning, a key frame
 
@@ -58,7 +59,8 @@ class Demuxer {
   bool is_left_over(const AVPacket& packet);
   int end_of(int code, std::int64_t from);
   bool is_plain_end(int code, std::int64_t from) const;
-  bool is_lost(int code, bool too_few) const;
+  bool may_be_file(int code) const;
+  bool is_lost(int code, bool too_few, bool lacks_end) const;
   std::string why_broken(int code) const;
   void count_gap(const AVPacket& packet);
   int read_next(AVPacket& packet);
@@ -90,6 +92,7 @@ class Demuxer {
   bool stalled_ = false;             // the last read ended by its deadline
   bool lost_place_ = false;          // the last read ended as ReadWatch::lost_place() says
   int gap_countdown_ = 0;            // packets until a gap counts, unless a key frame comes before
+  bool gave_up_packet_ = false;      // Note [Ends inside a packet]: so it is, if the next read is the end
   bool last_is_part_ = false;        // FFmpeg flagged the last packet: its rest, or what lies before it, is missing
   std::int64_t packets_ = 0;
   std::int64_t first_byte_ = 0;       // of the file that input_ reads: where its link begins

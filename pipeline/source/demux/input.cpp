@@ -13,6 +13,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/source/demux/options.h"
+#include "pipeline/source/demux/truncation.h"
 #include "pipeline/source/ffmpeg/log.h"
 #include "pipeline/source/tags/container_tags.h"
 
@@ -169,6 +170,8 @@ void read_tags(const SourceConfig& config, const InputLocation& location, Opened
   if (tags.items_unread)
     input.note = "the picture's orientation can't be read where the input can't be sought in; give its file";
   if (on_disk) input.movies = read_mp4_movies(location.url, input.video);
+  input.end_byte = second_mxf_byte(*input.format);
+  if (input.end_byte) input.movies.unread_byte = input.end_byte;
   if (const auto& byte = input.movies.unread_byte) input.note = second_file_note(*byte);
   if (tags.derivation.empty() || config.stream_index) return;
   throw InputError(
@@ -198,7 +201,9 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
     refuse_stopped(config, *input.watch);
   }
   input.live = input.guard->length_bytes() == 0 && is_live(*input.format, location, config.live);
-  const bool timed_by_user = !config.input.rate.empty() && takes_rate_from_us(*input.format);
+  const bool may_wait = input.guard->http() != nullptr && !is_multipart(*input.format);
+  input.sender_waits = input.live && may_wait && !config.live.assume_live;
+  const bool timed_by_user = !config.input.rate.empty() && is_multipart(*input.format);
   input.timeless = carries_no_times(*input.format) && (input.live || timed_by_user);
   input.stall_timeout_s = stall_timeout_s(location, config.live);
   // A playlist on disk without its end mark promises more. Read what is there, from the beginning, and call it cut.

@@ -24,8 +24,10 @@ struct OpenedInput {
   VideoStream video;                     // of `format`
   std::optional<std::int64_t> last_pts;  // of the stream: the last packet wanted
   Mp4Movies movies;                      // of a file on disk
+  std::optional<std::int64_t> end_byte;  // packets from there on are another video's
   std::string note;                      // about the input, for `info` and the log; or empty
   bool live = false;                     // frames come when they happen: see is_live()
+  bool sender_waits = false;             // StreamInfo::sender_waits
   bool timeless = false;                 // its time stamps are FFmpeg's own invention: see Note [Times by arrival]
   double stall_timeout_s = 0;            // 0: none
 };

@@ -108,11 +108,11 @@ bool carries_no_times(const AVFormatContext& format) {
   return std::find(kTimeless.begin(), kTimeless.end(), name) != kTimeless.end() || name.ends_with("_pipe");
 }
 
-bool takes_rate_from_us(const AVFormatContext& format) { return std::string_view(format.iformat->name) == "mpjpeg"; }
+bool is_multipart(const AVFormatContext& format) { return std::string_view(format.iformat->name) == "mpjpeg"; }
 
 void check_hints_taken(const SourceConfig& config, const Dictionary& left, const AVFormatContext& format) {
   for (const HintName& hint : kHints) {
-    if (left.has(hint.key) && !(hint.value == &InputHints::rate && takes_rate_from_us(format))) {
+    if (left.has(hint.key) && !(hint.value == &InputHints::rate && is_multipart(format))) {
       throw UsageError(OfOption(hint.option, quoted(config.input.*hint.value)).in(config.uri),
                        fmt::format("{} says its {} itself", format.iformat->name, hint.what), Hint::kNoInputParameters);
     }

@@ -22,7 +22,7 @@ void check_hints_taken(const SourceConfig& config, const Dictionary& left, const
 
 // A format without time stamps: FFmpeg counts its frames, 25 a second unless it knows better.
 bool carries_no_times(const AVFormatContext& format);
-bool takes_rate_from_us(const AVFormatContext& format);  // its demuxer has no option for that
+bool is_multipart(const AVFormatContext& format);  // a camera's pictures over HTTP; its demuxer takes no rate
 
 // What keeps network streams fresh and going.
 void add_network_options(const InputLocation& location, const LiveConfig& config, Dictionary& options);

@@ -83,16 +83,15 @@ bool ivf_is_cut(AVIOContext& io, std::int64_t at, std::int64_t size) {
   return at != size;
 }
 
-// A complete MXF file says in its first partition where its last one begins (SMPTE ST 377-1 7.1).
-bool mxf_is_cut(AVIOContext& io, std::int64_t size) {
+// A complete MXF file says in its first partition where its last one begins (SMPTE ST 377-1 7.1); else 0.
+std::int64_t mxf_footer_byte(AVIOContext& io) {
   constexpr std::int64_t kKey = 16, kFooter = 24;
   constexpr std::uint64_t kPack = 0x060e2b3402050101, kPartition = 0x0d01020101020000, kKind = 0xffffffffffff0000;
-  if (avio_seek(&io, 0, SEEK_SET) < 0 || avio_rb64(&io) != kPack || (avio_rb64(&io) & kKind) != kPartition)
-    return false;
+  if (avio_seek(&io, 0, SEEK_SET) < 0 || avio_rb64(&io) != kPack || (avio_rb64(&io) & kKind) != kPartition) return 0;
   const int length = avio_r8(&io);  // BER: itself, or how many bytes say it
   const std::int64_t value = kKey + 1 + (length > 0x80 ? length - 0x80 : 0);
-  if (avio_seek(&io, value + kFooter, SEEK_SET) < 0) return false;
-  return avio_rb64(&io) >= static_cast<std::uint64_t>(size);
+  if (avio_seek(&io, value + kFooter, SEEK_SET) < 0) return 0;
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(avio_rb64(&io), INT64_MAX));
 }
 
 // A GIF ends with a byte of its own. Where the file ends before it, inside a picture, FFmpeg gives nothing of that one.
@@ -116,6 +115,52 @@ bool gxf_is_cut(AVIOContext& io, std::int64_t size) {
   return avio_rb64(&io) >> 16 != kLeaderAndEnd;
 }
 
+// The last bytes of a file, at most `most`.
+std::string tail_of(AVIOContext& io, std::int64_t size, std::int64_t most) {
+  std::string bytes(static_cast<std::size_t>(std::min(size, most)), '\0');
+  if (avio_seek(&io, size - static_cast<std::int64_t>(bytes.size()), SEEK_SET) < 0) return {};
+  const int read = avio_read(&io, reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(std::max(read, 0)));
+  return bytes;
+}
+
+// AMV is a RIFF file whose lengths are all 0; its last bytes are a mark.
+bool amv_is_cut(AVIOContext& io, std::int64_t size) {
+  constexpr std::int64_t kPadding = 4096;
+  constexpr std::int64_t kHead = 12;
+  return tail_of(io, kHead, kHead).ends_with("AMV "sv) &&
+         tail_of(io, size, kPadding).find("AMV_END_"sv) == std::string::npos;
+}
+
+// Pictures of JPEG or JPEG 2000, one behind the other: each has a mark at its end, which is nowhere else in it but in
+// a thumbnail's (ITU-T T.81 B.1.1.2). A mark before the last picture's begin is another picture's.
+bool jpegs_are_cut(AVIOContext& io, std::int64_t size) {
+  constexpr std::int64_t kTail = 1 << 16;
+  const std::string tail = tail_of(io, size, kTail);
+  const std::size_t end = tail.rfind("\xff\xd9"sv);
+  if (end == std::string::npos) return true;
+  return tail.find("\xff\xd8\xff"sv, end) != std::string::npos ||
+         tail.find("\xff\x4f\xff\x51"sv, end) != std::string::npos;
+}
+
+// AV1 as open bitstream units one behind the other (AV1 specification 5.3): a header of one byte, or of two by its bit
+// 2, and a length of 7 bits a byte by its bit 1. `at`: where one of them begins.
+bool obus_are_cut(AVIOContext& io, std::int64_t at, std::int64_t size) {
+  constexpr int kHasLength = 2, kIsExtended = 4, kMostBytes = 8;
+  while (at < size && avio_seek(&io, at, SEEK_SET) >= 0) {
+    const int header = avio_r8(&io);
+    if ((header & kHasLength) == 0) return false;
+    if ((header & kIsExtended) != 0) avio_skip(&io, 1);
+    std::int64_t length = 0;
+    for (int i = 0, byte = 0x80; i < kMostBytes && (byte & 0x80) != 0; ++i) {
+      byte = avio_r8(&io);
+      length |= static_cast<std::int64_t>(byte & 0x7f) << 7 * i;
+    }
+    at = avio_tell(&io) + length;
+  }
+  return at != size;
+}
+
 // With what a file of this container begins; empty: FFmpeg reads on by itself, or refuses what follows.
 std::string_view signature_of(std::string_view container) {
   constexpr std::string_view kAsfHeader = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c"sv;
@@ -125,28 +170,51 @@ std::string_view signature_of(std::string_view container) {
   return container == "gif" ? "GIF89a"sv : ""sv;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> next_file_byte(AVFormatContext& format, std::int64_t last_end_byte) {
+// The first place of these bytes from `from` on.
+std::optional<std::int64_t> find_bytes(AVIOContext& io, std::int64_t from, std::string_view wanted) {
   constexpr std::size_t kChunk = std::size_t{1} << 16;
-  AVIOContext* io = format.pb;
-  const std::string_view signature = signature_of(format.iformat->name);
-  if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || signature.empty() || last_end_byte <= 0) return {};
-  if (avio_seek(io, last_end_byte, SEEK_SET) < 0) return {};
-  std::string bytes;
-  for (std::int64_t from = last_end_byte;;) {
+  if (avio_seek(&io, from, SEEK_SET) < 0) return {};
+  for (std::string bytes;;) {
     const std::size_t kept = bytes.size();
     bytes.resize(kept + kChunk);
-    const int read = avio_read(io, reinterpret_cast<unsigned char*>(bytes.data() + kept), static_cast<int>(kChunk));
+    const int read = avio_read(&io, reinterpret_cast<unsigned char*>(bytes.data() + kept), static_cast<int>(kChunk));
     if (read <= 0) return {};
     bytes.resize(kept + static_cast<std::size_t>(read));
-    if (const std::size_t at = bytes.find(signature); at != std::string::npos) {
-      return from + static_cast<std::int64_t>(at);
-    }
-    const std::size_t done = bytes.size() - std::min(bytes.size(), signature.size() - 1);
+    if (const std::size_t at = bytes.find(wanted); at != std::string::npos) return from + static_cast<std::int64_t>(at);
+    const std::size_t done = bytes.size() - std::min(bytes.size(), wanted.size() - 1);
     bytes.erase(0, done);
     from += static_cast<std::int64_t>(done);
   }
+}
+
+// Of what came and can't be sought in, FFmpeg holds the last bytes.
+bool stream_is_cut(AVIOContext& io, std::string_view name, std::int64_t last_begin_byte, std::int64_t last_end_byte) {
+  constexpr std::int64_t kHeld = 8192;
+  const std::int64_t size = avio_tell(&io);
+  if (last_end_byte <= 0) return false;
+  if (name == "mpegts") return transport_is_cut(io, std::max(last_begin_byte, size - kHeld), size);
+  return (name == "yuv4mpegpipe" || name == "dv") && last_end_byte != size;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> next_file_byte(AVFormatContext& format, std::int64_t last_end_byte) {
+  AVIOContext* io = format.pb;
+  const std::string_view signature = signature_of(format.iformat->name);
+  if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || signature.empty() || last_end_byte <= 0) return {};
+  return find_bytes(*io, last_end_byte, signature);
+}
+
+std::optional<std::int64_t> second_mxf_byte(AVFormatContext& format) {
+  constexpr std::string_view kHeaderPartition = "\x06\x0e\x2b\x34\x02\x05\x01\x01\x0d\x01\x02\x01\x01\x02"sv;
+  AVIOContext* io = format.pb;
+  const bool is_mxf = std::string_view(format.iformat->name) == "mxf";
+  if (!is_mxf || io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0) return {};
+  const std::int64_t here = avio_tell(io);
+  const std::int64_t footer = mxf_footer_byte(*io);
+  const std::optional<std::int64_t> second = footer > 0 ? find_bytes(*io, footer, kHeaderPartition) : std::nullopt;
+  avio_seek(io, here, SEEK_SET);
+  return second;
 }
 
 std::int64_t promised_packets(const AVFormatContext& format, const AVStream& stream) {
@@ -158,33 +226,39 @@ std::int64_t promised_packets(const AVFormatContext& format, const AVStream& str
 
 bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::int64_t last_end_byte) {
   AVIOContext* io = format.pb;
-  if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0) return false;
+  if (io == nullptr) return false;
+  const std::string_view name = format.iformat->name;
+  if ((io->seekable & AVIO_SEEKABLE_NORMAL) == 0) return stream_is_cut(*io, name, last_begin_byte, last_end_byte);
   const std::int64_t size = avio_size(io);
   if (size <= 0) return false;
-  const std::string_view name = format.iformat->name;
   if (name.find("matroska") != std::string_view::npos) return segment_is_cut(*io, size);
   if (name == "mpegts") return transport_is_cut(*io, last_begin_byte, size);
   if (name == "roq") return roq_is_cut(*io, size);
-  if (name == "avi") return riff_is_cut(*io, size);
+  if (name == "avi") return riff_is_cut(*io, size) || amv_is_cut(*io, size);
   if (name == "ivf") return last_end_byte > 0 && ivf_is_cut(*io, last_begin_byte, size);
-  if (name == "mxf") return mxf_is_cut(*io, size);
+  if (name == "mxf") return mxf_footer_byte(*io) >= size;
   if (name == "gif") return last_end_byte > 0 && gif_is_cut(*io, last_end_byte);
   if (name == "ogg") return last_end_byte > 0 && last_ogg_page_is_cut(*io, last_begin_byte);
+  if (name == "obu") return last_end_byte > 0 && obus_are_cut(*io, last_begin_byte, size);
+  if (name == "mjpeg" || name == "mjpeg_2000") return jpegs_are_cut(*io, size);
+  if (name == "smjpeg") return tail_of(*io, size, 4) != "DONE"sv;
   if (name == "gxf") return gxf_is_cut(*io, size);
   if (name == "yuv4mpegpipe" || name == "dv") return last_end_byte > 0 && last_end_byte != size;
   return false;
 }
 
-void AnswerWithoutLength::note(const AVPacket& packet, const AVStream& stream) {
+void AnswerWithoutLength::note(const AVPacket& packet, const AVStream& stream, std::int64_t read_ns) {
+  if (first_ns_) waited_ns_ += read_ns;
   if (!is_such_ || packet.stream_index != stream.index) return;
   const auto ns = [&stream](std::int64_t ts) { return av_rescale_q(ts, stream.time_base, kNanoseconds); };
   const std::int64_t ts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
   const std::int64_t ts_ns = ts != AV_NOPTS_VALUE ? ns(ts) : end_ns_;
-  if (!first_ns_) {
-    first_ns_ = end_ns_ = ts_ns;
-    began_ns_ = steady_now_ns();
-  }
+  if (!first_ns_) first_ns_ = end_ns_ = ts_ns;
   end_ns_ = std::max(end_ns_, ts_ns + (packet.duration > 0 ? ns(packet.duration) : kFrame_ns));
+}
+
+bool AnswerWithoutLength::came_faster() const {
+  return first_ns_ && end_ns_ - *first_ns_ > kFaster * waited_ns_ + kBurst_ns;
 }
 
 // nullopt: the container promised nothing.
@@ -200,8 +274,8 @@ int AnswerWithoutLength::end(int code, bool ended_by_itself, const AVFormatConte
                              std::int64_t packets) const {
   const bool of_connection = code == AVERROR_EOF || code == AVERROR(EIO) || code == AVERROR(ECONNRESET);
   if (!of_connection || (code == AVERROR_EOF && ended_by_itself)) return code;
-  const bool faster = first_ns_ && end_ns_ - *first_ns_ > kFaster * (steady_now_ns() - began_ns_) + kBurst_ns;
-  const bool whole = first_ns_ && kept_promise(format, stream, packets).value_or(code == AVERROR(EIO) && faster);
+  const bool over = code == AVERROR(EIO) && came_faster();
+  const bool whole = first_ns_ && kept_promise(format, stream, packets).value_or(over);
   if (whole) return AVERROR_EOF;
   return code == AVERROR_EOF ? AVERROR(EIO) : code;
 }

@@ -51,11 +51,15 @@ constexpr std::string_view kExpiredSegments = "skipping ";  // "%d segments ahea
 // What HTTP and RTSP go through without an error.
 constexpr std::string_view kReconnects = "Will reconnect at ";
 constexpr std::string_view kEndsEarly = "Stream ends prematurely";
+constexpr std::string_view kBadChunk = "Invalid chunk size";
 constexpr std::string_view kLastChunk = "Last chunk received";
 constexpr std::string_view kHttpStatus = "HTTP error ";
 constexpr std::string_view kNoConnection = "Connection to %s failed";
 constexpr std::string_view kNoHost = "Failed to resolve hostname";
-constexpr std::string_view kRtspByte = "ret=%d c=%02x";  // of a message between packets; '$' begins a packet
+constexpr std::string_view kEndsInside = "File ended prematurely";  // Matroska's
+constexpr std::string_view kRtspByte = "ret=%d c=%02x";             // of a message between packets; '$' begins a packet
+constexpr std::string_view kRtspRead = "tcp_read_packet";           // before each packet
+constexpr std::string_view kRtspPacket = "id=%d len=%d";            // its header
 constexpr std::string_view kStalePacket = "RTP: dropping old packet";
 constexpr std::size_t kMaxRemembered = 512;
 constexpr int kMostParents = 4;
@@ -187,6 +191,7 @@ Losses losses_in(int level, std::string_view format, const std::string& message)
 // A byte outside of RTSP's packets. An empty line ends a message, and '$' at the begin of a line whatever came before.
 void note_rtsp_byte(LinkNotes& link, int byte) {
   if (byte == '\r') return;
+  link.in_packet = link.line_bytes == 0 && byte == '$';
   const bool ends = link.line_bytes == 0 && (byte == '\n' || byte == '$');
   link.stray_bytes = ends ? 0 : link.stray_bytes + 1;
   link.line_bytes = byte == '\n' || ends ? 0 : link.line_bytes + 1;
@@ -197,6 +202,8 @@ void note_link(LinkNotes& link, int level, const char* format, va_list arguments
   va_list copy;
   va_copy(copy, arguments);
   if (level == AV_LOG_TRACE) {
+    if (is(kRtspRead)) link.in_packet = false;
+    if (is(kRtspPacket)) link.in_packet = va_arg(copy, int) % 2 == 0;  // RTCP has odd channels
     if (is(kRtspByte)) {
       const int read = va_arg(copy, int);
       if (read == 1) note_rtsp_byte(link, va_arg(copy, int));
@@ -211,6 +218,10 @@ void note_link(LinkNotes& link, int level, const char* format, va_list arguments
     link.breaks += status == 429 || status >= 500 ? 1 : 0;
   } else if (level == AV_LOG_ERROR && is(kEndsEarly)) {
     link.breaks += is_end_of_answer(formatted(format, copy)) ? 0 : 1;
+  } else if (level == AV_LOG_ERROR && is(kBadChunk)) {
+    ++link.breaks;
+  } else if (level == AV_LOG_ERROR && is(kEndsInside)) {
+    link.ends_inside = true;
   } else if (level <= AV_LOG_WARNING && (is(kReconnects) || is(kNoConnection) || is(kNoHost))) {
     ++link.breaks;
   }

@@ -31,10 +31,12 @@ struct LinkNotes {
   // HTTP. Breaks are counted also where FFmpeg could go on.
   std::int64_t breaks = 0;         // an answer ended early, a connection was made again, or none could be had
   std::int64_t answers_ended = 0;  // chunked answers that came with their end
+  bool ends_inside = false;        // Matroska: the input ends inside an element
   // RTSP
   std::int64_t stray_bytes = 0;    // since the last packet: of a message between packets that has no end yet
   std::int64_t line_bytes = 0;     // of its last line
   std::int64_t stale_packets = 0;  // dropped since the last one: their numbers lie before its own
+  bool in_packet = false;          // the last read began one of media, whole or not
   int read_error = 0;              // that FFmpeg hides: it gives a packet that it held, then calls it the end
 };
 

@@ -42,7 +42,7 @@ struct LiveConfig {
   std::optional<double> stall_timeout_s;  // without any data; likewise
   int reconnect = 5;  // tries in a row after a live stream broke; 0: its first end is its end, also of a file over HTTP
   double reconnect_delay_max_s = 8;  // between two tries; they begin at 0.25 s and double
-  bool assume_live = false;          // a pipe is a live stream, too
+  bool assume_live = false;          // what could wait is a live stream, too: a pipe, HTTP without a length
   bool drop_late = false;            // leave packets out rather than fall behind: see pipeline/source/live/lag.h
 };
 

@@ -120,6 +120,7 @@ ReadStatus LiveSource::next(Frame& out) {
     if (status == ReadStatus::kAgain) return status;
     if (status == ReadStatus::kFailed) {
       fault_ = source_->fault();
+      end_ = source_->end();
       return status;
     }
     if (status == ReadStatus::kEnd) {

@@ -35,10 +35,14 @@ TEST(LiveMeter, AfterAGap_TellsTheFirstFrame) {
 }
 
 TEST(LivePolicy, UnlessAsked_IsTheNewestFrame) {
-  EXPECT_EQ(policy_in_force({}, true), QueuePolicy::kLatest);
-  EXPECT_EQ(policy_in_force({}, false), QueuePolicy::kBlock);
-  EXPECT_EQ(policy_in_force(QueuePolicy::kBlock, true), QueuePolicy::kBlock);
-  EXPECT_EQ(policy_in_force(QueuePolicy::kLatest, false), QueuePolicy::kLatest);
+  StreamInfo file, live, waits;
+  live.live = waits.live = waits.sender_waits = true;
+  EXPECT_EQ(policy_in_force({}, live), QueuePolicy::kLatest);
+  EXPECT_EQ(policy_in_force({}, waits), QueuePolicy::kBlock);
+  EXPECT_EQ(policy_in_force({}, file), QueuePolicy::kBlock);
+  EXPECT_EQ(policy_in_force(QueuePolicy::kBlock, live), QueuePolicy::kBlock);
+  EXPECT_EQ(policy_in_force(QueuePolicy::kLatest, waits), QueuePolicy::kLatest);
+  EXPECT_EQ(policy_in_force(QueuePolicy::kLatest, file), QueuePolicy::kLatest);
 }
 
 }  // namespace

@@ -78,7 +78,15 @@ def changes():
     sar = h264(chain="setsar=2/1")
     other = encode(*H264, *tags("smpte170m", False), chain=yuv("170m", limited=False))
     both = list(range(8)) * 2
-    return [Case("change", "size.ts", glued(h264(), wide), both, times=None),
+    theora = encode("-c:v", "libtheora", "-q:v", 10, *tags("smpte170m"), chain=yuv("170m"))
+    wide_theora = encode("-c:v", "libtheora", "-q:v", 10, *tags("smpte170m"), chain=yuv("170m"), width=96, height=48)
+    part = {"ids": list(range(2, 8)), "size": (96, 48), "options": ("--start", 0.4)}
+    mxf, long_mxf = (encode("-c:v", "mpeg2video", "-q:v", 1, "-qmin", 1, "-g", 1, *tags(), chain=yuv(), frames=frames) for frames in (8, 16))
+    return [Case("change", "part.ts", glued(h264(), wide), **part, times=None),
+            Case("change", "part.ogv", glued(theora, wide_theora), **part, times=[0.4 + i / 25 for i in range(6)], tolerance=6),
+            Case("change", "two.mxf", glued(mxf, mxf), exit=3, tolerance=6, says="a second video begins at byte [0-9]+ of the file and is not read"),
+            Case("change", "two_lengths.mxf", glued(mxf, long_mxf), exit=65, says="inconsistent FooterPartition"),
+            Case("change", "size.ts", glued(h264(), wide), both, times=None),
             Case("change", "format.ts", glued(h264(), fine), both, times=None, tolerance=4),
             Case("change", "depth.ts", glued(deep, h264()), both, times=None),
             Case("change", "colour.ts", glued(h264(), other), both, times=None),
@@ -159,9 +167,30 @@ def shortened():
         Case("shortened", "fragment.mp4", rewritten(h264("-movflags", "frag_every_frame+empty_moov+default_base_moof"),
                                                     in_last(b"moof", 20)), list(range(7)), exit=3, says="damaged"),
         Case("shortened", "frame.dv", rewritten(dv, at(0.99)), **tv),
+        *in_raw_streams(lost),
         Case("shortened", "whole.dv", dv, **{**tv, "exit": 0, "says": ""}),
         Case("shortened", "whole.gxf", pal("-c:v", "mpeg2video"), **{**tv, "exit": 0, "says": ""}),
     ]
+
+
+def in_raw_streams(lost):
+    """Pictures one behind the other, some between sounds, that end with a mark of their own or with nothing."""
+    def amv(path):
+        ffmpeg("-f", "lavfi", "-i", picture(rate=30), "-f", "lavfi", "-i", "sine=r=22050:d=0.266", "-ac", 1, "-block_size", 735, path)
+
+    whole = {"ids": None, "corners": {}}
+    jpegs = encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "mjpeg")
+    makes = {"a.amv": amv, "a.mjpeg": jpegs, "a.mjpg": encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "smjpeg"),
+             "ten.mjpg": encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "smjpeg", rate=10),
+             "a.obu": encode("-c:v", "libaom-av1", "-cpu-used", 8, "-lag-in-frames", 0, chain=yuv()),
+             "live.mkv": h264("-live", 1), "pipe.mkv": h264(),
+             "pipe.y4m": encode(chain=yuv())}
+    cuts = {"a.amv": (4, 20, 300, 900), "a.mjpeg": (1, 2, 40, 400), "a.mjpg": (4, 10, 100), "a.obu": (1, 20), "live.mkv": (3, 600),
+            "pipe.mkv": (300,), "pipe.y4m": (5,)}
+    cases = [Case("shortened", f"whole-{name}", make, **whole, stdin="pipe" in name) for name, make in makes.items()]
+    for name, lacks in cuts.items():
+        cases += [Case("shortened", f"{n}-{name}", rewritten(makes[name], lambda data, n=n: data[:-n]), **lost, stdin="pipe" in name) for n in lacks]
+    return cases
 
 
 def from_second_frame(data):
