@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 from clips import clip, clip_path
+from desk import DESK
 from scenes import FACES, FPS, READING, SIZE, Box, Item, Scene, blend, popup, stamp, texture, word
 
 Field = Callable[[float], np.ndarray]  # [H, W, 3] f32 at a time
@@ -188,7 +189,7 @@ DISTRACT = {"static": static, "sprites": sprites, "crowd": crowd, "cut": cut, "v
 
 
 def prepared(kind: str, seed: int, count: int) -> tuple[Scene, pathlib.Path]:
-    """A scene of READING, `popup:PIXELS`, of DISTRACT or `natural:CLIP`, and its clip on disk."""
+    """A scene of READING, `popup:PIXELS`, of DESK, of DISTRACT or `natural:CLIP`, and its clip on disk."""
     if kind in READING:
         scene = READING[kind](seed, count=count)
         return scene, clip(scene)
@@ -196,6 +197,9 @@ def prepared(kind: str, seed: int, count: int) -> tuple[Scene, pathlib.Path]:
         px = int(kind.partition(":")[2])
         scene = popup(seed, count, px=px, name=f"popup{px}")
         return scene, clip(scene)
+    if kind in DESK:
+        scene = DESK[kind](seed, count)
+        return scene, clip(scene, sources=("scenes.py", "desk.py"))
     over = natural(kind.partition(":")[2]) if kind.startswith("natural:") else DISTRACT[kind]
     scene = over(seed, count)
     return scene, clip(scene, sources=("scenes.py", "distract.py"))

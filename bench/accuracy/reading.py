@@ -14,17 +14,15 @@ from scenes import Item, Scene
 
 import pysaccade as sc
 
-MARGIN = 10  # pixels around the word's box
 
-
-def crop(picture: np.ndarray, item: Item, t: float) -> np.ndarray:
+def crop(picture: np.ndarray, item: Item, t: float, margin: int) -> np.ndarray:
     """The word and a little around it; one at an angle is made upright."""
     height, width = picture.shape[:2]
     if item.corners is not None:
         return _upright(picture, item.corners)
     left, top, right, bottom = item.box(t)
-    x0, y0 = max(int(left) - MARGIN, 0), max(int(top) - MARGIN, 0)
-    x1, y1 = min(int(right) + MARGIN, width), min(int(bottom) + MARGIN, height)
+    x0, y0 = max(int(left) - margin, 0), max(int(top) - margin, 0)
+    x1, y1 = min(int(right) + margin, width), min(int(bottom) + margin, height)
     return picture[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)]
 
 
@@ -71,7 +69,7 @@ def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     crops, owners = [], []
     for n, item in enumerate(scene.items):
         for look, picture in pictures(scene, looks, item, kept):
-            crops.append(crop(picture, item, look.seconds))
+            crops.append(crop(picture, item, look.seconds, scene.margin))
             owners.append(n)
     scores, exact = [0.0] * len(scene.items), [0] * len(scene.items)
     for n, text in zip(owners, ocr.read(crops, row["reader"]), strict=True):

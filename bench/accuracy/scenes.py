@@ -46,6 +46,7 @@ class Scene:
     moves: bool = False  # or fade: what was seen earlier is not what is there now
     size: tuple[int, int] = SIZE  # width, height
     fps: int = FPS
+    margin: int = 10  # pixels around a box that are read, too
 
 
 def texture(rng: np.random.Generator, size: tuple[int, int] = SIZE, contrast: float = 26) -> np.ndarray:
