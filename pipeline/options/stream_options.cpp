@@ -92,7 +92,9 @@ std::string_view nearest_name(std::string_view misspelt, std::span<const std::st
   std::size_t least = misspelt.size() < 4 ? 2 : std::max<std::size_t>(misspelt.size() / 3, 2) + 1;  // and nearer
   for (const std::string_view name : names) {
     const std::size_t distance = edit_distance(misspelt, name);
-    if (distance < least) {
+    const auto begins_alike = [&](std::string_view other) { return other.substr(0, 1) == misspelt.substr(0, 1); };
+    const bool is_likelier = distance == least && !nearest.empty() && begins_alike(name) && !begins_alike(nearest);
+    if (distance < least || is_likelier) {
       least = distance;
       nearest = name;
     }
