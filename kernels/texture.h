@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,9 @@
 
 namespace saccade {
 
-class DeviceTexture;    // kernels/device_texture.h
-class DrawableTexture;  // kernels/drawable_texture.h
+class DeviceTexture;      // kernels/device_texture.h
+class DrawableTexture;    // kernels/drawable_texture.h
+class HeldPictureSource;  // kernels/held_picture.h
 
 struct DiffConfig {
   // A sample differs when |frame - texture| > threshold, in 8-bit code values (16-bit samples: x 256).
@@ -119,6 +121,7 @@ struct TextureCapabilities {
   TimedTexture* timed = nullptr;
   ReusableTexture* reusable = nullptr;
   const PatchMemorySource* patch_memory = nullptr;  // null: submit() waits
+  const HeldPictureSource* held = nullptr;
 };
 
 // The texture is its own reference: a frame is compared with level 0, never with the previous frame. So with

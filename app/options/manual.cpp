@@ -91,7 +91,8 @@ std::string settings_table() {
 std::string conflicts_table() {
   std::string text =
       "\n## Which of two\n\nOnly the options of one side may be given. `lod` needs `--lattice uniform`, `--fovea` "
-      "`nested`.\n\n| options | or | with lattice | because |\n|---|---|---|---|\n";
+      "`nested`. `--tokens-per-second`, `--target-psnr`, `--context` and `eye` need `adaptive`.\n\n"
+      "| options | or | with lattice | because |\n|---|---|---|---|\n";
   for (const OptionConflict& pair : option_conflicts()) {
     text +=
         fmt::format("| `--{}` | `--{}` | {} | {} |\n", fmt::join(pair.one, "`, `--"), fmt::join(pair.other, "`, `--"),

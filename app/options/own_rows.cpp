@@ -35,7 +35,8 @@ void parse_view(const OptionSpec&, Options& o, const std::string& text) {
   const auto more = colon == std::string::npos ? "" : text.substr(colon + 1);
   const bool is_level = view == ui::View::kLevel && !more.empty();
   const auto lattice = view == ui::View::kCompare ? from_name<LatticeKind>(more) : std::nullopt;
-  if (!view || (colon != std::string::npos && !is_level && !lattice)) {
+  const bool comparable = lattice && lattice != LatticeKind::kAdaptive;  // its patches follow from what was sent
+  if (!view || (colon != std::string::npos && !is_level && !comparable)) {
     throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches, split or compare:LATTICE");
   }
   if (is_level) o.view.level = whole(more, 0, 99);

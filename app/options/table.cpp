@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kSettings[] = {
     // of streams
     "input-size", "input-rate", "pixel-format", "crop-tags", "max-pixels", "require-hwdec", "open-timeout",
-    "stall-timeout", "reconnect-delay-max", "upload", "noise-floor", "lod", "staged",
+    "stall-timeout", "reconnect-delay-max", "upload", "noise-floor", "lod", "eye", "staged",
     // of many videos
     "unit-bytes", "shard", "claim-seconds", "engine", "workers-per-gpu", "video-timeout", "frame-timeout",
     "renew-after", "max-rss", "metrics",

@@ -13,7 +13,7 @@ import pysaccade as sc
 
 NEAR_PX = 64  # around the fixation: 2 degrees of a frame 1280 wide
 SECONDS = 6.0
-EYELESS = ("uniform", "full", "changed")
+EYELESS = ("uniform", "full", "adaptive", "changed")
 
 
 def psnr(a: np.ndarray, b: np.ndarray) -> float:

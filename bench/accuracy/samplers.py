@@ -143,6 +143,11 @@ def change(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     return _at_frames(path, None, pick)
 
 
+def adaptive(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
+    """The squares that bring the receiver's picture nearest to the frame."""
+    return stream(path, lattice="adaptive", tokens=tokens)
+
+
 def changed(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     """A thumbnail, and squares of two sizes where the picture differs most from what was last sent."""
     squares = ChangedSquares()
@@ -170,17 +175,18 @@ SAMPLERS: dict[str, Sampler] = {
     "oracle": oracle,
     "rings": rings,
     "change": change,
+    "adaptive": adaptive,
     "changed": changed,
     "full": full,
 }
 
 
 def sampler_of(name: str) -> Sampler:
-    """Of SAMPLERS, or "nested+OPTION=VALUE+...": with options of the stream."""
+    """Of SAMPLERS, or "nested+OPTION=VALUE+..." or "adaptive+...": with options of the stream."""
     if name in SAMPLERS:
         return SAMPLERS[name]
     base, *options = name.split("+")
-    if base != "nested":
+    if base not in ("nested", "adaptive"):
         raise KeyError(name)
-    given: dict[str, object] = dict(option.split("=", 1) for option in options)  # type: ignore[misc]
+    given: dict[str, object] = {"lattice": base, **dict(option.split("=", 1) for option in options)}
     return lambda scene, path, tokens: stream(path, tokens=tokens, **given)

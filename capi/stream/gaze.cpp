@@ -1,8 +1,10 @@
 // Where to look: what comes from outside in place of the scanpath.
 #include <fmt/format.h>
+#include <saccade/picture.h>
 
 #include "capi/stream/stream.h"
 #include "capi/structs.h"
+#include "pipeline/gaze/allocate/allocator.h"
 
 using namespace saccade;
 using namespace saccade::capi;
@@ -60,6 +62,15 @@ saccade_status saccade_stream_attend(saccade_stream* stream, const float* map, i
     } else {
       session.attend(attention_map(kFunction, map, height, width, uv_box));
     }
+    return SACCADE_OK;
+  });
+}
+
+saccade_status saccade_stream_forget(saccade_stream* stream, const float uv_box[4]) {
+  constexpr const char* kFunction = "saccade_stream_forget";
+  return change_stream(stream, kFunction, [&](saccade_stream& opened) {
+    Session& session = opened.session(kFunction);
+    session.forget(uv_box == nullptr ? UvBox{} : UvBox{uv_box[0], uv_box[1], uv_box[2], uv_box[3]});
     return SACCADE_OK;
   });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,7 +19,8 @@
 // Host memory alone: it serves a child of fork(), too.
 struct saccade_painter {
   saccade_painter(const saccade_painter_settings& asked, saccade::PictureSize canvas)
-      : settings(asked), painter(asked.width_px, asked.height_px, canvas, asked.patch_size) {
+      : settings(asked),
+        painter(asked.width_px, asked.height_px, canvas, asked.patch_size, asked.no_interpolation == 0) {
     if (settings.memory != 0) memory.emplace(settings.width_px, settings.height_px, settings.patch_size);
   }
 
@@ -32,6 +34,7 @@ struct saccade_painter {
 namespace saccade::capi {
 namespace {
 
+constexpr std::size_t kSettingsBeforeInterpolation = offsetof(saccade_painter_settings, no_interpolation);
 constexpr std::int32_t kMostSide = 1 << 16;  // of a picture
 constexpr std::int32_t kMostPatchSize = 1024;
 
@@ -89,7 +92,7 @@ saccade_status saccade_painter_new(const saccade_painter_settings* settings, sac
   return guarded([&] {
     require(out != nullptr, kFunction, "out is NULL");
     *out = nullptr;
-    const saccade_painter_settings asked = read(kFunction, settings);
+    const saccade_painter_settings asked = read(kFunction, settings, {kSettingsBeforeInterpolation});
     *out = std::make_unique<saccade_painter>(asked, canvas_of(kFunction, asked)).release();
     return SACCADE_OK;
   });

@@ -1,4 +1,5 @@
-// libsaccade: patches painted back into a picture. Part of the C interface; errors as in saccade.h.
+// libsaccade: patches painted back into a picture, and what a receiver lost of its own. Part of the C interface. Errors
+// as in saccade.h.
 #ifndef SACCADE_PICTURE_H
 #define SACCADE_PICTURE_H
 
@@ -16,6 +17,7 @@ typedef struct saccade_painter_settings {
   int32_t picture_width_px;     // of the picture; its height follows. 0: the frame as displayed
   int32_t memory;               // 1: what earlier calls painted finer stays until it changes
   double sar;                   // width of a frame's pixel over its height; 0: 1
+  int32_t no_interpolation;     // 1: each sample as a square of one colour; 0: linear between samples of a patch
 } saccade_painter_settings;
 
 // Patches in the host's memory, at any alignment.
@@ -29,8 +31,8 @@ typedef struct saccade_patch_samples {
   float std[3];  // 0: 1
 } saccade_patch_samples;
 
-// Paints patches back where the eye would see them: coarse ones first, fine ones over them, grey where no patch lies.
-// The same pixels as the program's `reconstruct`. One thread at a time; no device is used.
+// Paints patches back where the eye would see them: coarse ones first, fine ones over them, grey where no patch lies
+// or, with memory, ever lay. The same pixels as the program's `reconstruct`. One thread at a time; no device is used.
 typedef struct saccade_painter saccade_painter;
 
 SACCADE_API saccade_status saccade_painter_new(const saccade_painter_settings* settings, saccade_painter** out);
@@ -48,6 +50,10 @@ SACCADE_API saccade_status saccade_painter_paint(saccade_painter* painter, const
 // a broken ring.
 SACCADE_API saccade_status saccade_draw_fixation(uint8_t* rgb, int32_t width, int32_t height, float u, float v,
                                                  int32_t in_flight);
+
+// Lattice adaptive: the receiver lost what it held of this part of the frame, which counts as never sent from now on.
+// uv_box: left, top, right, bottom, 0 to 1; NULL: all of it. SACCADE_ERROR_USAGE: another lattice, or no such box.
+SACCADE_API saccade_status saccade_stream_forget(saccade_stream* stream, const float uv_box[4]);
 
 #ifdef __cplusplus
 }

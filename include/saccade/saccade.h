@@ -132,7 +132,7 @@ typedef struct saccade_option {
   const char* more;          // what a manual adds
   const char* metavar;       // "N": what stands for the value in a usage line
   const char* default_text;  // as saccade_options_get() gives it
-  const char* choices;       // "nested|grid|uniform"
+  const char* choices;       // "nested|grid|uniform|adaptive"
   double lowest, highest;
   int32_t kind;           // saccade_value_kind
   int32_t shapes_result;  // 1: another value may give other samples

@@ -114,10 +114,10 @@ TileErrors CpuHeldPicture::measure() {
 }
 
 void CpuHeldPicture::hold(std::span<const Square> squares) {
-  for (const Square& square : squares) hold(square);
+  for (const Square& square : squares) hold_one(square);
 }
 
-void CpuHeldPicture::hold(const Square& square) {
+void CpuHeldPicture::hold_one(const Square& square) {
   const LevelView& level = luma_[static_cast<std::size_t>(square.level)];
   const int side = std::min(kTilePx, level.width - square.x * kTilePx), repeat = 1 << square.level;
   for (int y = square.y * kTilePx; y < std::min((square.y + 1) * kTilePx, level.height); ++y) {

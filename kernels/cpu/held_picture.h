@@ -1,9 +1,4 @@
-// What a receiver holds of the picture, by the squares that were sent, and how far that is from the texture.
-//
-// Note [Held picture]
-// In luma of 8 bits, grey before anything is sent. A square that is sent replaces what was held there by its texels,
-// enlarged. A tile's errors depend on that tile alone, of the texture and of what is held. So only tiles that were
-// damaged or forgotten are worked out again. After a square is sent, the error held is the one that its texels leave.
+// The held picture in host memory: its definition. See Note [Held picture] in kernels/held_picture.h.
 #pragma once
 
 #include <array>
@@ -13,27 +8,22 @@
 
 #include "kernels/cpu/ops.h"
 #include "kernels/cpu/pyramid.h"
-#include "kernels/damage.h"
-#include "kernels/picture/square.h"
+#include "kernels/held_picture.h"
 #include "kernels/tile_set.h"
 
 namespace saccade {
 
-// Allocates in the constructor only. One thread. Errors are sums of integers: the same whatever computes them.
-class CpuHeldPicture {
+// Allocates in the constructor only. Errors are sums of integers: the same whatever computes them.
+class CpuHeldPicture final : public HeldPicture {
  public:
-  // Borrows the texture. Squares have its levels, at most kSquareLevels.
   CpuHeldPicture(const CpuPyramid& texture, const ErrorMeasure& measure);
 
-  int levels() const { return levels_; }
-  void note(const Damage& damage);  // after each update of the texture
-  // Of the texture as it is now, padding left out. Valid until the next call of any kind.
-  TileErrors measure();
-  // Squares of the texture as it was measured; of overlapping ones the last is held.
-  void hold(std::span<const Square> squares);
-  // Grey again: all, or these tiles.
-  void forget();
-  void forget(const TileRect& tiles);
+  int levels() const override { return levels_; }
+  void note(const Damage& damage) override;
+  TileErrors measure() override;
+  void hold(std::span<const Square> squares) override;
+  void forget() override;
+  void forget(const TileRect& tiles) override;
 
   // Level 0, padded as the texture's.
   const std::uint8_t* row(int y) const { return held_.data() + y * pitch_; }
@@ -41,7 +31,7 @@ class CpuHeldPicture {
  private:
   void convert(int ty, int begin, int end);
   void compare(int ty, int begin, int end, int level, const LevelView& shown, std::uint32_t* errors) const;
-  void hold(const Square& square);
+  void hold_one(const Square& square);
 
   const CpuPyramid& texture_;
   CpuOps ops_;

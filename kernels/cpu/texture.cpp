@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/held_picture.h"
+
 namespace saccade {
 namespace {
 
@@ -41,6 +43,10 @@ void CpuTexture::start_over(const DiffConfig& config) {
 std::int64_t CpuTexture::upload(const FrameView& frame, const Damage& damage) {
   bytes_ = pyramid_.upload(frame, damage);
   return bytes_;
+}
+
+std::unique_ptr<HeldPicture> CpuTexture::make_held_picture(const ErrorMeasure& measure) const {
+  return std::make_unique<CpuHeldPicture>(pyramid_, measure);
 }
 
 void CpuTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t> changed,

@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "kernels/cpu/differ.h"
 #include "kernels/cpu/pyramid.h"
+#include "kernels/held_picture.h"
 #include "kernels/texture.h"
 
 namespace saccade {
 
 // An update goes over the frame once: each row of tiles is compared, written and made into levels while it is in the
 // cache. Staged, it makes three passes, to the same bits.
-class CpuTexture final : public Texture, public StagedTexture, public ReusableTexture {
+class CpuTexture final : public Texture, public StagedTexture, public ReusableTexture, public HeldPictureSource {
  public:
   explicit CpuTexture(const PyramidLayout& layout, const DiffConfig& diff = {}, bool staged = false,
                       const CpuOps& ops = simd_ops());
@@ -36,7 +38,10 @@ class CpuTexture final : public Texture, public StagedTexture, public ReusableTe
     pyramid_.read_texels(plane, level, part, out, pitch_bytes);
   }
 
-  TextureCapabilities capabilities() override { return {.staged = staged_ ? this : nullptr, .reusable = this}; }
+  TextureCapabilities capabilities() override {
+    return {.staged = staged_ ? this : nullptr, .reusable = this, .held = this};
+  }
+  std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const override;
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }
   std::int64_t upload(const FrameView& frame, const Damage& damage) override;
   void refresh_mips(const Damage& damage) override { pyramid_.refresh_mips(damage); }

@@ -22,10 +22,16 @@ PictureMemory::PictureMemory(int width_px, int height_px, int patch_size) : patc
   const auto pixels = static_cast<std::size_t>(width_px) * static_cast<std::size_t>(height_px);
   levels_[0] = {width_px, height_px, std::vector<float>(3 * pixels), std::vector<std::uint8_t>(pixels, kUnseen)};
   doubted_.resize(pixels);
+  covered_.resize(pixels);
   owner_.resize(pixels);
 }
 
 void PictureMemory::forget() {
+  std::fill(covered_.begin(), covered_.end(), std::uint8_t{0});
+  doubt_all();
+}
+
+void PictureMemory::doubt_all() {
   std::fill(levels_[0].coarsest.begin(), levels_[0].coarsest.end(), kUnseen);
   empty_ = true;
 }
@@ -178,7 +184,7 @@ void PictureMemory::compare(std::span<const float> samples) {
     known += patch_size_ * patch_size_;
   }
   if (static_cast<double>(changed_) > kMostChanged * static_cast<double>(compared_)) {
-    forget();
+    doubt_all();
     return;
   }
   for (std::size_t i = 0; i < doubted_.size(); ++i) {
@@ -232,9 +238,13 @@ std::span<const std::int32_t> PictureMemory::add(std::span<const Patch> patches,
   }
   for (const Placed& patch : placed_) hold(patch, samples);
   for (std::size_t i = 0; i < owner_.size(); ++i) {
-    if (owner_[i] == kUncovered) levels_[0].coarsest[i] = kUnseen;
+    if (owner_[i] != kUncovered) {
+      covered_[i] = 1;
+    } else if (covered_[i] != 0) {
+      owner_[i] = kStays;
+    }
   }
-  empty_ = placed_.empty();
+  empty_ = empty_ && placed_.empty();
   return owner_;
 }
 

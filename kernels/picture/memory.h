@@ -5,6 +5,7 @@
 // finer, that mean is known. If the sample is no rounding of it, the place has changed: it and its eight neighbours are
 // forgotten. If it is one, the finer pixels stay. If more than half of what can be compared has changed, a cut or a
 // moving camera, all is forgotten: what still agrees does so by chance.
+// Where no patch lies, what was last shown stays in the picture: lattice `adaptive` sends what has changed alone.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,9 @@ class PictureMemory {
 
   PictureMemory(int width_px, int height_px, int patch_size);
   void forget();
-  // Of each pixel of the frame the patch to be painted there, kStays: what was there is finer and still true, or
-  // kUncovered: no patch is there. Valid until the next call. Empty, and nothing was taken in: samples between texels.
-  // samples: N x 3 x S x S in 0..255.
+  // Of each pixel of the frame the patch to be painted there, kStays: what was there is finer and still true, or no
+  // patch is there now, or kUncovered: none ever was. Valid until the next call. Empty, and nothing was taken in:
+  // samples between texels. samples: N x 3 x S x S in 0..255.
   std::span<const std::int32_t> add(std::span<const Patch> patches, std::span<const float> samples);
 
  private:
@@ -46,6 +47,7 @@ class PictureMemory {
     float r, g, b;
   };
 
+  void doubt_all();
   bool place(std::span<const Patch> patches);
   void build_levels(int last);
   void build_level(const Level& finer, Level& out) const;
@@ -63,6 +65,7 @@ class PictureMemory {
   int patch_size_;
   std::vector<Level> levels_;  // [0] is what is held: colour and lod of each pixel
   std::vector<std::uint8_t> doubted_;
+  std::vector<std::uint8_t> covered_;  // of each pixel: a patch was there
   std::vector<std::int32_t> owner_;
   std::vector<Placed> placed_;               // coarse ones first
   std::vector<std::uint8_t> known_;          // of each placed patch, S x S: could be compared

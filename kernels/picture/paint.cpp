@@ -44,8 +44,9 @@ PictureSize displayed_size(int width_px, int height_px, double sar, double shrin
                     : PictureSize{scaled(width_px, shrink), scaled(height_px, shrink / sar)};
 }
 
-Painter::Painter(int width_px, int height_px, PictureSize canvas, int patch_size)
+Painter::Painter(int width_px, int height_px, PictureSize canvas, int patch_size, bool interpolate)
     : patch_size_(patch_size),
+      interpolate_(interpolate),
       scale_x_(static_cast<double>(canvas.width) / width_px),
       scale_y_(static_cast<double>(canvas.height) / height_px),
       image_(canvas.width, canvas.height),
@@ -75,9 +76,9 @@ Painter::Span Painter::make_taps(float centre_px, float pitch_px, double scale, 
     const double position_px = (static_cast<double>(pixel) + 0.5) / scale;
     const double at = std::clamp(
         (position_px - static_cast<double>(centre_px)) / static_cast<double>(pitch_px) + 0.5 * last, 0.0, last);
-    const int sample = static_cast<int>(at);
-    taps.push_back(
-        {sample, std::min(sample + 1, patch_size_ - 1), static_cast<float>(at - static_cast<double>(sample))});
+    const int sample = static_cast<int>(interpolate_ ? at : at + 0.5);
+    const int next = interpolate_ ? std::min(sample + 1, patch_size_ - 1) : sample;
+    taps.push_back({sample, next, static_cast<float>(at - static_cast<double>(sample))});
   }
   return span;
 }

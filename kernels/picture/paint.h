@@ -25,7 +25,8 @@ PictureSize displayed_size(int width_px, int height_px, double sar, double shrin
 // linearly between sample positions and held constant beyond the outermost. Allocates nothing per emission once warm.
 class Painter {
  public:
-  Painter(int width_px, int height_px, PictureSize canvas, int patch_size);  // width_px x height_px: the frame
+  // width_px x height_px: the frame. Without interpolation each sample is a square of one colour: a HeldPicture's.
+  Painter(int width_px, int height_px, PictureSize canvas, int patch_size, bool interpolate = true);
 
   // samples: N x 3 x S x S in 0..255. The returned picture is valid until the next call.
   // owner: what PictureMemory::add() says of each pixel of the frame; else all patches over grey.
@@ -54,6 +55,7 @@ class Painter {
   }
 
   int patch_size_;
+  bool interpolate_;
   double scale_x_, scale_y_;
   RgbImage image_;
   std::vector<std::uint8_t> native_;

@@ -50,6 +50,8 @@ const char* why_idle(std::string_view option, const StreamOptions& options, Stre
     return "nothing waits for a connection with {reconnect} 0";
   }
   // Where the picture is watched another policy can be chosen at any time.
+  const bool allocates = lattice_kind(options.pipeline.lattice) == LatticeKind::kAdaptive;
+  if (use == StreamUse::kRun && option == "ignore" && allocates) return nullptr;
   if (use == StreamUse::kRun && is_one_of(option, {"ignore", "noise-floor"}) && !looks_at_the_picture(options)) {
     return "only {+fixation} novelty and saliency look at what moves";
   }

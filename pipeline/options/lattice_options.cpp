@@ -37,6 +37,10 @@ bool is_given(const LatticeOptions& options, std::string_view name) {
                                                      {"e0", options.e0.has_value()},
                                                      {"m0", options.m0.has_value()},
                                                      {"lod", options.lod.has_value()},
+                                                     {"target-psnr", options.target_psnr.has_value()},
+                                                     {"context", options.context.has_value()},
+                                                     {"eye", options.eye.has_value()},
+                                                     {"tokens-per-second", options.tokens_per_second.has_value()},
                                                      {"strides", !options.strides.empty()},
                                                      {"grid-sizes", !options.grid_sizes.empty()}};
   for (const auto& [option, is] : given) {
@@ -57,14 +61,19 @@ void exclude(const LatticeOptions& options, const OptionConflict& pair) {
 
 // Options that only another kind of lattice has a use for.
 void check_kind(const LatticeOptions& options) {
-  const bool uniform = options.kind == LatticeKind::kUniform;
+  const bool uniform = options.kind == LatticeKind::kUniform, adaptive = options.kind == LatticeKind::kAdaptive;
   if (options.lod && !uniform) throw OptionError::naming("lod", "needs {+lattice} uniform");
   for (const char* name : {"strides", "grid-sizes", "fovea"}) {
     if (is_given(options, name) && options.kind != kNested) throw OptionError::naming(name, "needs {+lattice} nested");
   }
+  for (const char* name : {"tokens-per-second", "target-psnr", "context", "eye"}) {
+    if (is_given(options, name) && !adaptive) throw OptionError::naming(name, "needs {+lattice} adaptive");
+  }
+  constexpr const char* kOtherBudget = "has no effect on {lattice} adaptive: {+tokens} is its budget";
+  if (adaptive && options.patches) throw OptionError::naming("patches", kOtherBudget);
   for (const char* name : {"e0", "m0", "preset"}) {
-    if (!uniform || options.acuity_is_stored || !is_given(options, name)) continue;
-    throw OptionError::naming(name, "{lattice} uniform has one resolution: {+lod}");
+    if (!(uniform || adaptive) || options.acuity_is_stored || !is_given(options, name)) continue;
+    throw OptionError::naming(name, uniform ? "{lattice} uniform has one resolution: {+lod}" : kOtherBudget);
   }
 }
 
@@ -111,6 +120,12 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
     config.shape = GridShape{.patches = count, .acuity = acuity};
   } else if (options.kind == LatticeKind::kUniform) {
     config.shape = UniformShape{.patches = count, .lod = options.lod, .acuity = acuity};
+  } else if (options.kind == LatticeKind::kAdaptive) {
+    config.shape = AdaptiveShape{.tokens = options.tokens.value_or(kDefaultTokens),
+                                 .tokens_per_second = options.tokens_per_second,
+                                 .target_psnr = options.target_psnr,
+                                 .context = options.context,
+                                 .eye = options.eye.value_or(0)};
   } else if (!options.strides.empty()) {
     config.shape = rings_given(options.strides, options.grid_sizes);
   } else if (acuity) {
@@ -131,6 +146,12 @@ LatticeOptions options_of(const LatticeConfig& config) {
   if (const auto* budget = std::get_if<TokenBudget>(&config.shape)) {
     options.tokens = budget->tokens;
     options.fovea = budget->fovea;
+  } else if (const auto* adaptive = std::get_if<AdaptiveShape>(&config.shape)) {
+    options.tokens = adaptive->tokens;
+    options.tokens_per_second = adaptive->tokens_per_second;
+    options.target_psnr = adaptive->target_psnr;
+    options.context = adaptive->context;
+    if (adaptive->eye > 0) options.eye = adaptive->eye;
   } else if (std::holds_alternative<PatchBudget>(config.shape)) {
     options.patches = patches_asked(config);
   } else {

@@ -23,6 +23,9 @@ struct LatticeOptions {
   std::optional<double> e0, m0;
   FoveaUnit unit = FoveaUnit::kDegrees;  // of e0 and m0
   std::optional<double> lod;
+  std::optional<int> tokens_per_second;
+  std::optional<double> target_psnr, eye;
+  std::optional<ContextLength> context;
   std::optional<int> patches;            // a PatchBudget: leaves with the next version
   std::vector<int> strides, grid_sizes;  // ExplicitRings: options of the command line until the next version
   // The acuity comes from stored settings, which may hold what another one leaves without effect: no error then.

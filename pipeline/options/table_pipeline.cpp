@@ -72,6 +72,26 @@ std::optional<std::string> print_fovea(const StreamOptions& options) {
   return print_number(options.lattice.fovea->value) + (options.lattice.fovea->degrees ? "deg" : "");
 }
 
+// "4000" tokens, or "30s".
+void parse_context(const OptionSpec&, StreamOptions& options, const std::string& text) {
+  const std::string whole = parse_text(text);
+  const bool seconds = !whole.empty() && whole.back() == 's';
+  const OptionSpec length{.name = "context",
+                          .group = kFoveaGroup,
+                          .help = "",
+                          .kind = seconds ? ValueKind::kNumber : ValueKind::kInteger,
+                          .lo = seconds ? 1e-3 : 1,
+                          .hi = 1e6};
+  const std::string number = seconds ? whole.substr(0, whole.size() - 1) : whole;
+  const double value = seconds ? parse_number(length, number) : static_cast<double>(parse_integer(length, number));
+  options.lattice.context = ContextLength{.value = value, .seconds = seconds};
+}
+
+std::optional<std::string> print_context(const StreamOptions& options) {
+  if (!options.lattice.context) return std::nullopt;
+  return print_number(options.lattice.context->value) + (options.lattice.context->seconds ? "s" : "");
+}
+
 // How a policy is asked for: its name, and what may follow it.
 const char* argument_form(FixationPolicy policy) {
   switch (policy) {
@@ -229,10 +249,10 @@ void add_fovea(std::vector<StreamOption>& rows) {
     {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
       .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
     {{.name = "lattice", .group = kFoveaGroup, .help = lattice_help,
-      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2.",
+      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2. `adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame; with backend `cpu`.",
       .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, {parse_lattice, print_lattice}},
     {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
-      .more = "With `nested` no fixation has more; where one has fewer, the arrays end with patches of coverage 0. Other lattices have no patch outside.",
+      .more = "With `nested` no fixation has more; where one has fewer, the arrays end with patches of coverage 0. With `adaptive` a look sends what lowers the error of the receiver's picture most, and ends alike. Other lattices have no patch outside.",
       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.tokens; })},
     {{.name = "fovea", .group = kFoveaGroup, .help = "nested: width of full resolution, as 192 (pixels) or 6deg",
       .more = "Rounded to four patches. Default: as wide as three fifths of {tokens} allow.",
@@ -250,6 +270,16 @@ void add_fovea(std::vector<StreamOption>& rows) {
       .metavar = "LIST", .kind = K::kIntegers, .lo = 1, .hi = 1024, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.grid_sizes; })},
     {{.name = "lod", .group = kFoveaGroup, .help = "uniform: the one level of detail (default: just covers the frame)",
       .metavar = "L", .kind = K::kNumber, .lo = 0, .hi = kMaxLevels - 1, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.lod; })},
+    {{.name = "tokens-per-second", .group = kFoveaGroup, .help = "adaptive: patches a second on average; a look that sends less saves up for later ones",
+      .more = "At most {tokens} are saved up. The first look has a quarter of a second's.",
+      .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.tokens_per_second; })},
+    {{.name = "target-psnr", .group = kFoveaGroup, .help = "adaptive: send no more than brings the receiver's picture to so many dB of luma",
+      .more = "A look sends at most {tokens}; the next ones send the rest. The squares are then those that raise the PSNR most.",
+      .metavar = "DB", .kind = K::kNumber, .lo = 1, .hi = 100, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.target_psnr; })},
+    {{.name = "context", .group = kFoveaGroup, .help = "adaptive: how much the receiver keeps, as 4000 (tokens) or 30s; what older ones showed is sent again (default: all)",
+      .metavar = "N|SECONDS", .shapes_result = true, .tunable = true}, {parse_context, print_context}},
+    {{.name = "eye", .group = kFoveaGroup, .help = "adaptive: how much acuity around the fixation weighs, 0 to 1 (default: 0)",
+      .metavar = "SHARE", .kind = K::kNumber, .lo = 0, .hi = 1, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.eye; })},
   });
 }
 
@@ -267,7 +297,7 @@ void add_scanpath(std::vector<StreamOption>& rows) {
       .more = "`auto`: as the columns say. `norm`: 0 to 1 from the top left; `norm-up`: from the bottom left; `percent`: 0 to 100 from the top left; `px`: pixels of the frame, or of a screen of W x H. "
               "A time's unit may follow a comma: `px,ms`.",
       .metavar = "UNITS", .shapes_result = true, .tunable = true, .scope = Scope::kRun}, {parse_units, print_units}},
-    {{.name = "ignore", .group = kScanpathGroup, .help = "where novelty and saliency never look: X,Y,W,H or a mask's picture; may be repeated",
+    {{.name = "ignore", .group = kScanpathGroup, .help = "where novelty and saliency never look, and what adaptive leaves out: X,Y,W,H or a mask's picture; may be repeated",
       .more = "Pixels of the frame as displayed, or fractions of it where no number exceeds 1; several also joined by `;`. A mask is stretched over the frame, its white is ignored.",
       .metavar = "REGION", .shapes_result = true, .repeats = true, .tunable = true, .scope = Scope::kRun}, {parse_regions, print_regions}},
     {{.name = "rate", .group = kScanpathGroup, .help = "fixations a second", .more = "In the video's own time.",

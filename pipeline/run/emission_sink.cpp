@@ -11,6 +11,7 @@ EmissionSink::EmissionSink(Texture& texture, DeviceTexture* device, const Lattic
       device_(device),
       lattice_(lattice),
       config_(config),
+      all_is_new_(lattice_kind(config.lattice) == LatticeKind::kAdaptive),
       history_(texture.layout(), lattice.patch_count()),
       format_(config.samples),
       emitted_(on_device() ? nullptr : EmittedBytes::of(lattice, config.lattice.patch_size, config.samples)) {}
@@ -25,6 +26,12 @@ void EmissionSink::mark(Emission& emission, const ColorSpec& color, const PatchT
   const SampleFormat& format = into != nullptr ? into->format : config_.samples;
   if (format != format_) history_.forget();
   format_ = format;
+  if (all_is_new_) {
+    emission.changed.resize(plan.count());
+    std::ranges::transform(plan.patches, emission.changed.begin(),
+                           [](const Patch& patch) { return static_cast<std::uint8_t>(patch.coverage > 0 ? 1 : 0); });
+    return;
+  }
   if (!on_device()) return history_.mark(plan, color, emission.changed);
   history_.look_up(plan, color, places_);
   device_->reserve_places(history_.places());

@@ -40,6 +40,7 @@ class EmissionSink {
   DeviceTexture* device_;
   const Lattice& lattice_;
   const PipelineConfig& config_;
+  bool all_is_new_;  // what an allocator sends, inside the frame
   PatchHistory history_;
   SampleFormat format_;  // of the last emission
   // To the host

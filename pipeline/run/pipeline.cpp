@@ -92,6 +92,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
   redone.differ = config.diff != config_.diff;
   redone.texture = config.levels != config_.levels;
   redone.lattice = redone.texture || config.lattice != config_.lattice;
+  const bool allocates = redone.lattice || config.scanpath.ignore != config_.scanpath.ignore;
   redone.scanpath = redone.texture || config.scanpath != config_.scanpath;
   const bool samples = config.samples != config_.samples;
   if (state_) {
@@ -100,6 +101,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     // Made first: a refusal leaves the old settings in force.
     auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
     auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
+    auto allocator = allocates && !redone.texture ? state_->make_allocator(config) : nullptr;
     if (scanpath) give_to(*scanpath);
     if (redone.texture) {
       counters_ = counters();
@@ -107,6 +109,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     } else {
       if (redone.differ) state_->texture->configure(config.diff);
       if (lattice) state_->lattice = std::move(lattice);
+      if (allocates) state_->allocator = std::move(allocator);
       if (scanpath) state_->scanpath = std::move(scanpath);
     }
   }
@@ -189,6 +192,7 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
   s.has_frame = true;
   result.damaged_tiles = damage != nullptr ? damage->count() : -1;
   s.sink->note_frame(damage);
+  if (s.allocator) s.allocator->note(frame.pts_ns, *damage);
   {
     const NvtxRange scanpath("scanpath");
     const SceneView scene{damage,        damage != nullptr ? s.texture.get() : nullptr,
@@ -273,6 +277,7 @@ void Pipeline::reset() {
   if (!state_) return;
   damage_everything();
   state_->scanpath->reset();
+  if (state_->allocator) state_->allocator->forget();
 }
 
 void Pipeline::look(float u, float v) {
@@ -284,6 +289,19 @@ void Pipeline::look(float u, float v) {
   } else {
     look_ = Place{u, v};
   }
+}
+
+void Pipeline::forget(const UvBox& lost) {
+  const auto sane = [](float from, float to) { return from >= 0 && from < to && to <= 1; };
+  if (!sane(lost.left, lost.right) || !sane(lost.top, lost.bottom)) {
+    throw UsageError(fmt::format("forget {}, {} to {}, {}: a box lies between 0 and 1, and has a size", lost.left,
+                                 lost.top, lost.right, lost.bottom));
+  }
+  if (lattice_kind(config_.lattice) != LatticeKind::kAdaptive) {
+    throw UsageError(OfOption("lattice", name(lattice_kind(config_.lattice))),
+                     "remembers nothing of the receiver; adaptive does");
+  }
+  if (state_) state_->allocator->forget(lost);
 }
 
 void Pipeline::attend(std::optional<AttentionMap> map) {

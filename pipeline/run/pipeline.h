@@ -22,6 +22,8 @@
 
 namespace saccade {
 
+struct UvBox;  // pipeline/gaze/allocate/allocator.h
+
 // When patches are sampled.
 struct EmitPolicy {
   enum class Kind : std::uint8_t { kFixation, kFrames } kind = Kind::kFixation;
@@ -151,6 +153,9 @@ class Pipeline {
   // The next fixation is here, 0..1 of the displayed frame; those after it are the policy's again. Throws UsageError
   // for a place outside.
   void look(float u, float v);
+  // Lattice adaptive: the receiver lost this part of the frame, and it is sent again. Throws UsageError for another
+  // lattice or for no such box.
+  void forget(const UvBox& lost);
   // From now on fixations fall on this map's peak, with inhibition of return, until the next map; nullopt: the policy's
   // again. Holds across configure(). Throws UsageError (check_attention).
   void attend(std::optional<AttentionMap> map);

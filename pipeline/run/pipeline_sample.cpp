@@ -8,6 +8,14 @@
 #include "pipeline/run/pipeline_state.h"
 
 namespace saccade {
+namespace {
+
+// Codes of 8-bit luma from black to white, as a texture of this format has them.
+int luma_span(TextureFormat format, const ColorSpec& color) {
+  return format == TextureFormat::kRgba8 || color.range == ColorRange::kFull ? 255 : 219;
+}
+
+}  // namespace
 
 // A texture's damage can stay on the device where one step finds and uses it.
 bool Pipeline::can_emit_to_device() const { return state_->can.staged == nullptr && state_->can.device != nullptr; }
@@ -74,7 +82,11 @@ void Pipeline::sample_due(Emission& emission, const PatchTarget* into) {
   emission.in_flight = due.gaze.in_flight;
   emission.damaged_tiles = due.damaged_tiles >= 0 || to_device ? due.damaged_tiles : damage().count();
   emission.plan.patch_size = size;
-  s.lattice->plan(due.gaze.u, due.gaze.v, emission.plan);
+  if (s.allocator) {
+    s.allocator->look(due.pts_ns, due.gaze.u, due.gaze.v, luma_span(s.layout.format, due.color), emission.plan);
+  } else {
+    s.lattice->plan(due.gaze.u, due.gaze.v, emission.plan);
+  }
   s.sink->mark(emission, due.color, into);
   s.sink->submit(emission, due.color, into);
   s.sink->settle(emission, into);

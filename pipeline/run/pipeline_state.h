@@ -1,12 +1,16 @@
 // What a Pipeline holds for one size and format of frames. For pipeline.cpp and pipeline_sample.cpp alone.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "kernels/texture.h"
 #include "pipeline/backend/kept_textures.h"
+#include "pipeline/error.h"
+#include "pipeline/gaze/allocate/allocator.h"
 #include "pipeline/run/emission_sink.h"
 #include "pipeline/run/pipeline.h"
 
@@ -19,6 +23,7 @@ struct Pipeline::State {
   TexturePtr texture;
   TextureCapabilities can;  // of the texture
   std::unique_ptr<Lattice> lattice;
+  std::unique_ptr<Allocator> allocator;  // of lattice adaptive; else null
   std::unique_ptr<Scanpath> scanpath;
   std::optional<EmissionSink> sink;
   bool device_counts = false;  // damage and what changed, since emissions first stayed on the device
@@ -42,9 +47,24 @@ struct Pipeline::State {
         texture(take_texture(config, shape, frames, gl)),
         can(texture->capabilities()),
         lattice(make_lattice(config.lattice, frame_geometry)),
+        allocator(make_allocator(config)),
         scanpath(make_scanpath(config.scanpath, frame_geometry)) {
     make_sink(false);
     if (config.measure_device && can.timed != nullptr) can.timed->measure_device();
+  }
+
+  // Throws UnavailableError where the backend keeps no picture of what the receiver holds.
+  std::unique_ptr<Allocator> make_allocator(const PipelineConfig& config) const {
+    const auto* const shape = std::get_if<AdaptiveShape>(&config.lattice.shape);
+    if (shape == nullptr) return nullptr;
+    if (can.held == nullptr) {
+      throw UnavailableError(
+          fmt::format("backend {} doesn't keep what the receiver holds, which lattice adaptive needs",
+                      name(config.backend)),
+          Hint::kCpuBackend);
+    }
+    return std::make_unique<Allocator>(can.held->make_held_picture(measure_of(*shape)), config.lattice,
+                                       config.scanpath.ignore, geometry_px);
   }
 
   static TexturePtr take_texture(const PipelineConfig& config, const PyramidLayout& shape, MemorySpace frames,

@@ -134,6 +134,7 @@ class Session {
   // The next fixation is here, 0..1 of the displayed frame, origin top-left; those after it are the policy's again.
   // Throws UsageError for a place outside.
   void look(float u, float v) { pipeline_->look(u, v); }
+  void forget(const UvBox& lost) { pipeline_->forget(lost); }  // Pipeline::forget
   // Pipeline::attend: a map holds until the next, rebuild() or reopen().
   void attend(std::optional<AttentionMap> map) { pipeline_->attend(std::move(map)); }
   // Pipeline::set_fixation_source: holds for good.

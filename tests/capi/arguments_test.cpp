@@ -1,6 +1,7 @@
 // What the C interface does with arguments that make no sense. What it does with good ones: tests/package.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <saccade/picture.h>
 #include <saccade/saccade.h>
 #include <sys/stat.h>
 
@@ -89,6 +90,7 @@ TEST(Arguments, Null_IsRefused) {
   EXPECT_REFUSED(saccade_stream_interrupt, nullptr);
   EXPECT_REFUSED(saccade_stream_next, nullptr, 0, &emission);
   EXPECT_REFUSED(saccade_stream_look, nullptr, 0.5F, 0.5F);
+  EXPECT_REFUSED(saccade_stream_forget, nullptr, nullptr);
   EXPECT_REFUSED(saccade_stream_probe, nullptr, kUri, nullptr);
   EXPECT_REFUSED(saccade_stream_next_into, nullptr, 0, nullptr, nullptr);
   EXPECT_REFUSED(saccade_stream_open_frames, nullptr, nullptr);
@@ -137,6 +139,7 @@ TEST(Arguments, StreamWithoutSource_RefusesWhatNeedsOne) {
   info.struct_size = sizeof info;
   EXPECT_REFUSED(saccade_stream_next, stream.get(), 0, &emission);
   EXPECT_REFUSED(saccade_stream_look, stream.get(), 0.5F, 0.5F);
+  EXPECT_REFUSED(saccade_stream_forget, stream.get(), nullptr);
   EXPECT_REFUSED(saccade_stream_get_info, stream.get(), &info);
   EXPECT_EQ(saccade_stream_open(stream.get(), "no/such/file.mp4"), SACCADE_ERROR_INPUT);
   EXPECT_THAT(saccade_last_error(), HasSubstr("no/such/file.mp4"));

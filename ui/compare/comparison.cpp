@@ -20,6 +20,8 @@ LatticeConfig config_of(const Compared& compared) {
     case LatticeKind::kUniform:
       config.shape = UniformShape{.patches = compared.patches, .lod = {}, .acuity = {}};
       break;
+    case LatticeKind::kAdaptive:  // nothing offers it: its patches follow from what a stream has sent
+      break;
   }
   return config;
 }

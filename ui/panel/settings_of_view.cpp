@@ -48,7 +48,9 @@ void SettingsPanel::view_rows(ViewSettings& settings, const ViewFacts& facts, co
   }
   if (settings.view == View::kCompare) {
     const RowEdit edit = words_row({"against", "compare", "The lattice that gets as many patches, at the right."},
-                                   settings.compare, settings.compare != initial_.compare, note);
+                                   settings.compare, settings.compare != initial_.compare, note, [](LatticeKind each) {
+                                     return each != LatticeKind::kAdaptive ? in_words(each) : nullptr;
+                                   });
     if (edit == RowEdit::kReset) settings.compare = initial_.compare;
   }
   number_row({"speed", "speed", "Of the video's time against the clock. Keys: [ ]"}, settings.speed, 0.1, 16.0,

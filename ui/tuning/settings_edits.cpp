@@ -30,6 +30,8 @@ void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {
     lattice.shape = GridShape{.patches = count, .acuity = acuity};
   } else if (kind == LatticeKind::kUniform) {
     lattice.shape = UniformShape{.patches = count, .lod = {}, .acuity = acuity};
+  } else if (kind == LatticeKind::kAdaptive) {
+    lattice.shape = AdaptiveShape{.tokens = count};
   } else if (acuity) {
     lattice.shape = *acuity;
   } else {
@@ -46,6 +48,8 @@ void set_patches(LatticeConfig& lattice, int patches) {
     grid->patches = patches;
   } else if (auto* uniform = std::get_if<UniformShape>(&lattice.shape)) {
     uniform->patches = patches;
+  } else if (auto* adaptive = std::get_if<AdaptiveShape>(&lattice.shape)) {
+    adaptive->tokens = patches;
   } else if (auto* tokens = std::get_if<TokenBudget>(&lattice.shape)) {
     tokens->tokens = patches;
   } else {

@@ -42,6 +42,8 @@ const char* in_words(LatticeKind kind) {
       return "even grid";
     case LatticeKind::kUniform:
       return "one resolution";
+    case LatticeKind::kAdaptive:
+      return "what the receiver lacks";
   }
   return "";
 }

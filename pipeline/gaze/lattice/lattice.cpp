@@ -31,6 +31,7 @@ void check_patches(int patches, const char* name) {
 
 LatticeKind lattice_kind(const LatticeConfig& config) {
   if (std::holds_alternative<GridShape>(config.shape)) return LatticeKind::kGrid;
+  if (std::holds_alternative<AdaptiveShape>(config.shape)) return LatticeKind::kAdaptive;
   return std::holds_alternative<UniformShape>(config.shape) ? LatticeKind::kUniform : LatticeKind::kNested;
 }
 
@@ -64,6 +65,7 @@ std::optional<int> patches_asked(const LatticeConfig& config) {
   if (const auto* budget = std::get_if<TokenBudget>(&config.shape)) return budget->tokens;
   if (const auto* grid = std::get_if<GridShape>(&config.shape)) return grid->patches;
   if (const auto* uniform = std::get_if<UniformShape>(&config.shape)) return uniform->patches;
+  if (const auto* adaptive = std::get_if<AdaptiveShape>(&config.shape)) return adaptive->tokens;
   return std::nullopt;
 }
 
@@ -103,7 +105,8 @@ void check_lattice(const LatticeConfig& config) {
     throw UsageError(OfOption("patch-size", fmt::to_string(config.patch_size)),
                      fmt::format("an even number from 2 to {} is needed", kMaxPatchSize));
   }
-  const bool tokens = std::holds_alternative<TokenBudget>(config.shape);
+  const bool tokens =
+      std::holds_alternative<TokenBudget>(config.shape) || std::holds_alternative<AdaptiveShape>(config.shape);
   if (const auto patches = patches_asked(config)) check_patches(*patches, tokens ? "tokens" : "patches");
 }
 
@@ -111,9 +114,10 @@ std::unique_ptr<Lattice> make_lattice(const LatticeConfig& config, const FrameGe
   check_geometry(geometry);
   check_lattice(config);
   const LatticeKind kind = lattice_kind(config);
-  std::unique_ptr<Lattice> lattice = kind == LatticeKind::kNested ? make_nested_lattice(config, geometry)
-                                     : kind == LatticeKind::kGrid ? make_grid_lattice(config, geometry)
-                                                                  : make_uniform_lattice(config, geometry);
+  std::unique_ptr<Lattice> lattice = kind == LatticeKind::kNested     ? make_nested_lattice(config, geometry)
+                                     : kind == LatticeKind::kGrid     ? make_grid_lattice(config, geometry)
+                                     : kind == LatticeKind::kAdaptive ? make_adaptive_lattice(config, geometry)
+                                                                      : make_uniform_lattice(config, geometry);
   if (lattice->patch_count() > static_cast<std::size_t>(kMaxPatches)) {
     refuse_patches(config, static_cast<std::int64_t>(lattice->patch_count()));
   }

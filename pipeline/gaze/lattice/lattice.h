@@ -15,9 +15,11 @@
 
 namespace saccade {
 
-enum class LatticeKind : std::uint8_t { kNested, kGrid, kUniform };
-inline constexpr EnumName<LatticeKind> kLatticeKinds[] = {
-    {LatticeKind::kNested, "nested"}, {LatticeKind::kGrid, "grid"}, {LatticeKind::kUniform, "uniform"}};
+enum class LatticeKind : std::uint8_t { kNested, kGrid, kUniform, kAdaptive };
+inline constexpr EnumName<LatticeKind> kLatticeKinds[] = {{LatticeKind::kNested, "nested"},
+                                                          {LatticeKind::kGrid, "grid"},
+                                                          {LatticeKind::kUniform, "uniform"},
+                                                          {LatticeKind::kAdaptive, "adaptive"}};
 constexpr std::span<const EnumName<LatticeKind>> names_of(LatticeKind) { return kLatticeKinds; }
 
 enum class FoveaUnit : std::uint8_t { kDegrees, kUv };
@@ -85,11 +87,29 @@ struct UniformShape {
   bool operator==(const UniformShape&) const = default;
 };
 
+// How much a receiver keeps of what it was sent: the last tokens, or those of the last seconds.
+struct ContextLength {
+  double value = 0;
+  bool seconds = false;  // else tokens
+  bool operator==(const ContextLength&) const = default;
+};
+
+// Squares of 16 << l pixels that bring what the receiver holds nearest to the frame (pipeline/gaze/allocate/). N is the
+// most of a look; where fewer are worth sending, the plan ends with patches of coverage 0.
+struct AdaptiveShape {
+  int tokens = kDefaultTokens;
+  std::optional<int> tokens_per_second = {};  // on average; looks that send less save up for later ones
+  std::optional<double> target_psnr = {};     // dB of luma: a look sends no more than this takes
+  std::optional<ContextLength> context = {};  // none: the receiver keeps all
+  double eye = 0;                             // how much acuity around the fixation weighs, 0 to 1
+  bool operator==(const AdaptiveShape&) const = default;
+};
+
 struct LatticeConfig {
   int patch_size = 16;              // S, even
   double fov_deg = kDefaultFovDeg;  // horizontal, over the displayed width
-  // Grid and uniform are lattices of their own; the others are nested: rings from a budget, an acuity, or given.
-  std::variant<TokenBudget, PatchBudget, Acuity, ExplicitRings, GridShape, UniformShape> shape;
+  // Grid, uniform and adaptive are lattices of their own; the others are nested: from a budget, an acuity, or rings.
+  std::variant<TokenBudget, PatchBudget, Acuity, ExplicitRings, GridShape, UniformShape, AdaptiveShape> shape;
   bool operator==(const LatticeConfig&) const = default;
 };
 

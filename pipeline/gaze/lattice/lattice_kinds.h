@@ -16,6 +16,7 @@ inline constexpr int kMaxPatches = 1 << 20;
 std::unique_ptr<Lattice> make_nested_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
 std::unique_ptr<Lattice> make_grid_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
 std::unique_ptr<Lattice> make_uniform_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
+std::unique_ptr<Lattice> make_adaptive_lattice(const LatticeConfig& config, const FrameGeometry& geometry);
 
 // Cells of equal size that cover the frame, one patch at the centre of each.
 struct CellGrid {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/picture/square.h"
+#include "kernels/held_picture.h"
 #include "pipeline/gaze/weights/weight.h"
 
 namespace saccade {

@@ -480,6 +480,7 @@ class saccade_painter_settings(ctypes.Structure):  # noqa: N801
     picture_width_px: int
     memory: int
     sar: float
+    no_interpolation: int
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("struct_size", ctypes.c_size_t),
         ("width_px", ctypes.c_int32),
@@ -488,6 +489,7 @@ class saccade_painter_settings(ctypes.Structure):  # noqa: N801
         ("picture_width_px", ctypes.c_int32),
         ("memory", ctypes.c_int32),
         ("sar", ctypes.c_double),
+        ("no_interpolation", ctypes.c_int32),
     ]
 
 
@@ -846,6 +848,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
             ctypes.c_int32,
         ],
     ),
+    "saccade_stream_forget": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
     "saccade_reduce": (
         ctypes.c_int,
         [

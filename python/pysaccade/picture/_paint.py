@@ -24,6 +24,7 @@ def paint(
     mean: Triple | None = None,
     std: Triple | None = None,
     memory: bool | PictureMemory = False,
+    interpolate: bool = True,
 ) -> Image:
     """Paint patches back where the eye would see them: coarse ones first, fine ones over them.
 
@@ -45,22 +46,24 @@ def paint(
         std: The same.
         memory: What earlier emissions showed finer stays in the picture until it changes. True: of
             those before the last one in `patches`; a `PictureMemory`: of all that were painted with it.
+        interpolate: Linearly between the samples of a patch. False: each sample is a square of one colour, which is how
+            `lattice="adaptive"` and `target_psnr` count.
 
     Returns:
-        [H, W, 3] u8 R'G'B', grey where no patch is.
+        [H, W, 3] u8 R'G'B', grey where no patch is or, with memory, ever was.
 
     Raises:
         TypeError, ValueError: Shapes do not fit, or `plan` or `size` is missing; memory of samples between texels.
     """
     _check_memory(patches, memory)
     if memory is True:
-        return _paint_last(patches, width, mark, plan=plan, size=size, sar=sar, mean=mean, std=std)
+        return _paint_last(patches, width, mark, interpolate, plan=plan, size=size, sar=sar, mean=mean, std=std)
     if isinstance(patches, Emission):
         _say_nothing_twice(plan=plan, size=size, sar=sar, mean=mean, std=std)
         emission = patches.numpy() if not _is_bfloat16(patches.patches) else patches.to("cpu", _float32()).numpy()
         if memory:
             memory._begin(emission)
-        painter = _painter(emission.patches, emission.size, emission.sar, width, memory)
+        painter = _painter(emission.patches, emission.size, emission.sar, width, memory, interpolate)
         image = painter.paint(emission.patches, np.asarray(emission.geometry), emission.mean, emission.std)
         if mark:
             draw_fixation(image, emission.fixation, emission.in_flight)
@@ -75,7 +78,7 @@ def paint(
     if geometry.shape != (len(samples), 4):
         raise ValueError(f"paint: the plan is {list(geometry.shape)} for {len(samples)} patches; it must be [N, 4]")
     ratio = 1.0 if sar is None else number(sar, "paint", "sar")
-    painter = _painter(samples, _size(size), ratio, width, memory)
+    painter = _painter(samples, _size(size), ratio, width, memory, interpolate)
     return painter.paint(samples, geometry, (0, 0, 0) if mean is None else mean, (1, 1, 1) if std is None else std)
 
 
@@ -100,15 +103,21 @@ class PictureMemory:
             self.forget()
         self._last = (emission.pts_ns, emission.gaps)
 
-    def _painter_of(self, size: tuple[int, int], sar: float, side: int, width: int | None) -> Painter:
+    def _painter_of(
+        self, size: tuple[int, int], sar: float, side: int, width: int | None, interpolate: bool
+    ) -> Painter:
         """The painter that holds what was painted; a new one for frames of another size."""
-        key, held = (size, sar, side, width), self._painter
+        key, held = (size, sar, side, width, interpolate), self._painter
         if held is None or size != held.size:
-            self._painter, self._key = Painter(size, sar, side, width, memory=True), key
+            self._painter, self._key = Painter(size, sar, side, width, memory=True, interpolate=interpolate), key
             return self._painter
         if key == self._key:
             return held
-        now = Painter(size, sar, side, width, memory=False)
+        if interpolate != self._key[-1]:
+            raise ValueError(
+                f"paint: memory holds a picture of interpolate={not interpolate}; use a PictureMemory for each"
+            )
+        now = Painter(size, sar, side, width, memory=False, interpolate=interpolate)
         for what, before, after in (("a picture", held.shape[1::-1], now.shape[1::-1]),
                                     ("patches", (held.side,) * 2, (side,) * 2)):  # fmt: skip
             if before != after:
@@ -120,13 +129,18 @@ class PictureMemory:
 
 
 def _painter(
-    patches: Array, size: tuple[int, int], sar: float, width: int | None, memory: bool | PictureMemory
+    patches: Array,
+    size: tuple[int, int],
+    sar: float,
+    width: int | None,
+    memory: bool | PictureMemory,
+    interpolate: bool,
 ) -> Painter:
     if width is not None:
         width = whole(width, "paint", "width", 1, 1 << 16)
     if isinstance(memory, PictureMemory):
-        return memory._painter_of(size, sar, patches.shape[-1], width)
-    return Painter(size, sar, patches.shape[-1], width, memory=False)
+        return memory._painter_of(size, sar, patches.shape[-1], width, interpolate)
+    return Painter(size, sar, patches.shape[-1], width, memory=False, interpolate=interpolate)
 
 
 def _check_memory(patches: Any, memory: Any) -> None:
@@ -139,7 +153,7 @@ def _check_memory(patches: Any, memory: Any) -> None:
         raise TypeError("paint: give one Emission, such as dump[3], or a Dump with memory=True")
 
 
-def _paint_last(emissions: Any, width: int | None, mark: bool, **given: Any) -> Image:
+def _paint_last(emissions: Any, width: int | None, mark: bool, interpolate: bool, **given: Any) -> Image:
     if not isinstance(emissions, (Dump, Iterable)):
         raise TypeError(f"paint: memory=True needs a Dump or emissions in a row, not {shown(emissions)}")
     _say_nothing_twice(**given)
@@ -147,7 +161,7 @@ def _paint_last(emissions: Any, width: int | None, mark: bool, **given: Any) -> 
     for emission in emissions:
         if not isinstance(emission, Emission):
             raise TypeError(f"paint: memory=True needs emissions, and one of them is of type {type(emission).__name__}")
-        image = paint(emission, width=width, mark=mark, memory=memory)
+        image = paint(emission, width=width, mark=mark, memory=memory, interpolate=interpolate)
     if image is None:
         raise ValueError("paint: there is no emission")
     return image

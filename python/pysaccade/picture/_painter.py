@@ -20,14 +20,16 @@ _DTYPES = {"uint8": _abi.SACCADE_U8, "float16": _abi.SACCADE_F16, "float32": _ab
 class Painter:
     """Paints patches of one size, of frames of one size (H, W); one thread at a time."""
 
-    def __init__(self, size: tuple[int, int], sar: float, side: int, width: int | None, *, memory: bool) -> None:
+    def __init__(
+        self, size: tuple[int, int], sar: float, side: int, width: int | None, *, memory: bool, interpolate: bool
+    ) -> None:
         """Prepare to paint patches of `side` samples; `width` is the picture's, by default the frame's as displayed."""
         self.size, self.side = size, side
         library = _calls.library()
         settings = _calls.new(_abi.saccade_painter_settings)
         settings.height_px, settings.width_px = size
         settings.patch_size, settings.picture_width_px = side, width or 0
-        settings.memory, settings.sar = int(memory), sar
+        settings.memory, settings.sar, settings.no_interpolation = int(memory), sar, int(not interpolate)
         handle = ctypes.c_void_p()
         _calls.check(library.saccade_painter_new(ctypes.byref(settings), ctypes.byref(handle)), "paint: ")
         self._handle = handle

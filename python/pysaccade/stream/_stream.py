@@ -33,7 +33,8 @@ class Stream(Core, Iterator[Emission]):
         device: Where patches are: "cpu", "cuda", "cuda:1", a torch.device, or "auto": the GPU if there is one that
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
-        lattice: "nested", "grid" or "uniform".
+        lattice: "nested", "grid" or "uniform"; or "adaptive", on the CPU: each look sends what brings the receiver's
+            picture nearest to the frame, at most `tokens` patches.
         fixation: Where the eye goes: "novelty", "saliency", "center[:U,V]", "random", "raster[:COLSxROWS]",
             "file:PATH"; or (u, v); or a scanpath: a tensor or an array [n, 3] of t_s, u, v with t_s from the first
             frame on, or [n, 2] of u, v, one at each fixation; or a callable that is given this stream whenever a
@@ -254,6 +255,23 @@ class Stream(Core, Iterator[Emission]):
         self._ask(
             lambda handle: handle.call("attend", _arrays.address(weights), rows, cols, box, prefix="Stream.attend: ")
         )
+
+    def forget(self, region: Any = None) -> None:
+        """With `lattice="adaptive"`: send a part of the frame again, as who receives it lost it. Any thread.
+
+        Args:
+            region: left, top, right, bottom in the frame, 0 to 1; None: all of it.
+
+        Raises:
+            TypeError, ValueError: It is no such box, or the lattice is another one.
+        """
+        box = None
+        if region is not None:
+            edges = _arrays.as_host_array(region, "Stream.forget: region").astype(np.float32).reshape(-1)
+            if edges.shape != (4,):
+                raise ValueError(f"Stream.forget: region is left, top, right, bottom, not {quoted(region)}")
+            box = (ctypes.c_float * 4)(*edges.tolist())
+        self._ask(lambda handle: handle.call("forget", box, prefix="Stream.forget: "))
 
     @property
     def request(self) -> FixationRequest | None:

@@ -192,13 +192,27 @@ TEST(PictureMemory, MoreThanHalfChanged_IsAllForgotten) {
   EXPECT_EQ(stay_after(left_of(kWidth / 2)), (kWidth / 2 - 2) * kHeight);  // and a texel at the border
 }
 
-TEST(PictureMemory, WhatNoPatchCovers_IsForgotten) {
+TEST(PictureMemory, WhatNoPatchCovers_Stays) {
+  PictureMemory memory(kWidth, kHeight, kSide);
+  EXPECT_EQ(count(Look(stripes).patch(0, 8, 4).into(memory), kUncovered), kWidth * kHeight - 16);
+  Look(stripes).all(0).into(memory);
+  const Picture changed = with(stripes, 6, 0, 2, 90);
+  const auto part = Look(changed).patch(1, 0, 0).into(memory);
+  EXPECT_EQ(count(part, 0), 4 * 4);  // the texel that changed, and its neighbours to the left and below
+  EXPECT_EQ(count(part, kStays), kWidth * kHeight - 4 * 4);
+  // Its neighbour to the right was not sent: it stays, and is no longer known.
+  EXPECT_EQ(at(part, 9, 0), kStays);
+  const auto next = Look(changed).all(1).into(memory);
+  EXPECT_EQ(at(next, 9, 0), 1);
+  EXPECT_EQ(at(next, 10, 0), kStays);
+}
+
+TEST(PictureMemory, CutInOnePlace_LeavesWhatNoPatchCovers) {
   PictureMemory memory(kWidth, kHeight, kSide);
   Look(stripes).all(0).into(memory);
-  const auto part = Look(stripes).patch(1, 0, 0).into(memory);
-  EXPECT_EQ(count(part, kStays), 64);
-  EXPECT_EQ(count(part, kUncovered), kWidth * kHeight - 64);
-  EXPECT_EQ(count(Look(stripes).all(1).into(memory), kStays), 64);
+  const auto part = Look(with(stripes, 0, 0, 8, 90)).patch(0, 0, 0).into(memory);  // all that is compared has changed
+  EXPECT_EQ(count(part, 0), 16);
+  EXPECT_EQ(count(part, kStays), kWidth * kHeight - 16);
 }
 
 TEST(PictureMemory, SamplesBetweenTexels_AreRefusedAndChangeNothing) {

@@ -72,6 +72,10 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
            {{"fovea: conflicts with strides"}, {{"fovea", "128"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
            {{"fovea: needs lattice nested"}, {{"fovea", "128"}, {"lattice", "grid"}}},
            {{"tokens: conflicts with m0"}, {{"tokens", "100"}, {"m0", "2"}}},
+           {{"context: needs lattice adaptive"}, {{"context", "30s"}}},
+           {{"tokens-per-second: needs lattice adaptive"}, {{"tokens-per-second", "9"}, {"lattice", "grid"}}},
+           {{"preset: has no effect on lattice adaptive"}, {{"preset", "uv"}, {"lattice", "adaptive"}}},
+           {{"patches: has no effect on lattice adaptive"}, {{"patches", "9"}, {"lattice", "adaptive"}}},
            {{"normalize: u8", "dtype f16"}, {{"normalize", "clip"}}},
            {{"require-hwdec: conflicts with hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
     for (const std::string& word : words) EXPECT_THAT(error_of(settings), HasSubstr(word));
@@ -79,6 +83,17 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
 }
 
 TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
+  EXPECT_EQ(std::get<AdaptiveShape>(lattice_with({{"lattice", "adaptive"}}).shape), AdaptiveShape{});
+  EXPECT_EQ(
+      std::get<AdaptiveShape>(lattice_with({{"lattice", "adaptive"},
+                                            {"tokens", "100"},
+                                            {"tokens-per-second", "50"},
+                                            {"target-psnr", "40"},
+                                            {"context", "30s"},
+                                            {"eye", "0.5"}})
+                                  .shape),
+      (AdaptiveShape{
+          .tokens = 100, .tokens_per_second = 50, .target_psnr = 40, .context = ContextLength{30, true}, .eye = 0.5}));
   EXPECT_EQ(lattice_with({}), LatticeConfig{});
   EXPECT_EQ(std::get<PatchBudget>(lattice_with({{"patches", "100"}}).shape).patches, 100);
   EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"tokens", "100"}}).shape), (TokenBudget{.tokens = 100, .fovea = {}}));

@@ -47,6 +47,7 @@ std::string random_text(const OptionSpec& spec, Random& random) {
   if (spec.name == "gaze-units") return one_of({"auto", "norm", "norm-up", "px,ms", "px:640x480+10+-20", "us"}, random);
   if (spec.name == "ignore") return one_of({"1,2,3,4", "0.5,0,.25,1; mask.png", "a b.png\n10,10,5,5"}, random);
   if (spec.name == "fovea") return one_of({"128", "192px", "4deg", "0.5deg", "1e2", "77.25px"}, random);
+  if (spec.name == "context") return one_of({"4000", "30s", "0.5s", "1e2s"}, random);
   if (spec.name == "input-format") return one_of({"rawvideo", "h264", "mjpeg"}, random);
   if (spec.name == "input-size") return one_of({"640x480", "1x1", "hd720"}, random);
   if (spec.name == "patch-size") return std::to_string(2 * (1 + random() % 128));

@@ -144,11 +144,13 @@ def test_memory_of_another_stream_is_dropped(why: str):
     np.testing.assert_array_equal(sc.paint(now, memory=memory), sc.paint(now))
 
 
-def test_place_that_no_patch_covers_is_not_known():
+def test_place_that_no_patch_covers_stays_as_it_was():
     frame, memory = detail(9), sc.PictureMemory()
-    sc.paint(emission(frame, (1, 1), 0), memory=memory)
+    before = sc.paint(emission(frame, (1, 1), 0), memory=memory)
     now = emission(frame, (4, 2), 1)
     left_out = sc.Emission(**{**vars(now), "patches": now.patches[1:], "geometry": now.geometry[1:]})
+    np.testing.assert_array_equal(sc.paint(left_out, memory=memory)[:64, :64], before[:64, :64])
+    memory.forget()
     np.testing.assert_array_equal(sc.paint(left_out, memory=memory)[:64, :64], np.full((64, 64, 3), 128))
 
 

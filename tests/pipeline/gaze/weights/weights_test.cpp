@@ -8,6 +8,7 @@
 #include "pipeline/gaze/weights/acuity.h"
 #include "pipeline/gaze/weights/fatigue.h"
 #include "pipeline/gaze/weights/ignored.h"
+#include "pipeline/gaze/weights/onset.h"
 
 namespace saccade {
 namespace {
@@ -49,6 +50,24 @@ TEST(Fatigue, SquareBeyondTheFrame_CountsForTilesInside) {
   const Square corner{2, 0, 0};
   fatigue.note(0, std::span(&corner, 1));
   EXPECT_THAT(weigh(fatigue, 0, 9), testing::Each(kFullWeight / 2));
+}
+
+TEST(Onset, TileThatHasNotJustChanged_CountsLess) {
+  Onset onset({3, 1});
+  const auto weigh = [&onset](std::int64_t pts_ns) {
+    std::vector<Weight> weights(3, kFullWeight);
+    onset.weigh(pts_ns, weights);
+    return weights;
+  };
+  Damage damage(TileGrid{3, 1});
+  damage.set_all();
+  onset.note(0, damage);
+  EXPECT_THAT(weigh(0), testing::Each(kFullWeight / 4));
+  damage.clear();
+  damage.set(1);
+  onset.note(kSecond, damage);
+  EXPECT_THAT(weigh(2 * kSecond), ElementsAre(kFullWeight / 4, kFullWeight, kFullWeight / 4));
+  EXPECT_THAT(weigh(2 * kSecond + 1), testing::Each(kFullWeight / 4));
 }
 
 // 16 px a degree: the centre of tile n is n degrees from that of tile 0.

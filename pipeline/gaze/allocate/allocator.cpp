@@ -1,0 +1,160 @@
+#include "pipeline/gaze/allocate/allocator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "pipeline/gaze/saliency.h"
+#include "pipeline/gaze/weights/acuity.h"
+#include "pipeline/gaze/weights/ignored.h"
+
+namespace saccade {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr ErrorMeasure kForReading{.power = 3, .noise = 1};
+constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0};
+
+// The sum of squared errors over the frame that this PSNR allows.
+std::int64_t allowed_error(double psnr_db, int luma_span, const FrameGeometry& geometry) {
+  const double pixels = static_cast<double>(geometry.width_px) * geometry.height_px;
+  return static_cast<std::int64_t>(luma_span * luma_span * pixels * std::pow(10.0, -psnr_db / 10.0));
+}
+
+template <typename F>
+void for_each_tile(const Square& square, TileGrid grid, F&& f) {
+  for (int y = square.y << square.level; y < std::min((square.y + 1) << square.level, grid.rows); ++y) {
+    for (int x = square.x << square.level; x < std::min((square.x + 1) << square.level, grid.cols); ++x) f(x, y);
+  }
+}
+
+}  // namespace
+
+ErrorMeasure measure_of(const AdaptiveShape& shape) { return shape.target_psnr ? kForPsnr : kForReading; }
+
+Allocator::Allocator(std::unique_ptr<HeldPicture> held, const LatticeConfig& config, const IgnoreRegions& ignore,
+                     const FrameGeometry& geometry)
+    : held_(std::move(held)),
+      shape_(std::get<AdaptiveShape>(config.shape)),
+      lattice_(make_lattice(config, geometry)),
+      geometry_(geometry),
+      grid_(tiles_of(geometry)),
+      ignored_(ignored_tiles(ignore, grid_, geometry)),
+      fatigue_(grid_),
+      onset_(grid_),
+      choice_(grid_, held_->levels()),
+      weights_(static_cast<std::size_t>(grid_.count())) {
+  if (shape_.context) came_by_.assign(weights_.size(), -1);
+}
+
+// The most that this look may send. A look's worth can be saved up.
+// The first look has what the time of a fixation gives.
+int Allocator::save_up(std::int64_t pts_ns) {
+  if (!shape_.tokens_per_second) return shape_.tokens;
+  constexpr std::int64_t kFixationNs = kSecondNs / 4, kLongestNs = 1000 * kSecondNs;
+  const std::int64_t passed_ns =
+      last_pts_ns_ ? std::clamp(pts_ns - *last_pts_ns_, std::int64_t{0}, kLongestNs) : kFixationNs;
+  saved_ = std::min(saved_ + *shape_.tokens_per_second * passed_ns, shape_.tokens * kSecondNs);
+  return static_cast<int>(saved_ / kSecondNs);
+}
+
+void Allocator::weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px) {
+  std::fill(weights_.begin(), weights_.end(), kFullWeight);
+  weigh_ignored(ignored_, weights_);
+  if (shape_.eye > 0) {
+    weigh_by_acuity(lattice_->fovea(), fix_x_px, fix_y_px, static_cast<float>(shape_.eye), grid_, weights_);
+  }
+  fatigue_.weigh(pts_ns, weights_);
+  onset_.weigh(pts_ns, weights_);
+}
+
+// A PSNR that fits the budget is reached by the fewest squares, whatever they weigh.
+std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, float fix_y_px, int luma_span,
+                                          int most) {
+  const TileErrors errors = held_->measure();
+  if (shape_.target_psnr) {
+    std::fill(weights_.begin(), weights_.end(), kFullWeight);
+    weigh_ignored(ignored_, weights_);
+    choice_.rate(errors, weights_);
+    const std::int64_t error = std::accumulate(errors.held.begin(), errors.held.end(), std::int64_t{0});
+    const auto squares = choice_.that_gain(error - allowed_error(*shape_.target_psnr, luma_span, geometry_));
+    if (squares.size() <= static_cast<std::size_t>(most)) return squares;
+  }
+  weigh(pts_ns, fix_x_px, fix_y_px);
+  choice_.rate(errors, weights_);
+  return choice_.at_most(most);
+}
+
+void Allocator::note(std::int64_t pts_ns, const Damage& damage) {
+  held_->note(damage);
+  onset_.note(pts_ns, damage);
+}
+
+void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out) {
+  if (last_pts_ns_ && pts_ns < *last_pts_ns_) forget();
+  const int most = save_up(pts_ns);
+  last_pts_ns_ = pts_ns;
+  lattice_->plan(fix_u, fix_v, out);
+  if (shape_.context) forget_beyond_context(pts_ns);
+  const std::span<const Square> squares = choose(pts_ns, out.fix_x_px, out.fix_y_px, luma_span, most);
+  held_->hold(squares);
+  if (shape_.tokens_per_second) saved_ -= static_cast<std::int64_t>(squares.size()) * kSecondNs;
+  if (shape_.context) note_context(pts_ns, squares);
+  fatigue_.note(pts_ns, squares);
+  for (std::size_t n = 0; n < squares.size(); ++n) {
+    const Square& square = squares[n];
+    const auto side_px = static_cast<float>(kTilePx << square.level);
+    Patch& patch = out.patches[n];
+    patch = {.x_px = (static_cast<float>(square.x) + 0.5f) * side_px,
+             .y_px = (static_cast<float>(square.y) + 0.5f) * side_px,
+             .lod = static_cast<float>(square.level)};
+    patch.coverage = patch_coverage(patch, kTilePx, geometry_.width_px, geometry_.height_px);
+  }
+}
+
+void Allocator::forget() {
+  held_->forget();
+  fatigue_.forget();
+  lost_ = sent_;
+}
+
+void Allocator::forget(const UvBox& lost) {
+  const auto first = [](float edge, int extent_px) {
+    return static_cast<int>(edge * static_cast<float>(extent_px)) / kTilePx;
+  };
+  const auto past = [](float edge, int extent_px, int tiles) {
+    return std::min(static_cast<int>(std::ceil(edge * static_cast<float>(extent_px) / kTilePx)), tiles);
+  };
+  const int left = first(lost.left, geometry_.width_px), top = first(lost.top, geometry_.height_px);
+  const TileRect tiles{left, top, past(lost.right, geometry_.width_px, grid_.cols) - left,
+                       past(lost.bottom, geometry_.height_px, grid_.rows) - top};
+  if (tiles.width > 0 && tiles.height > 0) held_->forget(tiles);
+}
+
+void Allocator::note_context(std::int64_t pts_ns, std::span<const Square> sent) {
+  for (const Square& square : sent) {
+    for_each_tile(square, grid_, [&](int x, int y) { came_by_[static_cast<std::size_t>(y * grid_.cols + x)] = sent_; });
+    context_.push_back({pts_ns, square});
+    ++sent_;
+  }
+}
+
+// What no newer token shows is lost with its token.
+void Allocator::forget_beyond_context(std::int64_t pts_ns) {
+  const auto token = [this](std::int64_t number) { return context_[static_cast<std::size_t>(number - first_)]; };
+  const auto is_beyond = [&](std::int64_t number) {
+    if (!shape_.context->seconds) return static_cast<double>(sent_ - number) > shape_.context->value;
+    return static_cast<double>(pts_ns - token(number).pts_ns) > shape_.context->value * static_cast<double>(kSecondNs);
+  };
+  for (; lost_ < sent_ && is_beyond(lost_); ++lost_) {
+    for_each_tile(token(lost_).square, grid_, [&](int x, int y) {
+      if (came_by_[static_cast<std::size_t>(y * grid_.cols + x)] == lost_) held_->forget({x, y, 1, 1});
+    });
+  }
+  if (2 * (lost_ - first_) <= sent_ - first_) return;
+  context_.erase(context_.begin(), context_.begin() + static_cast<std::ptrdiff_t>(lost_ - first_));
+  first_ = lost_;
+}
+
+}  // namespace saccade

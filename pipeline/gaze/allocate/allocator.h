@@ -1,0 +1,74 @@
+// Lattice `adaptive`: each look sends the squares that bring the receiver's picture nearest to the frame.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/held_picture.h"
+#include "kernels/patch_plan.h"
+#include "pipeline/gaze/allocate/choice.h"
+#include "pipeline/gaze/ignore.h"
+#include "pipeline/gaze/lattice/lattice.h"
+#include "pipeline/gaze/weights/fatigue.h"
+#include "pipeline/gaze/weights/onset.h"
+
+namespace saccade {
+
+// Of the displayed frame, 0 to 1.
+struct UvBox {
+  float left = 0, top = 0, right = 1, bottom = 1;
+};
+
+// What a receiver's picture is measured by. Cubes: a stroke of text is sent long before faint detail, which follows
+// where tokens are left; natural clips lose at most 0.4 dB by it. For a PSNR: the squares that it is of.
+ErrorMeasure measure_of(const AdaptiveShape& shape);
+
+// Of frames of one geometry. On the thread of `held`. The same frames give the same patches, to the bit.
+class Allocator {
+ public:
+  // Throws UsageError for regions to ignore that are outside the frame or leave nothing.
+  Allocator(std::unique_ptr<HeldPicture> held, const LatticeConfig& config, const IgnoreRegions& ignore,
+            const FrameGeometry& geometry);
+
+  void note(std::int64_t pts_ns, const Damage& damage);  // every frame
+  // Chooses squares and holds them as sent. Allocates until it is warm. The plan has shape.tokens patches and ends with
+  // those of coverage 0. luma_span: codes from black to white, which a PSNR is of.
+  void look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out);
+  // The receiver lost what it held: all of it, or the tiles that a box of the frame touches.
+  void forget();
+  void forget(const UvBox& lost);
+
+ private:
+  struct SentToken {
+    std::int64_t pts_ns;
+    Square square;
+  };
+  int save_up(std::int64_t pts_ns);
+  std::span<const Square> choose(std::int64_t pts_ns, float fix_x_px, float fix_y_px, int luma_span, int most);
+  void weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px);
+  void note_context(std::int64_t pts_ns, std::span<const Square> sent);
+  void forget_beyond_context(std::int64_t pts_ns);
+
+  std::unique_ptr<HeldPicture> held_;
+  AdaptiveShape shape_;
+  std::unique_ptr<Lattice> lattice_;
+  FrameGeometry geometry_;
+  TileGrid grid_;
+  std::vector<std::uint8_t> ignored_;  // of each tile; empty: none
+  Fatigue fatigue_;
+  Onset onset_;
+  SquareChoice choice_;
+  std::vector<Weight> weights_;
+  std::optional<std::int64_t> last_pts_ns_;
+  std::int64_t saved_ = 0;  // of a rate: billionths of tokens
+  // With a context: tokens [lost_, sent_) are in it; context_ has those from first_ on. Of each tile the last token
+  // that it came by.
+  std::vector<SentToken> context_;
+  std::int64_t sent_ = 0, lost_ = 0, first_ = 0;
+  std::vector<std::int64_t> came_by_;
+};
+
+}  // namespace saccade

@@ -1,0 +1,69 @@
+// Lattice adaptive in the pipeline: what is kept across settings, and what forgets.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "kernels/held_picture.h"
+#include "pipeline/error.h"
+#include "pipeline/gaze/allocate/allocator.h"
+#include "pipeline/run/pipeline.h"
+#include "tests/kernels/test_frame.h"
+
+namespace saccade::test {
+namespace {
+
+PipelineConfig adaptive(int tokens) {
+  PipelineConfig config;
+  config.lattice.shape = AdaptiveShape{.tokens = tokens};
+  config.emit.kind = EmitPolicy::Kind::kFrames;
+  config.scanpath.policy = FixationPolicy::kCenter;
+  return config;
+}
+
+TestFrame noise() {
+  std::mt19937 rng(1);
+  TestFrame frame(PixelLayout::kI420, 128, 64);
+  frame.randomize(rng);
+  return frame;
+}
+
+int sent(Pipeline& pipeline, const TestFrame& frame, std::int64_t pts_ns) {
+  Emission emission;
+  FrameView view = frame.view();
+  view.pts_ns = pts_ns;
+  pipeline.prepare(view);
+  EXPECT_TRUE(pipeline.step(view, emission).emitted);
+  int inside = 0;
+  for (const Patch& patch : emission.plan.patches) inside += patch.coverage > 0 ? 1 : 0;
+  return inside;
+}
+
+TEST(AdaptivePipeline, StillFrame_IsSentOnceUntilItIsForgotten) {
+  const TestFrame frame = noise();
+  Pipeline pipeline(adaptive(100));
+  EXPECT_EQ(sent(pipeline, frame, 0), 32);  // 8 x 4 tiles of noise: no mean shows them
+  EXPECT_EQ(sent(pipeline, frame, 1), 0);
+  pipeline.forget({.left = 0.5f, .top = 0, .right = 1, .bottom = 0.25f});
+  EXPECT_EQ(sent(pipeline, frame, 2), 4);
+  pipeline.reset();  // a seek: another picture
+  EXPECT_EQ(sent(pipeline, frame, 3), 32);
+  EXPECT_EQ(sent(pipeline, frame, 2), 32);  // a time that goes back
+  EXPECT_EQ(sent(pipeline, frame, 3), 0);
+}
+
+TEST(AdaptivePipeline, OtherLattices_HaveNothingToForget) {
+  Pipeline pipeline(PipelineConfig{});
+  EXPECT_THROW(pipeline.forget({}), UsageError);
+  Pipeline second(adaptive(10));
+  EXPECT_THROW(second.forget({.left = 0.5f, .top = 0, .right = 0.5f, .bottom = 1}), UsageError);
+}
+
+TEST(AdaptivePipeline, PatchesOfAnotherSize_AreRefused) {
+  PipelineConfig config = adaptive(10);
+  config.lattice.patch_size = 8;
+  Pipeline pipeline(config);
+  EXPECT_THROW(pipeline.prepare(noise().view()), UsageError);
+}
+
+}  // namespace
+}  // namespace saccade::test
