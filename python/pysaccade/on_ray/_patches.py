@@ -68,7 +68,8 @@ class Patches:
     ) -> None:
         self._jobs, self._scratch, self._storage_options = jobs, scratch, dict(storage_options or {})
         self._options = command_line(options)
-        self._given = {name[2:]: value for name, _, value in (option.partition("=") for option in self._options)}
+        given = (option.removeprefix("--set=").partition("=") for option in self._options)
+        self._given = {name: value for name, _, value in given}
         self._used, self._given_up = False, 0
 
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
