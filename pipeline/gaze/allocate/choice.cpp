@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <numeric>
+#include <utility>
 
 namespace saccade {
 namespace {
@@ -39,10 +40,11 @@ SquareChoice::SquareChoice(TileGrid grid, int levels)
   const std::size_t side = std::size_t{1} << top_, tree_tiles = side * side;
   tree_cols_ = (cols + side - 1) / side;
   trees_ = tree_cols_ * ((rows + side - 1) / side);
+  tiles_.assign(trees_ * tree_tiles, -1);
   for (std::size_t y = 0; y < rows; ++y) {
     for (std::size_t x = 0; x < cols; ++x) {
       const std::size_t tree = y / side * tree_cols_ + x / side;
-      place_.push_back(static_cast<std::uint32_t>(tree * tree_tiles + z_order(x % side, y % side)));
+      tiles_[tree * tree_tiles + z_order(x % side, y % side)] = static_cast<std::int32_t>(y * cols + x);
     }
   }
   for (std::size_t level = 0; level <= top_; ++level) {
@@ -57,25 +59,28 @@ SquareChoice::SquareChoice(TileGrid grid, int levels)
   at_many_.resize(trees_);
   at_few_.resize(trees_);
   open_.reserve(trees_);
-  squares_.reserve(place_.size());
+  squares_.reserve(cols * rows);
 }
 
+// A node's last part completes it.
 void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weights) {
-  for (auto& gains : gains_) std::fill(gains.begin(), gains.end(), 0);
-  for (std::size_t tile = 0; tile < place_.size(); ++tile) {
-    const std::int64_t weight = weights.empty() ? kFullWeight : weights[tile];
-    const std::int64_t held = errors.held[tile];
-    const std::size_t place = place_[tile];
-    gains_[0][place] = held * weight >> 16;
-    for (std::size_t level = 1; level <= top_; ++level) {
-      gains_[level][place >> 2 * level] += (held - errors.means[level - 1][tile]) * weight >> 16;
+  std::array<std::int64_t, kSquareLevels> gains{};
+  std::int64_t most = 0;
+  for (std::size_t node = 0; node < tiles_.size(); ++node) {
+    if (tiles_[node] >= 0) {
+      const auto tile = static_cast<std::size_t>(tiles_[node]);
+      const std::int64_t weight = weights.empty() ? kFullWeight : weights[tile];
+      const std::int64_t held = errors.held[tile];
+      gains[0] = held * weight >> 16;
+      for (std::size_t level = 1; level <= top_; ++level) {
+        gains[level] += (held - errors.means[level - 1][tile]) * weight >> 16;
+      }
     }
-  }
-  std::fill(most_.begin(), most_.end(), 0);
-  for (std::size_t level = 0; level <= block_; ++level) {
-    for (std::size_t node = 0; node < gains_[level].size(); ++node) {
-      std::int64_t& most = most_[node >> 2 * (block_ - level)];
-      most = std::max(most, gains_[level][node]);
+    for (std::size_t level = 0; level <= top_ && (node + 1) % (std::size_t{1} << 2 * level) == 0; ++level) {
+      gains_[level][node >> 2 * level] = gains[level];
+      if (level <= block_) most = std::max(most, gains[level]);
+      if (level == block_) most_[node >> 2 * level] = std::exchange(most, 0);
+      gains[level] = 0;
     }
   }
 }

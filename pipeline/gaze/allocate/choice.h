@@ -74,7 +74,7 @@ class SquareChoice {
   std::size_t top_;    // the trees' roots are squares of this level
   std::size_t block_;  // squares of this level are passed by together
   std::size_t tree_cols_, trees_;
-  std::vector<std::uint32_t> place_;  // of each tile: its node of level 0
+  std::vector<std::int32_t> tiles_;  // of each node of level 0: its tile; -1: beyond the grid
   // Of each node. They lie tree after tree, in Z-order: the parts of node n are 4 n to 4 n + 3 of the level below.
   std::array<std::vector<std::int64_t>, kSquareLevels> gains_;
   std::vector<std::int64_t> most_;       // of each block: the largest gain in it
