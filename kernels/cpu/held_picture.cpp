@@ -4,11 +4,12 @@
 #include <cstring>
 
 #include "kernels/cpu/luma.h"
+#include "kernels/shared/held.h"
 
 namespace saccade {
 namespace {
 
-constexpr std::uint8_t kGrey = 128;
+constexpr auto kGrey = static_cast<std::uint8_t>(shared::kGreyLuma);
 constexpr std::size_t kReadBeyond = 64;  // the last texel, by vector code
 
 // Each texel 2^kLevel times, so many of them.

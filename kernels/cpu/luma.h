@@ -5,16 +5,17 @@
 #include <cstring>
 
 #include "kernels/frame_view.h"
+#include "kernels/shared/held.h"
 
 namespace saccade {
 
-// texel: of plane 0. Of R'G'B' a quarter, a half and a quarter; of 16 bits the upper 8.
+// texel: of plane 0.
 inline int luma_of(const std::uint8_t* texel, TextureFormat format) {
-  if (format == TextureFormat::kRgba8) return (texel[0] + 2 * texel[1] + texel[2] + 2) / 4;
+  if (format == TextureFormat::kRgba8) return shared::luma_of_rgb(texel[0], texel[1], texel[2]);
   if (format == TextureFormat::kYuv8) return *texel;
   std::uint16_t code = 0;
   std::memcpy(&code, texel, 2);
-  return code >> 8;
+  return shared::luma_of_wide(code);
 }
 
 }  // namespace saccade

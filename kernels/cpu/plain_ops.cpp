@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/cpu/ops.h"
+#include "kernels/shared/held.h"
 
 namespace saccade {
 namespace {
@@ -193,9 +194,7 @@ void tile_errors(const ErrorRun& run, std::uint32_t* errors) {
     for (int y = 0; y < run.rows; ++y) {
       for (int x = left; x < left + width; ++x) {
         const int shown = run.shown[(y >> run.level) * run.shown_pitch + (x >> run.level)];
-        const int difference = std::abs(run.now[y * run.pitch + x] - shown);
-        if (difference <= run.noise) continue;
-        sum += static_cast<std::uint32_t>(difference * difference * (run.power == 3 ? difference : 1));
+        sum += shared::pixel_error(run.now[y * run.pitch + x], shown, run.power, run.noise);
       }
     }
     errors[tile] = sum;

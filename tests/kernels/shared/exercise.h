@@ -5,6 +5,7 @@
 #include "kernels/shared/color.h"
 #include "kernels/shared/fovea.h"
 #include "kernels/shared/half.h"
+#include "kernels/shared/held.h"
 #include "kernels/shared/oculomotor.h"
 #include "kernels/shared/sampling.h"
 #include "kernels/shared/taps.h"
@@ -21,6 +22,7 @@ SACCADE_FN float exercise(float x, int index, ColorParams color, FoveaParams fov
   sum += saccade_duration_s(e) + minimum_jerk(x);
   sum += axis_tap(x, tiles_across(index)).weight + level_mix(lod, clamp_texel(index, 7)).fraction;
   sum += tap_coordinate(x, index) * level_scale(index) + float_from_half(half_from_float(x));
+  sum += float(pixel_error(luma_of_rgb(index, 7, kGreyLuma), luma_of_wide(index), 3, kTileStays));
   float position = sample_position_px(x, index, 16, exp2(floor(lod)));
   return sum + lerp(texel_coordinate(position, 0.5f, 0.25f, 0.125f), sqrt(log2(e + 1.0f)), 0.5f);
 }
