@@ -27,14 +27,6 @@ constexpr std::uint32_t pack(int x, int y) {
 }
 GLuint unsigned_of(int value) { return static_cast<GLuint>(value); }
 
-// One work group a `per_group` items; a second dimension where one is not allowed that many.
-void dispatch(std::uint32_t items, std::uint32_t per_group) {
-  constexpr std::uint32_t kMostGroups = 65535;
-  const std::uint32_t groups = (items + per_group - 1) / per_group;
-  const std::uint32_t columns = std::min(groups, kMostGroups);
-  glDispatchCompute(columns, (groups + columns - 1) / columns, 1);
-}
-
 }  // namespace
 
 GlMips::GlMips(const gl::Capabilities& capabilities, const PyramidLayout& layout, std::span<const GlPlane> planes)
@@ -119,7 +111,7 @@ void GlMips::dispatch_tiles(const GlPlane& plane, const PlaneWork& work) const {
   glUniform1ui(tiles_at::kCount, step.count);
   glUniform1ui(tiles_at::kCols, unsigned_of(step.grid.cols));
   glUniform1i(tiles_at::kLevels, plane.layout.levels);
-  dispatch(step.count, kTilesPerGroup);
+  dispatch_compute(step.count, kTilesPerGroup);
 }
 
 void GlMips::dispatch_coarse(std::size_t step_index) const {
@@ -139,7 +131,7 @@ void GlMips::dispatch_coarse(std::size_t step_index) const {
     glUniform1ui(coarse_at::kOwnBase, work.base[step_index]);
     glUniform1ui(coarse_at::kOwnCols, unsigned_of(step.grid.cols));
     glUniform1i(coarse_at::kLevel, level);
-    dispatch(step.count, kTexelsPerGroup);
+    dispatch_compute(step.count, kTexelsPerGroup);
   }
 }
 

@@ -70,15 +70,7 @@ void GlSampler::reserve(std::int64_t plan_bytes, std::int64_t samples_bytes) {
     plan_ = gl::Buffer(plan_bytes, GL_DYNAMIC_STORAGE_BIT);
     plan_bytes_ = plan_bytes;
   }
-  if (samples_bytes_ >= samples_bytes) return;
-  constexpr GLbitfield kRead = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-  samples_ = gl::Buffer(samples_bytes, persistent_ ? kRead | GL_CLIENT_STORAGE_BIT : GL_CLIENT_STORAGE_BIT);
-  samples_bytes_ = samples_bytes;
-  mapped_ = nullptr;
-  if (!persistent_) return;
-  mapped_ = static_cast<const std::byte*>(
-      glMapNamedBufferRange(samples_.name(), 0, static_cast<GLsizeiptr>(samples_bytes), kRead));
-  gl::check("glMapNamedBufferRange");
+  if (samples_.size_bytes() < samples_bytes) samples_ = gl::Readback(persistent_, samples_bytes);
 }
 
 void GlSampler::fill_plan(const PatchPlan& plan, const ColorSpec& color, const SampleFormat& format) {
@@ -117,14 +109,11 @@ void GlSampler::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch
     glBindTextureUnit(static_cast<GLuint>(p), planes_[p].codes.name());
   }
   glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, plan_.name());
-  glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 1, samples_.name());
+  glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 1, samples_.buffer());
   programs_[static_cast<std::size_t>(format.type)].use();
   const auto threads = static_cast<std::uint32_t>(plan.count() * padded_samples(plan.patch_size) / 4);
-  const std::uint32_t groups = (threads + kThreadsPerGroup - 1) / kThreadsPerGroup;
-  constexpr std::uint32_t kMostGroups = 65535;
-  const std::uint32_t columns = std::min(groups, kMostGroups);
-  glDispatchCompute(columns, (groups + columns - 1) / columns, 1);
-  glMemoryBarrier(persistent_ ? GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT : GL_BUFFER_UPDATE_BARRIER_BIT);
+  dispatch_compute(threads, kThreadsPerGroup);
+  samples_.barrier();
   const gl::Sync done = gl::Sync::fence();
   timer.end();
   gl::check("glDispatchCompute of samples");
@@ -134,13 +123,7 @@ void GlSampler::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch
 
 // Drops each channel's padding on the way, where S * S is no multiple of 4.
 void GlSampler::copy_out(PatchBatch& batch) {
-  const std::byte* from = mapped_;
-  if (from == nullptr) {
-    const std::int64_t bytes = gpu_bytes(batch);
-    staging_.resize(static_cast<std::size_t>(bytes));
-    glGetNamedBufferSubData(samples_.name(), 0, static_cast<GLsizeiptr>(bytes), staging_.data());
-    from = staging_.data();
-  }
+  const std::byte* const from = samples_.read(gpu_bytes(batch));
   const std::span<std::byte> to = batch.bytes();
   const std::size_t padded_bytes = padded_samples(batch.patch_size()) * size_bytes(batch.format().type);
   const std::size_t channels = batch.count() * 3;

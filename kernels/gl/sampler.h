@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/gl/context.h"
+#include "gpu/gl/readback.h"
 #include "gpu/gl/timer.h"
 #include "kernels/color.h"
 #include "kernels/gl/planes.h"
@@ -31,9 +32,9 @@ class GlSampler {
   bool persistent_ = false;
   std::span<const GlPlane> planes_;
   std::array<gl::Program, 3> programs_;  // by SampleType
-  gl::Buffer plan_, samples_;
-  std::int64_t plan_bytes_ = 0, samples_bytes_ = 0;  // capacity
-  const std::byte* mapped_ = nullptr;                // of samples_, or null
+  gl::Buffer plan_;
+  std::int64_t plan_bytes_ = 0;  // capacity
+  gl::Readback samples_;
   std::vector<std::byte> staging_;
 };
 
