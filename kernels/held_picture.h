@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "kernels/damage.h"
@@ -41,7 +40,7 @@ struct TileErrors {
   std::array<std::span<const std::uint32_t>, kSquareLevels - 1> means;
 };
 
-// Of one texture (HeldPictureSource), which outlives it; on the texture's thread. Per-frame calls allocate nothing.
+// Texture::make_held_picture() makes it. The texture outlives it. On the texture's thread. Its calls allocate nothing.
 class HeldPicture {
  public:
   virtual ~HeldPicture() = default;
@@ -55,15 +54,6 @@ class HeldPicture {
   // Grey again: all, or these tiles.
   virtual void forget() = 0;
   virtual void forget(const TileRect& tiles) = 0;
-};
-
-// A texture that can be compared with what a receiver holds of it.
-class HeldPictureSource {
- public:
-  virtual std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const = 0;  // with nothing held
-
- protected:
-  ~HeldPictureSource() = default;
 };
 
 }  // namespace saccade

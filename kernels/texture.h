@@ -15,9 +15,10 @@
 
 namespace saccade {
 
-class DeviceTexture;      // kernels/device_texture.h
-class DrawableTexture;    // kernels/drawable_texture.h
-class HeldPictureSource;  // kernels/held_picture.h
+class DeviceTexture;    // kernels/device_texture.h
+class DrawableTexture;  // kernels/drawable_texture.h
+class HeldPicture;      // kernels/held_picture.h
+struct ErrorMeasure;    // also there
 
 struct DiffConfig {
   // A sample differs when |frame - texture| > threshold, in 8-bit code values (16-bit samples: x 256).
@@ -121,7 +122,6 @@ struct TextureCapabilities {
   TimedTexture* timed = nullptr;
   ReusableTexture* reusable = nullptr;
   const PatchMemorySource* patch_memory = nullptr;  // null: submit() waits
-  const HeldPictureSource* held = nullptr;
 };
 
 // The texture is its own reference: a frame is compared with level 0, never with the previous frame. So with
@@ -149,6 +149,9 @@ class Texture : public Levels {
                       PatchBatch& batch) = 0;
   // A batch that submit() can fill without being waited for, where there is such memory.
   PatchBatch make_batch(std::size_t count, int patch_size, const SampleFormat& format);
+
+  // Of what a receiver holds of this texture: nothing yet.
+  virtual std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const = 0;
 
   virtual TextureCapabilities capabilities() = 0;
 };

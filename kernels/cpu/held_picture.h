@@ -25,9 +25,6 @@ class CpuHeldPicture final : public HeldPicture {
   void forget() override;
   void forget(const TileRect& tiles) override;
 
-  // Level 0, padded as the texture's.
-  const std::uint8_t* row(int y) const { return held_.data() + y * pitch_; }
-
  private:
   void convert(int ty, int begin, int end);
   void compare(int ty, int begin, int end, int level, const LevelView& shown, std::uint32_t* errors) const;

@@ -15,7 +15,7 @@ namespace saccade {
 
 // An update goes over the frame once: each row of tiles is compared, written and made into levels while it is in the
 // cache. Staged, it makes three passes, to the same bits.
-class CpuTexture final : public Texture, public StagedTexture, public ReusableTexture, public HeldPictureSource {
+class CpuTexture final : public Texture, public StagedTexture, public ReusableTexture {
  public:
   explicit CpuTexture(const PyramidLayout& layout, const DiffConfig& diff = {}, bool staged = false,
                       const CpuOps& ops = simd_ops());
@@ -38,9 +38,7 @@ class CpuTexture final : public Texture, public StagedTexture, public ReusableTe
     pyramid_.read_texels(plane, level, part, out, pitch_bytes);
   }
 
-  TextureCapabilities capabilities() override {
-    return {.staged = staged_ ? this : nullptr, .reusable = this, .held = this};
-  }
+  TextureCapabilities capabilities() override { return {.staged = staged_ ? this : nullptr, .reusable = this}; }
   std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const override;
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }
   std::int64_t upload(const FrameView& frame, const Damage& damage) override;

@@ -13,6 +13,7 @@
 #include "kernels/cuda/caller_work.h"
 #include "kernels/cuda/differ.h"
 #include "kernels/cuda/frame_intake.h"
+#include "kernels/cuda/held_memory.h"
 #include "kernels/cuda/kept_batches.h"
 #include "kernels/cuda/launch/launch.h"
 #include "kernels/cuda/plan_on_device.h"
@@ -83,7 +84,8 @@ struct CudaState {
   std::vector<CudaTimer> timers;       // by DeviceTime::Work; empty: nothing is measured
   std::unique_ptr<CallerWork> caller;  // null: nothing went into a caller's memory
   std::shared_ptr<KeptBatches> batches;
-  PatchBatch samples;  // of sample(), on their way to memory that the device can't write
+  PatchBatch samples;                       // of sample(), on their way to memory that the device can't write
+  std::unique_ptr<HeldMemory> held_memory;  // that a held picture left for the next
 };
 
 }  // namespace saccade::cuda

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gpu/cuda/error.h"
+#include "kernels/cuda/held_picture.h"
 #include "kernels/cuda/state.h"
 #include "kernels/cuda/texture_queue.h"
 
@@ -134,6 +135,10 @@ void CudaTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBat
 
 std::unique_ptr<PatchMemory> CudaTexture::make_memory(std::size_t size_bytes) const {
   return std::make_unique<cuda::CudaPatchMemory>(state_->batches->take(device(), size_bytes), state_->batches);
+}
+
+std::unique_ptr<HeldPicture> CudaTexture::make_held_picture(const ErrorMeasure& measure) const {
+  return std::make_unique<cuda::CudaHeldPicture>(*state_, measure);
 }
 
 void CudaTexture::submit(const PatchPlan& plan, const ColorSpec& color, std::span<const std::uint8_t>,

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/device_texture.h"
+#include "kernels/held_picture.h"
 #include "kernels/texture.h"
 
 namespace saccade {
@@ -79,6 +80,7 @@ class CudaTexture final : public Texture,
   bool poll_device_time(DeviceTime& time) override;
   void start_over(const DiffConfig& config) override;
   std::unique_ptr<PatchMemory> make_memory(std::size_t size_bytes) const override;  // page-locked
+  std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const override;
 
  private:
   friend class CudaTextureQueue;

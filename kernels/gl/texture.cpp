@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cpu/held_picture.h"
+#include "kernels/gl/held_picture.h"
+
 namespace saccade {
 namespace {
 
@@ -23,6 +26,7 @@ GlTexture::GlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& cont
     : own_(std::move(own)),
       layout_(layout),
       host_(on_host(config.work, context.capabilities())),
+      persistent_(context.capabilities().persistent_mapping),
       shadow_(host_ ? layout : level0_of(layout)),
       differ_(shadow_, config.diff),
       planes_(make_gl_planes(context.capabilities(), layout)),
@@ -94,6 +98,11 @@ void GlTexture::sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch
   make_current();
   sampler_->sample(plan, color, batch, sample_timer_);
   keep_latest(sample_timer_, DeviceTime::Work::kSample, times_.sample_ms);
+}
+
+std::unique_ptr<HeldPicture> GlTexture::make_held_picture(const ErrorMeasure& measure) const {
+  if (host_) return std::make_unique<CpuHeldPicture>(shadow_, measure);
+  return std::make_unique<GlHeldPicture>(*this, persistent_, measure);
 }
 
 void GlTexture::read_texels(int plane_index, int level, const TexelRect& part, std::uint8_t* out,

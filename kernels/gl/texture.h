@@ -17,6 +17,7 @@
 #include "kernels/gl/planes.h"
 #include "kernels/gl/sampler.h"
 #include "kernels/gl/uploader.h"
+#include "kernels/held_picture.h"
 #include "kernels/texture.h"
 #include "kernels/upload_planner.h"
 
@@ -67,6 +68,7 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   const UploadCost& upload_cost() const { return planner_.cost(); }
 
   TextureCapabilities capabilities() override { return {.staged = this, .drawable = this, .timed = this}; }
+  std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const override;
   const Damage& diff(const FrameView& frame) override { return differ_.diff(frame); }
   std::int64_t upload(const FrameView& frame, const Damage& damage) override;  // bytes sent to GL
   void refresh_mips(const Damage& damage) override;
@@ -78,18 +80,19 @@ class GlTexture final : public Texture, public StagedTexture, public DrawableTex
   const GlTimes& times() const override { return times_; }
   unsigned texture(int index) const override { return plane(index).texture.name(); }
   const GlPlane& plane(int index) const { return planes_.at(static_cast<std::size_t>(index)); }
+  void make_current() const {
+    if (own_) own_->make_current();
+  }
 
  private:
   GlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& context, const PyramidLayout& layout,
             const GlTextureConfig& config);
-  void make_current() const {
-    if (own_) own_->make_current();
-  }
   void keep_latest(gl::Timer& timer, DeviceTime::Work work, double& ms);
 
   std::unique_ptr<gl::Context> own_;  // null: the caller's
   PyramidLayout layout_;
   bool host_;
+  bool persistent_;    // buffers that the host reads are mapped
   CpuPyramid shadow_;  // level 0; with kHost all levels
   CpuTileDiffer differ_;
   std::vector<GlPlane> planes_;

@@ -36,6 +36,30 @@ std::unique_ptr<cuda::GlStorage> make_storage(const PyramidLayout& layout, std::
   return std::make_unique<cuda::CopiedStorage>(device, layout, planes);
 }
 
+// CUDA maps GL's textures in the context that has them.
+class CurrentHeldPicture final : public HeldPicture {
+ public:
+  CurrentHeldPicture(const CudaGlTexture& texture, std::unique_ptr<HeldPicture> held)
+      : texture_(texture), held_(std::move(held)) {}
+
+  int levels() const override { return held_->levels(); }
+  void note(const Damage& damage) override { held_->note(damage); }
+  TileErrors measure() override {
+    texture_.make_current();
+    return held_->measure();
+  }
+  void hold(std::span<const Square> squares) override {
+    texture_.make_current();
+    held_->hold(squares);
+  }
+  void forget() override { held_->forget(); }
+  void forget(const TileRect& tiles) override { held_->forget(tiles); }
+
+ private:
+  const CudaGlTexture& texture_;
+  std::unique_ptr<HeldPicture> held_;
+};
+
 }  // namespace
 
 CudaGlTexture::CudaGlTexture(const gl::Context& context, const PyramidLayout& layout, const CudaGlTextureConfig& config)
@@ -104,6 +128,10 @@ TextureCapabilities CudaGlTexture::capabilities() {
   const TextureCapabilities cuda = cuda_->capabilities();
   const bool staged = path_ == UploadPath::kPbo || cuda.staged != nullptr;
   return {.staged = staged ? this : nullptr, .drawable = this, .timed = this, .patch_memory = cuda.patch_memory};
+}
+
+std::unique_ptr<HeldPicture> CudaGlTexture::make_held_picture(const ErrorMeasure& measure) const {
+  return std::make_unique<CurrentHeldPicture>(*this, cuda_->make_held_picture(measure));
 }
 
 const Damage& CudaGlTexture::diff(const FrameView& frame) {

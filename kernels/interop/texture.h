@@ -63,6 +63,7 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
                    std::ptrdiff_t pitch_bytes) const override;
 
   TextureCapabilities capabilities() override;
+  std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const override;
   // kPbo: host frames against the shadow on the CPU, device frames against the texture on the device; a change of place
   // damages everything, for the other one knows nothing of what this one has seen.
   const Damage& diff(const FrameView& frame) override;
@@ -76,13 +77,13 @@ class CudaGlTexture final : public Texture, public StagedTexture, public Drawabl
   const GlTimes& times() const override { return times_; }                 // while device times are measured
   unsigned texture(int index) const override { return plane(index).texture.name(); }
   const GlPlane& plane(int index) const;  // GL's until CUDA's next use
+  void make_current() const {
+    if (own_) own_->make_current();
+  }
 
  private:
   CudaGlTexture(std::unique_ptr<gl::Context>&& own, const gl::Context& context, const PyramidLayout& layout,
                 const CudaGlTextureConfig& config);
-  void make_current() const {
-    if (own_) own_->make_current();
-  }
 
   std::unique_ptr<gl::Context> own_;  // null: the caller's
   PyramidLayout layout_;

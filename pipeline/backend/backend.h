@@ -61,7 +61,6 @@ struct BackendTraits {
   bool uploads = false;              // frames reach it by one of several ways: UploadPath
   bool any_thread = false;           // its textures belong to no thread, but where they are OpenGL's (UploadPath::kPbo)
   bool may_be_lost = false;          // its device can fail: then it fails for all streams
-  bool holds_picture = false;        // knows what a receiver holds (TextureCapabilities::held): for lattice adaptive
   bool numbered = false;             // has one of several devices, by its ordinal: option device
   HwDecode decoder = HwDecode::kNo;  // what decodes frames on the device that has the texture
   int streams = 0;                   // side by side that keep it busy; 0: one for each core

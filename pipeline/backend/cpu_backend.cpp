@@ -13,6 +13,6 @@ std::unique_ptr<Texture> make(const BackendConfig& config, const PyramidLayout& 
 
 }  // namespace
 
-const BackendRow kCpuRow{Backend::kCpu, "cpu", {.any_thread = true, .holds_picture = true}, why_not, make};
+const BackendRow kCpuRow{Backend::kCpu, "cpu", {.any_thread = true}, why_not, make};
 
 }  // namespace saccade

@@ -38,18 +38,6 @@ void check_upload(const StreamOptions& options, std::string_view backend, const 
                             name(options.pipeline.upload));
 }
 
-bool allocates(const StreamOptions& options) { return options.lattice.kind == LatticeKind::kAdaptive; }
-
-void check_holds(const StreamOptions& options, std::string_view backend, StreamUse use) {
-  if (!allocates(options) || traits_of(backend)->holds_picture) return;
-  const std::string instead =
-      use == StreamUse::kDraw ? "{+lattice} nested"
-                              : fmt::format("{{+backend}} {}", or_list(backends_that(&BackendTraits::holds_picture)));
-  throw OptionError::naming("lattice",
-                            fmt::format("backend {} doesn't keep what the receiver holds; use {}", backend, instead),
-                            name(options.lattice.kind));
-}
-
 void settle_backend(StreamOptions& options, StreamUse use) {
   if (use == StreamUse::kInspect) return;
   const bool draws = use == StreamUse::kDraw;
@@ -60,15 +48,9 @@ void settle_backend(StreamOptions& options, StreamUse use) {
                                           or_list(backends_that(&BackendTraits::draws) + "|auto")),
                               options.backend);
   }
-  const bool automatic = options.backend == kAutoBackend;
-  options.pipeline.backend = draws && automatic
+  options.pipeline.backend = draws && options.backend == kAutoBackend
                                  ? first_that(&BackendTraits::draws)
                                  : choose_backend(options.backend, options.backend_reason, options.pipeline.device);
-  if (automatic && !draws && allocates(options) && !traits(options.pipeline.backend).holds_picture) {
-    options.pipeline.backend = first_that(&BackendTraits::holds_picture);
-    options.backend_reason = "lattice adaptive needs what the receiver holds";
-  }
-  check_holds(options, name(options.pipeline.backend), use);
   check_upload(options, name(options.pipeline.backend), traits(options.pipeline.backend));
 }
 
@@ -125,10 +107,7 @@ void check_options(StreamOptions& options) {
 }
 
 void check_named_backend(const StreamOptions& options) {
-  const BackendTraits* const can = traits_of(options.backend);
-  if (can == nullptr) return;
-  check_upload(options, options.backend, *can);
-  check_holds(options, options.backend, StreamUse::kRun);
+  if (const BackendTraits* can = traits_of(options.backend)) check_upload(options, options.backend, *can);
 }
 
 void resolve(StreamOptions& options, StreamUse use) {

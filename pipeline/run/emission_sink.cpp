@@ -26,6 +26,14 @@ void EmissionSink::mark(Emission& emission, const ColorSpec& color, const PatchT
   const SampleFormat& format = into != nullptr ? into->format : config_.samples;
   if (format != format_) history_.forget();
   format_ = format;
+  if (all_is_new_ && on_device()) {
+    places_.resize(plan.count());
+    for (std::size_t n = 0; n < plan.count(); ++n) {
+      places_[n] = {.place = static_cast<std::int32_t>(n),
+                    .known = plan.patches[n].coverage > 0 ? PlaceRecord::kFresh : PlaceRecord::kUnchanged};
+    }
+    return device_->reserve_places(plan.count());
+  }
   if (all_is_new_) {
     emission.changed.resize(plan.count());
     std::ranges::transform(plan.patches, emission.changed.begin(),

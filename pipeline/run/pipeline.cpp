@@ -232,7 +232,7 @@ const Damage* Pipeline::update_texture(const FrameView& frame, StageClock& clock
     if (state_->sink->on_device()) {
       result.reading = state_->can.device->reading();
       state_->can.device->note_damage();
-      if (!state_->scanpath->needs_scene()) {
+      if (!state_->scanpath->needs_scene() && !state_->allocator) {
         clock.lap(Stage::kUpdate);
         return nullptr;
       }

@@ -1,15 +1,12 @@
 // What a Pipeline holds for one size and format of frames. For pipeline.cpp and pipeline_sample.cpp alone.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 #include "kernels/texture.h"
 #include "pipeline/backend/kept_textures.h"
-#include "pipeline/error.h"
 #include "pipeline/gaze/allocate/allocator.h"
 #include "pipeline/run/emission_sink.h"
 #include "pipeline/run/pipeline.h"
@@ -53,17 +50,10 @@ struct Pipeline::State {
     if (config.measure_device && can.timed != nullptr) can.timed->measure_device();
   }
 
-  // Throws UnavailableError where the backend keeps no picture of what the receiver holds.
   std::unique_ptr<Allocator> make_allocator(const PipelineConfig& config) const {
     const auto* const shape = std::get_if<AdaptiveShape>(&config.lattice.shape);
     if (shape == nullptr) return nullptr;
-    if (can.held == nullptr) {
-      throw UnavailableError(
-          fmt::format("backend {} doesn't keep what the receiver holds, which lattice adaptive needs",
-                      name(config.backend)),
-          Hint::kCpuBackend);
-    }
-    return std::make_unique<Allocator>(can.held->make_held_picture(measure_of(*shape)), config.lattice,
+    return std::make_unique<Allocator>(texture->make_held_picture(measure_of(*shape)), config.lattice,
                                        config.scanpath.ignore, geometry_px);
   }
 

@@ -1,11 +1,13 @@
 // What every backend must do, as one suite: a test program says how its textures are made and where its frames lie, and
-// includes backend_suite_update.h and backend_suite_sample.h once. A new backend is tested by instances of it.
+// includes backend_suite_update.h, backend_suite_sample.h and backend_suite_held.h once. A new backend is tested by
+// instances of it.
 #pragma once
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <any>
+#include <array>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -90,6 +92,12 @@ struct PlainTexture {
 struct SuiteSize {
   int width, height;
 };
+
+inline constexpr std::array kSuiteSizes{SuiteSize{1, 1},    SuiteSize{2, 2},    SuiteSize{15, 17}, SuiteSize{16, 16},
+                                        SuiteSize{17, 33},  SuiteSize{64, 64},  SuiteSize{65, 63}, SuiteSize{161, 121},
+                                        SuiteSize{130, 70}, SuiteSize{257, 131}};
+// How much of the frame changes before each step: one tile in so many; 0: nothing.
+inline constexpr std::array kSuiteShares{1, 6, 2, 0, 30, 1};
 
 struct SuiteCase {
   PixelLayout layout;

@@ -9,12 +9,6 @@
 
 namespace saccade::test {
 
-inline constexpr std::array kSuiteSizes{SuiteSize{1, 1},    SuiteSize{2, 2},    SuiteSize{15, 17}, SuiteSize{16, 16},
-                                        SuiteSize{17, 33},  SuiteSize{64, 64},  SuiteSize{65, 63}, SuiteSize{161, 121},
-                                        SuiteSize{130, 70}, SuiteSize{257, 131}};
-// How much of the frame changes before each step: one tile in so many; 0: nothing.
-inline constexpr std::array kSuiteShares{1, 6, 2, 0, 30, 1};
-
 TEST_P(BackendSuite, FirstUpdate_LevelsAreTrueMeans) {
   unsigned seed = 0;
   for (const PixelLayout layout : kLayouts) {

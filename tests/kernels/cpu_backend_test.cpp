@@ -1,5 +1,6 @@
 // Backend cpu through the suite: with the plain operations, and with this machine's vector code.
 #include "kernels/cpu/texture.h"
+#include "tests/kernels/backend_suite_held.h"
 #include "tests/kernels/backend_suite_sample.h"
 #include "tests/kernels/backend_suite_update.h"
 

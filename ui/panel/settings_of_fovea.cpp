@@ -37,9 +37,7 @@ void SettingsPanel::lattice_rows(PipelineConfig& config, const ViewFacts& facts,
       words_row({"lattice", "lattice",
                  "How patches lie: square rings of exact texels, an even grid of centres, one resolution for all, or "
                  "squares of any size where the receiver's picture is farthest from the frame."},
-                kind, kind != lattice_kind(initial.lattice), note, [&facts](LatticeKind each) {
-                  return each != LatticeKind::kAdaptive || facts.device.holds_picture ? in_words(each) : nullptr;
-                });
+                kind, kind != lattice_kind(initial.lattice), note);
   if (edit == RowEdit::kReset) reset_lattice_kind(config, initial, patches_);
   if (edit == RowEdit::kChanged) set_lattice_kind(config, kind, patches_);
   changed_ |= edit != RowEdit::kNone;

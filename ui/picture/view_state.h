@@ -92,10 +92,9 @@ struct GpuTimes {
 
 // Who decodes, keeps the texture, and draws.
 struct DeviceFacts {
-  std::string decoder;         // the one really used
-  std::string backend;         // "gl", "cpu", "cuda"
-  std::string renderer;        // of OpenGL: "llvmpipe ..."
-  bool holds_picture = false;  // the backend knows what a receiver holds: lattice adaptive can be chosen
+  std::string decoder;   // the one really used
+  std::string backend;   // "gl", "cpu", "cuda"
+  std::string renderer;  // of OpenGL: "llvmpipe ..."
   bool software_gl = false;
   int most_texture_px = 16384;  // of OpenGL, along a side
 };

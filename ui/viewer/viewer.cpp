@@ -49,7 +49,6 @@ Viewer::Viewer(const gl::Context& context, const ViewSettings& initial, Surface 
   facts.offscreen = surface == Surface::kPictures;
   facts.served = surface == Surface::kPage;
   facts.device.backend = name(drawn_by(initial.pipeline.backend));
-  facts.device.holds_picture = traits(drawn_by(initial.pipeline.backend)).holds_picture;
   facts.device.renderer = context.capabilities().renderer;
   facts.device.software_gl = context.capabilities().software;
   facts.device.most_texture_px = context.capabilities().max_texture_size;

@@ -83,6 +83,21 @@ struct PaddedCopy {
 };
 void launch_padded_copy(PixelLayout layout, const SourceParams& frame, const PaddedCopy& copy, cudaStream_t stream);
 
+// A held picture (kernels/held_picture.h), and what becomes of it.
+struct HeldParams {
+  PlaneSurfaces plane;  // luma or RGBA
+  int tile_cols;        // of the image
+  int tile_count;
+  int levels;                    // of squares
+  std::uint32_t noise;           // of ErrorMeasure, 0 to 255, in each of four bytes
+  const std::uint8_t* changes;   // of each tile: kernels/shared/held.h
+  const std::uint32_t* changed;  // a bit a tile, from the lowest on: kTileChanged
+  std::uint8_t* held;            // luma, padded as level 0
+  long long pitch;               // of `held`: bytes, a multiple of 16
+  std::uint32_t* errors;         // level after level, of each tile: written near what changes. The host's
+};
+void launch_held(TextureFormat format, const HeldParams& params, int power, cudaStream_t stream);
+
 // A patch to sample. pitch_px 0: no coverage.
 struct PatchRecord {
   float x_px, y_px, lod, pitch_px;

@@ -33,8 +33,8 @@ class Stream(Core, Iterator[Emission]):
         device: Where patches are: "cpu", "cuda", "cuda:1", a torch.device, or "auto": the GPU if there is one that
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
-        lattice: "nested", "grid" or "uniform"; or "adaptive", on the CPU: each look sends what brings the receiver's
-            picture nearest to the frame, at most `tokens` patches.
+        lattice: "nested", "grid" or "uniform"; or "adaptive": each look sends what brings the receiver's picture
+            nearest to the frame, at most `tokens` patches.
         fixation: Where the eye goes: "novelty", "saliency", "center[:U,V]", "random", "raster[:COLSxROWS]",
             "file:PATH"; or (u, v); or a scanpath: a tensor or an array [n, 3] of t_s, u, v with t_s from the first
             frame on, or [n, 2] of u, v, one at each fixation; or a callable that is given this stream whenever a

@@ -56,7 +56,7 @@ void expect_equal(const Settings& settings, int dtype, bool on_legacy_stream) {
 
 TEST_F(DeviceTarget, EveryPolicyAndLattice_EqualsTheHosts) {
   for (const char* const fixation : {"center", "raster", "random", "saliency"}) {
-    for (const char* const lattice : {"nested", "grid", "uniform"}) {
+    for (const char* const lattice : {"nested", "grid", "uniform", "adaptive"}) {
       SCOPED_TRACE(std::string(fixation) + " " + lattice);
       expect_equal(settings(fixation, lattice), SACCADE_U8, false);
     }

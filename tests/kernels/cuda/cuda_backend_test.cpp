@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "kernels/cuda/texture.h"
+#include "tests/kernels/backend_suite_held.h"
 #include "tests/kernels/backend_suite_sample.h"
 #include "tests/kernels/backend_suite_update.h"
 #include "tests/kernels/cuda/cuda_fixture.h"

@@ -1,5 +1,6 @@
 // Backend gl through the suite: levels and samples by compute shaders or on the host, uploads either way, and plans of
 // small rectangles, of joined ones, and of everything.
+#include "tests/kernels/backend_suite_held.h"
 #include "tests/kernels/backend_suite_sample.h"
 #include "tests/kernels/backend_suite_update.h"
 #include "tests/support/gl_fixture.h"

@@ -60,6 +60,9 @@ class LateReader final : public Texture, public DeviceTexture, public ReusableTe
               PatchBatch& batch) override {
     texture_.sample(plan, color, batch);
   }
+  std::unique_ptr<HeldPicture> make_held_picture(const ErrorMeasure& measure) const override {
+    return texture_.make_held_picture(measure);
+  }
   TextureCapabilities capabilities() override { return {.device = this, .reusable = this}; }
 
   int device() const override { return 0; }

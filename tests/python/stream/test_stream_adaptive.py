@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pysaccade as sc
+from conftest import skip_or_fail
 from stream_support import assert_same_as_dump
 
 S, LEVELS = 16, 5
@@ -251,10 +252,15 @@ def test_eye_draws_squares_to_where_it_looks():
     assert near(1.0) > near(0.5) > near(0.0)
 
 
-def test_program_dumps_the_same_bytes(clip: Path, run_program, tmp_path: Path):
+@pytest.mark.parametrize("backend", ["cpu", "gl", "cuda"])
+def test_program_dumps_the_same_bytes_by_each_backend(clip: Path, run_program, tmp_path: Path, backend: str):
+    try:
+        sc.Stream("test://box", array="numpy", backend=backend)
+    except sc.UnavailableError as error:
+        skip_or_fail(backend, str(error))
     for number, options in enumerate(({"tokens": 90}, {"tokens": 200, "target_psnr": 30, "context": 500, "eye": 0.5})):
         words = [word for name, value in options.items() for word in ("--set", f"{name.replace('_', '-')}={value}")]
-        run_program("dump", clip, "-o", tmp_path / f"{number}", "--backend", "cpu", "--lattice", "adaptive",
+        run_program("dump", clip, "-o", tmp_path / f"{number}", "--backend", backend, "--lattice", "adaptive",
                     "--duration", 3, "--log-level", "error", *words)  # fmt: skip
         stream = sc.Stream(clip, array="numpy", device="cpu", lattice="adaptive", duration=3, **options)
         assert_same_as_dump(list(stream), tmp_path / f"{number}")

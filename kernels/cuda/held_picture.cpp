@@ -1,0 +1,78 @@
+#include "kernels/cuda/held_picture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "gpu/cuda/error.h"
+#include "kernels/cuda/launch/launch.h"
+#include "kernels/cuda/state.h"
+
+namespace saccade::cuda {
+namespace {
+
+std::size_t tile_count(const CudaState& texture) { return static_cast<std::size_t>(texture.layout.tiles.count()); }
+
+// Of what becomes of tiles: the bits of HeldChanges::changed(), then its bytes.
+std::size_t upload_bytes(const HeldChanges& changes) { return changes.changed().size_bytes() + changes.tiles().size(); }
+
+}  // namespace
+
+CudaHeldPicture::CudaHeldPicture(CudaState& texture, const ErrorMeasure& measure)
+    : texture_(texture),
+      measure_(measure),
+      levels_(std::min(texture.layout.levels, kSquareLevels)),
+      changes_(texture.layout.tiles),
+      memory_(std::move(texture.held_memory)) {
+  if (memory_) return;
+  const CudaDeviceGuard guard = texture_.make_current();
+  const PlaneLayout& plane = texture_.layout.planes[0];
+  memory_ = std::make_unique<HeldMemory>(
+      texture_.stream.device(), static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height),
+      upload_bytes(changes_), tile_count(texture_) * static_cast<std::size_t>(levels_));
+}
+
+// Work that is queued may still use the memory. The next picture comes after it in the same stream.
+CudaHeldPicture::~CudaHeldPicture() { texture_.held_memory = std::move(memory_); }
+
+void CudaHeldPicture::queue() {
+  if (!changes_.any()) return;
+  const CudaDeviceGuard guard = texture_.make_current();
+  const cudaStream_t stream = texture_.stream.get();
+  const std::size_t bits_bytes = changes_.changed().size_bytes();
+  std::uint8_t* const upload = memory_->uploads.next(upload_bytes(changes_));
+  std::memcpy(upload, changes_.changed().data(), bits_bytes);
+  std::memcpy(upload + bits_bytes, changes_.tiles().data(), changes_.tiles().size());
+  memory_->uploads.send(memory_->changes.data(), upload_bytes(changes_), stream);
+  const TextureParams& texture = texture_.levels.open();
+  const HeldParams params{.plane = texture.plane[0],
+                          .tile_cols = texture.tile_cols,
+                          .tile_count = texture.tile_cols * texture.tile_rows,
+                          .levels = levels_,
+                          .noise = static_cast<std::uint32_t>(std::clamp(measure_.noise, 0, 255)) * 0x01010101U,
+                          .changes = memory_->changes.data() + bits_bytes,
+                          .changed = memory_->changes.as<const std::uint32_t>(),
+                          .held = memory_->held.data(),
+                          .pitch = texture_.layout.planes[0].width,
+                          .errors = memory_->errors.as<std::uint32_t>()};
+  launch_held(texture_.layout.format, params, measure_.power, stream);
+  memory_->measured.record(stream);
+  changes_.clear();
+}
+
+TileErrors CudaHeldPicture::measure() {
+  queue();
+  memory_->measured.wait();
+  const std::size_t count = tile_count(texture_);
+  const auto* const all = memory_->errors.as<const std::uint32_t>();
+  TileErrors errors{.held = {all, count}, .means = {}};
+  for (std::size_t l = 1; l < static_cast<std::size_t>(levels_); ++l) errors.means[l - 1] = {all + l * count, count};
+  return errors;
+}
+
+void CudaHeldPicture::hold(std::span<const Square> squares) {
+  changes_.hold(squares);
+  queue();
+}
+
+}  // namespace saccade::cuda
