@@ -260,7 +260,7 @@ StreamEnd Demuxer::finish(int code) {
   if (end.broke) end.reason = why_broken(code);
   if (end.lost) end.reason = (kind_ == InputKind::kFile ? "reading failed: " : "lost connection: ") + end.reason;
   if (answer_.is_such() && is_ogg() && !end.broke) {
-    config_.log.info("{}: the server announced no length, and Ogg does not show its end: whether all came is not known",
+    config_.log.warn("{}: the server announced no length, and Ogg does not show its end: whether all came is not known",
                      config_.uri);
   }
   const Mp4Movies& movies = input_.movies;
