@@ -1,6 +1,6 @@
-// Errors in the library's words: what kind, what happened, what would help. No command-line flag and no exit code:
-// a program on top maps kinds to its exit codes (app/process/exit_code.h), and spells
-// the options that hints name as its people do (app/options/hint_flags.h).
+// Errors in the library's words: what kind, what happened, what would help. No command-line flag and no exit code: a
+// program on top maps kinds to its exit codes (app/process/exit_code.h), and spells the options that hints name as its
+// people do (app/options/hint_flags.h).
 #pragma once
 
 #include <cstddef>
