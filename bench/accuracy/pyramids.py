@@ -75,8 +75,11 @@ def by_change(frame: np.ndarray, before: np.ndarray | None, tokens: int) -> tupl
 
 
 class ChangedSquares:
-    """No eye, 25 lines: a thumbnail, and where the picture differs most from what was last sent, tiles of 16 pixels for
-    half of the budget and squares of 32 for the rest. What was sent often in the last two seconds counts less."""
+    """No eye, 25 lines: a thumbnail of at most an eighth of the budget, and where the picture differs most from what
+    was sent last, tiles of 16 pixels for half of the rest and squares of 32.
+
+    What was sent often in the last two seconds counts less. The first frame counts as sent: what is new is looked for.
+    """
 
     def __init__(self) -> None:
         self.sent: np.ndarray | None = None
@@ -84,16 +87,18 @@ class ChangedSquares:
 
     def pick(self, frame: np.ndarray, seconds: float, tokens: int) -> tuple[np.ndarray, np.ndarray]:
         height, width = frame.shape[:2]
-        padded = np.pad(frame, ((0, -height % 256), (0, -width % 256), (0, 0)), mode="edge")
+        coarse = next(lod for lod in range(4, 12) if _squares(height, width, lod) <= tokens / 8)
+        side = S << coarse
+        padded = np.pad(frame, ((0, -height % side), (0, -width % side), (0, 0)), mode="edge")
         luma, sums = padded.astype(np.int64) @ (77, 150, 29) >> 8, _sums(padded)
         if self.sent is None:
-            self.sent = np.full_like(luma, 128)
+            self.sent = luma.copy()
         self.log = [row for row in self.log if row[0] >= seconds - 2]
         often = np.ones((luma.shape[0] // S, luma.shape[1] // S))
         np.add.at(often, tuple(np.array([row[1:] for row in self.log], int).reshape(-1, 2).T), 1)
         difference = np.maximum(np.abs(luma - self.sent) - 8, 0)
         error = difference.reshape(often.shape[0], S, often.shape[1], S).sum((1, 3)) / often
-        picked = [(x, y, 4) for y in range(0, height, 256) for x in range(0, width, 256)]
+        picked = [(x, y, coarse) for y in range(0, height, side) for x in range(0, width, side)]
         for lod, budget in ((0, (len(picked) + tokens) // 2), (1, tokens)):
             rows, cols = often.shape[0] >> lod, often.shape[1] >> lod
             sides = error.reshape(rows, 1 << lod, cols, 1 << lod).sum((1, 3))
@@ -105,11 +110,15 @@ class ChangedSquares:
                     error[tiles] = 0
                     self.log += [(seconds, (row << lod) + k // 2, (col << lod) + k % 2) for k in range(4**lod)]
                     pixels = np.s_[row * S << lod : (row + 1) * S << lod, col * S << lod : (col + 1) * S << lod]
-                    side = luma[pixels].reshape(S, 1 << lod, S, 1 << lod).mean((1, 3)).astype(int)
-                    self.sent[pixels] = side.repeat(1 << lod, 0).repeat(1 << lod, 1)
+                    means = luma[pixels].reshape(S, 1 << lod, S, 1 << lod).mean((1, 3)).astype(int)
+                    self.sent[pixels] = means.repeat(1 << lod, 0).repeat(1 << lod, 1)
         patches = np.stack([_means(sums, x, y, 1 << lod) for x, y, lod in picked])
         centres = [((x + (S << lod) / 2) / width, (y + (S << lod) / 2) / height, lod, 1.0) for x, y, lod in picked]
         return patches, np.array(centres, np.float32)
+
+
+def _squares(height: int, width: int, lod: int) -> int:
+    return -(-height // (S << lod)) * -(-width // (S << lod))
 
 
 def _sums(image: np.ndarray) -> np.ndarray:
