@@ -85,7 +85,7 @@ def test_unknown_option_names_the_right_one(clip: Path, tmp_path: Path):
     ("options", "words"),
     [
         ({"patches": 0}, "patches: '0' is not a whole number from 1 to"),
-        ({"lattice": "gridd"}, "lattice: 'gridd' is not nested, grid or uniform"),
+        ({"lattice": "gridd"}, "lattice: 'gridd' is not nested, grid, uniform or adaptive"),
         ({"overwrite": 3}, "overwrite: '3' is not true or false"),
         ({"rate": "-x"}, "rate: '-x' is not a number"),
         ({"patch_size": [1, 2]}, "patch_size: '1,2' is not a whole number"),

@@ -38,7 +38,7 @@ BOX = "test://box?size=64x64&frames=5"
         ({"tokens": 1.5}, ValueError, "tokens: '1.5' is not a whole number"),
         ({"tokens": [3]}, TypeError, "tokens takes an integer, not list"),
         ({"tokens": True}, TypeError, "tokens takes an integer, not bool"),
-        ({"lattice": "nestd"}, ValueError, "lattice: 'nestd' is not nested, grid or uniform"),
+        ({"lattice": "nestd"}, ValueError, "lattice: 'nestd' is not nested, grid, uniform or adaptive"),
         ({"lattice": 3}, TypeError, "lattice takes one of nested, grid, uniform, not int"),
         ({"rate": float("nan")}, ValueError, "rate: 'nan'"),
         ({"rate": "fast"}, ValueError, "rate: 'fast' is not a number"),
