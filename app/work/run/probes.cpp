@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -70,7 +71,12 @@ std::string held_line(const Held<OpenItem*>& held, const std::string& store, boo
   const std::vector<std::string> folders = held.folders();
   const std::string& folder = folders.front();
   const bool network = folder == kNetwork, bucket = folder.find("://") != folder.npos;
-  const OpenItem& first = *held.items().front();
+  const std::vector<OpenItem*> items = held.items();  // by folders
+  const auto end =
+      std::find_if(items.begin(), items.end(), [&folder](auto* one) { return folder_of(one->item) != folder; });
+  // Whichever worker was quicker, the line is the same.
+  const OpenItem& first = **std::min_element(
+      items.begin(), end, [](const OpenItem* a, const OpenItem* b) { return a->item.key < b->item.key; });
   return fmt::format(
       "no video {} can be read here{}: {} held back, the first one, {}: {}; {}; where a video no longer exists, {}",
       network ? "from the network" : "in " + folder,

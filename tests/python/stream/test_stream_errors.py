@@ -39,7 +39,7 @@ BOX = "test://box?size=64x64&frames=5"
         ({"tokens": [3]}, TypeError, "tokens takes an integer, not list"),
         ({"tokens": True}, TypeError, "tokens takes an integer, not bool"),
         ({"lattice": "nestd"}, ValueError, "lattice: 'nestd' is not nested, grid, uniform or adaptive"),
-        ({"lattice": 3}, TypeError, "lattice takes one of nested, grid, uniform, not int"),
+        ({"lattice": 3}, TypeError, "lattice takes one of nested, grid, uniform, adaptive, not int"),
         ({"rate": float("nan")}, ValueError, "rate: 'nan'"),
         ({"rate": "fast"}, ValueError, "rate: 'fast' is not a number"),
         ({"every": "second"}, ValueError, "every: 'second' is not"),
