@@ -87,12 +87,13 @@ std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, f
 }
 
 void Allocator::note(std::int64_t pts_ns, const Damage& damage) {
+  if (noted_ns_ && pts_ns < *noted_ns_) forget();
+  noted_ns_ = pts_ns;
   held_->note(damage);
   onset_.note(pts_ns, damage);
 }
 
 void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out) {
-  if (last_pts_ns_ && pts_ns < *last_pts_ns_) forget();
   const int most = save_up(pts_ns);
   last_pts_ns_ = pts_ns;
   lattice_->plan(fix_u, fix_v, out);
@@ -116,6 +117,7 @@ void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_spa
 void Allocator::forget() {
   held_->forget();
   fatigue_.forget();
+  onset_.forget();
   lost_ = sent_;
 }
 

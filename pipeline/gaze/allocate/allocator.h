@@ -62,8 +62,8 @@ class Allocator {
   Onset onset_;
   SquareChoice choice_;
   std::vector<Weight> weights_;
-  std::optional<std::int64_t> last_pts_ns_;
-  std::int64_t saved_ = 0;  // of a rate: billionths of tokens
+  std::optional<std::int64_t> noted_ns_, last_pts_ns_;  // of a frame; of a look
+  std::int64_t saved_ = 0;                              // of a rate: billionths of tokens
   // With a context: tokens [lost_, sent_) are in it; context_ has those from first_ on. Of each tile the last token
   // that it came by.
   std::vector<SentToken> context_;

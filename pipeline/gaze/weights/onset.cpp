@@ -1,5 +1,6 @@
 #include "pipeline/gaze/weights/onset.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace saccade {
@@ -23,5 +24,7 @@ void Onset::weigh(std::int64_t pts_ns, std::span<Weight> weights) const {
     if (pts_ns - changed_ns_[tile] > kFreshNs) weights[tile] = product(weights[tile], kOld);
   }
 }
+
+void Onset::forget() { std::fill(changed_ns_.begin(), changed_ns_.end(), kNever); }
 
 }  // namespace saccade

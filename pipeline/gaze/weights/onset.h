@@ -18,6 +18,7 @@ class Onset {
   void note(std::int64_t pts_ns, const Damage& damage);  // every frame
   // Multiplies the weight of each tile.
   void weigh(std::int64_t pts_ns, std::span<Weight> weights) const;
+  void forget();
 
  private:
   std::vector<std::int64_t> changed_ns_;  // of each tile

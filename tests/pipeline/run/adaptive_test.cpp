@@ -1,7 +1,9 @@
 // Lattice adaptive in the pipeline: what is kept across settings, and what forgets.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
+#include <vector>
 
 #include "kernels/held_picture.h"
 #include "pipeline/error.h"
@@ -27,15 +29,22 @@ TestFrame noise() {
   return frame;
 }
 
-int sent(Pipeline& pipeline, const TestFrame& frame, std::int64_t pts_ns) {
+// Centre and level of each patch that is sent.
+std::vector<std::array<float, 3>> patches_sent(Pipeline& pipeline, const TestFrame& frame, std::int64_t pts_ns) {
   Emission emission;
   FrameView view = frame.view();
   view.pts_ns = pts_ns;
   pipeline.prepare(view);
   EXPECT_TRUE(pipeline.step(view, emission).emitted);
-  int inside = 0;
-  for (const Patch& patch : emission.plan.patches) inside += patch.coverage > 0 ? 1 : 0;
-  return inside;
+  std::vector<std::array<float, 3>> out;
+  for (const Patch& patch : emission.plan.patches) {
+    if (patch.coverage > 0) out.push_back({patch.x_px, patch.y_px, patch.lod});
+  }
+  return out;
+}
+
+std::size_t sent(Pipeline& pipeline, const TestFrame& frame, std::int64_t pts_ns) {
+  return patches_sent(pipeline, frame, pts_ns).size();
 }
 
 TEST(AdaptivePipeline, StillFrame_IsSentOnceUntilItIsForgotten) {
@@ -49,6 +58,21 @@ TEST(AdaptivePipeline, StillFrame_IsSentOnceUntilItIsForgotten) {
   EXPECT_EQ(sent(pipeline, frame, 3), 32);
   EXPECT_EQ(sent(pipeline, frame, 2), 32);  // a time that goes back
   EXPECT_EQ(sent(pipeline, frame, 3), 0);
+}
+
+// Before the seek half of the picture changed, at a later time. After it that half is not fresh.
+TEST(AdaptivePipeline, AfterASeek_LooksAreThoseOfANewPipeline) {
+  TestFrame first = noise();
+  std::mt19937 rng(2);
+  TestFrame half = first;
+  half.randomize(rng, 64, 0, 128, 64);
+  Pipeline fresh(adaptive(8)), seeked(adaptive(8));
+  sent(seeked, first, 100'000'000'000);
+  sent(seeked, half, 101'000'000'000);
+  seeked.reset();
+  for (std::int64_t look = 0; look < 3; ++look) {
+    EXPECT_EQ(patches_sent(seeked, half, look), patches_sent(fresh, half, look)) << look;
+  }
 }
 
 TEST(AdaptivePipeline, OtherLattices_HaveNothingToForget) {

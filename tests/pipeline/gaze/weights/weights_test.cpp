@@ -68,6 +68,8 @@ TEST(Onset, TileThatHasNotJustChanged_CountsLess) {
   onset.note(kSecond, damage);
   EXPECT_THAT(weigh(2 * kSecond), ElementsAre(kFullWeight / 4, kFullWeight, kFullWeight / 4));
   EXPECT_THAT(weigh(2 * kSecond + 1), testing::Each(kFullWeight / 4));
+  onset.forget();
+  EXPECT_THAT(weigh(kSecond), testing::Each(kFullWeight / 4));
 }
 
 // 16 px a degree: the centre of tile n is n degrees from that of tile 0.
