@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "pipeline/gaze/saliency.h"
@@ -16,10 +15,30 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr ErrorMeasure kForReading{.power = 3, .noise = 1};
 constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0};
 
-// The sum of squared errors over the frame that this PSNR allows.
-std::int64_t allowed_error(double psnr_db, int luma_span, const FrameGeometry& geometry) {
-  const double pixels = static_cast<double>(geometry.width_px) * geometry.height_px;
-  return static_cast<std::int64_t>(luma_span * luma_span * pixels * std::pow(10.0, -psnr_db / 10.0));
+// Of the tiles that no region ignores: their pixels, and the sum of squared errors.
+struct Shown {
+  std::int64_t pixels = 0, error = 0;
+};
+
+Shown shown(std::span<const std::uint32_t> errors, std::span<const std::uint8_t> ignored, const FrameGeometry& frame) {
+  const TileGrid grid = tiles_of(frame);
+  Shown all;
+  std::size_t tile = 0;
+  for (int ty = 0; ty < grid.rows; ++ty) {
+    const int rows = std::min(kTilePx, frame.height_px - ty * kTilePx);
+    for (int tx = 0; tx < grid.cols; ++tx, ++tile) {
+      if (!ignored.empty() && ignored[tile] != 0) continue;
+      all.pixels += rows * std::min(kTilePx, frame.width_px - tx * kTilePx);
+      all.error += errors[tile];
+    }
+  }
+  return all;
+}
+
+// The sum of squared errors that this PSNR allows.
+std::int64_t allowed_error(double psnr_db, int luma_span, std::int64_t pixels) {
+  return static_cast<std::int64_t>(luma_span * luma_span * static_cast<double>(pixels) *
+                                   std::pow(10.0, -psnr_db / 10.0));
 }
 
 template <typename F>
@@ -77,8 +96,8 @@ std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, f
     std::fill(weights_.begin(), weights_.end(), kFullWeight);
     weigh_ignored(ignored_, weights_);
     choice_.rate(errors, weights_);
-    const std::int64_t error = std::accumulate(errors.held.begin(), errors.held.end(), std::int64_t{0});
-    const auto squares = choice_.that_gain(error - allowed_error(*shape_.target_psnr, luma_span, geometry_));
+    const auto [pixels, error] = shown(errors.held, ignored_, geometry_);
+    const auto squares = choice_.that_gain(error - allowed_error(*shape_.target_psnr, luma_span, pixels));
     if (squares.size() <= static_cast<std::size_t>(most)) return squares;
   }
   weigh(pts_ns, fix_x_px, fix_y_px);

@@ -240,6 +240,18 @@ def test_ignored_regions_are_sent_only_with_what_is_around_them():
             assert level > 0 or x >= 6 or y >= 2
 
 
+def test_ignored_regions_do_not_count_in_a_psnr():
+    """Noise at the right would keep the picture from 33 dB. The left needs a few squares."""
+    size, psnr = (480, 848), 33
+    frame, held = picture(5, size), np.full(size, 128.0)
+    frame[:, 432:] = np.random.default_rng(1).integers(0, 256, (480, 416))
+    for level, x, y in sent(next(adaptive([frame], tokens=2000, target_psnr=psnr, ignore="432,0,416,480"))):
+        at = np.s_[y * S << level : (y + 1) * S << level, x * S << level : (x + 1) * S << level]
+        held[at] = means(frame, level)[at]
+    reached = 10 * np.log10(255**2 / np.mean((held - frame)[:, :432] ** 2))
+    assert psnr <= reached <= psnr + 0.3
+
+
 def test_eye_draws_squares_to_where_it_looks():
     frame = np.repeat(picture(7)[..., None], 3, axis=2)
 
