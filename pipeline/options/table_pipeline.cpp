@@ -83,8 +83,13 @@ void parse_context(const OptionSpec&, StreamOptions& options, const std::string&
                           .lo = seconds ? 1e-3 : 1,
                           .hi = 1e6};
   const std::string number = seconds ? whole.substr(0, whole.size() - 1) : whole;
-  const double value = seconds ? parse_number(length, number) : static_cast<double>(parse_integer(length, number));
-  options.lattice.context = ContextLength{.value = value, .seconds = seconds};
+  try {
+    const double value = seconds ? parse_number(length, number) : static_cast<double>(parse_integer(length, number));
+    options.lattice.context = ContextLength{.value = value, .seconds = seconds};
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format(
+        "'{}' is neither a number of tokens, such as 4000, nor seconds, such as 30s; at most 1000000 of either", text));
+  }
 }
 
 std::optional<std::string> print_context(const StreamOptions& options) {
@@ -249,7 +254,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
     {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
       .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
     {{.name = "lattice", .group = kFoveaGroup, .help = lattice_help,
-      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2. `adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame; with backend `cpu`.",
+      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2. `adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame.",
       .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, {parse_lattice, print_lattice}},
     {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
       .more = "With `nested` no fixation has more; where one has fewer, the arrays end with patches of coverage 0. With `adaptive` a look sends what lowers the error of the receiver's picture most, and ends alike. Other lattices have no patch outside.",

@@ -288,6 +288,10 @@ def test_program_dumps_the_same_bytes_by_each_backend(clip: Path, run_program, t
         ({"lattice": "grid", "context": 30}, "context: needs lattice adaptive"),
         ({"lattice": "grid", "tokens_per_second": 30}, "tokens_per_second: needs lattice adaptive"),
         ({"context": "0s"}, "context"),
+        (
+            {"context": "30sec"},
+            "context: '30sec' is neither a number of tokens, such as 4000, nor seconds, such as 30s",
+        ),
         ({"lattice": "uniform", "eye": 1}, "eye: needs lattice adaptive"),
     ],
 )
