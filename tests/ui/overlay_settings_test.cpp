@@ -90,7 +90,7 @@ void edit(PipelineConfig& config, std::mt19937& random) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   switch (pick(0, 8)) {
     case 0:
-      return set_lattice_kind(config, static_cast<LatticeKind>(pick(0, 2)));
+      return set_lattice_kind(config, static_cast<LatticeKind>(pick(0, 3)));
     case 1:
       return set_patches(config, pick(200, 900));
     case 2:
@@ -165,6 +165,18 @@ TEST(SettingsEdits, AnotherLattice_KeepsNAndTheAcuity) {
   set_lattice_kind(config, LatticeKind::kGrid, 321);  // N followed from the acuity
   EXPECT_EQ(patches_asked(config.lattice), 321);
   EXPECT_EQ(*acuity_of(config.lattice), (Acuity{.e0 = 2.0, .m0 = 3.0}));
+}
+
+TEST(SettingsEdits, Adaptive_KeepsWhatHasNoRow) {
+  PipelineConfig initial;
+  initial.lattice.shape = AdaptiveShape{.tokens = 90, .tokens_per_second = 200, .target_psnr = 35, .eye = 0.5};
+  PipelineConfig config = initial;
+  set_fovea(config, 2.0, 3.0);
+  set_preset(config, kFoveaPresets[0]);
+  EXPECT_EQ(config.lattice, initial.lattice);
+  set_lattice_kind(config, LatticeKind::kGrid);
+  reset_lattice_kind(config, initial, 500);
+  EXPECT_EQ(config.lattice, initial.lattice);
 }
 
 TEST(SettingsEdits, Nested_FollowsEitherNOrE0) {

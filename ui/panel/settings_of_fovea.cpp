@@ -104,6 +104,7 @@ void SettingsPanel::fovea_rows(PipelineConfig& config, const ViewFacts& facts, c
     changed_ = true;
   }
   lattice_rows(config, facts, note);
+  if (lattice_kind(config.lattice) == LatticeKind::kAdaptive) return;  // resolution doesn't follow from eccentricity
   acuity_rows(config, facts, note);
   curve_.draw(config, facts);
 }

@@ -11,7 +11,7 @@ void set_acuity(LatticeConfig& lattice, const Acuity& acuity) {
     grid->acuity = acuity;
   } else if (auto* uniform = std::get_if<UniformShape>(&lattice.shape)) {
     uniform->acuity = acuity;
-  } else {
+  } else if (!std::holds_alternative<AdaptiveShape>(lattice.shape)) {
     lattice.shape = acuity;
   }
 }
@@ -81,6 +81,7 @@ void reset_nested(PipelineConfig& config, const PipelineConfig& initial) {
 
 void reset_lattice_kind(PipelineConfig& config, const PipelineConfig& initial, int patches) {
   set_lattice_kind(config, lattice_kind(initial.lattice), patches);
+  if (std::holds_alternative<AdaptiveShape>(initial.lattice.shape)) config.lattice.shape = initial.lattice.shape;
 }
 
 void reset_patches(PipelineConfig& config, const PipelineConfig& initial) {

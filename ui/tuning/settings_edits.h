@@ -22,13 +22,14 @@ bool follows_budget(const LatticeConfig& lattice);
 void set_patches(LatticeConfig& lattice, int patches);
 inline void set_patches(PipelineConfig& config, int patches) { set_patches(config.lattice, patches); }
 
-// e0 and M0 decide, in degrees; nested makes as many patches as they need.
+// e0 and M0 decide, in degrees; nested makes as many patches as they need. Adaptive has no acuity, and stays.
 void set_fovea(PipelineConfig& config, double e0, double m0);
 
 void set_fov(PipelineConfig& config, double fov_deg);
 void set_policy(PipelineConfig& config, FixationPolicy policy);
 
-// Rows back to how they began. Nested has one shape for N, e0 and M0: they go back together.
+// Rows back to how they began. Nested has one shape for N, e0 and M0: they go back together. Adaptive gets back its
+// rate, PSNR, context and eye, which have no rows.
 void reset_lattice_kind(PipelineConfig& config, const PipelineConfig& initial, int patches);
 void reset_patches(PipelineConfig& config, const PipelineConfig& initial);
 void reset_fovea(PipelineConfig& config, const PipelineConfig& initial);
