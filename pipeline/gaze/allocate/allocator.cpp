@@ -65,6 +65,28 @@ Allocator::Allocator(std::unique_ptr<HeldPicture> held, const LatticeConfig& con
       choice_(grid_, held_->levels()),
       weights_(static_cast<std::size_t>(grid_.count())) {
   if (shape_.context) came_by_.assign(weights_.size(), -1);
+  exclude_outside();
+}
+
+// A square at the frame's edge may have pixels of it, but no sample: half of one is outside.
+void Allocator::exclude_outside() {
+  for (int level = 1; level < held_->levels(); ++level) {
+    for (int y = 0; y << level < grid_.rows; ++y) {
+      for (int x = 0; x << level < grid_.cols; ++x) {
+        const Square square{level, x, y};
+        if (patch_of(square).coverage == 0) choice_.exclude(square);
+      }
+    }
+  }
+}
+
+Patch Allocator::patch_of(const Square& square) const {
+  const auto side_px = static_cast<float>(kTilePx << square.level);
+  Patch patch{.x_px = (static_cast<float>(square.x) + 0.5f) * side_px,
+              .y_px = (static_cast<float>(square.y) + 0.5f) * side_px,
+              .lod = static_cast<float>(square.level)};
+  patch.coverage = patch_coverage(patch, kTilePx, geometry_.width_px, geometry_.height_px);
+  return patch;
 }
 
 // The most that this look may send. A look's worth can be saved up.
@@ -122,15 +144,8 @@ void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_spa
   if (shape_.tokens_per_second) saved_ -= static_cast<std::int64_t>(squares.size()) * kSecondNs;
   if (shape_.context) note_context(pts_ns, squares);
   fatigue_.note(pts_ns, squares);
-  for (std::size_t n = 0; n < squares.size(); ++n) {
-    const Square& square = squares[n];
-    const auto side_px = static_cast<float>(kTilePx << square.level);
-    Patch& patch = out.patches[n];
-    patch = {.x_px = (static_cast<float>(square.x) + 0.5f) * side_px,
-             .y_px = (static_cast<float>(square.y) + 0.5f) * side_px,
-             .lod = static_cast<float>(square.level)};
-    patch.coverage = patch_coverage(patch, kTilePx, geometry_.width_px, geometry_.height_px);
-  }
+  std::transform(squares.begin(), squares.end(), out.patches.begin(),
+                 [this](const Square& square) { return patch_of(square); });
 }
 
 void Allocator::forget() {

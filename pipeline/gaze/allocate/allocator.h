@@ -46,6 +46,8 @@ class Allocator {
     std::int64_t pts_ns;
     Square square;
   };
+  void exclude_outside();
+  Patch patch_of(const Square& square) const;
   int save_up(std::int64_t pts_ns);
   std::span<const Square> choose(std::int64_t pts_ns, float fix_x_px, float fix_y_px, int luma_span, int most);
   void weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px);

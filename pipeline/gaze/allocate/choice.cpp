@@ -62,6 +62,12 @@ SquareChoice::SquareChoice(TileGrid grid, int levels)
   squares_.reserve(cols * rows);
 }
 
+void SquareChoice::exclude(const Square& square) {
+  const auto level = static_cast<std::size_t>(square.level), depth = top_ - level, side = std::size_t{1} << depth;
+  const auto x = static_cast<std::size_t>(square.x), y = static_cast<std::size_t>(square.y);
+  excluded_[level].push_back(((y / side * tree_cols_ + x / side) << 2 * depth) + z_order(x % side, y % side));
+}
+
 // A node's last part completes it.
 void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weights) {
   std::array<std::int64_t, kSquareLevels> gains{};
@@ -82,6 +88,9 @@ void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weight
       if (level == block_) most_[node >> 2 * level] = std::exchange(most, 0);
       gains[level] = 0;
     }
+  }
+  for (std::size_t level = 0; level <= top_; ++level) {
+    for (const std::size_t node : excluded_[level]) gains_[level][node] = 0;
   }
 }
 

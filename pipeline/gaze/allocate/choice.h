@@ -20,11 +20,14 @@
 
 namespace saccade {
 
-// Allocates in the constructor only. The same input gives the same squares everywhere.
+// Allocates in the constructor and in exclude(). The same input gives the same squares everywhere.
 class SquareChoice {
  public:
   // levels: of squares, 1 to kSquareLevels.
   SquareChoice(TileGrid grid, int levels);
+
+  // From the next rate() on this square is never taken; its parts may be.
+  void exclude(const Square& square);
 
   // Gain of a square: over its tiles, weight * (error held - error of its own texels). No weights: all are full.
   void rate(const TileErrors& errors, std::span<const Weight> weights = {});
@@ -77,10 +80,11 @@ class SquareChoice {
   std::vector<std::int32_t> tiles_;  // of each node of level 0: its tile; -1: beyond the grid
   // Of each node. They lie tree after tree, in Z-order: the parts of node n are 4 n to 4 n + 3 of the level below.
   std::array<std::vector<std::int64_t>, kSquareLevels> gains_;
-  std::vector<std::int64_t> most_;       // of each block: the largest gain in it
-  Solution many_, few_;                  // at neighbouring prices
-  std::vector<Total> at_many_, at_few_;  // of each tree
-  std::vector<std::size_t> open_;        // trees that differ between the two prices
+  std::array<std::vector<std::size_t>, kSquareLevels> excluded_;  // nodes
+  std::vector<std::int64_t> most_;                                // of each block: no gain in it is larger
+  Solution many_, few_;                                           // at neighbouring prices
+  std::vector<Total> at_many_, at_few_;                           // of each tree
+  std::vector<std::size_t> open_;                                 // trees that differ between the two prices
   std::vector<Square> squares_;
 };
 

@@ -233,6 +233,16 @@ def test_other_lattices_and_boxes_have_nothing_to_forget():
             stream.forget(box)
 
 
+@pytest.mark.parametrize("size", [(132, 260), (257, 48), (200, 1284)])
+def test_no_square_is_lost_at_the_frames_edge(size: tuple[int, int]):
+    """A wide square that has fewer pixels than half a sample there has no sample in the frame."""
+    frame = np.full(size, 200, np.uint8)
+    emission = next(adaptive([frame], tokens=400))
+    sent_at = emission.geometry[:, 2] > 0
+    assert emission.visible[sent_at].all()
+    np.testing.assert_array_equal(sc.paint(emission)[..., 0], frame)
+
+
 def test_ignored_regions_are_sent_only_with_what_is_around_them():
     frames = changing(8)
     for emission in adaptive(frames, tokens=300, ignore="0,0,96,32"):

@@ -213,6 +213,17 @@ TEST(SquareChoice, SquareThatGainsNoMoreThanItsParts_IsOne) {
   EXPECT_THAT(choice.at_most(100), testing::ElementsAre(Square{2, 0, 0}));
 }
 
+TEST(SquareChoice, ExcludedSquares_AreSentAsTheirParts) {
+  Errors errors{.grid = {6, 4}, .held = std::vector<std::uint32_t>(24, 10), .means = {}, .weights = {}};
+  for (auto& level : errors.means) level.assign(24, 0);
+  SquareChoice choice(errors.grid, 3);
+  choice.exclude({2, 1, 0});
+  choice.exclude({1, 2, 1});
+  choice.rate(errors.view());
+  EXPECT_THAT(choice.at_most(100), testing::ElementsAre(Square{2, 0, 0}, Square{1, 2, 0}, Square{0, 4, 2},
+                                                        Square{0, 5, 2}, Square{0, 4, 3}, Square{0, 5, 3}));
+}
+
 TEST(SquareChoice, NoError_SendsNothing) {
   Errors errors{.grid = {9, 5}, .held = std::vector<std::uint32_t>(45), .means = {}, .weights = {}};
   for (auto& level : errors.means) level.assign(45, 0);
