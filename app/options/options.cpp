@@ -105,7 +105,8 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
   }
 }
 
-[[noreturn]] void refuse_extra(const std::string& extra, Command command) {
+// lists: where the names stand that there are.
+[[noreturn]] void refuse_extra(const std::string& extra, Command command, std::string_view lists) {
   const std::string bare = extra.substr(std::min(extra.find_first_not_of('-'), extra.size()));
   const std::string word = bare.substr(0, bare.find('='));
   const ProgramOption* known = find_option(word);
@@ -118,16 +119,17 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
   }
   const std::string advice = advice_on(word, command_bit(command), "--");
   if (!advice.empty()) throw UsageError(fmt::format("unknown option {}; {}", dashed, advice));
-  throw UsageError(fmt::format("unknown option {}; `saccade {} --help` lists them (a file of that name comes after --)",
-                               dashed, name(command)));
+  throw UsageError(fmt::format("unknown option {}; {}", dashed, lists));
 }
 
 // NAME=VALUE of --set; of a flag also NAME. One that repeats may be set again.
 void take_setting(GivenValues& given, const std::string& text, Command command) {
   const std::size_t equals = text.find('=');
   const std::string word = text.substr(0, equals);
+  if (word.empty() || word.starts_with('-'))
+    throw UsageError(fmt::format("--set '{}': wants NAME=VALUE, the name without dashes", text));
   const ProgramOption* option = find_option(word);
-  if (option == nullptr || !option->is_of(command)) refuse_extra("--" + word, command);
+  if (option == nullptr || !option->is_of(command)) refuse_extra("--" + word, command, "docs/OPTIONS.md lists them");
   if (!option->place().in_config) throw UsageError(fmt::format("--set {0}: write --{0}", word));
   if (equals == std::string::npos && !option->is_flag())
     throw UsageError(fmt::format("--set {0}: needs a value: --set {0}={1}", word, option->spec().metavar));
@@ -168,8 +170,10 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
+  const std::string lists =
+      fmt::format("`saccade {} --help` lists them (a file of that name comes after --)", name(command.command));
   for (const auto& extra : app.remaining()) {
-    if (extra != "--") refuse_extra(extra, command.command);
+    if (extra != "--") refuse_extra(extra, command.command, lists);
   }
   for (const ProgramOption& row : option_table()) {
     if (!row.is_of(command.command) || row.is_setting()) continue;

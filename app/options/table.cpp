@@ -116,7 +116,9 @@ std::string advice_on(std::string_view unknown, unsigned commands, std::string_v
     if ((option.place().commands & commands) != 0 && option.spec().instead.empty()) names.push_back(option.spec().name);
   }
   const std::string_view near = nearest_name(unknown, names);
-  return near.empty() ? "" : fmt::format("did you mean {}{}?", prefix, near);
+  if (near.empty()) return {};
+  return fmt::format("did you mean {}{}?", !prefix.empty() && find_option(near)->is_setting() ? "--set " : prefix,
+                     near);
 }
 
 }  // namespace saccade

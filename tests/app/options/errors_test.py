@@ -85,7 +85,11 @@ class Usage(DumpTest):
         self.with_clip(["unknown option --input-size; it is a setting: --input-format video_size=WxH, or"], "--input-size", "8x8")
         self.with_clip(["unknown option --require-hwdec; it is a setting: --set require-hwdec, or"], "--require-hwdec")
         self.with_clip(["--vsync: not an option of 'dump'"], "--set", "vsync=off")
-        self.with_clip(["unknown option --max-pixel; did you mean --max-pixels?"], "--set", "max-pixel=9")
+        for given in (["--set", "max-pixel=9"], ["--max-pixel", "9"]):
+            self.with_clip(["unknown option --max-pixel; did you mean --set max-pixels?"], *given)
+        self.with_clip(["unknown option --nonsense; docs/OPTIONS.md lists them"], "--set", "nonsense=9")
+        for given in ("", "=", "=9", "-", "--", "--fixation", "--fixation=center", "-o=x", "--max-pixels=9"):
+            self.with_clip([f"saccade: --set '{given}': wants NAME=VALUE, the name without dashes"], "--set", given)
         self.with_clip(["--set max-pixels: needs a value: --set max-pixels=N"], "--set", "max-pixels")
         self.with_clip(["--set config: write --config"], "--set", "config=x")
         self.with_clip(["--set max-pixels: 'x' is not a whole number"], "--set", "max-pixels=x")
