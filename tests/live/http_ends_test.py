@@ -56,6 +56,10 @@ class HttpEnds(LiveTest):
             subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx264", *more,
                             cls.folder / name], check=True)
             cls.files[name] = (cls.folder / name).read_bytes()
+        for name in ("sound.mkv", "sound.flv"):  # it goes on for two seconds after the pictures
+            subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-i", cls.folder / "a.mkv", "-f", "lavfi", "-i", "sine=d=4", "-c:v", "copy",
+                            cls.folder / name], check=True)
+            cls.files[name] = (cls.folder / name).read_bytes()
 
     def run_dump(self, head, body, code, says="", options=(), env=None):
         server = Server(head, body)
@@ -88,7 +92,7 @@ class HttpEnds(LiveTest):
         self.assertEqual(self.manifest()["queue_policy"], "latest")
 
     def test_files_that_lack_their_end_are_lost(self):
-        for name in ("a.mp4", "a.mkv", "a.ts"):
+        for name in ("a.mp4", "a.mkv", "a.ts", "sound.mkv", "sound.flv"):
             with self.subTest(name=name):
                 self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4 + 7], 3, "lost connection")
 

@@ -188,7 +188,7 @@ int Demuxer::read_any(AVPacket& packet) {
   const std::optional<std::int64_t>& repeated = input_.movies.repeated_byte;
   if (read >= 0 && repeated && packet.pos > *repeated) packet.flags &= ~AV_PKT_FLAG_DISCARD;
   if (read >= 0) {
-    answer_.note(packet, *input_.video.stream, steady_now_ns() - begin_ns);
+    answer_.note(packet, *input_.format, *input_.video.stream, steady_now_ns() - begin_ns);
     link_.stale_packets = 0;
     gave_up_packet_ = link_.in_packet && is_held_back(input_.video.stream->codecpar->codec_id);
     return read;
@@ -226,12 +226,17 @@ bool Demuxer::is_left_over(const AVPacket& packet) {
   return true;
 }
 
-// Some of FFmpeg's demuxers call it an error when they find nothing more: if nothing was left, it is not. Of RoQ and
-// GXF ends_too_early() tells.
+// Some of FFmpeg's demuxers call it an error when they find nothing more: if nothing was left, it is not. Of RoQ, GXF
+// and multipart MJPEG ends_too_early() tells.
 bool Demuxer::is_plain_end(int code, std::int64_t from) const {
   AVIOContext* io = input_.format->pb;
-  if (io == nullptr || (io->seekable & AVIO_SEEKABLE_NORMAL) == 0 || io->error < 0) return false;
+  if (io == nullptr || io->error < 0) return false;
   const std::string_view name = input_.format->iformat->name;
+  if ((io->seekable & AVIO_SEEKABLE_NORMAL) == 0) {
+    if (kind_ != InputKind::kPipe || code != AVERROR_INVALIDDATA || avio_feof(io) == 0) return false;
+    return name == "mpjpeg" || (name == "smjpeg" && from == avio_tell(io));
+  }
+  if (name == "mpjpeg") return code == AVERROR_INVALIDDATA && avio_feof(io) != 0;
   if (name == "gxf") return code == AVERROR(EPERM);
   if (name == "smjpeg") return code == AVERROR_INVALIDDATA && from == avio_size(io);
   return code == AVERROR(EIO) && ((from == avio_size(io) && name != "obu") || name == "roq");

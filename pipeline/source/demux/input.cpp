@@ -215,8 +215,10 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
     throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));
   }
   const int index = pick_stream(config, *input.format);
+  // Whether a file came whole whose length its server does not announce, the last packets of all streams show.
+  const bool needs_others = input.guard->http() != nullptr && input.guard->length_bytes() == 0 && !input.live;
   for (unsigned i = 0; i < input.format->nb_streams; ++i) {
-    if (static_cast<int>(i) != index) input.format->streams[i]->discard = AVDISCARD_ALL;
+    if (static_cast<int>(i) != index && !needs_others) input.format->streams[i]->discard = AVDISCARD_ALL;
   }
   input.video = {input.format.get(), input.format->streams[index], {}};
   const AVCodecParameters& parameters = *input.video.stream->codecpar;

@@ -34,9 +34,9 @@ struct OpenedInput {
 
 std::string second_file_note(std::int64_t byte);  // of one that begins there and is not read
 
-// Opens, probes and picks the stream; the other streams are discarded. `interrupted` is polled while FFmpeg blocks and
-// must outlive the result, as must `log`, the source's. Throws InputError: input, fault, remedy; UsageError for hints;
-// Error kInterrupted.
+// Opens, probes and picks the stream; the other streams are discarded, but of HTTP files without a length.
+// `interrupted` is polled while FFmpeg blocks and must outlive the result, as must `log`, the source's. Throws
+// InputError: input, fault, remedy; UsageError for hints; Error kInterrupted.
 OpenedInput open_input(const SourceConfig& config, const InputLocation& location, const FfmpegLog& log,
                        const std::atomic<bool>& interrupted);
 

@@ -187,12 +187,23 @@ std::optional<std::int64_t> find_bytes(AVIOContext& io, std::int64_t from, std::
   }
 }
 
+// Multipart MJPEG: after a picture there is one line, which separates it from the next one's header. `at`: behind the
+// last picture.
+bool multipart_is_cut(AVIOContext& io, std::int64_t at, std::int64_t size) {
+  constexpr std::string_view kBreaks = "\r\n"sv;
+  const std::string rest = tail_of(io, size, size - at);
+  const std::size_t line = rest.find_first_not_of(kBreaks);
+  return line != std::string::npos && rest.find_first_of(kBreaks, line) < rest.find_last_not_of(kBreaks);
+}
+
 // Of what came and can't be sought in, FFmpeg holds the last bytes.
 bool stream_is_cut(AVIOContext& io, std::string_view name, std::int64_t last_begin_byte, std::int64_t last_end_byte) {
   constexpr std::int64_t kHeld = 8192;
   const std::int64_t size = avio_tell(&io);
   if (last_end_byte <= 0) return false;
   if (name == "mpegts") return transport_is_cut(io, std::max(last_begin_byte, size - kHeld), size);
+  if (name == "smjpeg") return tail_of(io, size, 4) != "DONE"sv;
+  if (name == "mpjpeg") return multipart_is_cut(io, last_end_byte, size);
   return (name == "yuv4mpegpipe" || name == "dv") && last_end_byte != size;
 }
 
@@ -242,19 +253,26 @@ bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::
   if (name == "obu") return last_end_byte > 0 && obus_are_cut(*io, last_begin_byte, size);
   if (name == "mjpeg" || name == "mjpeg_2000") return jpegs_are_cut(*io, size);
   if (name == "smjpeg") return tail_of(*io, size, 4) != "DONE"sv;
+  if (name == "mpjpeg") return last_end_byte > 0 && multipart_is_cut(*io, last_end_byte, size);
   if (name == "gxf") return gxf_is_cut(*io, size);
   if (name == "yuv4mpegpipe" || name == "dv") return last_end_byte > 0 && last_end_byte != size;
   return false;
 }
 
-void AnswerWithoutLength::note(const AVPacket& packet, const AVStream& stream, std::int64_t read_ns) {
+void AnswerWithoutLength::note(const AVPacket& packet, const AVFormatContext& format, const AVStream& stream,
+                               std::int64_t read_ns) {
   if (first_ns_) waited_ns_ += read_ns;
-  if (!is_such_ || packet.stream_index != stream.index) return;
-  const auto ns = [&stream](std::int64_t ts) { return av_rescale_q(ts, stream.time_base, kNanoseconds); };
+  if (!is_such_) return;
+  const AVRational unit = format.streams[packet.stream_index]->time_base;
+  const auto ns = [unit](std::int64_t ts) { return av_rescale_q(ts, unit, kNanoseconds); };
   const std::int64_t ts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+  const std::int64_t lasts_ns = packet.duration > 0 ? ns(packet.duration) : kFrame_ns;
+  if (ts != AV_NOPTS_VALUE) last_ns_ = std::max(last_ns_, ns(ts) + lasts_ns);
+  if (packet.stream_index != stream.index) return;
   const std::int64_t ts_ns = ts != AV_NOPTS_VALUE ? ns(ts) : end_ns_;
   if (!first_ns_) first_ns_ = end_ns_ = ts_ns;
-  end_ns_ = std::max(end_ns_, ts_ns + (packet.duration > 0 ? ns(packet.duration) : kFrame_ns));
+  end_ns_ = std::max(end_ns_, ts_ns + lasts_ns);
+  last_ns_ = std::max(last_ns_, end_ns_);
 }
 
 bool AnswerWithoutLength::came_faster() const {
@@ -267,7 +285,7 @@ std::optional<bool> AnswerWithoutLength::kept_promise(const AVFormatContext& for
   if (const std::int64_t promised = promised_packets(format, stream); promised > 0) return packets >= promised;
   if (format.duration == AV_NOPTS_VALUE || format.duration <= 0) return std::nullopt;
   const std::int64_t start_us = format.start_time != AV_NOPTS_VALUE ? format.start_time : 0;
-  return end_ns_ + kTail_ns >= (start_us + format.duration) * 1000;
+  return last_ns_ + kTail_ns >= (start_us + format.duration) * 1000;
 }
 
 int AnswerWithoutLength::end(int code, bool ended_by_itself, const AVFormatContext& format, const AVStream& stream,

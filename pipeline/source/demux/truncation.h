@@ -13,9 +13,10 @@ std::int64_t promised_packets(const AVFormatContext& format, const AVStream& str
 
 // After the last packet, which lay there: a Matroska segment longer than the file (RFC 8794, RFC 9559), a transport
 // stream that ends inside a packet (ISO/IEC 13818-1 2.4.3), an Ogg page, a RIFF, IVF or RoQ chunk or an AV1 unit longer
-// than the file, an AMV, SMJPEG, MXF or GXF file without its last mark, a GIF or JPEG that ends inside a picture, bytes
-// of a picture left over in YUV4MPEG and DV. Moves the read position. Of what can't be sought in, transport streams,
-// YUV4MPEG and DV alone, by the bytes that FFmpeg still holds.
+// than the file, an AMV, SMJPEG, MXF or GXF file without its last mark, a GIF or JPEG that ends inside a picture,
+// multipart MJPEG that ends inside a picture's header, bytes of a picture left over in YUV4MPEG and DV. Moves the read
+// position. Of what can't be sought in, transport streams, YUV4MPEG, DV, SMJPEG and multipart MJPEG alone, by the bytes
+// that FFmpeg still holds.
 bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::int64_t last_end_byte);
 
 // Where another file of the same container begins that FFmpeg doesn't read (FLV, ASF, GIF, APNG), after the last
@@ -37,7 +38,7 @@ class AnswerWithoutLength {
  public:
   explicit AnswerWithoutLength(bool is_such) : is_such_(is_such) {}
   bool is_such() const { return is_such_; }
-  void note(const AVPacket& packet, const AVStream& stream, std::int64_t read_ns);
+  void note(const AVPacket& packet, const AVFormatContext& format, const AVStream& stream, std::int64_t read_ns);
   bool came_faster() const;  // than it plays, by the time that reads took: a file does
   // What the error `code` of a read stands for: AVERROR_EOF, if the answer was whole. `packets`: of our stream.
   int end(int code, bool ended_by_itself, const AVFormatContext& format, const AVStream& stream,
@@ -49,6 +50,7 @@ class AnswerWithoutLength {
   const bool is_such_;
   std::optional<std::int64_t> first_ns_;  // by the stream's stamps
   std::int64_t end_ns_ = 0;
+  std::int64_t last_ns_ = 0;    // of all streams that are read: sound may go on after the pictures
   std::int64_t waited_ns_ = 0;  // in reads, after the first packet
 };
 

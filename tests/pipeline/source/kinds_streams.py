@@ -180,13 +180,15 @@ def in_raw_streams(lost):
 
     whole = {"ids": None, "corners": {}}
     jpegs = encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "mjpeg")
+    parts = encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "mpjpeg")
     makes = {"a.amv": amv, "a.mjpeg": jpegs, "a.mjpg": encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "smjpeg"),
              "ten.mjpg": encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "smjpeg", rate=10),
              "a.obu": encode("-c:v", "libaom-av1", "-cpu-used", 8, "-lag-in-frames", 0, chain=yuv()),
+             "a.mpjpeg": parts, "pipe.mpjpeg": parts, "pipe.mjpg": encode("-q:v", 2, "-pix_fmt", "yuvj420p", "-f", "smjpeg"),
              "live.mkv": h264("-live", 1), "pipe.mkv": h264(),
              "pipe.y4m": encode(chain=yuv())}
     cuts = {"a.amv": (4, 20, 300, 900), "a.mjpeg": (1, 2, 40, 400), "a.mjpg": (4, 10, 100), "a.obu": (1, 20), "live.mkv": (3, 600),
-            "pipe.mkv": (300,), "pipe.y4m": (5,)}
+            "a.mpjpeg": (40,), "pipe.mpjpeg": (40,), "pipe.mjpg": (4, 10, 100), "pipe.mkv": (300,), "pipe.y4m": (5,)}
     cases = [Case("shortened", f"whole-{name}", make, **whole, stdin="pipe" in name) for name, make in makes.items()]
     for name, lacks in cuts.items():
         cases += [Case("shortened", f"{n}-{name}", rewritten(makes[name], lambda data, n=n: data[:-n]), **lost, stdin="pipe" in name) for n in lacks]
