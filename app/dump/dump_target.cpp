@@ -16,6 +16,7 @@
 #include "app/files/read_file.h"
 #include "app/options/origins.h"
 #include "pipeline/error.h"
+#include "pipeline/options/stream_options.h"
 
 namespace saccade {
 namespace {
@@ -70,6 +71,17 @@ Content look(const std::string& directory, Json& meta) {
 
 std::string show(const Json& value) { return value.is_null() ? "unset" : json_text(value, -1); }
 
+// What a dump says of its options, by the names that they have now.
+Json recorded_options_of(const Json& old) {
+  const Json recorded = old.value("options", Json::object());
+  Json options = Json::object();
+  for (const auto& item : recorded.items()) {
+    const std::string_view renamed = renamed_option(item.key());
+    options[renamed.empty() ? item.key() : std::string(renamed)] = item.value();
+  }
+  return options;
+}
+
 // Names the first thing in which two identities differ; empty: none.
 std::string difference(const Json& old, const Json& wanted) {
   for (const char* key : {"schema", "saccade"}) {
@@ -84,7 +96,7 @@ std::string difference(const Json& old, const Json& wanted) {
     if (!unknown && there != here) return fmt::format("input {} {} there, {} here", key, show(there), show(here));
   }
   if (old.value("fixation_sha256", Json()) != wanted["fixation_sha256"]) return "another --fixation file";
-  const Json old_options = old.value("options", Json::object());
+  const Json old_options = recorded_options_of(old);
   const Json& options = wanted["options"];
   for (const auto& both : {std::cref(options), std::cref(old_options)}) {
     for (const auto& item : both.get().items()) {

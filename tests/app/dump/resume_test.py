@@ -1,5 +1,6 @@
 """What already lies where a dump is to go: --overwrite, --resume, and folders that are none of ours."""
 import hashlib
+import json
 import unittest
 
 from dump_support import ARRAYS, DumpTest, load, load_json, make_clip, saccade
@@ -30,6 +31,14 @@ class Resume(DumpTest):
         self.dump()
         done = saccade("dump", self.clip, "-o", self.out, "--resume", "--threads", "1", "--seed", "0", "--log-level", "debug")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_resume_knows_what_an_option_was_called(self):
+        self.dump()
+        meta = json.loads((self.out / "meta.json").read_text())
+        meta["options"]["min-pixels"] = meta["options"].pop("min-samples")
+        (self.out / "meta.json").write_text(json.dumps(meta))
+        self.assertEqual(saccade("dump", self.clip, "-o", self.out, "--resume").returncode, 0)
+        self.refuse(2, ['--min-samples "0" there, "2" here'], "dump", self.clip, "-o", self.out, "--resume", "--min-samples", "2")
 
     def test_resume_says_what_differs(self):
         self.dump()
