@@ -31,6 +31,7 @@ _ELSEWHERE = {
     "print_config": "use the command line",
     "progress": "use the command line",
 }
+_NO_SETTINGS = ("config", "set")  # options of a dump or a view that --set does not take
 _SAMPLES = {"uint8": "u8", "float16": "f16", "float32": "f32"}
 _FLAGS = "overwrite|resume|loop|allow-network|require-hwdec"
 _LOG_LINE = re.compile(r"saccade: (trace|debug|info|warning|error|critical): (.*)")
@@ -160,7 +161,8 @@ def option_arguments(command: str, key: str, value: Any) -> list[str]:
     is_list = isinstance(value, (list, tuple))
     repeats = is_list and any(isinstance(item, (str, os.PathLike, list, tuple)) for item in value)
     name = key.replace("_", "-")
-    return [f"--set={name}={_text(command, key, item)}" for item in (value if repeats else [value])]
+    flag = f"--{name}" if name in _NO_SETTINGS else f"--set={name}"
+    return [f"{flag}={_text(command, key, item)}" for item in (value if repeats else [value])]
 
 
 def _sample_type(value: Any) -> str:

@@ -81,6 +81,12 @@ def test_unknown_option_names_the_right_one(clip: Path, tmp_path: Path):
     assert not (tmp_path / "d").exists()
 
 
+def test_options_come_from_a_file_too(clip: Path, tmp_path: Path):
+    (tmp_path / "run.toml").write_text("frames = 5\n")
+    assert sc.dump(clip, tmp_path / "d", config=tmp_path / "run.toml")["frames"] == 5
+    assert sc.dump(clip, tmp_path / "e", set=["frames=6", "seed=2"])["frames"] == 6
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
