@@ -196,15 +196,21 @@ bool multipart_is_cut(AVIOContext& io, std::int64_t at, std::int64_t size) {
   return line != std::string::npos && rest.find_first_of(kBreaks, line) < rest.find_last_not_of(kBreaks);
 }
 
+// Containers whose end tells, in a file and in a stream alike. last_end_byte: 0 where no packet came.
+bool tail_is_cut(AVIOContext& io, std::string_view name, std::int64_t last_end_byte, std::int64_t size) {
+  if (name == "smjpeg") return tail_of(io, size, 4) != "DONE"sv;
+  if (last_end_byte <= 0) return false;
+  if (name == "mpjpeg") return multipart_is_cut(io, last_end_byte, size);
+  return (name == "yuv4mpegpipe" || name == "dv") && last_end_byte != size;
+}
+
 // Of what came and can't be sought in, FFmpeg holds the last bytes.
 bool stream_is_cut(AVIOContext& io, std::string_view name, std::int64_t last_begin_byte, std::int64_t last_end_byte) {
   constexpr std::int64_t kHeld = 8192;
   const std::int64_t size = avio_tell(&io);
   if (last_end_byte <= 0) return false;
   if (name == "mpegts") return transport_is_cut(io, std::max(last_begin_byte, size - kHeld), size);
-  if (name == "smjpeg") return tail_of(io, size, 4) != "DONE"sv;
-  if (name == "mpjpeg") return multipart_is_cut(io, last_end_byte, size);
-  return (name == "yuv4mpegpipe" || name == "dv") && last_end_byte != size;
+  return tail_is_cut(io, name, last_end_byte, size);
 }
 
 }  // namespace
@@ -252,11 +258,8 @@ bool ends_too_early(AVFormatContext& format, std::int64_t last_begin_byte, std::
   if (name == "ogg") return last_end_byte > 0 && last_ogg_page_is_cut(*io, last_begin_byte);
   if (name == "obu") return last_end_byte > 0 && obus_are_cut(*io, last_begin_byte, size);
   if (name == "mjpeg" || name == "mjpeg_2000") return jpegs_are_cut(*io, size);
-  if (name == "smjpeg") return tail_of(*io, size, 4) != "DONE"sv;
-  if (name == "mpjpeg") return last_end_byte > 0 && multipart_is_cut(*io, last_end_byte, size);
   if (name == "gxf") return gxf_is_cut(*io, size);
-  if (name == "yuv4mpegpipe" || name == "dv") return last_end_byte > 0 && last_end_byte != size;
-  return false;
+  return tail_is_cut(*io, name, last_end_byte, size);
 }
 
 void AnswerWithoutLength::note(const AVPacket& packet, const AVFormatContext& format, const AVStream& stream,
