@@ -75,10 +75,7 @@ std::string show(const Json& value) { return value.is_null() ? "unset" : json_te
 Json recorded_options_of(const Json& old) {
   const Json recorded = old.value("options", Json::object());
   Json options = Json::object();
-  for (const auto& item : recorded.items()) {
-    const std::string_view renamed = renamed_option(item.key());
-    options[renamed.empty() ? item.key() : std::string(renamed)] = item.value();
-  }
+  for (const auto& item : recorded.items()) options[std::string(current_option(item.key()))] = item.value();
   return options;
 }
 

@@ -289,8 +289,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
 Options recorded_options(const std::vector<std::pair<std::string, std::string>>& texts) {
   GivenValues given;
   for (const auto& [recorded, text] : texts) {
-    const std::string_view renamed = renamed_option(recorded);
-    const std::string key(renamed.empty() ? recorded : renamed);
+    const std::string key(current_option(recorded));
     if (find_option(key) == nullptr)
       throw UsageError(fmt::format("unknown option {}; {}", key, advice_on(key, kForDump, "--")));
     given[key] = {.text = text, .origin = {}};

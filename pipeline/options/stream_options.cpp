@@ -66,6 +66,11 @@ const StreamOption* find_stream_option(std::string_view name) {
 
 std::string_view renamed_option(std::string_view name) { return name == "min-pixels" ? "min-samples" : ""; }
 
+std::string_view current_option(std::string_view recorded) {
+  const std::string_view renamed = renamed_option(recorded);
+  return renamed.empty() ? recorded : renamed;
+}
+
 void set_option(StreamOptions& options, std::string_view name, const std::string& text) {
   const StreamOption& row = row_named(name);
   try {

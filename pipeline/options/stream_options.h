@@ -40,6 +40,8 @@ const StreamOption* find_stream_option(std::string_view name);  // null: none of
 // Today's name of a renamed option, which older plans still hold under its old one.
 // Empty: `name` is not an old name.
 std::string_view renamed_option(std::string_view name);
+// The name that an option of this recorded name has now.
+std::string_view current_option(std::string_view recorded);
 
 // Reads `text` into the option of that name. Throws OptionError for a value that it can't have, and UsageError, with
 // the nearest name, for a name that is none; `options` is then as before. Conflicts are resolve()'s to find.
