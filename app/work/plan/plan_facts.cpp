@@ -87,10 +87,11 @@ std::string plan_difference(const Json& there, const Json& here) {
     }
   }
   const std::pair<const char*, const char*> sizes[] = {
-      {"segment_s", "--segment"}, {"unit_s", "--unit-seconds"}, {"unit_bytes", "--set unit-bytes"}};
-  for (const auto& [member, flag] : sizes) {
+      {"segment_s", "segment"}, {"unit_s", "unit-seconds"}, {"unit_bytes", "unit-bytes"}};
+  for (const auto& [member, option] : sizes) {
     if (there.at(member) != here.at(member)) {
-      return fmt::format("{} {} there, {} here", flag, json_text(there.at(member), -1), json_text(here.at(member), -1));
+      return fmt::format("{} {} there, {} here", flag_of(option), json_text(there.at(member), -1),
+                         json_text(here.at(member), -1));
     }
   }
   return {};
