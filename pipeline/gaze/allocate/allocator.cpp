@@ -100,9 +100,14 @@ int Allocator::save_up(std::int64_t pts_ns) {
   return static_cast<int>(saved_ / kSecondNs);
 }
 
-void Allocator::weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px) {
+// In full, except what is ignored.
+void Allocator::weigh_alike() {
   std::fill(weights_.begin(), weights_.end(), kFullWeight);
   weigh_ignored(ignored_, weights_);
+}
+
+void Allocator::weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px) {
+  weigh_alike();
   if (shape_.eye > 0) {
     weigh_by_acuity(lattice_->fovea(), fix_x_px, fix_y_px, static_cast<float>(shape_.eye), grid_, weights_);
   }
@@ -115,8 +120,7 @@ std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, f
                                           int most) {
   const TileErrors errors = held_->measure();
   if (shape_.target_psnr) {
-    std::fill(weights_.begin(), weights_.end(), kFullWeight);
-    weigh_ignored(ignored_, weights_);
+    weigh_alike();
     choice_.rate(errors, weights_);
     const auto [pixels, error] = shown(errors.held, ignored_, geometry_);
     const auto squares = choice_.that_gain(error - allowed_error(*shape_.target_psnr, luma_span, pixels));

@@ -50,6 +50,7 @@ class Allocator {
   Patch patch_of(const Square& square) const;
   int save_up(std::int64_t pts_ns);
   std::span<const Square> choose(std::int64_t pts_ns, float fix_x_px, float fix_y_px, int luma_span, int most);
+  void weigh_alike();
   void weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px);
   void note_context(std::int64_t pts_ns, std::span<const Square> sent);
   void forget_beyond_context(std::int64_t pts_ns);
