@@ -19,7 +19,7 @@ Written by `saccade --print-options-md > docs/OPTIONS.md` from the table that pa
 (`[dump]`), which wins over the top. What is typed wins over the file, also over what conflicts with it there.
 `--print-config` writes the options in force as such a file. [Settings](#settings) have no option of their own: they
 stand in such a file, or behind `--set`. The library's callers set options and settings of a stream by these names,
-too ([API.md](API.md)), but for those marked *(program)*.
+too ([API.md](API.md)), except those marked *(program)*.
 )";
 
 constexpr std::string_view kOfSettings =

@@ -208,7 +208,7 @@ class HttpBreaks(LiveTest):
                     self.check_lost(self.server(lambda *_, body=body, how=how: Break(len(body) * 3 // 4, how), ranges=False, length=length), name)
 
     def test_chunks_whose_size_is_none(self):
-        """FFmpeg takes a size that is no number for the last chunk's. Only the container shows that it is not."""
+        """FFmpeg reads an invalid size as the last chunk's. Only the container shows that more was to come."""
         for size in ("zz", " ", "f" * 20):
             for name in ("front.mp4", "a.mkv", "a.ts", "a.ogv"):
                 with self.subTest(name=name, size=size):

@@ -263,7 +263,7 @@ class Stream(Core, Iterator[Emission]):
             region: left, top, right, bottom in the frame, 0 to 1; None: all of it.
 
         Raises:
-            TypeError, ValueError: It is no such box, or the lattice is another one.
+            TypeError, ValueError: region is not such a box, or the lattice is not adaptive.
         """
         box = None
         if region is not None:

@@ -40,7 +40,8 @@ def as_plan(plan: Any, base: Array, who: str) -> PatchPlan:
             f"{who}: plan is for images of size={tuple(plan.size)}, the pyramid's is {tuple(base.shape[-2:])}; "
             "make a plan for that size"
         )
-    if getattr(plan.centers, "device", None) == getattr(base, "device", None):  # a tensor's is no array's
+    # The device of a tensor never equals that of an array.
+    if getattr(plan.centers, "device", None) == getattr(base, "device", None):
         return plan
     if _checks.is_tensor(base) and not _checks.is_tensor(plan.centers):
         return plan.to(base.device)

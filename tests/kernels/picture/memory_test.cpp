@@ -200,7 +200,7 @@ TEST(PictureMemory, WhatNoPatchCovers_Stays) {
   const auto part = Look(changed).patch(1, 0, 0).into(memory);
   EXPECT_EQ(count(part, 0), 4 * 4);  // the texel that changed, and its neighbours to the left and below
   EXPECT_EQ(count(part, kStays), kWidth * kHeight - 4 * 4);
-  // Its neighbour to the right was not sent: it stays, and is no longer known.
+  // Its neighbour to the right was not sent: the picture keeps it, and forgets that it was known.
   EXPECT_EQ(at(part, 9, 0), kStays);
   const auto next = Look(changed).all(1).into(memory);
   EXPECT_EQ(at(next, 9, 0), 1);
