@@ -96,6 +96,16 @@ class HttpEnds(LiveTest):
             with self.subTest(name=name):
                 self.run_dump(HEADS["1.0"], self.files[name][:len(self.files[name]) * 3 // 4 + 7], 3, "lost connection")
 
+    def test_connections_that_end_at_once_are_followed_by_longer_pauses(self):
+        """Four frames are too few to know a file by: it is taken for a camera that breaks again and again."""
+        brief = self.folder / "brief.ts"
+        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=0.16", "-c:v", "mpeg2video", brief],
+                       check=True)
+        server = Server(HEADS["1.0"], brief.read_bytes())
+        self.addCleanup(server.stop)
+        self.finish(self.dump(server.url, "--frames", 14), 0, "; reconnecting\n", "; reconnecting in 0.25 s\n", "; reconnecting in 0.5 s\n")
+        self.assertGreaterEqual(server.connections, 4)
+
 
 if __name__ == "__main__":
     unittest.main()

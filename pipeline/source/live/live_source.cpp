@@ -18,7 +18,8 @@ namespace saccade {
 namespace {
 
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-constexpr std::int64_t kSameTime_ns = kSecond_ns;  // a stream whose own time is this near the clock's has gone on
+constexpr std::int64_t kSameTime_ns = kSecond_ns;   // a stream whose own time is this near the clock's has gone on
+constexpr std::int64_t kBrief_ns = 2 * kSecond_ns;  // a connection that ends within it is followed by a pause
 constexpr double kFirstDelay_s = 0.25;
 constexpr auto kMoment = std::chrono::milliseconds(20);
 
@@ -59,6 +60,7 @@ class LiveSource final : public FrameSource {
   Wanted accept(Frame& frame);
   void resume_time(const FrameView& view, const FrameOrigin& origin);
   bool lose();
+  void wait_before_try();
   bool reconnect();
   std::unique_ptr<FrameSource> open_alike();
   void count(const SourceCounters& now);
@@ -89,7 +91,8 @@ class LiveSource final : public FrameSource {
   std::int32_t gaps_ = 0;
   // Reconnecting
   int tries_ = 0;
-  double delay_s_ = kFirstDelay_s;
+  double delay_s_ = 0;
+  std::int64_t connected_at_ns_ = steady_now_ns();
   std::int64_t retry_at_ns_ = 0;
   mutable std::mutex link_mutex_;
   LinkState link_;
@@ -147,7 +150,6 @@ LiveSource::Wanted LiveSource::accept(Frame& frame) {
   any_frame_ = true;
   after_gap_ = false;
   tries_ = 0;
-  delay_s_ = kFirstDelay_s;
   last_pts_ns_ = view.pts_ns + offset_ns_;
   last_origin_ = frame.origin();
   last_sar_ = view.sar;
@@ -190,12 +192,20 @@ bool LiveSource::lose() {
   replace(nullptr);
   after_gap_ = any_frame_;
   tries_ = 0;
-  delay_s_ = kFirstDelay_s;
-  retry_at_ns_ = steady_now_ns();
+  if (steady_now_ns() - connected_at_ns_ >= kBrief_ns) delay_s_ = 0;
   note_link(true);
-  wanted_.log.warn("{}: lost connection: {}; reconnecting", wanted_.uri,
-                   end_.reason.empty() ? "it ended" : end_.reason);
+  wanted_.log.warn("{}: lost connection: {}; reconnecting{}", wanted_.uri,
+                   end_.reason.empty() ? "it ended" : end_.reason,
+                   delay_s_ > 0 ? fmt::format(" in {} s", delay_s_) : "");
+  wait_before_try();
   return true;
+}
+
+// Each pause is twice the one before, up to the longest wanted.
+void LiveSource::wait_before_try() {
+  retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
+  const double longest_s = std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s);
+  delay_s_ = std::min(std::max(2 * delay_s_, kFirstDelay_s), longest_s);
 }
 
 // One try. False: no other can help, and fault() says why.
@@ -203,6 +213,7 @@ bool LiveSource::reconnect() {
   const std::int64_t begin_ns = steady_now_ns();
   try {
     replace(open_alike());
+    connected_at_ns_ = steady_now_ns();
     past_.waited_ns += steady_now_ns() - begin_ns;
   } catch (const UnavailableError& error) {
     fault_ = error.fault();
@@ -211,8 +222,7 @@ bool LiveSource::reconnect() {
     if (error.kind() == ErrorKind::kInterrupted) return true;
     ++tries_;
     wanted_.log.info("try {} of {}: {}", tries_, wanted_.live.reconnect, one_line(error.fault()));
-    retry_at_ns_ = steady_now_ns() + to_ns(delay_s_);
-    delay_s_ = std::min(2 * delay_s_, std::max(wanted_.live.reconnect_delay_max_s, kFirstDelay_s));
+    wait_before_try();
     if (tries_ < wanted_.live.reconnect) {
       note_link(true);
       return true;
