@@ -4,6 +4,8 @@
 // In luma of 8 bits, grey before anything is sent. A square that is sent replaces what was held there by its texels,
 // enlarged. A tile's errors depend on that tile alone, of the texture and of what is held. So only tiles that were
 // damaged or forgotten are worked out again. After a square is sent, the error held is the one that its texels leave.
+// A colour may change where luma does not. Of chroma one mean a tile is kept, since a square of any level shows that:
+// it counts in the error held, and a square leaves none of it.
 #pragma once
 
 #include <array>
@@ -30,12 +32,13 @@ inline constexpr int kSquareLevels = 5;
 struct ErrorMeasure {
   int power = 3;  // 2 or 3
   int noise = 8;
+  bool chroma = true;  // its error counts beside that of luma
   bool operator==(const ErrorMeasure&) const = default;
 };
 
 // Of each tile of the image, row-major: the sum of its pixels' errors.
 struct TileErrors {
-  std::span<const std::uint32_t> held;  // of what the receiver holds
+  std::span<const std::uint32_t> held;  // of what the receiver holds; at most 2^32 - 1
   // [l - 1]: what would be left if it held the texels of level l. Level 0 leaves nothing.
   std::array<std::span<const std::uint32_t>, kSquareLevels - 1> means;
 };

@@ -10,6 +10,7 @@ namespace saccade {
 namespace {
 
 constexpr auto kGrey = static_cast<std::uint8_t>(shared::kGreyLuma);
+constexpr TileChroma kGreyTile{shared::kGreyChroma, shared::kGreyChroma};
 constexpr std::size_t kReadBeyond = 64;  // the last texel, by vector code
 
 // Each texel 2^kLevel times, so many of them.
@@ -19,6 +20,28 @@ void enlarge(const std::uint8_t* texels, int count, std::uint8_t* to) {
 }
 constexpr std::array kEnlarge{enlarge<0>, enlarge<1>, enlarge<2>, enlarge<3>, enlarge<4>};
 static_assert(kEnlarge.size() == kSquareLevels);
+
+// Of a tile's texels in the highest level that has some.
+TileChroma chroma_of(const CpuPyramid& texture, int tx, int ty) {
+  const bool rgb = texture.layout().format == TextureFormat::kRgba8;
+  const PlaneLayout& plane = texture.layout().planes[rgb ? 0 : 1];
+  const int level = shared::chroma_level(plane.tile_size(), plane.levels), side = plane.tile_size() >> level;
+  const LevelView view = texture.level_view(rgb ? 0 : 1, level);
+  std::array<int, 3> sums{};
+  for (int y = ty * side; y < (ty + 1) * side; ++y) {
+    for (int x = tx * side; x < (tx + 1) * side; ++x) {
+      const std::uint8_t* const texel = view.row(y) + std::ptrdiff_t{x} * plane.texel_bytes();
+      for (std::size_t c = 0; c < (rgb ? 3 : 2); ++c) {
+        sums[c] += code_of(texel + c * static_cast<std::size_t>(plane.bytes_per_channel), plane.bytes_per_channel);
+      }
+    }
+  }
+  for (int& sum : sums) sum = shared::mean_of_codes(sum, side * side);
+  if (!rgb) return {static_cast<std::uint8_t>(sums[0]), static_cast<std::uint8_t>(sums[1])};
+  const int luma = shared::luma_of_rgb(sums[0], sums[1], sums[2]);
+  return {static_cast<std::uint8_t>(shared::chroma_of_rgb(sums[2], luma)),
+          static_cast<std::uint8_t>(shared::chroma_of_rgb(sums[0], luma))};
+}
 
 }  // namespace
 
@@ -46,6 +69,8 @@ CpuHeldPicture::CpuHeldPicture(const CpuPyramid& texture, const ErrorMeasure& me
     auto& errors = l == 0 ? held_errors_ : mean_errors_[slot - 1];
     errors.resize(static_cast<std::size_t>(grid_.count()));
   }
+  chroma_.assign(static_cast<std::size_t>(grid_.count()), kGreyTile);
+  held_chroma_ = chroma_;
   changed_.set_all();
 }
 
@@ -87,6 +112,16 @@ void CpuHeldPicture::compare(int ty, int begin, int end, int level, const LevelV
   ops_.tile_errors(run, errors);
 }
 
+// Adds to the errors held of a row's tiles [begin, end).
+void CpuHeldPicture::compare_chroma(int ty, int begin, int end) {
+  for (int tx = begin; tx < end; ++tx) {
+    const auto tile = static_cast<std::size_t>(ty * grid_.cols + tx);
+    const TileChroma now = chroma_[tile], held = held_chroma_[tile];
+    held_errors_[tile] = shared::add_errors(
+        held_errors_[tile], shared::chroma_error(now.cb, held.cb, now.cr, held.cr, measure_.power, measure_.noise));
+  }
+}
+
 TileErrors CpuHeldPicture::measure() {
   const LevelView held{held_.data(), pitch_, luma_[0].width, luma_[0].height};
   for (int ty = 0; ty < grid_.rows; ++ty) {
@@ -97,6 +132,7 @@ TileErrors CpuHeldPicture::measure() {
     const auto compare_held = [&](std::size_t first, std::size_t past) {
       const int begin = static_cast<int>(first), end = static_cast<int>(past);
       compare(ty, begin, end, 0, held, of_row(held_errors_, begin));
+      if (measure_.chroma) compare_chroma(ty, begin, end);
     };
     changed_.for_each_run_in_row(row, [&](std::size_t first, std::size_t past) {
       const int begin = static_cast<int>(first), end = static_cast<int>(past);
@@ -104,6 +140,9 @@ TileErrors CpuHeldPicture::measure() {
       for (int l = 1; l < levels_; ++l) {
         const auto slot = static_cast<std::size_t>(l);
         compare(ty, begin, end, l, luma_[slot], of_row(mean_errors_[slot - 1], begin));
+      }
+      for (int tx = begin; measure_.chroma && tx < end; ++tx) {
+        chroma_[static_cast<std::size_t>(ty * grid_.cols + tx)] = chroma_of(texture_, tx, ty);
       }
       compare_held(first, past);
     });
@@ -134,6 +173,7 @@ void CpuHeldPicture::hold_one(const Square& square) {
   for (int ty = square.y << square.level; ty < bottom; ++ty) {
     for (int tx = square.x << square.level; tx < right; ++tx) {
       const auto tile = static_cast<std::size_t>(ty * grid_.cols + tx);
+      held_chroma_[tile] = chroma_[tile];
       held_errors_[tile] = square.level == 0 ? 0 : mean_errors_[static_cast<std::size_t>(square.level) - 1][tile];
     }
   }
@@ -141,6 +181,7 @@ void CpuHeldPicture::hold_one(const Square& square) {
 
 void CpuHeldPicture::forget() {
   std::fill(held_.begin(), held_.end(), kGrey);
+  std::fill(held_chroma_.begin(), held_chroma_.end(), kGreyTile);
   forgotten_.set_all();
 }
 
@@ -148,6 +189,7 @@ void CpuHeldPicture::forget(const TileRect& tiles) {
   for (int ty = tiles.y; ty < tiles.y + tiles.height; ++ty) {
     forgotten_.set_run(static_cast<std::size_t>(ty), static_cast<std::size_t>(tiles.x),
                        static_cast<std::size_t>(tiles.x + tiles.width));
+    std::fill_n(held_chroma_.begin() + (ty * grid_.cols + tiles.x), tiles.width, kGreyTile);
     for (int y = ty * kTilePx; y < (ty + 1) * kTilePx; ++y) {
       std::memset(held_.data() + y * pitch_ + tiles.x * kTilePx, kGrey,
                   static_cast<std::size_t>(tiles.width * kTilePx));

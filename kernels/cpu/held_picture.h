@@ -13,6 +13,10 @@
 
 namespace saccade {
 
+struct TileChroma {
+  std::uint8_t cb, cr;
+};
+
 // Allocates in the constructor only. Errors are sums of integers: the same whatever computes them.
 class CpuHeldPicture final : public HeldPicture {
  public:
@@ -28,6 +32,7 @@ class CpuHeldPicture final : public HeldPicture {
  private:
   void convert(int ty, int begin, int end);
   void compare(int ty, int begin, int end, int level, const LevelView& shown, std::uint32_t* errors) const;
+  void compare_chroma(int ty, int begin, int end);
   void hold_one(const Square& square);
 
   const CpuPyramid& texture_;
@@ -37,6 +42,7 @@ class CpuHeldPicture final : public HeldPicture {
   int levels_;
   std::ptrdiff_t pitch_;
   std::vector<std::uint8_t> held_;
+  std::vector<TileChroma> chroma_, held_chroma_;  // of each tile: as the texture has it, and as it is held
   // The texture's levels of luma: its own, or converted.
   std::array<LevelView, kSquareLevels> luma_;
   std::array<std::vector<std::uint8_t>, kSquareLevels> converted_;

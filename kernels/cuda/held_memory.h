@@ -12,8 +12,9 @@
 namespace saccade::cuda {
 
 struct HeldMemory {
-  HeldMemory(int device, std::size_t luma_bytes, std::size_t change_bytes, std::size_t errors_count)
+  HeldMemory(int device, std::size_t luma_bytes, std::size_t tiles, std::size_t change_bytes, std::size_t errors_count)
       : held(device, luma_bytes),
+        held_chroma(device, tiles * sizeof(std::uint16_t)),
         changes(device, change_bytes),
         uploads(device, 3),
         errors(device, errors_count * sizeof(std::uint32_t)),
@@ -21,8 +22,9 @@ struct HeldMemory {
     uploads.reserve(change_bytes);
   }
 
-  CudaBuffer held;     // luma
-  CudaBuffer changes;  // what becomes of tiles
+  CudaBuffer held;         // luma
+  CudaBuffer held_chroma;  // of tiles
+  CudaBuffer changes;      // what becomes of tiles
   UploadRing uploads;
   PinnedBuffer errors;
   CudaEvent measured;

@@ -29,7 +29,7 @@ CudaHeldPicture::CudaHeldPicture(CudaState& texture, const ErrorMeasure& measure
   const PlaneLayout& plane = texture_.layout.planes[0];
   memory_ = std::make_unique<HeldMemory>(
       texture_.stream.device(), static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height),
-      upload_bytes(changes_), tile_count(texture_) * static_cast<std::size_t>(levels_));
+      tile_count(texture_), upload_bytes(changes_), tile_count(texture_) * static_cast<std::size_t>(levels_));
 }
 
 // Work that is queued may still use the memory. The next picture comes after it in the same stream.
@@ -45,7 +45,9 @@ void CudaHeldPicture::queue() {
   std::memcpy(upload + bits_bytes, changes_.tiles().data(), changes_.tiles().size());
   memory_->uploads.send(memory_->changes.data(), upload_bytes(changes_), stream);
   const TextureParams& texture = texture_.levels.open();
+  const bool rgb = texture_.layout.format == TextureFormat::kRgba8;
   const HeldParams params{.plane = texture.plane[0],
+                          .chroma = texture.plane[rgb ? 0 : 1],
                           .tile_cols = texture.tile_cols,
                           .tile_count = texture.tile_cols * texture.tile_rows,
                           .levels = levels_,
@@ -54,6 +56,7 @@ void CudaHeldPicture::queue() {
                           .changed = memory_->changes.as<const std::uint32_t>(),
                           .held = memory_->held.data(),
                           .pitch = texture_.layout.planes[0].width,
+                          .held_chroma = measure_.chroma ? memory_->held_chroma.as<std::uint16_t>() : nullptr,
                           .errors = memory_->errors.as<std::uint32_t>()};
   launch_held(texture_.layout.format, params, measure_.power, stream);
   memory_->measured.record(stream);

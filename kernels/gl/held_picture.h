@@ -37,7 +37,8 @@ class GlHeldPicture final : public HeldPicture {
   int levels_;
   HeldChanges changes_;
   gl::Program program_;
-  gl::Buffer held_, changes_on_gpu_, changed_on_gpu_;  // luma; HeldChanges
+  gl::Buffer held_, held_chroma_;               // luma; of each tile
+  gl::Buffer changes_on_gpu_, changed_on_gpu_;  // HeldChanges
   gl::Readback errors_;
   gl::Sync done_;
 };

@@ -18,11 +18,15 @@ class HeldTruth {
  public:
   HeldTruth(const PyramidLayout& layout, const ErrorMeasure& measure) : layout_(layout), measure_(measure) {
     held_.assign(static_cast<std::size_t>(width() * layout_.planes[0].height), 128);
+    held_chroma_.assign(static_cast<std::size_t>(layout_.tiles.count()), {128, 128});
   }
 
   // The texture was updated.
   void read(const Levels& texture) {
     for (int l = 0; l < levels(); ++l) texture.read_level(0, l, images_[static_cast<std::size_t>(l)]);
+    const int levels_of_chroma = layout_.planes[chroma_plane()].levels;
+    chroma_level_ = std::min(layout_.format == TextureFormat::kRgba8 ? 4 : 3, levels_of_chroma - 1);
+    texture.read_level(static_cast<int>(chroma_plane()), chroma_level_, chroma_);
   }
   int levels() const { return std::min(layout_.levels, kSquareLevels); }
 
@@ -33,10 +37,19 @@ class HeldTruth {
         held(x, y) = code(square.level, x, y);
       }
     }
+    for (int tile = 0; tile < layout_.tiles.count(); ++tile) {
+      const int x = tile % layout_.tiles.cols * 16 / side, y = tile / layout_.tiles.cols * 16 / side;
+      if (x == square.x && y == square.y) held_chroma_[static_cast<std::size_t>(tile)] = chroma(tile);
+    }
   }
   void forget(const TileRect& tiles) {
     for (int y = tiles.y * 16; y < (tiles.y + tiles.height) * 16; ++y) {
       for (int x = tiles.x * 16; x < (tiles.x + tiles.width) * 16; ++x) held(x, y) = 128;
+    }
+    for (int y = tiles.y; y < tiles.y + tiles.height; ++y) {
+      for (int x = tiles.x; x < tiles.x + tiles.width; ++x) {
+        held_chroma_[static_cast<std::size_t>(y * layout_.tiles.cols + x)] = {128, 128};
+      }
     }
   }
   void forget() { forget({0, 0, layout_.tiles.cols, layout_.tiles.rows}); }
@@ -45,7 +58,8 @@ class HeldTruth {
     ASSERT_EQ(errors.held.size(), static_cast<std::size_t>(layout_.tiles.count()));
     for (int tile = 0; tile < layout_.tiles.count(); ++tile) {
       const auto at = static_cast<std::size_t>(tile);
-      ASSERT_EQ(errors.held[at], error(tile, 0)) << "held, tile " << tile;
+      const std::uint64_t all = std::uint64_t{error(tile, 0)} + chroma_error(tile);
+      ASSERT_EQ(errors.held[at], std::min<std::uint64_t>(all, 0xffffffffU)) << "held, tile " << tile;
       for (int l = 1; l < levels(); ++l) {
         ASSERT_EQ(errors.means[static_cast<std::size_t>(l) - 1][at], error(tile, l))
             << "level " << l << " tile " << tile;
@@ -68,6 +82,35 @@ class HeldTruth {
     std::memcpy(&wide, at, 2);
     return wide >> 8;
   }
+  std::size_t chroma_plane() const { return layout_.format == TextureFormat::kRgba8 ? 0 : 1; }
+  // The tile's mean Cb and Cr. Of R'G'B': half of what blue and red lie above luma, from 128 on.
+  std::array<int, 2> chroma(int tile) const {
+    const bool rgb = layout_.format == TextureFormat::kRgba8;
+    const int side = (rgb ? 16 : 8) >> chroma_level_, bytes = chroma_.bytes_per_channel;
+    std::array<int, 3> sums{};
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        const int row = tile / layout_.tiles.cols * side + y, column = tile % layout_.tiles.cols * side + x;
+        const std::uint8_t* texel = chroma_.data.data() + (row * chroma_.width + column) * chroma_.channels * bytes;
+        // Little-endian: the upper byte is the last.
+        for (int c = 0; c < (rgb ? 3 : 2); ++c) sums[static_cast<std::size_t>(c)] += texel[c * bytes + bytes - 1];
+      }
+    }
+    for (int& sum : sums) sum = (sum + side * side / 2) / (side * side);
+    if (!rgb) return {sums[0], sums[1]};
+    const int luma = (sums[0] + 2 * sums[1] + sums[2] + 2) / 4;
+    return {(sums[2] - luma + 256) / 2, (sums[0] - luma + 256) / 2};
+  }
+  std::uint32_t chroma_error(int tile) const {
+    if (!measure_.chroma) return 0;
+    const std::array<int, 2> now = chroma(tile), then = held_chroma_[static_cast<std::size_t>(tile)];
+    std::uint32_t sum = 0;
+    for (std::size_t c = 0; c < 2; ++c) {
+      const int d = std::abs(now[c] - then[c]);
+      if (d > measure_.noise) sum += 64U * static_cast<std::uint32_t>(measure_.power == 3 ? d * d * d : d * d);
+    }
+    return sum;
+  }
   // Sum over the tile's pixels inside the image. level 0: of what is held.
   std::uint32_t error(int tile, int level) {
     const int left = tile % layout_.tiles.cols * 16, top = tile / layout_.tiles.cols * 16;
@@ -84,7 +127,10 @@ class HeldTruth {
   PyramidLayout layout_;
   ErrorMeasure measure_;
   std::array<LevelImage, kSquareLevels> images_;
+  LevelImage chroma_;
+  int chroma_level_ = 0;
   std::vector<int> held_;
+  std::vector<std::array<int, 2>> held_chroma_;  // of each tile
 };
 
 inline int below(std::mt19937& rng, int end) { return static_cast<int>(rng() % static_cast<unsigned>(end)); }
@@ -106,7 +152,7 @@ inline TileRect random_rect(std::mt19937& rng, TileGrid grid) {
 
 // Damage of several frames between looks, looks with nothing new, squares that overlap, and forgetting at any moment.
 TEST_P(BackendSuite, HeldErrors_EqualTheDefinition) {
-  constexpr ErrorMeasure kMeasures[] = {{3, 8}, {2, 0}, {2, 2}, {3, 0}};
+  constexpr ErrorMeasure kMeasures[] = {{3, 8, true}, {2, 0, false}, {2, 2, true}, {3, 0, true}};
   constexpr DiffConfig kDiffs[] = {{0, 0, 8}, {3, 0, 8}};
   unsigned seed = 900;
   for (const PixelLayout layout : kLayouts) {
@@ -154,7 +200,7 @@ TEST_P(BackendSuite, BlackFrame_IsHeldAsGreyUntilItIsSent) {
   TestFrame frame(PixelLayout::kI420, 32, 16);
   frame.for_each_sample([&](int plane, int x, int y, int c) { frame.set(plane, x, y, c, 0); });
   const auto texture = make(make_pyramid_layout(32, 16, TextureFormat::kYuv8));
-  const auto held = texture->make_held_picture({.power = 2, .noise = 0});
+  const auto held = texture->make_held_picture({.power = 2, .noise = 0, .chroma = false});
   const auto show = [&] {
     texture->update(place(frame.view()));
     held->note(texture->damage());
@@ -173,6 +219,31 @@ TEST_P(BackendSuite, BlackFrame_IsHeldAsGreyUntilItIsSent) {
   held->forget({1, 0, 1, 1});
   EXPECT_EQ(held->measure().held[0], 255U * 255U * 256U);
   EXPECT_EQ(held->measure().held[1], 127U * 127U * 256U);
+}
+
+// By hand: grey of luma 81 becomes red of luma 81 (Cb 90, Cr 240, as BT.601 has it) in one of two tiles.
+TEST_P(BackendSuite, ColourThatChangesAtEqualLuma_IsLacking) {
+  TestFrame frame(PixelLayout::kI420, 32, 16);
+  frame.for_each_sample([&](int plane, int x, int y, int c) { frame.set(plane, x, y, c, plane == 0 ? 81 : 128); });
+  const auto texture = make(make_pyramid_layout(32, 16, TextureFormat::kYuv8));
+  const auto held = texture->make_held_picture({.power = 2, .noise = 1, .chroma = true});
+  const auto show = [&] {
+    texture->update(place(frame.view()));
+    held->note(texture->damage());
+  };
+  show();
+  const Square all{.level = 1, .x = 0, .y = 0};
+  held->measure();
+  held->hold(std::span(&all, 1));
+  EXPECT_EQ(held->measure().held[0], 0U);
+  frame.for_each_sample([&](int plane, int x, int y, int c) {
+    if (plane > 0 && x < 8) frame.set(plane, x, y, c, c == 0 ? 90 : 240);
+  });
+  show();
+  EXPECT_EQ(held->measure().held[0], 64U * (38U * 38U + 112U * 112U));
+  EXPECT_EQ(held->measure().held[1], 0U);
+  held->hold(std::span(&all, 1));
+  EXPECT_EQ(held->measure().held[0], 0U);
 }
 
 TEST_P(BackendSuite, Looks_AllocateNothing) {

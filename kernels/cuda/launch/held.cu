@@ -48,7 +48,7 @@ __device__ __forceinline__ std::uint32_t luma_of(const std::uint32_t* words, int
     const auto code = [&](int channel) { return static_cast<int>(sample_of<Plane>(words, texel, channel)); };
     return static_cast<std::uint32_t>(shared::luma_of_rgb(code(0), code(1), code(2)));
   } else if constexpr (Plane::kBytes == 2) {
-    return static_cast<std::uint32_t>(shared::luma_of_wide(static_cast<int>(sample_of<Plane>(words, texel, 0))));
+    return static_cast<std::uint32_t>(shared::code_of_wide(static_cast<int>(sample_of<Plane>(words, texel, 0))));
   } else {
     return sample_of<Plane>(words, texel, 0);
   }
@@ -98,6 +98,34 @@ __device__ __forceinline__ std::uint32_t row_error(const Row& now, const Row& sh
     }
   }
   return sum;
+}
+
+// The chroma of a tile, Cr in the upper byte.
+template <TextureFormat F>
+__device__ __forceinline__ std::uint32_t chroma_of(const PlaneSurfaces& plane, int tile_x, int tile_y) {
+  using Traits = FormatTraits<F>;
+  using Plane = std::conditional_t<Traits::kHasChroma, typename Traits::Chroma, typename Traits::Luma>;
+  constexpr int kTexels = Traits::kHasChroma ? kTilePx / 2 : kTilePx;
+  constexpr int kCodes = Traits::kHasChroma ? 2 : 3;
+  const int level = shared::chroma_level(kTexels, plane.levels), side = kTexels >> level;
+  int sums[3] = {};
+  for (int n = 0; n < side * side; ++n) {
+    std::uint32_t word[1];
+    const int x = tile_x * side + n % side, y = tile_y * side + n / side;
+    load_bytes<Plane::kTexelBytes>(plane.level[level], x * Plane::kTexelBytes, y, word);
+#pragma unroll
+    for (int c = 0; c < kCodes; ++c) {
+      const int code = static_cast<int>(sample_of<Plane>(word, 0, c));
+      sums[c] += Plane::kBytes == 2 ? shared::code_of_wide(code) : code;
+    }
+  }
+  for (int& sum : sums) sum = shared::mean_of_codes(sum, side * side);
+  if constexpr (!Traits::kHasChroma) {
+    const int luma = shared::luma_of_rgb(sums[0], sums[1], sums[2]), red = sums[0];
+    sums[0] = shared::chroma_of_rgb(sums[2], luma);
+    sums[1] = shared::chroma_of_rgb(red, luma);
+  }
+  return static_cast<std::uint32_t>(sums[0] | sums[1] << 8);
 }
 
 struct TilePlace {
@@ -154,6 +182,20 @@ __device__ __forceinline__ void change_row(const HeldParams& params, const TileP
   }
 }
 
+// By one lane of a tile: what its chroma adds to the error held.
+template <TextureFormat F, int kPower>
+__device__ __forceinline__ std::uint32_t change_chroma(const HeldParams& params, const TilePlace& at) {
+  constexpr std::uint32_t kGrey = shared::kGreyChroma * 0x0101U;
+  const std::uint32_t now = chroma_of<F>(params.chroma, at.x / kTilePx, at.y / kTilePx);
+  std::uint16_t& memory = params.held_chroma[at.index];
+  const bool keeps = at.change == shared::kTileChanged;
+  const std::uint32_t held = keeps ? memory : at.change == shared::kTileForgotten ? kGrey : now;
+  if (!keeps) memory = static_cast<std::uint16_t>(held);
+  const auto byte = [](std::uint32_t codes, int n) { return static_cast<int>(codes >> 8 * n & 0xffU); };
+  return shared::chroma_error(byte(now, 0), byte(held, 0), byte(now, 1), byte(held, 1), kPower,
+                              static_cast<int>(params.noise & 0xffU));
+}
+
 template <TextureFormat F, int kPower>
 __global__ void __launch_bounds__(kThreads) held_kernel(const __grid_constant__ HeldParams params) {
   __shared__ std::uint32_t sums[kSquareLevels][kTiles];
@@ -161,15 +203,16 @@ __global__ void __launch_bounds__(kThreads) held_kernel(const __grid_constant__ 
   const int in_block = thread / 32 * 2 + thread % kLaneStep;
   TilePlace at = place_of(params, in_block);
   if (__syncthreads_or(at.change != shared::kTileStays) == 0) return;
-  std::uint32_t errors[kSquareLevels] = {};
+  std::uint32_t errors[kSquareLevels] = {}, of_chroma = 0;
   if (at.index < params.tile_count) {
     if (at.change == shared::kTileStays) at.change = shared::kTileChanged;
+    if (at.lane == 0 && params.held_chroma != nullptr) of_chroma = change_chroma<F, kPower>(params, at);
     change_row<typename FormatTraits<F>::Luma, kPower>(params, at, errors);
   }
 #pragma unroll
   for (int level = 0; level < kSquareLevels; ++level) {
     const std::uint32_t sum = tile_sum(errors[level]);
-    if (at.lane == 0) sums[level][in_block] = sum;
+    if (at.lane == 0) sums[level][in_block] = level == 0 ? shared::add_errors(sum, of_chroma) : sum;
   }
   __syncthreads();
   const int level = thread / kTiles, tile = static_cast<int>(blockIdx.x) * kTiles + thread % kTiles;

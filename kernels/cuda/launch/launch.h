@@ -85,8 +85,9 @@ void launch_padded_copy(PixelLayout layout, const SourceParams& frame, const Pad
 
 // A held picture (kernels/held_picture.h), and what becomes of it.
 struct HeldParams {
-  PlaneSurfaces plane;  // luma or RGBA
-  int tile_cols;        // of the image
+  PlaneSurfaces plane;   // luma or RGBA
+  PlaneSurfaces chroma;  // Cb and Cr, or RGBA
+  int tile_cols;         // of the image
   int tile_count;
   int levels;                    // of squares
   std::uint32_t noise;           // of ErrorMeasure, 0 to 255, in each of four bytes
@@ -94,6 +95,7 @@ struct HeldParams {
   const std::uint32_t* changed;  // a bit a tile, from the lowest on: kTileChanged
   std::uint8_t* held;            // luma, padded as level 0
   long long pitch;               // of `held`: bytes, a multiple of 16
+  std::uint16_t* held_chroma;    // of each tile, Cr in the upper byte; null: its error does not count
   std::uint32_t* errors;         // level after level, of each tile: written near what changes. The host's
 };
 void launch_held(TextureFormat format, const HeldParams& params, int power, cudaStream_t stream);

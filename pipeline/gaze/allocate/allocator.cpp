@@ -12,8 +12,8 @@ namespace saccade {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr ErrorMeasure kForReading{.power = 3, .noise = 1};
-constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0};
+constexpr ErrorMeasure kForReading{.power = 3, .noise = 1, .chroma = true};
+constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0, .chroma = false};
 
 // Of the tiles that no region ignores: their pixels, and the sum of squared errors.
 struct Shown {

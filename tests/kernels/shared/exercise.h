@@ -22,7 +22,9 @@ SACCADE_FN float exercise(float x, int index, ColorParams color, FoveaParams fov
   sum += saccade_duration_s(e) + minimum_jerk(x);
   sum += axis_tap(x, tiles_across(index)).weight + level_mix(lod, clamp_texel(index, 7)).fraction;
   sum += tap_coordinate(x, index) * level_scale(index) + float_from_half(half_from_float(x));
-  sum += float(pixel_error(luma_of_rgb(index, 7, kGreyLuma), luma_of_wide(index), 3, kTileStays));
+  sum += float(pixel_error(luma_of_rgb(index, 7, kGreyLuma), code_of_wide(index), 3, kTileStays));
+  sum += float(chroma_error(chroma_of_rgb(index, 9), kGreyChroma, mean_of_codes(index, 4), chroma_level(8, 6), 2, 1));
+  sum += float(add_errors(uint(index), 5u));
   float position = sample_position_px(x, index, 16, exp2(floor(lod)));
   return sum + lerp(texel_coordinate(position, 0.5f, 0.25f, 0.125f), sqrt(log2(e + 1.0f)), 0.5f);
 }
