@@ -77,6 +77,14 @@ void check_kind(const LatticeOptions& options) {
   }
 }
 
+// Else a look's own tokens would fall out of the context at once, and come again with every look.
+void check_context(const LatticeOptions& options, int tokens) {
+  if (!options.context || options.context->seconds || options.context->value >= tokens) return;
+  throw OptionError::naming("context", fmt::format("keeps {:.6g} tokens, fewer than the {} of a look; give at least as "
+                                                   "many, or fewer {{+tokens}}",
+                                                   options.context->value, tokens));
+}
+
 void check_rings(const LatticeOptions& options) {
   if (options.strides.empty() != options.grid_sizes.empty()) {
     throw OptionError::naming(options.strides.empty() ? "grid-sizes" : "strides",
@@ -121,7 +129,8 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
   } else if (options.kind == LatticeKind::kUniform) {
     config.shape = UniformShape{.patches = count, .lod = options.lod, .acuity = acuity};
   } else if (options.kind == LatticeKind::kAdaptive) {
-    config.shape = AdaptiveShape{.tokens = options.tokens.value_or(kDefaultTokens),
+    check_context(options, count);
+    config.shape = AdaptiveShape{.tokens = count,
                                  .tokens_per_second = options.tokens_per_second,
                                  .target_psnr = options.target_psnr,
                                  .context = options.context,

@@ -73,6 +73,8 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
            {{"fovea: needs lattice nested"}, {{"fovea", "128"}, {"lattice", "grid"}}},
            {{"tokens: conflicts with m0"}, {{"tokens", "100"}, {"m0", "2"}}},
            {{"context: needs lattice adaptive"}, {{"context", "30s"}}},
+           {{"context: keeps 100 tokens, fewer than the 273 of a look; give at least as many, or fewer tokens"},
+            {{"context", "100"}, {"lattice", "adaptive"}}},
            {{"tokens-per-second: needs lattice adaptive"}, {{"tokens-per-second", "9"}, {"lattice", "grid"}}},
            {{"preset: has no effect on lattice adaptive"}, {{"preset", "uv"}, {"lattice", "adaptive"}}},
            {{"patches: has no effect on lattice adaptive"}, {{"patches", "9"}, {"lattice", "adaptive"}}},
