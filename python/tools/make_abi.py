@@ -23,28 +23,39 @@ FOLDER = Path(__file__).resolve().parents[2] / "include" / "saccade"
 HEADERS = [FOLDER / name for name in ("saccade.h", "picture.h", "tensor.h")]
 PACKED = FOLDER / "tensor.h"  # its structs also go as bytes
 
-# C type -> (ctypes, what Python reads from such a field, the letter of `struct`).
+# C type -> (ctypes, the alias of a field of that type, what Python reads from it, the letter of `struct`).
 SCALARS = {
-    "int": ("ctypes.c_int", "int", "i"),
-    "unsigned": ("ctypes.c_uint", "int", "I"),
-    "size_t": ("ctypes.c_size_t", "int", "N"),
-    "int32_t": ("ctypes.c_int32", "int", "i"),
-    "uint32_t": ("ctypes.c_uint32", "int", "I"),
-    "int64_t": ("ctypes.c_int64", "int", "q"),
-    "uint64_t": ("ctypes.c_uint64", "int", "Q"),
-    "uint8_t": ("ctypes.c_uint8", "int", "B"),
-    "float": ("ctypes.c_float", "float", "f"),
-    "double": ("ctypes.c_double", "float", "d"),
+    "int": ("c_int", "Int", "int", "i"),
+    "unsigned": ("c_uint", "Unsigned", "int", "I"),
+    "size_t": ("c_size_t", "Size", "int", "N"),
+    "int32_t": ("c_int32", "Int32", "int", "i"),
+    "uint32_t": ("c_uint32", "UInt32", "int", "I"),
+    "int64_t": ("c_int64", "Int64", "int", "q"),
+    "uint64_t": ("c_uint64", "UInt64", "int", "Q"),
+    "uint8_t": ("c_uint8", "UInt8", "int", "B"),
+    "float": ("c_float", "Float", "float", "f"),
+    "double": ("c_double", "Double", "float", "d"),
 }
+POINTERS = {"c_char_p": ("Text", "bytes | None"), "c_void_p": ("Address", "int | None")}
 PREAMBLE = '''"""libsaccade's C interface for ctypes. Written by python/tools/make_abi.py from the headers: don't edit.
 
 Handles (`saccade_stream*` and the like) are addresses. Pointers to samples are addresses too.
 """
 
-from __future__ import annotations
-
 import ctypes
-from typing import Any, ClassVar
+from ctypes import %s
+from typing import Annotated, Any, TypeVar
+
+_Struct = TypeVar("_Struct", bound=type[ctypes.Structure])
+
+# A struct's field: what Python reads from it, and its C type
+%s
+
+
+def _laid_out(struct: _Struct) -> _Struct:
+    struct._fields_ = [(name, kind.__metadata__[0]) for name, kind in struct.__annotations__.items()]
+    return struct
+
 '''
 LOADER = '''
 # function: (result, arguments)
@@ -99,29 +110,29 @@ class Header:
         """The ctypes expression of a C type. `field`: of a struct, where a text is read as bytes."""
         array = re.fullmatch(r"(.*?) ?\[(\d+)\]", kind)
         if array:
-            return f"{self.ctype(array[1], field=field)} * {array[2]}" if field else "ctypes.c_void_p"
+            return f"{self.ctype(array[1], field=field)} * {array[2]}" if field else "c_void_p"
         plain = " ".join(kind.replace("const", "").split()).replace(" *", "*")
         names = {name for name, _ in self.structs}
         if plain in SCALARS:
             return SCALARS[plain][0]
         if plain in {name for name, _ in self.enums}:
-            return "ctypes.c_int"
+            return "c_int"
         if plain in {name for _, name, _ in self.callbacks}:
             return plain
         if plain == "char*":
-            return "ctypes.c_char_p"
+            return "c_char_p"
         if plain == "char**":
-            return "ctypes.POINTER(ctypes.c_char_p)"
+            return "POINTER(c_char_p)"
         if plain.endswith("**"):
-            return "ctypes.POINTER(ctypes.c_void_p)"
+            return "POINTER(c_void_p)"
         if plain.endswith("*") and plain[:-1] in self.packed:
-            return "ctypes.c_void_p"
+            return "c_void_p"
         if plain.endswith("*") and plain[:-1] in names:
-            return f"ctypes.POINTER({plain[:-1]})"
+            return f"POINTER({plain[:-1]})"
         if plain in names:
             return plain
         if plain.endswith("*") and (plain[:-1] in {*SCALARS, "void"} or plain[:-1] in self.handles):
-            return "ctypes.c_void_p"
+            return "c_void_p"
         raise SystemExit(f"make_abi: no rule for the type {kind!r}")
 
     def format(self, fields: list[tuple[str, str]]) -> str:
@@ -130,7 +141,7 @@ class Header:
         for _, kind in fields:
             plain, _, length = kind.partition("[")
             expression = self.ctype(plain, field=True)
-            found = [letter for ctype, _, letter in SCALARS.values() if expression == ctype]
+            found = [letter for ctype, _, _, letter in SCALARS.values() if expression == ctype]
             letters += (found[0] if found else "P") * int(length.rstrip("]") or 1)
         runs = [(letter, len(list(run))) for letter, run in groupby(letters)]
         text = "@" + "".join(letter if count == 1 else f"{count}{letter}" for letter, count in runs)
@@ -138,13 +149,13 @@ class Header:
             raise SystemExit(f"make_abi: {text} is padded at its end; add a field to the struct")
         return text
 
-    def pytype(self, kind: str) -> str:
-        """What reading a field of that C type gives."""
+    def annotation(self, kind: str) -> str:
+        """Of a field of that C type."""
         expression = self.ctype(kind, field=True)
-        for ctype, python, _ in SCALARS.values():
+        for ctype, alias, *_ in SCALARS.values():
             if expression == ctype:
-                return python
-        return {"ctypes.c_char_p": "bytes | None", "ctypes.c_void_p": "int | None"}.get(expression, "Any")
+                return alias
+        return POINTERS[expression][0] if expression in POINTERS else f"Annotated[Any, {expression}]"
 
     def arguments(self, text: str) -> list[str]:
         """The ctypes expressions of a function's arguments."""
@@ -162,11 +173,8 @@ def lines_of(header: Header) -> Iterator[str]:
         yield f"\n# {name}"
         yield from (f"{constant} = {value}" for constant, value in constants)
     for name, fields in header.structs:
-        yield f"\n\nclass {name}(ctypes.Structure):  # noqa: N801"
-        yield from (f"    {field}: {header.pytype(kind)}" for field, kind in fields)
-        yield "    _fields_: ClassVar[list[tuple[str, Any]]] = ["  # type: ignore[misc]
-        yield from (f'        ("{field}", {header.ctype(kind, field=True)}),' for field, kind in fields)
-        yield "    ]"
+        yield f"\n\n@_laid_out\nclass {name}(ctypes.Structure):  # noqa: N801"
+        yield from (f"    {field}: {header.annotation(kind)}" for field, kind in fields)
     yield "\n\n# Structs that go as bytes: how `struct` packs them"
     yield "FORMATS = {"
     yield from (f'    "{name}": "{header.format(fields)}",' for name, fields in header.structs if name in header.packed)
@@ -175,7 +183,7 @@ def lines_of(header: Header) -> Iterator[str]:
         yield "\n"
     for result, name, arguments in header.callbacks:
         parts = ["None" if result == "void" else header.ctype(result, field=False), *header.arguments(arguments)]
-        yield from call(f"{name} = ctypes.CFUNCTYPE(", parts, ")")
+        yield from call(f"{name} = CFUNCTYPE(", parts, ")")
     rows = []
     for result, name, arguments in header.functions:
         kind = " ".join(result.split())
@@ -202,7 +210,13 @@ def row(name: str, returned: str, arguments: list[str]) -> list[str]:
 def main() -> None:
     """Write the module to standard output."""
     header = Header("".join(path.read_text() for path in HEADERS), PACKED.read_text())
-    sys.stdout.write(PREAMBLE + "\n" + "\n".join(lines_of(header)))
+    lines = list(lines_of(header))
+    text = "\n".join(lines)
+    kinds = {ctype: (alias, read) for ctype, alias, read, _ in SCALARS.values()} | POINTERS
+    aliases = {ctype: kind for ctype, kind in kinds.items() if re.search(rf": {kind[0]}$", text, re.M)}
+    used = sorted(set(re.findall(r"\b(?:c_\w+|POINTER|CFUNCTYPE)\b", text)) | set(aliases))
+    fields = "\n".join(f"{alias} = Annotated[{read}, {ctype}]" for ctype, (alias, read) in aliases.items())
+    sys.stdout.write(PREAMBLE % (", ".join(used), fields) + "\n" + text)
 
 
 if __name__ == "__main__":
