@@ -45,7 +45,7 @@ NpyFile::NpyFile(const std::string& path, std::string descr, std::vector<std::in
   fd_ = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd_ < 0) fail();
   try {
-    write_all(header.data(), header.size());
+    put(header.data(), header.size());
     if (std::rename(temporary.c_str(), path.c_str()) != 0) fail();
   } catch (...) {
     ::close(fd_);
@@ -60,7 +60,7 @@ NpyFile::~NpyFile() {
 
 void NpyFile::append(const void* row) {
   if (buffer_.empty()) {
-    write_all(row, row_bytes_);
+    put(row, row_bytes_);
     return;
   }
   if (buffered_ + row_bytes_ > buffer_.size()) drain();
@@ -70,7 +70,7 @@ void NpyFile::append(const void* row) {
 
 void NpyFile::drain() {
   if (buffered_ == 0) return;
-  write_all(buffer_.data(), buffered_);
+  put(buffer_.data(), buffered_);
   buffered_ = 0;
 }
 
@@ -89,16 +89,10 @@ void NpyFile::close() {
   if (::close(fd) != 0) fail();
 }
 
-void NpyFile::write_all(const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t done = write(fd_, at, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail();
-    at += done;
-    size -= static_cast<std::size_t>(done);
-    written_ += done;
-  }
+void NpyFile::put(const void* data, std::size_t size) {
+  errno = write_all(fd_, data, size);
+  if (errno != 0) fail();
+  written_ += static_cast<std::int64_t>(size);
 }
 
 void NpyFile::fail() const { fail_to_write(path_, errno, "choose another -o"); }

@@ -30,7 +30,7 @@ class NpyFile {
   std::int64_t bytes_written() const { return written_; }
 
  private:
-  void write_all(const void* data, std::size_t size);
+  void put(const void* data, std::size_t size);
   [[noreturn]] void fail() const;
 
   std::string path_;

@@ -42,6 +42,17 @@ int replace_file(const std::string& path, std::initializer_list<std::string_view
   return fault;
 }
 
+int write_all(int fd, const void* data, std::size_t size) {
+  for (const char* at = static_cast<const char*>(data); size > 0;) {
+    const ssize_t done = write(fd, at, size);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    at += done;
+    size -= static_cast<std::size_t>(done);
+  }
+  return 0;
+}
+
 int sync_to_disk(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return errno;

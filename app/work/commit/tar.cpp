@@ -50,14 +50,7 @@ void TarWriter::fail() const { fail_to_write(path_, errno); }
 void TarWriter::put(const void* data, std::size_t size) {
   digest_.add(data, size);
   at_ += size;
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t done = write(fd_, at, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail();
-    at += done;
-    size -= static_cast<std::size_t>(done);
-  }
+  if (const int fault = write_all(fd_, data, size); fault != 0) fail_to_write(path_, fault);
 }
 
 void TarWriter::put_header(const std::string& name, std::uint64_t size) {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/files/whole_file.h"
 #include "pipeline/error.h"
 #include "pipeline/secrets.h"
 
@@ -135,12 +136,7 @@ void Helper::send(Json request, OnAnswer on_answer) {
   if (ended) return on_answer(kEnded);
   const std::string line = json_text(request, -1) + "\n";
   const std::lock_guard lock(write_mutex_);
-  for (std::size_t at = 0; at < line.size();) {
-    const ssize_t done = write(write_fd_, line.data() + at, line.size() - at);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) break;  // it died: listen() answers all
-    at += static_cast<std::size_t>(done);
-  }
+  static_cast<void>(write_all(write_fd_, line.data(), line.size()));  // where it died, listen() answers all
 }
 
 void Helper::hear(const Json& line) {
