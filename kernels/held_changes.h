@@ -1,4 +1,4 @@
-// What becomes of the tiles of a held picture that a device keeps.
+// Held pictures that a device keeps, and what becomes of their tiles.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +58,37 @@ class HeldChanges {
   std::vector<std::uint8_t> tiles_;
   TileSet changed_;
   bool any_ = false;
+};
+
+// One launch or dispatch a look and one a hold(). measure() alone waits.
+class DeviceHeldPicture : public HeldPicture {
+ public:
+  int levels() const final { return levels_; }
+  void note(const Damage& damage) final { changes_.note(damage); }
+  void hold(std::span<const Square> squares) final {
+    changes_.hold(squares);
+    queue();
+  }
+  void forget() final { changes_.forget(); }
+  void forget(const TileRect& tiles) final { changes_.forget(tiles); }
+
+  virtual void queue() = 0;  // measure() without the wait
+
+ protected:
+  DeviceHeldPicture(const PyramidLayout& layout, const ErrorMeasure& measure)
+      : measure_(measure), levels_(std::min(layout.levels, kSquareLevels)), changes_(layout.tiles) {}
+
+  // Of a number for each tile, level after level.
+  TileErrors errors_in(const std::uint32_t* all) const {
+    const std::size_t count = changes_.tiles().size();
+    TileErrors errors{.held = {all, count}, .means = {}};
+    for (std::size_t l = 1; l < static_cast<std::size_t>(levels_); ++l) errors.means[l - 1] = {all + l * count, count};
+    return errors;
+  }
+
+  const ErrorMeasure measure_;
+  const int levels_;
+  HeldChanges changes_;
 };
 
 }  // namespace saccade

@@ -31,7 +31,7 @@ inline constexpr int kSquareLevels = 5;
 // codes as nothing.
 struct ErrorMeasure {
   int power = 3;  // 2 or 3
-  int noise = 8;
+  int noise = 1;
   bool chroma = true;  // its error counts beside that of luma
   bool operator==(const ErrorMeasure&) const = default;
 };

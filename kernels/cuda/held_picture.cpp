@@ -11,25 +11,19 @@
 namespace saccade::cuda {
 namespace {
 
-std::size_t tile_count(const CudaState& texture) { return static_cast<std::size_t>(texture.layout.tiles.count()); }
-
 // Of what becomes of tiles: the bits of HeldChanges::changed(), then its bytes.
 std::size_t upload_bytes(const HeldChanges& changes) { return changes.changed().size_bytes() + changes.tiles().size(); }
 
 }  // namespace
 
 CudaHeldPicture::CudaHeldPicture(CudaState& texture, const ErrorMeasure& measure)
-    : texture_(texture),
-      measure_(measure),
-      levels_(std::min(texture.layout.levels, kSquareLevels)),
-      changes_(texture.layout.tiles),
-      memory_(std::move(texture.held_memory)) {
+    : DeviceHeldPicture(texture.layout, measure), texture_(texture), memory_(std::move(texture.held_memory)) {
   if (memory_) return;
   const CudaDeviceGuard guard = texture_.make_current();
   const PlaneLayout& plane = texture_.layout.planes[0];
   memory_ = std::make_unique<HeldMemory>(
       texture_.stream.device(), static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height),
-      tile_count(texture_), upload_bytes(changes_), tile_count(texture_) * static_cast<std::size_t>(levels_));
+      changes_.tiles().size(), upload_bytes(changes_), changes_.tiles().size() * static_cast<std::size_t>(levels_));
 }
 
 // Work that is queued may still use the memory. The next picture comes after it in the same stream.
@@ -66,16 +60,7 @@ void CudaHeldPicture::queue() {
 TileErrors CudaHeldPicture::measure() {
   queue();
   memory_->measured.wait();
-  const std::size_t count = tile_count(texture_);
-  const auto* const all = memory_->errors.as<const std::uint32_t>();
-  TileErrors errors{.held = {all, count}, .means = {}};
-  for (std::size_t l = 1; l < static_cast<std::size_t>(levels_); ++l) errors.means[l - 1] = {all + l * count, count};
-  return errors;
-}
-
-void CudaHeldPicture::hold(std::span<const Square> squares) {
-  changes_.hold(squares);
-  queue();
+  return errors_in(memory_->errors.as<const std::uint32_t>());
 }
 
 }  // namespace saccade::cuda

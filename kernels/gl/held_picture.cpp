@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "kernels/gl/shaders.h"
 #include "kernels/gl/texture.h"
 
@@ -21,10 +19,7 @@ std::int64_t bytes_of_words(int bytes) { return (bytes + kBytesPerWord - 1) / kB
 }  // namespace
 
 GlHeldPicture::GlHeldPicture(const GlTexture& texture, bool persistent, const ErrorMeasure& measure)
-    : texture_(texture),
-      measure_(measure),
-      levels_(std::min(texture.layout().levels, kSquareLevels)),
-      changes_(texture.layout().tiles) {
+    : DeviceHeldPicture(texture.layout(), measure), texture_(texture) {
   texture_.make_current();
   gl::forget_errors();
   const PlaneLayout& plane = texture.layout().planes[0];
@@ -50,7 +45,7 @@ std::int64_t GlHeldPicture::error_bytes() const {
   return std::int64_t{levels_} * texture_.layout().tiles.count() * std::int64_t{sizeof(std::uint32_t)};
 }
 
-void GlHeldPicture::dispatch() {
+void GlHeldPicture::queue() {
   if (!changes_.any()) return;
   texture_.make_current();
   gl::forget_errors();
@@ -87,19 +82,10 @@ void GlHeldPicture::dispatch() {
 }
 
 TileErrors GlHeldPicture::measure() {
-  dispatch();
+  queue();
   texture_.make_current();
   done_.finish("comparing the held picture");
-  const auto* const all = reinterpret_cast<const std::uint32_t*>(errors_.read(error_bytes()));
-  const auto count = static_cast<std::size_t>(texture_.layout().tiles.count());
-  TileErrors errors{.held = {all, count}, .means = {}};
-  for (std::size_t l = 1; l < static_cast<std::size_t>(levels_); ++l) errors.means[l - 1] = {all + l * count, count};
-  return errors;
-}
-
-void GlHeldPicture::hold(std::span<const Square> squares) {
-  changes_.hold(squares);
-  dispatch();
+  return errors_in(reinterpret_cast<const std::uint32_t*>(errors_.read(error_bytes())));
 }
 
 }  // namespace saccade

@@ -12,7 +12,6 @@ namespace saccade {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr ErrorMeasure kForReading{.power = 3, .noise = 1, .chroma = true};
 constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0, .chroma = false};
 
 // Of the tiles that no region ignores: their pixels, and the sum of squared errors.
@@ -50,7 +49,7 @@ void for_each_tile(const Square& square, TileGrid grid, F&& f) {
 
 }  // namespace
 
-ErrorMeasure measure_of(const AdaptiveShape& shape) { return shape.target_psnr ? kForPsnr : kForReading; }
+ErrorMeasure measure_of(const AdaptiveShape& shape) { return shape.target_psnr ? kForPsnr : ErrorMeasure{}; }
 
 Allocator::Allocator(std::unique_ptr<HeldPicture> held, const LatticeConfig& config, const IgnoreRegions& ignore,
                      const FrameGeometry& geometry)
