@@ -84,8 +84,8 @@ class Directories {
 
 }  // namespace
 
-// Walks the markers up to the scan (ITU-T T.81 B.1.1.3) to the first APP1 that begins with "Exif".
-Bytes find_jpeg_exif(Bytes data) {
+std::vector<std::pair<std::uint8_t, Bytes>> jpeg_segments(Bytes data) {
+  std::vector<std::pair<std::uint8_t, Bytes>> segments;
   std::size_t at = 2;
   while (at + 4 <= data.size() && data[at] == 0xff) {
     const std::uint8_t marker = data[at + 1];
@@ -95,9 +95,16 @@ Bytes find_jpeg_exif(Bytes data) {
     }
     const std::size_t length = AV_RB16(&data[at + 2]);
     if (marker == 0xda || length < 2) break;
-    const Bytes body = part(data, at + 4, length - 2);
-    if (marker == 0xe1 && begins_with(body, kExifPrefix)) return body;
+    segments.emplace_back(marker, part(data, at + 4, length - 2));
     at += 2 + length;
+  }
+  return segments;
+}
+
+// The first APP1 that begins with "Exif".
+Bytes find_jpeg_exif(Bytes data) {
+  for (const auto& [marker, body] : jpeg_segments(data)) {
+    if (marker == 0xe1 && begins_with(body, kExifPrefix)) return body;
   }
   return {};
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace saccade {
 
@@ -14,6 +16,9 @@ using Bytes = std::span<const std::uint8_t>;
 Bytes find_jpeg_exif(Bytes data);
 Bytes find_png_exif(Bytes data);
 Bytes find_webp_exif(Bytes data);
+
+// The segments of a JPEG before its scan (ITU-T T.81 B.1.1.3): marker and content, as far as it is there.
+std::vector<std::pair<std::uint8_t, Bytes>> jpeg_segments(Bytes data);
 
 // The content of the first chunk of this kind in a PNG, as find_png_exif().
 Bytes find_png_chunk(Bytes data, std::string_view wanted);

@@ -44,24 +44,13 @@ bool bmp_is_opaque(Bytes header) {
   return AV_RL16(&header[28]) == 32 && AV_RL32(&header[30]) == kBiRgb;
 }
 
-// Walks the markers up to the frame header (ITU-T T.81 B.1.1.3).
 bool jpeg_is_plain_cmyk(Bytes data) {
   bool adobe = false;
   int components = 0;
-  std::size_t at = 2;
-  while (at + 4 <= data.size() && data[at] == 0xff) {
-    const std::uint8_t marker = data[at + 1];
-    if (marker == 0xff) {  // a fill byte
-      ++at;
-      continue;
-    }
-    const std::size_t length = AV_RB16(&data[at + 2]);
-    const Bytes body = data.subspan(at + 4, std::min(length - std::min<std::size_t>(length, 2), data.size() - at - 4));
+  for (const auto& [marker, body] : jpeg_segments(data)) {
     const bool is_frame = marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
     if (is_frame && body.size() >= 6) components = body[5];
     if (marker == 0xee && body.size() >= 12 && std::memcmp(body.data(), "Adobe", 5) == 0) adobe = true;
-    if (marker == 0xda || length < 2) break;  // the scan begins
-    at += 2 + length;
   }
   return components == 4 && !adobe;
 }
