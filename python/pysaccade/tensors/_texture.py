@@ -198,9 +198,9 @@ class Texture(Generic[ArrayT]):
             return [image, *levels_above(image, self._count, self._odd)]
         if self._graph is None:
             if self._storage is not None:
-                from pysaccade.tensors._call.gradients import StoredLevels  # needs torch
+                from pysaccade.tensors._call.gradients import Mipmaps  # needs torch
 
-                self._graph = [image, *StoredLevels.apply(image, self._storage, self._odd)]
+                self._graph = [image, *Mipmaps.apply(image, self._storage, self._odd)]
             else:
                 self._graph = [image, *levels_above(image, self._count, self._odd)]
         return self._graph

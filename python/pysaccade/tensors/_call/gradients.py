@@ -31,14 +31,16 @@ def needs_operator(*gradients: Tensor | None) -> bool:
 
 
 class Mipmaps(torch.autograd.Function):
-    """saccade::mipmaps: levels 1.. of image [B,C,H,W] or [C,H,W]."""
+    """saccade::mipmaps: levels 1.. of image [B,C,H,W] or [C,H,W], which are made, or lie in a Storage."""
 
     @staticmethod
-    def forward(ctx: Any, image: Tensor, levels: int, odd: int) -> Any:
-        """Make the levels."""
+    def forward(ctx: Any, image: Tensor, levels: int | Storage, odd: int) -> Any:
+        """Make so many levels, or give those that are there."""
         ctx.odd = odd
         ctx.image = (image.shape, image.dtype, image.device)
         ctx.set_materialize_grads(False)
+        if isinstance(levels, Storage):
+            return tuple(level.detach() for level in levels.levels[1:])
         return tuple(_operators.mipmaps_now(image, levels, odd))
 
     @staticmethod
@@ -70,23 +72,6 @@ def mipmaps(image: Tensor, levels: int, odd: int) -> Any:
     if _recording.needs_gradient(image):
         return Mipmaps.apply(image, levels, odd)
     return _operators.mipmaps_now(image, levels, odd)
-
-
-class StoredLevels(torch.autograd.Function):
-    """Levels 1.. of an image as they lie in a Storage, with their way back to the image."""
-
-    @staticmethod
-    def forward(ctx: Any, image: Tensor, storage: Storage, odd: int) -> Any:
-        """Give the levels that are there."""
-        ctx.odd = odd
-        ctx.image = (image.shape, image.dtype, image.device)
-        ctx.set_materialize_grads(False)
-        return tuple(level.detach() for level in storage.levels[1:])
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        """As Mipmaps.backward()."""
-        return Mipmaps.backward(ctx, *gradients)
 
 
 class Call(NamedTuple):
