@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "bench/tile_picture.h"
 #include "kernels/cpu/differ.h"
 #include "kernels/cpu/held_picture.h"
 #include "kernels/cpu/pyramid.h"
@@ -20,34 +21,30 @@ namespace {
 constexpr int kTokens = 273;
 constexpr std::int64_t kLookNs = 250'000'000;
 
-// Luma of noise, of which clusters of tiles are drawn again, and a receiver that is sent squares of it.
+// Noise of some brightness and contrast.
+const auto kNoise = [](std::mt19937& random) {
+  const auto base = static_cast<int>(random() % 200U);
+  const auto contrast = 1U + static_cast<unsigned>(random() % 56U);
+  return [base, contrast, &random](int, int) { return base + static_cast<int>(random() % contrast); };
+};
+
+// A picture that changes, and a receiver that is sent squares of it.
 class Scene {
  public:
   Scene(int height, int percent)
-      : width_(height * 16 / 9),
-        height_(height),
+      : picture_(height * 16 / 9, height, kNoise),
         percent_(percent),
-        luma_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), 128),
-        chroma_(luma_.size() / 2, 128),
-        pyramid_(make_pyramid_layout(width_, height_, TextureFormat::kYuv8)),
+        pyramid_(make_pyramid_layout(height * 16 / 9, height, TextureFormat::kYuv8)),
         differ_(pyramid_, {}),
         held_(pyramid_, {}),
         fatigue_(pyramid_.layout().tiles),
         choice_(pyramid_.layout().tiles, held_.levels()),
         weights_(static_cast<std::size_t>(pyramid_.layout().tiles.count())) {
-    for (int tile = 0; tile < pyramid_.layout().tiles.count(); ++tile) draw(tile);
     update();
   }
 
   void change() {
-    const TileGrid grid = pyramid_.layout().tiles;
-    for (int changed = 0; changed * 100 < grid.count() * percent_; changed += 24) {
-      const int left = static_cast<int>(random_() % static_cast<unsigned>(grid.cols));
-      const int top = static_cast<int>(random_() % static_cast<unsigned>(grid.rows));
-      for (int y = top; y < std::min(top + 4, grid.rows); ++y) {
-        for (int x = left; x < std::min(left + 6, grid.cols); ++x) draw(y * grid.cols + x);
-      }
-    }
+    picture_.change(percent_);
     update();
     now_ns_ += kLookNs;
   }
@@ -64,31 +61,16 @@ class Scene {
   std::int64_t sent() const { return sent_; }
 
  private:
-  void draw(int tile) {
-    const int cols = pyramid_.layout().tiles.cols, left = tile % cols * kTilePx, top = tile / cols * kTilePx;
-    const auto base = static_cast<int>(random_() % 200U);
-    const auto contrast = 1U + static_cast<unsigned>(random_() % 56U);
-    for (int y = top; y < std::min(top + kTilePx, height_); ++y) {
-      for (int x = left; x < std::min(left + kTilePx, width_); ++x) {
-        luma_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x)] =
-            static_cast<std::uint8_t>(base + static_cast<int>(random_() % contrast));
-      }
-    }
-  }
   void update() {
-    FrameView frame;
-    frame.width_px = width_;
-    frame.height_px = height_;
-    frame.planes = {{{luma_.data(), width_}, {chroma_.data(), width_ / 2}, {chroma_.data(), width_ / 2}}};
+    const FrameView frame = picture_.view();
     const Damage& damage = differ_.diff(frame);
     pyramid_.upload(frame, damage);
     pyramid_.refresh_mips(damage);
     held_.note(damage);
   }
 
-  int width_, height_, percent_;
-  std::vector<std::uint8_t> luma_, chroma_;
-  std::mt19937 random_{1};
+  bench::TilePicture<decltype(kNoise)> picture_;
+  int percent_;
   CpuPyramid pyramid_;
   CpuTileDiffer differ_;
   CpuHeldPicture held_;

@@ -2,13 +2,12 @@
 // Arguments: height in pixels, and the share of the tiles that change from frame to frame in percent.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <random>
-#include <vector>
 
+#include "bench/tile_picture.h"
 #include "kernels/cpu/texture.h"
 #include "pipeline/gaze/lattice/lattice.h"
 #include "pipeline/gaze/scanpath/scanpath_policy.h"
@@ -19,35 +18,35 @@ namespace {
 constexpr std::int64_t kFrameNs = 1'000'000'000 / 60;
 constexpr int kFramesALook = 15;  // 4 looks a second
 
-// A page of strokes on grey of which clusters of tiles are drawn again each frame, and the policy that looks at it.
+// Every third tile is even, the others have strokes of some width and contrast.
+const auto kStrokes = [](std::mt19937& random) {
+  const auto look = static_cast<unsigned>(random());
+  return [look](int x, int y) {
+    const unsigned code = look >> 24, width = 1 + (look >> 8) % 5;
+    const bool stroke = look % 3 != 0 && static_cast<unsigned>(look & 64 ? x : x + y) / width % 2 == 0;
+    return stroke ? 255 - code : code;
+  };
+};
+
+// A page that changes each frame, and the policy that looks at it.
 class Scene {
  public:
   Scene(int height, int percent)
       : width_(height * 16 / 9 / 16 * 16),
         height_(height),
         percent_(percent),
-        luma_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), 128),
-        chroma_(luma_.size() / 4, 128),
+        picture_(width_, height_, kStrokes),
         texture_(make_pyramid_layout(width_, height_, TextureFormat::kYuv8), {}),
         lattice_(make_lattice({}, geometry())),
         targets_(make_novelty_targets(0, kDefaultFovDeg, {}, geometry())) {
-    const TileGrid grid = texture_.layout().tiles;
-    for (int tile = 0; tile < grid.count(); ++tile) draw(tile);
-    update();
+    texture_.update(picture_.view());
     observe();
     look();
   }
 
   void next_frame() {
-    const TileGrid grid = texture_.layout().tiles;
-    for (int changed = 0; changed * 100 < grid.count() * percent_; changed += 24) {
-      const int left = static_cast<int>(random_() % static_cast<unsigned>(grid.cols));
-      const int top = static_cast<int>(random_() % static_cast<unsigned>(grid.rows));
-      for (int y = top; y < std::min(top + 4, grid.rows); ++y) {
-        for (int x = left; x < std::min(left + 6, grid.cols); ++x) draw(y * grid.cols + x);
-      }
-    }
-    update();
+    picture_.change(percent_);
+    texture_.update(picture_.view());
     elapsed_ns_ += kFrameNs;
   }
   void observe() { targets_->observe(elapsed_ns_, view()); }
@@ -61,30 +60,9 @@ class Scene {
   SceneView view() {
     return {.damage = &texture_.damage(), .levels = &texture_, .geometry = geometry(), .lattice = lattice_.get()};
   }
-  // Every third tile is even, the others have strokes of some width and contrast.
-  void draw(int tile) {
-    const int cols = texture_.layout().tiles.cols;
-    const auto look = static_cast<unsigned>(random_());
-    const unsigned code = look >> 24, width = 1 + (look >> 8) % 5;
-    for (int y = tile / cols * kTilePx; y < std::min((tile / cols + 1) * kTilePx, height_); ++y) {
-      for (int x = tile % cols * kTilePx; x < std::min((tile % cols + 1) * kTilePx, width_); ++x) {
-        const bool stroke = look % 3 != 0 && static_cast<unsigned>(look & 64 ? x : x + y) / width % 2 == 0;
-        luma_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x)] =
-            static_cast<std::uint8_t>(stroke ? 255 - code : code);
-      }
-    }
-  }
-  void update() {
-    FrameView frame;
-    frame.width_px = width_;
-    frame.height_px = height_;
-    frame.planes = {{{luma_.data(), width_}, {chroma_.data(), width_ / 2}, {chroma_.data(), width_ / 2}}};
-    texture_.update(frame);
-  }
 
   int width_, height_, percent_;
-  std::vector<std::uint8_t> luma_, chroma_;
-  std::mt19937 random_{1};
+  bench::TilePicture<decltype(kStrokes)> picture_;
   CpuTexture texture_;
   std::unique_ptr<Lattice> lattice_;
   std::unique_ptr<FixationTargets> targets_;

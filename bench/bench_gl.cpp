@@ -104,66 +104,22 @@ void upload_pbo(benchmark::State& state) { upload(state, UploadPath::kPbo, false
 void upload_direct_whole(benchmark::State& state) { upload(state, UploadPath::kDirect, true); }
 void upload_pbo_whole(benchmark::State& state) { upload(state, UploadPath::kPbo, true); }
 
-BENCHMARK(upload_direct)
-    ->Name("gl/upload/direct")
-    ->Arg(1)
-    ->Arg(10)
-    ->Arg(40)
-    ->Arg(100)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK(upload_pbo)
-    ->Name("gl/upload/pbo")
-    ->Arg(1)
-    ->Arg(10)
-    ->Arg(40)
-    ->Arg(100)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK(upload_direct_whole)
-    ->Name("gl/upload/direct_whole")
-    ->Arg(1)
-    ->Arg(10)
-    ->Arg(40)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK(upload_pbo_whole)
-    ->Name("gl/upload/pbo_whole")
-    ->Arg(1)
-    ->Arg(10)
-    ->Arg(40)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK_CAPTURE(mips, compute, GlWork::kCompute)
-    ->Name("gl/mips/compute")
-    ->Arg(1)
-    ->Arg(10)
-    ->Arg(40)
-    ->Arg(100)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK_CAPTURE(mips, host, GlWork::kHost)
-    ->Name("gl/mips/host")
-    ->Arg(1)
-    ->Arg(10)
-    ->Arg(40)
-    ->Arg(100)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
+template <int... kArguments>
+void each(benchmark::internal::Benchmark* bench) {
+  for (const int argument : {kArguments...}) bench->Arg(argument);
+  bench->MeasureProcessCPUTime()->UseRealTime();
+}
+BENCHMARK(upload_direct)->Name("gl/upload/direct")->Apply(each<1, 10, 40, 100>);
+BENCHMARK(upload_pbo)->Name("gl/upload/pbo")->Apply(each<1, 10, 40, 100>);
+BENCHMARK(upload_direct_whole)->Name("gl/upload/direct_whole")->Apply(each<1, 10, 40>);
+BENCHMARK(upload_pbo_whole)->Name("gl/upload/pbo_whole")->Apply(each<1, 10, 40>);
+BENCHMARK_CAPTURE(mips, compute, GlWork::kCompute)->Name("gl/mips/compute")->Apply(each<1, 10, 40, 100>);
+BENCHMARK_CAPTURE(mips, host, GlWork::kHost)->Name("gl/mips/host")->Apply(each<1, 10, 40, 100>);
 BENCHMARK_CAPTURE(sample, compute, GlWork::kCompute)
     ->Name("gl/sample/compute")
     ->ArgName("whole_lods")
-    ->Arg(1)
-    ->Arg(0)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK_CAPTURE(sample, host, GlWork::kHost)
-    ->Name("gl/sample/host")
-    ->ArgName("whole_lods")
-    ->Arg(1)
-    ->Arg(0)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
+    ->Apply(each<1, 0>);
+BENCHMARK_CAPTURE(sample, host, GlWork::kHost)->Name("gl/sample/host")->ArgName("whole_lods")->Apply(each<1, 0>);
 
 }  // namespace
 }  // namespace saccade
