@@ -14,6 +14,7 @@ namespace saccade {
 namespace {
 
 constexpr double kBeatsAnExpiry = 6;
+constexpr const char* kExpiry = "claim_s";  // of a heartbeat: how long its worker wants to be waited for
 
 std::string claim_name(const std::string& unit, int number) { return fmt::format("{}/{}.{}", kClaims, unit, number); }
 
@@ -57,6 +58,7 @@ void remove_claims(Store& store) {
 Claims::Claims(Store& store, std::string name, const Json& facts, double expiry_s)
     : store_(store), name_(std::move(name)), heartbeat_(facts), period_(expiry_s / kBeatsAnExpiry), watch_(expiry_s) {
   heartbeat_["beat"] = 0;
+  heartbeat_[kExpiry] = expiry_s;
   put_heartbeat();
   thread_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
 }
@@ -95,8 +97,12 @@ bool Claims::may_take_over(const std::string& claim, std::map<std::string, bool>
   const auto is_free = [&](const std::string& owner) {
     // This process does not hold the unit. If the claim is its own, the store's answer to take() was lost.
     if (owner.empty() || owner == name_) return true;
-    if (dead.count(owner) == 0)
-      dead[owner] = watch_.is_dead(owner, store_.read(heartbeat_name(owner)), std::chrono::steady_clock::now());
+    if (dead.count(owner) == 0) {
+      const auto heartbeat = store_.read(heartbeat_name(owner));
+      const Json json = parse_json(heartbeat.value_or(""));
+      const double its_s = json.is_object() ? json.value(kExpiry, 0.0) : 0;
+      dead[owner] = watch_.is_dead(owner, heartbeat, std::chrono::steady_clock::now(), its_s);
+    }
     return dead[owner];
   };
   const bool known = owners_.count(claim) != 0;

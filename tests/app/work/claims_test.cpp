@@ -26,6 +26,8 @@ TEST(Watch, Worker_IsDeadByTheWatchersClockAlone) {
   EXPECT_FALSE(watch.is_dead("a", "2", begin + seconds(61))) << "it gave a sign";
   EXPECT_FALSE(watch.is_dead("b", "1", begin + seconds(100)));
   EXPECT_TRUE(watch.is_dead("a", std::nullopt, begin + seconds(62))) << "its heartbeat is gone";
+  EXPECT_FALSE(watch.is_dead("b", "1", begin + seconds(161), 200)) << "b beats more slowly";
+  EXPECT_TRUE(watch.is_dead("b", "1", begin + seconds(300), 200));
 }
 
 class ClaimsTest : public testing::Test {
@@ -77,6 +79,8 @@ TEST_F(ClaimsTest, WorkerThatStandsStill_LosesItsUnit) {
   EXPECT_EQ(a.free_of({"7"}), Names{"7"});
   Claims b = made("b", 1000);
   EXPECT_EQ(b.free_of({"7"}), Names{});
+  store_.put(heartbeat_name("still"), "{\"beat\": 2, \"claim_s\": 1000}\n");
+  EXPECT_EQ(a.free_of({"7"}), Names{}) << "it wants to be waited for longer";
 }
 
 TEST_F(ClaimsTest, ClaimThatWasMadeAgain_IsLeftToItsNewWorker) {
