@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "gpu/device_error.h"
 #include "pipeline/hint_text.h"
@@ -137,16 +138,16 @@ Fault of_option(const Fault& fault, std::string_view option, const std::string& 
   return told;
 }
 
-Error::Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint) {
+Error::Error(const Fault& fault) : Error(fault.kind, fault.what, fault.hint, fault.error) {
   options_ = fault.options;
   for (NamedOption& option : options_) option.at = printable(fault.what.substr(0, option.at)).size();
 }
 
-Error::Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint)
+Error::Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint, int error)
     : Error(kind,
             fmt::format("{}{}{}{}{}: {}", option.input, option.input.empty() ? "" : ": ", option.name,
                         option.value.empty() ? "" : " ", option.value, fault),
-            hint) {
+            hint, error) {
   options_.push_back({option.name, option.input.empty() ? 0 : printable(option.input).size() + 2});
 }
 
@@ -178,6 +179,10 @@ Fault caught_fault(ErrorKind otherwise) {
     return fault_of(error);
   } catch (const std::bad_alloc&) {
     return {ErrorKind::kMemory, "out of memory", Hint::kSmallerFrame};
+  } catch (const std::system_error& error) {
+    const std::error_condition condition = error.code().default_error_condition();
+    const bool is_errno = condition.category() == std::generic_category();
+    return {otherwise, error.what(), Hint::kNone, {}, is_errno ? condition.value() : 0};
   } catch (const std::exception& error) {
     return {otherwise, error.what()};
   }

@@ -84,6 +84,7 @@ struct Fault {
   std::string what;  // one line without the hint: the input's name, what is wrong. Empty: nothing is
   Hint hint = Hint::kNone;
   std::vector<NamedOption> options = {};  // those that `what` names, in its order; the first is the one at fault
+  int error = 0;  // the errno of the call, the connection or the server that failed; 0: none is known
 };
 // "what; words(hint)", for people.
 std::string one_line(const Fault& fault);
@@ -108,28 +109,31 @@ struct OfOption {
 // Thrown by set-up and by calls that can't go on. what() is Fault::what, printable.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone)
-      : std::runtime_error(printable(what)), kind_(kind), hint_(hint) {}
+  // error: as Fault::error.
+  Error(ErrorKind kind, const std::string& what, Hint hint = Hint::kNone, int error = 0)
+      : std::runtime_error(printable(what)), kind_(kind), hint_(hint), error_(error) {}
   // "NAME VALUE: fault" or "NAME: fault", after "INPUT: ".
-  Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint = Hint::kNone);
+  Error(ErrorKind kind, const OfOption& option, const std::string& fault, Hint hint = Hint::kNone, int error = 0);
   explicit Error(const Fault& fault);
   ErrorKind kind() const { return kind_; }
   Hint hint() const { return hint_; }
   std::string option() const { return options_.empty() ? "" : options_.front().name; }  // that is at fault; empty: none
-  Fault fault() const { return {kind_, what(), hint_, options_}; }
+  Fault fault() const { return {kind_, what(), hint_, options_, error_}; }
 
  private:
   ErrorKind kind_;
   Hint hint_;
+  int error_;
   std::vector<NamedOption> options_;
 };
 
 class InputError : public Error {
  public:
   explicit InputError(const Fault& fault) : Error(fault) {}
-  InputError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone)
-      : Error(ErrorKind::kInput, option, fault, hint) {}
-  explicit InputError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kInput, what, hint) {}
+  InputError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone, int error = 0)
+      : Error(ErrorKind::kInput, option, fault, hint, error) {}
+  explicit InputError(const std::string& what, Hint hint = Hint::kNone, int error = 0)
+      : Error(ErrorKind::kInput, what, hint, error) {}
 };
 
 class UsageError : public Error {
@@ -143,10 +147,10 @@ class UsageError : public Error {
 class UnavailableError : public Error {
  public:
   explicit UnavailableError(const Fault& fault) : Error(fault) {}
-  UnavailableError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone)
-      : Error(ErrorKind::kUnavailable, option, fault, hint) {}
-  explicit UnavailableError(const std::string& what, Hint hint = Hint::kNone)
-      : Error(ErrorKind::kUnavailable, what, hint) {}
+  UnavailableError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone, int error = 0)
+      : Error(ErrorKind::kUnavailable, option, fault, hint, error) {}
+  explicit UnavailableError(const std::string& what, Hint hint = Hint::kNone, int error = 0)
+      : Error(ErrorKind::kUnavailable, what, hint, error) {}
 };
 
 // The fault as an exception of its kind's class, in that context unless it is empty.
@@ -156,7 +160,7 @@ class UnavailableError : public Error {
 Fault fault_of(const DeviceError& error);
 
 // Inside a catch block, of what was caught: an Error's own, a DeviceError's, std::bad_alloc as kMemory, and any other
-// std::exception as `otherwise`. What is none goes on.
+// std::exception as `otherwise`, with the errno of a std::system_error. What is none goes on.
 Fault caught_fault(ErrorKind otherwise);
 
 }  // namespace saccade

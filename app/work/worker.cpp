@@ -36,6 +36,7 @@
 #include "app/commands.h"
 #include "app/dump/dump_task.h"
 #include "app/dump/kept.h"
+#include "app/files/whole_file.h"
 #include "app/json/facts_json.h"
 #include "app/log.h"
 #include "app/options/hint_flags.h"
@@ -87,12 +88,8 @@ class Events {
  private:
   static void write(const Json& event) {
     const std::string line = line_of(event);
-    for (std::size_t at = 0; at < line.size();) {
-      const ssize_t done = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) std::_Exit(static_cast<int>(ExitCode::kUnexpected));  // the parent is gone
-      at += static_cast<std::size_t>(done);
-    }
+    if (write_all(STDOUT_FILENO, line.data(), line.size()) != 0)
+      std::_Exit(static_cast<int>(ExitCode::kUnexpected));  // the parent is gone
   }
   void beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
@@ -125,15 +122,15 @@ struct Running {
 // How an item failed.
 struct Failure {
   const char* kind;
-  std::string what;  // without the hint
   std::string line;
   ExitCode code;
+  int error = 0;  // its errno
   bool again = false;
   std::int64_t frames = 0;
 };
 
 Json event_of(const Running& running, const Failure& failure) {
-  const auto read = was_read(failure.kind, failure.frames, failure.what, running.path);
+  const auto read = was_read(failure.kind, failure.frames, failure.error, running.path);
   return {{"event", "failed"},    {"key", running.key()},   {"class", failure.kind},
           {"line", failure.line}, {"again", failure.again}, {"exit", static_cast<int>(failure.code)},
           {"read", or_null(read)}};
@@ -156,14 +153,12 @@ bool concerns_all(const Fault& fault, Backend backend) {
 }
 
 Json event_of(const Running& running, const Fault& fault, std::int64_t frames = 0) {
-  const PipelineConfig& pipeline = running.options->pipeline;
   if (lacks_hwdec(fault) && why_no_decoder(*running.options).empty())
-    return event_of(running, Failure{kHwdecUnsupported, fault.what, error_text(fault), exit_code(fault.kind)});
-  if (concerns_all(fault, pipeline.backend)) return fatal(fault, running.key());
-  const bool by_file = pipeline.scanpath.policy == FixationPolicy::kFile;
-  const char* kind = class_of(fault, running.path, by_file ? pipeline.scanpath.argument : "");
+    return event_of(running, Failure{kHwdecUnsupported, error_text(fault), exit_code(fault.kind)});
+  if (concerns_all(fault, running.options->pipeline.backend)) return fatal(fault, running.key());
+  const char* kind = class_of(fault);
   const bool again = wants_memory(fault) || std::string_view(kind) == "io";
-  return event_of(running, Failure{kind, fault.what, error_text(fault), exit_code(fault.kind), again, frames});
+  return event_of(running, Failure{kind, error_text(fault), exit_code(fault.kind), fault.error, again, frames});
 }
 
 Json event_of(const Running& running, const DumpEnd& end) {
@@ -177,14 +172,15 @@ Json event_of(const Running& running, const DumpEnd& end) {
     } catch (const std::bad_alloc&) {
       return event_of(running, caught_fault(ErrorKind::kInput));
     } catch (const std::exception& error) {
-      const bool again = is_io(error.what(), running.path);  // there was no thread for it
+      const Fault fault = caught_fault(ErrorKind::kInput);
+      const bool again = is_io(fault);  // there was no thread for it
       return event_of(running,
-                      Failure{again ? "io" : "unexpected", error.what(), error.what(), ExitCode::kUnexpected, again});
+                      Failure{again ? "io" : "unexpected", error.what(), ExitCode::kUnexpected, fault.error, again});
     }
   }
   const DumpOutcome& outcome = *end.outcome;
   const bool damaged = outcome.kind == DumpOutcome::Kind::kDamaged;
-  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault.what, running.path))
+  if (damaged && !outcome.fault.what.empty() && is_io(outcome.fault))
     return event_of(running, outcome.fault, outcome.result.at("frames"));
   return {{"event", "done"},
           {"key", running.key()},
@@ -197,8 +193,7 @@ Json event_of(const Running& running, const DumpEnd& end) {
 Json event_of_planned(const Running& running, const DumpEnd& end) {
   Json event = event_of(running, end);
   const auto change = event.at("event") == "fatal" ? std::nullopt : input_change(running.item);
-  if (change && change->of_size)
-    return event_of(running, Failure{kChanged, change->line, change->line, ExitCode::kBadInput});
+  if (change && change->of_size) return event_of(running, Failure{kChanged, change->line, ExitCode::kBadInput});
   if (change) event["note"] = change->line;
   return event;
 }

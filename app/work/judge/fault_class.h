@@ -10,9 +10,9 @@
 
 namespace saccade {
 
-// Of the network, of a disk, or for want of threads, by the words of FFmpeg and the system: another try may help. The
-// input's own name, which `what` may hold, says nothing.
-bool is_io(const std::string& what, std::string_view input);
+// Of the network, of a disk, or for want of threads: another try may help. This and all below go by the fault's kind,
+// its errno and the options that it names. None reads its words.
+bool is_io(const Fault& fault);
 
 // There was no memory for it: in another try there may be. FFmpeg says so also of a file that asks for too much.
 bool wants_memory(const Fault& fault);
@@ -28,12 +28,11 @@ bool lacks_hwdec(const Fault& fault);
 inline constexpr const char* kMissing = "missing";
 
 // "io", kMissing, "input", "unexpected" (no memory is left), or "options": where no video takes them, the options are
-// wrong and no video is. `gaze`: the file that the fixations are read from; empty: none.
-const char* class_of(const Fault& fault, std::string_view input, std::string_view gaze);
+// wrong and no video is.
+const char* class_of(const Fault& fault);
 
 // Whether anything of a failed input could be read. False: nothing could, and its folder, mount or server may be what
-// is missing. None: nothing is known. `kind`: its class; `frames`: so many came before it failed.
-std::optional<bool> was_read(std::string_view kind, std::int64_t frames, const std::string& what,
-                             std::string_view input);
+// is missing. None: nothing is known. `kind`: its class; `frames`: so many came before it failed; `error`: its errno.
+std::optional<bool> was_read(std::string_view kind, std::int64_t frames, int error, std::string_view input);
 
 }  // namespace saccade

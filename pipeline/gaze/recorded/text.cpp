@@ -67,6 +67,10 @@ std::string as_utf8(std::string bytes) {
   return bytes;
 }
 
+[[noreturn]] void refuse_unread(const std::string& path, int error) {
+  throw InputError(fmt::format("{}: cannot read the scanpath: {}", path, std::strerror(error)), Hint::kNone, error);
+}
+
 }  // namespace
 
 std::string read_text(const std::string& path) {
@@ -76,7 +80,7 @@ std::string read_text(const std::string& path) {
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot read the scanpath: {}", path, std::strerror(errno)));
+  if (!file) refuse_unread(path, errno);
   std::string bytes;
   std::array<char, 1 << 16> block;
   while (file.read(block.data(), block.size()) || file.gcount() > 0) {
@@ -85,7 +89,7 @@ std::string read_text(const std::string& path) {
       throw InputError(fmt::format("{}: more than {} MiB are no list of fixations", path, kMostBytes >> 20));
     }
   }
-  if (file.bad()) throw InputError(fmt::format("{}: cannot read the scanpath: {}", path, std::strerror(errno)));
+  if (file.bad()) refuse_unread(path, errno);
   return as_utf8(std::move(bytes));
 }
 

@@ -150,7 +150,8 @@ void Converter::run_graph(AVFrame& frame) {
     }
   }
   if (code < 0)
-    throw Error(ErrorKind::kInput, fmt::format("converting by '{}': {}", plan_.filters, av_error_text(code)));
+    throw InputError(fmt::format("converting by '{}': {}", plan_.filters, av_error_text(code)), Hint::kNone,
+                     errno_of(code));
   graph_proven_ = true;
 }
 

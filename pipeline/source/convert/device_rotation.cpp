@@ -21,7 +21,7 @@ namespace saccade {
 namespace {
 
 void check(int code, const char* what) {
-  if (code < 0) throw UnavailableError(fmt::format("{}: {}", what, av_error_text(code)));
+  if (code < 0) throw UnavailableError(fmt::format("{}: {}", what, av_error_text(code)), Hint::kNone, errno_of(code));
 }
 
 }  // namespace

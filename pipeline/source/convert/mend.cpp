@@ -113,7 +113,8 @@ void PictureMender::run(const std::string& filters, AVFrame& frame) {
   if (code >= 0) code = graph_->push(&frame);
   if (code >= 0) code = graph_->pull(&frame);
   if (code >= 0) code = av_frame_copy_props(&frame, carried.get());
-  if (code < 0) throw Error(ErrorKind::kInput, fmt::format("converting by '{}': {}", filters, av_error_text(code)));
+  if (code >= 0) return;
+  throw InputError(fmt::format("converting by '{}': {}", filters, av_error_text(code)), Hint::kNone, errno_of(code));
 }
 
 }  // namespace saccade

@@ -58,7 +58,8 @@ void PictureStage::crop_by_tags(AVFrame& frame, const VideoStream& video) {
     frame.crop_right += static_cast<std::size_t>(crop.right);
     frame.crop_bottom += static_cast<std::size_t>(crop.bottom);
     if (const int code = av_frame_apply_cropping(&frame, AV_FRAME_CROP_UNALIGNED); code < 0) {
-      throw Error(ErrorKind::kInput, fmt::format("cropping as the container asks: {}", av_error_text(code)));
+      throw InputError(fmt::format("cropping as the container asks: {}", av_error_text(code)), Hint::kNone,
+                       errno_of(code));
     }
     if (!any_pushed_) {
       assumed_.push_back(

@@ -70,7 +70,8 @@ CodecContextPtr open_codec(const SourceConfig& config, const InputLocation& loca
   const int opened = avcodec_open2(context.get(), codec, nullptr);
   if (opened < 0) {
     throw InputError(
-        fmt::format("{}: the decoder '{}' can't be started: {}", config.uri, codec->name, said.explain(opened)));
+        fmt::format("{}: the decoder '{}' can't be started: {}", config.uri, codec->name, said.explain(opened)),
+        Hint::kNone, errno_of(opened));
   }
   return context;
 }

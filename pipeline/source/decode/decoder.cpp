@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -136,7 +137,7 @@ ReadStatus Decoder::next(Frame& out) {
     if (status == ReadStatus::kEnd) note_decoders();
     if (status == ReadStatus::kFailed) return ReadStatus::kEnd;  // interrupted
     if (status == ReadStatus::kEnd && times_->end().lost) {
-      fail({ErrorKind::kInput, times_->end().reason});
+      fail({ErrorKind::kInput, times_->end().reason, Hint::kNone, {}, times_->end().error});
       return ReadStatus::kFailed;
     }
     return status;
@@ -210,7 +211,7 @@ std::unique_ptr<FrameSource> open_on_device(const SourceConfig& config, const In
     if (!config.require_hwdec) return decoder;
   }
   throw UnavailableError(OfOption("require-hwdec").in(config.uri), fmt::format("no hardware decoding: {}", why_not),
-                         Hint::kCpuDecoding);
+                         Hint::kCpuDecoding, says_no_memory(why_not) ? ENOMEM : 0);
 }
 
 }  // namespace

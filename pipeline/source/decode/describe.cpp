@@ -47,10 +47,10 @@ void describe_input(const TimedFrames& times, const AVFrame& first, const Source
 
 Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const std::string& logged) {
   const PacketDecoder& packets = times.packets();
-  const auto input = [&config](const std::string& what) {
-    return Fault{ErrorKind::kInput, fmt::format("{}: {}", config.uri, what)};
+  const auto input = [&config](const std::string& what, int error = 0) {
+    return Fault{ErrorKind::kInput, fmt::format("{}: {}", config.uri, what), Hint::kNone, {}, error};
   };
-  if (times.end().lost) return input(times.end().reason);
+  if (times.end().lost) return input(times.end().reason, times.end().error);
   if (packets.encrypted()) return input("the video is encrypted; decrypt it first");
   if (times.any_decoded() && !config.filters.empty() && config.start_s <= 0) {
     return InputError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri),
@@ -61,7 +61,8 @@ Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const s
   if (says_too_many_pixels(logged)) {
     return too_many_pixels(config, "a picture has more pixels");
   }
-  std::string why = packets.first_fault();
+  const int code = packets.first_error();
+  std::string why = code != 0 ? av_error_text(code) : "";
   if (!logged.empty()) why += why.empty() ? logged : fmt::format(" ({})", logged);
   if (why.empty()) why = "the stream holds no picture";
   const bool is_raw = config.input.format == "rawvideo";  // a camera's size is a wish
@@ -69,10 +70,10 @@ Fault why_no_frame(const TimedFrames& times, const SourceConfig& config, const s
        {std::pair("input-size", is_raw ? config.input.size : ""), {"input-format", config.input.format}}) {
     if (value.empty()) continue;
     return InputError(OfOption(option, fmt::format("'{}'", value)).in(config.uri),
-                      fmt::format("no frame could be decoded: {}", why))
+                      fmt::format("no frame could be decoded: {}", why), Hint::kNone, errno_of(code))
         .fault();
   }
-  return input(fmt::format("no frame could be decoded: {}; play it with ffplay to check", why));
+  return input(fmt::format("no frame could be decoded: {}; play it with ffplay to check", why), errno_of(code));
 }
 
 }  // namespace saccade

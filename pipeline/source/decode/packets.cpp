@@ -200,6 +200,4 @@ bool PacketDecoder::seek(std::int64_t ts) {
   return true;
 }
 
-std::string PacketDecoder::first_fault() const { return first_error_ != 0 ? av_error_text(first_error_) : ""; }
-
 }  // namespace saccade

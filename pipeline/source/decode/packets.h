@@ -40,7 +40,7 @@ class PacketDecoder {
   EntryCheck& entry() { return entry_; }  // of the last seek
 
   // Why nothing could be decoded: FFmpeg's words. Empty when it said nothing.
-  std::string first_fault() const;
+  int first_error() const { return first_error_; }  // of FFmpeg's; 0: none came
   bool encrypted() const { return encrypted_; }
   const StreamEnd& end() const { return end_; }  // after kEnd
   const Demuxer& demuxer() const { return demuxer_; }

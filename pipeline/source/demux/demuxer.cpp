@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -263,6 +264,7 @@ StreamEnd Demuxer::finish(int code) {
   end.lost = (!input_.live || may_be_file(code)) && is_lost(code, too_few, lacks_end);
   end.broke = code != AVERROR_EOF || end.lost;
   if (end.broke) end.reason = why_broken(code);
+  if (end.broke) end.error = error_of_break(code);
   if (end.lost) end.reason = (kind_ == InputKind::kFile ? "reading failed: " : "lost connection: ") + end.reason;
   if (answer_.is_such() && is_ogg() && !end.broke) {
     config_.log.warn("{}: the server announced no length, and Ogg does not show its end: whether all came is not known",
@@ -326,6 +328,16 @@ std::string Demuxer::why_broken(int code) const {
   return fmt::format("{} at byte {} of {}; {}", why, io->pos, guard.length_bytes(),
                      guard.resumes() ? fmt::format("{} tries to get the rest failed", guard.connections().tries())
                                      : "it can't be asked for the rest");
+}
+
+// The errno of an input that broke. Of a connection that was lost it is ECONNRESET, unless its server can't be reached.
+int Demuxer::error_of_break(int code) const {
+  const OpenGuard& guard = *input_.guard;
+  const AVIOContext* io = input_.format->pb;
+  const int error = errno_of(io != nullptr && io->error < 0 && !stalled_ ? io->error : code);
+  if (stalled_ || (guard.http() != nullptr && error == ETIMEDOUT)) return ETIME;
+  const bool unreachable = error == ECONNREFUSED || error == ENETUNREACH || error == EHOSTUNREACH || error == ETIMEDOUT;
+  return kind_ == InputKind::kFile || unreachable ? error : ECONNRESET;
 }
 
 bool Demuxer::seek(std::int64_t ts) {

@@ -62,6 +62,7 @@ class Demuxer {
   bool may_be_file(int code) const;
   bool is_lost(int code, bool too_few, bool lacks_end) const;
   std::string why_broken(int code) const;
+  int error_of_break(int code) const;
   void count_gap(const AVPacket& packet);
   int read_next(AVPacket& packet);
   int read_link(AVPacket& packet);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -48,9 +49,10 @@ bool is_raw(const SourceConfig& config) { return config.input.format == "rawvide
   }
   const std::string fault = fmt::format("no video came within {:g} s; check that it sends", watch.timeout_s());
   if (const auto& given_s = config.live.open_timeout_s) {
-    throw InputError(OfOption("open-timeout", fmt::to_string(*given_s)).in(config.uri), fault, Hint::kLongerTimeout);
+    throw InputError(OfOption("open-timeout", fmt::to_string(*given_s)).in(config.uri), fault, Hint::kLongerTimeout,
+                     ETIME);
   }
-  throw InputError(fmt::format("{}: {}", config.uri, fault), Hint::kLongerTimeout);
+  throw InputError(fmt::format("{}: {}", config.uri, fault), Hint::kLongerTimeout, ETIME);
 }
 
 // The descriptor of "pipe:3"; standard input where none is named.
@@ -104,7 +106,8 @@ void open_container(const SourceConfig& config, const InputLocation& location, O
   }
   if (opened < 0) {
     throw InputError(fmt::format("{}: can't be opened: {}; check the name and that FFmpeg opens it", config.uri,
-                                 log.explain(opened)));
+                                 log.explain(opened)),
+                     Hint::kNone, errno_of(opened));
   }
   input.format.reset(raw);
   check_hints_taken(config, options, *input.format);
@@ -212,7 +215,8 @@ void read_head(const SourceConfig& config, const InputLocation& location, Opened
   const bool resumes = input.guard->resumes() || (is_playlist(*input.format) && connections.any());
   if (resumes && !input.live && connections.patience_s() > 0) input.stall_timeout_s = connections.patience_s();
   if (probed < 0 && input.format->nb_streams == 0) {
-    throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)));
+    throw InputError(fmt::format("{}: no stream was found: {}; is the file whole?", config.uri, av_error_text(probed)),
+                     Hint::kNone, errno_of(probed));
   }
   const int index = pick_stream(config, *input.format);
   // Whether a file came whole whose length its server does not announce, the last packets of all streams show.
@@ -259,7 +263,8 @@ OpenedInput open_input(const SourceConfig& config, const InputLocation& location
     if (why.empty()) throw;
     const std::string name = config.uri + ": ";
     const std::string fault = error.what();
-    throw InputError(fmt::format("{}{}: {}", name, why, fault.starts_with(name) ? fault.substr(name.size()) : fault));
+    throw InputError(fmt::format("{}{}: {}", name, why, fault.starts_with(name) ? fault.substr(name.size()) : fault),
+                     Hint::kNone, ECONNRESET);
   }
   return input;
 }

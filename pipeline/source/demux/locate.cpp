@@ -50,7 +50,9 @@ void check_file(const std::string& uri, const std::string& path, const struct st
         fmt::format("{}: is a directory, not a video; name a file in it, or pictures as 'DIR/*.png'", uri));
   }
   if (access(path.c_str(), R_OK) != 0) {
-    throw InputError(fmt::format("{}: can't be read: {}; check its permissions", uri, std::strerror(errno)));
+    const int fault = errno;
+    throw InputError(fmt::format("{}: can't be read: {}; check its permissions", uri, std::strerror(fault)),
+                     Hint::kNone, fault);
   }
   if (S_ISREG(status.st_mode) && status.st_size == 0) {
     throw InputError(fmt::format("{}: the file is empty (0 bytes); was the download or copy finished?", uri));
@@ -98,7 +100,7 @@ InputLocation locate_input(const std::string& uri) {
     location.sequence = std::move(sequence);
     return location;
   }
-  throw InputError(fmt::format("{}: {}; check the name", masked_uri(uri), std::strerror(fault)));
+  throw InputError(fmt::format("{}: {}; check the name", masked_uri(uri), std::strerror(fault)), Hint::kNone, fault);
 }
 
 bool is_playlist(const AVFormatContext& format) {

@@ -4,6 +4,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <set>
@@ -74,7 +75,8 @@ std::optional<ImageSequence> find_sequence(const std::string& path) {
   if (has_frame_number(path)) {
     const std::set<std::int64_t> numbers = numbers_of(sequence.pattern);
     if (numbers.empty()) {
-      throw InputError(fmt::format("{}: no file has a name of this pattern; check the folder and the digits", path));
+      throw InputError(fmt::format("{}: no file has a name of this pattern; check the folder and the digits", path),
+                       Hint::kNone, ENOENT);
     }
     sequence.first = *numbers.begin();
     while (numbers.contains(sequence.first + sequence.count)) ++sequence.count;
@@ -84,7 +86,9 @@ std::optional<ImageSequence> find_sequence(const std::string& path) {
   if (!has_wildcard(path)) return std::nullopt;
   sequence.is_glob = true;
   sequence.count = count_matches(sequence.pattern);
-  if (sequence.count == 0) throw InputError(fmt::format("{}: no file matches; check the folder and the name", path));
+  if (sequence.count == 0) {
+    throw InputError(fmt::format("{}: no file matches; check the folder and the name", path), Hint::kNone, ENOENT);
+  }
   return sequence;
 }
 

@@ -1,6 +1,7 @@
 // FFmpeg's handles as move-only owners, and what its calls are asked in more than one place.
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,10 +61,32 @@ class Dictionary {
   AVDictionary* entries_ = nullptr;
 };
 
+inline constexpr int kErrnos = 4096;  // Linux has fewer; FFmpeg's own codes lie far below
+
 inline std::string av_error_text(int code) {
   char text[AV_ERROR_MAX_STRING_SIZE] = {};
   av_strerror(code, text, sizeof text);
   return text;
+}
+
+// The errno of an error code of FFmpeg's, 0 where there is none. Servers' answers have those of files: what is refused
+// is EACCES, and what another try may bring EAGAIN.
+inline int errno_of(int code) {
+  switch (code) {
+    case AVERROR_HTTP_UNAUTHORIZED:
+    case AVERROR_HTTP_FORBIDDEN:
+      return EACCES;
+    case AVERROR_HTTP_NOT_FOUND:
+      return ENOENT;
+    case AVERROR_HTTP_OTHER_4XX:  // also 429: too many requests
+    case AVERROR_HTTP_SERVER_ERROR:
+#ifdef AVERROR_HTTP_TOO_MANY_REQUESTS
+    case AVERROR_HTTP_TOO_MANY_REQUESTS:
+#endif
+      return EAGAIN;
+    default:
+      return code < 0 && code > -kErrnos ? AVUNERROR(code) : 0;
+  }
 }
 
 }  // namespace saccade

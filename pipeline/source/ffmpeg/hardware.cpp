@@ -212,7 +212,10 @@ void copy_to_host(AVFrame& frame) {
   int code = av_hwframe_transfer_data(copy.get(), &frame, 0);
   if (code >= 0) code = av_frame_copy_props(copy.get(), &frame);
   if (code >= 0) code = av_frame_apply_cropping(copy.get(), AV_FRAME_CROP_UNALIGNED);  // left and top: the rest is done
-  if (code < 0) throw UnavailableError(fmt::format("copying a frame from the GPU: {}", av_error_text(code)));
+  if (code < 0) {
+    throw UnavailableError(fmt::format("copying a frame from the GPU: {}", av_error_text(code)), Hint::kNone,
+                           errno_of(code));
+  }
   av_frame_unref(&frame);
   av_frame_move_ref(&frame, copy.get());
 }

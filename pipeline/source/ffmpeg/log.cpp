@@ -368,6 +368,13 @@ bool says_too_many_pixels(const std::string& logged) {
   return logged.find("exceeds specified max pixel count") != std::string::npos;
 }
 
+bool says_no_memory(const std::string& logged) {
+  for (const char* words : {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory", "Out of memory", "Cannot allocate memory"}) {
+    if (logged.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
 std::string ErrorCapture::explain(int code) const {
   const std::string said = first();
   return said.empty() ? av_error_text(code) : fmt::format("{} ({})", av_error_text(code), said);

@@ -99,4 +99,7 @@ void log_other_messages(const Log& log);
 // Whether FFmpeg has logged that a picture is larger than it was allowed.
 bool says_too_many_pixels(const std::string& logged);
 
+// Whether FFmpeg has logged that a device's memory or the host's is used up: its codes for devices say less.
+bool says_no_memory(const std::string& logged);
+
 }  // namespace saccade

@@ -117,6 +117,7 @@ struct StreamEnd {
   bool broke = false;  // by an error, a time-out or a pulled device; false: it was over
   std::string reason;  // in words; empty: the end of the stream
   bool lost = false;   // of what is not live: the disk or the network failed, and the input may be whole
+  int error = 0;       // where it broke: as Fault::error
 };
 
 // One reader thread. interrupt() may come from any thread and makes a blocking call return kFailed or kEnd promptly.

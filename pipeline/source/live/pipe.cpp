@@ -24,7 +24,9 @@ PipeInput::PipeInput(const std::string& uri, int fd, const std::string& path, Re
       owned_(!path.empty()),
       watch_(watch) {
   if (fd_ < 0 || fcntl(fd_, F_GETFD) < 0) {
-    throw InputError(fmt::format("{}: can't be opened: {}; check its name and permissions", uri, std::strerror(errno)));
+    const int fault = errno;
+    throw InputError(fmt::format("{}: can't be opened: {}; check its name and permissions", uri, std::strerror(fault)),
+                     Hint::kNone, fault);
   }
   auto* buffer = static_cast<unsigned char*>(av_malloc(kBufferBytes));
   if (buffer != nullptr) io_ = avio_alloc_context(buffer, kBufferBytes, 0, this, &PipeInput::read, nullptr, nullptr);

@@ -1,17 +1,19 @@
 #include "app/work/judge/fault_class.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "pipeline/source/ffmpeg/av.h"
+#include "pipeline/source/ffmpeg/log.h"
 #include "pipeline/source/open.h"
 
 namespace saccade {
 namespace {
+
+Fault fault(ErrorKind kind, int error, Hint hint = Hint::kNone) { return {kind, "a.mp4: in words", hint, {}, error}; }
 
 TEST(FaultClass, SourceThatNoDeviceDecodes_LacksHwdec) {
   SourceConfig config;
@@ -26,89 +28,96 @@ TEST(FaultClass, SourceThatNoDeviceDecodes_LacksHwdec) {
 }
 
 TEST(FaultClass, OtherFaultsOfDevices_AreOfAllVideos) {
-  const auto fault = [](ErrorKind kind, const char* what, Hint hint) { return Fault{kind, what, hint}; };
-  const char* undecoded = "a.mp4: no hardware decoding: the GPU decodes no h264 of yuv422p, 64x64";
-  EXPECT_TRUE(lacks_hwdec(fault(ErrorKind::kUnavailable, undecoded, Hint::kCpuDecoding)));
-  EXPECT_FALSE(lacks_hwdec(fault(ErrorKind::kInput, undecoded, Hint::kCpuDecoding)));
-  EXPECT_FALSE(lacks_hwdec(fault(ErrorKind::kUnavailable, "an illegal memory access", Hint::kNone)));
+  EXPECT_TRUE(lacks_hwdec(fault(ErrorKind::kUnavailable, 0, Hint::kCpuDecoding)));
+  EXPECT_FALSE(lacks_hwdec(fault(ErrorKind::kUnavailable, ENOMEM, Hint::kCpuDecoding)));
+  EXPECT_FALSE(lacks_hwdec(fault(ErrorKind::kInput, 0, Hint::kCpuDecoding)));
+  EXPECT_FALSE(lacks_hwdec(fault(ErrorKind::kUnavailable, 0)));
+}
+
+TEST(FfmpegLog, DeviceMemoryThatIsUsedUp_IsNamedInItsLog) {
   for (const char* full : {"cuvidCreateDecoder failed -> CUDA_ERROR_OUT_OF_MEMORY: out of memory",
                            "cuMemAlloc: Out of memory", "the decoder can't be started: Cannot allocate memory"}) {
-    EXPECT_FALSE(lacks_hwdec(fault(ErrorKind::kUnavailable, full, Hint::kCpuDecoding))) << full;
+    EXPECT_TRUE(says_no_memory(full)) << full;
+  }
+  EXPECT_FALSE(says_no_memory("the GPU decodes no h264 of yuv422p, 64x64"));
+}
+
+TEST(FaultClass, KindAndErrno_TellTheClass) {
+  struct Case {
+    Fault fault;
+    const char* kind;
+    bool memory;
+  };
+  Fault gaze = fault(ErrorKind::kInput, ENOENT);
+  gaze.options = {{"fixation"}};
+  Fault size = fault(ErrorKind::kInput, 0);
+  size.options = {{"input-size"}};
+  for (const Case& one :
+       {Case{fault(ErrorKind::kMemory, 0, Hint::kSmallerFrame), "unexpected", true},
+        Case{fault(ErrorKind::kInput, ENOMEM), "input", true}, Case{fault(ErrorKind::kUsage, EIO), "options", false},
+        Case{fault(ErrorKind::kInput, 0, Hint::kCheckFilters), "options", false}, Case{gaze, "options", false},
+        Case{size, "input", false}, Case{fault(ErrorKind::kInput, 0), "input", false},
+        Case{fault(ErrorKind::kInput, EINVAL), "input", false},
+        Case{fault(ErrorKind::kUnavailable, EACCES), "input", false},
+        Case{fault(ErrorKind::kUnavailable, EIO), "io", false}}) {
+    EXPECT_STREQ(class_of(one.fault), one.kind) << one.fault.error;
+    EXPECT_EQ(wants_memory(one.fault), one.memory) << one.fault.error;
   }
 }
 
-TEST(FaultClass, MemoryThatIsUsedUp_IsNoVideosFault) {
-  const Fault fault{ErrorKind::kMemory, "a.mp4: frame 3: out of memory", Hint::kSmallerFrame};
-  EXPECT_STREQ(class_of(fault, "a.mp4", ""), "unexpected");
-}
-
-TEST(FaultClass, WhatAnotherTryMayMend_IsIo) {
-  for (const char* what : {"http://h/a.mp4: Server returned 4XX Client Error, but not one of 40{0,1,3,4}",
-                           "http://h/a.mp4: Server returned 429 Too Many Requests", "Resource temporarily unavailable",
-                           "a.mp4: Input/output error", "http://h/a.mp4: frame 7: lost connection: the answer ended",
-                           "http://h/a.mp4: lost connection while it was opened: moov atom not found",
-                           "http://h/a.mp4: the answer announced no length and may have been cut off: not a video"}) {
-    EXPECT_STREQ(class_of(Fault{ErrorKind::kInput, what, Hint::kNone}, "a.mp4", ""), "io") << what;
+// The field's codes of what failed, and what the judge makes of each at an input's begin.
+TEST(FaultClass, CodesOfFfmpegAndTheSystem_TellOfTheInputAndItsFolder) {
+  const std::optional<bool> unknown;
+  struct Case {
+    int code;  // FFmpeg's
+    const char* kind;
+    std::optional<bool> file, url;  // whether anything of it was read
+  };
+  for (const Case& one : {Case{AVERROR_INVALIDDATA, "input", true, true},
+                          Case{AVERROR_HTTP_BAD_REQUEST, "input", true, true},
+                          Case{AVERROR_HTTP_UNAUTHORIZED, kMissing, false, false},
+                          Case{AVERROR_HTTP_FORBIDDEN, kMissing, false, false},
+                          Case{AVERROR_HTTP_NOT_FOUND, kMissing, false, false},
+                          Case{AVERROR_HTTP_OTHER_4XX, "io", unknown, unknown},
+                          Case{AVERROR_HTTP_SERVER_ERROR, "io", unknown, unknown},
+                          Case{AVERROR(EIO), "io", false, unknown},
+                          Case{AVERROR(EREMOTEIO), "io", false, unknown},
+                          Case{AVERROR(EAGAIN), "io", unknown, unknown},
+                          Case{AVERROR(ECONNRESET), "io", unknown, unknown},
+                          Case{AVERROR(EPIPE), "io", unknown, unknown},
+                          Case{AVERROR(EMFILE), "io", unknown, unknown},
+                          Case{AVERROR(ETIME), "io", unknown, unknown},
+                          Case{AVERROR(ESTALE), "io", false, false},
+                          Case{AVERROR(ENOTCONN), "io", false, false},
+                          Case{AVERROR(ECONNREFUSED), "io", false, false},
+                          Case{AVERROR(ETIMEDOUT), "io", false, false},
+                          Case{AVERROR(ENETUNREACH), "io", false, false},
+                          Case{AVERROR(EHOSTUNREACH), "io", false, false}}) {
+    const Fault failed = fault(ErrorKind::kInput, errno_of(one.code));
+    EXPECT_STREQ(class_of(failed), one.kind) << av_error_text(one.code);
+    EXPECT_EQ(is_io(failed), std::string(one.kind) == "io") << av_error_text(one.code);
+    EXPECT_EQ(was_read(one.kind, 0, failed.error, "/in/a.mp4"), one.file) << av_error_text(one.code);
+    EXPECT_EQ(was_read(one.kind, 0, failed.error, "file:///in/a.mp4"), one.file) << av_error_text(one.code);
+    EXPECT_EQ(was_read(one.kind, 0, failed.error, "http://h/a.mp4"), one.url) << av_error_text(one.code);
+    EXPECT_EQ(was_read(one.kind, 7, failed.error, "/in/a.mp4"), true);
   }
-  const Fault damaged{ErrorKind::kInput, "a.mp4: Invalid data found when processing input", Hint::kNone};
-  EXPECT_STREQ(class_of(damaged, "a.mp4", ""), "input");
-  EXPECT_FALSE(wants_memory(damaged));
-  EXPECT_TRUE(wants_memory(Fault{ErrorKind::kMemory, "a.mp4: frame 3: out of memory", Hint::kNone}));
-  EXPECT_TRUE(wants_memory(Fault{ErrorKind::kInput, "a.mp4: Cannot allocate memory", Hint::kNone}));
+  EXPECT_EQ(was_read("options", 0, 0, "/in/a.mp4"), true);
+  EXPECT_EQ(was_read("unexpected", 0, 0, "/in/a.mp4"), std::nullopt);
 }
 
 TEST(FaultClass, WhatIsNotThereOrMayNotBeRead_IsMissing) {
-  for (const int fault : {ENOENT, EACCES, EPERM, ENOTDIR, ELOOP, ENODEV, ENXIO, ENOMEDIUM, ENOKEY, EKEYEXPIRED}) {
-    const Fault missing{ErrorKind::kInput, fmt::format("/in/a.mp4: {}; check the name", std::strerror(fault)),
-                        Hint::kNone};
-    EXPECT_STREQ(class_of(missing, "/in/a.mp4", ""), kMissing) << missing.what;
-    EXPECT_FALSE(is_io(missing.what, "/in/a.mp4")) << missing.what;
+  for (const int error : {ENOENT, EACCES, EPERM, ENOTDIR, ELOOP, ENODEV, ENXIO, ENOMEDIUM, ENOKEY, EKEYEXPIRED}) {
+    EXPECT_STREQ(class_of(fault(ErrorKind::kInput, error)), kMissing) << std::strerror(error);
   }
-  for (const int answer : {AVERROR_HTTP_UNAUTHORIZED, AVERROR_HTTP_FORBIDDEN, AVERROR_HTTP_NOT_FOUND}) {
-    std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
-    av_strerror(answer, text.data(), text.size());
-    const Fault missing{ErrorKind::kInput, fmt::format("http://h/a.mp4: can't be opened: {}", text.data()),
-                        Hint::kNone};
-    EXPECT_STREQ(class_of(missing, "http://h/a.mp4", ""), kMissing) << missing.what;
-  }
-  const std::string pattern = "/in/*.png: no file matches; check the folder and the name";
-  EXPECT_STREQ(class_of(Fault{ErrorKind::kInput, pattern, Hint::kNone}, "/in/*.png", ""), kMissing);
-}
-
-TEST(FaultClass, WordsInANameOrOfAnOptionsFile_SayNothingOfTheInput) {
-  const Fault named{ErrorKind::kInput, "/in/Permission denied.mp4: Invalid data found", Hint::kNone};
-  EXPECT_STREQ(class_of(named, "/in/Permission denied.mp4", ""), "input");
-  const Fault gaze{ErrorKind::kInput, "/g.csv: cannot read the scanpath: No such file or directory", Hint::kNone};
-  EXPECT_STREQ(class_of(gaze, "/in/a.mp4", "/g.csv"), "options");
-  const Fault device{ErrorKind::kUnavailable, "/dev/nvidia0: Permission denied", Hint::kNone};
-  EXPECT_STREQ(class_of(device, "/in/a.mp4", ""), "input");
-}
-
-TEST(FaultClass, WhatWasRead_TellsOfItsFolder) {
-  struct Case {
-    const char* kind;
-    int frames;
-    const char* what;
-    const char* input;
-    std::optional<bool> read;
-  };
-  for (const Case& one : {Case{"missing", 0, "No such file or directory", "/in/a.mp4", false},
-                          Case{"input", 0, "Invalid data found", "/in/a.mp4", true},
-                          Case{"options", 0, "outside the frame", "/in/a.mp4", true},
-                          Case{"io", 7, "Input/output error", "/in/a.mp4", true},
-                          Case{"missing", 7, "Permission denied", "/in/a.mp4", true},
-                          Case{"io", 0, "Input/output error", "/in/a.mp4", false},
-                          Case{"io", 0, "Input/output error", "file:///in/a.mp4", false},
-                          Case{"io", 0, "Input/output error", "http://h/a.mp4", std::nullopt},
-                          Case{"io", 0, "Stale file handle", "/in/a.mp4", false},
-                          Case{"io", 0, "Transport endpoint is not connected", "/in/a.mp4", false},
-                          Case{"io", 0, "Connection refused", "http://h/a.mp4", false},
-                          Case{"io", 0, "Network is unreachable", "http://h/a.mp4", false},
-                          Case{"io", 0, "Connection reset by peer", "http://h/a.mp4", std::nullopt},
-                          Case{"io", 0, "Server returned 5XX Server Error reply", "http://h/a.mp4", std::nullopt},
-                          Case{"io", 0, "Resource temporarily unavailable", "/in/a.mp4", std::nullopt},
-                          Case{"unexpected", 0, "out of memory", "/in/a.mp4", std::nullopt}}) {
-    EXPECT_EQ(was_read(one.kind, one.frames, one.what, one.input), one.read) << one.kind << " " << one.what;
+  for (const char* uri : {"/missing/a.mp4", "/missing/*.png", "/missing/%03d.png"}) {
+    SourceConfig config;
+    config.uri = uri;
+    try {
+      static_cast<void>(open_source(config));
+      FAIL() << uri;
+    } catch (const Error& error) {
+      EXPECT_STREQ(class_of(error.fault()), kMissing) << error.what();
+    }
   }
 }
 
