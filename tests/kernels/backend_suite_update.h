@@ -120,9 +120,9 @@ TEST_P(BackendSuite, Staged_EqualsFused) {
 
 TEST_P(BackendSuite, AnyNumberOfLevels_IsTrue) {
   unsigned seed = 700;
-  const std::pair<SuiteSize, int> shapes[] = {{{145, 99}, 1}, {{145, 99}, 2},  {{145, 99}, 3}, {{145, 99}, 4},
-                                              {{145, 99}, 5}, {{145, 99}, 6},  {{145, 99}, 8}, {{145, 99}, 11},
-                                              {{1, 1}, 12},   {{1100, 70}, 9}, {{70, 500}, 8}, {{33, 65}, 10}};
+  const std::pair<SuiteSize, int> shapes[] = {
+      {{145, 99}, 1},  {{145, 99}, 2}, {{145, 99}, 3},  {{145, 99}, 4}, {{145, 99}, 5}, {{145, 99}, 6},  {{145, 99}, 8},
+      {{145, 99}, 11}, {{1, 1}, 12},   {{1100, 70}, 9}, {{70, 500}, 8}, {{33, 65}, 10}, {{2047, 65}, 12}};
   for (const PixelLayout layout : kLayouts) {
     for (const auto& [size, levels] : shapes) {
       const SuiteCase c{layout, size.width, size.height, levels, ++seed};

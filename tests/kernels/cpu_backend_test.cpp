@@ -19,12 +19,17 @@ SuiteBackend cpu(const char* name, const CpuOps& ops) {
 INSTANTIATE_TEST_SUITE_P(Cpu, BackendSuite, ::testing::Values(cpu("Plain", plain_ops()), cpu("Simd", simd_ops())),
                          instance_name);
 
-TEST(CpuTexture, FramesOnAGpu_AreRefused) {
+TEST(CpuTexture, FramesOnAGpuAndOfOtherKinds_AreRefused) {
   CpuTexture texture(make_pyramid_layout(50, 40, TextureFormat::kYuv8));
   const TestFrame frame(PixelLayout::kI420, 50, 40);
   FrameView on_gpu = frame.view();
   on_gpu.space = MemorySpace::kCuda;
   EXPECT_THROW(texture.update(on_gpu), std::invalid_argument);
+  CpuPyramid levels(texture.layout());
+  const Damage damage(levels.layout().tiles);
+  const TestFrame other_size(PixelLayout::kI420, 50, 39), other_format(PixelLayout::kRgba8, 50, 40);
+  for (const FrameView& wrong : {on_gpu, other_size.view(), other_format.view()})
+    EXPECT_THROW(levels.upload(wrong, damage), std::invalid_argument);
 }
 
 // Against the definition, not against other code of ours.

@@ -115,17 +115,6 @@ TEST(CpuTileDiffer, OneSample_DamagesOneTile) {
   }
 }
 
-TEST(CpuTileDiffer, DamageEverything_HoldsForOneFrame) {
-  TestFrame frame(PixelLayout::kNv12, 50, 40);
-  CpuPyramid texture(make_pyramid_layout(50, 40, TextureFormat::kYuv8));
-  CpuTileDiffer differ(texture, {});
-  texture.upload(frame.view(), differ.diff(frame.view()));
-  EXPECT_EQ(differ.diff(frame.view()).count(), 0);
-  differ.damage_everything();
-  EXPECT_TRUE(differ.diff(frame.view()).all());
-  EXPECT_EQ(differ.diff(frame.view()).count(), 0);
-}
-
 TEST(CpuTileDiffer, OtherFrames_AreRefused) {
   CpuPyramid texture(make_pyramid_layout(50, 40, TextureFormat::kYuv8));
   CpuTileDiffer differ(texture, {});

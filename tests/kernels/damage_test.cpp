@@ -75,25 +75,5 @@ TEST(DamageRects, NoneOrAll_IsNoneOrOne) {
   EXPECT_EQ(rects, (std::vector<TileRect>{{0, 0, 13, 7}}));
 }
 
-TEST(Damage, SetThenCleared_CountsAndForgets) {
-  Damage damage({10, 13});  // 130 tiles: three words
-  damage.set(129, 7);
-  damage.set(129, 9);
-  damage.set(63);
-  damage.set(64);
-  EXPECT_EQ(damage.count(), 3);
-  EXPECT_EQ(damage.energy()[129], 9U);
-  std::vector<int> seen;
-  damage.for_each([&](int t) { seen.push_back(t); });
-  EXPECT_EQ(seen, (std::vector<int>{63, 64, 129}));
-  damage.set_all();
-  EXPECT_TRUE(damage.all());
-  EXPECT_EQ(damage.energy()[129], 0U);
-  EXPECT_DOUBLE_EQ(damage.share(), 1.0);
-  damage.clear();
-  EXPECT_EQ(damage.count(), 0);
-  EXPECT_FALSE(damage.test(129));
-}
-
 }  // namespace
 }  // namespace saccade::test

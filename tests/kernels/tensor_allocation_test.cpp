@@ -80,6 +80,22 @@ TEST(TensorAllocation, Updates_AreMadeWithout) {
   }
 }
 
+// In proportion to the image, however many levels there are.
+TEST(TensorAllocation, FirstUpdate_TakesNoMoreThanAFewImages) {
+  const Pyramid pyramid;
+  std::vector<float> frame = pyramid.data[0];
+  frame[299] += 1;
+  std::vector<std::uint8_t> tiles(static_cast<std::size_t>(tiles_across(300) * tiles_across(200)));
+  UpdateArgs args;
+  args.texture = pyramid.args;
+  args.frame = pyramid.args.level[0];
+  args.frame.data = frame.data();
+  args.tiles = tiles.data();
+  const long before = test::allocated_bytes();
+  cpu::update(args);
+  EXPECT_LT(test::allocated_bytes() - before, 16L * 2 * (300 + 16) * (200 + 16));
+}
+
 TEST(TensorAllocation, Samples_AreTakenWithout) {
   const Pyramid pyramid;
   constexpr int kSize = 100;

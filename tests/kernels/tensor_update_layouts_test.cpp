@@ -172,7 +172,9 @@ const Case kCases[] = {
     {Dtype::kU8, 3, 2100, 70, 7, 0, 0},  {Dtype::kU8, 3, 130, 99, 9, 3, 4},    {Dtype::kU8, 1, 65, 33, 4, 1, 0},
     {Dtype::kU16, 2, 97, 40, 7, 0, 0},   {Dtype::kF16, 4, 80, 50, 7, 0.5, 1},  {Dtype::kBf16, 3, 64, 64, 3, 0, 0},
     {Dtype::kF32, 3, 333, 77, 8, 0, 0},  {Dtype::kF32, 40, 50, 34, 7, 2, 0},   {Dtype::kF64, 3, 70, 70, 7, 0, 3},
-    {Dtype::kF64, 1, 600, 17, 12, 0, 0}, {Dtype::kF32, 5, 2050, 20, 7, 10, 0}, {Dtype::kU8, 2, 15, 15, 1, 0, 0}};
+    {Dtype::kF64, 1, 600, 17, 12, 0, 0}, {Dtype::kF32, 5, 2050, 20, 7, 10, 0}, {Dtype::kU8, 2, 15, 15, 1, 0, 0},
+    {Dtype::kU16, 3, 65, 1, 16, 0, 0},   {Dtype::kU8, 3, 1, 1, 2, 0, 0},       {Dtype::kF64, 3, 53, 37, 16, 0, 0},
+    {Dtype::kU16, 1, 257, 511, 10, 0, 0}};
 
 TEST(UpdateLayouts, AnyLayoutAndThreads_GiveTheDefinition) {
   for (const Case& of : kCases) {

@@ -1,4 +1,5 @@
-// Frames in host memory: packed tiles, pinned frames read in place or copied whole, against the plain CPU backend.
+// Uploads of frames in host memory: packed tiles, and pinned frames that are read in place, against the plain CPU
+// backend; backend_suite.h has updates.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,8 +11,8 @@ namespace {
 
 class CudaUpload : public CudaTest, public ::testing::WithParamInterface<PixelLayout> {
  protected:
-  // one_in: the smaller, the more damage. whole: the fused update of a host frame in place of upload.
-  void run(int width, int height, int levels, bool pinned, int one_in, bool staged, bool whole, unsigned seed) {
+  // one_in: the smaller, the more damage.
+  void run(int width, int height, int levels, bool pinned, int one_in, bool staged, unsigned seed) {
     std::mt19937 rng(seed);
     const PixelLayout layout = GetParam();
     TestFrame frame(layout, width, height, usual_shift(layout), seed % 2 == 1);
@@ -21,8 +22,8 @@ class CudaUpload : public CudaTest, public ::testing::WithParamInterface<PixelLa
     CudaTexture cuda(shape, {{}, staged, 0});
     frame.randomize(rng);
     for (int step = 0; step < 4; ++step) {
-      const std::string what = fmt::format("{} {}x{} levels {} pinned {} staged {} whole {} seed {} step {}",
-                                           name(layout), width, height, levels, pinned, staged, whole, seed, step);
+      const std::string what = fmt::format("{} {}x{} levels {} pinned {} staged {} seed {} step {}", name(layout),
+                                           width, height, levels, pinned, staged, seed, step);
       if (step > 0) disturb(frame, rng, one_in);
       const PlacedFrame placed(frame.view(), PlacedFrame::Where::kPinned,
                                static_cast<Rows>((step + static_cast<int>(seed)) % 4));
@@ -30,13 +31,8 @@ class CudaUpload : public CudaTest, public ::testing::WithParamInterface<PixelLa
       const Damage& damage = differ.diff(frame.view());
       const std::int64_t expected_bytes = cpu.upload(frame.view(), damage);
       cpu.refresh_mips(damage);
-      if (whole) {
-        cuda.update(view);
-        expect_same_damage(damage, cuda.damage(), what);
-      } else {
-        EXPECT_EQ(cuda.upload(view, damage), expected_bytes) << what;
-        cuda.refresh_mips(damage);
-      }
+      EXPECT_EQ(cuda.upload(view, damage), expected_bytes) << what;
+      cuda.refresh_mips(damage);
       expect_same_levels(cpu, cuda, what);
       if (HasFailure()) return;
     }
@@ -48,10 +44,10 @@ TEST_P(CudaUpload, PackedTiles_EqualCpu) {
   for (const auto& [w, h, levels] :
        {std::array{1, 1, 7}, {17, 15, 7}, {161, 121, 7}, {64, 64, 7}, {130, 70, 9}, {640, 360, 7}}) {
     for (const int one_in : {1, 4, 30}) {
-      run(w, h, levels, false, one_in, false, false, ++seed);
+      run(w, h, levels, false, one_in, false, ++seed);
       if (HasFailure()) return;
     }
-    run(w, h, levels, false, 5, true, false, ++seed);
+    run(w, h, levels, false, 5, true, ++seed);
   }
 }
 
@@ -59,18 +55,9 @@ TEST_P(CudaUpload, PinnedFrames_EqualCpu) {
   unsigned seed = 50;
   for (const auto& [w, h, levels] : {std::array{1, 1, 7}, {17, 15, 7}, {161, 121, 7}, {640, 360, 8}}) {
     for (const int one_in : {1, 40}) {
-      run(w, h, levels, true, one_in, false, false, ++seed);
+      run(w, h, levels, true, one_in, false, ++seed);
       if (HasFailure()) return;
     }
-  }
-}
-
-TEST_P(CudaUpload, WholeHostFrames_EqualCpu) {
-  unsigned seed = 80;
-  for (const auto& [w, h] : {std::array{1, 1}, {161, 121}, {322, 182}}) {
-    run(w, h, 7, false, 5, false, true, ++seed);
-    run(w, h, 7, true, 5, false, true, ++seed);
-    if (HasFailure()) return;
   }
 }
 
