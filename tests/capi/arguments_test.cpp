@@ -148,30 +148,6 @@ TEST(Arguments, StreamWithoutSource_RefusesWhatNeedsOne) {
 }
 
 // A size that never was is refused; fields that a larger struct has, and this library doesn't know, become 0.
-TEST(Arguments, StructSize_DecidesWhatIsFilled) {
-  const Stream stream = open_stream();
-  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), sizeof(std::size_t) + sizeof(char*),
-                                 sizeof(saccade_geometry) - 1, std::size_t{1} << 20, ~std::size_t{0}}) {
-    saccade_geometry geometry{};
-    geometry.struct_size = size;
-    EXPECT_REFUSED(saccade_stream_get_geometry, stream.get(), &geometry);
-  }
-  struct Larger {
-    saccade_geometry geometry;
-    unsigned char later[64];
-  } larger;
-  for (const std::size_t size : {sizeof(saccade_geometry), sizeof larger}) {
-    std::memset(&larger, 0xaa, sizeof larger);
-    larger.geometry.struct_size = size;
-    ASSERT_EQ(saccade_stream_get_geometry(stream.get(), &larger.geometry), SACCADE_OK) << saccade_last_error();
-    EXPECT_EQ(larger.geometry.struct_size, size);
-    EXPECT_STREQ(larger.geometry.backend, "cpu");
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&larger);
-    for (std::size_t i = size; i < sizeof larger; ++i) ASSERT_EQ(bytes[i], 0xaa) << size << " " << i;
-    for (std::size_t i = sizeof(saccade_geometry); i < size; ++i) ASSERT_EQ(bytes[i], 0) << size << " " << i;
-  }
-}
-
 TEST(Arguments, OutsideOfTheirRange_AreRefused) {
   const Stream stream = open_stream();
   for (const float value : {-0.01F, 1.01F, NAN, INFINITY}) {

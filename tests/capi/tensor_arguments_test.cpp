@@ -80,10 +80,12 @@ TEST(TensorArguments, ImageBackwardWithoutSums_IsRefused) {
   const std::array<saccade_array, 3> levels{array_of(fine, {1, 1, 4, 4}), array_of(half, {1, 1, 2, 2}),
                                             array_of(quarter, {1, 1, 1, 1})};
   const saccade_array out = array_of(image, {1, 1, 4, 4});
+  const char* const text = "saccade_sample_image_backward: sums is smaller than the levels' sums";
   EXPECT_EQ(refusal(saccade_sample_image_backward(&kHost, levels.data(), 3, &one.centers, &one.lods, nullptr,
                                                   &one.options, &one.incoming, SACCADE_ODD_FLOOR, &out, nullptr, 20,
                                                   nullptr, nullptr, nullptr, nullptr)),
-            "saccade_sample_image_backward: sums is smaller than the levels' sums");
+            text);
+  EXPECT_EQ(refusal(one.back(sizeof(float) - 1)), text);
 }
 
 TEST(TensorArguments, LevelsThatAreNotThere_AreRefused) {

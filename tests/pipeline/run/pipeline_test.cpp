@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -96,9 +97,21 @@ TEST(Pipeline, UnchangedPatches_AreTheSameBytes) {
   EXPECT_GT(unchanged, 0);
 }
 
-TEST(Pipeline, Step_AllocatesNothing) {
-  const auto source = open("test://box?size=640x360&frames=120");
-  Pipeline pipeline(every_frame());
+// A policy on a lattice, with every format of the texture.
+struct Steps {
+  const char* uri;
+  FixationPolicy policy;
+  decltype(LatticeConfig::shape) shape;
+};
+
+class PipelineSteps : public testing::TestWithParam<Steps> {};
+
+TEST_P(PipelineSteps, AfterTheFirst_AllocateNothing) {
+  const auto source = open(GetParam().uri);
+  PipelineConfig config = every_frame();
+  config.scanpath.policy = GetParam().policy;
+  config.lattice.shape = GetParam().shape;
+  Pipeline pipeline(config);
   std::vector<Frame> frames;
   for (Frame frame; source->next(frame) == ReadStatus::kOk; frame = Frame()) frames.push_back(std::move(frame));
   ASSERT_EQ(frames.size(), 120U);
@@ -108,7 +121,19 @@ TEST(Pipeline, Step_AllocatesNothing) {
   const long before = allocation_count();
   for (std::size_t i = 1; i < frames.size(); ++i) pipeline.step(frames[i].view(), emission);
   EXPECT_EQ(allocation_count(), before);
+  const auto counted = std::make_unique<int>();
+  EXPECT_GT(allocation_count(), before) << "the counter counts";
 }
+
+constexpr PatchBudget kNested{.patches = 300, .m0 = {}};
+constexpr const char* kBox = "test://box?size=640x360&frames=120";
+INSTANTIATE_TEST_SUITE_P(
+    Pipeline, PipelineSteps,
+    testing::Values(Steps{kBox, FixationPolicy::kNovelty, kNested}, Steps{kBox, FixationPolicy::kSaliency, kNested},
+                    Steps{kBox, FixationPolicy::kRandom, GridShape{}},
+                    Steps{kBox, FixationPolicy::kRaster, UniformShape{}},
+                    Steps{"lavfi:testsrc2=s=333x222:r=30:d=4,format=yuv420p10", FixationPolicy::kSaliency, kNested},
+                    Steps{"lavfi:testsrc2=s=333x222:r=30:d=4,format=rgba", FixationPolicy::kNovelty, kNested}));
 
 TEST(Pipeline, SameFrameAgain_CountsAsNone) {
   const auto source = open("test://box?size=320x200&frames=10");

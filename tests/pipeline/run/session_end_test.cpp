@@ -138,26 +138,6 @@ TEST(Feed, ReadyWithin_WaitsForAFrameOrTheEnd) {
   EXPECT_EQ(feed.wait(frame), PollStatus::kEnd);
 }
 
-TEST(Session, InterruptAtAnyMoment_EndsPromptly) {
-  for (int round = 0; round < 20; ++round) {
-    SessionConfig config = every_frame();
-    config.source.uri = "test://box?size=64x64&frames=1000000";
-    Session session(config);
-    std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(300 * round));
-      session.interrupt();
-    });
-    const auto begin = Clock::now();
-    try {
-      EXPECT_EQ(run_out(session).first.status, SessionStatus::kInterrupted);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kInterrupted);
-    }
-    EXPECT_LT(Clock::now() - begin, kPromptly);
-    other.join();
-  }
-}
-
 TEST(Session, StopToken_EndsReadingToo) {
   SessionConfig config = every_frame();
   config.source.uri = "test://box?size=64x64&frames=1000000";

@@ -2,6 +2,7 @@
 
 #include "pipeline/source/open.h"
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +170,34 @@ Recording record(const std::string& uri) {
   SourceConfig config;
   config.uri = uri;
   return record(config);
+}
+
+void expect_starts(SourceConfig config, const Recording& whole, std::initializer_list<std::size_t> firsts) {
+  for (const std::size_t first : firsts) {
+    config.start_s = static_cast<double>(whole.times_ns()[first] - whole.times_ns()[0]) * 1e-9;
+    const Recording part = record(config);
+    ASSERT_EQ(part.shots.size(), whole.shots.size() - first) << "from " << first;
+    for (std::size_t i = 0; i < part.shots.size(); ++i) {
+      ASSERT_EQ(part.shots[i].bytes, whole.shots[first + i].bytes) << "from " << first << ", frame " << i;
+      ASSERT_EQ(part.shots[i].view.pts_ns, whole.shots[first + i].view.pts_ns) << "from " << first << ", frame " << i;
+    }
+    EXPECT_EQ(part.counters.packets_corrupt, whole.counters.packets_corrupt) << "from " << first;
+    EXPECT_LE(part.counters.frames_corrupt, whole.counters.frames_corrupt) << "from " << first;
+    EXPECT_FALSE(part.counters.truncated) << "from " << first;
+  }
+}
+
+void expect_seeks(const SourceConfig& config, const Recording& whole, std::initializer_list<std::size_t> to) {
+  const auto source = open_source(config);
+  for (const std::size_t first : to) {
+    ASSERT_TRUE(source->seek(whole.times_ns()[first]));
+    Frame frame;
+    for (std::size_t i = first; i < std::min(first + 5, whole.shots.size()); ++i) {
+      ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+      ASSERT_EQ(packed(frame.view()), whole.shots[i].bytes) << "to " << first << ", frame " << i;
+      ASSERT_EQ(frame.view().pts_ns, whole.times_ns()[i]) << "to " << first << ", frame " << i;
+    }
+  }
 }
 
 }  // namespace saccade::test

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,11 @@ struct Recording {
 
 Recording record(const SourceConfig& config);
 Recording record(const std::string& uri);
+
+// Begun at each of these frames of `whole`, a recording has the pictures and times of `whole` from there on, and no
+// more damage.
+void expect_starts(SourceConfig config, const Recording& whole, std::initializer_list<std::size_t> firsts);
+// A seek to each gives the pictures and times of `whole`.
+void expect_seeks(const SourceConfig& config, const Recording& whole, std::initializer_list<std::size_t> to);
 
 }  // namespace saccade::test

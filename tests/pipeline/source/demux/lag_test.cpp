@@ -45,13 +45,6 @@ struct Reader {
 
 std::int64_t in_time(std::int64_t packet) { return kFrame * packet; }
 
-TEST(LagGate, StreamInTime_IsAdmitted) {
-  Reader reader;
-  for (int i = 0; i < 250; ++i) reader.next([](std::int64_t n) { return kFrame * n + (n % 7) * kFrame / 4; });
-  EXPECT_EQ(reader.left_out, 0);
-  EXPECT_EQ(reader.given.size(), 250U);
-}
-
 TEST(LagGate, BurstAtTheBeginning_IsAdmitted) {  // what waited while the stream was looked at
   Reader reader;
   reader.now_ns = 2 * kSecond;
@@ -94,13 +87,6 @@ TEST(LagGate, SenderThatShipsFewerThanItStamps_LosesNothing) {
   EXPECT_EQ(reader.given.back(), 24'999);
 }
 
-TEST(LagGate, SenderThatPauses_GoesOn) {  // its stamps don't know of the pause
-  Reader reader;
-  for (int i = 0; i < 300; ++i) reader.next([](std::int64_t n) { return kFrame * n + (n >= 75 ? 2 * kSecond : 0); });
-  EXPECT_EQ(reader.left_out, 0);
-  EXPECT_EQ(reader.given.back(), 299);
-}
-
 TEST(LagGate, SenderThatDoesNotPaceItself_LosesNothing) {  // a file through a socket, decoded at twice its rate
   for (const bool has_times : {true, false}) {
     Reader reader;
@@ -109,15 +95,6 @@ TEST(LagGate, SenderThatDoesNotPaceItself_LosesNothing) {  // a file through a s
       reader.next([](std::int64_t) { return 0; });
       reader.now_ns += kFrame / 2;
     }
-    EXPECT_EQ(reader.left_out, 0);
-  }
-}
-
-TEST(LagGate, DriftingClocks_AreForgiven) {  // 5 %, for a day
-  for (const int percent : {-5, 5}) {
-    Reader reader;
-    for (std::int64_t i = 0; i < 86'400; ++i)
-      reader.next([&](std::int64_t n) { return kFrame * n * (100 + percent) / 100; });
     EXPECT_EQ(reader.left_out, 0);
   }
 }
