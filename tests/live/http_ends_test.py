@@ -1,50 +1,29 @@
 """Answers over HTTP that tell no length: whole where the container's promise is kept, lost where it is not."""
 import socket
-import threading
 import unittest
 
 import numpy as np
 
+from broken_web import WebServer
 from live_support import LiveTest, build_shim, subprocess
 
 HEADS = {"1.0": b"HTTP/1.0 200 OK\r\n\r\n", "1.1": b"HTTP/1.1 200 OK\r\n\r\n",
          "close": b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"}
 
 
-class Server:
+class Server(WebServer):
     """Sends the same bytes to all that connect, and closes."""
 
     def __init__(self, head, body):
-        self.answer = head + body
-        self.connections = 0
-        self.socket = socket.socket()
-        self.socket.bind(("127.0.0.1", 0))
-        self.socket.listen()
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/file"
-        threading.Thread(target=self.accept, daemon=True).start()
+        super().__init__({"file": body})
+        self.bytes, self.connections = head + body, 0
 
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.socket.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
-
-    def serve(self, client):
-        with client:
-            try:
-                client.recv(4096)
-                client.sendall(self.answer)
-                client.shutdown(socket.SHUT_WR)
-                while client.recv(4096):
-                    pass
-            except OSError:
-                pass
-
-    def stop(self):
-        self.socket.close()
+    def answer(self, client, request):
+        self.connections += 1
+        client.sendall(self.bytes)
+        client.shutdown(socket.SHUT_WR)
+        while client.recv(4096):
+            pass
 
 
 class HttpEnds(LiveTest):
@@ -65,7 +44,7 @@ class HttpEnds(LiveTest):
         server = Server(head, body)
         self.addCleanup(server.stop)
         # By one thread: what is damaged is read once then.
-        process = self.dump(server.url, "--threads", 1, "--reconnect", 1, "--overwrite", *options, env=env)
+        process = self.dump(server.url("file"), "--threads", 1, "--reconnect", 1, "--overwrite", *options, env=env)
         self.finish(process, code, says)
         self.assertEqual(server.connections, 1, "nothing broke, so nobody connects again")
 
@@ -103,7 +82,7 @@ class HttpEnds(LiveTest):
                        check=True)
         server = Server(HEADS["1.0"], brief.read_bytes())
         self.addCleanup(server.stop)
-        self.finish(self.dump(server.url, "--frames", 14), 0, "; reconnecting\n", "; reconnecting in 0.25 s\n", "; reconnecting in 0.5 s\n")
+        self.finish(self.dump(server.url("file"), "--frames", 14), 0, "; reconnecting\n", "; reconnecting in 0.25 s\n", "; reconnecting in 0.5 s\n")
         self.assertGreaterEqual(server.connections, 4)
 
 

@@ -173,19 +173,6 @@ def test_autocast_leaves_coordinates_and_types_alone():
     assert half.dtype == torch.bfloat16
 
 
-@pytest.mark.parametrize("name", ["sample", "gaussian_field"])
-def test_second_derivative_is_refused_in_words(name):
-    if name == "sample":
-        x = image(1, 1, 8, 8).requires_grad_()
-        made = sc.sample(sc.TexturePyramid(x, levels=2), uniform(1, 4, 2), 0.3)
-    else:
-        x = uniform(4, 2).requires_grad_()
-        made = sc.gaussian_field(x, uniform(3, 2), torch.eye(2).expand(3, 2, 2), torch.ones(3))
-    (first,) = torch.autograd.grad(made.square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match=f"{name} has no second derivative"):
-        first.sum().backward()
-
-
 def test_meta_tensors_have_shapes():
     x, u = torch.empty(2, 3, 40, 36, device="meta"), torch.empty(2, 5, 2, device="meta")
     assert sc.generate_mipmaps(x, 3)[2].shape == (2, 3, 10, 9)

@@ -244,10 +244,3 @@ def test_error_of_the_library_names_no_function_of_c():
     with pytest.raises(ValueError, match="^pysaccade: ") as caught:
         _tensor_abi.reduce(levels[0], packed, 2, _tensor_abi.EDGE, None)
     assert "saccade_" not in str(caught.value)
-
-
-def test_second_derivative_is_refused_in_words():
-    x = image(1, 1, 8, 8, dtype=torch.float64).requires_grad_()
-    (first,) = torch.autograd.grad(sc.generate_mipmaps(x, 2)[1].square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="mipmaps has no second derivative"):
-        first.sum().backward()
