@@ -127,31 +127,18 @@ class Error : public std::runtime_error {
   std::vector<NamedOption> options_;
 };
 
-class InputError : public Error {
+// By its kind, to be caught by.
+template <ErrorKind kKind>
+class ErrorOf : public Error {
  public:
-  explicit InputError(const Fault& fault) : Error(fault) {}
-  InputError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone, int error = 0)
-      : Error(ErrorKind::kInput, option, fault, hint, error) {}
-  explicit InputError(const std::string& what, Hint hint = Hint::kNone, int error = 0)
-      : Error(ErrorKind::kInput, what, hint, error) {}
+  explicit ErrorOf(const Fault& fault) : Error(fault) {}
+  ErrorOf(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone, int error = 0)
+      : Error(kKind, option, fault, hint, error) {}
+  explicit ErrorOf(const std::string& what, Hint hint = Hint::kNone, int error = 0) : Error(kKind, what, hint, error) {}
 };
-
-class UsageError : public Error {
- public:
-  explicit UsageError(const Fault& fault) : Error(fault) {}
-  UsageError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone)
-      : Error(ErrorKind::kUsage, option, fault, hint) {}
-  explicit UsageError(const std::string& what, Hint hint = Hint::kNone) : Error(ErrorKind::kUsage, what, hint) {}
-};
-
-class UnavailableError : public Error {
- public:
-  explicit UnavailableError(const Fault& fault) : Error(fault) {}
-  UnavailableError(const OfOption& option, const std::string& fault, Hint hint = Hint::kNone, int error = 0)
-      : Error(ErrorKind::kUnavailable, option, fault, hint, error) {}
-  explicit UnavailableError(const std::string& what, Hint hint = Hint::kNone, int error = 0)
-      : Error(ErrorKind::kUnavailable, what, hint, error) {}
-};
+using InputError = ErrorOf<ErrorKind::kInput>;
+using UsageError = ErrorOf<ErrorKind::kUsage>;
+using UnavailableError = ErrorOf<ErrorKind::kUnavailable>;
 
 // The fault as an exception of its kind's class, in that context unless it is empty.
 [[noreturn]] void throw_fault(const Fault& fault, const std::string& context = "");
