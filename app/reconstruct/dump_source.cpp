@@ -17,10 +17,7 @@ namespace {
 class DumpSource final : public FrameSource {
  public:
   explicit DumpSource(const SourceConfig& config);
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override { *stop_ = true; }
   bool seek(std::int64_t pts_ns) override;
   void recycle(Frame) override {}
@@ -30,9 +27,6 @@ class DumpSource final : public FrameSource {
   const std::shared_ptr<std::atomic<bool>> stop_;
   Painter painter_;
   std::vector<std::int64_t> pts_ns_;  // of each emission, rising
-  StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_;
   std::int64_t next_ = 0;
   std::vector<Patch> patches_;
   std::vector<float> samples_;

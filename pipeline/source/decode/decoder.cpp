@@ -37,10 +37,7 @@ class Decoder final : public FrameSource {
   // why_on_cpu: why the GPU doesn't decode, where it was to.
   Decoder(const SourceConfig& config, const InputLocation& location, const std::string& why_on_cpu);
   ~Decoder() override;
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return times_->end(); }
   void interrupt() override { *interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override;
@@ -56,15 +53,12 @@ class Decoder final : public FrameSource {
   const SourceConfig config_;
   const std::shared_ptr<std::atomic<bool>> interrupted_;
   const FfmpegLog ffmpeg_log_;
-  SourceCounters counters_;
   EmptyFrames empty_frames_;
   std::optional<TimedFrames> times_;     // never empty; optional, to be made and destroyed inside a Scope
   std::optional<PictureStage> picture_;  // likewise
-  StreamInfo info_;
   Frame first_;
   void* device_stream_ = nullptr;  // where the GPU decodes; null: it doesn't
   bool failed_ = false;
-  Fault fault_;
 };
 
 // The stages in order, up to the next frame.

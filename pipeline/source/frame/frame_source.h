@@ -124,10 +124,11 @@ struct StreamEnd {
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
-  virtual const StreamInfo& info() const = 0;
   virtual ReadStatus next(Frame& out) = 0;  // kAgain: nothing yet, a moment was waited: call again
-  virtual const SourceCounters& counters() const = 0;
-  virtual const Fault& fault() const = 0;        // after kFailed. kUnavailable: a device failed; the input may be whole
+  virtual const StreamInfo& info() const { return info_; }
+  virtual const SourceCounters& counters() const { return counters_; }
+  // After kFailed. kUnavailable: a device failed; the input may be whole.
+  virtual const Fault& fault() const { return fault_; }
   virtual StreamEnd end() const { return {}; }   // after kEnd
   virtual LinkState link() const { return {}; }  // any thread, at any time
   virtual void interrupt() = 0;
@@ -135,6 +136,11 @@ class FrameSource {
   // False, and nothing happened, where the input can't go back: a pipe, a device.
   virtual bool seek(std::int64_t /*pts_ns*/) { return false; }
   virtual void recycle(Frame frame) = 0;  // optional, any thread: gives the AVFrame back for reuse
+
+ protected:
+  StreamInfo info_;
+  SourceCounters counters_;
+  Fault fault_;
 };
 
 }  // namespace saccade

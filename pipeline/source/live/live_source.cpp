@@ -46,10 +46,7 @@ class LiveSource final : public FrameSource {
  public:
   LiveSource(const SourceConfig& wanted, const SourceConfig& connection, std::unique_ptr<FrameSource> first,
              OpenConnection open, bool may_return);
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return end_; }
   LinkState link() const override;
   void interrupt() override { *connection_.stop = true; }
@@ -71,15 +68,12 @@ class LiveSource final : public FrameSource {
   const SourceConfig connection_;
   const OpenConnection open_;
   const bool may_return_;
-  StreamInfo info_;
   std::mutex mutex_;  // of source_'s coming and going; recycle() may come from another thread
   std::unique_ptr<FrameSource> source_;
   // Note [Counters of connections]
   // Each connection counts what it reads and decodes; those add up. Frames and gaps are counted here, for the whole
   // stream, and so is its end: a connection that was lost and reconnected is a gap.
   SourceCounters past_;  // of connections that are gone, and what was counted here
-  SourceCounters counters_;
-  Fault fault_;
   StreamEnd end_;
   bool ended_ = false;
   // Times, as given out
@@ -104,8 +98,9 @@ LiveSource::LiveSource(const SourceConfig& wanted, const SourceConfig& connectio
       connection_(connection),
       open_(std::move(open)),
       may_return_(may_return),
-      info_(first->info()),
-      source_(std::move(first)) {}
+      source_(std::move(first)) {
+  info_ = source_->info();
+}
 
 ReadStatus LiveSource::next(Frame& out) {
   while (!ended_ && !connection_.stop->load()) {

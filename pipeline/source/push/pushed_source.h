@@ -12,22 +12,16 @@ namespace saccade {
 // As a source it only tells what the frames are, counts them, and has an end. next() waits for that.
 class PushedSource final : public FrameSource {
  public:
-  explicit PushedSource(StreamInfo info) : info_(std::move(info)) {}
+  explicit PushedSource(StreamInfo info) { info_ = std::move(info); }
 
   void note_frame();  // the caller's thread, before finish()
   void finish();      // likewise: no frame follows
 
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override { finish(); }
   void recycle(Frame) override {}
 
  private:
-  const StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_;
   std::mutex mutex_;
   std::condition_variable ended_changed_;
   bool ended_ = false;

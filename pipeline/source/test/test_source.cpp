@@ -64,10 +64,7 @@ bool apply_parameter(std::string_view key, std::string_view value, TestSpec& spe
 class TestSource final : public FrameSource {
  public:
   TestSource(const SourceConfig& config, const TestSpec& spec);
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override { *stop_ = true; }
   bool seek(std::int64_t pts_ns) override;
   void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
@@ -81,9 +78,6 @@ class TestSource final : public FrameSource {
   TestPainter painter_;
   I420Pool pool_;
   EmptyFrames empty_frames_;
-  StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_;
   std::int64_t begin_ = 0, end_ = 0;  // frames of one play
   std::int64_t plays_ = 1;            // -1: for ever
   std::int64_t limit_;

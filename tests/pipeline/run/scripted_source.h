@@ -34,8 +34,8 @@ class ScriptedSource final : public FrameSource {
     frames_ = open_source(config);
     info_ = frames_->info();
     info_.live = script_.live;
+    fault_ = {script_.error_kind, script_.then == Script::Then::kFail ? "scripted: broken" : "", Hint::kAllowNetwork};
   }
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override {
     if (interrupted_) return ReadStatus::kEnd;
     if (counters_.frames < script_.frames) {
@@ -61,8 +61,6 @@ class ScriptedSource final : public FrameSource {
     while (!interrupted_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return ReadStatus::kFailed;
   }
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override { interrupted_ = true; }
   bool seek(std::int64_t pts_ns) override {
     if (script_.then == Script::Then::kUseUpMemory) throw std::bad_alloc();
@@ -73,11 +71,7 @@ class ScriptedSource final : public FrameSource {
  private:
   const Script script_;
   std::unique_ptr<FrameSource> frames_;
-  StreamInfo info_;
-  SourceCounters counters_;
   std::atomic<bool> interrupted_{false};
-  const Fault fault_{script_.error_kind, script_.then == Script::Then::kFail ? "scripted: broken" : "",
-                     Hint::kAllowNetwork};
 };
 
 }  // namespace saccade::test

@@ -144,18 +144,10 @@ TEST(Source, HwdecNotTried_SaysWhy) {
 // One that fails at its first frame.
 class FailedSource : public FrameSource {
  public:
-  explicit FailedSource(ErrorKind kind) : fault_{kind, "clip.mp4: frame 0: a fault", Hint::kNone} {}
-  const StreamInfo& info() const override { return info_; }
+  explicit FailedSource(ErrorKind kind) { fault_ = {kind, "clip.mp4: frame 0: a fault", Hint::kNone}; }
   ReadStatus next(Frame&) override { return ReadStatus::kFailed; }
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override {}
   void recycle(Frame) override {}
-
- private:
-  Fault fault_;
-  StreamInfo info_;
-  SourceCounters counters_;
 };
 
 TEST(Source, Failed_TellsInputFromDevice) {

@@ -138,23 +138,17 @@ TEST(DecodeThread, EndlessSource_IsStoppedByTheDestructor) {
 // A source that breaks, and one that blocks until it is interrupted.
 class BrokenSource final : public FrameSource {
  public:
-  explicit BrokenSource(bool blocks) : blocks_(blocks) {}
-  const StreamInfo& info() const override { return info_; }
+  explicit BrokenSource(bool blocks) : blocks_(blocks) { fault_ = {ErrorKind::kInput, "broken", Hint::kNone}; }
   ReadStatus next(Frame&) override {
     while (blocks_ && !interrupted_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return ReadStatus::kFailed;
   }
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override { interrupted_ = true; }
   void recycle(Frame) override {}
 
  private:
   bool blocks_;
   std::atomic<bool> interrupted_{false};
-  StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_{ErrorKind::kInput, "broken", Hint::kNone};
 };
 
 TEST(DecodeThread, SourceFails_ClosesAndTells) {
@@ -170,17 +164,9 @@ TEST(DecodeThread, SourceFails_ClosesAndTells) {
 // Its next() throws: a program's own source may.
 class ThrowingSource final : public FrameSource {
  public:
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame&) override { throw UnavailableError("the device is gone", Hint::kCpuDecoding); }
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   void interrupt() override {}
   void recycle(Frame) override {}
-
- private:
-  StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_;
 };
 
 TEST(DecodeThread, SourceThrows_KeepsKindWordsAndHint) {

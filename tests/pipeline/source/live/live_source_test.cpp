@@ -29,7 +29,6 @@ struct Script {
 class FakeConnection final : public FrameSource {
  public:
   explicit FakeConnection(Script script) : script_(std::move(script)) { info_.hwdec = script_.hwdec; }
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override {
     if (counters_.frames == script_.frames) return ReadStatus::kEnd;
     const std::int64_t number = counters_.frames;
@@ -41,8 +40,6 @@ class FakeConnection final : public FrameSource {
     out = Frame(std::move(picture), PictureFormat{}, script_.first_pts_ns + number * kFrame, number);
     return ReadStatus::kOk;
   }
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return script_.end; }
   void interrupt() override {}
   void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
@@ -50,9 +47,6 @@ class FakeConnection final : public FrameSource {
  private:
   const Script script_;
   EmptyFrames empty_frames_;
-  StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_;
 };
 
 struct Outcome {
