@@ -3,7 +3,7 @@
 
     bench/cuda_throughput.py [--saccade BIN] [--pairs N] [--processes 1,8] [--seconds S] CLIP...
 
-Ours: `saccade dump --backend cuda --hwdec cuda --set require-hwdec --every frame`; theirs: `ffmpeg -hwaccel cuda
+Ours: `saccade dump --backend cuda --hwdec cuda --set require-hwdec --every frame --lattice nested`; theirs: `ffmpeg -hwaccel cuda
 -hwaccel_output_format cuda -i CLIP -f null -`. Clips are first repeated, without re-encoding, until decoding takes about
 S seconds, so that starting CUDA (about half a second on both sides) weighs little. Prints frames a second of all
 processes together, and the ratio.
@@ -38,7 +38,7 @@ def decode(clip):
 
 
 def dump(saccade, clip, output):
-    return [saccade, "dump", clip, "-o", output, "--every", "frame", "--progress", "none", "--log-level", "warn",
+    return [saccade, "dump", clip, "-o", output, "--every", "frame", "--lattice", "nested", "--progress", "none", "--log-level", "warn",
             "--backend", "cuda", "--hwdec", "cuda", "--set", "require-hwdec"]
 
 

@@ -42,7 +42,7 @@ def make_clip(path, width, height, frames, share):
 
 
 def profile(saccade, clip, *options):
-    done = subprocess.run([saccade, "profile", clip, "--every", "frame", "--backend", "cpu", "--json", *options],
+    done = subprocess.run([saccade, "profile", clip, "--every", "frame", "--lattice", "nested", "--backend", "cpu", "--json", *options],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stderr)

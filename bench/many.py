@@ -32,6 +32,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 QUIET = ["--progress", "none", "--log-level", "error"]
+LATTICE = ["--lattice", "nested"]  # of all that is timed
 ON_GPU = ["--backend", "cuda", "--hwdec", "cuda", "--set", "require-hwdec"]
 SMALL_UNITS = [*ON_GPU, "--unit-seconds", "30"]  # as in a long job, shards are written while videos are decoded
 GRID = "1x8,2x4,4x2,8x1,1x14,1x16"  # worker processes x videos in each
@@ -129,7 +130,7 @@ def copies(clip, folder, count):
 def by_processes(options, paths, out, at_a_time, more=()):
     """Seconds of a process for each video, so many at a time."""
     fresh(out).mkdir(parents=True)
-    script = f'exec "{options.saccade}" dump "$1" -o "{out}/$(basename "$1")" {" ".join([*QUIET, *more])}'
+    script = f'exec "{options.saccade}" dump "$1" -o "{out}/$(basename "$1")" {" ".join([*LATTICE, *QUIET, *more])}'
     begin = time.perf_counter()
     done = subprocess.run([*FRESH, str(at_a_time), "sh", "-c", script, "sh"], input="\0".join(map(str, paths)).encode(), stdout=subprocess.DEVNULL,
                           check=False)
@@ -142,7 +143,7 @@ def by_work(options, paths, out, plan_options=(), work_options=()):
     """Seconds of `plan` and of `work`."""
     rows = out.with_suffix(".txt")
     rows.write_text("".join(f"{path}\n" for path in paths))
-    planned, _ = timed([options.saccade, "plan", rows, "-o", fresh(out), *plan_options])
+    planned, _ = timed([options.saccade, "plan", rows, "-o", fresh(out), *LATTICE, *plan_options])
     worked, _ = timed([options.saccade, "work", out, *QUIET, *work_options])
     return planned, worked
 
@@ -150,7 +151,7 @@ def by_work(options, paths, out, plan_options=(), work_options=()):
 def jobs(options, folder):
     paths = copies(made_clip(options, folder, 2), folder / "clips", options.clips)
     ways = {"a loop, two at a time": lambda: by_processes(options, paths, folder / "loop", 2, ["--backend", "cpu"]),
-            "dump --jobs auto": lambda: timed([options.saccade, "dump", *paths, "-o", fresh(folder / "jobs"), "--jobs", "auto", "--backend", "cpu", *QUIET])[0],
+            "dump --jobs auto": lambda: timed([options.saccade, "dump", *paths, "-o", fresh(folder / "jobs"), "--jobs", "auto", "--backend", "cpu", *LATTICE, *QUIET])[0],
             "plan and work": lambda: sum(by_work(options, paths, folder / "store", ["--backend", "cpu"]))}
     seconds = {name: [] for name in ways}
     for _ in range(options.repeats):

@@ -39,7 +39,7 @@ def measure(options: argparse.Namespace, folder: Path, clips: list[Path], slots:
     """One run over all clips. Starts are counted."""
     manifest, store = folder / "clips.jsonl", folder / f"store{slots}"
     manifest.write_text("".join(json.dumps({"uri": str(c), "duration": options.seconds}) + "\n" for c in clips))
-    plan = [options.saccade, "plan", manifest, "-o", store, "--backend", options.backend, *options.rest]
+    plan = [options.saccade, "plan", manifest, "-o", store, "--backend", options.backend, "--lattice", "nested", *options.rest]
     subprocess.run(plan, check=True, stdout=subprocess.DEVNULL)
     begin = time.monotonic()
     subprocess.run([options.saccade, "work", store, "--jobs", str(slots), "--progress", "none"], check=True,

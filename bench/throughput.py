@@ -34,11 +34,12 @@ def run(command):
     return seconds, usage.ru_maxrss / 1024
 
 
-def dump(saccade, clip, *options):
+def dump(saccade, clip, lattice, *options):
     """Seconds, peak MB and the manifest of one dump into a folder that is removed again."""
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "dump"
-        seconds, memory = run([saccade, "dump", clip, "-o", output, "--every", "frame", "--progress", "none", *options])
+        seconds, memory = run([saccade, "dump", clip, "-o", output, "--every", "frame", "--lattice", lattice, "--progress", "none",
+                               *options])
         return seconds, memory, json.loads((output / "manifest.json").read_text())
 
 
@@ -46,15 +47,15 @@ def decode(clip):
     return run(["ffmpeg", "-loglevel", "error", "-nostdin", "-i", clip, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "null", "-"])[0]
 
 
-def measure(saccade, clip, pairs):
-    dump(saccade, clip)  # both files into the page cache
+def measure(saccade, clip, lattice, pairs):
+    dump(saccade, clip, lattice)  # both files into the page cache
     decode(clip)
     theirs, ours, ratios, memory = [], [], [], 0
     for pair in range(pairs):
         first_is_ours = pair % 2 == 0
         if not first_is_ours:
             theirs.append(decode(clip))
-        seconds, resident, manifest = dump(saccade, clip)
+        seconds, resident, manifest = dump(saccade, clip, lattice)
         ours.append(seconds)
         memory = max(memory, resident)
         if first_is_ours:
@@ -67,6 +68,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--saccade", default=str(DEFAULT))
     parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--lattice", default="nested")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("clips", nargs="+")
     options = parser.parse_args()
@@ -75,13 +77,13 @@ def main():
 
     print("| clip | frames | ffmpeg, s | saccade, s | ratio, median (min .. max) | peak memory, MB |\n|---|---|---|---|---|---|")
     for clip in options.clips:
-        theirs, ours, ratios, memory, manifest = measure(options.saccade, clip, options.pairs)
+        theirs, ours, ratios, memory, manifest = measure(options.saccade, clip, options.lattice, options.pairs)
         print(f"| {pathlib.Path(clip).name} | {manifest['frames']} | {statistics.median(theirs):.2f} | {statistics.median(ours):.2f} | "
               f"{statistics.median(ratios):.2f} ({min(ratios):.2f} .. {max(ratios):.2f}) | {memory:.0f} |", flush=True)
     if options.memory:
         print("\n| clip | peak memory, once, MB | four times in a row, MB |\n|---|---|---|")
         for clip in options.clips:
-            once, looped = dump(options.saccade, clip)[1], dump(options.saccade, clip, "--loop=3")[1]
+            once, looped = dump(options.saccade, clip, options.lattice)[1], dump(options.saccade, clip, options.lattice, "--loop=3")[1]
             print(f"| {pathlib.Path(clip).name} | {once:.0f} | {looped:.0f} |", flush=True)
 
 

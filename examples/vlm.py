@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Foveated patches into the vision towers of `transformers`: their positions and scales come along.
+"""Patches of a fovea into the vision towers of `transformers`: their positions and scales come along.
 
     python examples/vlm.py clip.mp4                                         tiny towers of random weights: the shapes
     python examples/vlm.py clip.mp4 --siglip2 google/siglip2-base-patch16-naflex
@@ -154,14 +154,14 @@ def main() -> None:
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokens = Siglip2Tokens(siglip2).to(device)
-    stream = sc.Stream(arguments.source, device=device, dtype=torch.float32, normalize="siglip", tokens=196)
+    # These towers read an emission by itself, so each has to be a whole picture: a fovea.
+    fovea = {"lattice": "nested", "device": device, "dtype": torch.float32}
+    stream = sc.Stream(arguments.source, normalize="siglip", tokens=196, **fovea)
     for emission, _ in zip(stream, range(arguments.emissions), strict=False):
         print(f"SigLIP 2   {emission.pts_seconds:7.3f} s: tokens {tuple(tokens(emission).shape)}")
 
     tokens = QwenTokens(qwen).to(device)
-    stream = sc.Stream(
-        arguments.source, device=device, dtype=torch.float32, normalize="clip", patch_size=28, tokens=120
-    )
+    stream = sc.Stream(arguments.source, normalize="clip", patch_size=28, tokens=120, **fovea)
     for emission, _ in zip(stream, range(arguments.emissions), strict=False):
         print(f"Qwen2.5-VL {emission.pts_seconds:7.3f} s: tokens {tuple(tokens(emission).shape)}")
         cos, _ = onevision_rotary(emission, 64)

@@ -60,11 +60,12 @@ void print_result(const Options& options, const DumpTarget& target, const DumpOu
                             live.value("late_s", 0.0));
   }
   fmt::print(
-      "{}: {} emissions x {} patches of {}x{} {} from {} frames ({:.0f} frames/s, {:.1f} % of the tiles changed{})\n",
+      "{}: {} emissions x {} patches of {}x{} {}, {} new, from {} frames ({:.0f} frames/s, {:.1f} % of the tiles "
+      "changed{})\n",
       outcome.directory, r["emissions"].get<std::int64_t>(), r["patches"].get<std::int64_t>(),
       options.pipeline.lattice.patch_size, options.pipeline.lattice.patch_size, name(options.pipeline.samples.type),
-      r["frames"].get<std::int64_t>(), r["frames_per_s"].get<double>(), 100 * r["damage_share"].get<double>(),
-      left_out);
+      r["patches_changed"].get<std::int64_t>(), r["frames"].get<std::int64_t>(), r["frames_per_s"].get<double>(),
+      100 * r["damage_share"].get<double>(), left_out);
 }
 
 // Says on stderr what is not as it should be. Returns the exit code of this outcome.

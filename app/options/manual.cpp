@@ -90,8 +90,10 @@ std::string settings_table() {
 
 std::string conflicts_table() {
   std::string text =
-      "\n## Which of two\n\nOnly the options of one side may be given. `lod` needs `--lattice uniform`, `--fovea` "
-      "`nested`. `--tokens-per-second`, `--target-psnr`, `--context` and `eye` need `adaptive`.\n\n"
+      "\n## Which of two\n\nOnly the options of one side may be given. An option that the lattice has no use for is "
+      "an error, also with the default lattice: `--fovea` needs `--lattice nested`. `--e0`, `--m0` and `--preset` need "
+      "`nested` or `grid`. `lod` needs `uniform`. `--tokens-per-second`, `--target-psnr`, `--context` and `eye` need "
+      "`adaptive`.\n\n"
       "| options | or | with lattice | because |\n|---|---|---|---|\n";
   for (const OptionConflict& pair : option_conflicts()) {
     text +=

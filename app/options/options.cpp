@@ -38,7 +38,7 @@ struct CommandText {
 constexpr CommandText kCommands[] = {
     {Command::kView, "saccade view INPUT [options]",
      "watch and tune it in a window; --serve: in a browser; --offscreen: pictures"},
-    {Command::kDump, "saccade dump INPUT... -o DIR [options]", "foveated patches of a video to disk, headless"},
+    {Command::kDump, "saccade dump INPUT... -o DIR [options]", "a video's patches to disk, headless"},
     {Command::kProfile, "saccade profile INPUT [options]", "stage times against a frame budget"},
     {Command::kInfo, "saccade info [INPUT...] [options]",
      "what this machine can do; what a file is, and what will be done to it"},
@@ -57,7 +57,8 @@ constexpr const char* kInputHelp =
     "after --.";
 
 std::string program_help() {
-  std::string text = fmt::format("saccade {}: foveated patches of a video stream\n\n", version());
+  std::string text =
+      fmt::format("saccade {}: the few patches of a video that a model does not have yet\n\n", version());
   for (const auto& command : kCommands) {
     if (*command.usage != 0) text += fmt::format("  {:<56} {}\n", command.usage, command.what);
   }
@@ -208,8 +209,10 @@ void apply_given(Options& options, const GivenValues& given) {
       }
     }
   }
-  // Settings files hold everything, also what another setting leaves without effect.
-  options.lattice.acuity_is_stored = !is_typed(given, "e0") && !is_typed(given, "m0") && !is_typed(given, "preset");
+  // Settings files hold everything, also what another setting leaves without effect. One without a lattice was written
+  // when the default followed an acuity: it must say which it wants.
+  const bool acuity_is_typed = is_typed(given, "e0") || is_typed(given, "m0") || is_typed(given, "preset");
+  options.lattice.acuity_is_stored = !acuity_is_typed && given.count("lattice") != 0;
   options.gaze_is_stored = !is_typed(given, "gaze") && !is_typed(given, "gaze-units");
 }
 

@@ -15,10 +15,8 @@ struct Override {
 };
 
 constexpr Override kOverrides[] = {
-    {"lattice", "nested", "lod"},      {"lattice", "grid", "lod"},        {"lattice", "grid", "strides"},
-    {"lattice", "grid", "grid-sizes"}, {"lattice", "uniform", "strides"}, {"lattice", "uniform", "grid-sizes"},
-    {"dtype", "u8", "normalize"},      {"overwrite", "true", "resume"},   {"resume", "true", "overwrite"},
-    {"hwdec", "no", "require-hwdec"},  {"backend", "cpu", "upload"},
+    {"dtype", "u8", "normalize"},     {"overwrite", "true", "resume"}, {"resume", "true", "overwrite"},
+    {"hwdec", "no", "require-hwdec"}, {"backend", "cpu", "upload"},
 };
 
 bool has(const GivenValues& values, std::string_view name) { return values.find(name) != values.end(); }
@@ -46,6 +44,19 @@ void drop_opposed(GivenValues& file, const GivenValues& line, std::span<const st
   const bool typed = std::any_of(one.begin(), one.end(), [&](std::string_view name) { return has(line, name); });
   if (!typed) return;
   for (const std::string_view name : other) drop(file, name);
+}
+
+// A file for another lattice: what the one that is typed has no use for. Nested can follow an acuity, which is kept.
+void drop_of_lattice(GivenValues& file, const GivenValues& line) {
+  const auto typed = from_name<LatticeKind>(text_of(line, "lattice"));
+  if (!typed) return;
+  for (const OptionsOfKinds& row : options_of_kinds()) {
+    if (row.allows(*typed)) continue;
+    for (const std::string_view name : row.names) drop(file, name);
+  }
+  if (typed == LatticeKind::kNested && (has(file, "e0") || has(file, "m0") || has(file, "preset"))) {
+    for (const char* name : {"tokens", "fovea", "patches"}) drop(file, name);
+  }
 }
 
 // Settings files hold everything, also for runs of another kind.
@@ -76,12 +87,7 @@ void drop_overridden(GivenValues& file, const GivenValues& line) {
   if (has(line, "upload") && text_of(line, "upload") != "auto" && text_of(file, "backend") == "cpu") {
     drop(file, "backend");
   }
-  // Of a file for another lattice, what the nested one can follow is kept.
-  if (text_of(line, "lattice") == "nested") {
-    if (has(file, "e0") || has(file, "m0") || has(file, "preset")) {
-      for (const char* name : {"tokens", "fovea", "patches"}) drop(file, name);
-    }
-  }
+  drop_of_lattice(file, line);
 }
 
 }  // namespace saccade

@@ -185,6 +185,7 @@ std::vector<OwnRow> run_rows() {
     {{{.name = "emission", .group = kRunGroup, .help = "which emission a .png shows, from 0 (default: the middle one)",
        .metavar = "N", .kind = K::kInteger, .lo = 0, .hi = kMany}, field([](auto& o) -> auto& { return o.reconstruct.emission; })}, {.commands = kForReconstruct}},
     {{{.name = "memory", .group = kRunGroup, .help = "what earlier emissions showed finer stays in the picture until it changes",
+       .more = "Always so of a dump of lattice `adaptive`.",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.reconstruct.memory; })}, {.commands = kForReconstruct}},
   };
 }

@@ -61,6 +61,8 @@ DumpFacts parse_facts(const nlohmann::json& meta) {
   facts.patches = meta.at("patches").get<std::int64_t>();
   facts.format = parse_format(meta);
   facts.lattice = meta.value("lattice", std::string());
+  const nlohmann::json options = meta.value("options", nlohmann::json::object());
+  facts.only_news = options.value("lattice", std::string()) == "adaptive";
   const nlohmann::json& fovea = meta.at("fovea");
   facts.fovea_unit = fovea.at("unit").get<std::string>();
   facts.fovea.m0 = fovea.at("m0").get<float>();

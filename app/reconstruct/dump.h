@@ -29,6 +29,7 @@ struct DumpFacts {
   shared::FoveaParams fovea{};
   std::string fovea_unit;  // "deg" or "uv": what fovea.e0 counts
   std::string lattice;     // in a line; empty: meta.json doesn't say
+  bool only_news = false;  // of lattice adaptive: an emission has what the receiver lacked, and all of them the picture
   bool live = false;
   bool compact = false;  // ragged: at most N patches an emission, those inside the frame
 };

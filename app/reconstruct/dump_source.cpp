@@ -8,7 +8,7 @@
 
 #include "app/media/rgb_frame.h"
 #include "app/reconstruct/dump.h"
-#include "kernels/picture/paint.h"
+#include "app/reconstruct/emission_painter.h"
 #include "pipeline/error.h"
 
 namespace saccade {
@@ -25,11 +25,9 @@ class DumpSource final : public FrameSource {
  private:
   const DumpReader dump_;
   const std::shared_ptr<std::atomic<bool>> stop_;
-  Painter painter_;
+  EmissionPainter painter_;
   std::vector<std::int64_t> pts_ns_;  // of each emission, rising
   std::int64_t next_ = 0;
-  std::vector<Patch> patches_;
-  std::vector<float> samples_;
 };
 
 std::vector<std::int64_t> times_of(const DumpReader& dump) {
@@ -42,8 +40,7 @@ std::vector<std::int64_t> times_of(const DumpReader& dump) {
 DumpSource::DumpSource(const SourceConfig& config)
     : dump_(config.uri),
       stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
-      painter_(dump_.facts().width_px, dump_.facts().height_px, {dump_.facts().width_px, dump_.facts().height_px},
-               dump_.facts().patch_size),
+      painter_(dump_, {dump_.facts().width_px, dump_.facts().height_px}, false),
       pts_ns_(times_of(dump_)) {
   if (pts_ns_.empty()) throw InputError(fmt::format("{}: the dump has no emissions yet", config.uri));
   const DumpFacts& facts = dump_.facts();
@@ -67,15 +64,14 @@ bool DumpSource::seek(std::int64_t pts_ns) {
 
 ReadStatus DumpSource::next(Frame& out) {
   if (*stop_ || next_ >= dump_.emissions()) return ReadStatus::kEnd;
+  const RgbImage* image = nullptr;
   try {
-    dump_.patches(next_, patches_);
-    dump_.samples(next_, samples_);
+    image = &painter_.paint(next_);
   } catch (const Error& error) {
     fault_ = error.fault();
     return ReadStatus::kFailed;
   }
-  const RgbImage& image = painter_.paint(patches_, samples_);
-  out = rgb_frame(image, static_cast<float>(info_.sar), pts_ns_[static_cast<std::size_t>(next_)], next_);
+  out = rgb_frame(*image, static_cast<float>(info_.sar), pts_ns_[static_cast<std::size_t>(next_)], next_);
   ++next_;
   ++counters_.frames;
   return ReadStatus::kOk;

@@ -8,7 +8,9 @@ namespace saccade {
 
 EmissionPainter::EmissionPainter(const DumpReader& dump, PictureSize canvas, bool memory)
     : dump_(dump), painter_(dump.facts().width_px, dump.facts().height_px, canvas, dump.facts().patch_size) {
-  if (memory) memory_.emplace(dump.facts().width_px, dump.facts().height_px, dump.facts().patch_size);
+  if (memory || dump.facts().only_news) {
+    memory_.emplace(dump.facts().width_px, dump.facts().height_px, dump.facts().patch_size);
+  }
 }
 
 // A gap, or a time that goes back: another picture.

@@ -15,7 +15,7 @@ namespace saccade {
 // The dump outlives it. One thread.
 class EmissionPainter {
  public:
-  // memory: what earlier emissions showed stays until it changes.
+  // memory: what earlier emissions showed stays until it changes. Always so of a dump with only_news.
   EmissionPainter(const DumpReader& dump, PictureSize canvas, bool memory);
 
   // Valid until the next call. With memory those before it are taken in first: emissions in rising order cost least.

@@ -95,20 +95,20 @@ def grid(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
 
 
 def nested(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, tokens=tokens)
+    return stream(path, lattice="nested", tokens=tokens)
 
 
 def saliency(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     """The new lattice with the old policy."""
-    return stream(path, tokens=tokens, fixation="saliency")
+    return stream(path, lattice="nested", tokens=tokens, fixation="saliency")
 
 
 def random(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, tokens=tokens, fixation="random")
+    return stream(path, lattice="nested", tokens=tokens, fixation="random")
 
 
 def center(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, tokens=tokens, fixation="center")
+    return stream(path, lattice="nested", tokens=tokens, fixation="center")
 
 
 def oracle(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
@@ -122,12 +122,12 @@ def oracle(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
             rows.append((t, (left + share * (right - left)) / scene.size[0], (top + bottom) / 2 / scene.size[1]))
     path_rows = np.clip(np.array(rows, np.float64), [0, 0, 0], [1e9, 1, 1])
     path_rows = path_rows[np.unique(path_rows[:, 0], return_index=True)[1]]
-    return stream(path, tokens=tokens, fixation=path_rows)
+    return stream(path, lattice="nested", tokens=tokens, fixation=path_rows)
 
 
 def rings(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
     """The rings published with Segment This Thing, 172 patches, where the novelty policy looks."""
-    looks = stream(path, tokens=max(tokens, 140))
+    looks = stream(path, lattice="nested", tokens=max(tokens, 140))
     return _at_frames(path, looks, lambda frame, look: ring_patches(frame, look.fixation))
 
 

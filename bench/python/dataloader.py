@@ -36,7 +36,7 @@ def make_dumps(folder: Path) -> list[Path]:
         if path.exists():
             continue
         if path is paths[0]:
-            sc.dump(ROOT / "assets" / "demo.mp4", path)
+            sc.dump(ROOT / "assets" / "demo.mp4", path, lattice="nested")
         else:
             shutil.copytree(paths[0], path)
     return paths

@@ -58,7 +58,7 @@ def ratio(rates: dict[str, list[float]], one: str, other: str) -> str:
 def whole_rate(clip: Path, **options: Any) -> float:
     """Frames a second of stream_rate(), opening included."""
     begin = time.perf_counter()
-    count = sum(1 for _ in sc.Stream(clip, every="frame", **options))
+    count = sum(1 for _ in sc.Stream(clip, lattice="nested", every="frame", **options))
     if options.get("device") == "cuda":
         torch.cuda.synchronize()
     return count / (time.perf_counter() - begin)
@@ -66,7 +66,7 @@ def whole_rate(clip: Path, **options: Any) -> float:
 
 def stream_rate(clip: Path, **options: Any) -> float:
     """Frames a second of a Stream with patches on every frame, once it is open: as the program's own clock counts."""
-    stream = sc.Stream(clip, every="frame", **options)
+    stream = sc.Stream(clip, lattice="nested", every="frame", **options)
     begin = time.perf_counter()
     count = sum(1 for _ in stream)
     if options.get("device") == "cuda":
@@ -77,7 +77,8 @@ def stream_rate(clip: Path, **options: Any) -> float:
 def dump_rate(clip: Path) -> float:
     """Frames a second of the program's dump, by its own clock: from the open source on."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [program(), "dump", clip, "-o", f"{folder}/dump", "--every", "frame", "--log-level", "error"]
+        command = [program(), "dump", clip, "-o", f"{folder}/dump", "--every", "frame", "--lattice", "nested"]
+        command += ["--log-level", "error"]
         subprocess.run([*command, "--progress", "none"], check=True, stdout=subprocess.DEVNULL)
         manifest = json.loads(Path(folder, "dump", "manifest.json").read_text())
     return float(manifest["frames_per_s"])
@@ -131,7 +132,7 @@ def bench_ahead(clips: list[Path], pairs: int, device: str, work_ms: float) -> N
     """Emissions made ahead, while this thread does other work that holds no lock, as a model's step does."""
 
     def rate(clip: Path, prefetch: int) -> float:
-        stream = sc.Stream(clip, every="frame", device=device, prefetch=prefetch)
+        stream = sc.Stream(clip, lattice="nested", every="frame", device=device, prefetch=prefetch)
         begin = time.perf_counter()
         count = 0
         for _ in stream:
@@ -252,7 +253,7 @@ OTHERS: dict[str, Callable[[Path, str], Iterator[Tensor]]] = {
 
 def other_rate(frames: Callable[[Path, str], Iterator[Tensor]], clip: Path, device: str, most: int) -> float:
     """Frames a second of another decoder with torch's patches, opening included."""
-    shape = next(sc.Stream(clip, device="cpu", fixation="center"))
+    shape = next(sc.Stream(clip, lattice="nested", device="cpu", fixation="center"))
     work = TorchPatches(shape.geometry, shape.size, shape.patch_size, device)
     begin, count = time.perf_counter(), 0
     with torch.no_grad():
@@ -306,7 +307,7 @@ def bare_frames(clip: Path) -> int:
 
 def stream_frames(clip: Path) -> int:
     """All frames by a Stream, their patches left on the GPU."""
-    return sum(1 for _ in sc.Stream(clip, device="cuda", every="frame"))
+    return sum(1 for _ in sc.Stream(clip, lattice="nested", device="cuda", every="frame"))
 
 
 def threads_rate(work: Callable[[Path], int], clip: Path, count: int) -> float:

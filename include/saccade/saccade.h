@@ -1,4 +1,4 @@
-// libsaccade: a video, as the few patches that an eye would look at. The whole C interface; see docs/API.md.
+// libsaccade: a video, as the few patches that a model does not have yet. The whole C interface; see docs/API.md.
 //
 // Strings: UTF-8, ended by a zero. What the library returns belongs to the handle it was asked of.
 //
@@ -100,7 +100,7 @@ SACCADE_API saccade_hint saccade_last_error_hint_code(void);  // a number that t
 
 // ---- Options -------------------------------------------------------------------------------------------------------
 
-// Settings of a stream, by the names and in the words of the command line: "lattice" = "grid", "patches" = "200".
+// Settings of a stream, by the names and in the words of the command line: "lattice" = "nested" ("adaptive" without).
 typedef struct saccade_options saccade_options;
 
 SACCADE_API saccade_options* saccade_options_new(void);           // with every default; NULL: out of memory
@@ -317,7 +317,7 @@ typedef struct saccade_target {
 // CUDA memory (backend "cuda"): the host waits for nothing. The work runs after what `cuda_stream` has queued before
 // the call, and what it queues after the call runs after the work: use, free and reuse the memory in its order. `out`
 // has changed NULL and damaged_tiles -1: they are made on the device, for those who ask for them by target->changed and
-// target->damaged_tiles. Fixations "novelty" and "saliency" make the host wait for each frame's damage.
+// target->damaged_tiles. Lattice "adaptive" and fixations "novelty" and "saliency" make the host wait for each frame.
 // A call that follows one with the other kind of memory, or another dtype or normalization, has `changed` all 1.
 SACCADE_API saccade_status saccade_stream_next_into(saccade_stream* stream, int64_t timeout_ms,
                                                     const saccade_target* target, saccade_emission_view* out);
@@ -365,8 +365,8 @@ SACCADE_API saccade_status saccade_stream_open_frames(saccade_stream* stream, co
 // Without such it says SACCADE_LATER, whatever its time limit. Host memory is the caller's again on return; device
 // memory in the order of `cuda_stream`, as in saccade_stream_next_into(). The planes are only read.
 //
-// CUDA graphs: with device frames, a device target and a fixation that doesn't move, a push and a next_into can be
-// captured on the caller's stream, after a few that were not; each replay takes what lies in the planes then.
+// CUDA graphs: with device frames, a device target, lattice "nested" and a fixation that doesn't move, a push and a
+// next_into can be captured on the caller's stream, after a few that were not; each replay takes what is there then.
 SACCADE_API saccade_status saccade_stream_push(saccade_stream* stream, const saccade_frame* frame, int32_t* due);
 
 // No frame follows: saccade_stream_next() says SACCADE_END after what is due.

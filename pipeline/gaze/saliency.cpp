@@ -20,10 +20,6 @@ constexpr float kFaintContrast = 0.05f;  // below this the map is not stretched 
 
 }  // namespace
 
-TileGrid tiles_of(const FrameGeometry& geometry) {
-  return {(geometry.width_px + kTilePx - 1) / kTilePx, (geometry.height_px + kTilePx - 1) / kTilePx};
-}
-
 double MotionTrace::age_tau(std::int64_t elapsed_ns) const {
   return static_cast<double>(elapsed_ns - reference_ns_) / kMotionTauNs;
 }

@@ -12,9 +12,6 @@
 
 namespace saccade {
 
-// The tiles that cover the displayed frame.
-TileGrid tiles_of(const FrameGeometry& geometry);
-
 // Motion energy of each tile, decaying exponentially: note() touches damaged tiles alone. Contributions are stored
 // relative to a moving reference time and grow by exp(t / tau) instead of all others shrinking.
 class MotionTrace {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/options/option_error.h"
+#include "pipeline/options/values.h"
 
 namespace saccade {
 namespace {
@@ -28,6 +30,14 @@ constexpr OptionConflict kLegacyConflicts[] = {
     {kPatches, kBesidePatches, kNested, "the nested lattice solves its rings from the patches"},
     {kBesideRings, kRings, kNested, "the rings are given one by one"},
 };
+
+constexpr LatticeKind kOnlyNested[] = {kNested}, kOnlyAdaptive[] = {LatticeKind::kAdaptive};
+constexpr LatticeKind kOnlyUniform[] = {LatticeKind::kUniform}, kOfAcuity[] = {kNested, LatticeKind::kGrid};
+constexpr LatticeKind kOfPatches[] = {kNested, LatticeKind::kGrid, LatticeKind::kUniform};
+constexpr std::string_view kShape[] = {"fovea", "strides", "grid-sizes"}, kLod[] = {"lod"};
+constexpr std::string_view kReceiver[] = {"tokens-per-second", "target-psnr", "context", "eye"};
+constexpr OptionsOfKinds kKinds[] = {
+    {kLod, kOnlyUniform}, {kShape, kOnlyNested}, {kReceiver, kOnlyAdaptive}, {kPatches, kOfPatches}};
 
 bool is_given(const LatticeOptions& options, std::string_view name) {
   const std::pair<std::string_view, bool> given[] = {{"patches", options.patches.has_value()},
@@ -59,21 +69,25 @@ void exclude(const LatticeOptions& options, const OptionConflict& pair) {
   }
 }
 
+[[noreturn]] void need(std::string_view option, std::span<const LatticeKind> kinds) {
+  std::string list;
+  for (const LatticeKind kind : kinds) list.append(list.empty() ? "" : "|").append(name(kind));
+  throw OptionError::naming(option, fmt::format("needs {{+lattice}} {}", or_list(list)));
+}
+
 // Options that only another kind of lattice has a use for.
 void check_kind(const LatticeOptions& options) {
-  const bool uniform = options.kind == LatticeKind::kUniform, adaptive = options.kind == LatticeKind::kAdaptive;
-  if (options.lod && !uniform) throw OptionError::naming("lod", "needs {+lattice} uniform");
-  for (const char* name : {"strides", "grid-sizes", "fovea"}) {
-    if (is_given(options, name) && options.kind != kNested) throw OptionError::naming(name, "needs {+lattice} nested");
+  for (const OptionsOfKinds& row : kKinds) {
+    for (const std::string_view option : row.names) {
+      if (is_given(options, option) && !row.allows(options.kind)) need(option, row.kinds);
+    }
   }
-  for (const char* name : {"tokens-per-second", "target-psnr", "context", "eye"}) {
-    if (is_given(options, name) && !adaptive) throw OptionError::naming(name, "needs {+lattice} adaptive");
-  }
-  constexpr const char* kOtherBudget = "has no effect on {lattice} adaptive: {+tokens} is its budget";
-  if (adaptive && options.patches) throw OptionError::naming("patches", kOtherBudget);
-  for (const char* name : {"e0", "m0", "preset"}) {
-    if (!(uniform || adaptive) || options.acuity_is_stored || !is_given(options, name)) continue;
-    throw OptionError::naming(name, uniform ? "{lattice} uniform has one resolution: {+lod}" : kOtherBudget);
+  const bool follows = options.kind == kNested || options.kind == LatticeKind::kGrid;
+  if (follows || options.acuity_is_stored) return;
+  for (const std::string_view option : kLaw) {
+    if (!is_given(options, option)) continue;
+    if (options.kind == LatticeKind::kAdaptive) need(option, kOfAcuity);
+    throw OptionError::naming(option, "{lattice} uniform has one resolution: {+lod}");
   }
 }
 
@@ -115,6 +129,11 @@ void set_acuity(LatticeOptions& options, const std::optional<Acuity>& acuity) {
 
 std::span<const OptionConflict> option_conflicts() { return kConflicts; }
 std::span<const OptionConflict> legacy_option_conflicts() { return kLegacyConflicts; }
+
+bool OptionsOfKinds::allows(LatticeKind kind) const {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+std::span<const OptionsOfKinds> options_of_kinds() { return kKinds; }
 
 LatticeConfig lattice_of(const LatticeOptions& options) {
   check_kind(options);

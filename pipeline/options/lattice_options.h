@@ -1,5 +1,5 @@
 // The one judge of lattice options: streams, dumps and the C interface's lattices fill a LatticeOptions, and
-// lattice_of() says what they mean together, with the same defaults. A LatticeConfig then holds no two that conflict.
+// lattice_of() says what they mean together. A LatticeConfig then holds no two that conflict.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace saccade {
 
 struct LatticeOptions {
-  LatticeKind kind = LatticeKind::kNested;
+  LatticeKind kind = LatticeKind::kAdaptive;  // the default of every stream
   int patch_size = 16;
   double fov_deg = kDefaultFovDeg;
   // Unset: not given.
@@ -28,7 +28,8 @@ struct LatticeOptions {
   std::optional<ContextLength> context;
   std::optional<int> patches;            // a PatchBudget: leaves with the next version
   std::vector<int> strides, grid_sizes;  // ExplicitRings: options of the command line until the next version
-  // The acuity comes from stored settings, which may hold what another one leaves without effect: no error then.
+  // The acuity comes from stored settings that name their lattice. They may hold what it leaves without effect: no
+  // error then.
   bool acuity_is_stored = false;
 };
 
@@ -46,5 +47,13 @@ struct OptionConflict {
 };
 std::span<const OptionConflict> option_conflicts();
 std::span<const OptionConflict> legacy_option_conflicts();  // of options that leave with the next version
+
+// Options that need one of these kinds of lattice, given or the default.
+struct OptionsOfKinds {
+  std::span<const std::string_view> names;
+  std::span<const LatticeKind> kinds;
+  bool allows(LatticeKind kind) const;
+};
+std::span<const OptionsOfKinds> options_of_kinds();
 
 }  // namespace saccade

@@ -240,24 +240,24 @@ void add_texture(std::vector<StreamOption>& rows) {
 }
 
 void add_fovea(std::vector<StreamOption>& rows) {
-  static const std::string preset_help = "published M0 and e0: " + or_list(preset_names());
+  static const std::string preset_help = "nested and grid: published M0 and e0 of " + or_list(preset_names());
   static const std::string lattice_help = or_list(choices_of<LatticeKind>());
   rows.insert(rows.end(), {
     {{.name = "preset", .group = kFoveaGroup, .help = preset_help,
       .metavar = "NAME", .kind = K::kChoice, .choices = preset_names(), .shapes_result = true, .tunable = true}, {parse_preset, print_preset}},
-    {{.name = "e0", .group = kFoveaGroup, .help = "eccentricity at which resolution halves (nested: else solved from {tokens})",
-      .more = "lod = log2((e + e0) / M0). Default of the other lattices: 2.3.",
+    {{.name = "e0", .group = kFoveaGroup, .help = "nested and grid: eccentricity at which resolution halves",
+      .more = "lod = log2((e + e0) / M0). Default: with nested solved from {tokens}, with grid 2.3.",
       .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.e0; })},
-    {{.name = "m0", .group = kFoveaGroup, .help = "magnification's numerator (default: e0)",
+    {{.name = "m0", .group = kFoveaGroup, .help = "nested and grid: magnification's numerator (default: e0)",
       .more = "Full resolution reaches out to M0 - e0.",
       .metavar = "DEG", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.m0; })},
     {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
       .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
     {{.name = "lattice", .group = kFoveaGroup, .help = lattice_help,
-      .more = "`nested`: square rings without gap or overlap whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2. `adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame.",
+      .more = "`adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame. `nested`: a fovea; square rings around the fixation without gap or overlap, whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2.",
       .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, {parse_lattice, print_lattice}},
     {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
-      .more = "With `nested` no fixation has more; where one has fewer, the arrays end with patches of coverage 0. With `adaptive` a look sends what lowers the error of the receiver's picture most, and ends alike. Other lattices have no patch outside.",
+      .more = "With `adaptive` a look sends what lowers the error of the receiver's picture most. With `nested` no fixation has more. Where a look or a fixation has fewer, the arrays end with patches of coverage 0. Other lattices have no patch outside.",
       .metavar = "N", .kind = K::kInteger, .lo = 1, .hi = 1e6, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.tokens; })},
     {{.name = "fovea", .group = kFoveaGroup, .help = "nested: width of full resolution, as 192 (pixels) or 6deg",
       .more = "Rounded to four patches. Default: as wide as three fifths of {tokens} allow.",

@@ -1,4 +1,4 @@
-"""Foveated video for vision-language models: a video as the few patches that an eye would look at.
+"""Video for vision-language models: a video as the few patches that a model does not have yet.
 
     import pysaccade as sc
 

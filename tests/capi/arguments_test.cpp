@@ -205,7 +205,7 @@ TEST(Options, ThatAreWrong_SayWhatIsRight) {
   EXPECT_THAT(saccade_last_error(), HasSubstr("nested"));
   const char* text = nullptr;
   EXPECT_EQ(saccade_options_get(options.get(), "lattice", &text), SACCADE_OK);
-  EXPECT_STREQ(text, "nested");
+  EXPECT_STREQ(text, "adaptive");
   for (const char* value : {"center:2,2", "center:0.5", "raster:0x0", "raster:3", "novelty:1", "file"}) {
     EXPECT_EQ(saccade_options_set(options.get(), "fixation", value), SACCADE_ERROR_USAGE) << value;
   }
@@ -247,6 +247,7 @@ TEST(LastError, OfAnOption_SaysWhichAndWhere) {
   EXPECT_STREQ(saccade_last_error_option(&at), "backend");
   EXPECT_EQ(at, std::string(saccade_last_error()).find("backend abacus"));
   const Options options = cpu_options();
+  ASSERT_EQ(saccade_options_set(options.get(), "lattice", "nested"), SACCADE_OK);
   ASSERT_EQ(saccade_options_set(options.get(), "patches", "2"), SACCADE_OK);
   const Stream stream = new_stream(options);
   EXPECT_EQ(saccade_stream_open(stream.get(), "test://box?size=64x64"), SACCADE_ERROR_USAGE);
@@ -324,7 +325,8 @@ TEST(Options, WithoutAnEffect_AreRefusedByName) {
     EXPECT_EQ(status, SACCADE_ERROR_USAGE);
     return named_option().first;
   };
-  EXPECT_EQ(refused({{"ignore", "1,1,9,9"}, {"fixation", "center"}}, kUri), "ignore");
+  EXPECT_EQ(refused({{"ignore", "1,1,9,9"}, {"fixation", "center"}, {"lattice", "nested"}}, kUri), "ignore");
+  EXPECT_EQ(refused({{"ignore", "1,1,9,9"}, {"fixation", "center"}}, kUri), "") << "lattice adaptive leaves it out";
   EXPECT_EQ(refused({{"noise-floor", "7"}, {"fixation", "random"}}, kUri), "noise-floor");
   EXPECT_EQ(refused({{"device", "1"}}, kUri), "device");
   EXPECT_EQ(refused({{"staged", "true"}}, kUri), "staged");

@@ -94,7 +94,7 @@ TEST(NextInto, Normalised_FollowsMeanAndDeviation) {
 
 // A slot of a batch: nothing before and after it is touched, and what is not wanted need not be there.
 TEST(NextInto, Slot_IsAllThatIsWritten) {
-  const StreamHandle stream = open_stream(kUri, kCpu);
+  const StreamHandle stream = open_stream(kUri, with(kCpu, "lattice", "nested"));
   const saccade_geometry geometry = geometry_of(stream);
   std::vector<std::uint8_t> batch(geometry.patches_bytes * 3 + 2, 0xaa);
   auto target = sized<saccade_target>();
@@ -106,14 +106,15 @@ TEST(NextInto, Slot_IsAllThatIsWritten) {
   EXPECT_THAT(std::vector<std::uint8_t>(batch.begin() + 1 + 2 * geometry.patches_bytes, batch.end()), Each(0xaa));
   ASSERT_NE(facts.changed, nullptr);
   EXPECT_THAT(std::vector<std::uint8_t>(facts.changed, facts.changed + facts.patch_count), Each(1));
-  const Taken wanted = take_next(open_stream(kUri, kCpu));
+  const Taken wanted = take_next(open_stream(kUri, with(kCpu, "lattice", "nested")));
   EXPECT_EQ(std::memcmp(target.patches, wanted.patches.data(), wanted.patches.size()), 0);
 }
 
 // Unchanged means the bytes that were last emitted; bytes of another type were not.
 TEST(NextInto, OtherDtype_ChangesEverything) {
   const StreamHandle stream =
-      open_stream("test://static?size=64x64&frames=9", with(with(kCpu, "fixation", "center"), "dtype", "f32"));
+      open_stream("test://static?size=64x64&frames=9",
+                  with(with(with(kCpu, "lattice", "nested"), "fixation", "center"), "dtype", "f32"));
   HostRoom bytes(geometry_of(stream)), floats(geometry_of(stream), SACCADE_F32);
   const auto changed_after = [&](HostRoom& room) {
     EXPECT_EQ(saccade_stream_next_into(stream.get(), -1, &room.target, nullptr), SACCADE_OK) << saccade_last_error();

@@ -48,7 +48,7 @@ class HttpBreaks(LiveTest):
 
     def run_dump(self, server, name, code, *words, options=()):
         """By one thread: what is damaged is not read a second time then."""
-        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--strides", 1, "--grid-sizes", 1, "--set", "stall-timeout=1", "--threshold", 0, *options)
+        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--lattice", "nested", "--strides", 1, "--grid-sizes", 1, "--set", "stall-timeout=1", "--threshold", 0, *options)
         _, errors = self.finish(process, code, *words)
         middle = np.load(self.out / "patches.npy")[:, 0, :, 8, 8].astype(int)
         want = self.greys[name][:len(middle)]
@@ -246,7 +246,7 @@ class Playlists(LiveTest):
     def run_dump(self, name, breaks, code, *words, **options):
         server = WebServer(self.files, breaks, **options)
         self.addCleanup(server.stop)
-        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--strides", 1, "--grid-sizes", 1, "--set", "stall-timeout=1")
+        process = self.dump(server.url(name), "--threads", 1, "--overwrite", "--lattice", "nested", "--strides", 1, "--grid-sizes", 1, "--set", "stall-timeout=1")
         _, errors = self.finish(process, code, *words)
         middle = np.load(self.out / "patches.npy")[:, 0, :, 8, 8].astype(int)
         if code == 0:

@@ -34,8 +34,8 @@ class Allocator {
             const FrameGeometry& geometry);
 
   void note(std::int64_t pts_ns, const Damage& damage);  // every frame
-  // Chooses squares and holds them as sent. Allocates until it is warm. The plan has shape.tokens patches and ends with
-  // those of coverage 0. luma_span: codes from black to white, which a PSNR is of.
+  // Chooses squares and holds them as sent. Allocates until it is warm. The plan has the lattice's patch_count()
+  // patches and ends with those of coverage 0. luma_span: codes from black to white, which a PSNR is of.
   void look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out);
   // The receiver lost what it held: all of it, or the tiles that a box of the frame touches.
   void forget();

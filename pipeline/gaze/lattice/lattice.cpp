@@ -100,6 +100,10 @@ void refuse_patches(const LatticeConfig& config, std::int64_t count) {
   throw UsageError(OfOption("e0", fmt::to_string(acuity->e0)), fault, Hint::kFewerPatches);
 }
 
+TileGrid tiles_of(const FrameGeometry& geometry) {
+  return {(geometry.width_px + kTilePx - 1) / kTilePx, (geometry.height_px + kTilePx - 1) / kTilePx};
+}
+
 void check_lattice(const LatticeConfig& config) {
   if (config.patch_size < 2 || config.patch_size > kMaxPatchSize || config.patch_size % 2 != 0) {
     throw UsageError(OfOption("patch-size", fmt::to_string(config.patch_size)),

@@ -11,6 +11,7 @@
 
 #include "kernels/enum_names.h"
 #include "kernels/patch_plan.h"
+#include "kernels/pyramid_layout.h"
 #include "kernels/shared/fovea.h"
 
 namespace saccade {
@@ -95,7 +96,8 @@ struct ContextLength {
 };
 
 // Squares of 16 << l pixels that bring what the receiver holds nearest to the frame (pipeline/gaze/allocate/). N is the
-// most of a look; where fewer are worth sending, the plan ends with patches of coverage 0.
+// most of a look, and never more than the frame has tiles. Where fewer are worth sending, the plan ends with patches of
+// coverage 0.
 struct AdaptiveShape {
   int tokens = kDefaultTokens;
   std::optional<int> tokens_per_second = {};  // on average; looks that send less save up for later ones
@@ -127,6 +129,8 @@ struct FrameGeometry {
   int levels = 7;
   bool operator==(const FrameGeometry&) const = default;
 };
+// The tiles that cover the displayed frame.
+TileGrid tiles_of(const FrameGeometry& geometry);
 
 // Constructed for a frame geometry; plan() is then called per emission and allocates nothing once the plan has room.
 // Construction throws UsageError, naming the option at fault.

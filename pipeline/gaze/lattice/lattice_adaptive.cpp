@@ -1,7 +1,8 @@
 // The lattice `adaptive` as far as a fixation tells: its patches follow from the picture (pipeline/gaze/allocate/).
 #include <fmt/format.h>
 
-#include "kernels/pyramid_layout.h"
+#include <algorithm>
+
 #include "pipeline/error.h"
 #include "pipeline/gaze/lattice/lattice_kinds.h"
 
@@ -16,7 +17,10 @@ class AdaptiveLattice final : public Lattice {
         fovea_(make_fovea_params(Acuity{}, config.fov_deg, geometry)),
         geometry_(geometry) {}
 
-  std::size_t patch_count() const override { return static_cast<std::size_t>(shape_.tokens); }
+  // Squares of a look don't overlap, so no look has more than the frame has tiles.
+  std::size_t patch_count() const override {
+    return static_cast<std::size_t>(std::min(shape_.tokens, tiles_of(geometry_).count()));
+  }
   const shared::FoveaParams& fovea() const override { return fovea_; }
   // None: patches of coverage 0.
   void plan(float fix_u, float fix_v, PatchPlan& out) const override {
@@ -27,7 +31,7 @@ class AdaptiveLattice final : public Lattice {
     out.patches.assign(patch_count(), {.x_px = -kHalfPx, .y_px = -kHalfPx});
   }
   std::string describe() const override {
-    std::string text = fmt::format("adaptive: at most {} tokens a look, squares of 16x16", shape_.tokens);
+    std::string text = fmt::format("adaptive: at most {} tokens a look, squares of 16x16", patch_count());
     if (shape_.target_psnr) text += fmt::format(", until {:.4g} dB", *shape_.target_psnr);
     if (shape_.tokens_per_second) text += fmt::format(", {} a second", *shape_.tokens_per_second);
     if (shape_.context) {
@@ -47,8 +51,9 @@ class AdaptiveLattice final : public Lattice {
 
 std::unique_ptr<Lattice> make_adaptive_lattice(const LatticeConfig& config, const FrameGeometry& geometry) {
   if (config.patch_size != kTilePx) {
-    throw UsageError(OfOption("patch-size", fmt::to_string(config.patch_size)),
-                     fmt::format("squares of lattice adaptive have {0} x {0} samples", kTilePx));
+    throw UsageError(
+        OfOption("patch-size", fmt::to_string(config.patch_size)),
+        fmt::format("squares of lattice adaptive have {0} x {0} samples; lattice nested takes other sizes", kTilePx));
   }
   return std::make_unique<AdaptiveLattice>(config, geometry);
 }

@@ -72,7 +72,7 @@ def show(
     width: int = 640,
     mark: bool = True,
     most: int = 100,
-    memory: bool = False,
+    memory: bool | None = None,
 ) -> Picture:
     """What a model gets, as a picture or a film, to look at in a notebook.
 
@@ -83,7 +83,8 @@ def show(
         width: Of what is painted, in pixels.
         mark: Draw where the eye looks.
         most: A film has at most so many frames; of more emissions some are left out, evenly.
-        memory: Of a film: what earlier emissions showed finer stays, as `paint(memory=True)` has it.
+        memory: Of a film: what earlier emissions showed finer stays, as `paint(memory=True)` has it. By default of
+            a Dump of lattice "adaptive", whose emissions hold only what the receiver lacked.
 
     Raises:
         ValueError: There is nothing to show, or `frame` has another number of pictures than there are emissions.
@@ -105,6 +106,8 @@ def show(
         for emission in emissions:
             if not isinstance(emission, Emission):
                 raise TypeError(f"show: what holds a {type(emission).__name__}, which is no Emission")
+    if memory is None:
+        memory = isinstance(what, Dump) and what.meta["options"].get("lattice") == "adaptive"
     count = len(emissions)
     if count == 0:
         raise ValueError("show: there is no emission")

@@ -20,7 +20,7 @@ from pysaccade.stream._texture import StreamTexture
 
 
 class Stream(Core, Iterator[Emission]):
-    """A video as the few patches that an eye would look at: an iterator of `Emission`.
+    """A video as the few patches that a model does not have yet: an iterator of `Emission`.
 
         for emission in sc.Stream("clip.mp4"):
             tokens = encoder(emission.patches[emission.new])    # [n, 3, 16, 16] on your device
@@ -33,13 +33,13 @@ class Stream(Core, Iterator[Emission]):
         device: Where patches are: "cpu", "cuda", "cuda:1", a torch.device, or "auto": the GPU if there is one that
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
-        lattice: "nested", "grid" or "uniform"; or "adaptive": each look sends what brings the receiver's picture
-            nearest to the frame, at most `tokens` patches.
-        fixation: Where the eye goes: "novelty", "saliency", "center[:U,V]", "random", "raster[:COLSxROWS]",
-            "file:PATH"; or (u, v); or a scanpath: a tensor or an array [n, 3] of t_s, u, v with t_s from the first
-            frame on, or [n, 2] of u, v, one at each fixation; or a callable that is given this stream whenever a
-            fixation is due, and returns (u, v), or None to leave it to "novelty".
-        rate: Fixations a second of the video's own time.
+        lattice: "adaptive": each look sends the squares that bring the receiver's picture nearest to the frame, at most
+            `tokens` of them; or "nested": a fovea; or "grid" or "uniform" (docs/GAZE.md).
+        fixation: Where the eye goes, which decides what "nested" and "grid" sample: "novelty", "saliency",
+            "center[:U,V]", "random", "raster[:COLSxROWS]", "file:PATH"; or (u, v); or a scanpath: a tensor or an array
+            [n, 3] of t_s, u, v with t_s from the first frame on, or [n, 2] of u, v, one at each fixation; or a callable
+            that is given this stream whenever a fixation is due, and returns (u, v), or None to leave it to "novelty".
+        rate: Looks a second of the video's own time.
         every: "fixation", "frame" or N: patches on landing, at each frame, or each N frames.
         dtype: Of the samples: torch.uint8, float16 or float32, NumPy's, or "u8", "f16", "f32". Floats are in [0, 1].
         normalize: "clip", "imagenet", "siglip", or (mean, std) of three numbers each; floats alone.
@@ -70,7 +70,7 @@ class Stream(Core, Iterator[Emission]):
         *,
         device: Any = "auto",
         array: str = "auto",
-        lattice: str = "nested",
+        lattice: str = "adaptive",
         fixation: Any = "novelty",
         rate: float = 4.0,
         every: str | int = "fixation",

@@ -33,7 +33,7 @@ class Changed(DumpTest):
         for number, clip in enumerate(clips):
             for options in (("--every", "frame", "--fixation", "center:0.3,0.6"), ("--rate", 12, "--fixation", "raster:2x2", "--dtype", "f32")):
                 with self.subTest(clip=clip.name, options=options):
-                    arrays = self.dump(*options, "--backend", "cpu", "--patches", 200, clip=clip, out=self.out / f"{number}{len(options)}")
+                    arrays = self.dump(*options, "--backend", "cpu", "--lattice", "nested", "--patches", 200, clip=clip, out=self.out / f"{number}{len(options)}")
                     expected = truth(arrays)
                     self.assertTrue((expected[1:] == 0).any())
                     np.testing.assert_array_equal(arrays["changed"], expected)
@@ -48,7 +48,7 @@ class Changed(DumpTest):
         frames.tofile(raw)
         clip = self.folder / "tiny.mkv"
         ffmpeg("-f", "rawvideo", "-pix_fmt", "gray", "-s", "320x240", "-r", "15", "-color_range", "pc", "-i", raw, "-pix_fmt", "yuvj420p", "-c:v", "ffv1", clip)
-        arrays = self.dump("--every", "frame", "--fixation", "center:0,0", "--patches", 273, "--backend", "cpu", clip=clip)
+        arrays = self.dump("--every", "frame", "--fixation", "center:0,0", "--lattice", "nested", "--patches", 273, "--backend", "cpu", clip=clip)
         coarse = (arrays["geometry"][0, :, 2] >= 2) & (arrays["geometry"][0, :, 3] > 0)
         self.assertTrue(coarse.any())
         self.assertFalse(arrays["changed"][1:, coarse].any())
@@ -58,7 +58,7 @@ class Changed(DumpTest):
         self.assertFalse((truth(arrays) > arrays["changed"]).any())
 
     def test_outside_the_frame_changes_once(self):
-        arrays = self.dump("--every", "frame", "--fixation", "random", "--rate", 5, "--fov-deg", 90, "--backend", "cpu")
+        arrays = self.dump("--every", "frame", "--lattice", "nested", "--fixation", "random", "--rate", 5, "--fov-deg", 90, "--backend", "cpu")
         outside = arrays["geometry"][:, :, 3] == 0
         self.assertTrue(outside.any())
         self.assertFalse(arrays["patches"][outside].any())

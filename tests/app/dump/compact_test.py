@@ -27,7 +27,7 @@ class Compact(DumpTest):
 
     def test_equals_the_padded_dump_without_what_lies_outside(self):
         left_out = 0
-        for lattice in (("--tokens", "100"), ("--patches", "150"), ("--lattice", "grid", "--patches", "90"),
+        for lattice in (("--tokens", "100"), ("--lattice", "nested"), ("--lattice", "nested", "--patches", "150"), ("--lattice", "grid", "--patches", "90"),
                         ("--lattice", "uniform", "--patches", "40")):
             for samples in ((), ("--dtype", "f32", "--normalize", "clip")):
                 options = (*lattice, *samples, *CORNER, "--every", "3")

@@ -18,7 +18,7 @@ SETS = {"clip": (CLIP_MEAN, CLIP_STD),
 
 class Format(DumpTest):
     def test_shapes_and_types(self):
-        arrays = self.dump("--every", "frame", "--patches", "100", "--patch-size", "8")
+        arrays = self.dump("--every", "frame", "--lattice", "nested", "--patches", "100", "--patch-size", "8")
         meta, manifest = load_json(self.out, "meta"), load_json(self.out, "manifest")
         emissions, patches = 50, meta["patches"]
         self.assertLessEqual(patches, 100)
@@ -73,12 +73,12 @@ class Format(DumpTest):
         self.assertEqual(meta["backend"], auto_backend())
 
     def test_every(self):
-        frame = {name: np.array(array) for name, array in self.dump("--every", "frame").items()}
-        third = self.dump("--every", "3", out=self.folder / "every-3")
+        frame = {name: np.array(array) for name, array in self.dump("--every", "frame", "--lattice", "nested").items()}
+        third = self.dump("--every", "3", "--lattice", "nested", out=self.folder / "every-3")
         np.testing.assert_array_equal(third["index"]["frame"], np.arange(0, 50, 3))
         for name in ("patches", "geometry", "index"):
             np.testing.assert_array_equal(third[name], frame[name][::3])
-        fixation = self.dump("--every", "fixation", "--rate", "4", out=self.folder / "every-fixation")
+        fixation = self.dump("--every", "fixation", "--rate", "4", "--lattice", "nested", out=self.folder / "every-fixation")
         self.assertEqual(len(fixation["index"]), 8)  # two seconds at four a second
         self.assertFalse(fixation["index"]["in_flight"].any())
         np.testing.assert_array_equal(fixation["patches"], frame["patches"][fixation["index"]["frame"]])

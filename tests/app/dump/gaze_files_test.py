@@ -19,6 +19,12 @@ class GazeFiles(DumpTest):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return load(self.out)["index"], done.stderr.decode(), load_json(self.out, "meta")["gaze"]
 
+    def test_a_gaze_that_decides_nothing_but_the_time_is_reported(self):
+        path = self.write("looks.csv", ["t_s,u,v", "0,0.2,0.2", "1,0.8,0.8"])
+        for options, said in (((), True), (("--set", "eye=1"), False), (("--lattice", "nested"), False)):
+            _, log, _ = self.follow(path, "--overwrite", *options)
+            self.assertEqual("--lattice nested follows it" in log, said, log)
+
     def test_raw_gaze_is_that_of_the_frames_time(self):
         t = np.arange(0, 2.2, 1 / 120)
         u, v = 0.5 + 0.4 * np.sin(2 * np.pi * t), 0.5 + 0.3 * np.cos(3 * t)

@@ -101,7 +101,7 @@ CASES = {  # name: arguments of `saccade dump`, in the folder of the inputs
     "part_of_a_pattern": "test://pan?size=320x180&frames=90 --start 1.01 --duration 1 --every 5",
     "loop": "i420_161x121.yuv --set pixel-format=yuv420p --loop=2 --frames 60 " + RAW + "161x121",
 }
-CASES_SINCE_TOKENS = {  # by the defaults of today: a budget inside the frame, and the policy novelty
+CASES_SINCE_TOKENS = {  # with a budget inside the frame, and the policy novelty
     "tokens": "test://box?size=320x180&frames=90 --tokens 140",
     "tokens_demo": "demo.mp4 --duration 6",
     "tokens_fovea": "test://pan?size=320x180&frames=60 --tokens 200 --fovea 64 --fixation random --every 3",
@@ -112,22 +112,37 @@ CASES_SINCE_TOKENS = {  # by the defaults of today: a budget inside the frame, a
     "novelty_rgb": "rgb24_97x61.raw --set pixel-format=rgb24 --tokens 70 --patch-size 8 --rate 12 " + RAW + "97x61",
     "novelty_one_level": "test://box?size=96x64&frames=40 --levels 1 --tokens 64 --rate 12",
 }
+CASES_SINCE_ADAPTIVE = {  # by the defaults of today
+    "adaptive": "test://box?size=320x180&frames=90",
+    "adaptive_demo": "demo.mp4 --duration 6",
+    "adaptive_budget": "demo.mp4 --duration 4 --tokens 140 --tokens-per-second 200 --context 30s",
+    "adaptive_psnr": "test://pan?size=320x180&frames=60 --target-psnr 34 --every 4",
+    "adaptive_every_frame": "i420_161x121.yuv --set pixel-format=yuv420p --every frame --tokens 30 " + RAW + "161x121",
+    "adaptive_ten_bits": "yuv420p10_160x96.yuv --set pixel-format=yuv420p10le --every frame --set eye=1 --tokens 20 " + RAW + "160x96",
+    "adaptive_gray": "gray_99x75.raw --set pixel-format=gray --every 3 --context 20 --tokens 9 " + RAW + "99x75",
+    "adaptive_rgb": "rgb24_97x61.raw --set pixel-format=rgb24 --every 2 --ignore 0,0,30,30 " + RAW + "97x61",
+    "adaptive_rotated": "demo_rot90.mp4 --frames 20 --every 10 --dtype f16",
+    "adaptive_levels_2": "test://noise?size=322x180&frames=20 --levels 2 --every 4",
+}
 # What the older cases leave out had these values.
 OLD_DEFAULTS = {"--fixation": "saliency", "--patches": "273"}
 PATCHES_FOLLOW = ("--lattice", "--e0", "--preset", "--strides")
-CASES |= CASES_SINCE_TOKENS
+CASES |= CASES_SINCE_TOKENS | CASES_SINCE_ADAPTIVE
 GL_CASES = (  # where a backend's own work differs: formats, uploads, levels, types of samples
     "saliency", "path_every_frame", "nested_patch_32", "nested_levels_3", "grid", "grid_e0", "grid_patch_10", "uniform", "threshold",
     "threshold_10_bits", "min_samples", "f16_clip", "f32_siglip_grid", "nv12", "ten_bits_odd_f32", "p010", "sixteen_bits", "gray",
-    "rgb", "rgba_alpha", "y4m_chroma_site_sar", "one_pixel", "tall", "rotated_90", "loop", *CASES_SINCE_TOKENS)
+    "rgb", "rgba_alpha", "y4m_chroma_site_sar", "one_pixel", "tall", "rotated_90", "loop", *CASES_SINCE_TOKENS, *CASES_SINCE_ADAPTIVE)
 
 
 def arguments_of(case):
     given = CASES[case].split()
-    if case in CASES_SINCE_TOKENS:
+    if case in CASES_SINCE_ADAPTIVE:
         return given
+    lattice = [] if "--lattice" in given else ["--lattice", "nested"]
+    if case in CASES_SINCE_TOKENS:
+        return given + lattice
     unsaid = [n for n in OLD_DEFAULTS if n not in given and not (n == "--patches" and any(o in given for o in PATCHES_FOLLOW))]
-    return given + [word for name in unsaid for word in (name, OLD_DEFAULTS[name])]
+    return given + [word for name in unsaid for word in (name, OLD_DEFAULTS[name])] + lattice
 
 
 def sha256(data):

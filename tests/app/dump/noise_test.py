@@ -22,7 +22,7 @@ class Noise(DumpTest):
     def held(self, threshold, min_samples):
         """The texture after each frame, [F, H, W]."""
         out = self.folder / f"t{threshold}m{min_samples}"
-        dump = self.dump("--every", "frame", "--fixation", "center", "--strides", "1", "--grid-sizes", "8", "--threshold",
+        dump = self.dump("--every", "frame", "--fixation", "center", "--lattice", "nested", "--strides", "1", "--grid-sizes", "8", "--threshold",
                          threshold, "--min-samples", min_samples, clip=self.noisy, out=out)
         seen = np.full(self.truth.shape, -1, np.int16)
         size = np.array([self.width, self.height])

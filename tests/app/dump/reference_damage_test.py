@@ -87,7 +87,7 @@ class MadeTiles(Case):
         clip = ref.raw_clip(f"{self.folder}/fade.mov", [np.full((98, 130, 3), level, np.uint8) for level in range(60)])
         for threshold in (0, 4, 9):
             with self.subTest(threshold=threshold):
-                dumped = self.dump(clip, "--every", "frame", "--threshold", threshold)
+                dumped = self.dump(clip, "--every", "frame", "--lattice", "nested", "--threshold", threshold)
                 expected = [9 * 7 if level % (threshold + 1) == 0 else 0 for level in range(60)]
                 self.assertEqual(dumped["index"]["damaged_tiles"].tolist(), expected)
                 for level in range(60):

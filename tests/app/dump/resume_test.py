@@ -40,11 +40,21 @@ class Resume(DumpTest):
         self.assertEqual(saccade("dump", self.clip, "-o", self.out, "--resume").returncode, 0)
         self.refuse(2, ['--min-samples "0" there, "2" here'], "dump", self.clip, "-o", self.out, "--resume", "--min-samples", "2")
 
+    def test_resume_goes_on_with_the_lattice_of_the_dump_or_says_that_it_is_another(self):
+        """A dump records its lattice, also where it was the default."""
+        self.dump("--lattice", "nested")
+        before = digest(self.out)
+        self.refuse(2, ['--lattice "nested" there, "adaptive" here'], "dump", self.clip, "-o", self.out, "--resume")
+        self.assertEqual(saccade("dump", self.clip, "-o", self.out, "--resume", "--lattice", "nested").returncode, 0)
+        self.assertEqual(digest(self.out), before)
+        self.dump(out=self.folder / "default")
+        self.assertEqual(json.loads((self.folder / "default" / "meta.json").read_text())["options"]["lattice"], "adaptive")
+
     def test_resume_says_what_differs(self):
         self.dump()
         before = digest(self.out)
         self.refuse(2, ["--seed", '"3"'], "dump", self.clip, "-o", self.out, "--resume", "--seed", "3")
-        self.refuse(2, ["--e0", "unset"], "dump", self.clip, "-o", self.out, "--resume", "--e0", "4")
+        self.refuse(2, ["--e0", "unset"], "dump", self.clip, "-o", self.out, "--resume", "--lattice", "grid", "--e0", "4")
         other = make_clip(self.folder / "other.mp4", 1, "64x64")
         self.refuse(2, ["name", "other.mp4"], "dump", other, "-o", self.out, "--resume")
         self.assertEqual(digest(self.out), before)

@@ -133,7 +133,7 @@ class InfoFile(FolderTest):
 
     def test_text_names_what_is_done(self):
         text = saccade("info", self.plain()).stdout
-        for part in ["322x182", "SAR 4:3", "29.970", "bt601", "yuv8", "384x192", "nested"]:
+        for part in ["322x182", "SAR 4:3", "29.970", "bt601", "yuv8", "384x192", "adaptive"]:
             self.assertIn(part, text)
 
     def test_errors(self):

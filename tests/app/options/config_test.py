@@ -44,27 +44,29 @@ class Config(DumpTest):
         self.assertNotIn("budget-ms", shown)
 
     def test_a_typed_option_takes_out_what_conflicts_with_it_in_the_file(self):
-        tuned = "e0 = 2.0\nm0 = 1.5\n"
+        tuned, nested = "e0 = 2.0\nm0 = 1.5\n", "lattice = 'nested'\n"
         for text, typed, kept, gone in (
-                (tuned, ("--preset", "uv"), (), ("e0", "m0")),
-                ("preset = 'uv'\n", ("--e0", "2"), (), ("preset",)),
-                (tuned, ("--patches", "100"), (), ("e0", "m0")),
-                ("patches = 100\n", ("--e0", "2"), (), ("patches",)),
+                (nested + tuned, ("--preset", "uv"), (), ("e0", "m0")),
+                (nested + "preset = 'uv'\n", ("--e0", "2"), (), ("preset",)),
+                (nested + tuned, ("--patches", "100"), (), ("e0", "m0")),
+                (nested + "patches = 100\n", ("--e0", "2"), (), ("patches",)),
                 (tuned + "lattice = 'grid'\n", ("--patches", "100"), ("e0 = 2", "m0 = 1.5"), ()),
-                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--patches", "100"), (), ("strides", "grid-sizes")),
+                (nested + "strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--patches", "100"), (), ("strides", "grid-sizes")),
                 ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--lattice", "grid"), (), ("strides", "grid-sizes")),
                 ("lattice = 'uniform'\nlod = 1.5\n", ("--lattice", "nested"), (), ("lod",)),
+                ("target-psnr = 40.0\ncontext = '30s'\n", ("--lattice", "nested"), (), ("target-psnr", "context")),
+                (nested + "fovea = '64'\npatches = 100\n", ("--lattice", "adaptive"), (), ("fovea", "patches")),
                 ("lattice = 'uniform'\nlod = 1.5\n", ("--lattice", "uniform:2"), ("lod = 2",), ("lod = 1",)),
                 ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--lattice", "uniform:2"), ("lod = 2",), ("strides", "grid-sizes")),
                 ("input-size = '8x8'\n", ("--input-format", "gray:video_size=9x9"), ("input-size = '9x9'", ), ("input-size = '8x8'",)),
                 ("lattice = 'grid'\nm0 = 1.5\n", ("--lattice", "nested"), ("m0 = 1.5",), ()),
                 ("lattice = 'grid'\ne0 = 2.0\ntokens = 100\n", ("--lattice", "nested"), ("e0 = 2",), ("tokens",)),
-                (tuned, ("--tokens", "100"), (), ("e0", "m0")),
-                ("tokens = 100\nfovea = '4deg'\n", ("--preset", "uv"), (), ("tokens", "fovea")),
+                (nested + tuned, ("--tokens", "100"), (), ("e0", "m0")),
+                (nested + "tokens = 100\nfovea = '4deg'\n", ("--preset", "uv"), (), ("tokens", "fovea")),
                 ("lattice = 'grid'\ne0 = 2.0\npatches = 100\n", ("--lattice", "nested"), ("e0 = 2",), ("patches",)),
-                (tuned, ("--strides", "1,2", "--grid-sizes", "4,4"), ("grid-sizes",), ("e0", "m0")),
-                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--e0", "2"), (), ("strides", "grid-sizes")),
-                ("strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--preset", "uv"), (), ("strides", "grid-sizes")),
+                (nested + tuned, ("--strides", "1,2", "--grid-sizes", "4,4"), ("grid-sizes",), ("e0", "m0")),
+                (nested + "strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--e0", "2"), (), ("strides", "grid-sizes")),
+                (nested + "strides = [1, 2]\ngrid-sizes = [4, 4]\n", ("--preset", "uv"), (), ("strides", "grid-sizes")),
                 ("lattice = 'grid'\npreset = 'uv'\npatches = 100\n", ("--lattice", "nested"), ("preset = ",), ("patches",)),
                 ("upload = 'pbo'\n", ("--backend", "cpu"), ("upload = 'auto",), ("upload = 'pbo",)),
                 ("backend = 'cpu'\n", ("--set", "upload=direct"), ("upload = 'direct", "backend = 'auto",), ("backend = 'cpu",)),
@@ -81,13 +83,22 @@ class Config(DumpTest):
             for word in gone:
                 self.assertFalse(any(line.startswith(word) for line in lines), said)
         # Within the file, or on the line, a conflict stays one.
-        for text, typed in ((tuned + "preset = 'uv'\n", ()), ("", ("--e0", "2", "--preset", "uv"))):
+        for text, typed in ((nested + tuned + "preset = 'uv'\n", ()), (nested, ("--e0", "2", "--preset", "uv"))):
             self.refuse(2, ["conflicts with", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
+
+    def test_a_file_of_another_default_says_which_lattice_it_wants(self):
+        """What only a fovea has is an error without one, not another picture in silence."""
+        for text, words in (("preset = 'uv'\n", "preset: needs --lattice nested or grid"), ("m0 = 1.5\n", "m0: needs --lattice nested or grid"),
+                            ("fovea = '64'\n", "fovea: needs --lattice nested"), ("patches = 100\n", "patches: needs --lattice nested, grid or uniform")):
+            config = self.write(text)
+            self.refuse(2, [f"saccade: {config}:1: {words}"], "dump", "--print-config", "--config", config)
+            shown = saccade("dump", "--print-config", "--config", config, "--lattice", "nested")
+            self.assertEqual(shown.returncode, 0, shown.stderr)
 
     def test_a_dump_by_a_manifest_takes_a_file_for_single_dumps(self):
         manifest = self.folder / "list.txt"
         manifest.write_text(f"{self.clip}\n")
-        config = self.write("compact = true\nstart = 0.5\nresume = true\npatches = 64\nbackend = 'cpu'\n")
+        config = self.write("compact = true\nstart = 0.5\nresume = true\nlattice = 'nested'\npatches = 64\nbackend = 'cpu'\n")
         done = saccade("dump", "--manifest", manifest, "-o", self.out, "--config", config, "--progress", "none")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.refuse(2, ["saccade: --compact: conflicts with --manifest"], "dump", "--manifest", manifest, "-o", self.folder / "no", "--compact")

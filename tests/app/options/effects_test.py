@@ -14,7 +14,7 @@ class Effects(DumpTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.made = cls.folder / "made"
-        done = saccade("dump", cls.clip, "-o", cls.made, "--frames", "5", "--patches", "64", "--backend", "cpu")
+        done = saccade("dump", cls.clip, "-o", cls.made, "--frames", "5", "--lattice", "nested", "--patches", "64", "--backend", "cpu")
         assert done.returncode == 0, done.stderr
 
     def idle(self, option, words, *arguments):
@@ -30,7 +30,7 @@ class Effects(DumpTest):
         self.idle("--device", ["leave it out"], "view", self.clip, "--device", "1")
 
     def test_of_a_dump_in_the_viewer(self):
-        for options in (("--patches", "9"), ("--lattice", "grid"), ("--fixation", "center"), ("--start", "1"), ("--vf", "hflip"),
+        for options in (("--tokens", "9"), ("--lattice", "grid"), ("--fixation", "center"), ("--start", "1"), ("--vf", "hflip"),
                         ("--seed", "3")):
             self.idle(options[0], ["dump"], "view", self.made, *SHOT, *options)
         self.idle("--set noise-floor", ["dump"], "view", self.made, *SHOT, "--set", "noise-floor=3")
@@ -42,7 +42,7 @@ class Effects(DumpTest):
 
     def test_of_dumps_and_profiles(self):
         for command in (("dump", self.clip, "-o", self.out), ("profile", self.clip)):
-            for name, options in (("--ignore", ("--ignore", "1,1,9,9")), ("--set noise-floor", ("--set", "noise-floor=7"))):
+            for name, options in (("--ignore", ("--lattice", "nested", "--ignore", "1,1,9,9")), ("--set noise-floor", ("--set", "noise-floor=7"))):
                 self.idle(name, ["--fixation", "novelty"], *command, "--fixation", "center", *options)
             self.idle("--device", ["leave it out"], *command, "--backend", "cpu", "--device", "1")
             self.idle("--set reconnect-delay-max", ["--reconnect 0"], *command, "--reconnect", "0", "--set", "reconnect-delay-max=3")
@@ -53,7 +53,7 @@ class Effects(DumpTest):
         self.assertFalse(self.out.exists())
 
     def test_of_info(self):
-        for options in (("--patches", "9"), ("--vf", "hflip"), ("--levels", "3"), ("--threads", "2")):
+        for options in (("--tokens", "9"), ("--vf", "hflip"), ("--levels", "3"), ("--threads", "2")):
             self.idle(options[0], ["INPUT"], "info", *options)
             self.idle(options[0], ["INPUT"], "info", "--devices", *options)
         for options in (("--frames", "2"), ("--duration", "2"), ("--loop",)):
@@ -93,7 +93,7 @@ class Effects(DumpTest):
         self.assertEqual(*((out / "patches.npy").read_bytes() for out in alone))
         manifest = self.folder / "one.txt"
         manifest.write_text(f"{self.clip}\n")
-        done = saccade("dump", "--manifest", manifest, "-o", self.folder / "one", "--jobs", "2", "--patches", "64", "--backend", "cpu")
+        done = saccade("dump", "--manifest", manifest, "-o", self.folder / "one", "--jobs", "2", "--lattice", "nested", "--patches", "64", "--backend", "cpu")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_has_an_effect_is_taken(self):
@@ -128,7 +128,7 @@ class Retry(DumpTest):
     def test_json_is_what_was_planned(self):
         manifest, store = self.folder / "list.txt", self.folder / "store"
         manifest.write_text(f"{self.clip}\n{self.folder}/missing.mp4\n")
-        self.assertEqual(saccade("plan", manifest, "-o", store, "--patches", "64", "--backend", "cpu").returncode, 0)
+        self.assertEqual(saccade("plan", manifest, "-o", store, "--lattice", "nested", "--patches", "64", "--backend", "cpu").returncode, 0)
         self.assertEqual(saccade("work", store, "--progress", "none").returncode, 3)
         done = saccade("retry", store, "-o", self.folder / "again", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)

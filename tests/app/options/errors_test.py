@@ -116,17 +116,20 @@ class Usage(DumpTest):
             self.with_clip([option], option, value)
 
     def test_conflicts(self):
+        nested = ("--lattice", "nested")
         for words, options in ((["--overwrite", "--resume"], ("--overwrite", "--resume")),
-                               (["--patches", "--e0"], ("--patches", "100", "--e0", "2")),
-                               (["--e0", "--preset"], ("--preset", "uv", "--e0", "2")),
+                               (["--patches", "--e0"], (*nested, "--patches", "100", "--e0", "2")),
+                               (["--e0", "--preset"], (*nested, "--preset", "uv", "--e0", "2")),
                                (["--set lod", "uniform"], ("--set", "lod=2")), (["--lattice", "uniform"], ("--lattice", "grid:2")),
                                (["--preset", "uniform"], ("--lattice", "uniform", "--preset", "uv")),
+                               (["--fovea: needs --lattice nested"], ("--fovea", "64")), (["--preset: needs --lattice nested or grid"], ("--preset", "uv")),
+                               (["--patches: needs --lattice nested"], ("--patches", "60")), (["--patch-size 14", "lattice nested"], ("--patch-size", "14")),
                                (["--strides", "nested"], ("--lattice", "grid", "--strides", "1,2", "--grid-sizes", "4,4")),
-                               (["--strides", "--grid-sizes"], ("--strides", "1,2")),
-                               (["--grid-sizes", "--strides"], ("--strides", "1,2", "--grid-sizes", "4,4,4")),
-                               (["--e0", "--strides"], ("--e0", "2", "--strides", "1,2", "--grid-sizes", "4,4")),
-                               (["--preset", "--strides"], ("--preset", "uv", "--strides", "1,2", "--grid-sizes", "4,4")),
-                               (["--tokens", "--m0"], ("--tokens", "100", "--m0", "2")),
+                               (["--strides", "--grid-sizes"], (*nested, "--strides", "1,2")),
+                               (["--grid-sizes", "--strides"], (*nested, "--strides", "1,2", "--grid-sizes", "4,4,4")),
+                               (["--e0", "--strides"], (*nested, "--e0", "2", "--strides", "1,2", "--grid-sizes", "4,4")),
+                               (["--preset", "--strides"], (*nested, "--preset", "uv", "--strides", "1,2", "--grid-sizes", "4,4")),
+                               (["--tokens", "--m0"], (*nested, "--tokens", "100", "--m0", "2")),
                                (["--normalize", "--dtype"], ("--normalize", "clip")),
                                (["--set require-hwdec", "--hwdec"], ("--set", "require-hwdec", "--hwdec", "no"))):
             self.with_clip(words, *options)
@@ -208,7 +211,8 @@ class Usage(DumpTest):
     def test_an_option_is_named_as_it_was_given(self):
         config = self.folder / "named.toml"
         for name, value, command, words in (
-                ("tokens", "2", "dump", "tokens 2: a nested lattice"), ("tokens", "2", "info", "tokens 2: "), ("tokens", "2", "profile", "tokens 2: "),
+                ("patch-size", "14", "dump", "patch-size 14: squares of lattice adaptive"), ("patch-size", "14", "info", "patch-size 14: "),
+                ("patch-size", "14", "profile", "patch-size 14: "),
                 ("ignore", '"900,900,5,5"', "dump", "ignore 900,900,5,5: lies outside")):
             output = ("-o", self.out) if command == "dump" else ()
             config.write_text(f"{name} = {value}\n")
@@ -218,10 +222,10 @@ class Usage(DumpTest):
 
     def test_options_that_leave_are_taken_with_a_line_of_warning(self):
         config = self.folder / "old.toml"
-        config.write_text("patches = 60\n")
-        for options, words in ((("--patches", "60"), ["--patches: leaves with the next version; use --tokens"]),
-                               (("--config", config), [f"{config}:1: patches: leaves with the next version; use --tokens"]),
-                               (("--strides", "1,2", "--grid-sizes", "4,4"), ["--grid-sizes: leaves", "--strides: leaves"])):
+        config.write_text("lattice = 'nested'\npatches = 60\n")
+        for options, words in ((("--patches", "60", "--lattice", "nested"), ["--patches: leaves with the next version; use --tokens"]),
+                               (("--config", config), [f"{config}:2: patches: leaves with the next version; use --tokens"]),
+                               (("--lattice", "nested", "--strides", "1,2", "--grid-sizes", "4,4"), ["--grid-sizes: leaves", "--strides: leaves"])):
             done = saccade("dump", self.clip, "-o", self.folder / words[0][:4].strip("-/"), "--overwrite", "--log-level", "warn", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             lines = [line for line in done.stderr.decode().splitlines() if "warning" in line]

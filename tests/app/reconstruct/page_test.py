@@ -56,7 +56,7 @@ class Page(FolderTest):
         np.testing.assert_allclose((codes[..., 2] / 4096)[seen], truth[..., 2][seen], atol=2e-4)
 
     def test_its_numbers_and_its_film_are_the_dumps(self):
-        dump = self.dump("plain", BOX, "--rate", "6", "--patches", "100")
+        dump = self.dump("plain", BOX, "--rate", "6", "--lattice", "nested", "--patches", "100")
         data, video, text = parts(self.page(dump))
         self.check_numbers(dump, data)
         self.assertEqual((data["width"], data["height"], data["patch_size"]), (320, 180, 16))
@@ -74,7 +74,7 @@ class Page(FolderTest):
             self.assertLess(np.abs(frames[emission].astype(int) - picture)[away].mean(), 6)
 
     def test_each_frame_of_a_long_video_stays_below_the_limit(self):
-        dump = self.dump("long", "test://noise?size=320x180&rate=30&frames=1250", "--every", "frame", "--patches", "100")
+        dump = self.dump("long", "test://noise?size=320x180&rate=30&frames=1250", "--every", "frame", "--lattice", "nested", "--patches", "100")
         data, _, _ = parts(self.page(dump))
         self.assertEqual(data["emissions"], 1250)
         self.assertLessEqual(len(data["t"]), 1200)

@@ -65,7 +65,7 @@ class Truth(Offscreen):
     def test_foveated_is_sharp_at_the_fixation_and_coarse_far_away(self):
         clip = self.path("noise.mkv")
         ffmpeg("-f", "lavfi", "-i", "nullsrc=size=512x256:rate=5:duration=1,geq=lum='random(1)*255':cb=128:cr=128", "-c:v", "ffv1", clip)
-        shot = shoot(self.folder, clip, *PLAIN, "--view", "foveated", "--fixation", "center:0.1,0.5", "--e0", "2", "--size", "512x256")
+        shot = shoot(self.folder, clip, *PLAIN, "--view", "foveated", "--fixation", "center:0.1,0.5", "--lattice", "nested", "--e0", "2", "--size", "512x256")
         near = shot[120:136, 44:60].astype(float).std()
         far = shot[96:160, 440:504].astype(float).std()
         self.assertGreater(near, 3 * far)
@@ -92,7 +92,7 @@ class Truth(Offscreen):
 
     def test_patches_view_paints_what_a_dump_holds(self):
         out, picture = self.path("dump"), self.path("seen.png")
-        arguments = ("--fixation", "center:0.3,0.4", "--patches", "100")
+        arguments = ("--fixation", "center:0.3,0.4", "--lattice", "nested", "--patches", "100")
         self.assertEqual(saccade("dump", BOX, "-o", out, "--every", "frame", "--frames", "11", *arguments).returncode, 0)
         patches, geometry = np.load(out / "patches.npy")[10], np.load(out / "geometry.npy")[10]
         shot = shoot(self.folder, BOX, *PLAIN, "--view", "patches", *arguments, "--size", "320x180", t=str(10 / 30 + 0.001))
@@ -122,7 +122,7 @@ class Truth(Offscreen):
         return picture
 
     def test_compare_shows_as_many_patches_of_another_lattice(self):
-        arguments = ("--fixation", "center:0.3,0.4", "--patches", "100")
+        arguments = ("--fixation", "center:0.3,0.4", "--lattice", "nested", "--patches", "100")
         nested, uniform = self.path("nested"), self.path("uniform")
         self.assertEqual(saccade("dump", BOX, "-o", nested, "--every", "frame", "--frames", "11", *arguments).returncode, 0)
         count = np.load(nested / "geometry.npy").shape[1]
@@ -145,7 +145,7 @@ class Dumps(Offscreen):
     def setUp(self):
         self.out = self.path("dump")
         if not self.out.exists():
-            made = saccade("dump", BOX, "-o", self.out, "--patches", "100", "--rate", "6", "--seed", "5")
+            made = saccade("dump", BOX, "-o", self.out, "--lattice", "nested", "--patches", "100", "--rate", "6", "--seed", "5")
             self.assertEqual(made.returncode, 0, made.stderr)
         self.index = np.load(self.out / "index.npy")
 
@@ -183,7 +183,7 @@ class Dumps(Offscreen):
     def test_its_numbers_are_those_of_its_arrays_and_its_manifest(self):
         compact = self.path("numbers-compact")
         if not compact.exists():
-            made = saccade("dump", BOX, "-o", compact, "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
+            made = saccade("dump", BOX, "-o", compact, "--lattice", "nested", "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
             self.assertEqual(made.returncode, 0, made.stderr)
         offsets = np.load(compact / "offsets.npy")
         padded = np.load(self.out / "changed.npy")
@@ -219,7 +219,7 @@ class Dumps(Offscreen):
 
     def test_a_compact_dump_looks_as_the_padded_one(self):
         compact, options = self.path("compact"), ("--size", "320x180", "--show", "outlines,scanpath")
-        made = saccade("dump", BOX, "-o", compact, "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
+        made = saccade("dump", BOX, "-o", compact, "--lattice", "nested", "--patches", "100", "--rate", "6", "--seed", "5", "--compact")
         self.assertEqual(made.returncode, 0, made.stderr)
         counts = np.diff(np.load(compact / "offsets.npy"))
         self.assertGreater(len(set(counts)), 1)  # as ragged as can be
@@ -233,7 +233,7 @@ class Dumps(Offscreen):
 
     def test_a_compact_dump_without_its_offsets_is_named(self):
         damaged = self.path("compact-damaged")
-        made = saccade("dump", BOX, "-o", damaged, "--patches", "100", "--rate", "6", "--compact", "--overwrite")
+        made = saccade("dump", BOX, "-o", damaged, "--lattice", "nested", "--patches", "100", "--rate", "6", "--compact", "--overwrite")
         self.assertEqual(made.returncode, 0, made.stderr)
         (damaged / "offsets.npy").unlink()
         result = saccade("view", damaged, "--offscreen", "--screenshot", f"0={self.path('no.png')}")
@@ -322,7 +322,7 @@ class Golden(Offscreen):
         "damage": ("--view", "damage"), "patches": ("--view", "patches"), "split": ("--view", "split"),
         "marks": ("--show", "marks,outlines,scanpath"),
     }
-    RINGS = ("--patches", "273", "--fixation", "saliency")  # a budget of tokens holds all of so small a frame
+    RINGS = ("--lattice", "nested", "--patches", "273", "--fixation", "saliency")  # a budget of tokens holds all of so small a frame
 
     def test_every_view(self):
         failures = pathlib.Path(tempfile.gettempdir()) / "saccade-golden-failures"

@@ -39,7 +39,7 @@ class Refused(WorkTest):
                               (["--set", "input-size=64x64"], "says its size itself"),
                               (["--ignore", "1000,1000,5,5"], "outside the frame"),
                               (["--lattice", "uniform", "--set", "lod=9"], "raise --levels"),
-                              (["--tokens", "1"], "tokens 1")):
+                              (["--lattice", "nested", "--tokens", "1"], "tokens 1")):
             with self.subTest(options=options):
                 self.refused(*options, says=says, rows=self.clips[:3])
 

@@ -38,6 +38,11 @@ std::string error_of(const Settings& settings, StreamUse use = StreamUse::kInspe
   return "no error";
 }
 
+Settings nested(Settings settings) {
+  settings.emplace_back("lattice", "nested");
+  return settings;
+}
+
 LatticeConfig lattice_with(const Settings& settings) {
   StreamOptions options = with(settings);
   check_options(options);
@@ -46,38 +51,42 @@ LatticeConfig lattice_with(const Settings& settings) {
 
 TEST(Resolve, OptionsThatConflict_AreNamed) {
   for (const auto& [words, settings] : std::vector<std::pair<std::vector<std::string>, Settings>>{
-           {{"patches: conflicts with e0"}, {{"patches", "100"}, {"e0", "2"}}},
-           {{"patches: conflicts with preset"}, {{"patches", "100"}, {"preset", "uv"}}},
-           {{"e0: conflicts with preset"}, {{"preset", "uv"}, {"e0", "2"}}},
-           {{"m0: conflicts with preset"}, {{"preset", "uv"}, {"m0", "2"}}},
+           {{"patches: conflicts with e0"}, nested({{"patches", "100"}, {"e0", "2"}})},
+           {{"patches: conflicts with preset"}, nested({{"patches", "100"}, {"preset", "uv"}})},
+           {{"e0: conflicts with preset"}, nested({{"preset", "uv"}, {"e0", "2"}})},
+           {{"m0: conflicts with preset"}, nested({{"preset", "uv"}, {"m0", "2"}})},
            {{"lod: needs lattice uniform"}, {{"lod", "2"}}},
            {{"lod: needs lattice uniform"}, {{"lod", "2"}, {"lattice", "grid"}}},
            {{"preset: lattice uniform", "lod"}, {{"lattice", "uniform"}, {"preset", "uv"}}},
            {{"e0: lattice uniform", "lod"}, {{"lattice", "uniform"}, {"e0", "2"}}},
            {{"strides: needs lattice nested"}, {{"lattice", "grid"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"strides: strides and grid-sizes"}, {{"strides", "1,2"}}},
-           {{"grid-sizes: strides and grid-sizes"}, {{"grid-sizes", "4,4"}}},
-           {{"grid-sizes: has 3", "strides has 2"}, {{"strides", "1,2"}, {"grid-sizes", "4,4,4"}}},
-           {{"e0: conflicts with strides"}, {{"e0", "2"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"preset: conflicts with strides"}, {{"preset", "uv"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"patches: conflicts with strides"}, {{"patches", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"tokens: conflicts with patches"}, {{"tokens", "100"}, {"patches", "100"}}},
+           {{"strides: strides and grid-sizes"}, nested({{"strides", "1,2"}})},
+           {{"grid-sizes: strides and grid-sizes"}, nested({{"grid-sizes", "4,4"}})},
+           {{"grid-sizes: has 3", "strides has 2"}, nested({{"strides", "1,2"}, {"grid-sizes", "4,4,4"}})},
+           {{"e0: conflicts with strides"}, nested({{"e0", "2"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}})},
+           {{"preset: conflicts with strides"}, nested({{"preset", "uv"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}})},
+           {{"patches: conflicts with strides"}, nested({{"patches", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}})},
+           {{"tokens: conflicts with patches"}, nested({{"tokens", "100"}, {"patches", "100"}})},
            {{"tokens: conflicts with patches"}, {{"tokens", "100"}, {"patches", "100"}, {"lattice", "grid"}}},
-           {{"tokens: conflicts with e0"}, {{"tokens", "100"}, {"e0", "2"}}},
-           {{"tokens: conflicts with preset"}, {{"tokens", "100"}, {"preset", "uv"}}},
-           {{"tokens: conflicts with strides"}, {{"tokens", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
-           {{"patches: conflicts with fovea"}, {{"fovea", "128"}, {"patches", "100"}}},
-           {{"fovea: conflicts with e0"}, {{"fovea", "4deg"}, {"e0", "2"}}},
-           {{"fovea: conflicts with preset"}, {{"fovea", "4deg"}, {"preset", "uv"}}},
-           {{"fovea: conflicts with strides"}, {{"fovea", "128"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"tokens: conflicts with e0"}, nested({{"tokens", "100"}, {"e0", "2"}})},
+           {{"tokens: conflicts with preset"}, nested({{"tokens", "100"}, {"preset", "uv"}})},
+           {{"tokens: conflicts with strides"}, nested({{"tokens", "9"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}})},
+           {{"patches: conflicts with fovea"}, nested({{"fovea", "128"}, {"patches", "100"}})},
+           {{"fovea: conflicts with e0"}, nested({{"fovea", "4deg"}, {"e0", "2"}})},
+           {{"fovea: conflicts with preset"}, nested({{"fovea", "4deg"}, {"preset", "uv"}})},
+           {{"fovea: conflicts with strides"}, nested({{"fovea", "128"}, {"strides", "1,2"}, {"grid-sizes", "4,4"}})},
            {{"fovea: needs lattice nested"}, {{"fovea", "128"}, {"lattice", "grid"}}},
-           {{"tokens: conflicts with m0"}, {{"tokens", "100"}, {"m0", "2"}}},
-           {{"context: needs lattice adaptive"}, {{"context", "30s"}}},
+           {{"tokens: conflicts with m0"}, nested({{"tokens", "100"}, {"m0", "2"}})},
+           {{"context: needs lattice adaptive"}, nested({{"context", "30s"}})},
            {{"context: keeps 100 tokens, fewer than the 273 of a look; give at least as many, or fewer tokens"},
-            {{"context", "100"}, {"lattice", "adaptive"}}},
+            {{"context", "100"}}},
            {{"tokens-per-second: needs lattice adaptive"}, {{"tokens-per-second", "9"}, {"lattice", "grid"}}},
-           {{"preset: has no effect on lattice adaptive"}, {{"preset", "uv"}, {"lattice", "adaptive"}}},
-           {{"patches: has no effect on lattice adaptive"}, {{"patches", "9"}, {"lattice", "adaptive"}}},
+           {{"preset: needs lattice nested or grid"}, {{"preset", "uv"}}},
+           {{"e0: needs lattice nested or grid"}, {{"e0", "2"}, {"lattice", "adaptive"}}},
+           {{"m0: needs lattice nested or grid"}, {{"m0", "2"}, {"tokens", "100"}}},
+           {{"patches: needs lattice nested, grid or uniform"}, {{"patches", "9"}}},
+           {{"fovea: needs lattice nested"}, {{"fovea", "128"}}},
+           {{"strides: needs lattice nested"}, {{"strides", "1,2"}, {"grid-sizes", "4,4"}}},
            {{"normalize: u8", "dtype f16"}, {{"normalize", "clip"}}},
            {{"require-hwdec: conflicts with hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
     for (const std::string& word : words) EXPECT_THAT(error_of(settings), HasSubstr(word));
@@ -85,10 +94,9 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
 }
 
 TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
-  EXPECT_EQ(std::get<AdaptiveShape>(lattice_with({{"lattice", "adaptive"}}).shape), AdaptiveShape{});
+  EXPECT_EQ(std::get<AdaptiveShape>(lattice_with({}).shape), AdaptiveShape{});
   EXPECT_EQ(
-      std::get<AdaptiveShape>(lattice_with({{"lattice", "adaptive"},
-                                            {"tokens", "100"},
+      std::get<AdaptiveShape>(lattice_with({{"tokens", "100"},
                                             {"tokens-per-second", "50"},
                                             {"target-psnr", "40"},
                                             {"context", "30s"},
@@ -96,20 +104,21 @@ TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
                                   .shape),
       (AdaptiveShape{
           .tokens = 100, .tokens_per_second = 50, .target_psnr = 40, .context = ContextLength{30, true}, .eye = 0.5}));
-  EXPECT_EQ(lattice_with({}), LatticeConfig{});
-  EXPECT_EQ(std::get<PatchBudget>(lattice_with({{"patches", "100"}}).shape).patches, 100);
-  EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"tokens", "100"}}).shape), (TokenBudget{.tokens = 100, .fovea = {}}));
-  EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"tokens", "100"}, {"fovea", "96"}}).shape),
+  EXPECT_EQ(lattice_with(nested({})), LatticeConfig{});
+  EXPECT_EQ(std::get<PatchBudget>(lattice_with(nested({{"patches", "100"}})).shape).patches, 100);
+  EXPECT_EQ(std::get<TokenBudget>(lattice_with(nested({{"tokens", "100"}})).shape),
+            (TokenBudget{.tokens = 100, .fovea = {}}));
+  EXPECT_EQ(std::get<TokenBudget>(lattice_with(nested({{"tokens", "100"}, {"fovea", "96"}})).shape),
             (TokenBudget{.tokens = 100, .fovea = FoveaWidth{96}}));
-  EXPECT_EQ(std::get<TokenBudget>(lattice_with({{"fovea", "4.5deg"}}).shape),
+  EXPECT_EQ(std::get<TokenBudget>(lattice_with(nested({{"fovea", "4.5deg"}})).shape),
             (TokenBudget{.tokens = kDefaultTokens, .fovea = FoveaWidth{4.5, true}}));
   EXPECT_EQ(std::get<GridShape>(lattice_with({{"lattice", "grid"}, {"tokens", "9"}}).shape).patches, 9);
   EXPECT_EQ(std::get<UniformShape>(lattice_with({{"lattice", "uniform"}, {"tokens", "9"}}).shape).patches, 9);
-  EXPECT_EQ(std::get<Acuity>(lattice_with({{"e0", "2"}}).shape), (Acuity{.e0 = 2, .m0 = 2}));
-  EXPECT_EQ(std::get<Acuity>(lattice_with({{"e0", "2"}, {"m0", "3"}}).shape), (Acuity{.e0 = 2, .m0 = 3}));
-  EXPECT_EQ(std::get<Acuity>(lattice_with({{"m0", "3"}}).shape), (Acuity{.m0 = 3}));
-  EXPECT_EQ(std::get<Acuity>(lattice_with({{"preset", "uv"}}).shape), find_preset("uv")->acuity);
-  EXPECT_EQ(std::get<ExplicitRings>(lattice_with({{"strides", "1,2"}, {"grid-sizes", "4,6"}}).shape),
+  EXPECT_EQ(std::get<Acuity>(lattice_with(nested({{"e0", "2"}})).shape), (Acuity{.e0 = 2, .m0 = 2}));
+  EXPECT_EQ(std::get<Acuity>(lattice_with(nested({{"e0", "2"}, {"m0", "3"}})).shape), (Acuity{.e0 = 2, .m0 = 3}));
+  EXPECT_EQ(std::get<Acuity>(lattice_with(nested({{"m0", "3"}})).shape), (Acuity{.m0 = 3}));
+  EXPECT_EQ(std::get<Acuity>(lattice_with(nested({{"preset", "uv"}})).shape), find_preset("uv")->acuity);
+  EXPECT_EQ(std::get<ExplicitRings>(lattice_with(nested({{"strides", "1,2"}, {"grid-sizes", "4,6"}})).shape),
             (ExplicitRings{{{1, 4}, {2, 6}}}));
   const LatticeConfig grid =
       lattice_with({{"lattice", "grid"}, {"m0", "3"}, {"patches", "9"}, {"fov-deg", "60"}, {"patch-size", "8"}});

@@ -31,8 +31,22 @@ def dumps(run_program, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("dumps")
     common = ("--every", "frame", "--log-level", "error")
     still = "lavfi:color=s=160x96:r=25:c=gray[a];testsrc2=s=16x16:r=25[b];[a][b]overlay=48:32"
-    run_program("dump", "lavfi:testsrc2=s=320x180:r=25", "-o", folder / "a", "--frames", 11, "--patches", 60, *common)
-    run_program("dump", still, "-o", folder / "b", "--frames", 20, "--patches", 60, "--rate", 8, *common)
+    run_program(
+        "dump",
+        "lavfi:testsrc2=s=320x180:r=25",
+        "-o",
+        folder / "a",
+        "--frames",
+        11,
+        "--lattice",
+        "nested",
+        "--patches",
+        60,
+        *common,
+    )
+    run_program(
+        "dump", still, "-o", folder / "b", "--frames", 20, "--lattice", "nested", "--patches", 60, "--rate", 8, *common
+    )
     run_program("dump", still, "-o", folder / "c", "--frames", 9, "--lattice", "uniform", "--patches", 12, *common)
     return [folder / name for name in "abc"]
 
@@ -297,7 +311,7 @@ def test_what_does_not_fit_is_named(dumps: list[Path], run_program, clip: Path, 
     with pytest.raises(ValueError, match="collate: layout is 'ragged'; it must be one of"):
         sc.collate([sc.DumpDataset(dumps)[0]], layout="ragged")
     run_program("dump", clip, "-o", tmp_path / "f16", "--frames", 2, "--dtype", "f16")
-    run_program("dump", clip, "-o", tmp_path / "s8", "--frames", 2, "--patch-size", 8)
+    run_program("dump", clip, "-o", tmp_path / "s8", "--frames", 2, "--lattice", "nested", "--patch-size", 8)
     for name, words in (
         ("f16", "torch.uint8 and .* torch.float16"),
         ("s8", r"\[3, 16, 16\] torch.uint8 and \[3, 8, 8\]"),

@@ -31,7 +31,7 @@ LAYOUTS = ("padded", "packed")
 def data(run_program, tmp_path_factory: pytest.TempPathFactory) -> sc.DumpDataset:
     """Clips of different numbers of tokens, of patches whose bytes are no multiple of 64."""
     folder = tmp_path_factory.mktemp("dumps")
-    common = ("--every", "frame", "--log-level", "error", "--patch-size", 10, "--patches", 90)
+    common = ("--every", "frame", "--log-level", "error", "--lattice", "nested", "--patch-size", 10, "--patches", 90)
     for name, size in (("a", "320x180"), ("b", "160x96")):
         run_program("dump", f"lavfi:testsrc2=s={size}:r=25", "-o", folder / name, "--frames", 60, *common)
     return sc.DumpDataset(folder, clip=3, only_changed=True)

@@ -320,8 +320,8 @@ def test_array_missing_or_foreign(copy: Path, name: str):
 
 
 def test_shape_of_other_patches(copy: Path):
-    np.save(copy / "patches.npy", np.zeros((9, 268, 3, 16, 14), np.uint8))
-    with pytest.raises(sc.InputError, match=r"patches.npy: shape \(9, 268, 3, 16, 14\) where \(rows, 268, 3, 16, 16\)"):
+    np.save(copy / "patches.npy", np.zeros((9, 273, 3, 16, 14), np.uint8))
+    with pytest.raises(sc.InputError, match=r"patches.npy: shape \(9, 273, 3, 16, 14\) where \(rows, 273, 3, 16, 16\)"):
         sc.Dump(copy)
 
 
@@ -331,7 +331,7 @@ def test_dump_without_emissions(copy: Path):
         np.save(copy / f"{name}.npy", array[:0])
     edit_json(copy / "manifest.json", emissions=0)
     dump = sc.Dump(copy)
-    assert (len(dump), list(dump), dump.patches.shape) == (0, [], (0, 268, 3, 16, 16))
+    assert (len(dump), list(dump), dump.patches.shape) == (0, [], (0, 273, 3, 16, 16))
     with pytest.raises(ValueError, match="there is no emission"):
         dump.at(0)
 

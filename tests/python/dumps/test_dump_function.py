@@ -23,8 +23,8 @@ ARRAYS = ("patches", "geometry", "changed", "index")
 
 
 def test_bytes_are_those_of_the_command_line(run_program, clip: Path, tmp_path: Path):
-    run_program("dump", clip, "-o", tmp_path / "program", "--frames", 40, "--every", 10, "--patch-size", 8, "--seed", 3)
-    manifest = sc.dump(clip, tmp_path / "python", frames=40, every=10, patch_size=8, seed=3)
+    run_program("dump", clip, "-o", tmp_path / "program", "--frames", 40, "--every", 10, "--tokens", 90, "--seed", 3)
+    manifest = sc.dump(clip, tmp_path / "python", frames=40, every=10, tokens=90, seed=3)
     for name in ARRAYS:
         assert (tmp_path / f"python/{name}.npy").read_bytes() == (tmp_path / f"program/{name}.npy").read_bytes()
     meta = [json.loads((tmp_path / name / "meta.json").read_text()) for name in ("program", "python")]

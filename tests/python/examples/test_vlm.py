@@ -75,7 +75,7 @@ def test_tokens_see_places_and_scales(vlm: Any, clip: Path):
 
     torch.manual_seed(3)
     tokens = vlm.Siglip2Tokens(vlm.tiny_siglip2())
-    emission = next(sc.Stream(clip, device="cpu", dtype="f32", normalize="siglip"))
+    emission = next(sc.Stream(clip, lattice="nested", device="cpu", dtype="f32", normalize="siglip"))
     with torch.no_grad():
         before = tokens(emission)
         emission.geometry[:, :2] = emission.geometry[:, :2].flip(0)

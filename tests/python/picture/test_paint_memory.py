@@ -208,7 +208,8 @@ def changing(tmp_path_factory: pytest.TempPathFactory, ffmpeg: str) -> Path:
 def test_program_paints_the_same_pictures(
     run_program: Callable[..., str], changing: Path, ffmpeg: str, tmp_path: Path, options: tuple[str, ...]
 ):
-    run_program("dump", changing, "-o", tmp_path / "d", "--tokens", 100, "--log-level", "error", *options)
+    run_program("dump", changing, "-o", tmp_path / "d", "--lattice", "nested", "--tokens", 100,
+                "--log-level", "error", *options)  # fmt: skip
     dump, memory = sc.Dump(tmp_path / "d"), sc.PictureMemory()
     filled = []
     for i, each in enumerate(dump):
@@ -223,7 +224,8 @@ def test_program_paints_the_same_pictures(
 
 
 def test_program_compares_and_films_with_memory(run_program: Callable[..., str], changing: Path, tmp_path: Path):
-    run_program("dump", changing, "-o", tmp_path / "d", "--tokens", 100, "--log-level", "error")
+    run_program("dump", changing, "-o", tmp_path / "d", "--lattice", "nested", "--tokens", 100,
+                "--log-level", "error")  # fmt: skip
     plain, kept = (
         run_program("reconstruct", tmp_path / "d", "--against", changing, "--json", *more)
         for more in ((), ("--memory",))
@@ -234,6 +236,22 @@ def test_program_compares_and_films_with_memory(run_program: Callable[..., str],
     assert kept["fovea"] == plain["fovea"]
     run_program("reconstruct", tmp_path / "d", "-o", tmp_path / "x.html", "--memory")
     run_program("reconstruct", tmp_path / "d", "-o", tmp_path / "x.mkv", "--memory")
+
+
+def test_program_and_show_paint_what_an_adaptive_receiver_has(
+    run_program: Callable[..., str], changing: Path, ffmpeg: str, tmp_path: Path
+):
+    """An emission has only what the receiver lacked: --memory is not needed for the picture of all that was sent."""
+    run_program("dump", changing, "-o", tmp_path / "d", "--tokens", 100, "--log-level", "error")
+    dump, memory = sc.Dump(tmp_path / "d"), sc.PictureMemory()
+    pictures = [sc.paint(each, memory=memory, mark=True, width=418) for each in dump]
+    for i in (5, len(dump) - 1):
+        run_program("reconstruct", tmp_path / "d", "-o", tmp_path / f"{i}.png", "--emission", i)
+        assert np.abs(pictures[i].astype(int) - read_png(tmp_path / f"{i}.png", ffmpeg)).max() <= 1
+        assert (np.abs(pictures[i].astype(int) - sc.paint(dump[i], mark=True)) > 0).mean() > 0.1
+    np.testing.assert_array_equal(sc.show(dump, width=418).images, pictures)
+    against = json.loads(run_program("reconstruct", tmp_path / "d", "--against", changing, "--json"))["against"]
+    assert against["matched"] == len(dump)
 
 
 def test_program_refuses_samples_between_texels(
@@ -252,7 +270,7 @@ def test_program_drops_the_memory_of_another_stream(
     run_program: Callable[..., str], clip: Path, ffmpeg: str, tmp_path: Path, why: str
 ):
     folder = tmp_path / "d"
-    run_program("dump", clip, "-o", folder, "--frames", 60, "--log-level", "error")
+    run_program("dump", clip, "-o", folder, "--frames", 60, "--lattice", "nested", "--log-level", "error")
     count, last = len(sc.Dump(folder)), tmp_path / "x.png"
     if why == "gap":
         meta = json.loads((folder / "meta.json").read_text())

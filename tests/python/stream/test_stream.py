@@ -34,10 +34,19 @@ def patches_of(stream: sc.Stream) -> list[np.ndarray]:
     "options",
     [
         {},
+        {"lattice": "nested"},
         {"every": "frame", "frames": 30},
         {"every": 7, "lattice": "grid", "tokens": 100, "patch_size": 8, "dtype": "f32"},
         {"lattice": "uniform", "lod": 2, "dtype": "f16", "normalize": "clip", "duration": 3},
-        {"strides": "1,2", "grid_sizes": "4,6", "start": 2.5, "duration": 2, "fixation": "raster:3x2", "rate": 8},
+        {
+            "lattice": "nested",
+            "strides": "1,2",
+            "grid_sizes": "4,6",
+            "start": 2.5,
+            "duration": 2,
+            "fixation": "raster:3x2",
+            "rate": 8,
+        },
         {"normalize": "siglip", "dtype": "f32", "fixation": "random", "seed": 7, "duration": 2, "threads": 1},
         {"normalize": "imagenet", "dtype": "f16", "threshold": 6, "min_samples": 3, "levels": 5, "frames": 60},
         {"vf": "scale=333:222,transpose=1", "fov_deg": 60, "preset": "geisler-perry", "lattice": "grid", "frames": 50},
@@ -51,8 +60,21 @@ def test_patches_are_the_bytes_of_the_programs_dump(options: dict, clip: Path, r
 
 
 def test_values_of_python_mean_what_their_texts_mean(clip: Path):
-    texts = {"strides": "1,2", "grid_sizes": "4,6", "frames": "20", "every": "frame", "fixation": "center:0.25,0.5"}
-    values = {"strides": (1, np.int64(2)), "grid_sizes": [4, 6], "frames": np.uint8(20), "every": 1}
+    texts = {
+        "lattice": "nested",
+        "strides": "1,2",
+        "grid_sizes": "4,6",
+        "frames": "20",
+        "every": "frame",
+        "fixation": "center:0.25,0.5",
+    }
+    values = {
+        "lattice": "nested",
+        "strides": (1, np.int64(2)),
+        "grid_sizes": [4, 6],
+        "frames": np.uint8(20),
+        "every": 1,
+    }
     first = patches_of(numpy_stream(clip, **texts))
     second = patches_of(numpy_stream(clip, **values, fixation=(0.25, 0.5), loop=False, vf=None))
     assert len(first) == len(second) == 20

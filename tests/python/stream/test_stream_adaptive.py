@@ -226,7 +226,7 @@ def test_what_is_forgotten_is_sent_again(region: tuple[float, float, float, floa
 
 def test_other_lattices_and_boxes_have_nothing_to_forget():
     with pytest.raises(ValueError, match="lattice=nested: remembers nothing of the receiver; adaptive does"):
-        sc.Stream("test://box", array="numpy", device="cpu").forget()
+        sc.Stream("test://box", array="numpy", device="cpu", lattice="nested").forget()
     stream = sc.Stream("test://box", array="numpy", device="cpu", lattice="adaptive")
     for box in ((0, 0, 0, 1), (0, 0, 1, 1.5), (float("nan"), 0, 1, 1)):
         with pytest.raises(ValueError, match="a box lies between 0 and 1"):
@@ -291,9 +291,10 @@ def test_program_dumps_the_same_bytes_by_each_backend(clip: Path, run_program, t
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"preset": "uv"}, "preset: has no effect on lattice adaptive"),
-        ({"e0": 2}, "e0: has no effect on lattice adaptive"),
-        ({"patch_size": 8}, "patch_size=8: squares of lattice adaptive have 16 x 16 samples"),
+        ({"preset": "uv"}, "preset: needs lattice nested or grid"),
+        ({"e0": 2}, "e0: needs lattice nested or grid"),
+        ({"fovea": 64}, "fovea: needs lattice nested"),
+        ({"patch_size": 8}, "patch_size=8: squares of lattice adaptive have 16 x 16 samples; lattice nested takes"),
         ({"lattice": "nested", "target_psnr": 30}, "target_psnr: needs lattice adaptive"),
         ({"lattice": "grid", "context": 30}, "context: needs lattice adaptive"),
         ({"lattice": "grid", "tokens_per_second": 30}, "tokens_per_second: needs lattice adaptive"),
@@ -307,4 +308,4 @@ def test_program_dumps_the_same_bytes_by_each_backend(clip: Path, run_program, t
 )
 def test_options_that_do_nothing_are_refused(options: dict, words: str):
     with pytest.raises(ValueError, match=words):
-        sc.Stream("test://box", array="numpy", device="cpu", **{"lattice": "adaptive", **options})
+        sc.Stream("test://box", array="numpy", device="cpu", **options)

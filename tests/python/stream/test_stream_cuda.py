@@ -54,6 +54,7 @@ def test_what_changed_is_the_cpus_while_the_eye_moves(size: int, dtype: str):
         picture[y : y + side, x : x + side] ^= rng.integers(0, 3, (side, side, 3), np.uint8)
         frames.append(picture)
     options: dict[str, Any] = {
+        "lattice": "nested",
         "every": "frame",
         "tokens": 70,
         "patch_size": size,

@@ -49,8 +49,10 @@ BOX = "test://box?size=64x64&frames=5"
         ({"fixation": "centre"}, ValueError, "fixation.*centre"),
         ({"fixation": (2, 0.5)}, ValueError, "center:U,V with both from 0 to 1"),
         ({"fixation": {"u": 1}}, TypeError, "fixation takes numbers, not dict"),
-        ({"tokens": 100, "e0": 2}, ValueError, "tokens: conflicts with e0"),
-        ({"strides": [1, 2]}, ValueError, "grid_sizes"),
+        ({"lattice": "nested", "tokens": 100, "e0": 2}, ValueError, "tokens: conflicts with e0"),
+        ({"preset": "uv"}, ValueError, "preset: needs lattice nested or grid"),
+        ({"fovea": 64}, ValueError, "fovea: needs lattice nested"),
+        ({"lattice": "nested", "strides": [1, 2]}, ValueError, "grid_sizes"),
         ({"lod": 1}, ValueError, "lod"),
         ({"dtype": "bfloat16"}, ValueError, "dtype is uint8, float16 or float32, not bfloat16; take float32"),
         ({"dtype": "float64"}, ValueError, "not float64"),
@@ -110,12 +112,13 @@ def test_advice_names_options_as_python_has_them(clip: Path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"tokens": 2}, "{clip}: tokens=2: a nested lattice over"),
-        ({"tokens": 2, "patch_size": 8}, "{clip}: tokens=2: "),
-        ({"tokens": 1}, "{clip}: tokens=1: a nested lattice over"),
+        ({"lattice": "nested", "tokens": 2}, "{clip}: tokens=2: a nested lattice over"),
+        ({"lattice": "nested", "tokens": 2, "patch_size": 8}, "{clip}: tokens=2: "),
+        ({"patch_size": 8}, "{clip}: patch_size=8: squares of lattice adaptive"),
+        ({"lattice": "nested", "tokens": 1}, "{clip}: tokens=1: a nested lattice over"),
         ({"ignore": "9000,9000,2,2"}, "{clip}: ignore=9000,9000,2,2: lies outside the frame"),
-        ({"strides": [3], "grid_sizes": [4]}, "{clip}: strides: 3 at place 1 must be"),
-        ({"strides": [1, 2], "grid_sizes": [4, 3]}, "{clip}: grid_sizes: 3 at place 2"),
+        ({"lattice": "nested", "strides": [3], "grid_sizes": [4]}, "{clip}: strides: 3 at place 1 must be"),
+        ({"lattice": "nested", "strides": [1, 2], "grid_sizes": [4, 3]}, "{clip}: grid_sizes: 3 at place 2"),
         ({"lattice": "uniform", "lod": 12, "levels": 3}, "{clip}: lod=12: the pyramid has 3 levels"),
     ],
     ids=str,
@@ -142,7 +145,11 @@ def test_option_is_named_as_it_was_passed_when_the_input_shows_that_it_is_wrong(
         ({"max_pixels": 9}, sc.InputError, "demo.mp4: max_pixels=9: "),
         ({"input_size": "64x64"}, ValueError, "demo.mp4: input_size='64x64': "),
         ({"fixation": "file:/no/such.csv"}, sc.InputError, "demo.mp4: fixation=file:/no/such.csv: cannot read"),
-        ({"strides": [1, 2], "grid_sizes": [4, 4], "e0": 2.0}, ValueError, "e0: conflicts with strides: "),
+        (
+            {"lattice": "nested", "strides": [1, 2], "grid_sizes": [4, 4], "e0": 2.0},
+            ValueError,
+            "e0: conflicts with strides: ",
+        ),
         ({"noise_floor": 3, "fixation": "center"}, ValueError, "noise_floor: only fixation novelty"),
         ({"rtsp_transport": "udp"}, ValueError, "rtsp_transport: only rtsp://"),
     ],
@@ -173,7 +180,7 @@ def test_a_file_that_is_named_like_an_option_keeps_its_name(
     monkeypatch.chdir(tmp_path)
     Path("patch-size 3").symlink_to(clip)
     with pytest.raises(ValueError, match=r"patch-size 3: tokens=2: a nested"):
-        sc.Stream("patch-size 3", array="numpy", tokens=2)
+        sc.Stream("patch-size 3", array="numpy", lattice="nested", tokens=2)
 
 
 def test_video_that_breaks_says_so_after_what_it_had(clip: Path, tmp_path: Path):
