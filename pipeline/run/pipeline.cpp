@@ -92,7 +92,7 @@ Redone Pipeline::configure(const PipelineConfig& config) {
   redone.differ = config.diff != config_.diff;
   redone.texture = config.levels != config_.levels;
   redone.lattice = redone.texture || config.lattice != config_.lattice;
-  const bool allocates = redone.lattice || config.scanpath.ignore != config_.scanpath.ignore;
+  const bool ignores = config.scanpath.ignore != config_.scanpath.ignore;
   redone.scanpath = redone.texture || config.scanpath != config_.scanpath;
   const bool samples = config.samples != config_.samples;
   if (state_) {
@@ -101,7 +101,9 @@ Redone Pipeline::configure(const PipelineConfig& config) {
     // Made first: a refusal leaves the old settings in force.
     auto lattice = redone.lattice ? make_lattice(config.lattice, geometry) : nullptr;
     auto scanpath = redone.scanpath ? make_scanpath(config.scanpath, geometry) : nullptr;
-    auto allocator = allocates && !redone.texture ? state_->make_allocator(config) : nullptr;
+    const bool keeps = redone.lattice && !ignores && state_->allocator && state_->allocator->configure(config.lattice);
+    const bool allocates = (redone.lattice || ignores) && !redone.texture && !keeps;
+    auto allocator = allocates ? state_->make_allocator(config) : nullptr;
     if (scanpath) give_to(*scanpath);
     if (redone.texture) {
       counters_ = counters();
@@ -332,6 +334,7 @@ const Texture& Pipeline::texture() const { return *state_->texture; }
 const DrawableTexture* Pipeline::drawable() const { return state_->can.drawable; }
 bool Pipeline::has_frame() const { return state_ != nullptr && state_->has_frame; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
+Allocator* Pipeline::allocator() const { return state_ ? state_->allocator.get() : nullptr; }
 const Damage& Pipeline::damage() const { return state_->texture->damage(); }
 
 }  // namespace saccade

@@ -22,7 +22,8 @@
 
 namespace saccade {
 
-struct UvBox;  // pipeline/gaze/allocate/allocator.h
+class Allocator;  // pipeline/gaze/allocate/allocator.h
+struct UvBox;
 
 // When patches are sampled.
 struct EmitPolicy {
@@ -42,6 +43,7 @@ struct PipelineConfig {
   UploadPath upload = UploadPath::kAuto;
   bool calibrate = true;         // see BackendConfig
   bool wait_for_patches = true;  // false: step() returns before an emission's patches are there; batch.wait() waits
+  bool measure_held = false;     // of lattice adaptive: what Allocator::psnr_db() takes at each look
   bool measure_device = false;   // also take the device's own time (device_times)
   int device = 0;                // of backend cuda: its ordinal
   KeptTextures* kept = nullptr;  // borrowed: the texture is one of these, and goes back there. Null: its own
@@ -97,7 +99,7 @@ struct PipelineCounters {
 // What a change of settings rebuilt.
 struct Redone {
   bool differ = false;    // threshold, min_samples, noise floor: nothing but the comparison
-  bool lattice = false;   // and with it the memory of what was emitted where
+  bool lattice = false;   // and with it the memory of what was emitted where, but not what adaptive's receiver holds
   bool scanpath = false;  // the clock starts again at the next frame
   bool texture = false;   // levels: everything is uploaded again
   bool operator==(const Redone&) const = default;
@@ -169,6 +171,7 @@ class Pipeline {
   const DrawableTexture* drawable() const;  // after prepare(); null: GL can't draw the texture
   bool has_frame() const;                   // whether the texture holds one: after the first step()
   const Lattice& lattice() const;           // after prepare()
+  Allocator* allocator() const;             // of lattice adaptive; else, and before prepare(), null
   const Damage& damage() const;             // of the last step
   PipelineCounters counters() const;        // waits for a device that counts by itself
   std::span<const Stage> stages() const;    // those this pipeline runs, in order; after prepare()

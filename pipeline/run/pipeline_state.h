@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "kernels/texture.h"
 #include "pipeline/backend/kept_textures.h"
@@ -53,7 +54,9 @@ struct Pipeline::State {
   std::unique_ptr<Allocator> make_allocator(const PipelineConfig& config) const {
     const auto* const shape = std::get_if<AdaptiveShape>(&config.lattice.shape);
     if (shape == nullptr) return nullptr;
-    return std::make_unique<Allocator>(texture->make_held_picture(measure_of(*shape)), config.lattice,
+    const ErrorMeasure measure = measure_of(*shape);
+    auto squares = config.measure_held && measure != kForPsnr ? texture->make_held_picture(kForPsnr) : nullptr;
+    return std::make_unique<Allocator>(texture->make_held_picture(measure), std::move(squares), config.lattice,
                                        config.scanpath.ignore, geometry_px);
   }
 

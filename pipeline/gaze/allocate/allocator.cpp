@@ -12,6 +12,7 @@ namespace saccade {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kNever = -1;
 constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0, .chroma = false};
 
 // Of the tiles that no region ignores: their pixels, and the sum of squared errors.
@@ -51,9 +52,10 @@ void for_each_tile(const Square& square, TileGrid grid, F&& f) {
 
 ErrorMeasure measure_of(const AdaptiveShape& shape) { return shape.target_psnr ? kForPsnr : ErrorMeasure{}; }
 
-Allocator::Allocator(std::unique_ptr<HeldPicture> held, const LatticeConfig& config, const IgnoreRegions& ignore,
-                     const FrameGeometry& geometry)
+Allocator::Allocator(std::unique_ptr<HeldPicture> held, std::unique_ptr<HeldPicture> squares,
+                     const LatticeConfig& config, const IgnoreRegions& ignore, const FrameGeometry& geometry)
     : held_(std::move(held)),
+      squares_(std::move(squares)),
       shape_(std::get<AdaptiveShape>(config.shape)),
       lattice_(make_lattice(config, geometry)),
       geometry_(geometry),
@@ -62,9 +64,22 @@ Allocator::Allocator(std::unique_ptr<HeldPicture> held, const LatticeConfig& con
       fatigue_(grid_),
       onset_(grid_),
       choice_(grid_, held_->levels()),
-      weights_(static_cast<std::size_t>(grid_.count())) {
-  if (shape_.context) came_by_.assign(weights_.size(), -1);
+      weights_(static_cast<std::size_t>(grid_.count())),
+      came_by_(weights_.size(), kNever) {
   exclude_outside();
+}
+
+bool Allocator::configure(const LatticeConfig& config) {
+  const auto* const shape = std::get_if<AdaptiveShape>(&config.shape);
+  if (shape == nullptr || measure_of(*shape) != measure_of(shape_)) return false;
+  lattice_ = make_lattice(config, geometry_);
+  if (!shape->context) {
+    context_.clear();
+  } else if (!shape_.context) {  // of what came before only the picture is known: it stays
+    lost_ = first_ = sent_;
+  }
+  shape_ = *shape;
+  return true;
 }
 
 // A square at the frame's edge may have pixels of it, but no sample: half of one is outside.
@@ -115,14 +130,13 @@ void Allocator::weigh(std::int64_t pts_ns, float fix_x_px, float fix_y_px) {
 }
 
 // A PSNR that fits the budget is reached by the fewest squares, whatever they weigh.
-std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, float fix_y_px, int luma_span,
-                                          int most) {
+std::span<const Square> Allocator::choose(std::int64_t pts_ns, float fix_x_px, float fix_y_px, int most) {
   const TileErrors errors = held_->measure();
   if (shape_.target_psnr) {
     weigh_alike();
     choice_.rate(errors, weights_);
     const auto [pixels, error] = shown(errors.held, ignored_, geometry_);
-    const auto squares = choice_.that_gain(error - allowed_error(*shape_.target_psnr, luma_span, pixels));
+    const auto squares = choice_.that_gain(error - allowed_error(*shape_.target_psnr, luma_span_, pixels));
     if (squares.size() <= static_cast<std::size_t>(most)) return squares;
   }
   weigh(pts_ns, fix_x_px, fix_y_px);
@@ -134,18 +148,24 @@ void Allocator::note(std::int64_t pts_ns, const Damage& damage) {
   if (noted_ns_ && pts_ns < *noted_ns_) forget();
   noted_ns_ = pts_ns;
   held_->note(damage);
+  if (squares_) squares_->note(damage);
   onset_.note(pts_ns, damage);
 }
 
 void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_span, PatchPlan& out) {
   const int most = save_up(pts_ns);
   last_pts_ns_ = pts_ns;
+  luma_span_ = luma_span;
   lattice_->plan(fix_u, fix_v, out);
   if (shape_.context) forget_beyond_context(pts_ns);
-  const std::span<const Square> squares = choose(pts_ns, out.fix_x_px, out.fix_y_px, luma_span, most);
+  const std::span<const Square> squares = choose(pts_ns, out.fix_x_px, out.fix_y_px, most);
   held_->hold(squares);
+  if (squares_) {
+    squares_->measure();
+    squares_->hold(squares);
+  }
   if (shape_.tokens_per_second) saved_ -= static_cast<std::int64_t>(squares.size()) * kSecondNs;
-  if (shape_.context) note_context(pts_ns, squares);
+  note_sent(pts_ns, squares);
   fatigue_.note(pts_ns, squares);
   std::transform(squares.begin(), squares.end(), out.patches.begin(),
                  [this](const Square& square) { return patch_of(square); });
@@ -153,6 +173,8 @@ void Allocator::look(std::int64_t pts_ns, float fix_u, float fix_v, int luma_spa
 
 void Allocator::forget() {
   held_->forget();
+  if (squares_) squares_->forget();
+  std::fill(came_by_.begin(), came_by_.end(), kNever);
   fatigue_.forget();
   onset_.forget();
   lost_ = sent_;
@@ -168,13 +190,33 @@ void Allocator::forget(const UvBox& lost) {
   const int left = first(lost.left, geometry_.width_px), top = first(lost.top, geometry_.height_px);
   const TileRect tiles{left, top, past(lost.right, geometry_.width_px, grid_.cols) - left,
                        past(lost.bottom, geometry_.height_px, grid_.rows) - top};
-  if (tiles.width > 0 && tiles.height > 0) held_->forget(tiles);
+  if (tiles.width > 0 && tiles.height > 0) forget(tiles);
 }
 
-void Allocator::note_context(std::int64_t pts_ns, std::span<const Square> sent) {
+void Allocator::forget(const TileRect& tiles) {
+  held_->forget(tiles);
+  if (squares_) squares_->forget(tiles);
+  for (int y = tiles.y; y < tiles.y + tiles.height; ++y) {
+    std::fill_n(came_by_.begin() + (y * grid_.cols + tiles.x), tiles.width, kNever);
+  }
+}
+
+std::span<const Weight> Allocator::weights(std::int64_t pts_ns, float fix_u, float fix_v) {
+  weigh(pts_ns, fix_u * static_cast<float>(geometry_.width_px), fix_v * static_cast<float>(geometry_.height_px));
+  return weights_;
+}
+
+std::optional<double> Allocator::psnr_db() {
+  HeldPicture* const measured = shape_.target_psnr ? held_.get() : squares_.get();
+  if (measured == nullptr || luma_span_ == 0) return std::nullopt;
+  const auto [pixels, error] = shown(measured->measure().held, ignored_, geometry_);
+  return 10 * std::log10(luma_span_ * luma_span_ * static_cast<double>(pixels) / static_cast<double>(error));
+}
+
+void Allocator::note_sent(std::int64_t pts_ns, std::span<const Square> sent) {
   for (const Square& square : sent) {
     for_each_tile(square, grid_, [&](int x, int y) { came_by_[static_cast<std::size_t>(y * grid_.cols + x)] = sent_; });
-    context_.push_back({pts_ns, square});
+    if (shape_.context) context_.push_back({pts_ns, square});
     ++sent_;
   }
 }
@@ -188,7 +230,7 @@ void Allocator::forget_beyond_context(std::int64_t pts_ns) {
   };
   for (; lost_ < sent_ && is_beyond(lost_); ++lost_) {
     for_each_tile(token(lost_).square, grid_, [&](int x, int y) {
-      if (came_by_[static_cast<std::size_t>(y * grid_.cols + x)] == lost_) held_->forget({x, y, 1, 1});
+      if (came_by_[static_cast<std::size_t>(y * grid_.cols + x)] == lost_) forget(TileRect{x, y, 1, 1});
     });
   }
   if (2 * (lost_ - first_) <= sent_ - first_) return;

@@ -1,7 +1,11 @@
 // Lattice adaptive in the pipeline: what is kept across settings, and what forgets.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -73,6 +77,55 @@ TEST(AdaptivePipeline, AfterASeek_LooksAreThoseOfANewPipeline) {
   for (std::int64_t look = 0; look < 3; ++look) {
     EXPECT_EQ(patches_sent(seeked, half, look), patches_sent(fresh, half, look)) << look;
   }
+}
+
+// A person moves the budget's slider: the receiver keeps what it has.
+TEST(AdaptivePipeline, AnotherBudget_KeepsWhatIsHeld) {
+  const TestFrame frame = noise();
+  PipelineConfig config = adaptive(12);
+  Pipeline pipeline(config);
+  const auto first = patches_sent(pipeline, frame, 0);
+  EXPECT_EQ(first.size(), 12U);
+  const auto fine = std::count_if(first.begin(), first.end(), [](const auto& patch) { return patch[2] == 0; });
+  EXPECT_GT(fine, 0);
+  config.lattice.shape = AdaptiveShape{.tokens = 100, .tokens_per_second = 100'000, .eye = 0.5};
+  EXPECT_TRUE(pipeline.configure(config).lattice);
+  EXPECT_EQ(sent(pipeline, frame, 1'000'000'000), 32U - static_cast<std::size_t>(fine));
+  config.lattice.shape = AdaptiveShape{.tokens = 100, .context = ContextLength{.value = 100}};
+  pipeline.configure(config);
+  EXPECT_EQ(sent(pipeline, frame, 2'000'000'000), 0);  // what came before a context is not forgotten by it
+  config.lattice.shape = AdaptiveShape{.tokens = 100, .target_psnr = 90};
+  pipeline.configure(config);  // errors are measured by squares: all begins again
+  EXPECT_EQ(sent(pipeline, frame, 3'000'000'000), 32);
+}
+
+TEST(AdaptivePipeline, Psnr_IsOfWhatIsHeld) {
+  PipelineConfig config = adaptive(1);
+  config.measure_held = true;
+  Pipeline pipeline(config), unmeasured(adaptive(1));
+  std::mt19937 rng(3);
+  TestFrame frame(PixelLayout::kI420, 128, 64);
+  frame.randomize(rng, 0, 0, 16, 16);
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 64; ++x) {
+      for (const int channel : {0, 1}) frame.set(1, x, y, channel, 128);
+    }
+  }
+  for (int y = 0; y < 64; ++y) {
+    for (int x = 0; x < 128; ++x) {
+      if (x >= 16 || y >= 16) frame.set(0, x, y, 0, x >= 112 && y >= 48 ? 138 : 128);
+    }
+  }
+  sent(pipeline, frame, 0);  // the noise
+  sent(unmeasured, frame, 0);
+  EXPECT_EQ(pipeline.allocator()->sent(), 1);
+  EXPECT_EQ(pipeline.allocator()->came_by()[0], 0);
+  EXPECT_LT(pipeline.allocator()->came_by()[31], 0);
+  const double error = 16 * 16 * 10.0 * 10.0;
+  EXPECT_NEAR(*pipeline.allocator()->psnr_db(), 10 * std::log10(219.0 * 219 * 128 * 64 / error), 1e-9);
+  EXPECT_EQ(unmeasured.allocator()->psnr_db(), std::nullopt);
+  sent(pipeline, frame, 1'000'000'000);
+  EXPECT_EQ(*pipeline.allocator()->psnr_db(), std::numeric_limits<double>::infinity());
 }
 
 TEST(AdaptivePipeline, OtherLattices_HaveNothingToForget) {
