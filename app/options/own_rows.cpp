@@ -37,7 +37,9 @@ void parse_view(const OptionSpec&, Options& o, const std::string& text) {
   const auto lattice = view == ui::View::kCompare ? from_name<LatticeKind>(more) : std::nullopt;
   const bool comparable = lattice && lattice != LatticeKind::kAdaptive;  // its patches follow from what was sent
   if (!view || (colon != std::string::npos && !is_level && !comparable)) {
-    throw UsageError("'" + text + "' is not frame, foveated, level:N, lod, damage, patches, split or compare:LATTICE");
+    throw UsageError("'" + text +
+                     "' is not frame, held, error, weights, foveated, level:N, lod, damage, patches, split or "
+                     "compare:LATTICE");
   }
   if (is_level) o.view.level = whole(more, 0, 99);
   o.view.view = *view;
@@ -145,8 +147,8 @@ constexpr Binding kNoValue{};
 // clang-format off
 std::vector<OwnRow> view_rows() {
   return {
-    {{{.name = "view", .group = kViewGroup, .help = "frame, foveated, level:N, lod, damage, patches, split or compare[:LATTICE]",
-       .more = "`compare`: the frame, its patches, and as many patches of another lattice, `uniform` by default, side by side. Of a dump there are `frame`, `level:N` and `lod`.",
+    {{{.name = "view", .group = kViewGroup, .help = "frame, held, error, weights, foveated, level:N, lod, damage, patches, split or compare[:LATTICE]",
+       .more = "`held`, `error` and `weights` need {lattice} adaptive: the receiver's picture, how far it is from the frame, and what an error there weighs. `compare`: the frame, its patches, and as many patches of another lattice, `uniform` by default, side by side. Of a dump there are `frame`, `level:N` and `lod`.",
        .metavar = "NAME"}, {parse_view, print_view}}, {.commands = kForView}},
     {{{.name = "show", .group = kViewGroup, .help = "what is drawn over the picture: panel, marks, outlines, scanpath, or none",
        .metavar = "LIST"}, {parse_show, print_show}}, {.commands = kForView}},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -68,6 +69,13 @@ Json dump_json(const ui::RecordedFacts& dump) {
   return json;
 }
 
+Json receiver_json(const ui::ReceiverFacts& receiver) {
+  const bool known = receiver.psnr_db && std::isfinite(*receiver.psnr_db);  // JSON has no infinity
+  return {{"tokens_last_look", receiver.tokens_last_look},
+          {"tokens_last_s", receiver.tokens_last_s},
+          {"psnr_db", known ? Json(*receiver.psnr_db) : Json(nullptr)}};
+}
+
 Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
   return {{"frame", facts.time.frame},
           {"pts_s", seconds(facts.time.pts_ns)},
@@ -83,6 +91,7 @@ Json state_json(const ui::ViewSettings& settings, const ui::ViewFacts& facts) {
           {"gaze", {{"u", facts.look.gaze.u}, {"v", facts.look.gaze.v}, {"in_flight", facts.look.gaze.in_flight}}},
           {"fixation", facts.look.gaze.fixation},
           {"patches", facts.look.patches},
+          {"receiver", facts.receiver.there ? receiver_json(facts.receiver) : Json(nullptr)},
           {"recorded", facts.look.recorded},
           {"dump", facts.look.recorded ? dump_json(facts.look.dump) : Json(nullptr)},
           {"fixations", facts.look.fixations.size()},

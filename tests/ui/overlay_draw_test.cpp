@@ -248,6 +248,56 @@ TEST_F(OverlayDraw, Points_FollowTheScale) {
   }
 }
 
+TEST_F(OverlayDraw, Adaptive_HasSlidersForItsOptions) {
+  EXPECT_FALSE(overlay_->control("target-psnr"));
+  settings_.pipeline.lattice.shape = AdaptiveShape{.tokens = 273};
+  draw();
+  draw();
+  EXPECT_FALSE(overlay_->control("patches"));
+  const auto shape = [this] { return std::get<AdaptiveShape>(settings_.pipeline.lattice.shape); };
+  click("tokens", 0.999f);
+  EXPECT_EQ(shape().tokens, 4096);
+  type("value-tokens", "140");
+  type("value-tokens-per-second", "200");
+  type("value-target-psnr", "35.5");
+  type("value-context", "4000");
+  click("eye");
+  EXPECT_EQ(shape().tokens, 140);
+  EXPECT_EQ(shape().tokens_per_second, 200);
+  EXPECT_EQ(shape().target_psnr, 35.5);
+  EXPECT_EQ(shape().context, (ContextLength{.value = 4000, .seconds = false}));
+  EXPECT_NEAR(shape().eye, 0.5, 0.02);
+  for (const char* option : {"reset-tokens-per-second", "reset-target-psnr", "reset-context", "reset-eye"}) {
+    click(option);
+  }
+  EXPECT_EQ(shape(), AdaptiveShape{.tokens = 140});
+}
+
+TEST_F(OverlayDraw, AnotherLatticeAndBack_KeepsAdaptivesOptions) {
+  const AdaptiveShape tuned{.tokens = 140, .tokens_per_second = 200, .context = ContextLength{30, true}, .eye = 0.25};
+  settings_.pipeline.lattice.shape = tuned;
+  draw();
+  draw();
+  const auto choose = [this](int item) {  // of the list of lattices
+    click("lattice");
+    const ImGuiWindow* const list = ImGui::FindWindowByName("##Combo_00");
+    ASSERT_NE(list, nullptr);
+    ImGuiIO& io = ImGui::GetIO();
+    const float row = ImGui::GetTextLineHeightWithSpacing();
+    io.MousePos = {list->Pos.x + 20, list->Pos.y + list->WindowPadding.y + row * (static_cast<float>(item) + 0.5f)};
+    for (const bool down : {false, true, false}) {
+      io.MouseDown[0] = down;
+      draw();
+    }
+    draw();
+  };
+  choose(0);
+  EXPECT_EQ(lattice_kind(settings_.pipeline.lattice), LatticeKind::kNested);
+  choose(3);
+  ASSERT_EQ(lattice_kind(settings_.pipeline.lattice), LatticeKind::kAdaptive);
+  EXPECT_EQ(std::get<AdaptiveShape>(settings_.pipeline.lattice.shape), tuned);
+}
+
 TEST_F(OverlayDraw, ClickOnASlider_SetsItsValue) {
   click("threshold");  // 0 .. 64
   EXPECT_NEAR(settings_.pipeline.diff.threshold, 32, 1);

@@ -88,6 +88,15 @@ TEST(SettingsFile, MissingFolder_IsAnError) {
 // A person at the controls.
 void edit(PipelineConfig& config, std::mt19937& random) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  auto* const adaptive = std::get_if<AdaptiveShape>(&config.lattice.shape);
+  if (adaptive != nullptr && pick(0, 1) == 0) {
+    adaptive->tokens_per_second = pick(0, 1) == 0 ? std::nullopt : std::optional(pick(1, 4096));
+    adaptive->target_psnr = pick(0, 1) == 0 ? std::nullopt : std::optional(pick(2, 120) / 2.0);
+    set_context(*adaptive,
+                pick(0, 1) == 0 ? std::nullopt : std::optional(ContextLength{1.0 * pick(1, 9999), pick(0, 1) == 0}));
+    adaptive->eye = pick(0, 4) / 4.0;
+    return;
+  }
   switch (pick(0, 8)) {
     case 0:
       return set_lattice_kind(config, static_cast<LatticeKind>(pick(0, 3)));
@@ -167,12 +176,15 @@ TEST(SettingsEdits, AnotherLattice_KeepsNAndTheAcuity) {
   EXPECT_EQ(*acuity_of(config.lattice), (Acuity{.e0 = 2.0, .m0 = 3.0}));
 }
 
-TEST(SettingsEdits, Adaptive_KeepsWhatHasNoRow) {
+TEST(SettingsEdits, Adaptive_KeepsItsOptions) {
   PipelineConfig initial;
   initial.lattice.shape = AdaptiveShape{.tokens = 90, .tokens_per_second = 200, .target_psnr = 35, .eye = 0.5};
   PipelineConfig config = initial;
   set_fovea(config, 2.0, 3.0);
   set_preset(config, kFoveaPresets[0]);
+  EXPECT_EQ(config.lattice, initial.lattice);
+  set_lattice_kind(config, LatticeKind::kNested);
+  set_lattice_kind(config, LatticeKind::kAdaptive, 500, adaptive_of(initial));  // as the panel does
   EXPECT_EQ(config.lattice, initial.lattice);
   set_lattice_kind(config, LatticeKind::kGrid);
   reset_lattice_kind(config, initial, 500);

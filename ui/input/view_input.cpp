@@ -26,10 +26,10 @@ double next_speed(double speed, double factor) {
 }
 
 // The next view that there is of what is shown.
-View neighbour(View view, int by, bool recorded) {
+View neighbour(View view, int by, const PipelineConfig& config, bool recorded) {
   do {
     view = static_cast<View>((static_cast<int>(view) + by + kViewCount) % kViewCount);
-  } while (recorded && needs_video(view));
+  } while (!has_view(view, config, recorded));
   return view;
 }
 
@@ -61,10 +61,10 @@ bool change_setting(Action action, ViewSettings& s, bool recorded) {
       s.help = !s.help;
       return true;
     case Action::kNextView:
-      s.view = neighbour(s.view, 1, recorded);
+      s.view = neighbour(s.view, 1, s.pipeline, recorded);
       return true;
     case Action::kPreviousView:
-      s.view = neighbour(s.view, -1, recorded);
+      s.view = neighbour(s.view, -1, s.pipeline, recorded);
       return true;
     case Action::kMarks:
       s.marks = !s.marks;

@@ -3,12 +3,14 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "ui/panel/overlay_text.h"
 #include "ui/picture/frame_renderer.h"
 #include "ui/picture/heat_color.h"
+#include "ui/receiver/tile_shades.h"
 
 namespace saccade::ui {
 namespace {
@@ -29,6 +31,10 @@ struct Scale {
 bool shows_lod(const ViewSettings& settings, const ViewFacts& facts) {
   const bool outlines = settings.outlines && (facts.look.plan != nullptr);
   return facts.pyramid != nullptr && facts.look.fovea != nullptr && (settings.view == View::kLod || outlines);
+}
+
+bool shows_tiles(const ViewSettings& settings, const ViewFacts& facts) {
+  return facts.pyramid != nullptr && (settings.view == View::kError || settings.view == View::kWeights);
 }
 
 bool shows_damage(const ViewSettings& settings, const ViewFacts& facts) {
@@ -52,6 +58,24 @@ Scale lod_scale(const ViewSettings& settings, const ViewFacts& facts) {
 
 Scale damage_scale() {
   return {"tiles of 16x16 pixels, since they changed", "changed", false, {{0, "now"}, {0.5f, "0.5 s"}, {1, "1 s"}}};
+}
+
+// A mark an octave.
+Scale octaves(const char* title, const char* brief, float least, float most) {
+  Scale scale{title, brief, true, {}};
+  const float all = std::log2(most / least);
+  for (float value = least; value <= most; value *= 2) {
+    const std::string word = value < 1 ? fmt::format("1/{:.0f}", 1 / value) : fmt::format("{:.0f}", value);
+    scale.marks.emplace_back(std::log2(value / least) / all, word);
+  }
+  return scale;
+}
+
+Scale tile_scale(const ViewSettings& settings) {
+  if (settings.view == View::kWeights) {
+    return octaves("what an error weighs; dark: ignored", "weight", kLeastWeight, 1);
+  }
+  return octaves("weighted error a pixel, in codes", "codes", kLeastCodes, kMostCodes);
 }
 
 void draw_bar(ImDrawList& list, const Scale& scale, ImVec2 low, ImVec2 high) {
@@ -99,7 +123,7 @@ void draw_scale(const Scale& scale, float left, float width) {
 }  // namespace
 
 bool needs_legend(const ViewSettings& settings, const ViewFacts& facts) {
-  return shows_lod(settings, facts) || shows_damage(settings, facts);
+  return shows_lod(settings, facts) || shows_damage(settings, facts) || shows_tiles(settings, facts);
 }
 
 void Legend::draw(const ViewSettings& settings, const ViewFacts& facts, const PixelRect& area) {
@@ -113,6 +137,7 @@ void Legend::draw(const ViewSettings& settings, const ViewFacts& facts, const Pi
   area_.fill_window();
   std::vector<Scale> scales;
   if (shows_damage(settings, facts)) scales.push_back(damage_scale());
+  if (shows_tiles(settings, facts)) scales.push_back(tile_scale(settings));
   if (shows_lod(settings, facts)) scales.push_back(lod_scale(settings, facts));
   const float width = ImGui::GetWindowSize().x / static_cast<float>(std::max<std::size_t>(scales.size(), 1));
   float left = ImGui::GetWindowPos().x;

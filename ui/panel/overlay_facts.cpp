@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -204,6 +205,23 @@ void patches_row(const ViewFacts& facts) {
   tooltip(facts.look.lattice.c_str());
 }
 
+// Of lattice adaptive, whose patches are all new to the receiver.
+void receiver_rows(const ViewFacts& facts) {
+  const ReceiverFacts& receiver = facts.receiver;
+  key("tokens");
+  text("{:>4} in the last second, {} last look", receiver.tokens_last_s, receiver.tokens_last_look);
+  tooltip("Sent in the last second of the video, and by the last look.");
+  key("held");
+  if (!receiver.psnr_db) {
+    text("-");
+  } else if (std::isinf(*receiver.psnr_db)) {
+    text("as the frame, in luma");
+  } else {
+    text("{:5.1f} dB of luma", *receiver.psnr_db);
+  }
+  tooltip("PSNR of the receiver's picture after the last look, as a target is.");
+}
+
 void gaze_row(const ViewFacts& facts) {
   key("gaze");
   text("{:5.3f}, {:5.3f} fixation {:<4} {}", facts.look.gaze.u, facts.look.gaze.v, facts.look.gaze.fixation,
@@ -275,7 +293,7 @@ void FactsPanel::draw(ViewSettings& settings, const ViewFacts& facts, const Note
   stage_table(facts);
   title("texture");
   texture_rows(facts);
-  patches_row(facts);
+  facts.receiver.there ? receiver_rows(facts) : patches_row(facts);
   gaze_row(facts);
   ImGui::Dummy({0, points(2)});
   thumbnails_.draw(settings, facts, note);

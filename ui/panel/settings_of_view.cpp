@@ -24,8 +24,8 @@ bool box(const char* what, bool& value, const char* tip) {
 
 void SettingsPanel::view_row(ViewSettings& settings, const ViewFacts& facts, const Note& note) const {
   const bool recorded = facts.look.recorded;
-  const auto words_of = [recorded](View view) {
-    return recorded && needs_video(view) ? nullptr : in_words(view, recorded);
+  const auto words_of = [&](View view) {
+    return has_view(view, settings.pipeline, recorded) ? in_words(view, recorded) : nullptr;
   };
   const RowEdit edit = words_row({"view", "view", "What is drawn. Tab: the next one."}, settings.view,
                                  settings.view != initial_.view, note, words_of);

@@ -122,6 +122,7 @@ void SettingsPanel::buttons(ViewSettings& settings, ViewRequests& requests, cons
     requests.reset_settings = true;
     asks_path_ = false;
     patches_ = kDefaultTokens;
+    adaptive_ = adaptive_of(initial_.pipeline);
     changed_ = true;
   }
   tooltip("All of these and the zoom, back to how it began.");

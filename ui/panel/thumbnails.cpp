@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/gl/keep_target.h"
 #include "ui/panel/overlay_text.h"
 
 namespace saccade::ui {
@@ -15,25 +16,6 @@ constexpr int kColumns = 4;
 ImTextureID texture_id(const gl::Texture& texture) {
   return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(texture.name()));
 }
-
-// The framebuffer and viewport that are in use, put back at the end.
-class KeepTarget {
- public:
-  KeepTarget() {
-    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &framebuffer_);
-    glGetIntegerv(GL_VIEWPORT, viewport_);
-  }
-  KeepTarget(const KeepTarget&) = delete;
-  KeepTarget& operator=(const KeepTarget&) = delete;
-  ~KeepTarget() {
-    glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(framebuffer_));
-    glViewport(viewport_[0], viewport_[1], viewport_[2], viewport_[3]);
-  }
-
- private:
-  GLint framebuffer_ = 0;
-  GLint viewport_[4] = {};
-};
 
 void draw_label(int level, bool chosen, ImVec2 low, ImVec2 high) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -80,7 +62,7 @@ void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   frame_ = facts.time.frame;
   pts_ns_ = facts.time.pts_ns;
   pyramid_ = facts.pyramid;
-  const KeepTarget target;
+  const gl::KeepTarget target;
   Scene scene;
   scene.pyramid = facts.pyramid;
   scene.color = facts.color;

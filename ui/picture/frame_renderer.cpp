@@ -110,7 +110,14 @@ void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, View v
   glBindBufferBase(GL_UNIFORM_BUFFER, 0, params_.name());
   glBindTextureUnit(0, scene.pyramid->texture(0));
   if (yuv) glBindTextureUnit(1, scene.pyramid->texture(1));
-  if (scene.freshness != nullptr) glBindTextureUnit(2, scene.freshness->texture().name());
+  if (scene.tiles != nullptr) glBindTextureUnit(2, scene.tiles->texture().name());
+  if (view == View::kHeld && scene.held != nullptr) {
+    const GLint enlarged = settings.linear ? GL_LINEAR : GL_NEAREST;
+    glTextureParameteri(scene.held->name(), GL_TEXTURE_MAG_FILTER, enlarged);
+    glTextureParameteri(scene.held->name(), GL_TEXTURE_MIN_FILTER,
+                        settings.linear ? GL_LINEAR_MIPMAP_LINEAR : GL_NEAREST_MIPMAP_NEAREST);
+    glBindTextureUnit(3, scene.held->name());
+  }
 }
 
 void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,

@@ -11,7 +11,7 @@
 #include "ui/picture/patch_painter.h"
 #include "ui/picture/picture_mapping.h"
 #include "ui/picture/pixel_rects.h"
-#include "ui/picture/tile_freshness.h"
+#include "ui/picture/tile_texture.h"
 
 namespace saccade::ui {
 
@@ -23,7 +23,8 @@ struct Scene {
   shared::FoveaParams fovea{};
   float coarsest_lod = 0;  // of the patches
   float fix_x_px = 0, fix_y_px = 0;
-  const TileFreshness* freshness = nullptr;
+  const TileTexture* tiles = nullptr;  // of views damage, held, error and weights
+  const gl::Texture* held = nullptr;   // of view held
   const PatchPainter* patches = nullptr;
 };
 

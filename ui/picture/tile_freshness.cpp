@@ -23,17 +23,4 @@ void TileFreshness::note(const Damage& damage, std::int64_t pts_ns) {
   }
 }
 
-void TileFreshness::upload() {
-  if (values_.empty()) return;
-  if (texture_grid_ != grid_) {
-    texture_ = gl::Texture(GL_R8, grid_.cols, grid_.rows, 1);
-    texture_.set_parameter(GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    texture_.set_parameter(GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    texture_grid_ = grid_;
-  }
-  glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-  glTextureSubImage2D(texture_.name(), 0, 0, 0, grid_.cols, grid_.rows, GL_RED, GL_UNSIGNED_BYTE, values_.data());
-  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-}
-
 }  // namespace saccade::ui

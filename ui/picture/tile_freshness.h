@@ -1,21 +1,21 @@
-// How lately each tile was damaged, as a texture that view `damage` lays over the frame.
+// How lately each tile was damaged: what view `damage` lays over the frame.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "gpu/gl/objects.h"
 #include "kernels/damage.h"
+#include "ui/picture/tile_texture.h"
 
 namespace saccade::ui {
 
-// A texel a tile, R8: 255 for a tile damaged at this moment, 0 a second later. By the video's time, so that pictures
+// A value a tile: 255 for a tile damaged at this moment, 0 a second later. By the video's time, so that pictures
 // repeat. One thread, the GL context's.
 class TileFreshness {
  public:
   void note(const Damage& damage, std::int64_t pts_ns);  // of each shown frame; times may jump
-  void upload();                                         // before drawing
-  const gl::Texture& texture() const { return texture_; }
+  void upload() { texture_.upload(grid_, values_); }     // before drawing
+  const TileTexture& texture() const { return texture_; }
   const std::vector<std::uint8_t>& values() const { return values_; }
 
  private:
@@ -23,8 +23,7 @@ class TileFreshness {
   std::vector<std::int64_t> damaged_at_ns_;
   std::vector<std::uint8_t> values_;
   std::int64_t now_ns_ = 0;
-  gl::Texture texture_;
-  TileGrid texture_grid_;
+  TileTexture texture_;
 };
 
 }  // namespace saccade::ui

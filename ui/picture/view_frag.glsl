@@ -7,14 +7,17 @@
 #include "fovea.h"
 
 const int view = VIEW;
-const int kFrame = 0, kFoveated = 1, kLevel = 2, kLod = 3, kDamage = 4, kSplit = 6;  // as ui::View
+// As ui::View.
+const int kHeld = 1, kError = 2, kWeights = 3, kFoveated = 4, kLevel = 5, kLod = 6, kDamage = 7, kSplit = 9;
 const float kTilePx = 16.0;
+const float kUnseen = 128.0 / 255.0;  // grey, as `paint` has it
 
 layout(binding = 0) uniform sampler2D plane0;
 #if YUV
 layout(binding = 1) uniform sampler2D plane1;
 #endif
-layout(binding = 2) uniform sampler2D freshness;  // a texel a tile: 1 damaged now, 0 long ago
+layout(binding = 2) uniform sampler2D tiles;  // a texel a tile. Damage: 1 damaged now, 0 long ago. Else: 0 nothing there
+layout(binding = 3) uniform sampler2D held;   // the receiver's picture, a texel a pixel of the frame
 
 layout(std140, binding = 0) uniform Params {
   ColorParams color;
@@ -69,13 +72,25 @@ vec3 lod_map(vec2 at_px, float e) {
 
 vec3 damage_map(vec2 at_px) {
   vec2 tile = floor(at_px / kTilePx);
-  float fresh = texelFetch(freshness, ivec2(tile), 0).r;
+  float fresh = texelFetch(tiles, ivec2(tile), 0).r;
   vec3 under = rgb_at(at_px, shrink_lod);
   under = mix(under, vec3(dot(under, vec3(0.2126, 0.7152, 0.0722))), 0.6) * 0.6;
   vec2 in_tile = (at_px - tile * kTilePx) * scale;
   float edge = min(in_tile.x, in_tile.y) < 1.0 ? 1.0 : 0.0;
   vec3 tint = mix(vec3(0.75, 0.10, 0.15), vec3(1.0, 0.85, 0.30), fresh);
   return mix(under, tint, fresh * (0.45 + 0.35 * edge));
+}
+
+// Errors and weights: the bytes from 1 to 255 are the heat map's colours.
+vec3 tile_map(vec2 at_px) {
+  float shade = texelFetch(tiles, ivec2(at_px / kTilePx), 0).r * 255.0;
+  float gray = gray_at(at_px);
+  return shade < 0.5 ? vec3(gray * 0.3) : heat((shade - 1.0) / 254.0) * (0.5 + 0.5 * gray);
+}
+
+vec3 held_at(vec2 at_px) {
+  if (texelFetch(tiles, ivec2(at_px / kTilePx), 0).r == 0.0) return vec3(kUnseen);
+  return textureLod(held, at_px / vec2(textureSize(held, 0)), shrink_lod).rgb;
 }
 
 void main() {
@@ -90,6 +105,10 @@ void main() {
     rgb = lod_map(at_px, e);
   } else if (view == kDamage) {
     rgb = damage_map(at_px);
+  } else if (view == kError || view == kWeights) {
+    rgb = tile_map(at_px);
+  } else if (view == kHeld) {
+    rgb = held_at(at_px);
   } else {
     rgb = rgb_at(at_px, lod);
   }

@@ -49,6 +49,12 @@ struct ViewSettings {
   PipelineConfig pipeline;  // what dump runs: takes effect on the next frame
 };
 
+// Is there such a view of what is shown? recorded: of a dump.
+inline bool has_view(View view, const PipelineConfig& config, bool recorded) {
+  if (recorded) return !needs_video(view);
+  return !needs_adaptive(view) || lattice_kind(config.lattice) == LatticeKind::kAdaptive;
+}
+
 // One place the eye rested at.
 struct Fixation {
   std::int64_t number = 0;
@@ -160,12 +166,20 @@ struct RecordedFacts {
   double seconds = 0, tile_share = 0, byte_share = 0;  // of the video; damaged and uploaded, of all
 };
 
+// Of lattice adaptive: what its receiver was sent and has.
+struct ReceiverFacts {
+  bool there = false;
+  int tokens_last_look = 0;
+  std::int64_t tokens_last_s = 0;  // in the last second of the video
+  std::optional<double> psnr_db;   // of luma, of what is held after the last look; infinite: no error
+};
+
 // Where the eye is and was, and what it sees with.
 struct LookFacts {
   Gaze gaze;
   std::deque<GazeSample> trail;                // the last second or so, oldest first
   std::deque<Fixation> fixations;              // the last 64 landings, oldest first
-  const PatchPlan* plan = nullptr;             // around the present gaze
+  const PatchPlan* plan = nullptr;             // around the present gaze; of adaptive the last look's
   const shared::FoveaParams* fovea = nullptr;  // with the solved e0
   float coarsest_lod = 0;                      // of the patches, wherever the eye is
   int patches = 0;                             // N
@@ -196,6 +210,7 @@ struct ViewFacts {
   CostFacts cost;
   StepFacts step;
   LookFacts look;
+  ReceiverFacts receiver;
   const DrawableTexture* pyramid = nullptr;  // its textures: thumbnails
   ColorSpec color;                           // of the frame shown
   double sar = 1.0;

@@ -1,5 +1,6 @@
 #include "ui/tuning/settings_edits.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -20,7 +21,20 @@ void set_acuity(LatticeConfig& lattice, const Acuity& acuity) {
 
 void set_preset(PipelineConfig& config, const FoveaPreset& preset) { set_acuity(config.lattice, preset.acuity); }
 
-void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {
+void set_context(AdaptiveShape& adaptive, const std::optional<ContextLength>& context) {
+  constexpr double kLeast_s = 1e-3;
+  adaptive.context = context;
+  if (!context) return;
+  const double least = context->seconds ? kLeast_s : static_cast<double>(adaptive.tokens);
+  adaptive.context->value = std::max(context->value, least);
+}
+
+AdaptiveShape adaptive_of(const PipelineConfig& initial) {
+  const auto* const shape = std::get_if<AdaptiveShape>(&initial.lattice.shape);
+  return shape != nullptr ? *shape : AdaptiveShape{};
+}
+
+void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches, const AdaptiveShape& adaptive) {
   LatticeConfig& lattice = config.lattice;
   if (kind == lattice_kind(lattice)) return;
   const Acuity* old = acuity_of(lattice);
@@ -31,7 +45,8 @@ void set_lattice_kind(PipelineConfig& config, LatticeKind kind, int patches) {
   } else if (kind == LatticeKind::kUniform) {
     lattice.shape = UniformShape{.patches = count, .lod = {}, .acuity = acuity};
   } else if (kind == LatticeKind::kAdaptive) {
-    lattice.shape = AdaptiveShape{.tokens = count};
+    lattice.shape = adaptive;
+    set_patches(lattice, count);
   } else if (acuity) {
     lattice.shape = *acuity;
   } else {
@@ -50,6 +65,7 @@ void set_patches(LatticeConfig& lattice, int patches) {
     uniform->patches = patches;
   } else if (auto* adaptive = std::get_if<AdaptiveShape>(&lattice.shape)) {
     adaptive->tokens = patches;
+    set_context(*adaptive, adaptive->context);
   } else if (auto* tokens = std::get_if<TokenBudget>(&lattice.shape)) {
     tokens->tokens = patches;
   } else {

@@ -30,6 +30,12 @@ const char* in_words(View view, bool recorded) {
       return "frame | what the eye sees";
     case View::kCompare:
       return "two lattices compared";
+    case View::kHeld:
+      return "what the receiver holds";
+    case View::kError:
+      return "error of what it holds";
+    case View::kWeights:
+      return "what an error weighs";
   }
   return "";
 }

@@ -19,9 +19,6 @@ namespace saccade::ui {
 namespace {
 
 constexpr float kCaptionPoints = 22;
-constexpr std::size_t kTrailSamples = 256;
-constexpr std::size_t kFixations = 64;
-constexpr std::int64_t kTrail_ns = 1'000'000'000;
 constexpr std::int64_t kSummarize_ns = 250'000'000;
 constexpr int kMostLayouts = 4;
 
@@ -88,6 +85,8 @@ void Viewer::forget_source() {
   facts.cost = {};
   facts.step = {};
   facts.look = {};
+  facts.receiver = {};
+  sent_.clear();
   facts.error.clear();
   ++facts.source_number;
   forget_frame();
@@ -124,7 +123,9 @@ PipelineConfig Viewer::wanted_config() const {
   config.measure_device = config.backend == Backend::kCuda;
   config.calibrate = !facts.offscreen;  // pictures show what was uploaded: the same in every run
   config.samples = SampleFormat{};
-  const bool each_frame = settings.view == View::kPatches || settings.view == View::kCompare;
+  config.measure_held = true;
+  const bool paints = settings.view == View::kPatches || settings.view == View::kCompare;
+  const bool each_frame = paints && !adaptive();  // whose looks are what is shown
   config.emit = {each_frame ? EmitPolicy::Kind::kFrames : EmitPolicy::Kind::kFixation, 1};
   if (look_) {  // everything is known but the levels
     config.diff = {};
@@ -141,6 +142,10 @@ bool Viewer::configure() {
   if (same(wanted, applied_)) return false;
   try {
     session_->configure(wanted);
+    if (lattice_kind(wanted.lattice) != lattice_kind(applied_.lattice)) {
+      emission_ = Emission{};
+      if (adaptive()) session_->reset();  // the receiver begins now
+    }
     applied_ = wanted;
     return true;
   } catch (const Error& error) {
@@ -152,11 +157,12 @@ bool Viewer::configure() {
 
 void Viewer::show(Frame frame, bool sought) {
   Frame before = std::exchange(frame_, std::move(frame));
-  if (look_ && needs_video(settings.view)) settings.view = View::kFrame;
+  leave_missing_view();
   configure();
   note_number(frame_.view(), sought);
   if (sought) {
     session_->reset();
+    sent_.clear();
     forget_gaze();
     interrupt_pace();
   }
@@ -188,13 +194,17 @@ void Viewer::interrupt_pace() {
 
 void Viewer::refresh() {
   if (!frame_) return;
-  if (look_ && needs_video(settings.view)) {
-    facts.message =
-        fmt::format("a dump holds no more than its patches: there is no view \"{}\" of it", in_words(settings.view));
-    settings.view = View::kFrame;
-  }
+  leave_missing_view();
   if (configure()) return step(Step::kAgain);
   if (settings.view == View::kCompare && !look_) compare();
+  show_receiver();
+}
+
+void Viewer::leave_missing_view() {
+  if (has_view(settings.view, settings.pipeline, look_ != nullptr)) return;
+  const char* const why = look_ ? "a dump holds no more than its patches" : "only lattice adaptive keeps a receiver";
+  facts.message = fmt::format("{}: there is no view \"{}\" of it", why, in_words(settings.view));
+  settings.view = View::kFrame;
 }
 
 // Some settings only show with a frame that they are impossible (too many levels for the largest texture):
@@ -230,7 +240,9 @@ void Viewer::run_pipeline(Step step) {
   freshness_.note(session_->pipeline().damage(), frame_.view().pts_ns);
   freshness_.upload();
   if (result.emitted) painter_.set(emission_.plan, emission_.batch);
+  note_sent(result.emitted);
   if (settings.view == View::kCompare && !look_) compare();
+  show_receiver();
   const std::int64_t end_ns = steady_now_ns();
   if (facts.offscreen || step == Step::kAgain) return;
   // On its way to a frame that was sought, the decoder has decoded others.
@@ -269,69 +281,6 @@ void Viewer::note_upload(const StepResult& result) {
   facts.step.bytes_uploaded = result.bytes_uploaded;
   facts.step.bytes_full = facts.pyramid->layout().level0_bytes();
   facts.step.counters = session_->pipeline().counters();
-}
-
-void Viewer::note_look(const Gaze& gaze) {
-  const Lattice& lattice = session_->pipeline().lattice();
-  facts.look.gaze = gaze;
-  facts.look.fovea = &lattice.fovea();
-  facts.look.patches = static_cast<int>(lattice.patch_count());
-  facts.look.solved_e0 = as_written(lattice.fovea().e0);
-  facts.look.solved_m0 = as_written(lattice.fovea().m0);
-  outline_plan_.patch_size = applied_.lattice.patch_size;
-  if (std::string words = lattice.describe(); words != facts.look.lattice) {
-    facts.look.lattice = std::move(words);
-    lattice.plan(0, 0, outline_plan_);  // the eye in a corner: the frame reaches farthest from it
-    facts.look.coarsest_lod = coarsest_lod(outline_plan_);
-  }
-  lattice.plan(gaze.u, gaze.v, outline_plan_);
-  facts.look.plan = &outline_plan_;
-  note_trail(gaze);
-  if (!gaze.landed) return;
-  facts.look.fixations.push_back({gaze.fixation, frame_.view().pts_ns, gaze.u, gaze.v});
-  if (facts.look.fixations.size() > kFixations) facts.look.fixations.pop_front();
-}
-
-// What the dump holds, in place of what the pipeline makes of its pictures.
-void Viewer::note_recorded() {
-  const std::int64_t frame = frame_.view().sequence;
-  facts.time.frame = frame;
-  look_->numbers(frame, facts.look.dump);
-  facts.step.damaged_tiles = std::max(facts.look.dump.damaged_tiles, 0);
-  facts.look.gaze = look_->gaze(frame);
-  facts.look.fovea = &look_->fovea();
-  facts.look.solved_e0 = as_written(look_->fovea().e0);
-  facts.look.solved_m0 = as_written(look_->fovea().m0);
-  facts.look.lattice = look_->words();
-  look_->plan(frame, outline_plan_);
-  facts.look.coarsest_lod = std::max(facts.look.coarsest_lod, coarsest_lod(outline_plan_));  // as far as it was shown
-  facts.look.patches = static_cast<int>(outline_plan_.count());
-  facts.look.plan = &outline_plan_;
-  look_->fixations(frame, kFixations, facts.look.fixations);
-  note_trail(facts.look.gaze);
-}
-
-void Viewer::note_trail(const Gaze& gaze) {
-  const std::int64_t pts_ns = frame_.view().pts_ns;
-  if (facts.look.trail.empty() || facts.look.trail.back().pts_ns != pts_ns) {
-    facts.look.trail.push_back({pts_ns, gaze.u, gaze.v, gaze.in_flight});
-  }
-  while (facts.look.trail.size() > kTrailSamples || pts_ns - facts.look.trail.front().pts_ns > kTrail_ns) {
-    facts.look.trail.pop_front();
-  }
-}
-
-// The other lattice's patches of the frame that went through.
-void Viewer::compare() {
-  const FrameView& view = frame_.view();
-  Compared compared;
-  compared.kind = settings.compare;
-  compared.patches = facts.look.patches;
-  compared.patch_size = applied_.lattice.patch_size;
-  compared.fov_deg = applied_.lattice.fov_deg;
-  compared.acuity = {fovea_unit(applied_.lattice), facts.look.solved_e0, facts.look.solved_m0};
-  compared.geometry = {view.width_px, view.height_px, static_cast<double>(view.sar), applied_.levels};
-  comparison_.update(*session_, compared, view.color, facts.look.gaze);
 }
 
 void Viewer::note_times(std::int64_t decode_ns, std::int64_t step_ns) {
@@ -381,7 +330,7 @@ Scene Viewer::scene() const {
   scene.coarsest_lod = facts.look.coarsest_lod;
   scene.fix_x_px = facts.look.gaze.u * static_cast<float>(scene.size.width_px);
   scene.fix_y_px = facts.look.gaze.v * static_cast<float>(scene.size.height_px);
-  scene.freshness = &freshness_;
+  scene.tiles = settings.view == View::kDamage ? &freshness_.texture() : &receiver_.tiles();
   scene.patches = &painter_;
   return scene;
 }
@@ -391,23 +340,25 @@ void Viewer::lay_panes(const PixelRect& area, float scale) {
   panes_.assign(1, {area, settings.view, &painter_, facts.look.plan});
   if (settings.view != View::kCompare || !frame_) return;
   const int caption_px = static_cast<int>(std::lround(kCaptionPoints * scale));
+  const bool holds = facts.receiver.there;
   const Columns columns = lay_columns(picture_size(), area, caption_px, caption_px / 4);
   panes_.assign({{columns.pictures[0], View::kFrame, nullptr, nullptr},
-                 {columns.pictures[1], View::kPatches, &painter_, facts.look.plan},
+                 {columns.pictures[1], holds ? View::kHeld : View::kPatches, &painter_, facts.look.plan},
                  {columns.pictures[2], View::kPatches, comparison_.painter(), comparison_.plan()}});
   const int size = applied_.lattice.patch_size;
   const int all = ((picture_size().width_px + size - 1) / size) * ((picture_size().height_px + size - 1) / size);
   draw_caption(fmt::format("the frame: {} patches", all), columns.captions[0]);
-  draw_caption(fmt::format("{}: {} patches", in_words(lattice_kind(applied_.lattice)), facts.look.patches),
-               columns.captions[1]);
+  const char* const shown = holds ? in_words(View::kHeld) : in_words(lattice_kind(applied_.lattice));
+  draw_caption(fmt::format("{}: {} patches{}", shown, facts.look.patches, holds ? " a look" : ""), columns.captions[1]);
   draw_caption(comparison_.words(), columns.captions[2]);
 }
 
-void Viewer::draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px) const {
+void Viewer::draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px) {
   const PixelRects visible = uncovered(pane.area, overlay_.covered());
   const PictureMapping mapping = map_picture(shown.size, settings, pane.area);
   Scene scene = shown;
   scene.patches = pane.patches;
+  if (pane.view == View::kHeld) scene.held = receiver_.picture();
   renderer_.draw(scene, settings, pane.view, mapping, width_px, height_px, visible.span());
 }
 

@@ -1,6 +1,8 @@
 // The viewer without its window: a frame goes through the pipeline, a view of it comes out.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +17,9 @@
 #include "ui/picture/frame_renderer.h"
 #include "ui/picture/marks.h"
 #include "ui/picture/recorded_look.h"
+#include "ui/picture/tile_freshness.h"
 #include "ui/picture/view_state.h"
+#include "ui/receiver/receiver.h"
 #include "ui/tuning/held_gaze.h"
 #include "ui/viewer/canvas.h"
 #include "ui/viewer/frame_numbers.h"
@@ -101,9 +105,13 @@ class Viewer {
   void note_step(const StepResult& result, Step step);
   void note_upload(const StepResult& result);
   void note_look(const Gaze& gaze);
+  void note_sent(bool looked);
   void note_recorded();
   void note_trail(const Gaze& gaze);
   void compare();
+  void show_receiver();
+  void leave_missing_view();
+  bool adaptive() const { return lattice_kind(settings.pipeline.lattice) == LatticeKind::kAdaptive; }
   void note_times(std::int64_t decode_ns, std::int64_t step_ns);
   Scene scene() const;
   // One picture of those that are drawn: what of, in which part of the window.
@@ -115,13 +123,14 @@ class Viewer {
   };
   void lay_panes(const PixelRect& area, float scale);
   void note_draw(std::int64_t begin_ns);
-  void draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px) const;
+  void draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px);
 
   const gl::Context& context_;
   ImguiLayer imgui_;
   FrameRenderer renderer_;
   TileFreshness freshness_;
   PatchPainter painter_;
+  Receiver receiver_;
   Comparison comparison_;
   std::vector<Pane> panes_;
   Overlay overlay_;
@@ -136,7 +145,12 @@ class Viewer {
   HeldGaze held_gaze_;
   Emission emission_;
   PatchPlan outline_plan_;
-  Frame frame_;  // of the session's feed, and so before it in going
+  struct SentTokens {
+    std::int64_t pts_ns;
+    int count;
+  };
+  std::deque<SentTokens> sent_;  // in the last second
+  Frame frame_;                  // of the session's feed, and so before it in going
   std::array<double, kStageCount> total_ms_{};
   RecentStages recent_;
   DurationHistogram decode_times_;

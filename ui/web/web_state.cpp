@@ -18,7 +18,7 @@ std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 std::string page_state(const ViewSettings& settings, const ViewFacts& facts, const PageFacts& page) {
   Json views = Json::array();
   for (const EnumName<View>& view : kViews) {
-    if (!facts.look.recorded || !needs_video(view.value)) views.push_back(view.text);
+    if (has_view(view.value, settings.pipeline, facts.look.recorded)) views.push_back(view.text);
   }
   Json state{{"type", "state"},
              {"title", facts.stream != nullptr ? facts.stream->uri : std::string()},

@@ -176,7 +176,7 @@ void WebView::set(const SetInput& change) {
   ViewSettings& settings = viewer_.settings;
   switch (change.what) {
     case SetInput::What::kView:
-      if (!viewer_.facts.look.recorded || !needs_video(change.view)) settings.view = change.view;
+      if (has_view(change.view, settings.pipeline, viewer_.facts.look.recorded)) settings.view = change.view;
       break;
     case SetInput::What::kLevel:
       settings.level = static_cast<int>(change.number);

@@ -60,7 +60,7 @@ class Controls(WindowTest):
         return np.frombuffer(raw, np.uint8).reshape(self.size[1], self.size[0], 3).astype(int)
 
     def test_sliders_change_settings_picture_and_file(self):
-        viewer = self.open(SOURCE, "--set", "pause", "--view", "lod", "--fixation", "center")
+        viewer = self.open(SOURCE, "--set", "pause", "--view", "lod", "--lattice", "nested", "--fixation", "center")
         settings = viewer.drain()["settings"]
         self.assertIsNone(settings["e0"])  # solved from N
         middle = (slice(self.size[1] // 4, self.size[1] * 3 // 4), slice(400, 640))  # between the panels

@@ -61,6 +61,18 @@ class Pictures(Served):
             self.assertGreaterEqual(psnr(decode(picture["jpeg"]).reshape(wanted.shape), wanted), least_db)
         self.end(viewer)
 
+    def test_views_of_the_receiver_need_lattice_adaptive(self):
+        for lattice, view in (("adaptive", "held"), ("nested", "frame")):
+            with self.subTest(lattice=lattice):
+                viewer = self.serve(SOURCE, *PLAIN, "--lattice", lattice)
+                client = self.driver(viewer)
+                self.assertEqual("held" in client.state["views"], lattice == "adaptive")
+                client.send("set", "view held")
+                client.send("set", "loop 1")
+                client.wait_for(lambda c: c.state["loop"], "both")
+                self.assertEqual(client.state["view"], view)
+                self.end(viewer)
+
     def test_inputs_are_applied_and_numbered(self):
         viewer = self.serve(SOURCE, *PLAIN)
         client = self.driver(viewer)
