@@ -203,3 +203,8 @@ def prepared(kind: str, seed: int, count: int) -> tuple[Scene, pathlib.Path]:
     over = natural(kind.partition(":")[2]) if kind.startswith("natural:") else DISTRACT[kind]
     scene = over(seed, count)
     return scene, clip(scene, sources=("scenes.py", "distract.py"))
+
+
+def prepared_path(kind: str, seed: int, count: int) -> pathlib.Path:
+    """The clip of `prepared` alone, which another process can be sent."""
+    return prepared(kind, seed, count)[1]

@@ -17,7 +17,6 @@ def ring_patches(frame: np.ndarray, fixation: tuple[float, float]) -> tuple[np.n
     cx, cy = round(fixation[0] * width), round(fixation[1] * height)
     pad = max(s * g for s, g in zip(STRIDES, SIDES, strict=True)) * S // 2
     padded = np.pad(frame, ((pad, pad), (pad, pad), (0, 0)))
-    sums = _sums(padded)
     patches, geometry, hole = [], [], 0
     for stride, side in zip(STRIDES, SIDES, strict=True):
         span = S * stride
@@ -27,19 +26,21 @@ def ring_patches(frame: np.ndarray, fixation: tuple[float, float]) -> tuple[np.n
                 in_hole = abs(x + span / 2 - cx) < hole / 2 and abs(y + span / 2 - cy) < hole / 2
                 if in_hole or x + span <= 0 or y + span <= 0 or x >= width or y >= height:
                     continue
-                patches.append(_means(sums, x + pad, y + pad, stride))
+                patches.append(_means(padded, x + pad, y + pad, stride))
                 geometry.append(((x + span / 2) / width, (y + span / 2) / height, np.log2(stride), 1.0))
         hole = side * span
     return np.stack(patches), np.array(geometry, np.float32)
 
 
 def by_change(frame: np.ndarray, before: np.ndarray | None, tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    """Squares of 128 pixels over the frame, split in four where most changed since `before`, until the budget is spent.
+    """Squares over the frame, split in four where most changed since `before`, until the budget is spent.
 
-    What did not change counts for a twentieth of its detail: a first frame is split by detail alone.
+    What did not change counts for a twentieth of its detail: without `before` they are split by detail alone.
+    The first are 128 pixels wide, or wider where those take more than half of the budget.
     """
     height, width = frame.shape[:2]
-    rows, cols = -(-height // 128) * 128, -(-width // 128) * 128
+    top = _coarsest(height, width, tokens / 2, least=3)
+    rows, cols = -(-height // (S << top)) * (S << top), -(-width // (S << top)) * (S << top)
     padded = np.pad(frame, ((0, rows - height), (0, cols - width), (0, 0)), mode="edge")
     luma = padded.astype(np.float32).mean(-1)
     detail = np.abs(np.diff(luma, axis=0, append=luma[-1:])) + np.abs(np.diff(luma, axis=1, append=luma[:, -1:]))
@@ -48,13 +49,12 @@ def by_change(frame: np.ndarray, before: np.ndarray | None, tokens: int) -> tupl
         old = np.pad(before, ((0, rows - height), (0, cols - width), (0, 0)), mode="edge").astype(np.float32).mean(-1)
         weight = weight + np.maximum(np.abs(luma - old) - 4, 0)
     weights = _sums(weight[..., None].astype(np.float64))
-    sums = _sums(padded)
 
     def gain(x: int, y: int, lod: int) -> float:
         span = S << lod
         return float(_box(weights, x, y, span)[0]) * lod  # a coarse square hides more of what is in it
 
-    heap = [(-gain(x, y, 3), x, y, 3) for y in range(0, rows, 128) for x in range(0, cols, 128)]
+    heap = [(-gain(x, y, top), x, y, top) for y in range(0, rows, S << top) for x in range(0, cols, S << top)]
     heapq.heapify(heap)
     done: list[tuple[int, int, int]] = []
     count = len(heap)
@@ -69,9 +69,7 @@ def by_change(frame: np.ndarray, before: np.ndarray | None, tokens: int) -> tupl
                 heapq.heappush(heap, (-gain(x + dx, y + dy, lod - 1), x + dx, y + dy, lod - 1))
                 count += 1
     done += [(x, y, lod) for _, x, y, lod in heap]
-    patches = np.stack([_means(sums, x, y, 1 << lod) for x, y, lod in done])
-    geometry = [((x + (S << lod) / 2) / width, (y + (S << lod) / 2) / height, lod, 1.0) for x, y, lod in done]
-    return patches, np.array(geometry, np.float32)
+    return _cut(padded, done, (height, width))
 
 
 class ChangedSquares:
@@ -81,16 +79,17 @@ class ChangedSquares:
     What was sent often in the last two seconds counts less. The first frame counts as sent: what is new is looked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
         self.sent: np.ndarray | None = None
         self.log: list[tuple[float, int, int]] = []
 
-    def pick(self, frame: np.ndarray, seconds: float, tokens: int) -> tuple[np.ndarray, np.ndarray]:
-        height, width = frame.shape[:2]
-        coarse = next(lod for lod in range(4, 12) if _squares(height, width, lod) <= tokens / 8)
+    def pick(self, frame: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+        (height, width), tokens = frame.shape[:2], self.tokens
+        coarse = _coarsest(height, width, tokens / 8, least=4)
         side = S << coarse
         padded = np.pad(frame, ((0, -height % side), (0, -width % side), (0, 0)), mode="edge")
-        luma, sums = padded.astype(np.int64) @ (77, 150, 29) >> 8, _sums(padded)
+        luma = _luma(padded)
         if self.sent is None:
             self.sent = luma.copy()
         self.log = [row for row in self.log if row[0] >= seconds - 2]
@@ -112,26 +111,79 @@ class ChangedSquares:
                     pixels = np.s_[row * S << lod : (row + 1) * S << lod, col * S << lod : (col + 1) * S << lod]
                     means = luma[pixels].reshape(S, 1 << lod, S, 1 << lod).mean((1, 3)).astype(int)
                     self.sent[pixels] = means.repeat(1 << lod, 0).repeat(1 << lod, 1)
-        patches = np.stack([_means(sums, x, y, 1 << lod) for x, y, lod in picked])
-        centres = [((x + (S << lod) / 2) / width, (y + (S << lod) / 2) / height, lod, 1.0) for x, y, lod in picked]
-        return patches, np.array(centres, np.float32)
+        return _cut(padded, picked, (height, width))
 
 
-def _squares(height: int, width: int, lod: int) -> int:
-    return -(-height // (S << lod)) * -(-width // (S << lod))
+class OverviewAndCrops:
+    """What agents do today: the frame made small, for at most a third of the tokens, and for the rest squares of
+    64 pixels at full resolution, those that changed most since the look before."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self.before: np.ndarray | None = None
+
+    def __call__(self, frame: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+        height, width = frame.shape[:2]
+        coarse = _coarsest(height, width, self.tokens / 3, least=1)
+        side = S << coarse
+        padded = np.pad(frame, ((0, -height % max(side, 64)), (0, -width % max(side, 64)), (0, 0)), mode="edge")
+        luma = _luma(padded)
+        difference = np.maximum(np.abs(luma - (luma if self.before is None else self.before)) - 8, 0)
+        self.before = luma
+        cells = difference.reshape(luma.shape[0] // 64, 64, luma.shape[1] // 64, 64).sum((1, 3))
+        picked = [(x, y, coarse) for y in range(0, height, side) for x in range(0, width, side)]
+        for at in np.argsort(-cells, axis=None, kind="stable"):
+            row, col = divmod(int(at), cells.shape[1])
+            tiles = [(64 * col + x, 64 * row + y, 0) for y in range(0, 64, S) for x in range(0, 64, S)]
+            tiles = [tile for tile in tiles if tile[0] < width and tile[1] < height]
+            if cells[row, col] == 0 or len(picked) + len(tiles) > self.tokens:
+                break
+            picked += tiles
+        return _cut(padded, picked, (height, width))
+
+
+class Change:
+    """by_change, frame after frame."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self.before: np.ndarray | None = None
+
+    def __call__(self, frame: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+        before, self.before = self.before, frame
+        return by_change(frame, before, self.tokens)
+
+
+def _coarsest(height: int, width: int, squares: float, least: int) -> int:
+    """The finest level, from `least` on, of which so many squares cover the frame."""
+    return next(lod for lod in range(least, 12) if -(-height // (S << lod)) * -(-width // (S << lod)) <= squares)
+
+
+def _cut(
+    image: np.ndarray, squares: list[tuple[int, int, int]], size: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The means of squares (x, y, lod), and their geometry in a frame of (height, width)."""
+    patches = np.stack([_means(image, x, y, 1 << lod) for x, y, lod in squares])
+    reach = [(x + (S << lod) / 2, y + (S << lod) / 2, lod) for x, y, lod in squares]
+    return patches, np.array([(x / size[1], y / size[0], lod, 1.0) for x, y, lod in reach], np.float32)
+
+
+def _luma(image: np.ndarray) -> np.ndarray:
+    red, green, blue = (image[..., n].astype(np.int32) for n in range(3))
+    return (77 * red + 150 * green + 29 * blue) >> 8
 
 
 def _sums(image: np.ndarray) -> np.ndarray:
-    kind = np.float64 if image.dtype.kind == "f" else np.int64
-    return np.pad(image.astype(kind).cumsum(0).cumsum(1), ((1, 0), (1, 0), (0, 0)))
+    return np.pad(image.cumsum(0).cumsum(1), ((1, 0), (1, 0), (0, 0)))
 
 
 def _box(sums: np.ndarray, x: int, y: int, span: int) -> np.ndarray:
     return sums[y + span, x + span] - sums[y, x + span] - sums[y + span, x] + sums[y, x]
 
 
-def _means(sums: np.ndarray, x: int, y: int, stride: int) -> np.ndarray:
+def _means(image: np.ndarray, x: int, y: int, stride: int) -> np.ndarray:
     """S x S means of stride x stride pixels from (x, y) on, [3, S, S] u8."""
-    at = sums[y : y + S * stride + 1 : stride, x : x + S * stride + 1 : stride]
-    total = at[1:, 1:] - at[:-1, 1:] - at[1:, :-1] + at[:-1, :-1]
+    part = image[y : y + S * stride, x : x + S * stride]
+    rows = part.reshape(S, stride, S * stride, 3).sum(1, dtype=np.uint32)
+    total = rows.reshape(S, S, stride, 3).sum(2)
     return ((total + stride * stride // 2) // (stride * stride)).astype(np.uint8).transpose(2, 0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -53,29 +54,50 @@ def pictures(
         yield looks[n], kept[n] if kept else sc.paint(looks[n].patches, looks[n].geometry, looks[n].size)
 
 
-def painted(looks: list[Look], picture: str) -> list[np.ndarray]:
-    """Of each look: "last": what it shows alone; "memory": with what earlier ones showed. Else nothing."""
+def painted(looks: list[Look], picture: str, sampler: str) -> list[np.ndarray]:
+    """Of each look: "last": what it shows alone; "memory": with what earlier ones showed. Else nothing.
+
+    Patches of one size show all of the frame each time: there is nothing to remember.
+    """
     if picture == "second":
         return []
-    memory = sc.PictureMemory() if picture == "memory" else False
+    whole = sampler.partition("+")[0] in ("uniform", "full")
+    memory = sc.PictureMemory() if picture == "memory" and not whole else False
     return [sc.paint(look.patches, look.geometry, look.size, memory=memory) for look in looks]
+
+
+@functools.lru_cache(maxsize=1)
+def seen(kind: str, seed: int, count: int, sampler: str, budget: int, picture: str, threshold: int) -> Any:
+    """A scene, its tokens by one sampler, and of each thing to be read (its number, the look's time, the picture)."""
+    scene, path = prepared(kind, seed, count)
+    options = {"threshold": threshold} if threshold else {}
+    looks = list(sampler_of(sampler)(scene, path, budget, **options))
+    kept = painted(looks, picture, sampler)
+    shown = [
+        (n, look.seconds, whole)
+        for n, item in enumerate(scene.items)
+        for look, whole in pictures(scene, looks, item, kept)
+    ]
+    return scene, tokens_of(looks, scene.seconds), shown
 
 
 def run(row: dict[str, Any], count: int = 30) -> dict[str, Any]:
     """One scene by one sampler: the tokens inside the frame, and each word's characters right."""
-    scene, path = prepared(row["kind"], row["seed"], count)
-    looks = list(sampler_of(row["sampler"])(scene, path, row["budget"]))
-    kept = painted(looks, row.get("picture", "second"))
-    crops, owners = [], []
-    for n, item in enumerate(scene.items):
-        for look, picture in pictures(scene, looks, item, kept):
-            crops.append(crop(picture, item, look.seconds, scene.margin))
-            owners.append(n)
-    scores, exact = [0.0] * len(scene.items), [0] * len(scene.items)
-    for n, text in zip(owners, ocr.read(crops, row["reader"]), strict=True):
-        scores[n] = max(scores[n], ocr.characters_right(text, scene.items[n].text))
-        if text.strip().lower() == scene.items[n].text.lower():
-            exact[n] = 1
-    return tokens_of(looks, scene.seconds) | {
-        "characters": float(np.mean(scores)), "exact": float(np.mean(exact)), "scores": scores, "exacts": exact,
+    what = row["kind"], row["seed"], count, row["sampler"], row["budget"]
+    scene, tokens, shown = seen(*what, row.get("picture", "second"), row.get("threshold", 0))
+    items = [scene.items[n] for n, _, _ in shown]
+    if row["reader"] == "rapidocr-found":
+        lines = ocr.find([whole for _, _, whole in shown])
+        boxes = [item.box(t) for item, (_, t, _) in zip(items, shown, strict=True)]
+        each = [ocr.characters_found(*found, item.text) for *found, item in zip(lines, boxes, items, strict=True)]
+    else:
+        crops = [crop(whole, item, t, scene.margin) for item, (_, t, whole) in zip(items, shown, strict=True)]
+        texts = ocr.read(crops, row["reader"])
+        each = [ocr.characters_right(text, item.text) for text, item in zip(texts, items, strict=True)]
+    scores = [0.0] * len(scene.items)
+    for (n, _, _), score in zip(shown, each, strict=True):
+        scores[n] = max(scores[n], score)
+    exacts = [int(score == 1) for score in scores]
+    return tokens | {
+        "characters": float(np.mean(scores)), "exact": float(np.mean(exacts)), "scores": scores, "exacts": exacts,
     }  # fmt: skip

@@ -8,7 +8,7 @@ import pathlib
 from collections.abc import Iterable
 from typing import Any
 
-KEY = ("task", "kind", "seed", "sampler", "budget", "count", "reader", "picture")
+KEY = ("task", "kind", "seed", "sampler", "budget", "count", "reader", "picture", "threshold")
 
 
 def read_rows(path: pathlib.Path) -> list[dict[str, Any]]:

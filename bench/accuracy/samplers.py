@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pyramids import ChangedSquares, by_change, ring_patches
+from pyramids import Change, ChangedSquares, OverviewAndCrops, by_change, ring_patches
 from scenes import Scene
 
 import pysaccade as sc
@@ -43,7 +43,7 @@ def tokens_of(looks: list[Look], seconds: float) -> dict[str, Any]:
     }
 
 
-Sampler = Callable[[Scene, pathlib.Path, int], Iterator[Look]]
+Sampler = Callable[..., Iterator[Look]]  # (scene, path, tokens, **options of the stream)
 
 
 def stream(path: pathlib.Path, **options: object) -> Iterator[Look]:
@@ -55,14 +55,16 @@ def stream(path: pathlib.Path, **options: object) -> Iterator[Look]:
                        emission.changed[inside].copy(), emission.fixation, emission.size)  # fmt: skip
 
 
-def frames(path: pathlib.Path, at: Collection[float] | None = None) -> Iterator[tuple[float, np.ndarray]]:
-    """The frames at these times, or those of the eye that never moves, [H, W, 3] u8, exact.
+def frames(
+    path: pathlib.Path, at: Collection[float] | None = None, **given: object
+) -> Iterator[tuple[float, np.ndarray]]:
+    """The frames at these times, or those of the eye that never moves, [H, W, 3] u8: exact, or up to a threshold.
 
     Uniform patches at full resolution, put together; a frame that they don't divide is padded first.
     """
     height, width = sc_size(path)
     rows, cols = -(-height // 16), -(-width // 16)
-    options: dict[str, object] = {"lattice": "uniform", "lod": 0, "tokens": rows * cols, "fixation": "center"}
+    options: dict[str, object] = {"lattice": "uniform", "lod": 0, "tokens": rows * cols, "fixation": "center", **given}
     if (rows * 16, cols * 16) != (height, width):
         options["vf"] = f"pad={cols * 16}:{rows * 16}"
     if at is not None:
@@ -73,11 +75,11 @@ def frames(path: pathlib.Path, at: Collection[float] | None = None) -> Iterator[
             yield look.seconds, tiles.reshape(rows * 16, cols * 16, 3)[:height, :width]
 
 
-def full(scene: Scene | None, path: pathlib.Path, tokens: int) -> Iterator[Look]:
+def full(scene: Scene, path: pathlib.Path, tokens: int, **options: object) -> Iterator[Look]:
     """Every pixel, at each fixation."""
-    info = sc_size(path)
-    count = -(-info[0] // 16) * -(-info[1] // 16)
-    return stream(path, lattice="uniform", lod=0, tokens=count, fixation="center")
+    height, width = sc_size(path)
+    count = -(-height // 16) * -(-width // 16)
+    return stream(path, lattice="uniform", lod=0, tokens=count, fixation="center", **options)
 
 
 def sc_size(path: pathlib.Path) -> tuple[int, int]:
@@ -86,32 +88,12 @@ def sc_size(path: pathlib.Path) -> tuple[int, int]:
     return height, width
 
 
-def uniform(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="uniform", tokens=tokens, fixation="center")
+def streamed(**fixed: object) -> Sampler:
+    """saccade's own, with these options."""
+    return lambda scene, path, tokens, **options: stream(path, **{"tokens": tokens, **fixed, **options})
 
 
-def grid(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="grid", tokens=tokens)
-
-
-def nested(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="nested", tokens=tokens)
-
-
-def saliency(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    """The new lattice with the old policy."""
-    return stream(path, lattice="nested", tokens=tokens, fixation="saliency")
-
-
-def random(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="nested", tokens=tokens, fixation="random")
-
-
-def center(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    return stream(path, lattice="nested", tokens=tokens, fixation="center")
-
-
-def oracle(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
+def oracle(scene: Scene, path: pathlib.Path, tokens: int, **options: object) -> Iterator[Look]:
     """The eye knows where each thing will be: what fixations could give at best. Four looks go along a long line."""
     rows = []
     for item in scene.items:
@@ -122,71 +104,66 @@ def oracle(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
             rows.append((t, (left + share * (right - left)) / scene.size[0], (top + bottom) / 2 / scene.size[1]))
     path_rows = np.clip(np.array(rows, np.float64), [0, 0, 0], [1e9, 1, 1])
     path_rows = path_rows[np.unique(path_rows[:, 0], return_index=True)[1]]
-    return stream(path, lattice="nested", tokens=tokens, fixation=path_rows)
+    return stream(path, **{"lattice": "nested", "tokens": tokens, **options, "fixation": path_rows})
 
 
-def rings(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
+def rings(scene: Scene, path: pathlib.Path, tokens: int, **options: object) -> Iterator[Look]:
     """The rings published with Segment This Thing, 172 patches, where the novelty policy looks."""
-    looks = stream(path, lattice="nested", tokens=max(tokens, 140))
-    return _at_frames(path, looks, lambda frame, look: ring_patches(frame, look.fixation))
+    looks = stream(path, lattice="nested", tokens=max(tokens, 140), **options)
+    return _at_frames(path, looks, lambda frame, look: ring_patches(frame, look.fixation), options)
 
 
-def change(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    """Multi-scale patches where the picture changed, and else where it is detailed: no eye, only a budget."""
-    before: list[np.ndarray] = []
+def by_rule(rule: Callable[[int], Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]]) -> Sampler:
+    """A rule of pyramids.py without an eye: rule(tokens) gives what picks of (frame, seconds)."""
 
-    def pick(frame: np.ndarray, look: Look) -> tuple[np.ndarray, np.ndarray]:
-        picked = by_change(frame, before[-1] if before else None, tokens)
-        before[:] = [frame]
-        return picked
+    def sampler(scene: Scene, path: pathlib.Path, tokens: int, **options: object) -> Iterator[Look]:
+        pick = rule(tokens)
+        return _at_frames(path, None, lambda frame, look: pick(frame, look.seconds), options)
 
-    return _at_frames(path, None, pick)
-
-
-def adaptive(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    """The squares that bring the receiver's picture nearest to the frame."""
-    return stream(path, lattice="adaptive", tokens=tokens)
-
-
-def changed(scene: Scene, path: pathlib.Path, tokens: int) -> Iterator[Look]:
-    """A thumbnail, and squares of two sizes where the picture differs most from what was last sent."""
-    squares = ChangedSquares()
-    return _at_frames(path, None, lambda frame, look: squares.pick(frame, look.seconds, tokens))
+    return sampler
 
 
 def _at_frames(
-    path: pathlib.Path, looks: Iterator[Look] | None, pick: Callable[[np.ndarray, Look], tuple[np.ndarray, np.ndarray]]
+    path: pathlib.Path,
+    looks: Iterator[Look] | None,
+    pick: Callable[[np.ndarray, Look], tuple[np.ndarray, np.ndarray]],
+    options: dict[str, object],
 ) -> Iterator[Look]:
-    for seconds, frame in frames(path):
+    """As saccade has it, a patch is new unless these very bytes were the last at its place."""
+    last: dict[bytes, bytes] = {}
+    for seconds, frame in frames(path, **options):
         look = next(looks, None) if looks is not None else None
         if look is None:
             look = Look(seconds, np.empty(0), np.empty(0), np.empty(0), (0.5, 0.5), frame.shape[:2])
         patches, geometry = pick(frame, look)
-        yield Look(seconds, patches, geometry, np.ones(len(patches), bool), look.fixation, frame.shape[:2])
+        new = np.ones(len(patches), bool)
+        for n, (patch, place) in enumerate(zip(patches, geometry, strict=True)):
+            new[n] = last.get(place.tobytes()) != patch.tobytes()
+            last[place.tobytes()] = patch.tobytes()
+        yield Look(seconds, patches, geometry, new, look.fixation, frame.shape[:2])
 
 
 SAMPLERS: dict[str, Sampler] = {
-    "nested": nested,
-    "saliency": saliency,
-    "grid": grid,
-    "uniform": uniform,
-    "random": random,
-    "center": center,
+    "nested": streamed(lattice="nested"),
+    "saliency": streamed(lattice="nested", fixation="saliency"),
+    "grid": streamed(lattice="grid"),
+    "uniform": streamed(lattice="uniform", fixation="center"),
+    "random": streamed(lattice="nested", fixation="random"),
+    "center": streamed(lattice="nested", fixation="center"),
+    "adaptive": streamed(lattice="adaptive"),
     "oracle": oracle,
     "rings": rings,
-    "change": change,
-    "adaptive": adaptive,
-    "changed": changed,
+    "change": by_rule(Change),
+    "changed": by_rule(lambda tokens: ChangedSquares(tokens).pick),
+    "crops": by_rule(OverviewAndCrops),
+    "quadtree": by_rule(lambda tokens: lambda frame, seconds: by_change(frame, None, tokens)),
     "full": full,
 }
 
 
 def sampler_of(name: str) -> Sampler:
-    """Of SAMPLERS, or "nested+OPTION=VALUE+..." or "adaptive+...": with options of the stream."""
-    if name in SAMPLERS:
-        return SAMPLERS[name]
+    """Of SAMPLERS, or "NAME+OPTION=VALUE+...": with options of the stream."""
     base, *options = name.split("+")
-    if base not in ("nested", "adaptive"):
-        raise KeyError(name)
-    given: dict[str, object] = {"lattice": base, **dict(option.split("=", 1) for option in options)}
-    return lambda scene, path, tokens: stream(path, tokens=tokens, **given)
+    given: dict[str, object] = {key: value for key, _, value in (option.partition("=") for option in options)}
+    sampler = SAMPLERS[base]
+    return lambda scene, path, tokens, **others: sampler(scene, path, tokens, **given, **others)

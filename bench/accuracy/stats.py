@@ -45,3 +45,11 @@ def ratio_interval(
         ratios[draw] = top / max(bottom, 1e-9)
     low, high = np.quantile(ratios, [0.025, 0.975])
     return float(np.concatenate(a).mean() / max(np.concatenate(b).mean(), 1e-9)), float(low), float(high)
+
+
+def mean_interval(values: Sequence[float], draws: int = 2000, seed: int = 0) -> tuple[float, float, float]:
+    """The mean of one number a scene, and its 95 % bootstrap interval over scenes."""
+    each = np.asarray(values, float)
+    means = each[np.random.default_rng(seed).integers(len(each), size=(draws, len(each)))].mean(1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(each.mean()), float(low), float(high)

@@ -82,7 +82,7 @@ def sampler_label(row: dict[str, Any]) -> str:
     base, *options = row["sampler"].split("+")
     parts = ["every pixel" if base == "full" else f"{base}, {row['budget']}"]
     if options:
-        parts.append("`" + " ".join("--" + option.replace("=", " ") for option in options) + "`")
+        parts.append("`" + " ".join("--" + option.replace("_", "-").replace("=", " ") for option in options) + "`")
     if "picture" in row:
         parts.append(PICTURES[row["picture"]])
     return ", ".join(parts)
@@ -99,11 +99,18 @@ def of_every_pixel(full: Rows) -> Column:
     return "of every pixel's", cell
 
 
+def is_whole(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether a row is of every pixel, read as the other is."""
+    return row["sampler"] == "full" and all(row.get(name) == other.get(name) for name in ("picture", "reader"))
+
+
 def groups_of(rows: Rows) -> dict[tuple[str, str], Rows]:
-    """By kind and sampler, in the order of the rows."""
+    """By kind and sampler, and reader where there are several, in the order of the rows."""
     groups: dict[tuple[str, str], Rows] = {}
+    several = len({row.get("reader") for row in rows}) > 1
     for row in rows:
-        groups.setdefault((row["kind"], sampler_label(row)), []).append(row)
+        label = sampler_label(row) + (f", {row['reader']}" if several else "")
+        groups.setdefault((row["kind"], label), []).append(row)
     return groups
 
 
@@ -114,7 +121,7 @@ def markdown(rows: Rows) -> str:
     lines: list[list[str]] = []
     for (kind, sampler), some in groups.items():
         columns = list(COLUMNS[task])
-        full = groups.get((kind, "every pixel"))
+        full = next((each for (other, _), each in groups.items() if other == kind and is_whole(each[0], some[0])), None)
         if task == "reading" and full:
             columns.insert(3, of_every_pixel(full))
         if not lines:

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kNever = -1;
-constexpr ErrorMeasure kForPsnr{.power = 2, .noise = 0, .chroma = false};
 
 // Of the tiles that no region ignores: their pixels, and the sum of squared errors.
 struct Shown {
