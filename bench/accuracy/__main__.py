@@ -1,6 +1,6 @@
 """Accuracy for each token, measured: python bench/accuracy TASK --out DIR
 
-Tasks: reading, looking, finding, fidelity, reuse, each of which ends with its table; plots and seen, which draw;
+Tasks: reading, looking, finding, fidelity, luma, reuse, each of which ends with its table; plots and seen, which draw;
 `claim` is the short form of reading that examples/read_better.py runs.
 What was measured stays in DIR/rows.jsonl, and a run goes on where it was stopped. docs/ACCURACY.md has the results.
 """
@@ -44,10 +44,12 @@ TASKS = {
     "looking": Task(lambda row: looking.run(row, row["count"]), ["popup"]),
     "finding": Task(lambda row: finding.run(row, row["count"]), ["codes"]),
     "fidelity": Task(fidelity.run, []),
+    "luma": Task(fidelity.luma, []),
     "reuse": Task(fidelity.reuse, []),
 }
 
 
+OF_CLIPS = ("fidelity", "luma", "reuse")
 TABLES = {"rows": markdown, "means": means_table, "kinds": kinds_table, "paired": paired_table}
 
 
@@ -88,7 +90,7 @@ def rows_of(arguments: argparse.Namespace, kinds: list[str]) -> list[Row]:
     ):
         name, budget = sampler
         row: Row = {"task": arguments.task, "kind": kind, "seed": seed, "sampler": name, "budget": budget}
-        row |= {} if arguments.task in ("fidelity", "reuse") else {"count": arguments.count}
+        row |= {} if arguments.task in OF_CLIPS else {"count": arguments.count}
         row |= {} if picture == "second" else {"picture": picture}
         row |= {"threshold": arguments.threshold} if arguments.threshold else {}
         rows.append(row | ({} if reader is None else {"reader": reader}))
@@ -108,7 +110,7 @@ def main() -> int:
     parser.add_argument("task", choices=(*TASKS, "plots", "seen", "claim"))
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/accuracy"))
     parser.add_argument(
-        "--kinds", nargs="+", help="of scenes (fidelity, reuse: clips, paths or names in SACCADE_CLIPS)"
+        "--kinds", nargs="+", help="of scenes (fidelity, luma, reuse: clips, paths or names in SACCADE_CLIPS)"
     )
     parser.add_argument("--seeds", default="1-3", help="1,2,5-8")
     default = [("full", 0), ("nested", 273), ("nested", 140), ("uniform", 273), ("uniform", 140)]

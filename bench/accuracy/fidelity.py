@@ -56,6 +56,23 @@ def reuse(row: dict[str, Any]) -> dict[str, Any]:
     return tokens_of(looks_of(row, row["sampler"]), SECONDS)
 
 
+def luma(row: dict[str, Any]) -> dict[str, Any]:
+    """One clip by one sampler: the PSNR of luma of the receiver's picture at each look after the first second.
+
+    A quality that was asked for is that of samples as squares of one colour.
+    """
+    looks = looks_of(row, row["sampler"])
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    memory, nearest = sc.PictureMemory(), []
+    shown = frames(clip_path(row["kind"]), {look.seconds for look in looks})
+    for (_, frame), look in zip(shown, looks, strict=False):
+        interpolate = "target_psnr" not in row["sampler"]
+        seen = sc.paint(look.patches, look.geometry, look.size, memory=memory, interpolate=interpolate)
+        if look.seconds >= 1:
+            nearest.append(psnr(seen @ weights, frame @ weights))
+    return tokens_of(looks, SECONDS) | {"luma": float(np.mean(nearest)), "scores": nearest}
+
+
 def run(row: dict[str, Any]) -> dict[str, Any]:
     """One clip by one sampler. One without an eye is measured where nested ones look."""
     path = clip_path(row["kind"])

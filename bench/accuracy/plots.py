@@ -6,6 +6,7 @@ import pathlib
 from collections import defaultdict
 from typing import Any
 
+from desk import DESK
 from rows import read_rows
 from stats import interval
 
@@ -20,7 +21,12 @@ STYLES = {
     "rings": ("#d35400", "D"),
     "change": ("#f1c40f", "v-"),
     "full": ("black", "-"),
+    "adaptive": ("#c0392b", "o-"),
+    "changed": ("#16a085", "s-"),
+    "crops": ("#8e44ad", "D-"),
+    "quadtree": ("#f39c12", "v-"),
 }
+FOVEA_BESIDE_ADAPTIVE = ("#7f8c8d", "o-")
 MEASURES = {
     "reading": ("scores", "characters right"),
     "looking": ("scores", "words seen whole"),
@@ -91,8 +97,53 @@ def draw_one(rows: list[dict[str, Any]], title: str, path: pathlib.Path) -> None
     plt.close(figure)
 
 
+def of_all(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of the scenes that every sampler and budget has."""
+    seeds: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for row in rows:
+        seeds[row["sampler"], row["budget"]].add(row["seed"])
+    shared = set.intersection(*seeds.values())
+    return [row for row in rows if row["seed"] in shared]
+
+
+def draw_kinds(rows: list[dict[str, Any]], path: pathlib.Path) -> None:
+    """A panel a kind: characters right against tokens to encode a second, a line a sampler."""
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    figure, panels = plt.subplots(-(-len(kinds) // 4), 4, figsize=(13, 6), sharey=True, sharex=True, squeeze=False)
+    for panel, kind in zip(panels.flat, kinds, strict=False):
+        lines = curves(of_all([row for row in rows if row["kind"] == kind]), "tokens_s")
+        for sampler in [name for name in STYLES if name in lines]:
+            color, style = FOVEA_BESIDE_ADAPTIVE if sampler == "nested" else STYLES[sampler]
+            x, mean, low, high = zip(*lines[sampler], strict=True)
+            errors = [[m - v for m, v in zip(mean, low, strict=True)], [v - m for m, v in zip(mean, high, strict=True)]]
+            label = "every pixel" if sampler == "full" else sampler
+            shape = "*" if sampler == "full" else style
+            panel.errorbar(x, mean, yerr=errors, color=color, fmt=shape, capsize=2, ms=9 if shape == "*" else 4,
+                           lw=2 if sampler == "adaptive" else 1, label=label)  # fmt: skip
+        panel.set_title(kind, fontsize=10)
+        panel.set_xscale("log")
+        panel.set_ylim(-0.02, 1.04)
+        panel.grid(alpha=0.3)
+    for panel in panels[-1]:
+        panel.set_xlabel("tokens to encode, a second")
+    for row_of_panels in panels:
+        row_of_panels[0].set_ylabel("characters right")
+    handles, labels_shown = panels.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels_shown, loc="lower center", ncol=len(handles), frameon=False)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+    print(path)
+
+
 def draw(out: pathlib.Path) -> None:
-    """One picture a task and kind of scene; of fidelity all clips together."""
+    """One picture a task and kind of scene; of fidelity all clips together, and of the screens all kinds."""
+    screens = [row for row in read_rows(out / "rows.jsonl") if row["kind"] in DESK and row.get("reader") == "tesseract"]
+    if screens:
+        draw_kinds(screens, out / "reading-screens.png")
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in read_rows(out / "rows.jsonl"):
         if "picture" in row or row["task"] not in MEASURES:  # with and without memory, and reuse: tables alone

@@ -43,6 +43,11 @@ def near(rows: Rows, name: str) -> str:
     return "exact" if decibels >= 60 else f"{decibels:.1f}; {mean(rows, f'ssim_{name}'):.3f}"
 
 
+def luma_of(rows: Rows) -> tuple[float, float, float]:
+    looks = [look for row in rows for look in row["scores"]]
+    return mean(rows, "luma"), min(looks), max(looks)
+
+
 TOKENS: Column = (
     "tokens a fixation, mean (most)",
     lambda rows: f"{mean(rows, 'tokens'):.0f} ({max(row['tokens_most'] for row in rows)})",
@@ -65,6 +70,11 @@ COLUMNS: dict[str, list[Column]] = {
         ("at the fixation: PSNR; SSIM", lambda rows: near(rows, "near")),
         ("frame: PSNR; SSIM", lambda rows: near(rows, "frame")),
         ("what moves: PSNR", lambda rows: f"{mean(rows, 'psnr_moving'):.1f}"),
+    ],
+    "luma": [
+        TOKENS,
+        SECOND,
+        ("luma: PSNR, mean (least to most)", lambda rows: "{:.1f} ({:.1f} to {:.1f})".format(*luma_of(rows))),
     ],
     "reuse": [SECOND, ("ratio", lambda rows: f"{mean(rows, 'inside_s') / mean(rows, 'tokens_s'):.1f}")],
 }
@@ -125,7 +135,7 @@ def markdown(rows: Rows) -> str:
         if task == "reading" and full:
             columns.insert(3, of_every_pixel(full))
         if not lines:
-            titles = ["clip" if task in ("fidelity", "reuse") else "scene"] * several + ["sampler"]
+            titles = ["clip" if task in ("fidelity", "luma", "reuse") else "scene"] * several + ["sampler"]
             titles += [title for title, _ in columns]
             lines += [titles]
         lines.append([kind_label(kind)] * several + [sampler] + [cell(some) for _, cell in columns])
