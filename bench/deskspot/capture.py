@@ -66,14 +66,12 @@ def main() -> int:
     parser.add_argument("--programs", nargs="+", help="some of: writer calc gimp inkscape chromium terminal")
     arguments = parser.parse_args()
     if missing := session.missing_packages():
-        parser.exit(
-            1, f"capture: packages are missing: sudo apt-get install --no-install-recommends {' '.join(missing)}\n"
-        )
+        command = "sudo apt-get install --no-install-recommends " + " ".join(missing)
+        parser.exit(1, f"capture: {sys.executable} lacks what it runs: {command}, and start this by /usr/bin/python3\n")
     html = pages.folder()
     if html is None:
-        parser.exit(
-            1, "capture: MiniWoB's pages are missing: pip download --no-deps miniwob, and add the wheel to PYTHONPATH\n"
-        )
+        command = "pip download --no-deps miniwob && unzip miniwob-*.whl -d out/miniwob"
+        parser.exit(1, f"capture: MiniWoB's pages are missing: {command}, and set PYTHONPATH=out/miniwob\n")
     import programs
 
     arguments.out.mkdir(parents=True, exist_ok=True)

@@ -65,16 +65,16 @@ def office(desktop: Desktop, program: str, path: str, filter_: str, keys: dict[s
 
 def writer(desktop: Desktop) -> Iterator[str]:
     keys = {"format": ["alt+o"], "insert": ["alt+i"], "paragraph": ["alt+o", "p"]}
-    return office(desktop, "writer", text_file(desktop.home), "HTML (StarWriter)", keys)
+    return office(desktop, "writer", text_file(desktop.folder), "HTML (StarWriter)", keys)
 
 
 def calc(desktop: Desktop) -> Iterator[str]:
     keys = {"data": ["alt+d"], "cells": ["ctrl+1"]}
-    return office(desktop, "calc", sheet_file(desktop.home), "CSV:44,34,76,1", keys)
+    return office(desktop, "calc", sheet_file(desktop.folder), "CSV:44,34,76,1", keys)
 
 
 def gimp(desktop: Desktop) -> Iterator[str]:
-    picture = str(desktop.home / "fractal.png")
+    picture = str(desktop.folder / "fractal.png")
     desktop.ask("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "mandelbrot=size=1600x1000", "-frames:v", "1", picture)
     process = desktop.run("gimp", "-n", "-s", picture)
     window = desktop.window("fractal.*GIMP", "gimp")
@@ -95,12 +95,12 @@ def opened(desktop: Desktop, program: str, keys: dict[str, list[str]]) -> Iterat
 
 
 def inkscape(desktop: Desktop) -> Iterator[str]:
-    folder = desktop.home / ".config/inkscape"
+    folder = desktop.folder / ".config/inkscape"
     folder.mkdir(parents=True)
     (folder / "preferences.xml").write_text(
         '<inkscape version="1"><group id="options"><group id="boot" enabled="0"/></group></inkscape>'
     )
-    process = desktop.run("inkscape", picture_file(desktop.home))
+    process = desktop.run("inkscape", picture_file(desktop.folder))
     window = desktop.window("drawing.svg", "inkscape")
     desktop.place(window, 0, 0, W, H)
     yield "inkscape"
@@ -128,7 +128,7 @@ def chromium(desktop: Desktop, folder: pathlib.Path) -> Iterator[str]:
         for n, address in enumerate(addresses):
             process = desktop.run(
                 "chromium", "--no-sandbox", "--no-first-run", "--force-renderer-accessibility", "--disable-gpu",
-                "--test-type", f"--user-data-dir={desktop.home}/chromium", f"--window-size={W},{H}",
+                "--test-type", f"--user-data-dir={desktop.folder}/chromium", f"--window-size={W},{H}",
                 "--window-position=0,0", address,
             )  # fmt: skip
             desktop.window("MiniWoB", "chromium")

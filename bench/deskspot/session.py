@@ -32,7 +32,7 @@ PACKAGES = {  # what the bench runs, and the Debian package that has it
     "xfce4-terminal": "xfce4-terminal",
     "tesseract": "tesseract-ocr",
 }
-MODULES = {"pyatspi": "python3-pyatspi", "websockets": "python3-websockets"}
+MODULES = {"pyatspi": "python3-pyatspi", "PIL": "python3-pil"}
 
 GTK3 = "[Settings]\ngtk-cursor-blink=false\ngtk-enable-animations=false\ngtk-theme-name=Adwaita\n"
 GTK2 = "gtk-cursor-blink = 0\n"
@@ -48,15 +48,15 @@ def missing_packages() -> list[str]:
 
 
 class Desktop:
-    """Starts on entry and ends all that it started on exit. Its programs have a home folder of their own."""
+    """Starts on entry and ends all that it started on exit. Its programs keep their files in `folder`."""
 
     def __init__(self) -> None:
         self._started: list[subprocess.Popen[bytes]] = []
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix="deskspot-"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="deskspot-"))
         kept = {name: os.environ[name] for name in ("PATH", "TZ") if name in os.environ}
         self.environment = kept | {
-            "HOME": str(self.home),
-            "XDG_RUNTIME_DIR": str(self.home / "run"),
+            "HOME": str(self.folder),
+            "XDG_RUNTIME_DIR": str(self.folder / "run"),
             "LANG": "C.UTF-8",
             "LIBGL_ALWAYS_SOFTWARE": "1",
             "GTK_MODULES": "gail:atk-bridge",
@@ -66,9 +66,9 @@ class Desktop:
             "SAL_USE_VCLPLUGIN": "gtk3",
         }
         for path, text in ((".config/gtk-3.0/settings.ini", GTK3), (".gtkrc-2.0", GTK2)):
-            (self.home / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.home / path).write_text(text)
-        (self.home / "run").mkdir(mode=0o700)
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_text(text)
+        (self.folder / "run").mkdir(mode=0o700)
 
     def __enter__(self) -> Desktop:
         self.environment["DISPLAY"] = ":" + self._say(
@@ -88,7 +88,7 @@ class Desktop:
     def __exit__(self, *_: object) -> None:
         for process in reversed(self._started):
             self.end(process)
-        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _say(self, command: list[str]) -> str:
         """Start a server that prints one line when it is ready."""
@@ -100,7 +100,7 @@ class Desktop:
 
     def run(self, *command: str, **environment: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(command, env=self.environment | environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.home,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
                                    start_new_session=True)  # fmt: skip
         self._started.append(process)
         return process

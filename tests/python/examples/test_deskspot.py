@@ -1,25 +1,41 @@
-"""bench/deskspot's pure parts: what is a target, and what counts as found, by hand."""
+"""bench/deskspot's pure parts: what is a target, what counts as found, and what is spent, by hand."""
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
+import numpy as np
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, import_or_skip
+
+Load = Callable[[str], ModuleType]
 
 
 @pytest.fixture(scope="module")
-def score() -> ModuleType:
+def load(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
+    """Its modules by their names, with a cache of their own."""
+    import_or_skip("PIL.Image")
+    folders = [ROOT / "bench" / "deskspot", ROOT / "bench" / "accuracy"]
+    before = list(sys.path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "bench" / "deskspot"))
+        patch.setenv("SACCADE_DESKSPOT_CACHE", str(tmp_path_factory.mktemp("deskspot")))
+        patch.syspath_prepend(str(folders[0]))
         try:
-            import score
-
-            yield score
+            yield importlib.import_module
         finally:
-            sys.modules.pop("score", None)
+            sys.path[:] = before
+            for path in (path for folder in folders for path in folder.glob("*.py")):
+                if path.stem in sys.modules and path.stem != "__main__":
+                    del sys.modules[path.stem]
+
+
+@pytest.fixture(scope="module")
+def score(load: Load) -> ModuleType:
+    return load("score")
 
 
 def words(score: ModuleType, *texts: str, line: int = 0, top: int = 100) -> list[object]:
@@ -79,3 +95,67 @@ def test_word_that_its_text_has_twice_is_no_target(score: ModuleType):
     text = node("one fish two fish", 0, 0, 300, 100, whole=True)
     nodes = [text, node("two", 20, 20), node("fish", 60, 20), node("one", 700, 700)]
     assert [each["text"] for each in score.candidates(nodes, (1000, 1000))] == ["two"]
+
+
+def test_uniform_picture_has_as_many_patches_as_the_budget_allows(load: Load):
+    view = load("eyes").uniform(np.zeros((2160, 3840, 3), np.uint8), 3240)
+    height, width = view.picture.shape[:2]
+    assert view.tokens == width // 16 * -(-height // 16) <= 3240
+    assert (width + 16) // 16 * -(-(height * (width + 16)) // width // 16) > 3240
+    assert width / height == pytest.approx(16 / 9, rel=0.01)
+
+
+def test_crop_costs_its_patches(load: Load):
+    tokens_of = load("eyes").tokens_of
+    assert tokens_of(3840, 2160) == 240 * 135
+    assert tokens_of(17, 16) == 2
+    assert tokens_of(160, 80, 5) == 2
+
+
+def test_text_in_a_line_is_looked_at_and_the_budget_kept(load: Load, monkeypatch: pytest.MonkeyPatch):
+    asked, score, image = load("asked"), load("score"), load("PIL.ImageDraw")
+    picture = load("PIL.Image").new("RGB", (1920, 1080), "white")
+    for y, text in ((300, "Paragraph"), (700, "Character")):
+        image.Draw(picture).text((800, y), text, fill=0)
+    screen = np.asarray(picture)
+    texts = iter(("Window", "Charader", "Paragraph"))  # what the reader makes of the overview and of the crops
+
+    def read(pictures: list[np.ndarray], scale: float, page: int) -> list[list[object]]:
+        return [[score.Word(next(texts, ""), (10, 2, 50, 12), 0)] for _ in pictures]
+
+    monkeypatch.setattr(asked.reader, "read", read)
+    first = asked.overview(screen, 810)
+    assert first.tokens <= 270
+    assert all(any(box[1] < y + 6 < box[3] and box[0] < 825 < box[2] for box, _ in first.spots) for y in (300, 700))
+    seen = asked.find("Window", screen, first, 810)
+    assert (seen.tokens, seen.match.box) == (first.tokens, (10, 2, 50, 12))  # read in the overview
+
+    plan = asked.affordable("Paragraph", first.spots, 810 - first.tokens)
+    assert sum(spot.tokens for spot in plan) <= 810 - first.tokens
+    answer = asked.find("Paragraph", screen, first, 810)
+    assert answer.tokens == first.tokens + plan[0].tokens + plan[1].tokens
+    left, top = plan[1].box[:2]
+    assert answer.match.box == (left + 15, top + 3, left + 75, top + 18)
+    assert asked.find("Paragraph", screen, first, first.tokens) == (None, first.tokens)  # nothing is left to spend
+
+
+def test_tesseracts_table_becomes_words_of_each_picture(load: Load):
+    rows = [["level", "page_num", "..."],
+            [5, 1, 1, 1, 1, 1, 20, 40, 60, 20, 96, "Save"], [5, 1, 1, 1, 2, 1, 20, 80, 60, 20, 91, " "],
+            [4, 2, 1, 1, 1, 0, 0, 0, 9, 9, -1, ""], [5, 2, 1, 1, 1, 1, 2, 4, 6, 8, 90, "As"]]  # fmt: skip
+    table = "\n".join("\t".join(map(str, row)) for row in rows)
+    pages = load("reader").words_of(table, 3, 2)
+    assert [[(word.text, word.box) for word in page] for page in pages] == [
+        [("Save", (10, 20, 40, 30))], [("As", (1, 2, 4, 6))], []
+    ]  # fmt: skip
+
+
+def test_table_compares_the_same_targets(load: Load):
+    row = {"share": 0.1, "count": 2, "tokens": [3240, 3240]}
+    rows = [{**row, "screen": screen, "sampler": sampler, "found": found}
+            for screen, sampler, found in (("a", "adaptive", [1, 0]), ("a", "find", [1, 1]),
+                                           ("b", "adaptive", [1, 0]), ("b", "find", [1, 1]))]  # fmt: skip
+    lines = load("table").markdown(rows).splitlines()
+    assert lines[2].startswith("| 10 % | adaptive | 3240 | 0.50 (")
+    assert "| +0.50 (" in lines[3]
+    assert load("table").markdown([*rows[:1], {**rows[0], "sampler": "crops"}]).endswith("| none |")
