@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "kernels/color.h"
@@ -55,6 +56,12 @@ struct RgbPlanes {
   int step = 3;
 };
 
+// In pixels of the frame. Of no width or height: nothing.
+struct PixelRect {
+  int x = 0, y = 0, width = 0, height = 0;
+  bool operator==(const PixelRect&) const = default;
+};
+
 struct FrameView {
   PixelLayout layout = PixelLayout::kI420;
   MemorySpace space = MemorySpace::kHost;
@@ -68,6 +75,9 @@ struct FrameView {
   float sar = 1.0f;           // width of a pixel over its height
   std::int64_t pts_ns = 0;    // presentation time as the stream gives it; may be negative
   std::int64_t sequence = 0;  // 0, 1, 2 ... in output order; a dropped frame leaves a hole
+  // The source knows that this frame and the one of sequence - 1 are equal outside of these, which may overlap and lie
+  // in part outside the frame. Not set: it knows nothing. Textures compare what lies inside all the same.
+  std::optional<std::span<const PixelRect>> may_differ = {};
   double pts_s() const { return static_cast<double>(pts_ns) * 1e-9; }
 };
 

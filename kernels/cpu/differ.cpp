@@ -44,9 +44,18 @@ void CpuTileDiffer::start_over(const DiffConfig& config) {
 
 const Damage& CpuTileDiffer::diff(const FrameView& frame) {
   if (begin(frame)) {
-    for (int ty = 0; ty < texture_.layout().tiles.rows; ++ty) diff_row(read_row(frame, ty), ty);
+    for (int ty = 0; ty < texture_.layout().tiles.rows; ++ty) {
+      if (may_differ(frame, ty)) diff_row(read_row(frame, ty), ty);
+    }
   }
   return damage_;
+}
+
+bool CpuTileDiffer::may_differ(const FrameView& frame, int ty) {
+  if (!frame.may_differ) return true;
+  return std::any_of(frame.may_differ->begin(), frame.may_differ->end(), [ty](const PixelRect& rect) {
+    return rect.width > 0 && rect.height > 0 && rect.y < (ty + 1) * kTilePx && ty * kTilePx < rect.y + rect.height;
+  });
 }
 
 bool CpuTileDiffer::begin(const FrameView& frame) {

@@ -23,6 +23,7 @@ void CpuTexture::update(const FrameView& frame) {
   bytes_ = 0;
   const bool compare = differ_.begin(frame);
   for (int ty = 0; ty < layout().tiles.rows; ++ty) {
+    if (compare && !CpuTileDiffer::may_differ(frame, ty)) continue;
     const std::span<const TileRow> planes = differ_.read_row(frame, ty);
     if (compare) differ_.diff_row(planes, ty);
     for_each_run_in_row(differ_.damage(), ty, [&](int begin, int end) {

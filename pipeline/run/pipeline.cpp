@@ -109,7 +109,10 @@ Redone Pipeline::configure(const PipelineConfig& config) {
       counters_ = counters();
       state_.reset();
     } else {
-      if (redone.differ) state_->texture->configure(config.diff);
+      if (redone.differ) {
+        state_->texture->configure(config.diff);
+        state_->shown.reset();
+      }
       if (lattice) state_->lattice = std::move(lattice);
       if (allocates) state_->allocator = std::move(allocator);
       if (scanpath) state_->scanpath = std::move(scanpath);
@@ -225,8 +228,25 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
 }
 
 // Null: the damage stays on the device.
-const Damage* Pipeline::update_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
+const Damage* Pipeline::update_texture(const FrameView& given, StageClock& clock, StepResult& result) {
   const NvtxRange range("update");
+  State& s = *state_;
+  FrameView frame = given;
+  // What the source knows of the frame before helps only if the texture was brought up to that.
+  if (s.shown != frame.sequence - 1) frame.may_differ.reset();
+  s.shown.reset();
+  s.unchanged = frame.may_differ && frame.may_differ->empty() && !s.sink->on_device();
+  if (s.unchanged) {
+    s.shown = frame.sequence;
+    clock.lap(s.can.staged == nullptr ? Stage::kUpdate : Stage::kDiff);
+    return &s.nothing;
+  }
+  const Damage* const damage = compare_texture(frame, clock, result);
+  s.shown = frame.sequence;
+  return damage;
+}
+
+const Damage* Pipeline::compare_texture(const FrameView& frame, StageClock& clock, StepResult& result) {
   Texture& texture = *state_->texture;
   StagedTexture* const steps = state_->can.staged;
   if (steps == nullptr) {
@@ -318,7 +338,9 @@ void Pipeline::set_fixation_source(FixationSource source) {
 }
 
 void Pipeline::damage_everything() {
-  if (state_) state_->texture->damage_everything();
+  if (!state_) return;
+  state_->texture->damage_everything();
+  state_->shown.reset();
 }
 
 std::span<const Stage> Pipeline::stages() const {
@@ -335,6 +357,8 @@ const DrawableTexture* Pipeline::drawable() const { return state_->can.drawable;
 bool Pipeline::has_frame() const { return state_ != nullptr && state_->has_frame; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
 Allocator* Pipeline::allocator() const { return state_ ? state_->allocator.get() : nullptr; }
-const Damage& Pipeline::damage() const { return state_->texture->damage(); }
+const Damage& Pipeline::damage() const {
+  return state_->unchanged ? state_->nothing : state_->texture->damage();
+}
 
 }  // namespace saccade

@@ -200,7 +200,8 @@ class Pipeline {
   Emission new_emission() const;
   void give_to(Scanpath& scanpath) const;
   void collect_device_times();
-  const Damage* update_texture(const FrameView& frame, StageClock& clock, StepResult& result);
+  const Damage* update_texture(const FrameView& given, StageClock& clock, StepResult& result);
+  const Damage* compare_texture(const FrameView& frame, StageClock& clock, StepResult& result);
   bool should_emit(const Gaze& gaze) const;
 
   PipelineConfig config_;

@@ -35,6 +35,9 @@ struct Pipeline::State {
   };
   std::optional<Due> due;
   bool has_frame = false;  // the texture holds one
+  std::optional<std::int64_t> shown;  // the sequence of the frame that the texture was compared with, by this rule
+  bool unchanged = false;  // the last step knew it, so the texture was not asked
+  Damage nothing{layout.tiles};
 
   // config: the pipeline's own.
   State(const PipelineConfig& config, const PyramidLayout& shape, const FrameGeometry& frame_geometry,

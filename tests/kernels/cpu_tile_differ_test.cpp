@@ -115,6 +115,31 @@ TEST(CpuTileDiffer, OneSample_DamagesOneTile) {
   }
 }
 
+// What the source vouches for is not read. Rectangles may overlap, be empty, or lie in part outside.
+TEST(CpuTileDiffer, RowsThatCannotDiffer_AreNotCompared) {
+  TestFrame frame(PixelLayout::kNv12, 50, 70);
+  CpuPyramid texture(make_pyramid_layout(50, 70, TextureFormat::kYuv8));
+  CpuTileDiffer differ(texture, {});
+  texture.upload(frame.view(), differ.diff(frame.view()));
+  frame.for_each_sample([&](int p, int x, int y, int c) { frame.set(p, x, y, c, frame.get(p, x, y, c) ^ 1); });
+  FrameView view = frame.view();
+  const auto rows = [&](std::vector<PixelRect> rects) {
+    view.may_differ = rects;
+    const Damage& damage = differ.diff(view);
+    std::string text;
+    for (int ty = 0; ty < 5; ++ty) text += damage.test(3, ty) ? 'x' : '.';
+    return text;
+  };
+  EXPECT_EQ(rows({}), ".....");
+  EXPECT_EQ(rows({{0, 15, 1, 1}}), "x....");
+  EXPECT_EQ(rows({{0, 15, 1, 2}}), "xx...");
+  EXPECT_EQ(rows({{0, 16, 50, 16}, {3, 20, 4, 4}}), ".x...");
+  EXPECT_EQ(rows({{-9, -9, 10, 10}, {40, 64, 90, 90}}), "x...x");
+  EXPECT_EQ(rows({{0, 0, 0, 70}, {0, 32, 50, 0}}), ".....");
+  view.may_differ.reset();
+  EXPECT_TRUE(differ.diff(view).all());
+}
+
 TEST(CpuTileDiffer, OtherFrames_AreRefused) {
   CpuPyramid texture(make_pyramid_layout(50, 40, TextureFormat::kYuv8));
   CpuTileDiffer differ(texture, {});

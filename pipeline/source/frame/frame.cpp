@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <utility>
 
 extern "C" {
 #include <libavutil/frame.h>
@@ -71,6 +72,11 @@ void Frame::place(std::int64_t pts_ns, std::int64_t sequence, std::int32_t gaps)
   view_.pts_ns = pts_ns;
   view_.sequence = sequence;
   origin_.gaps = gaps;
+}
+
+void Frame::differs_in(std::vector<PixelRect> rects) {
+  may_differ_ = std::move(rects);
+  view_.may_differ = may_differ_;
 }
 
 }  // namespace saccade

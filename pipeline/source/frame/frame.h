@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kernels/enum_names.h"
 #include "kernels/frame_view.h"
@@ -73,11 +74,14 @@ class Frame {
   const FrameOrigin& origin() const { return origin_; }
   // For a source made of several: the frame's time and number in the whole, and the gaps before it.
   void place(std::int64_t pts_ns, std::int64_t sequence, std::int32_t gaps);
+  // See FrameView::may_differ.
+  void differs_in(std::vector<PixelRect> rects);
   AvFramePtr release() { return std::move(planes_); }  // for a pool that reuses the AVFrame
 
  private:
   AvFramePtr planes_;
   FrameView view_;
+  std::vector<PixelRect> may_differ_;
   FrameOrigin origin_;
 };
 

@@ -53,6 +53,46 @@ TEST(Pipeline, AnyPattern_DamagesWhatItChanges) {
   }
 }
 
+// A source that says where its frames may differ is compared there alone, and only with the very next frame.
+TEST(Pipeline, FramesThatMayDifferInPlaces_AreComparedThere) {
+  std::vector<Frame> frames(5);
+  const auto source = open("test://box?size=320x200&frames=30");
+  for (Frame& frame : frames) ASSERT_EQ(source->next(frame), ReadStatus::kOk);
+  const auto differ = [&](std::size_t i, std::int64_t sequence, std::vector<PixelRect> rects) {
+    frames[i].place(static_cast<std::int64_t>(sequence) * 40'000'000, sequence, 0);
+    frames[i].differs_in(std::move(rects));
+  };
+  for (const bool staged : {false, true}) {
+    PipelineConfig config = every_frame();
+    config.staged = staged;
+    Pipeline known(config), whole(config);
+    Emission emission;
+    const auto damaged = [&](Pipeline& pipeline, std::size_t i) {
+      return pipeline.step(frames[i].view(), emission).damaged_tiles;
+    };
+    differ(0, 0, {});
+    EXPECT_EQ(damaged(known, 0), 20 * 13) << "the first frame, whatever its source says";
+    EXPECT_EQ(damaged(whole, 0), 20 * 13);
+    differ(1, 1, {});
+    EXPECT_EQ(damaged(known, 1), 0) << "its source vouches for it";
+    EXPECT_EQ(known.damage().count(), 0);
+    EXPECT_EQ(known.counters().damaged_tiles, 20 * 13);
+    FrameView all = frames[2].view();
+    all.may_differ.reset();
+    const int changed = whole.step(all, emission).damaged_tiles;
+    ASSERT_GT(changed, 0);
+    differ(2, 3, {});
+    EXPECT_EQ(damaged(known, 2), changed) << "frame 2 never came, so what its source knows is of no use";
+    differ(3, 4, {{0, 0, 320, 200}});
+    all = frames[3].view();
+    all.may_differ.reset();
+    EXPECT_EQ(damaged(known, 3), whole.step(all, emission).damaged_tiles);
+    known.reset();
+    differ(4, 5, {{-8, -8, 8, 8}});
+    EXPECT_EQ(damaged(known, 4), 20 * 13) << "after a seek nothing is known";
+  }
+}
+
 TEST(Pipeline, EmitPolicy_DecidesHowManyEmissions) {
   // 3 s at 30 frames/s: fixations 0 .. 11 begin, each lands before the next one begins.
   const auto count = [](EmitPolicy emit) {
