@@ -17,6 +17,8 @@ endforeach()
 pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET ${ffmpeg_modules})
 # Headers alone: Note [Late libraries]
 pkg_check_modules(ffmpeg_late REQUIRED libavfilter${SACCADE_FFMPEG_SUFFIX}>=8 libavdevice${SACCADE_FFMPEG_SUFFIX}>=59)
+# Headers alone: Note [Late XCB]
+pkg_check_modules(xcb REQUIRED xcb xcb-shm xcb-damage xcb-xfixes xcb-randr xcb-composite xcb-xinput)
 
 if(SACCADE_CUDA)
   find_package(CUDAToolkit REQUIRED)

@@ -64,6 +64,7 @@ std::string folder_name(const std::string& uri) {
     rest = masked_uri(rest);
     rest = rest.substr(0, rest.find_first_of("?#"));
     if (names_graph(rest)) return "lavfi";
+    if (names_screen(rest)) return "screen";
   }
   while (!rest.empty() && rest.back() == '/') rest.pop_back();
   rest = rest.substr(rest.rfind('/') + 1);

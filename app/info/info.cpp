@@ -116,7 +116,8 @@ int run_info(const Options& options) {
   if (options.info.devices) {
     if (!options.inputs.empty()) throw UsageError("info: --devices takes no INPUT; leave one of them out");
     const std::vector<Camera> cameras = list_cameras();
-    print(options.json ? devices_json(cameras) : devices_text(cameras));
+    const std::vector<ScreenPart> screen = list_screen();
+    print(options.json ? devices_json(cameras, screen) : devices_text(cameras, screen));
     return static_cast<int>(ExitCode::kOk);
   }
   if (!options.inputs.empty()) return describe_inputs(options);

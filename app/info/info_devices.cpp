@@ -9,10 +9,10 @@
 
 namespace saccade {
 
-std::string devices_text(const std::vector<Camera>& cameras) {
-  if (cameras.empty()) return "no cameras: there is no /dev/videoN that captures\n";
+std::string devices_text(const std::vector<Camera>& cameras, const std::vector<ScreenPart>& screen) {
   std::string text;
   const auto out = std::back_inserter(text);
+  if (cameras.empty()) fmt::format_to(out, "no cameras: there is no /dev/videoN that captures\n");
   for (const Camera& camera : cameras) {
     if (!camera.fault.empty()) {
       fmt::format_to(out, "{}: can't be opened: {}\n", camera.path, camera.fault);
@@ -24,10 +24,18 @@ std::string devices_text(const std::vector<Camera>& cameras) {
                      mode.rates.empty() ? "any" : fmt::format("{}", fmt::join(mode.rates, ", ")));
     }
   }
+  if (screen.empty()) fmt::format_to(out, "no screen: $DISPLAY is not set\n");
+  for (const ScreenPart& part : screen) {
+    if (part.fault.empty()) {
+      fmt::format_to(out, "{}: {}, {}x{}\n", part.uri, part.title, part.width_px, part.height_px);
+    } else {
+      fmt::format_to(out, "{}\n", part.fault);
+    }
+  }
   return text;
 }
 
-std::string devices_json(const std::vector<Camera>& cameras) {
+std::string devices_json(const std::vector<Camera>& cameras, const std::vector<ScreenPart>& screen) {
   Json list = Json::array();
   for (const Camera& camera : cameras) {
     Json modes = Json::array();
@@ -40,6 +48,21 @@ std::string devices_json(const std::vector<Camera>& cameras) {
                     {"driver", camera.driver},
                     {"bus", camera.bus},
                     {"fault", camera.fault},
+                    {"modes", modes}});
+  }
+  for (const ScreenPart& part : screen) {
+    Json modes = Json::array();
+    if (part.fault.empty()) {
+      modes.push_back({{"format", "bgr0"},
+                       {"description", ""},
+                       {"size", fmt::format("{}x{}", part.width_px, part.height_px)},
+                       {"rates", Json::array()}});
+    }
+    list.push_back({{"path", part.uri},
+                    {"name", part.title},
+                    {"driver", "x11"},
+                    {"bus", ""},
+                    {"fault", part.fault},
                     {"modes", modes}});
   }
   return json_text(list, 2) + "\n";

@@ -53,8 +53,8 @@ constexpr CommandText kCommands[] = {
 };
 
 constexpr const char* kInputHelp =
-    "INPUT: a path, - (stdin), a URL that FFmpeg opens, lavfi:GRAPH, test://NAME; a name that begins with '-' comes\n"
-    "after --.";
+    "INPUT: a path, - (stdin), a URL that FFmpeg opens, screen:, lavfi:GRAPH, test://NAME; a name that begins with\n"
+    "'-' comes after --.";
 
 std::string program_help() {
   std::string text =

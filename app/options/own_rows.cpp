@@ -176,7 +176,7 @@ std::vector<OwnRow> view_rows() {
 
 std::vector<OwnRow> run_rows() {
   return {
-    {{{.name = "devices", .group = kRunGroup, .help = "list the cameras with their formats, sizes and rates",
+    {{{.name = "devices", .group = kRunGroup, .help = "list the cameras with their formats, sizes and rates, and what of the screen can be captured",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.info.devices; })}, {.commands = kForInfo, .in_config = false}},
     {{{.name = "budget-ms", .group = kRunGroup, .help = "exit 3 when the p99 of a frame is over this (default: only compare it with 33.3)",
        .metavar = "MS", .kind = K::kNumber, .lo = 1e-6, .hi = 1e6}, field([](auto& o) -> auto& { return o.profile.budget_ms; })}, {.commands = kForProfile}},

@@ -172,8 +172,8 @@ typedef struct saccade_stream saccade_stream;
 // opened, an option that was set, not to its default, and does nothing is refused.
 SACCADE_API saccade_status saccade_stream_new(const saccade_options* options, saccade_stream** out);
 
-// Opens `uri` (a path, "-", a URL or device, "lavfi:GRAPH", "test://NAME") and waits for its first frame, whose size
-// decides all others. Again: goes on with another source. After an error the stream may be opened again.
+// Opens `uri` (a path, "-", a URL or device, "screen:", "lavfi:GRAPH", "test://NAME") and waits for its first frame,
+// whose size decides all others. Again: goes on with another source. After an error the stream may be opened again.
 SACCADE_API saccade_status saccade_stream_open(saccade_stream* stream, const char* uri);
 
 // Any thread, at any moment before saccade_stream_free(): opening and waiting end promptly, and they and all later ones

@@ -39,7 +39,7 @@ PipelineConfig Session::in_force() const {
   PipelineConfig config = config_.pipeline;
   config.log = config_.log;
   if (info().live) {
-    if (!config_.threshold_given && !info().sender_waits) config.diff.threshold = kLiveThreshold;
+    if (!config_.threshold_given && !info().sender_waits && info().has_noise) config.diff.threshold = kLiveThreshold;
     config.wait_for_patches = true;  // a live frame's age is taken when its patches are there
   }
   return config;

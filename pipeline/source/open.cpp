@@ -10,6 +10,7 @@
 #include "pipeline/source/demux/locate.h"
 #include "pipeline/source/frame/input_name.h"
 #include "pipeline/source/live/live_source.h"
+#include "pipeline/source/screen/screen_source.h"
 #include "pipeline/source/test/test_source.h"
 
 namespace saccade {
@@ -17,6 +18,11 @@ namespace {
 
 bool wants_part(const SourceConfig& config) {
   return config.start_s > 0 || config.duration_s || config.max_frames || config.loops != 0;
+}
+
+void refuse_loop(const SourceConfig& config) {
+  if (config.loops == 0) return;
+  throw UsageError(OfOption("loop").in(config.uri), "a live stream can't be looped", Hint::kNoLoop);
 }
 
 // A stream, or a file that lies elsewhere: that is known once it is open.
@@ -29,10 +35,26 @@ std::unique_ptr<FrameSource> open_live_or_remote(const SourceConfig& config, con
     first.reset();
     return open(config);
   }
-  if (config.loops != 0) {
-    throw UsageError(OfOption("loop").in(config.uri), "a live stream can't be looped", Hint::kNoLoop);
-  }
+  refuse_loop(config);
   return follow_connections(config, connection, std::move(first), open, location.kind != InputKind::kDevice);
+}
+
+// A display that comes back may have another size: its picture keeps the first one.
+std::unique_ptr<FrameSource> open_live_screen(const SourceConfig& config) {
+  refuse_loop(config);
+  const SourceConfig connection = connection_config(config);
+  std::unique_ptr<FrameSource> first = open_screen(connection, {});
+  const PictureSize size{first->info().width_px, first->info().height_px};
+  const auto open = [size](const SourceConfig& again) {
+    try {
+      return open_screen(again, size);
+    } catch (const UnavailableError& error) {  // for now: its server may come back
+      Fault fault = error.fault();
+      fault.kind = ErrorKind::kInput;
+      throw InputError(fault);
+    }
+  };
+  return follow_connections(config, connection, std::move(first), open, true);
 }
 
 }  // namespace
@@ -40,6 +62,7 @@ std::unique_ptr<FrameSource> open_live_or_remote(const SourceConfig& config, con
 // The location keeps the URL; every message and fact has it masked: Note [Secrets].
 std::unique_ptr<FrameSource> open_source(const SourceConfig& given) {
   if (names_test(given.uri)) return open_test_source(given);
+  if (names_screen(given.uri)) return open_live_screen(given);
   const InputLocation location = locate_input(given.uri);
   SourceConfig config = given;
   config.uri = masked_uri(given.uri);

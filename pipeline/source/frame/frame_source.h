@@ -47,7 +47,7 @@ struct LiveConfig {
 };
 
 struct SourceConfig {
-  std::string uri;  // path, "-", URL, lavfi:GRAPH, test://NAME
+  std::string uri;  // path, "-", URL, screen:DISPLAY, lavfi:GRAPH, test://NAME
   InputHints input;
   std::optional<int> stream_index;  // among the video streams FFmpeg lists; default: its best
   std::string filters;              // FFmpeg syntax

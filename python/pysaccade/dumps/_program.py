@@ -47,7 +47,7 @@ def dump(source: str | os.PathLike[str], path: str | os.PathLike[str], **options
     until then can be read with `Dump(path, require_complete=False)`. Its warnings go to the logger "pysaccade".
 
     Args:
-        source: A file, a URL, a device, "lavfi:GRAPH", "test://NAME", or "-" for stdin.
+        source: A file, a URL, a device, "screen:", "lavfi:GRAPH", "test://NAME", or "-" for stdin.
         path: The folder of the dump.
         **options: The command line's by their names (docs/OPTIONS.md), with underscores: `every="frame"`,
             `tokens=160`, `overwrite=True`. None is the default. Numbers in a list are joined by commas; a list of

@@ -26,10 +26,10 @@ class Stream(Core, Iterator[Emission]):
             tokens = encoder(emission.patches[emission.new])    # [n, 3, 16, 16] on your device
 
     Args:
-        source: A path, "-", a URL or device, "lavfi:GRAPH", "test://NAME"; or an iterable of frames: tensors or arrays
-            [3, H, W] or [H, W, 3] u8 (also [H, W] gray, RGBA), each alone or as (frame, seconds). Frames without a time
-            come at `input_rate` a second, 25 by default; times are from -4e9 to 4e9 seconds. They are read where they
-            lie.
+        source: A path, "-", a URL or device, "screen:", "lavfi:GRAPH", "test://NAME"; or an iterable of frames: tensors
+            or arrays [3, H, W] or [H, W, 3] u8 (also [H, W] gray, RGBA), each alone or as (frame, seconds). Frames
+            without a time come at `input_rate` a second, 25 by default; times are from -4e9 to 4e9 seconds. They are
+            read where they lie.
         device: Where patches are: "cpu", "cuda", "cuda:1", a torch.device, or "auto": the GPU if there is one that
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.

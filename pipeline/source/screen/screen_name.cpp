@@ -1,0 +1,75 @@
+#include "pipeline/source/screen/screen_name.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "pipeline/error.h"
+#include "pipeline/source/frame/input_name.h"
+
+namespace saccade {
+namespace {
+
+constexpr double kHighestRate = 240;
+
+[[noreturn]] void refuse(const std::string& uri, const std::string& what) {
+  throw UsageError(
+      fmt::format("{}: {}; write screen:DISPLAY?KEY=VALUE&KEY=VALUE, with DISPLAY as :0 or left out, and these keys: "
+                  "region=X,Y,WIDTH,HEIGHT or window=ID|TITLE or output=NAME, pointer=yes|no, rate=FRAMES_PER_SECOND",
+                  uri, what));
+}
+
+template <typename T>
+bool parse_number(std::string_view text, T& out) {
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return fault == std::errc() && end == text.data() + text.size();
+}
+
+std::optional<PixelRect> parse_region(std::string_view text) {
+  std::array<int, 4> numbers{};
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    const std::size_t comma = text.find(',');
+    if ((comma == std::string_view::npos) != (n + 1 == numbers.size())) return std::nullopt;
+    if (!parse_number(text.substr(0, comma), numbers[n])) return std::nullopt;
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  const PixelRect rect{numbers[0], numbers[1], numbers[2], numbers[3]};
+  if (rect.x < 0 || rect.y < 0 || rect.width <= 0 || rect.height <= 0) return std::nullopt;
+  return rect;
+}
+
+bool apply(std::string_view key, std::string_view value, ScreenName& name) {
+  if (key == "region") return (name.region = parse_region(value)).has_value();
+  if (key == "window") return !(name.window = value).empty();
+  if (key == "output") return !(name.output = value).empty();
+  if (key == "rate") return parse_number(value, name.rate) && name.rate > 0 && name.rate <= kHighestRate;
+  if (key != "pointer" || (value != "yes" && value != "no")) return false;
+  name.pointer = value == "yes";
+  return true;
+}
+
+}  // namespace
+
+ScreenName parse_screen_name(const std::string& uri) {
+  ScreenName name;
+  std::string_view rest = std::string_view(uri).substr(kScreenScheme.size());
+  std::size_t end = rest.find('?');
+  name.display = rest.substr(0, end);
+  while (end != std::string_view::npos) {
+    rest = rest.substr(end + 1);
+    end = rest.find('&');
+    const std::string_view item = rest.substr(0, end);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos || !apply(item.substr(0, equals), item.substr(equals + 1), name)) {
+      refuse(uri, fmt::format("'{}' can't be read", item));
+    }
+  }
+  if (int{name.region.has_value()} + int{!name.window.empty()} + int{!name.output.empty()} > 1) {
+    refuse(uri, "only one of region, window and output can be captured");
+  }
+  return name;
+}
+
+}  // namespace saccade

@@ -1,0 +1,248 @@
+#include "pipeline/source/screen/screen_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <utility>
+
+#include "pipeline/clock.h"
+#include "pipeline/error.h"
+#include "pipeline/source/frame/frame_pool.h"
+#include "pipeline/source/frame/input_name.h"
+#include "pipeline/source/screen/screen_name.h"
+#include "pipeline/source/screen/x11_capture.h"
+
+extern "C" {
+#include <libavutil/buffer.h>
+#include <libavutil/frame.h>
+#include <libavutil/pixfmt.h>
+}
+
+namespace saccade {
+namespace {
+
+constexpr std::int64_t kMillisecond_ns = 1'000'000;
+constexpr std::int64_t kRepeat_ns = 250 * kMillisecond_ns;  // as often as the eye moves
+constexpr std::int64_t kKept = 32;                          // changes: a picture that is older is copied whole
+
+// Pictures that consumers may hold while the screen goes on. One that comes back lacks only what changed since.
+class Pictures {
+ public:
+  Pictures(int width_px, int height_px) : width_px_(width_px), height_px_(height_px) {}
+  ~Pictures() {
+    for (Picture& picture : pictures_) av_buffer_unref(&picture.buffer);
+  }
+  Pictures(const Pictures&) = delete;
+  Pictures& operator=(const Pictures&) = delete;
+
+  // screen: RGBA, rows without padding. changed: since the call before.
+  AvFramePtr take(const std::uint8_t* screen, const std::vector<PixelRect>& changed, AvFramePtr empty);
+
+ private:
+  struct Picture {
+    AVBufferRef* buffer = nullptr;
+    std::int64_t change = -1;  // the last that it shows; -1: none
+  };
+  std::size_t bytes() const { return static_cast<std::size_t>(width_px_) * static_cast<std::size_t>(height_px_) * 4; }
+  Picture& free_picture();
+  void copy(const std::uint8_t* screen, const PixelRect& rect, Picture& to) const;
+
+  int width_px_, height_px_;
+  std::vector<Picture> pictures_;
+  std::deque<std::vector<PixelRect>> changes_;  // the last ones
+  std::int64_t change_ = 0;                     // the newest one's number
+};
+
+Pictures::Picture& Pictures::free_picture() {
+  for (Picture& picture : pictures_) {
+    if (av_buffer_is_writable(picture.buffer) != 0) return picture;
+  }
+  AVBufferRef* const buffer = av_buffer_alloc(bytes());
+  if (buffer == nullptr) throw std::bad_alloc();
+  pictures_.push_back({buffer});
+  return pictures_.back();
+}
+
+void Pictures::copy(const std::uint8_t* screen, const PixelRect& rect, Picture& to) const {
+  for (int y = rect.y; y < rect.y + rect.height; ++y) {
+    const std::size_t at =
+        (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_px_) + static_cast<std::size_t>(rect.x)) * 4;
+    std::memcpy(to.buffer->data + at, screen + at, static_cast<std::size_t>(rect.width) * 4);
+  }
+}
+
+AvFramePtr Pictures::take(const std::uint8_t* screen, const std::vector<PixelRect>& changed, AvFramePtr empty) {
+  if (!changed.empty()) {
+    ++change_;
+    changes_.push_back(changed);
+    if (changes_.size() > static_cast<std::size_t>(kKept)) changes_.pop_front();
+  }
+  const auto is_shown = [this](const Picture& picture) { return picture.change == change_; };
+  const auto shown = std::find_if(pictures_.begin(), pictures_.end(), is_shown);
+  Picture& picture = shown != pictures_.end() ? *shown : free_picture();
+  const std::int64_t behind = change_ - picture.change;
+  if (picture.change < 0 || behind > static_cast<std::int64_t>(changes_.size())) {
+    std::memcpy(picture.buffer->data, screen, bytes());
+  } else {
+    for (auto change = changes_.end() - behind; change != changes_.end(); ++change) {
+      for (const PixelRect& rect : *change) copy(screen, rect, picture);
+    }
+  }
+  picture.change = change_;
+  empty->buf[0] = av_buffer_ref(picture.buffer);
+  if (empty->buf[0] == nullptr) throw std::bad_alloc();
+  empty->data[0] = picture.buffer->data;
+  empty->linesize[0] = width_px_ * 4;
+  empty->format = AV_PIX_FMT_RGBA;
+  empty->width = width_px_;
+  empty->height = height_px_;
+  return empty;
+}
+
+class ScreenSource final : public FrameSource {
+ public:
+  ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<PictureSize> size);
+  const StreamInfo& info() const override { return info_; }
+  ReadStatus next(Frame& out) override;
+  const SourceCounters& counters() const override { return counters_; }
+  const Fault& fault() const override { return fault_; }
+  StreamEnd end() const override { return end_; }
+  void interrupt() override {
+    *stop_ = true;
+    capture_.wake();
+  }
+  void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
+
+ private:
+  bool wait();
+  void show(Frame& out);
+
+  const std::shared_ptr<std::atomic<bool>> stop_;
+  x11::Capture capture_;
+  Pictures pictures_;
+  EmptyFrames empty_frames_;
+  const std::int64_t period_ns_;
+  StreamInfo info_;
+  SourceCounters counters_;
+  Fault fault_;
+  StreamEnd end_;
+  std::int64_t start_ns_ = 0, last_ns_ = 0;
+  std::int64_t noticed_ns_ = 0;  // since when something has changed; 0: nothing has
+};
+
+ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<PictureSize> size)
+    : stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
+      capture_(name, config.uri, size ? size->width_px : 0, size ? size->height_px : 0, config.log),
+      pictures_(capture_.width_px(), capture_.height_px()),
+      period_ns_(static_cast<std::int64_t>(1e9 / name.rate)) {
+  check_pixels(config, capture_.width_px(), capture_.height_px());
+  info_.uri = config.uri;
+  info_.container = "screen";
+  info_.codec = "rawvideo";
+  info_.pixel_format = "bgr0";
+  info_.decoder = "x11";
+  info_.coded_width_px = info_.width_px = capture_.width_px();
+  info_.coded_height_px = info_.height_px = capture_.height_px();
+  info_.layout = PixelLayout::kRgba8;
+  info_.color.range = ColorRange::kFull;
+  info_.matrix_tagged = info_.range_tagged = true;
+  info_.live = true;
+  info_.has_noise = false;
+  info_.notes.push_back(
+      fmt::format("captures {}, {}", capture_.text(), name.pointer ? "with the pointer" : "without the pointer"));
+}
+
+// Until a frame is due, or a moment is over. False: the server is gone.
+bool ScreenSource::wait() {
+  if (counters_.frames == 0) return capture_.wait(std::chrono::milliseconds(0));
+  const auto until = [](std::int64_t moment_ns) {
+    const std::int64_t left_ns = std::max<std::int64_t>(moment_ns - steady_now_ns(), 0);
+    return std::chrono::milliseconds((left_ns + kMillisecond_ns - 1) / kMillisecond_ns);
+  };
+  if (!capture_.has_changed() && !capture_.wait(until(last_ns_ + kRepeat_ns))) return false;
+  if (!capture_.has_changed()) return true;
+  if (noticed_ns_ == 0) noticed_ns_ = steady_now_ns();
+  capture_.pause(until(last_ns_ + period_ns_));
+  return capture_.wait(std::chrono::milliseconds(0));
+}
+
+void ScreenSource::show(Frame& out) {
+  const std::int64_t now_ns = steady_now_ns();
+  std::vector<PixelRect> changed = capture_.read();
+  AvFramePtr picture = pictures_.take(capture_.picture(), changed, empty_frames_.take());
+  attach_origin(*picture, {.captured_ns = noticed_ns_ != 0 ? noticed_ns_ : now_ns, .arrived_ns = now_ns});
+  if (counters_.frames == 0) start_ns_ = now_ns;
+  out = Frame(std::move(picture), {.layout = info_.layout, .color = info_.color}, now_ns - start_ns_, counters_.frames);
+  out.differs_in(std::move(changed));
+  ++counters_.frames;
+  last_ns_ = now_ns;
+  noticed_ns_ = 0;
+}
+
+ReadStatus ScreenSource::next(Frame& out) {
+  if (*stop_) return ReadStatus::kEnd;
+  if (!wait()) {
+    end_ = {.broke = true, .reason = "the X server is gone"};
+    return ReadStatus::kEnd;
+  }
+  if (*stop_) return ReadStatus::kEnd;
+  const std::int64_t now_ns = steady_now_ns();
+  const bool due = counters_.frames == 0 || now_ns >= last_ns_ + (capture_.has_changed() ? period_ns_ : kRepeat_ns);
+  if (!due) return ReadStatus::kAgain;
+  show(out);
+  return ReadStatus::kOk;
+}
+
+void check_settings(const SourceConfig& config) {
+  const InputHints& input = config.input;
+  const bool described =
+      !input.format.empty() || !input.size.empty() || !input.rate.empty() || !input.pixel_format.empty();
+  if (described) {
+    throw UsageError(OfOption("input-format").in(config.uri), "a screen's name says its size and rate",
+                     Hint::kNoInputParameters);
+  }
+  if (!config.filters.empty()) {
+    throw UsageError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri), "a screen isn't filtered",
+                     Hint::kNoFilters);
+  }
+  if (config.require_hwdec) {
+    throw UnavailableError(OfOption("require-hwdec").in(config.uri), "a screen is not decoded", Hint::kCpuDecoding);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<PictureSize> size) {
+  const ScreenName name = parse_screen_name(config.uri);
+  check_settings(config);
+  return std::make_unique<ScreenSource>(config, name, size);
+}
+
+std::vector<ScreenPart> list_screen() {
+  const char* const display = std::getenv("DISPLAY");
+  if (display == nullptr || *display == '\0') return {};
+  std::vector<ScreenPart> parts{{std::string(kScreenScheme), fmt::format("the screen of display {}", display)}};
+  try {
+    const x11::Connection connection("", parts[0].uri);
+    parts[0].width_px = connection.area().width;
+    parts[0].height_px = connection.area().height;
+    for (const x11::Output& output : x11::outputs(connection)) {
+      parts.push_back({fmt::format("screen:?output={}", output.name),
+                       fmt::format("an output, at {},{}", output.area.x, output.area.y), output.area.width,
+                       output.area.height});
+    }
+    for (const x11::Window& window : x11::windows(connection)) {
+      parts.push_back(
+          {fmt::format("screen:?window=0x{:x}", window.id), window.title, window.width_px, window.height_px});
+    }
+  } catch (const UnavailableError& error) {
+    parts[0].fault = error.fault().what;
+  }
+  return parts;
+}
+
+}  // namespace saccade

@@ -1,0 +1,141 @@
+#include "pipeline/source/screen/x11.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <span>
+
+#include "pipeline/error.h"
+
+namespace saccade::x11 {
+namespace {
+
+const char* why_not(int error) {
+  switch (error) {
+    case XCB_CONN_CLOSED_PARSE_ERR:
+      return "that is no display's name";
+    case XCB_CONN_CLOSED_INVALID_SCREEN:
+      return "the display has no such screen";
+    default:
+      return "no X server answers";
+  }
+}
+
+template <typename T, typename Cookie, typename Ask>
+Reply<T> wait_for(const Connection& connection, Cookie cookie, Ask ask) {
+  return Reply<T>(ask(connection.get(), cookie, nullptr));
+}
+
+xcb_atom_t atom(const Connection& connection, std::string_view name) {
+  const auto cookie = xcb_intern_atom(connection.get(), 1, static_cast<std::uint16_t>(name.size()), name.data());
+  const auto reply = wait_for<xcb_intern_atom_reply_t>(connection, cookie, xcb_intern_atom_reply);
+  return reply ? reply->atom : xcb_atom_t{XCB_ATOM_NONE};
+}
+
+Reply<xcb_get_property_reply_t> property(const Connection& connection, xcb_window_t window, xcb_atom_t of) {
+  constexpr std::uint32_t kMostWords = 1024;
+  if (of == XCB_ATOM_NONE) return nullptr;
+  const auto cookie = xcb_get_property(connection.get(), 0, window, of, XCB_ATOM_ANY, 0, kMostWords);
+  return wait_for<xcb_get_property_reply_t>(connection, cookie, xcb_get_property_reply);
+}
+
+std::string text(const Connection& connection, xcb_window_t window, xcb_atom_t of) {
+  const auto reply = property(connection, window, of);
+  if (!reply || reply->format != 8) return "";
+  return {static_cast<const char*>(xcb_get_property_value(reply.get())),
+          static_cast<std::size_t>(xcb_get_property_value_length(reply.get()))};
+}
+
+// The window manager's list; without one, what lies on the root.
+std::vector<xcb_window_t> top_windows(const Connection& connection) {
+  const xcb_window_t root = connection.screen().root;
+  const auto listed = property(connection, root, atom(connection, "_NET_CLIENT_LIST"));
+  if (listed && listed->format == 32 && xcb_get_property_value_length(listed.get()) > 0) {
+    const auto* const ids = static_cast<const xcb_window_t*>(xcb_get_property_value(listed.get()));
+    return {ids, ids + xcb_get_property_value_length(listed.get()) / 4};
+  }
+  const auto tree =
+      wait_for<xcb_query_tree_reply_t>(connection, xcb_query_tree(connection.get(), root), xcb_query_tree_reply);
+  if (!tree) return {};
+  const xcb_window_t* const ids = xcb_query_tree_children(tree.get());
+  return {ids, ids + xcb_query_tree_children_length(tree.get())};
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& display, const std::string& uri) : uri_(uri) {
+  load_calls(uri);
+  int number = 0;
+  connection_.reset(xcb_connect(display.empty() ? nullptr : display.c_str(), &number));
+  if (const int error = xcb_connection_has_error(get()); error != 0) {
+    const char* const named = display.empty() ? std::getenv("DISPLAY") : display.c_str();
+    if (named == nullptr || *named == '\0') {
+      throw UnavailableError(fmt::format("{}: $DISPLAY is not set; name the display, as screen::0", uri));
+    }
+    throw UnavailableError(fmt::format(
+        "{}: display {}: {}; check the name, and that this user may use it ($XAUTHORITY)", uri, named, why_not(error)));
+  }
+  xcb_screen_iterator_t at = xcb_setup_roots_iterator(xcb_get_setup(get()));
+  for (; number > 0 && at.rem > 1; --number) xcb_screen_next(&at);
+  screen_ = at.data;
+}
+
+Reply<xcb_query_extension_reply_t> Connection::find(std::string_view extension) const {
+  const auto cookie = xcb_query_extension(get(), static_cast<std::uint16_t>(extension.size()), extension.data());
+  auto reply = wait_for<xcb_query_extension_reply_t>(*this, cookie, xcb_query_extension_reply);
+  if (reply && reply->present == 0) reply.reset();
+  return reply;
+}
+
+Reply<xcb_query_extension_reply_t> Connection::need(std::string_view extension) const {
+  auto found = find(extension);
+  if (found) return found;
+  throw UnavailableError(
+      fmt::format("{}: the X server lacks the extension {}, which capturing needs", uri_, extension));
+}
+
+std::vector<Output> outputs(const Connection& connection) {
+  std::vector<Output> found;
+  if (!connection.find("RANDR")) return found;
+  xcb_connection_t* const c = connection.get();
+  const auto resources = wait_for<xcb_randr_get_screen_resources_current_reply_t>(
+      connection, xcb_randr_get_screen_resources_current(c, connection.screen().root),
+      xcb_randr_get_screen_resources_current_reply);
+  if (!resources) return found;
+  const std::span ids(xcb_randr_get_screen_resources_current_outputs(resources.get()),
+                      static_cast<std::size_t>(xcb_randr_get_screen_resources_current_outputs_length(resources.get())));
+  for (const xcb_randr_output_t id : ids) {
+    const auto output = wait_for<xcb_randr_get_output_info_reply_t>(
+        connection, xcb_randr_get_output_info(c, id, resources->config_timestamp), xcb_randr_get_output_info_reply);
+    if (!output || output->crtc == XCB_NONE) continue;
+    const auto crtc = wait_for<xcb_randr_get_crtc_info_reply_t>(
+        connection, xcb_randr_get_crtc_info(c, output->crtc, resources->config_timestamp),
+        xcb_randr_get_crtc_info_reply);
+    if (!crtc || crtc->width == 0) continue;
+    const auto* const name = reinterpret_cast<const char*>(xcb_randr_get_output_info_name(output.get()));
+    found.push_back({std::string(name, static_cast<std::size_t>(xcb_randr_get_output_info_name_length(output.get()))),
+                     {crtc->x, crtc->y, crtc->width, crtc->height}});
+  }
+  return found;
+}
+
+std::vector<Window> windows(const Connection& connection) {
+  std::vector<Window> found;
+  xcb_connection_t* const c = connection.get();
+  const xcb_atom_t name = atom(connection, "_NET_WM_NAME");
+  for (const xcb_window_t id : top_windows(connection)) {
+    Window window{.id = id, .title = text(connection, id, name)};
+    if (window.title.empty()) window.title = text(connection, id, XCB_ATOM_WM_NAME);
+    const auto attributes = wait_for<xcb_get_window_attributes_reply_t>(connection, xcb_get_window_attributes(c, id),
+                                                                        xcb_get_window_attributes_reply);
+    const auto geometry =
+        wait_for<xcb_get_geometry_reply_t>(connection, xcb_get_geometry(c, id), xcb_get_geometry_reply);
+    if (window.title.empty() || !attributes || !geometry || attributes->map_state != XCB_MAP_STATE_VIEWABLE) continue;
+    window.width_px = geometry->width;
+    window.height_px = geometry->height;
+    found.push_back(std::move(window));
+  }
+  return found;
+}
+
+}  // namespace saccade::x11

@@ -1,0 +1,58 @@
+// A connection to an X server, and what can be captured there.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/frame_view.h"
+#include "pipeline/source/screen/x11_calls.h"
+
+namespace saccade::x11 {
+
+struct FreeReply {
+  void operator()(void* reply) const noexcept { std::free(reply); }
+};
+template <typename T>
+using Reply = std::unique_ptr<T, FreeReply>;
+
+// One screen of a display. Move-only; one thread.
+class Connection {
+ public:
+  // display: ":0", "host:0.1"; empty: $DISPLAY. uri: for messages. Throws UnavailableError.
+  Connection(const std::string& display, const std::string& uri);
+
+  xcb_connection_t* get() const { return connection_.get(); }
+  const xcb_screen_t& screen() const { return *screen_; }
+  PixelRect area() const { return {0, 0, screen_->width_in_pixels, screen_->height_in_pixels}; }
+  bool is_lost() const { return xcb_connection_has_error(get()) != 0; }
+  // By an extension's name: its numbers, null where the server lacks it; or throws UnavailableError then.
+  Reply<xcb_query_extension_reply_t> find(std::string_view extension) const;
+  Reply<xcb_query_extension_reply_t> need(std::string_view extension) const;
+
+ private:
+  struct Disconnect {
+    void operator()(xcb_connection_t* connection) const noexcept { xcb_disconnect(connection); }
+  };
+  std::string uri_;
+  std::unique_ptr<xcb_connection_t, Disconnect> connection_;
+  const xcb_screen_t* screen_ = nullptr;
+};
+
+struct Output {
+  std::string name;
+  PixelRect area;  // of the screen
+};
+std::vector<Output> outputs(const Connection& connection);  // that show something
+
+struct Window {
+  xcb_window_t id = XCB_NONE;
+  std::string title;
+  int width_px = 0, height_px = 0;
+};
+std::vector<Window> windows(const Connection& connection);  // that are shown and have a title
+
+}  // namespace saccade::x11

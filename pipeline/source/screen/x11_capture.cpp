@@ -1,0 +1,431 @@
+#include "pipeline/source/screen/x11_capture.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "pipeline/error.h"
+
+namespace saccade::x11 {
+namespace {
+
+constexpr std::size_t kMostRects = 32;  // more are read as one
+
+bool is_empty(const PixelRect& rect) { return rect.width <= 0 || rect.height <= 0; }
+
+PixelRect common(const PixelRect& a, const PixelRect& b) {
+  const int left = std::max(a.x, b.x), top = std::max(a.y, b.y);
+  return {left, top, std::min(a.x + a.width, b.x + b.width) - left, std::min(a.y + a.height, b.y + b.height) - top};
+}
+
+PixelRect around(const PixelRect& a, const PixelRect& b) {
+  if (is_empty(a)) return b;
+  const int left = std::min(a.x, b.x), top = std::min(a.y, b.y);
+  return {left, top, std::max(a.x + a.width, b.x + b.width) - left, std::max(a.y + a.height, b.y + b.height) - top};
+}
+
+std::optional<xcb_window_t> window_number(const std::string& text) {
+  const bool hex = text.starts_with("0x");
+  xcb_window_t id = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, fault] = std::from_chars(text.data() + (hex ? 2 : 0), end, id, hex ? 16 : 10);
+  if (fault != std::errc() || at != end) return std::nullopt;
+  return id;
+}
+
+}  // namespace
+
+// A picture's worth of memory that the server writes. Not attached: the server can't.
+class SharedMemory {
+ public:
+  SharedMemory(const Connection& connection, std::size_t bytes) : connection_(connection) {
+    if (!connection.find("MIT-SHM")) return;
+    const int id = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
+    if (id < 0) return;
+    void* const data = shmat(id, nullptr, 0);
+    if (data != reinterpret_cast<void*>(-1)) {
+      data_ = static_cast<std::uint8_t*>(data);
+      segment_ = xcb_generate_id(connection.get());
+      const auto cookie = xcb_shm_attach_checked(connection.get(), segment_, static_cast<std::uint32_t>(id), 0);
+      attached_ = !Reply<xcb_generic_error_t>(xcb_request_check(connection.get(), cookie));
+    }
+    shmctl(id, IPC_RMID, nullptr);  // it goes with the last who has it
+  }
+  ~SharedMemory() {
+    if (attached_) xcb_shm_detach(connection_.get(), segment_);
+    if (data_ != nullptr) shmdt(data_);
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  bool attached() const { return attached_; }
+  xcb_shm_seg_t segment() const { return segment_; }
+  const std::uint8_t* data() const { return data_; }
+
+ private:
+  const Connection& connection_;
+  std::uint8_t* data_ = nullptr;
+  xcb_shm_seg_t segment_ = 0;
+  bool attached_ = false;
+};
+
+Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, int height_px, const Log& log)
+    : uri_(uri), log_(log), connection_(name.display, uri) {
+  xcb_connection_t* const c = connection_.get();
+  damage_event_ = connection_.need("DAMAGE")->first_event;
+  fixes_event_ = connection_.need("XFIXES")->first_event;
+  Reply<void>(xcb_damage_query_version_reply(c, xcb_damage_query_version(c, 1, 1), nullptr));
+  Reply<void>(xcb_xfixes_query_version_reply(c, xcb_xfixes_query_version(c, 5, 0), nullptr));
+  find_area(name);
+  width_px_ = width_px > 0 ? width_px : area_.width;
+  height_px_ = height_px > 0 ? height_px : area_.height;
+  picture_.resize(static_cast<std::size_t>(width_px_) * static_cast<std::size_t>(height_px_) * 4);
+  blacken();
+  if (const auto randr = connection_.find("RANDR")) {
+    randr_event_ = randr->first_event;
+    xcb_randr_select_input(c, connection_.screen().root, XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE);
+  }
+  start_memory();
+  damage_ = xcb_generate_id(c);
+  const xcb_drawable_t watched = window_ != XCB_NONE ? window_ : connection_.screen().root;
+  xcb_damage_create(c, damage_, watched, XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY);
+  region_ = xcb_generate_id(c);
+  xcb_xfixes_create_region(c, region_, 0, nullptr);
+  draws_pointer_ = name.pointer;
+  if (draws_pointer_) start_pointer();
+  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  xcb_flush(c);
+}
+
+Capture::~Capture() {
+  if (wake_fd_ >= 0) close(wake_fd_);
+}
+
+void Capture::find_area(const ScreenName& name) {
+  const PixelRect screen = connection_.area();
+  source_ = connection_.screen().root;
+  check_visual(connection_.screen().root_visual);
+  area_ = screen;
+  if (!name.window.empty()) return find_window(name.window);
+  if (name.region) {
+    area_ = *name.region;
+    if (common(area_, screen) != area_) {
+      throw InputError(fmt::format("{}: the region {},{},{},{} does not lie on the screen, which has {}x{} pixels",
+                                   uri_, area_.x, area_.y, area_.width, area_.height, screen.width, screen.height));
+    }
+    text_ = fmt::format("a region of {}x{} at {},{}", area_.width, area_.height, area_.x, area_.y);
+    return;
+  }
+  if (name.output.empty()) {
+    whole_screen_ = true;
+    text_ = "the whole screen";
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Output& output : outputs(connection_)) {
+    if (output.name == name.output) {
+      area_ = output.area;
+      text_ = fmt::format("output {}", output.name);
+      return;
+    }
+    names.push_back(output.name);
+  }
+  throw InputError(fmt::format("{}: there is no output '{}'; there is: {}", uri_, name.output,
+                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+void Capture::find_window(const std::string& wanted) {
+  xcb_connection_t* const c = connection_.get();
+  const std::vector<Window> all = windows(connection_);
+  std::vector<Window> found;
+  if (const auto id = window_number(wanted)) {
+    found.push_back({*id, wanted, 0, 0});
+  } else {
+    const auto by_title = [&](auto&& fits) {
+      for (const Window& window : all) {
+        if (fits(window.title)) found.push_back(window);
+      }
+    };
+    by_title([&](const std::string& title) { return title == wanted; });
+    if (found.empty()) by_title([&](const std::string& title) { return title.find(wanted) != std::string::npos; });
+  }
+  std::vector<std::string> titles;
+  for (const Window& window : found.empty() ? all : found) {
+    titles.push_back(fmt::format("0x{:x} '{}'", window.id, window.title));
+  }
+  if (found.size() != 1) {
+    throw InputError(fmt::format("{}: {} windows have '{}' in their title; {}: {}", uri_, found.size(), wanted,
+                                 found.empty() ? "those shown are" : "give one's number",
+                                 titles.empty() ? "none" : fmt::format("{}", fmt::join(titles, ", "))));
+  }
+  window_ = found[0].id;
+  const Reply<xcb_get_window_attributes_reply_t> attributes(
+      xcb_get_window_attributes_reply(c, xcb_get_window_attributes(c, window_), nullptr));
+  if (!attributes || attributes->map_state != XCB_MAP_STATE_VIEWABLE) {
+    throw InputError(
+        fmt::format("{}: there is no window {} that is shown; `saccade info --devices` lists them", uri_, wanted));
+  }
+  check_visual(attributes->visual);
+  connection_.need("Composite");
+  Reply<void>(xcb_composite_query_version_reply(c, xcb_composite_query_version(c, 0, 4), nullptr));
+  xcb_composite_redirect_window(c, window_, XCB_COMPOSITE_REDIRECT_AUTOMATIC);
+  const std::uint32_t events = XCB_EVENT_MASK_STRUCTURE_NOTIFY;
+  xcb_change_window_attributes(c, window_, XCB_CW_EVENT_MASK, &events);
+  name_pixmap();
+  text_ = fmt::format("window 0x{:x} '{}'", window_, found[0].title);
+}
+
+// Of the window's own pixels, whatever lies over it. A new one after each change of its size.
+void Capture::name_pixmap() {
+  xcb_connection_t* const c = connection_.get();
+  const Reply<xcb_get_geometry_reply_t> geometry(xcb_get_geometry_reply(c, xcb_get_geometry(c, window_), nullptr));
+  if (!geometry) {
+    gone_ = true;
+    return;
+  }
+  if (source_ != XCB_NONE && source_ != connection_.screen().root) xcb_free_pixmap(c, source_);
+  source_ = xcb_generate_id(c);
+  const auto cookie = xcb_composite_name_window_pixmap_checked(c, window_, source_);
+  gone_ = static_cast<bool>(Reply<xcb_generic_error_t>(xcb_request_check(c, cookie)));
+  if (gone_) source_ = XCB_NONE;
+  area_ = {geometry->border_width, geometry->border_width, geometry->width, geometry->height};
+}
+
+void Capture::check_visual(xcb_visualid_t visual) const {
+  const xcb_setup_t* const setup = xcb_get_setup(connection_.get());
+  for (auto depth = xcb_screen_allowed_depths_iterator(&connection_.screen()); depth.rem > 0; xcb_depth_next(&depth)) {
+    for (auto at = xcb_depth_visuals_iterator(depth.data); at.rem > 0; xcb_visualtype_next(&at)) {
+      if (at.data->visual_id != visual) continue;
+      const bool rgb = at.data->red_mask == 0xff0000 && at.data->green_mask == 0xff00 && at.data->blue_mask == 0xff;
+      if (rgb && setup->image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST && depth.data->depth >= 24) return;
+      throw UnavailableError(
+          fmt::format("{}: its colours have {} bits a pixel; only 8 bits each of red, green and blue "
+                      "can be captured",
+                      uri_, depth.data->depth));
+    }
+  }
+}
+
+void Capture::start_memory() {
+  memory_ = std::make_unique<SharedMemory>(connection_, picture_.size());
+  if (!memory_->attached())
+    log_.info("{}: the X server shares no memory with this process: pixels come by its socket", uri_);
+}
+
+void Capture::start_pointer() {
+  xcb_connection_t* const c = connection_.get();
+  const xcb_window_t root = connection_.screen().root;
+  xcb_xfixes_select_cursor_input(c, root, XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR);
+  if (!connection_.find("XInputExtension")) return;
+  Reply<void>(xcb_input_xi_query_version_reply(c, xcb_input_xi_query_version(c, 2, 0), nullptr));
+  struct {
+    xcb_input_event_mask_t head;
+    std::uint32_t events;
+  } const wanted{{XCB_INPUT_DEVICE_ALL_MASTER, 1}, XCB_INPUT_XI_EVENT_MASK_RAW_MOTION};
+  xcb_input_xi_select_events(c, root, 1, &wanted.head);
+}
+
+void Capture::pause(std::chrono::milliseconds longest) const {
+  pollfd file{wake_fd_, POLLIN, 0};
+  poll(&file, 1, static_cast<int>(longest.count()));
+}
+
+bool Capture::wait(std::chrono::milliseconds longest) {
+  xcb_flush(connection_.get());
+  const auto take_all = [this] {
+    bool any = false;
+    while (const Reply<xcb_generic_event_t> event{xcb_poll_for_event(connection_.get())}) {
+      take(*event);
+      any = true;
+    }
+    return any;
+  };
+  if (!take_all() && longest.count() > 0) {
+    std::array<pollfd, 2> files{{{xcb_get_file_descriptor(connection_.get()), POLLIN, 0}, {wake_fd_, POLLIN, 0}}};
+    poll(files.data(), files.size(), static_cast<int>(longest.count()));
+    take_all();
+  }
+  return !connection_.is_lost();
+}
+
+void Capture::wake() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof one);
+}
+
+void Capture::take(const xcb_generic_event_t& event) {
+  const int type = event.response_type & 0x7f;
+  if (type == damage_event_ + XCB_DAMAGE_NOTIFY) {
+    damaged_ = true;
+  } else if (type == fixes_event_ + XCB_XFIXES_CURSOR_NOTIFY) {
+    pointer_moved_ = draws_pointer_;
+  } else if (type == XCB_GE_GENERIC) {
+    pointer_moved_ = draws_pointer_;
+  } else if (randr_event_ != 0 && type == randr_event_ + XCB_RANDR_SCREEN_CHANGE_NOTIFY) {
+    moved_ = true;
+  } else if (type == XCB_CONFIGURE_NOTIFY || type == XCB_MAP_NOTIFY || type == XCB_UNMAP_NOTIFY ||
+             type == XCB_DESTROY_NOTIFY) {
+    moved_ = window_ != XCB_NONE;
+  }
+}
+
+PixelRect Capture::clipped(const PixelRect& rect) const {
+  return common(rect, {0, 0, std::min(width_px_, area_.width), std::min(height_px_, area_.height)});
+}
+
+// The screen or the window has another size, or is there no more.
+void Capture::follow_area(std::vector<PixelRect>& changed) {
+  const PixelRect before = area_;
+  const bool was_gone = gone_;
+  if (window_ != XCB_NONE) {
+    name_pixmap();
+    if (gone_ && !was_gone) log_.warn("{}: {} is not shown; the picture stays as it was", uri_, text_);
+    if (!gone_ && was_gone) log_.warn("{}: {} is shown again", uri_, text_);
+  } else {
+    xcb_connection_t* const c = connection_.get();
+    const Reply<xcb_get_geometry_reply_t> root(
+        xcb_get_geometry_reply(c, xcb_get_geometry(c, connection_.screen().root), nullptr));
+    if (!root) return;
+    const PixelRect screen{0, 0, root->width, root->height};
+    area_ = whole_screen_ ? screen : PixelRect{area_.x, area_.y, width_px_, height_px_};
+    if (!whole_screen_) area_ = common(area_, screen);
+  }
+  if (gone_) return;
+  if (area_.width != before.width || area_.height != before.height) {
+    log_.warn(
+        "{}: {} has {}x{} pixels now; the picture stays {}x{}: {}", uri_, text_, std::max(area_.width, 0),
+        std::max(area_.height, 0), width_px_, height_px_,
+        area_.width > width_px_ || area_.height > height_px_ ? "what lies beyond is left out" : "the rest is black");
+  }
+  blacken();
+  changed.push_back({0, 0, width_px_, height_px_});
+}
+
+void Capture::blacken() {
+  std::fill(picture_.begin(), picture_.end(), std::uint8_t{0});
+  for (std::size_t at = 3; at < picture_.size(); at += 4) picture_[at] = 255;
+}
+
+void Capture::take_damage(std::vector<PixelRect>& changed) {
+  xcb_connection_t* const c = connection_.get();
+  xcb_damage_subtract(c, damage_, XCB_NONE, region_);
+  const Reply<xcb_xfixes_fetch_region_reply_t> region(
+      xcb_xfixes_fetch_region_reply(c, xcb_xfixes_fetch_region(c, region_), nullptr));
+  if (!region) return;
+  const xcb_rectangle_t* const rects = xcb_xfixes_fetch_region_rectangles(region.get());
+  const int border = window_ != XCB_NONE ? area_.x : 0;  // the window's own pixels begin behind it
+  for (int n = 0; n < xcb_xfixes_fetch_region_rectangles_length(region.get()); ++n) {
+    const xcb_rectangle_t& rect = rects[n];
+    const PixelRect inside =
+        clipped({rect.x - (area_.x - border), rect.y - (area_.y - border), rect.width, rect.height});
+    if (!is_empty(inside)) changed.push_back(inside);
+  }
+}
+
+// Asks where the pointer is and how it looks. Some of its moves are told by no event (XWarpPointer). False: as before.
+bool Capture::ask_pointer() {
+  xcb_connection_t* const c = connection_.get();
+  const Reply<xcb_xfixes_get_cursor_image_reply_t> image(
+      xcb_xfixes_get_cursor_image_reply(c, xcb_xfixes_get_cursor_image(c), nullptr));
+  if (!image) return false;
+  int left = area_.x, top = area_.y;
+  if (window_ != XCB_NONE) {
+    const Reply<xcb_translate_coordinates_reply_t> at(xcb_translate_coordinates_reply(
+        c, xcb_translate_coordinates(c, window_, connection_.screen().root, 0, 0), nullptr));
+    if (!at) return false;
+    left = at->dst_x;
+    top = at->dst_y;
+  }
+  const PixelRect now{image->x - image->xhot - left, image->y - image->yhot - top, image->width, image->height};
+  if (now == pointer_at_ && image->cursor_serial == pointer_serial_) return false;
+  pointer_at_ = now;
+  pointer_serial_ = image->cursor_serial;
+  const std::uint32_t* const pixels = xcb_xfixes_get_cursor_image_cursor_image(image.get());
+  pointer_.assign(pixels, pixels + std::ptrdiff_t{image->width} * image->height);
+  return true;
+}
+
+// Where the pointer is to be drawn, and where it was. False: what is drawn of it stays.
+bool Capture::follow_pointer(std::vector<PixelRect>& changed) {
+  const bool covered = std::any_of(changed.begin(), changed.end(),
+                                   [this](const PixelRect& rect) { return !is_empty(common(rect, pointer_area_)); });
+  if (!ask_pointer() && !covered) return false;
+  if (!is_empty(pointer_area_)) changed.push_back(pointer_area_);
+  pointer_area_ = clipped(pointer_at_);
+  if (!is_empty(pointer_area_)) changed.push_back(pointer_area_);
+  return true;
+}
+
+std::vector<PixelRect> Capture::read() {
+  std::vector<PixelRect> changed;
+  if (moved_) follow_area(changed);
+  if (damaged_) take_damage(changed);
+  if (gone_) {
+    damaged_ = moved_ = pointer_moved_ = false;
+    return {};
+  }
+  const bool draw = draws_pointer_ && follow_pointer(changed);
+  damaged_ = moved_ = pointer_moved_ = false;
+  if (changed.size() > kMostRects) {
+    PixelRect all;
+    for (const PixelRect& rect : changed) all = around(all, rect);
+    changed = {all};
+  }
+  for (const PixelRect& rect : changed) read_pixels(clipped(rect));
+  if (draw) draw_pointer();
+  return changed;
+}
+
+void Capture::read_pixels(const PixelRect& rect) {
+  if (is_empty(rect)) return;
+  xcb_connection_t* const c = connection_.get();
+  const auto x = static_cast<std::int16_t>(area_.x + rect.x), y = static_cast<std::int16_t>(area_.y + rect.y);
+  const auto width = static_cast<std::uint16_t>(rect.width), height = static_cast<std::uint16_t>(rect.height);
+  constexpr std::uint32_t kAllPlanes = ~std::uint32_t{0};
+  if (memory_->attached()) {
+    const auto cookie = xcb_shm_get_image(c, source_, x, y, width, height, kAllPlanes, XCB_IMAGE_FORMAT_Z_PIXMAP,
+                                          memory_->segment(), 0);
+    const Reply<xcb_shm_get_image_reply_t> reply(xcb_shm_get_image_reply(c, cookie, nullptr));
+    if (reply) copy_pixels(memory_->data(), rect);
+    return;
+  }
+  const auto cookie = xcb_get_image(c, XCB_IMAGE_FORMAT_Z_PIXMAP, source_, x, y, width, height, kAllPlanes);
+  const Reply<xcb_get_image_reply_t> reply(xcb_get_image_reply(c, cookie, nullptr));
+  if (reply) copy_pixels(xcb_get_image_data(reply.get()), rect);
+}
+
+void Capture::copy_pixels(const std::uint8_t* bgrx, const PixelRect& rect) {
+  for (int y = rect.y; y < rect.y + rect.height; ++y) {
+    std::uint8_t* to = picture_.data() + y * pitch_bytes() + std::ptrdiff_t{rect.x} * 4;
+    for (int x = 0; x < rect.width; ++x, bgrx += 4, to += 4) {
+      std::uint32_t pixel = 0;
+      std::memcpy(&pixel, bgrx, sizeof pixel);
+      pixel = 0xff000000U | (pixel & 0xff00U) | (pixel >> 16 & 0xffU) | (pixel & 0xffU) << 16;
+      std::memcpy(to, &pixel, sizeof pixel);
+    }
+  }
+}
+
+void Capture::draw_pointer() {
+  for (int y = pointer_area_.y; y < pointer_area_.y + pointer_area_.height; ++y) {
+    for (int x = pointer_area_.x; x < pointer_area_.x + pointer_area_.width; ++x) {
+      const std::uint32_t over =
+          pointer_[static_cast<std::size_t>((y - pointer_at_.y) * pointer_at_.width + x - pointer_at_.x)];
+      const std::uint32_t rest = 255 - (over >> 24);
+      std::uint8_t* const to = picture_.data() + y * pitch_bytes() + std::ptrdiff_t{x} * 4;
+      for (int c = 0; c < 3; ++c) {
+        to[c] = static_cast<std::uint8_t>(
+            std::min<std::uint32_t>((over >> (16 - 8 * c) & 0xffU) + (to[c] * rest + 127) / 255, 255));
+      }
+    }
+  }
+}
+
+}  // namespace saccade::x11
