@@ -106,10 +106,7 @@ AvFramePtr Pictures::take(const std::uint8_t* screen, const std::vector<PixelRec
 class ScreenSource final : public FrameSource {
  public:
   ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<PictureSize> size);
-  const StreamInfo& info() const override { return info_; }
   ReadStatus next(Frame& out) override;
-  const SourceCounters& counters() const override { return counters_; }
-  const Fault& fault() const override { return fault_; }
   StreamEnd end() const override { return end_; }
   void interrupt() override {
     *stop_ = true;
@@ -126,9 +123,6 @@ class ScreenSource final : public FrameSource {
   Pictures pictures_;
   EmptyFrames empty_frames_;
   const std::int64_t period_ns_;
-  StreamInfo info_;
-  SourceCounters counters_;
-  Fault fault_;
   StreamEnd end_;
   std::int64_t start_ns_ = 0, last_ns_ = 0;
   std::int64_t noticed_ns_ = 0;  // since when something has changed; 0: nothing has
