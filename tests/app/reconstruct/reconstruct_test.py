@@ -97,7 +97,8 @@ class Reconstruct(FolderTest):
 
     @classmethod
     def make_dump(cls, name, clip, *arguments):
-        result = saccade("dump", clip, "-o", cls.path(name), *arguments)
+        lattice = () if "--lattice" in arguments else ("--lattice", "nested")  # painted without those before
+        result = saccade("dump", clip, "-o", cls.path(name), *lattice, *arguments)
         if result.returncode != 0:
             raise AssertionError(result.stderr)
         return cls.path(name)
