@@ -41,7 +41,7 @@ def uniform(screen: np.ndarray, budget: int) -> View:
 
 
 def nested(screen: np.ndarray, budget: int) -> View:
-    """One fixation of the default, where its eye looks first."""
+    """One fixation of lattice nested, where its eye looks first."""
     return _look(screen, budget, "nested")
 
 
