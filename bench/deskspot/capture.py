@@ -10,6 +10,7 @@ import argparse
 import functools
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -73,6 +74,8 @@ def main() -> int:
         command = "pip download --no-deps miniwob && unzip miniwob-*.whl -d out/miniwob"
         parser.exit(1, f"capture: MiniWoB's pages are missing: {command}, and set PYTHONPATH=out/miniwob\n")
     import programs
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # its programs end with it
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     every = {name: getattr(programs, name) for name in ("writer", "calc", "gimp", "inkscape", "terminal")}
