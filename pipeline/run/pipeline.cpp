@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "gpu/device_error.h"
 #include "gpu/nvtx_range.h"
 #include "pipeline/backend/texture_layout.h"
 #include "pipeline/clock.h"
@@ -54,17 +53,6 @@ PipelineCounters& PipelineCounters::operator+=(const PipelineCounters& other) {
 
 Pipeline::Pipeline(PipelineConfig config) : config_(std::move(config)) {}
 Pipeline::~Pipeline() = default;
-
-// A GPU that fails takes no more frames: not this one's fault, and not the program's.
-template <typename F>
-auto Pipeline::guard_device(F&& work) {
-  try {
-    return work();
-  } catch (const DeviceError& error) {
-    damage_everything();  // what the texture holds is not known
-    throw_fault(fault_of(error), fmt::format("backend {}", name(config_.backend)));
-  }
-}
 
 void Pipeline::prepare(const FrameView& frame) {
   if (state_ && state_->fits(frame)) return;
@@ -195,9 +183,11 @@ void Pipeline::run(const FrameView& frame, bool to_device, Emission* emission, c
 
   const Damage* const damage = update_texture(frame, clock, result);
   s.has_frame = true;
+  s.color = frame.color;
   result.damaged_tiles = damage != nullptr ? damage->count() : -1;
   s.sink->note_frame(damage);
   if (s.allocator) s.allocator->note(frame.pts_ns, *damage);
+  if (s.views) s.views->note(frame.pts_ns, *damage);
   {
     const NvtxRange scanpath("scanpath");
     const SceneView scene{damage,        damage != nullptr ? s.texture.get() : nullptr,
@@ -254,7 +244,7 @@ const Damage* Pipeline::compare_texture(const FrameView& frame, StageClock& cloc
     if (state_->sink->on_device()) {
       result.reading = state_->can.device->reading();
       state_->can.device->note_damage();
-      if (!state_->scanpath->needs_scene() && !state_->allocator) {
+      if (!state_->scanpath->needs_scene() && !state_->allocator && !state_->views) {
         clock.lap(Stage::kUpdate);
         return nullptr;
       }
@@ -300,6 +290,7 @@ void Pipeline::reset() {
   damage_everything();
   state_->scanpath->reset();
   if (state_->allocator) state_->allocator->forget();
+  if (state_->views) state_->views->forget();
 }
 
 void Pipeline::look(float u, float v) {
@@ -319,11 +310,13 @@ void Pipeline::forget(const UvBox& lost) {
     throw UsageError(fmt::format("forget {}, {} to {}, {}: a box lies between 0 and 1, and has a size", lost.left,
                                  lost.top, lost.right, lost.bottom));
   }
-  if (lattice_kind(config_.lattice) != LatticeKind::kAdaptive) {
+  const bool has_views = state_ && state_->views;
+  if (lattice_kind(config_.lattice) != LatticeKind::kAdaptive && !has_views) {
     throw UsageError(OfOption("lattice", name(lattice_kind(config_.lattice))),
                      "remembers nothing of the receiver; adaptive does");
   }
-  if (state_) state_->allocator->forget(lost);
+  if (state_ && state_->allocator) state_->allocator->forget(lost);
+  if (has_views) state_->views->forget(tiles_touched(lost, state_->geometry_px));
 }
 
 void Pipeline::attend(std::optional<AttentionMap> map) {

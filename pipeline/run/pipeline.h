@@ -24,6 +24,8 @@ namespace saccade {
 
 class Allocator;  // pipeline/gaze/allocate/allocator.h
 struct UvBox;
+struct View;  // pipeline/views
+struct TokenRule;
 
 // When patches are sampled.
 struct EmitPolicy {
@@ -144,6 +146,13 @@ class Pipeline {
   // Patches of a plan of the caller's, of the texture as it is: no emission, and nothing is noted. After prepare().
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch);
 
+  // Views for a model, of the texture as it is: at most so many tokens by the rule, the overview first. What a call
+  // returns counts as sent: the next one leaves it out until it changes. look: a point of the frame, 0 to 1, that
+  // counts more. From the first call on each frame waits for its damage. Throws UsageError without a frame.
+  std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look);
+  // Its pixels, as pipeline/views/view.h has them, before the next frame.
+  void read_view(const View& view, std::span<std::uint8_t> out);
+
   // New settings from the next frame on; only what they touch is redone (see Redone). Throws UsageError, and keeps the
   // old settings, when the new ones are impossible. The backend can't change. An Emission made earlier may then have
   // the wrong size: step() recreates it.
@@ -155,8 +164,8 @@ class Pipeline {
   // The next fixation is here, 0..1 of the displayed frame; those after it are the policy's again. Throws UsageError
   // for a place outside.
   void look(float u, float v);
-  // Lattice adaptive: the receiver lost this part of the frame, and it is sent again. Throws UsageError for another
-  // lattice or for no such box.
+  // Lattice adaptive, and views: the receiver lost this part of the frame, and it is sent again. Throws UsageError for
+  // no such box, and for another lattice unless views were chosen.
   void forget(const UvBox& lost);
   // From now on fixations fall on this map's peak, with inhibition of return, until the next map; nullopt: the policy's
   // again. Holds across configure(). Throws UsageError (check_attention).

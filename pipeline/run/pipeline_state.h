@@ -1,16 +1,21 @@
-// What a Pipeline holds for one size and format of frames. For pipeline.cpp and pipeline_sample.cpp alone.
+// What a Pipeline holds for one size and format of frames. For the files pipeline*.cpp alone.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "gpu/device_error.h"
 #include "kernels/texture.h"
 #include "pipeline/backend/kept_textures.h"
+#include "pipeline/error.h"
 #include "pipeline/gaze/allocate/allocator.h"
 #include "pipeline/run/emission_sink.h"
 #include "pipeline/run/pipeline.h"
+#include "pipeline/views/chooser.h"
 
 namespace saccade {
 
@@ -23,6 +28,7 @@ struct Pipeline::State {
   std::unique_ptr<Lattice> lattice;
   std::unique_ptr<Allocator> allocator;  // of lattice adaptive; else null
   std::unique_ptr<Scanpath> scanpath;
+  std::unique_ptr<ViewChooser> views;  // null: none were asked for
   std::optional<EmissionSink> sink;
   bool device_counts = false;  // damage and what changed, since emissions first stayed on the device
   // What the emission that is due needs of its frame.
@@ -35,6 +41,7 @@ struct Pipeline::State {
   };
   std::optional<Due> due;
   bool has_frame = false;  // the texture holds one
+  ColorSpec color;         // of that frame
   std::optional<std::int64_t> shown;  // the sequence of the frame that the texture was compared with, by this rule
   bool unchanged = false;  // the last step knew it, so the texture was not asked
   Damage nothing{layout.tiles};
@@ -92,5 +99,16 @@ struct Pipeline::State {
            texture_format(frame.layout) == layout.format;
   }
 };
+
+// A GPU that fails takes no more frames: not this one's fault, and not the program's.
+template <typename F>
+auto Pipeline::guard_device(F&& work) {
+  try {
+    return work();
+  } catch (const DeviceError& error) {
+    damage_everything();  // what the texture holds is not known
+    throw_fault(fault_of(error), fmt::format("backend {}", name(config_.backend)));
+  }
+}
 
 }  // namespace saccade

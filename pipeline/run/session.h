@@ -147,6 +147,9 @@ class Session {
   void sample(const PatchPlan& plan, const ColorSpec& color, PatchBatch& batch) {
     pipeline_->sample(plan, color, batch);
   }
+  // Pipeline::choose_views, read_view.
+  std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look);
+  void read_view(const View& view, std::span<std::uint8_t> out) { pipeline_->read_view(view, out); }
   void reset() { pipeline_->reset(); }  // the next frame doesn't follow the last: after a seek
   bool seek(std::int64_t pts_ns);       // Feed::seek and reset()
   // Another source, with a new pipeline of these settings; the counters begin again. The old feed goes, and its frames

@@ -49,6 +49,19 @@ void for_each_tile(const Square& square, TileGrid grid, F&& f) {
 
 }  // namespace
 
+TileRect tiles_touched(const UvBox& box, const FrameGeometry& geometry) {
+  const TileGrid grid = tiles_of(geometry);
+  const auto first = [](float edge, int extent_px) {
+    return static_cast<int>(edge * static_cast<float>(extent_px)) / kTilePx;
+  };
+  const auto past = [](float edge, int extent_px, int tiles) {
+    return std::min(static_cast<int>(std::ceil(edge * static_cast<float>(extent_px) / kTilePx)), tiles);
+  };
+  const int left = first(box.left, geometry.width_px), top = first(box.top, geometry.height_px);
+  return {left, top, past(box.right, geometry.width_px, grid.cols) - left,
+          past(box.bottom, geometry.height_px, grid.rows) - top};
+}
+
 ErrorMeasure measure_of(const AdaptiveShape& shape) { return shape.target_psnr ? kForPsnr : ErrorMeasure{}; }
 
 Allocator::Allocator(std::unique_ptr<HeldPicture> held, std::unique_ptr<HeldPicture> squares,
@@ -180,15 +193,7 @@ void Allocator::forget() {
 }
 
 void Allocator::forget(const UvBox& lost) {
-  const auto first = [](float edge, int extent_px) {
-    return static_cast<int>(edge * static_cast<float>(extent_px)) / kTilePx;
-  };
-  const auto past = [](float edge, int extent_px, int tiles) {
-    return std::min(static_cast<int>(std::ceil(edge * static_cast<float>(extent_px) / kTilePx)), tiles);
-  };
-  const int left = first(lost.left, geometry_.width_px), top = first(lost.top, geometry_.height_px);
-  const TileRect tiles{left, top, past(lost.right, geometry_.width_px, grid_.cols) - left,
-                       past(lost.bottom, geometry_.height_px, grid_.rows) - top};
+  const TileRect tiles = tiles_touched(lost, geometry_);
   if (tiles.width > 0 && tiles.height > 0) forget(tiles);
 }
 

@@ -22,6 +22,9 @@ struct UvBox {
   float left = 0, top = 0, right = 1, bottom = 1;
 };
 
+// The tiles that it touches. Empty where the box is.
+TileRect tiles_touched(const UvBox& box, const FrameGeometry& geometry);
+
 // What a receiver's picture is measured by. Cubes: a stroke of text is sent long before faint detail, which follows
 // where tokens are left; natural clips lose at most 0.4 dB by it. For a PSNR: the squares that it is of.
 ErrorMeasure measure_of(const AdaptiveShape& shape);
