@@ -60,7 +60,7 @@ function(saccade_install_library shared static)
   install(TARGETS ${shared} EXPORT saccade_shared)
   install(TARGETS ${static} EXPORT saccade_static)
   install(FILES ${PROJECT_SOURCE_DIR}/include/saccade/saccade.h ${PROJECT_SOURCE_DIR}/include/saccade/saccade.hpp
-                ${PROJECT_SOURCE_DIR}/include/saccade/tensor.h ${PROJECT_SOURCE_DIR}/include/saccade/picture.h
+                ${PROJECT_SOURCE_DIR}/include/saccade/tensor.h ${PROJECT_SOURCE_DIR}/include/saccade/picture.h ${PROJECT_SOURCE_DIR}/include/saccade/views.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saccade)
   foreach(kind shared static)
     install(EXPORT saccade_${kind} NAMESPACE saccade:: FILE saccade-${kind}.cmake DESTINATION ${package_dir})

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from pysaccade.lattice.acuity import level_of_detail as level_of_detail
     from pysaccade.lattice.plan import PatchPlan as PatchPlan
     from pysaccade.many._shards import open_shards as open_shards
+    from pysaccade.models._rules import TokenRule as TokenRule
+    from pysaccade.models._views import Views as Views
+    from pysaccade.models._views import views as views
     from pysaccade.picture._gl import GLBuffer as GLBuffer
     from pysaccade.picture._paint import PictureMemory as PictureMemory
     from pysaccade.picture._paint import paint as paint
@@ -77,8 +80,10 @@ _MODULES = {
     "Stream": "stream._stream",
     "TexturePool": "tensors.pool",
     "TexturePyramid": "tensors.pyramid",
+    "TokenRule": "models._rules",
     "UnavailableError": "_native._errors",
     "View": "picture._view",
+    "Views": "models._views",
     "collate": "dumps._collate",
     "dump": "dumps._program",
     "eccentricity": "lattice.acuity",
@@ -96,6 +101,7 @@ _MODULES = {
     "show": "picture._show",
     "text_direction": "tensors.text",
     "view": "picture._view",
+    "views": "models._views",
 }
 
 _SUBMODULES = ("channels", "reference")  # need torch
@@ -117,8 +123,10 @@ __all__ = [
     "Stream",
     "TexturePool",
     "TexturePyramid",
+    "TokenRule",
     "UnavailableError",
     "View",
+    "Views",
     "collate",
     "dump",
     "eccentricity",
@@ -136,6 +144,7 @@ __all__ = [
     "show",
     "text_direction",
     "view",
+    "views",
 ]
 __version__: str
 
@@ -144,7 +153,11 @@ def _show(what: object, **options: Any) -> Any:
     return importlib.import_module("pysaccade.picture._show").show(what, **options)
 
 
-_display.show = _show
+def _views(*arguments: Any) -> Any:
+    return importlib.import_module("pysaccade.models._views").of_emission(*arguments)
+
+
+_display.show, _display.views = _show, _views
 
 
 def __getattr__(name: str) -> object:

@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "include" / "saccade"
-HEADERS = [FOLDER / name for name in ("saccade.h", "picture.h", "tensor.h")]
+HEADERS = [FOLDER / name for name in ("saccade.h", "picture.h", "views.h", "tensor.h")]
 PACKED = FOLDER / "tensor.h"  # its structs also go as bytes
 
 # C type -> (ctypes, the alias of a field of that type, what Python reads from it, the letter of `struct`).

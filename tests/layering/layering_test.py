@@ -74,7 +74,7 @@ MAY_USE = {
     "capi/tensor": ("gpu/cuda", "kernels/picture", "kernels/tensor", "pipeline/gaze/lattice", "pipeline/options",
                     "capi"),
     "capi/stream": ("gpu", "kernels", "pipeline/source/push", "pipeline/source", "pipeline/gaze/allocate",
-                    "pipeline/backend", "pipeline/run", "pipeline/options", "capi"),
+                    "pipeline/backend", "pipeline/run", "pipeline/options", "pipeline/views", "capi"),
     "ui/picture": ("gpu/gl", "kernels/shared", "kernels", "pipeline/source/frame", "pipeline/run"),
     "ui/tuning": ("kernels", "pipeline", "pipeline/gaze/lattice", "pipeline/gaze/scanpath", "pipeline/run",
                   "ui/picture"),
@@ -273,7 +273,7 @@ class Layering(unittest.TestCase):
 
     def test_the_installed_headers_need_nothing_of_ours(self):
         paths = repository.files(repository.ROOT, ("include",))
-        self.assertEqual([path.name for path in paths], ["picture.h", "saccade.h", "saccade.hpp", "tensor.h"])
+        self.assertEqual([path.name for path in paths], ["picture.h", "saccade.h", "saccade.hpp", "tensor.h", "views.h"])
         for path in paths:
             for _, name in INCLUDE.findall((repository.ROOT / path).read_text(encoding="utf-8")):
                 self.assertRegex(name, r"^(saccade/saccade\.h|[a-z_]+(\.h)?)$", path)

@@ -44,13 +44,13 @@ class Headers(unittest.TestCase):
 
     def test_c(self):
         for standard in ("c11", "c17", "c2x"):
-            for header in ("saccade.h", "tensor.h", "picture.h"):
+            for header in ("saccade.h", "tensor.h", "picture.h", "views.h"):
                 run("cc", f"-std={standard}", *STRICT, f"-I{HEADERS}", "-fsyntax-only", "-x", "c",
                     HEADERS / "saccade" / header)
 
     def test_cpp(self):
         for standard in ("c++17", "c++20"):
-            for header in ("saccade.h", "saccade.hpp", "tensor.h", "picture.h"):
+            for header in ("saccade.h", "saccade.hpp", "tensor.h", "picture.h", "views.h"):
                 run("c++", f"-std={standard}", *STRICT, "-I", HEADERS, "-fsyntax-only", "-x", "c++", HEADERS / "saccade" / header)
 
 
@@ -85,7 +85,7 @@ class Installed(unittest.TestCase):
         lib = self.lib.relative_to(self.prefix).as_posix()
         version = self.pkg_config("--modversion")[0]
         expected = {"bin/saccade", "include/saccade/saccade.h", "include/saccade/saccade.hpp", "include/saccade/tensor.h",
-                    "include/saccade/picture.h"}
+                    "include/saccade/picture.h", "include/saccade/views.h"}
         expected |= {f"{lib}/{name}" for name in ("libsaccade.a", "libsaccade.so", f"libsaccade.so.{soversion(version)}",
                                                   f"libsaccade.so.{version}", "pkgconfig/saccade.pc")}
         if (BUILD / "lib/saccade/libnvcuvid.so.1").exists():  # with CUDA
@@ -102,7 +102,7 @@ class Installed(unittest.TestCase):
 
     def test_exports_are_the_header(self):
         folder = self.prefix / "include/saccade"
-        header = "".join((folder / name).read_text(encoding="utf-8") for name in ("saccade.h", "tensor.h", "picture.h"))
+        header = "".join((folder / name).read_text(encoding="utf-8") for name in ("saccade.h", "tensor.h", "picture.h", "views.h"))
         declared = re.findall(r"^SACCADE_API [^;(]*?\b(saccade_\w+)\(", header, re.MULTILINE)
         self.assertGreater(len(declared), 20)
         self.assertEqual(exported(self.lib / "libsaccade.so"), sorted(declared))

@@ -99,6 +99,27 @@ SACCADE_PIXELS_I420 = 5
 SACCADE_PIXELS_NV12 = 6
 SACCADE_PIXELS_P010 = 7
 
+# saccade_resizing
+SACCADE_RESIZING_MULTIPLES = 0
+SACCADE_RESIZING_BUDGET = 1
+SACCADE_RESIZING_PADDED = 2
+SACCADE_RESIZING_TILES = 3
+SACCADE_RESIZING_ASPECT = 4
+SACCADE_RESIZING_ANYRES = 5
+SACCADE_RESIZING_FIXED = 6
+SACCADE_RESIZING_CROPPED = 7
+
+# saccade_answer
+SACCADE_ANSWER_PIXELS = 0
+SACCADE_ANSWER_THOUSANDTHS = 1
+SACCADE_ANSWER_NORMALIZED = 2
+
+# saccade_space
+SACCADE_SPACE_FRAME = 0
+SACCADE_SPACE_DISPLAY = 1
+SACCADE_SPACE_CODED = 2
+SACCADE_SPACE_UV = 3
+
 # saccade_tensor_dtype
 SACCADE_U16 = 3
 SACCADE_BF16 = 4
@@ -347,6 +368,63 @@ class saccade_patch_samples(ctypes.Structure):  # noqa: N801
 
 
 @_laid_out
+class saccade_token_rule(ctypes.Structure):  # noqa: N801
+    struct_size: Size
+    name: Text
+    source: Text
+    date: Text
+    unit_tokens: Double
+    min_pixels: Int64
+    max_pixels: Int64
+    resizing: Int32
+    answer: Int32
+    unit_px: Int32
+    base_tokens: Int32
+    max_units: Int32
+    max_side_px: Int32
+    max_short_px: Int32
+    max_aspect: Int32
+    step_px: Int32
+    most_images: Int32
+
+
+@_laid_out
+class saccade_views_settings(ctypes.Structure):  # noqa: N801
+    struct_size: Size
+    rule: Annotated[Any, POINTER(saccade_token_rule)]
+    look_u: Float
+    look_v: Float
+    tokens: Int32
+    has_look: Int32
+
+
+@_laid_out
+class saccade_view(ctypes.Structure):  # noqa: N801
+    struct_size: Size
+    rgb: Address
+    rgb_bytes: Size
+    reason: Text
+    scale: Double
+    width: Int32
+    height: Int32
+    level: Int32
+    tokens: Int32
+    box_x: Int32
+    box_y: Int32
+    box_width: Int32
+    box_height: Int32
+
+
+@_laid_out
+class saccade_coordinates(ctypes.Structure):  # noqa: N801
+    struct_size: Size
+    answer: Int32
+    space: Int32
+    seen_width: Int32
+    seen_height: Int32
+
+
+@_laid_out
 class saccade_place(ctypes.Structure):  # noqa: N801
     struct_size: Size
     cuda_stream: Address
@@ -523,6 +601,38 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "saccade_painter_paint": (c_int, [c_void_p, POINTER(saccade_patch_samples), c_void_p, c_size_t]),
     "saccade_draw_fixation": (c_int, [c_void_p, c_int32, c_int32, c_float, c_float, c_int32]),
     "saccade_stream_forget": (c_int, [c_void_p, c_void_p]),
+    "saccade_token_rule_describe": (c_int, [c_size_t, POINTER(saccade_token_rule)]),
+    "saccade_token_rule_count": (c_int, [POINTER(saccade_token_rule), c_int32, c_int32, c_void_p, c_void_p, c_void_p]),
+    "saccade_token_rule_fit": (c_int, [POINTER(saccade_token_rule), c_int32, c_int32, c_int32, c_void_p, c_void_p]),
+    "saccade_stream_views": (c_int, [c_void_p, POINTER(saccade_views_settings), POINTER(c_void_p)]),
+    "saccade_views_free": (None, [c_void_p]),
+    "saccade_views_count": (c_int, [c_void_p, c_void_p]),
+    "saccade_views_get": (c_int, [c_void_p, c_size_t, POINTER(saccade_view)]),
+    "saccade_views_to_frame": (
+        c_int,
+        [
+            c_void_p,
+            c_size_t,
+            POINTER(saccade_coordinates),
+            c_double,
+            c_double,
+            c_void_p,
+            c_void_p,
+        ],
+    ),
+    "saccade_views_from_frame": (
+        c_int,
+        [
+            c_void_p,
+            c_size_t,
+            POINTER(saccade_coordinates),
+            c_double,
+            c_double,
+            c_void_p,
+            c_void_p,
+        ],
+    ),
+    "saccade_views_find": (c_int, [c_void_p, POINTER(saccade_coordinates), c_double, c_double, c_void_p]),
     "saccade_reduce": (c_int, [c_void_p, c_void_p, c_int32, c_int32, c_void_p, c_size_t]),
     "saccade_reduce_workspace_bytes": (c_size_t, [c_void_p, c_int32]),
     "saccade_reduce_backward": (c_int, [c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_void_p]),

@@ -1,4 +1,4 @@
-"""How a notebook displays emissions and dumps: the package sets `show` to its own, which knows them."""
+"""What emissions and dumps offer and other rooms make: the package sets these to its own, which know them."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ from collections.abc import Callable
 from typing import Any
 
 show: Callable[..., Any]  # pysaccade.show()
+views: Callable[..., Any]  # of an emission

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,8 @@ class Emission:
     """What was subtracted from samples in [0, 1], each channel."""
     std: Triple = (1.0, 1.0, 1.0)
     """What they were divided by then."""
+    _maker: Any = field(default=None)
+    """Of a stream's: what makes views of its frame."""
 
     @property
     def pts_seconds(self) -> float:
@@ -137,6 +139,26 @@ class Emission:
         """The same emission as NumPy arrays in host memory; waits for a GPU."""
         arrays = (host_array(array) for array in (self.patches, self.geometry, self.changed))
         return replace(self, **dict(zip(("patches", "geometry", "changed"), arrays, strict=True)))
+
+    def views(self, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: Any = None) -> Any:
+        """Pictures of this emission's frame that any vision-language model reads: `Views`.
+
+        An overview, and crops at native or half resolution of what the model does not have: what changed, and detail
+        that was never sent. The stream remembers what it gave, for one model: what did not change is not given again,
+        until `stream.forget()`. There may be no view. Call it before the stream gives its next emission.
+
+        Args:
+            budget: Tokens of all views together, as the model counts them, at most.
+            model: A row of the table (docs/MODELS.md), or a `TokenRule`.
+            look: (u, v) of the frame, 0 to 1: what lies around it counts more.
+
+        Raises:
+            TypeError, ValueError: The model is not known, or the frame is not the stream's last one any more.
+        """
+        return _display.views(self, budget, model, look)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_maker": None}
 
     def _repr_png_(self) -> bytes:
         """The picture that a notebook displays."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import threading
 import time
 import weakref
@@ -20,7 +21,7 @@ from pysaccade.stream._ahead import Ahead, prefetch_of
 from pysaccade.stream._fixations import Fixation, fixation_of
 from pysaccade.stream._options import NativeOptions, table, unknown_name
 from pysaccade.stream._sources import Source, lasting, source_of
-from pysaccade.stream._take import Facts, Taker
+from pysaccade.stream._take import Facts, Taker, ViewMaker
 
 _SLICE_MS = 100  # a wait looks at Ctrl-C and at other threads this often
 _OWN_NAMES = ("device", "array", "prefetch")
@@ -151,7 +152,7 @@ class Core:
             self._geometry = handle.geometry()
             _process.note_backend(self._geometry.backend)
             self._taker = Taker(handle, self._memory(), self._word, self._normalization)
-            self._facts = Facts(self._info.size, self._info.sar, self._normalization)
+            self._facts = Facts(self._info.size, self._info.sar, self._normalization, self._make_views)
         except BaseException:
             self._handle = None
             handle.free()
@@ -211,6 +212,23 @@ class Core:
                 handle.interrupt()
             ahead.join()
             self._ahead = None
+
+    def _make_views(self, maker: ViewMaker, settings: _abi.saccade_views_settings, who: str) -> int:
+        """Call saccade_stream_views() for an emission of this stream's; the address of what it gives."""
+        self._check_process()
+        if self._prefetch:
+            raise ValueError(f"{who}: prefetch={self._prefetch} has the stream work ahead; views need prefetch=0")
+        with self._mine():
+            if self._handle is None:
+                raise closed_error()
+            if self._facts is not maker.facts or maker.number != maker.facts.count:
+                raise ValueError(
+                    f"{who}: the stream has given another emission since; ask before you take the next one"
+                )
+            out = ctypes.c_void_p()
+            self._handle.call("views", ctypes.byref(settings), ctypes.byref(out), prefix=f"{who}: ")
+            assert out.value is not None
+            return out.value
 
     def _mine(self) -> _Mine:
         return _Mine(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,14 +18,18 @@ _CODES = {"u8": _abi.SACCADE_U8, "f16": _abi.SACCADE_F16, "f32": _abi.SACCADE_F3
 class Facts:
     """What an emission says beside its arrays; those of one stream share what never changes."""
 
-    __slots__ = ("mean", "sar", "size", "std")
+    __slots__ = ("count", "make_views", "mean", "sar", "size", "std")
 
-    def __init__(self, size: tuple[int, int], sar: float, normalization: Normalization) -> None:
+    def __init__(self, size: tuple[int, int], sar: float, normalization: Normalization, make_views: Any) -> None:
+        """`make_views`: of the stream, held weakly: a call of saccade_stream_views() as an address."""
         self.size, self.sar = size, sar
         self.mean, self.std = normalization.mean, normalization.std
+        self.make_views = weakref.WeakMethod(make_views)
+        self.count = 0  # of emissions
 
     def emission(self, arrays: Sequence[Any], view: _abi.saccade_emission_view) -> Emission:
         """An emission of these arrays, in the order of Memory."""
+        self.count += 1
         return Emission(
             patches=arrays[0],
             geometry=arrays[1],
@@ -41,7 +46,25 @@ class Facts:
             sar=self.sar,
             mean=self.mean,
             std=self.std,
+            _maker=ViewMaker(self, self.count),
         )
+
+
+class ViewMaker:
+    """Makes views of the frame of one emission, while it is the stream's last."""
+
+    __slots__ = ("facts", "number")
+
+    def __init__(self, facts: Facts, number: int) -> None:
+        self.facts, self.number = facts, number
+
+    def views(self, settings: _abi.saccade_views_settings, who: str) -> int:
+        """The address of the saccade_views, which the caller frees."""
+        make = self.facts.make_views()
+        if make is None:
+            raise ValueError(f"{who}: its stream is gone; keep it as long as you ask for views")
+        address: int = make(self, settings, who)
+        return address
 
 
 class Taker:

@@ -16,7 +16,7 @@ from conftest import ROOT, skip_or_fail
 from pysaccade._native import _abi, _calls, _library
 from pysaccade._native._errors import UnavailableError
 
-HEADERS = [ROOT / "include/saccade" / name for name in ("saccade.h", "picture.h", "tensor.h")]
+HEADERS = [ROOT / "include/saccade" / name for name in ("saccade.h", "picture.h", "views.h", "tensor.h")]
 STRUCTS = {
     name: kind for name, kind in vars(_abi).items() if inspect.isclass(kind) and issubclass(kind, ctypes.Structure)
 }

@@ -1,0 +1,1 @@
+"""Pictures that any vision-language model reads, and what models count."""
