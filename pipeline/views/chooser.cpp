@@ -8,9 +8,8 @@
 namespace saccade {
 namespace {
 
-constexpr int kCropLevels = 2;               // native and half resolution
-constexpr Weight kNotNew = kFullWeight / 4;  // as Onset has it
-constexpr int kLeastOverview = 300;          // texels of its long side
+constexpr int kCropLevels = 2;       // native and half resolution
+constexpr int kLeastOverview = 300;  // texels of its long side
 constexpr double kSquareTexels = kTilePx * kTilePx;
 
 // Squares that so many tokens can show at most.
@@ -30,7 +29,8 @@ ViewChooser::ViewChooser(std::unique_ptr<HeldPicture> held, TileGrid grid, Image
       new_(static_cast<std::size_t>(grid.count())),
       left_(new_.size()),
       half_left_(new_.size()),
-      weights_(new_.size()) {
+      weights_(new_.size()),
+      rated_(new_.size()) {
   Damage all(grid);
   all.set_all();
   held_->note(all);
@@ -78,8 +78,7 @@ void ViewChooser::for_each_tile(const TileRect& tiles, F&& f) const {
 }
 
 void ViewChooser::weigh(const ViewRequest& request) {
-  std::transform(new_.begin(), new_.end(), weights_.begin(),
-                 [](std::uint8_t is_new) { return is_new != 0 ? kFullWeight : kNotNew; });
+  std::fill(weights_.begin(), weights_.end(), kFullWeight);
   fatigue_.weigh(pts_ns_.value_or(0), weights_);
   if (!request.look) return;
   weigh_by_acuity(request.look->fovea, static_cast<float>(request.look->at.x), static_cast<float>(request.look->at.y),
@@ -106,10 +105,12 @@ std::vector<View> ViewChooser::crops_within(const ViewRequest& request, const Cr
   return crops_of(chosen, grid_, frame_, request.rule, limits).value_or(std::vector<View>{});
 }
 
-std::vector<View> ViewChooser::crops(const ViewRequest& request, const CropLimits& limits) {
+std::vector<View> ViewChooser::crops(const ViewRequest& request, const CropLimits& limits, bool only_new) {
+  for (std::size_t tile = 0; tile < left_.size(); ++tile)
+    rated_[tile] = only_new && new_[tile] == 0 ? 0 : weights_[tile];
   for (std::size_t tile = 0; tile < left_.size(); ++tile) half_left_[tile] = std::min(left_[tile], mean_error(1, tile));
   TileErrors errors{.held = left_, .means = {half_left_, left_, left_, left_}};
-  choice_.rate(errors, weights_);
+  choice_.rate(errors, rated_);
   int shown = 0, low = 0, high = most_squares(request.rule, limits.tokens, grid_) + 1;
   std::vector<View> best = crops_within(request, limits, high - 1, shown);
   if (!best.empty() || shown == 0) return best;
@@ -139,10 +140,13 @@ ViewChooser::Plan ViewChooser::plan(const ViewRequest& request, int overview) {
     limits.tokens -= view->tokens;
     --limits.views;
   }
-  if (overview != 0 && limits.views > 0) {
-    for (const View& view : crops(request, limits)) {
+  for (const bool only_new : {true, false}) {
+    if (overview == 0 || limits.views <= 0) break;
+    for (const View& view : crops(request, limits, only_new)) {
       show(view);
       plan.views.push_back(view);
+      limits.tokens -= view.tokens;
+      --limits.views;
     }
   }
   for (const View& view : plan.views) plan.tokens += view.tokens;

@@ -2,13 +2,13 @@
 //
 // Note [Choice of views]
 // The receiver's picture is held as lattice adaptive holds it: what was sent, painted where it belongs. For each
-// overview that fits, and for none, the tokens that are left go to crops: as many squares as possible of those that
-// gain most (SquareChoice), shown by rectangles. The overview that leaves the least weighted error is sent if nothing
-// was sent before, or if it leaves less than half of what crops alone would. Of two that leave the same the one of
-// fewer tokens is. What is held already gains nothing, so it is not sent again.
+// overview that fits, and for none, the tokens that are left go to crops: first of what changed since it was last
+// shown, then of what was never sent as finely. Each time these are as many squares as possible of those that gain most
+// (SquareChoice), shown by rectangles. The overview that leaves the least weighted error is sent if nothing was sent
+// before, or if it leaves less than half of what crops alone would. Of two that leave the same the one of fewer tokens
+// is. What is held already gains nothing, so it is not sent again.
 //
-// Weights: what changed since it was last shown counts four times as much as what was never sent finely, what is sent
-// again and again ever less, and with a point that is looked at acuity counts.
+// Weights: what is sent again and again counts ever less, and around a point that is looked at acuity counts.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class ViewChooser {
   Plan plan(const ViewRequest& request, int overview);  // its level; -1: none. Empty: it does not fit
   Plan best_overview(const ViewRequest& request);
   std::int64_t weighted(std::span<const std::uint32_t> errors) const;
-  std::vector<View> crops(const ViewRequest& request, const CropLimits& limits);
+  std::vector<View> crops(const ViewRequest& request, const CropLimits& limits, bool only_new);
   std::vector<View> crops_within(const ViewRequest& request, const CropLimits& limits, int squares, int& shown);
   void show(const View& view);
   void give_reasons(const ViewRequest& request, std::vector<View>& views) const;
@@ -87,7 +87,7 @@ class ViewChooser {
   std::optional<std::int64_t> pts_ns_;
   TileErrors errors_;                            // as measured
   std::vector<std::uint32_t> left_, half_left_;  // of each tile: errors after the views that are planned so far
-  std::vector<Weight> weights_;
+  std::vector<Weight> weights_, rated_;          // rated_: 0 where a tile is not up for choice
 };
 
 }  // namespace saccade
