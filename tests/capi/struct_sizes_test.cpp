@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <saccade/saccade.h>
+#include <saccade/views.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -116,6 +117,30 @@ TEST(StructSizes, Frames_AreReadByTheirSize) {
     if (due != 0) {
       EXPECT_EQ(take_next(stream).status, SACCADE_OK);
     }
+    return status;
+  });
+}
+
+TEST(StructSizes, ViewsStructs_AreTakenByTheirSize) {
+  const StreamHandle stream = open_stream(kUri, kEachFrame);
+  ASSERT_EQ(take_next(stream).status, SACCADE_OK);
+  expect_sizes_filled<saccade_token_rule>([](auto* out) { return saccade_token_rule_describe(0, out); });
+  auto rule = sized<saccade_token_rule>();
+  ASSERT_EQ(saccade_token_rule_describe(0, &rule), SACCADE_OK);
+  expect_sizes_read(rule,
+                    [](auto* asked) { return saccade_token_rule_count(asked, 99, 99, nullptr, nullptr, nullptr); });
+  const saccade_views_settings settings{sizeof(saccade_views_settings), &rule, 0, 0, 800, 0};
+  saccade_views* views = nullptr;
+  ASSERT_EQ(saccade_stream_views(stream.get(), &settings, &views), SACCADE_OK) << saccade_last_error();
+  expect_sizes_filled<saccade_view>([&](auto* out) { return saccade_views_get(views, 0, out); });
+  double x = 0, y = 0;
+  expect_sizes_read(sized<saccade_coordinates>(),
+                    [&](auto* asked) { return saccade_views_to_frame(views, 0, asked, 1, 1, &x, &y); });
+  saccade_views_free(views);
+  expect_sizes_read(settings, [&](auto* asked) {
+    views = nullptr;
+    const saccade_status status = saccade_stream_views(stream.get(), asked, &views);
+    saccade_views_free(views);
     return status;
   });
 }

@@ -221,6 +221,10 @@ def of_emission(emission: Emission, budget: int, model: Any, look: Any) -> Views
     return Views(maker.views(settings, who), rule, emission)
 
 
+@overload
+def views(source: Stream, budget: int = ..., model: Any = ..., *, look: Any = ...) -> Iterator[Views]: ...
+@overload
+def views(source: Any, budget: int = ..., model: Any = ..., *, look: Any = ...) -> Views: ...
 def views(source: Any, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: Any = None) -> Any:
     """Pictures of an image, or of a stream's frames, in sizes that the model's server does not resize.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import io
 import pickle
 import subprocess
@@ -218,6 +219,12 @@ def test_messages_have_the_forms_of_the_apis() -> None:
     assert "one frame of 1913x1077 pixels: image 1 is all of it" in views.caption
     assert "in pixels of that image" in views.caption
     assert "0 to 1000" in sc.views(screen(), 900, "qwen3-vl").caption
+
+
+def test_a_rule_limits_the_pictures() -> None:
+    for most in (1, 2):
+        rule = dataclasses.replace(sc.TokenRule.of("qwen2.5-vl"), most_images=most)
+        assert 0 < len(sc.views(screen(), 1568, rule)) <= most
 
 
 def test_what_is_wrong_is_said() -> None:
