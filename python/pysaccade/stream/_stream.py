@@ -257,13 +257,13 @@ class Stream(Core, Iterator[Emission]):
         )
 
     def forget(self, region: Any = None) -> None:
-        """With `lattice="adaptive"`: send a part of the frame again, as who receives it lost it. Any thread.
+        """With `lattice="adaptive"`, and for views: send a part of the frame again, because it was lost. Any thread.
 
         Args:
             region: left, top, right, bottom in the frame, 0 to 1; None: all of it.
 
         Raises:
-            TypeError, ValueError: region is not such a box, or the lattice is not adaptive.
+            TypeError, ValueError: region is not such a box, or the lattice is not adaptive and no views were taken.
         """
         box = None
         if region is not None:
