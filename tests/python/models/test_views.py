@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pysaccade as sc
+from conftest import ROOT, skip_or_fail
 
 Image = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -141,6 +142,24 @@ def test_video_has_the_colours_of_its_patches(tmp_path: Path) -> None:
         if cover == 1 and x == int(x) and y == int(y):
             part = view.image[int(y) : int(y) + 16, int(x) : int(x) + 16]
             np.testing.assert_array_equal(part, patch.transpose(1, 2, 0))
+
+
+@pytest.mark.parametrize("backend", ["gl", "cuda"])
+def test_every_backend_gives_the_same_views(backend: str) -> None:
+    def looks(name: str) -> list[sc.Views]:
+        stream = sc.Stream(ROOT / "assets/desktop.mp4", backend=name, array="numpy", duration=1.5, every=12)
+        return [emission.views(900) for emission in stream]
+
+    try:
+        found = looks(backend)
+    except sc.UnavailableError as error:
+        skip_or_fail(backend, str(error))
+    for views, others in zip(looks("cpu"), found, strict=True):
+        assert [(view.box, view.scale, view.reason) for view in views] == [
+            (view.box, view.scale, view.reason) for view in others
+        ]
+        for view, other in zip(views, others, strict=True):
+            assert np.abs(view.image.astype(int) - other.image).max() <= 1  # colours are worked out in floats
 
 
 def test_points_come_back_exactly() -> None:
