@@ -99,6 +99,7 @@ void DumpRun::end_reading() {
   progress_->start_over(progress_state());
   slot_ = nullptr;
   writer_.reset();
+  views_.reset();
   emissions_.reset();
   scope_.reset();
   session_.reset();
@@ -153,6 +154,7 @@ void DumpRun::begin() {
   write_json(directory_ + "/meta.json", make_meta(options_, hash_.now(), info, pipeline));
   writer_.emplace(
       std::make_unique<DumpFiles>(directory_, shape), *emissions_, [this] { session_->interrupt(); }, on_writing_);
+  if (options_.dump.views) views_.emplace(directory_, *options_.dump.views);
   if (!progress_) progress_.emplace(options_, uri_, info);
 }
 
@@ -181,7 +183,10 @@ DumpRun::Step DumpRun::step(bool may_wait) {
   const SessionStatus status = (may_wait ? session_->next(*slot_) : session_->poll(*slot_)).status;
   if (status == SessionStatus::kLater) return Step::kNothing;
   if (status != SessionStatus::kEmission && status != SessionStatus::kFrame) return Step::kEnded;
-  if (status == SessionStatus::kEmission) emissions_->submit(std::exchange(slot_, nullptr));
+  if (status == SessionStatus::kEmission) {
+    if (views_) views_->append(*session_, session_->pipeline().counters().emissions - 1, *slot_);
+    emissions_->submit(std::exchange(slot_, nullptr));
+  }
   if (progress_->due()) progress_->update(progress_state());
   return Step::kWorked;
 }
@@ -266,6 +271,7 @@ DumpOutcome DumpRun::outcome() {
   DumpOutcome outcome;
   const DumpResult run = facts();
   Json manifest = make_manifest(run);
+  if (views_) manifest["views"] = {{"count", views_->count()}, {"tokens", views_->tokens()}};
   while (!hash_.wait(kHashPoll) && !interrupt_.requested()) continue;
   outcome.directory = lock_.where(directory_);
   if (outcome.directory != directory_)

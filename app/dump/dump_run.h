@@ -13,6 +13,7 @@
 #include "app/dump/dump_writer.h"
 #include "app/dump/meta.h"
 #include "app/dump/progress.h"
+#include "app/dump/views/views_files.h"
 #include "app/files/input_identity.h"
 #include "app/options/options.h"
 #include "app/process/run_interrupt.h"
@@ -86,6 +87,7 @@ class DumpRun {
   bool hash_came_late_ = false;  // meta.json lacks it
   std::optional<EmissionQueue> emissions_;
   std::optional<DumpWriter> writer_;
+  std::optional<ViewsFiles> views_;
   std::optional<Progress> progress_;
   Emission* slot_ = nullptr;
 };

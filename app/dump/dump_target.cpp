@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "app/dump/meta.h"
+#include "app/dump/views/views_files.h"
 #include "app/files/read_file.h"
 #include "app/options/origins.h"
 #include "pipeline/error.h"
@@ -184,6 +185,7 @@ void prepare_target(const std::string& directory, const DumpOptions& options, Ta
   }
   for (const std::string_view file : kOwnFiles) remove_file(directory, file);
   for (const std::string_view file : kOwnFiles) remove_file(directory, std::string(file) + std::string(kTemporary));
+  remove_views(directory);
 }
 
 }  // namespace saccade

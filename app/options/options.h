@@ -40,12 +40,19 @@ inline constexpr EnumName<ProgressMode> kProgressModes[] = {
     {ProgressMode::kAuto, "auto"}, {ProgressMode::kNone, "none"}, {ProgressMode::kJson, "json"}};
 constexpr std::span<const EnumName<ProgressMode>> names_of(ProgressMode) { return kProgressModes; }
 
+// Views for a model: a row of pipeline/views' table, and the most tokens of a look.
+struct ViewsChoice {
+  std::string model;
+  int tokens = 1568;
+};
+
 struct DumpOptions {
   std::string output;  // -o
   bool overwrite = false;
   bool resume = false;
   bool hash_input = true;       // its SHA-256 into meta.json
   std::optional<bool> compact;  // without the patches outside the frame
+  std::optional<ViewsChoice> views;
 };
 
 // How many streams run side by side in a process.

@@ -62,7 +62,8 @@ void drop_of_lattice(GivenValues& file, const GivenValues& line) {
 // Settings files hold everything, also for runs of another kind.
 void drop_of_command(GivenValues& file, const GivenValues& line) {
   if (has(line, "manifest")) {  // its rows and its store say these
-    for (const char* name : {"compact", "overwrite", "resume", "start", "duration", "stream", "loop"}) drop(file, name);
+    for (const char* name : {"compact", "views", "overwrite", "resume", "start", "duration", "stream", "loop"})
+      drop(file, name);
   }
   if (text_of(line, "offscreen") == "true") drop(file, "serve");
   if (!has(line, "serve") && !has(file, "serve")) drop(file, "serve-origin");

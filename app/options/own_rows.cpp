@@ -4,6 +4,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/options/values.h"
+#include "pipeline/views/token_rule.h"
 
 namespace saccade {
 namespace {
@@ -22,11 +23,31 @@ std::optional<std::string> print_compact(const Options& o) {
   return o.dump.compact ? std::optional<std::string>(print_flag(*o.dump.compact)) : std::nullopt;
 }
 
+std::string models() {
+  std::string names;
+  for (const NamedRule& row : named_rules()) names.append(names.empty() ? "" : "|").append(row.name);
+  return names;
+}
+
 int whole(const std::string& text, int lo, int hi) {
   OptionSpec range;
   range.lo = lo;
   range.hi = hi;
   return static_cast<int>(parse_integer(range, text));
+}
+
+void parse_views(const OptionSpec&, Options& o, const std::string& text) {
+  const std::size_t colon = parse_text(text).find(':');
+  ViewsChoice views{.model = text.substr(0, colon)};
+  if (find_rule(views.model) == nullptr) {
+    throw UsageError("'" + views.model + "' is not " + or_list(models()) + ", or one of these and :TOKENS");
+  }
+  if (colon != std::string::npos) views.tokens = whole(text.substr(colon + 1), 1, 1 << 30);
+  o.dump.views = std::move(views);
+}
+// Nothing without them, as of `compact`.
+std::optional<std::string> print_views(const Options& o) {
+  return o.dump.views ? std::optional(fmt::format("{}:{}", o.dump.views->model, o.dump.views->tokens)) : std::nullopt;
 }
 
 void parse_view(const OptionSpec&, Options& o, const std::string& text) {
@@ -277,6 +298,9 @@ std::vector<OwnRow> result_rows_unset() {
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.overwrite; })}, {.commands = kForDump | kForReconstruct}},
     {{{.name = "compact", .group = kOutputGroup, .help = "leave out the patches outside the frame: ragged arrays, and offsets.npy says where each emission begins",
        .kind = K::kFlag, .shapes_result = true}, {parse_compact, print_compact}}, {.commands = kForDump}},
+    {{{.name = "views", .group = kOutputGroup, .help = "also pictures that a model reads: MODEL or MODEL:TOKENS of a look, such as qwen2.5-vl:1200",
+       .more = "1568 tokens by default; [MODELS.md](MODELS.md) lists the models. PNG files in views/, and a line of JSON for each in views.jsonl.",
+       .metavar = "MODEL", .shapes_result = true}, {parse_views, print_views}}, {.commands = kForDump}},
     {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.resume; })}, {.commands = kForDump}},
   };

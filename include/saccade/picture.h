@@ -51,9 +51,9 @@ SACCADE_API saccade_status saccade_painter_paint(saccade_painter* painter, const
 SACCADE_API saccade_status saccade_draw_fixation(uint8_t* rgb, int32_t width, int32_t height, float u, float v,
                                                  int32_t in_flight);
 
-// Lattice adaptive, and views (views.h): the receiver lost what it held of this part of the frame, which counts as never
-// sent from now on. uv_box: left, top, right, bottom, 0 to 1; NULL: all of it. SACCADE_ERROR_USAGE: no such box, or
-// another lattice and no views yet.
+// Lattice adaptive, and views (views.h): the receiver lost what it held of this part of the frame, which counts as
+// never sent from now on. uv_box: left, top, right, bottom, 0 to 1; NULL: all of it. SACCADE_ERROR_USAGE: no such box,
+// or another lattice and no views yet.
 SACCADE_API saccade_status saccade_stream_forget(saccade_stream* stream, const float uv_box[4]);
 
 #ifdef __cplusplus
