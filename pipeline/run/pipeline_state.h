@@ -40,10 +40,10 @@ struct Pipeline::State {
     int damaged_tiles = 0;
   };
   std::optional<Due> due;
-  bool has_frame = false;  // the texture holds one
-  ColorSpec color;         // of that frame
+  bool has_frame = false;             // the texture holds one
+  ColorSpec color;                    // of that frame
   std::optional<std::int64_t> shown;  // the sequence of the frame that the texture was compared with, by this rule
-  bool unchanged = false;  // the last step knew it, so the texture was not asked
+  bool unchanged = false;             // the last step knew it, so the texture was not asked
   Damage nothing{layout.tiles};
 
   // config: the pipeline's own.

@@ -23,7 +23,7 @@ std::vector<View> Pipeline::choose_views(const TokenRule& rule, int tokens, cons
   }
   return guard_device([&] {
     if (!s.views) {
-      s.views = std::make_unique<ViewChooser>(s.texture->make_held_picture(kViewMeasure), s.layout.tiles, frame);
+      s.views = std::make_unique<ViewChooser>(s.texture->make_held_picture({}), s.layout.tiles, frame);
     }
     return s.views->choose(request);
   });

@@ -26,9 +26,6 @@
 
 namespace saccade {
 
-// What views are measured by: a stroke of text is sent long before faint detail.
-inline constexpr ErrorMeasure kViewMeasure{.power = 3, .noise = 1};
-
 struct ViewRequest {
   TokenRule rule;
   int tokens = 0;  // of all views together, at most
@@ -43,7 +40,7 @@ struct ViewRequest {
 // Of frames of one size, for one receiver. On the thread of `held`. The same frames give the same views.
 class ViewChooser {
  public:
-  // held: of a texture that has a frame, measured by kViewMeasure; nothing was sent yet.
+  // held: of a texture that has a frame, measured by the ErrorMeasure that is the default; nothing was sent yet.
   ViewChooser(std::unique_ptr<HeldPicture> held, TileGrid grid, ImageSize frame);
 
   void note(std::int64_t pts_ns, const Damage& damage);  // every frame

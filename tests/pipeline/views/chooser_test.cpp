@@ -74,7 +74,7 @@ class Receiver {
   explicit Receiver(const Screen& screen)
       : texture_(make_pyramid_layout(screen.width(), screen.height(), TextureFormat::kRgba8)) {
     texture_.update(screen.view(0));
-    chooser_ = std::make_unique<ViewChooser>(texture_.make_held_picture(kViewMeasure), texture_.layout().tiles,
+    chooser_ = std::make_unique<ViewChooser>(texture_.make_held_picture({}), texture_.layout().tiles,
                                              ImageSize{screen.width(), screen.height()});
   }
   void show(const Screen& screen, std::int64_t pts_ns) {
