@@ -25,7 +25,8 @@ class CpuTileDiffer {
   void start_over(const DiffConfig& config);  // as newly made
 
   // diff() in steps, a row of tiles at a time. begin() returns false when every tile is damaged and no row need be
-  // compared; may_differ() is false for a row of tiles that need not be read then; read_row() gives the rows of each plane, until the next read_row(). Throws as diff() does.
+  // compared; may_differ() is false for a row of tiles that need not be read then; read_row() gives the rows of each
+  // plane, until the next read_row(). Throws as diff() does.
   bool begin(const FrameView& frame);
   static bool may_differ(const FrameView& frame, int ty);
   std::span<const TileRow> read_row(const FrameView& frame, int ty);

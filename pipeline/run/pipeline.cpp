@@ -350,8 +350,6 @@ const DrawableTexture* Pipeline::drawable() const { return state_->can.drawable;
 bool Pipeline::has_frame() const { return state_ != nullptr && state_->has_frame; }
 const Lattice& Pipeline::lattice() const { return *state_->lattice; }
 Allocator* Pipeline::allocator() const { return state_ ? state_->allocator.get() : nullptr; }
-const Damage& Pipeline::damage() const {
-  return state_->unchanged ? state_->nothing : state_->texture->damage();
-}
+const Damage& Pipeline::damage() const { return state_->unchanged ? state_->nothing : state_->texture->damage(); }
 
 }  // namespace saccade

@@ -44,7 +44,7 @@ std::unique_ptr<FrameSource> open_live_screen(const SourceConfig& config) {
   refuse_loop(config);
   const SourceConfig connection = connection_config(config);
   std::unique_ptr<FrameSource> first = open_screen(connection, {});
-  const PictureSize size{first->info().width_px, first->info().height_px};
+  const ScreenSize size{first->info().width_px, first->info().height_px};
   const auto open = [size](const SourceConfig& again) {
     try {
       return open_screen(again, size);

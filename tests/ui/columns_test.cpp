@@ -26,11 +26,10 @@ TEST(Columns, TallArea_PutsThemBelowEachOther) {
 }
 
 TEST(Columns, AnyArea_HoldsThreeThatDontOverlap) {
-  for (const PixelRect area :
-       {PixelRect{0, 0, 1, 1}, {0, 0, 7, 3}, {5, 5, 80, 60}, {0, 0, 3000, 30}, {0, 0, 30, 3000}}) {
+  for (const PixelBox area : {PixelBox{0, 0, 1, 1}, {0, 0, 7, 3}, {5, 5, 80, 60}, {0, 0, 3000, 30}, {0, 0, 30, 3000}}) {
     const Columns columns = lay_columns({320, 180, 1.0}, area, 22, 5);
     for (std::size_t i = 0; i < 3; ++i) {
-      const PixelRect& picture = columns.pictures[i];
+      const PixelBox& picture = columns.pictures[i];
       EXPECT_TRUE(picture.empty() || intersection(picture, area) == picture);
       for (std::size_t j = 0; j < i; ++j) EXPECT_TRUE(intersection(picture, columns.pictures[j]).empty());
     }

@@ -128,8 +128,8 @@ TEST_F(OverlayDraw, ShownOrHidden_CoversItsPanelsAlone) {
 }
 
 TEST_F(OverlayDraw, Panels_LieBesideThePictureOrFold) {
-  const PixelRect between = overlay_->picture_area();
-  for (const PixelRect& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, between).empty());
+  const PixelBox between = overlay_->picture_area();
+  for (const PixelBox& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, between).empty());
   EXPECT_GE(between.right - between.left, kWidth * 2 / 5);
   click("fold-facts", 0.5f);
   EXPECT_FALSE(settings_.facts_open);
@@ -147,7 +147,7 @@ TEST_F(OverlayDraw, Panels_LieBesideThePictureOrFold) {
   EXPECT_EQ(overlay_->picture_area().left, between.left);
   settings_.overlay = false;
   draw();
-  EXPECT_EQ(overlay_->picture_area(), (PixelRect{0, 0, kWidth, kHeight}));
+  EXPECT_EQ(overlay_->picture_area(), (PixelBox{0, 0, kWidth, kHeight}));
 }
 
 // Also in a page of 900x500 on a screen of two pixels a point, as a notebook's cell has it.
@@ -159,9 +159,9 @@ TEST_F(OverlayDraw, NarrowerWindow_HasOnePanelBesideThePicture) {
         overlay_->draw(settings_, facts_, requests_);
         layer_->end();
       }
-      const PixelRect area = overlay_->picture_area();
+      const PixelBox area = overlay_->picture_area();
       EXPECT_GE(area.right - area.left, points_wide * scale * 2 / 5) << points_wide << " x " << scale;
-      for (const PixelRect& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, area).empty());
+      for (const PixelBox& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, area).empty());
       EXPECT_EQ(area.right < points_wide * scale, points_wide == 1280) << "a second panel, " << points_wide;
       for (const char* name : {"fold-facts", "fold-settings", "save"}) EXPECT_TRUE(overlay_->control(name)) << name;
     }
@@ -191,7 +191,7 @@ TEST_F(OverlayDraw, NarrowWindow_HasAPanelOverThePicture) {
     EXPECT_GT(through, filled + 5) << width;
     EXPECT_LT(through, 60) << width;
   }
-  for (const PixelRect& covered : overlay_->covered()) EXPECT_GE(covered.top, kHeight - 40);  // the bar alone
+  for (const PixelBox& covered : overlay_->covered()) EXPECT_GE(covered.top, kHeight - 40);  // the bar alone
 }
 
 // Its titles stand side by side: one is folded so that the other comes up.
@@ -435,7 +435,7 @@ TEST_F(OverlayDraw, Thumbnails_ShowTheLevels) {
         << name;
   }
   // What colours mean stands below the picture, never on it.
-  const PixelRect without = overlay_->picture_area();
+  const PixelBox without = overlay_->picture_area();
   const PatchPlan plan;
   facts_.look.plan = &plan;
   for (const auto& [view, outlines] :
@@ -443,11 +443,11 @@ TEST_F(OverlayDraw, Thumbnails_ShowTheLevels) {
     settings_.view = view;
     settings_.outlines = outlines;
     draw();
-    const PixelRect with = overlay_->picture_area();
+    const PixelBox with = overlay_->picture_area();
     EXPECT_LT(with.bottom, without.bottom);
     EXPECT_TRUE(drawn_at((with.left + with.right) / 2, with.bottom + 8));
     EXPECT_FALSE(drawn_at((with.left + with.right) / 2, with.bottom - 8));
-    for (const PixelRect& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, with).empty());
+    for (const PixelBox& covered : overlay_->covered()) EXPECT_TRUE(intersection(covered, with).empty());
   }
   settings_.view = View::kFrame;
   settings_.outlines = false;

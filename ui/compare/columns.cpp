@@ -7,13 +7,13 @@ namespace {
 
 constexpr int kCount = 3;
 
-Columns lay(const PixelRect& area, bool across, int caption_px, int gap_px) {
+Columns lay(const PixelBox& area, bool across, int caption_px, int gap_px) {
   Columns columns;
   const int extent = across ? area.right - area.left : area.bottom - area.top;
   const int free = std::max(extent - (kCount - 1) * gap_px, 0);
   for (int i = 0; i < kCount; ++i) {
     const int begin = free * i / kCount + i * gap_px, end = free * (i + 1) / kCount + i * gap_px;
-    PixelRect whole = area;
+    PixelBox whole = area;
     (across ? whole.left : whole.top) = (across ? area.left : area.top) + begin;
     (across ? whole.right : whole.bottom) = (across ? area.left : area.top) + end;
     const auto n = static_cast<std::size_t>(i);
@@ -29,7 +29,7 @@ float scale_in(const PictureSize& picture, const Columns& columns) {
 
 }  // namespace
 
-Columns lay_columns(const PictureSize& picture, const PixelRect& area, int caption_px, int gap_px) {
+Columns lay_columns(const PictureSize& picture, const PixelBox& area, int caption_px, int gap_px) {
   const int extent = std::min(area.right - area.left, area.bottom - area.top);
   if (extent < kCount * 3 * caption_px) caption_px = gap_px = 0;
   const Columns beside = lay(area, true, caption_px, gap_px), below = lay(area, false, caption_px, gap_px);

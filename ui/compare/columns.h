@@ -9,10 +9,10 @@
 namespace saccade::ui {
 
 struct Columns {
-  std::array<PixelRect, 3> captions, pictures;  // each caption above its picture
+  std::array<PixelBox, 3> captions, pictures;  // each caption above its picture
 };
 
 // Beside each other or below each other, whichever shows them larger. In a small area captions and gaps go first.
-Columns lay_columns(const PictureSize& picture, const PixelRect& area, int caption_px, int gap_px);
+Columns lay_columns(const PictureSize& picture, const PixelBox& area, int caption_px, int gap_px);
 
 }  // namespace saccade::ui

@@ -268,9 +268,9 @@ void ViewInput::escape() {
 }
 
 // Where the picture was drawn last; before that it fills the window.
-PixelRect ViewInput::area() const {
-  const PixelRect drawn = viewer_.picture_area(last_.x, last_.y);
-  return drawn.empty() ? PixelRect{0, 0, static_cast<int>(last_.width), static_cast<int>(last_.height)} : drawn;
+PixelBox ViewInput::area() const {
+  const PixelBox drawn = viewer_.picture_area(last_.x, last_.y);
+  return drawn.empty() ? PixelBox{0, 0, static_cast<int>(last_.width), static_cast<int>(last_.height)} : drawn;
 }
 
 PictureMapping ViewInput::mapping() const { return map_picture(viewer_.picture_size(), viewer_.settings, area()); }

@@ -24,7 +24,7 @@ class ViewInput {
   void act(Action action, Key key);
   void escape();
   void seek_to(bool end);
-  PixelRect area() const;
+  PixelBox area() const;
   PictureMapping mapping() const;
 
   Viewer& viewer_;

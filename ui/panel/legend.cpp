@@ -126,7 +126,7 @@ bool needs_legend(const ViewSettings& settings, const ViewFacts& facts) {
   return shows_lod(settings, facts) || shows_damage(settings, facts) || shows_tiles(settings, facts);
 }
 
-void Legend::draw(const ViewSettings& settings, const ViewFacts& facts, const PixelRect& area) {
+void Legend::draw(const ViewSettings& settings, const ViewFacts& facts, const PixelBox& area) {
   ImGui::SetNextWindowPos({static_cast<float>(area.left), static_cast<float>(area.top)});
   ImGui::SetNextWindowSize({static_cast<float>(area.right - area.left), static_cast<float>(area.bottom - area.top)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);

@@ -14,8 +14,8 @@ bool needs_legend(const ViewSettings& settings, const ViewFacts& facts);
 class Legend {
  public:
   // A window of its own over `area`, in pixels.
-  void draw(const ViewSettings& settings, const ViewFacts& facts, const PixelRect& area);
-  const PixelRect& area() const { return area_.rect(); }  // that draw() hides
+  void draw(const ViewSettings& settings, const ViewFacts& facts, const PixelBox& area);
+  const PixelBox& area() const { return area_.rect(); }  // that draw() hides
 
  private:
   OpaqueArea area_;

@@ -35,7 +35,7 @@ void OpaqueArea::fill_window(bool opaque) {
 // Inside ImGui's renderer, which sets the scissor for each command of its own.
 void OpaqueArea::clear(const ImDrawList*, const ImDrawCmd* command) {
   const auto& area = *static_cast<const OpaqueArea*>(command->UserCallbackData);
-  const PixelRect& rect = area.rect_;
+  const PixelBox& rect = area.rect_;
   if (rect.empty()) return;
   glEnable(GL_SCISSOR_TEST);
   glScissor(rect.left, area.display_height_px_ - rect.bottom, rect.right - rect.left, rect.bottom - rect.top);

@@ -14,12 +14,12 @@ class OpaqueArea {
   // To be called in an ImGui window without a background of its own, before anything is drawn into it. It fills the
   // whole window, which lies on whole pixels.
   void fill_window(bool opaque = true);
-  const PixelRect& rect() const { return rect_; }
+  const PixelBox& rect() const { return rect_; }
   bool opaque() const { return opaque_; }
 
  private:
   static void clear(const ImDrawList* list, const ImDrawCmd* command);
-  PixelRect rect_;
+  PixelBox rect_;
   bool opaque_ = true;
   int display_height_px_ = 0;
 };

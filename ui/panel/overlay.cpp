@@ -134,7 +134,7 @@ struct Overlay::State {
   std::map<std::string, Control, std::less<>> controls;
   PixelRects covered;
   bool settled = true;
-  PixelRect picture_area, legend_area;
+  PixelBox picture_area, legend_area;
   PanelRoom room;
   Note note = [this](std::string_view name) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
@@ -148,7 +148,7 @@ struct Overlay::State {
 // most of it are one. The legend lies below the picture, between the panels beside it.
 void Overlay::State::lay_out(const ViewSettings& settings, const ViewFacts& facts) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  PixelRect area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
+  PixelBox area{0, 0, static_cast<int>(display.x), static_cast<int>(display.y)};
   legend_area = {};
   if (settings.overlay) {
     const float bar = facts.served ? 0 : std::round(points(kSeekBarPoints));
@@ -221,9 +221,9 @@ void Overlay::draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests&
 
 bool Overlay::settled() const { return state_->settled; }
 
-PixelRect Overlay::picture_area() const { return state_->picture_area; }
+PixelBox Overlay::picture_area() const { return state_->picture_area; }
 
-std::span<const PixelRect> Overlay::covered() const { return state_->covered.span(); }
+std::span<const PixelBox> Overlay::covered() const { return state_->covered.span(); }
 
 std::optional<ControlRect> Overlay::control(std::string_view name) const {
   const auto found = state_->controls.find(name);

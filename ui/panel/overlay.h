@@ -33,10 +33,10 @@ class Overlay {
   bool settled() const;
 
   // Where draw() leaves room for the picture: the whole window, or what lies beside the panels. Empty before draw().
-  PixelRect picture_area() const;
+  PixelBox picture_area() const;
 
   // What draw() is about to hide of what lies below, in pixels of the framebuffer.
-  std::span<const PixelRect> covered() const;
+  std::span<const PixelBox> covered() const;
 
   // By the name of what it sets ("threshold", "e0", "save", "seek"); empty: it isn't shown.
   std::optional<ControlRect> control(std::string_view name) const;

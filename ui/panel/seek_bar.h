@@ -13,8 +13,8 @@ class SeekBar {
  public:
   // A window of its own over the bottom of a display of this size. A seek is asked for when the mouse is let go.
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
-  void hide(ViewRequests& requests);                      // it is not drawn: nobody can hold it
-  const PixelRect& area() const { return area_.rect(); }  // that draw() hides
+  void hide(ViewRequests& requests);                     // it is not drawn: nobody can hold it
+  const PixelBox& area() const { return area_.rect(); }  // that draw() hides
 
  private:
   void buttons(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);

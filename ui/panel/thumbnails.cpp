@@ -52,7 +52,7 @@ void Thumbnails::resize(int levels, int width_px, int height_px) {
   frame_ = -1;
 }
 
-PixelRect Thumbnails::cell(int level) const { return {0, level * height_px_, width_px_, (level + 1) * height_px_}; }
+PixelBox Thumbnails::cell(int level) const { return {0, level * height_px_, width_px_, (level + 1) * height_px_}; }
 
 void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
   if (source_ == facts.source_number && frame_ == facts.time.frame && pts_ns_ == facts.time.pts_ns &&
@@ -78,7 +78,7 @@ void Thumbnails::render(const ViewFacts& facts, const PictureSize& size) {
     // A level finer than the thumbnail's pixels would only alias.
     const View view = static_cast<float>(level) > shrink ? View::kLevel : View::kFrame;
     settings.level = level;
-    const PixelRect visible = cell(level);
+    const PixelBox visible = cell(level);
     renderer_.draw(scene, settings, view, mapping, width_px_, height_px_ * levels_, std::span(&visible, 1));
     mapping.origin_y += static_cast<float>(height_px_);
   }

@@ -17,7 +17,7 @@ class Thumbnails {
  private:
   void resize(int levels, int width_px, int height_px);
   void render(const ViewFacts& facts, const PictureSize& size);
-  PixelRect cell(int level) const;  // of the sheet, y down
+  PixelBox cell(int level) const;  // of the sheet, y down
 
   FrameRenderer renderer_;
   gl::Texture sheet_;  // a column of pictures, one a level

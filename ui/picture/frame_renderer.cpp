@@ -59,7 +59,7 @@ Params make_params(const Scene& scene, const ViewSettings& settings, const Pictu
 }
 
 // Where the picture lies in the window.
-PixelRect picture_rect(const Scene& scene, const PictureMapping& mapping) {
+PixelBox picture_rect(const Scene& scene, const PictureMapping& mapping) {
   return {static_cast<int>(std::lround(mapping.origin_x)), static_cast<int>(std::lround(mapping.origin_y)),
           static_cast<int>(std::lround(mapping.to_window_x(static_cast<float>(scene.size.width_px)))),
           static_cast<int>(std::lround(mapping.to_window_y(static_cast<float>(scene.size.height_px))))};
@@ -121,7 +121,7 @@ void FrameRenderer::use(const Scene& scene, const ViewSettings& settings, View v
 }
 
 void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,
-                         int window_width_px, int window_height_px, std::span<const PixelRect> visible) const {
+                         int window_width_px, int window_height_px, std::span<const PixelBox> visible) const {
   if (scene.pyramid == nullptr) return;
   const bool patches = view == View::kPatches;
   if (patches && scene.patches == nullptr) return;
@@ -131,9 +131,9 @@ void FrameRenderer::draw(const Scene& scene, const ViewSettings& settings, View 
   glDisable(GL_CULL_FACE);
   glEnable(GL_SCISSOR_TEST);
   if (!patches) use(scene, settings, view, mapping, window_height_px);
-  const PixelRect picture = picture_rect(scene, mapping);
-  for (const PixelRect& rect : visible) {
-    const PixelRect area = intersection(rect, picture);
+  const PixelBox picture = picture_rect(scene, mapping);
+  for (const PixelBox& rect : visible) {
+    const PixelBox area = intersection(rect, picture);
     if (area.empty()) continue;
     glScissor(area.left, window_height_px - area.bottom, area.right - area.left, area.bottom - area.top);
     if (patches) {

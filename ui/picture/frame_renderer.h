@@ -49,7 +49,7 @@ class FrameRenderer {
   void clear(int window_width_px, int window_height_px) const;
   // The picture as `view` has it, as far as it lies inside `visible`: rectangles of the window that nothing covers.
   void draw(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,
-            int window_width_px, int window_height_px, std::span<const PixelRect> visible) const;
+            int window_width_px, int window_height_px, std::span<const PixelBox> visible) const;
 
  private:
   void use(const Scene& scene, const ViewSettings& settings, View view, const PictureMapping& mapping,

@@ -100,7 +100,7 @@ class Marks {
 }  // namespace
 
 void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scene& scene, const PatchPlan* plan,
-                const PictureMapping& mapping, const PixelRect& area, float scale) {
+                const PictureMapping& mapping, const PixelBox& area, float scale) {
   if (scene.pyramid == nullptr) return;
   ImDrawList& list = *ImGui::GetBackgroundDrawList();
   list.PushClipRect({static_cast<float>(area.left), static_cast<float>(area.top)},
@@ -115,7 +115,7 @@ void draw_marks(const ViewSettings& settings, const ViewFacts& facts, const Scen
   list.PopClipRect();
 }
 
-void draw_caption(std::string_view words, const PixelRect& area) {
+void draw_caption(std::string_view words, const PixelBox& area) {
   const char* const end = words.data() + words.size();
   const ImVec2 low{static_cast<float>(area.left), static_cast<float>(area.top)};
   const ImVec2 high{static_cast<float>(area.right), static_cast<float>(area.bottom)};

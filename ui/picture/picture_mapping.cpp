@@ -9,7 +9,7 @@ float clamp_pan(float pan) { return std::clamp(pan, -0.5f, 0.5f); }
 
 }  // namespace
 
-PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, const PixelRect& area) {
+PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, const PixelBox& area) {
   const auto width = static_cast<float>(std::max(picture.width_px, 1));
   const auto height = static_cast<float>(std::max(picture.height_px, 1));
   const auto sar = static_cast<float>(picture.sar > 0 ? picture.sar : 1.0);
@@ -24,7 +24,7 @@ PictureMapping map_picture(const PictureSize& picture, const ViewSettings& setti
   return mapping;
 }
 
-void zoom_about(ViewSettings& settings, const PictureSize& picture, const PixelRect& area, float x, float y,
+void zoom_about(ViewSettings& settings, const PictureSize& picture, const PixelBox& area, float x, float y,
                 float factor) {
   const PictureMapping before = map_picture(picture, settings, area);
   settings.zoom = std::clamp(settings.zoom * factor, kMinZoom, kMaxZoom);

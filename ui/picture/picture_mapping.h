@@ -27,10 +27,10 @@ inline constexpr float kMinZoom = 0.25f;
 inline constexpr float kMaxZoom = 64.0f;
 
 // Zoom 1: the whole picture in its true aspect, as large as fits the area, centred.
-PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, const PixelRect& area);
+PictureMapping map_picture(const PictureSize& picture, const ViewSettings& settings, const PixelBox& area);
 
 // Multiplies the zoom and pans so that the picture's point at (x, y) of the window stays there.
-void zoom_about(ViewSettings& settings, const PictureSize& picture, const PixelRect& area, float x, float y,
+void zoom_about(ViewSettings& settings, const PictureSize& picture, const PixelBox& area, float x, float y,
                 float factor);
 
 // The same in a whole window of this size.

@@ -4,23 +4,23 @@
 
 namespace saccade::ui {
 
-PixelRect intersection(const PixelRect& a, const PixelRect& b) {
+PixelBox intersection(const PixelBox& a, const PixelBox& b) {
   return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
 }
 
-void PixelRects::add(const PixelRect& rect) {
+void PixelRects::add(const PixelBox& rect) {
   if (!rect.empty() && count_ < kMost) rects_[count_++] = rect;
 }
 
-PixelRects uncovered(const PixelRect& whole, std::span<const PixelRect> covers) {
+PixelRects uncovered(const PixelBox& whole, std::span<const PixelBox> covers) {
   constexpr std::size_t kPieces = 4;
   PixelRects left;
   left.add(whole);
-  for (const PixelRect& cover : covers) {
+  for (const PixelBox& cover : covers) {
     if (left.size() * kPieces > PixelRects::kMost) break;
     PixelRects next;
-    for (const PixelRect& rect : left.span()) {
-      const PixelRect hole = intersection(rect, cover);
+    for (const PixelBox& rect : left.span()) {
+      const PixelBox hole = intersection(rect, cover);
       if (hole.empty()) {
         next.add(rect);
         continue;

@@ -336,7 +336,7 @@ Scene Viewer::scene() const {
 }
 
 // view `compare`: the frame, its patches, and the other lattice's; else one picture.
-void Viewer::lay_panes(const PixelRect& area, float scale) {
+void Viewer::lay_panes(const PixelBox& area, float scale) {
   panes_.assign(1, {area, settings.view, &painter_, facts.look.plan});
   if (settings.view != View::kCompare || !frame_) return;
   const int caption_px = static_cast<int>(std::lround(kCaptionPoints * scale));
@@ -362,13 +362,13 @@ void Viewer::draw_pane(const Pane& pane, const Scene& shown, int width_px, int h
   renderer_.draw(scene, settings, pane.view, mapping, width_px, height_px, visible.span());
 }
 
-PixelRect Viewer::picture_area(float x, float y) const {
+PixelBox Viewer::picture_area(float x, float y) const {
   const int column = static_cast<int>(x), row = static_cast<int>(y);
   for (const Pane& pane : panes_) {
-    const PixelRect& area = pane.area;
+    const PixelBox& area = pane.area;
     if (column >= area.left && column < area.right && row >= area.top && row < area.bottom) return area;
   }
-  return panes_.empty() ? PixelRect{} : panes_.front().area;
+  return panes_.empty() ? PixelBox{} : panes_.front().area;
 }
 
 void Viewer::draw(int width_px, int height_px, float scale) {

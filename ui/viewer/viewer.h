@@ -81,7 +81,7 @@ class Viewer {
   PictureSize picture_size() const;
   // The part of the window where the picture under this place was drawn last; view `compare` has three. None there: the
   // first one.
-  PixelRect picture_area(float x, float y) const;
+  PixelBox picture_area(float x, float y) const;
   ImguiLayer& imgui() { return imgui_; }
   const Overlay& overlay() const { return overlay_; }
   const LiveMeter* live() const { return session_ ? &session_->live() : nullptr; }
@@ -116,12 +116,12 @@ class Viewer {
   Scene scene() const;
   // One picture of those that are drawn: what of, in which part of the window.
   struct Pane {
-    PixelRect area;
+    PixelBox area;
     View view = View::kFrame;
     const PatchPainter* patches = nullptr;
     const PatchPlan* plan = nullptr;  // of its outlines
   };
-  void lay_panes(const PixelRect& area, float scale);
+  void lay_panes(const PixelBox& area, float scale);
   void note_draw(std::int64_t begin_ns);
   void draw_pane(const Pane& pane, const Scene& shown, int width_px, int height_px);
 

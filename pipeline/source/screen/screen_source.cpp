@@ -105,7 +105,7 @@ AvFramePtr Pictures::take(const std::uint8_t* screen, const std::vector<PixelRec
 
 class ScreenSource final : public FrameSource {
  public:
-  ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<PictureSize> size);
+  ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<ScreenSize> size);
   ReadStatus next(Frame& out) override;
   StreamEnd end() const override { return end_; }
   void interrupt() override {
@@ -128,7 +128,7 @@ class ScreenSource final : public FrameSource {
   std::int64_t noticed_ns_ = 0;  // since when something has changed; 0: nothing has
 };
 
-ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<PictureSize> size)
+ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<ScreenSize> size)
     : stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
       capture_(name, config.uri, size ? size->width_px : 0, size ? size->height_px : 0, config.log),
       pictures_(capture_.width_px(), capture_.height_px()),
@@ -210,7 +210,7 @@ void check_settings(const SourceConfig& config) {
 
 }  // namespace
 
-std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<PictureSize> size) {
+std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<ScreenSize> size) {
   const ScreenName name = parse_screen_name(config.uri);
   check_settings(config);
   return std::make_unique<ScreenSource>(config, name, size);

@@ -10,14 +10,14 @@
 
 namespace saccade {
 
-struct PictureSize {
+struct ScreenSize {
   int width_px = 0, height_px = 0;
 };
 
 // One connection to the display that config.uri names. Its frames are RGBA and come at most as often as the name's
 // rate; of a screen that stands still one comes four times a second, and says that it is the same. Frames have a
 // may_differ. size: of the picture; else what is captured has its own. Throws InputError, UsageError, UnavailableError.
-std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<PictureSize> size);
+std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<ScreenSize> size);
 
 // What can be captured.
 struct ScreenPart {

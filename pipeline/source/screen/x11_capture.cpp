@@ -169,8 +169,7 @@ void Capture::find_window(const std::string& wanted) {
   const Reply<xcb_get_window_attributes_reply_t> attributes(
       xcb_get_window_attributes_reply(c, xcb_get_window_attributes(c, window_), nullptr));
   if (!attributes || attributes->map_state != XCB_MAP_STATE_VIEWABLE) {
-    throw InputError(
-        fmt::format("{}: there is no window {} that is shown; `saccade info --devices` lists them", uri_, wanted));
+    throw InputError(fmt::format("{}: there is no window {} that is shown", uri_, wanted));
   }
   check_visual(attributes->visual);
   connection_.need("Composite");
