@@ -64,8 +64,7 @@ SACCADE_COMPOSITE_CALLS(SACCADE_DECLARE_CALL)
 SACCADE_XINPUT_CALLS(SACCADE_DECLARE_CALL)
 #undef SACCADE_DECLARE_CALL
 
-// Any thread, any number of times. user: what needs them, for the message. Throws UnavailableError where one is
-// missing.
+// Any thread, any number of times. user: what needs them, for the message. Throws UnavailableError.
 void load_calls(const std::string& user);
 
 }  // namespace saccade::x11

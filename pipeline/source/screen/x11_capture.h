@@ -26,8 +26,7 @@ class SharedMemory;
 // One thread, but for wake().
 class Capture {
  public:
-  // uri: for messages. Width and height are the picture's; 0: those of what is captured. Throws InputError,
-  // UnavailableError.
+  // uri: for messages. Width and height of the picture; 0: as captured. Throws InputError, UnavailableError.
   Capture(const ScreenName& name, const std::string& uri, int width_px, int height_px, const Log& log);
   ~Capture();
   Capture(const Capture&) = delete;
