@@ -91,9 +91,11 @@ std::string settings_table() {
 std::string conflicts_table() {
   std::string text =
       "\n## Which of two\n\nOnly the options of one side may be given. An option that the lattice has no use for is "
-      "an error, also with the default lattice: `--fovea` needs `--lattice nested`. `--e0`, `--m0` and `--preset` need "
-      "`nested` or `grid`. `lod` needs `uniform`. `--tokens-per-second`, `--target-psnr`, `--context` and `eye` need "
-      "`adaptive`.\n\n"
+      "an error: `--fovea` needs `nested`. `--e0`, `--m0` and `--preset` need `nested` or `grid`. `lod` needs "
+      "`uniform`. "
+      "`--tokens-per-second`, `--target-psnr`, `--context` and `eye` need `adaptive`. Where `--lattice` is not given, "
+      "an "
+      "option of a fovea or another patch size than 16 chooses `nested`.\n\n"
       "| options | or | with lattice | because |\n|---|---|---|---|\n";
   for (const OptionConflict& pair : option_conflicts()) {
     text +=

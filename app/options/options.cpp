@@ -84,12 +84,19 @@ struct ParsedLine {
   std::vector<std::string> inputs;
   GivenValues given;
   std::string help;  // not empty: it was asked for
+  std::vector<std::string> warnings;
 };
+
+// Settings were options once, and are taken so until the next version.
+std::string as_setting(const ProgramOption& row) {
+  return fmt::format("--{}: leaves with the next version; write {}{}", row.spec().name, flag_of(row.spec().name),
+                     row.is_flag() ? "" : fmt::format("={}", row.spec().metavar));
+}
 
 void add_options(CLI::App& app, Command command, std::vector<std::string>& inputs) {
   app.add_option("INPUT", inputs, "what to read")->group("");
   for (const ProgramOption& row : option_table()) {
-    if (!row.is_of(command) || row.is_setting()) continue;
+    if (!row.is_of(command)) continue;
     const OptionSpec& spec = row.spec();
     const std::string_view letter = row.place().short_name;
     const std::string dashed = (letter.empty() ? "" : fmt::format("-{},", letter)) + fmt::format("--{}", spec.name);
@@ -100,7 +107,7 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
         flag_like ? app.add_flag(dashed)->description(help) : app.add_option(dashed)->description(help);
     if (!flag_like) option->type_name(std::string(spec.metavar));
     if (!row.place().bare.empty()) option->expected(0, 1);
-    option->group(spec.instead.empty() ? std::string(spec.group) : "");
+    option->group(spec.instead.empty() && !row.is_setting() ? std::string(spec.group) : "");
     option->multi_option_policy(row.place().repeats ? CLI::MultiOptionPolicy::TakeAll
                                                     : CLI::MultiOptionPolicy::TakeLast);
   }
@@ -114,10 +121,6 @@ void add_options(CLI::App& app, Command command, std::vector<std::string>& input
   const std::string dashed = extra.substr(0, extra.find('='));
   if (known != nullptr && !known->is_of(command))
     throw UsageError(fmt::format("{}: not an option of '{}'", dashed, name(command)));
-  if (known != nullptr) {
-    throw UsageError(fmt::format("unknown option {}; it is a setting: {}{}, or a line of a --config file", dashed,
-                                 flag_of(word), known->is_flag() ? "" : fmt::format("={}", known->spec().metavar)));
-  }
   const std::string advice = advice_on(word, command_bit(command), "--");
   if (!advice.empty()) throw UsageError(fmt::format("unknown option {}; {}", dashed, advice));
   throw UsageError(fmt::format("unknown option {}; {}", dashed, lists));
@@ -177,7 +180,7 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
     if (extra != "--") refuse_extra(extra, command.command, lists);
   }
   for (const ProgramOption& row : option_table()) {
-    if (!row.is_of(command.command) || row.is_setting()) continue;
+    if (!row.is_of(command.command)) continue;
     const std::string dashed = fmt::format("--{}", row.spec().name);
     const CLI::Option* option = app.get_option(dashed);
     if (option->count() == 0) continue;
@@ -185,6 +188,7 @@ ParsedLine parse_line(int argc, const char* const* argv, const CommandText& comm
         row.place().repeats ? fmt::format("{}", fmt::join(option->results(), "\n")) : option->results().back();
     if (!row.place().bare.empty()) text = optional_value(text, row, line.inputs);
     line.given[std::string(row.spec().name)] = {.text = text, .typed = true, .origin = {}};
+    if (row.is_setting()) line.warnings.push_back(as_setting(row));
   }
   if (const CLI::Option* settings = app.get_option("--set"); settings->count() > 0) {
     for (const std::string& setting : settings->results()) take_setting(line.given, setting, command.command);
@@ -270,6 +274,7 @@ std::optional<Options> parse_command(int argc, const char* const* argv, const Co
   Options options;
   options.command = command.command;
   options.warnings = warnings_of(given);
+  options.warnings.insert(options.warnings.end(), line.warnings.begin(), line.warnings.end());
   apply_given(options, given);
   check_conflicts(options);
   check_options(options);

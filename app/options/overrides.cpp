@@ -31,7 +31,10 @@ std::optional<LatticeKind> lattice_in_force(const GivenValues& file, const Given
   for (const GivenValues* values : {&line, &file}) {
     if (has(*values, "lattice")) return from_name<LatticeKind>(text_of(*values, "lattice"));
   }
-  return LatticeOptions{}.kind;
+  for (const std::string_view option : fovea_options()) {
+    if (has(line, option) || has(file, option)) return LatticeKind::kNested;
+  }
+  return LatticeKind::kAdaptive;
 }
 
 void drop(GivenValues& values, std::string_view name) {

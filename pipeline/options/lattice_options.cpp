@@ -35,6 +35,7 @@ constexpr LatticeKind kOnlyNested[] = {kNested}, kOnlyAdaptive[] = {LatticeKind:
 constexpr LatticeKind kOnlyUniform[] = {LatticeKind::kUniform}, kOfAcuity[] = {kNested, LatticeKind::kGrid};
 constexpr LatticeKind kOfPatches[] = {kNested, LatticeKind::kGrid, LatticeKind::kUniform};
 constexpr std::string_view kShape[] = {"fovea", "strides", "grid-sizes"}, kLod[] = {"lod"};
+constexpr std::string_view kOfFovea[] = {"fovea", "e0", "m0", "preset", "strides", "grid-sizes", "patches"};
 constexpr std::string_view kReceiver[] = {"tokens-per-second", "target-psnr", "context", "eye"};
 constexpr OptionsOfKinds kKinds[] = {
     {kLod, kOnlyUniform}, {kShape, kOnlyNested}, {kReceiver, kOnlyAdaptive}, {kPatches, kOfPatches}};
@@ -60,7 +61,7 @@ bool is_given(const LatticeOptions& options, std::string_view name) {
 }
 
 void exclude(const LatticeOptions& options, const OptionConflict& pair) {
-  if (pair.kind && pair.kind != options.kind) return;
+  if (pair.kind && pair.kind != kind_in_force(options)) return;
   for (const std::string_view one : pair.one) {
     for (const std::string_view other : pair.other) {
       if (!is_given(options, one) || !is_given(options, other)) continue;
@@ -76,17 +77,17 @@ void exclude(const LatticeOptions& options, const OptionConflict& pair) {
 }
 
 // Options that only another kind of lattice has a use for.
-void check_kind(const LatticeOptions& options) {
+void check_kind(const LatticeOptions& options, LatticeKind kind) {
   for (const OptionsOfKinds& row : kKinds) {
     for (const std::string_view option : row.names) {
-      if (is_given(options, option) && !row.allows(options.kind)) need(option, row.kinds);
+      if (is_given(options, option) && !row.allows(kind)) need(option, row.kinds);
     }
   }
-  const bool follows = options.kind == kNested || options.kind == LatticeKind::kGrid;
+  const bool follows = kind == kNested || kind == LatticeKind::kGrid;
   if (follows || options.acuity_is_stored) return;
   for (const std::string_view option : kLaw) {
     if (!is_given(options, option)) continue;
-    if (options.kind == LatticeKind::kAdaptive) need(option, kOfAcuity);
+    if (kind == LatticeKind::kAdaptive) need(option, kOfAcuity);
     throw OptionError::naming(option, "{lattice} uniform has one resolution: {+lod}");
   }
 }
@@ -127,6 +128,15 @@ void set_acuity(LatticeOptions& options, const std::optional<Acuity>& acuity) {
 
 }  // namespace
 
+std::span<const std::string_view> fovea_options() { return kOfFovea; }
+
+LatticeKind kind_in_force(const LatticeOptions& options) {
+  if (options.kind) return *options.kind;
+  const bool of_fovea = std::any_of(std::begin(kOfFovea), std::end(kOfFovea),
+                                    [&](std::string_view name) { return is_given(options, name); });
+  return of_fovea || options.patch_size != LatticeOptions{}.patch_size ? kNested : LatticeKind::kAdaptive;
+}
+
 std::span<const OptionConflict> option_conflicts() { return kConflicts; }
 std::span<const OptionConflict> legacy_option_conflicts() { return kLegacyConflicts; }
 
@@ -136,18 +146,19 @@ bool OptionsOfKinds::allows(LatticeKind kind) const {
 std::span<const OptionsOfKinds> options_of_kinds() { return kKinds; }
 
 LatticeConfig lattice_of(const LatticeOptions& options) {
-  check_kind(options);
+  const LatticeKind kind = kind_in_force(options);
+  check_kind(options, kind);
   for (const OptionConflict& pair : kConflicts) exclude(options, pair);
   for (const OptionConflict& pair : kLegacyConflicts) exclude(options, pair);
   check_rings(options);
   LatticeConfig config{.patch_size = options.patch_size, .fov_deg = options.fov_deg, .shape = {}};
   const int count = options.tokens.value_or(options.patches.value_or(kDefaultTokens));
   const std::optional<Acuity> acuity = acuity_of_options(options);
-  if (options.kind == LatticeKind::kGrid) {
+  if (kind == LatticeKind::kGrid) {
     config.shape = GridShape{.patches = count, .acuity = acuity};
-  } else if (options.kind == LatticeKind::kUniform) {
+  } else if (kind == LatticeKind::kUniform) {
     config.shape = UniformShape{.patches = count, .lod = options.lod, .acuity = acuity};
-  } else if (options.kind == LatticeKind::kAdaptive) {
+  } else if (kind == LatticeKind::kAdaptive) {
     check_context(options, count);
     config.shape = AdaptiveShape{.tokens = count,
                                  .tokens_per_second = options.tokens_per_second,

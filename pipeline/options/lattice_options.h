@@ -13,7 +13,7 @@
 namespace saccade {
 
 struct LatticeOptions {
-  LatticeKind kind = LatticeKind::kAdaptive;  // the default of every stream
+  std::optional<LatticeKind> kind;  // not given: kind_in_force()
   int patch_size = 16;
   double fov_deg = kDefaultFovDeg;
   // Unset: not given.
@@ -32,6 +32,11 @@ struct LatticeOptions {
   // error then.
   bool acuity_is_stored = false;
 };
+
+// What was asked for. Else nested, where an option of a fovea or another patch size than adaptive's is given: fovea,
+// e0, m0, preset, strides, grid-sizes, patches. Else adaptive, the default of every stream.
+LatticeKind kind_in_force(const LatticeOptions& options);
+std::span<const std::string_view> fovea_options();
 
 // Throws OptionError for options that conflict or are incomplete.
 LatticeConfig lattice_of(const LatticeOptions& options);

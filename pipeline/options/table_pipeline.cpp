@@ -30,7 +30,7 @@ void parse_lattice(const OptionSpec& spec, StreamOptions& options, const std::st
   options.lattice.kind = *from_name<LatticeKind>(kind);
 }
 
-std::optional<std::string> print_lattice(const StreamOptions& options) { return name(options.lattice.kind); }
+std::optional<std::string> print_lattice(const StreamOptions& options) { return name(kind_in_force(options.lattice)); }
 
 std::string preset_names() {
   std::string list;

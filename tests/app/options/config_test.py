@@ -86,14 +86,14 @@ class Config(DumpTest):
         for text, typed in ((nested + tuned + "preset = 'uv'\n", ()), (nested, ("--e0", "2", "--preset", "uv"))):
             self.refuse(2, ["conflicts with", "preset"], "dump", "--print-config", "--config", self.write(text), *typed)
 
-    def test_a_file_of_another_default_says_which_lattice_it_wants(self):
-        """What only a fovea has is an error without one, not another picture in silence."""
-        for text, words in (("preset = 'uv'\n", "preset: needs --lattice nested or grid"), ("m0 = 1.5\n", "m0: needs --lattice nested or grid"),
-                            ("fovea = '64'\n", "fovea: needs --lattice nested"), ("patches = 100\n", "patches: needs --lattice nested, grid or uniform")):
-            config = self.write(text)
-            self.refuse(2, [f"saccade: {config}:1: {words}"], "dump", "--print-config", "--config", config)
-            shown = saccade("dump", "--print-config", "--config", config, "--lattice", "nested")
+    def test_what_only_a_fovea_has_names_the_lattice(self):
+        """Files and command lines of before there was another default mean what they meant."""
+        for text in ("preset = 'uv'\n", "m0 = 1.5\n", "fovea = '64'\n", "patches = 100\n", "patch-size = 14\n"):
+            shown = saccade("dump", "--print-config", "--config", self.write(text))
             self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn("lattice = 'nested'", shown.stdout.decode().replace('"', "'"))
+        config = self.write("lattice = 'adaptive'\nfovea = '64'\n")
+        self.refuse(2, [f"saccade: {config}:2: fovea: needs --lattice nested"], "dump", "--print-config", "--config", config)
 
     def test_a_dump_by_a_manifest_takes_a_file_for_single_dumps(self):
         manifest = self.folder / "list.txt"

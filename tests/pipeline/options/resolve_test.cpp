@@ -81,12 +81,12 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
            {{"context: keeps 100 tokens, fewer than the 273 of a look; give at least as many, or fewer tokens"},
             {{"context", "100"}}},
            {{"tokens-per-second: needs lattice adaptive"}, {{"tokens-per-second", "9"}, {"lattice", "grid"}}},
-           {{"preset: needs lattice nested or grid"}, {{"preset", "uv"}}},
+           {{"preset: needs lattice nested or grid"}, {{"lattice", "adaptive"}, {"preset", "uv"}}},
            {{"e0: needs lattice nested or grid"}, {{"e0", "2"}, {"lattice", "adaptive"}}},
-           {{"m0: needs lattice nested or grid"}, {{"m0", "2"}, {"tokens", "100"}}},
-           {{"patches: needs lattice nested, grid or uniform"}, {{"patches", "9"}}},
-           {{"fovea: needs lattice nested"}, {{"fovea", "128"}}},
-           {{"strides: needs lattice nested"}, {{"strides", "1,2"}, {"grid-sizes", "4,4"}}},
+           {{"m0: needs lattice nested or grid"}, {{"lattice", "adaptive"}, {"m0", "2"}}},
+           {{"patches: needs lattice nested, grid or uniform"}, {{"lattice", "adaptive"}, {"patches", "9"}}},
+           {{"tokens: conflicts with m0"}, {{"m0", "2"}, {"tokens", "100"}}},
+           {{"target-psnr: needs lattice adaptive"}, {{"fovea", "128"}, {"target-psnr", "40"}}},
            {{"normalize: u8", "dtype f16"}, {{"normalize", "clip"}}},
            {{"require-hwdec: conflicts with hwdec no"}, {{"require-hwdec", "true"}, {"hwdec", "no"}}}}) {
     for (const std::string& word : words) EXPECT_THAT(error_of(settings), HasSubstr(word));
@@ -95,6 +95,14 @@ TEST(Resolve, OptionsThatConflict_AreNamed) {
 
 TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
   EXPECT_EQ(std::get<AdaptiveShape>(lattice_with({}).shape), AdaptiveShape{});
+  for (const Settings& of_fovea : {Settings{{"fovea", "128"}},
+                                   {{"patches", "90"}},
+                                   {{"m0", "2"}},
+                                   {{"preset", "uv"}},
+                                   {{"patch-size", "14"}},
+                                   {{"strides", "1,2"}, {"grid-sizes", "4,4"}}}) {
+    EXPECT_EQ(lattice_kind(lattice_with(of_fovea)), LatticeKind::kNested) << of_fovea[0].first;
+  }
   EXPECT_EQ(
       std::get<AdaptiveShape>(lattice_with({{"tokens", "100"},
                                             {"tokens-per-second", "50"},
