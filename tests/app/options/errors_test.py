@@ -219,10 +219,10 @@ class Usage(DumpTest):
                 ("patch-size", "14", "profile", "patch-size 14: "),
                 ("ignore", '"900,900,5,5"', "dump", "ignore 900,900,5,5: lies outside")):
             output = ("-o", self.out) if command == "dump" else ()
-            config.write_text(f"{name} = {value}\n")
+            config.write_text(f"lattice = 'adaptive'\n{name} = {value}\n")
             with self.subTest(name=name, command=command):
-                self.usage([f"saccade: {self.clip}: --{words}"], command, self.clip, *output, f"--{name}", value.strip('"[]'))
-                self.usage([f"saccade: {self.clip}: {config}:1: {words}"], command, self.clip, *output, "--config", config)
+                self.usage([f"saccade: {self.clip}: --{words}"], command, self.clip, *output, "--lattice", "adaptive", f"--{name}", value.strip('"[]'))
+                self.usage([f"saccade: {self.clip}: {config}:2: {words}"], command, self.clip, *output, "--config", config)
 
     def test_options_that_leave_are_taken_with_a_line_of_warning(self):
         config = self.folder / "old.toml"

@@ -84,7 +84,7 @@ class Browsed(FolderTest):
 
 class Page(Browsed):
     def test_a_click_moves_the_eye_and_keys_need_it(self):
-        viewer = self.serve(SOURCE, *PLAIN)
+        viewer = self.serve(SOURCE, *PLAIN, "--lattice", "nested")
         tab = self.open(viewer.url)
         self.assertEqual(tab.value("location.href"), viewer.base)  # the token is out of sight
         tab.key("Tab")

@@ -40,7 +40,7 @@ class Window(WindowTest):
         self.quit(viewer)
 
     def test_keys_change_what_they_say(self):
-        viewer = self.open(SOURCE, "--set", "pause")
+        viewer = self.open(SOURCE, "--set", "pause", "--lattice", "nested")
         for key, field, wanted in (("Tab", "view", "foveated"), ("Tab", "view", "level"), ("shift+Tab", "view", "foveated"),
                                    ("3", "level", 3), ("i", "overlay", False), ("i", "overlay", True), ("l", "loop", True),
                                    ("m", "marks", False), ("o", "outlines", True), ("k", "scanpath", True),

@@ -38,7 +38,7 @@ def test_a_lattice_has_the_plans_of_a_stream_bit_for_bit(size, settings):
     kind = settings.get("lattice", "nested")
     rest = {name: value for name, value in settings.items() if name != "lattice"}
     lattice = sc.Lattice(kind, size=size, **rest)
-    for emission in sc.Stream(frames, **options, **settings):
+    for emission in sc.Stream(frames, **options, **{"lattice": "nested", **settings}):
         plan = lattice.plan(np.asarray(emission.fixation, np.float32))
         assert np.array_equal(plan.geometry, emission.geometry)
 
