@@ -34,7 +34,8 @@ class Stream(Core, Iterator[Emission]):
             torch and the library can use. It also decides where the texture is and, by `hwdec`, what decodes.
         array: "torch", "numpy", or "auto": torch if it is installed.
         lattice: "adaptive": each look sends the squares that bring the receiver's picture nearest to the frame, at most
-            `tokens` of them; or "nested": a fovea; or "grid" or "uniform" (docs/GAZE.md).
+            `tokens` of them; or "nested": a fovea; or "grid" or "uniform" (docs/GAZE.md). Default: nested where an
+            option of a fovea is given (`fovea`, `e0`, `m0`, `preset`, another `patch_size` than 16), else adaptive.
         fixation: Where the eye goes, which decides what "nested" and "grid" sample: "novelty", "saliency",
             "center[:U,V]", "random", "raster[:COLSxROWS]", "file:PATH"; or (u, v); or a scanpath: a tensor or an array
             [n, 3] of t_s, u, v with t_s from the first frame on, or [n, 2] of u, v, one at each fixation; or a callable
@@ -70,7 +71,7 @@ class Stream(Core, Iterator[Emission]):
         *,
         device: Any = "auto",
         array: str = "auto",
-        lattice: str = "adaptive",
+        lattice: str | None = None,
         fixation: Any = "novelty",
         rate: float = 4.0,
         every: str | int = "fixation",
@@ -85,7 +86,6 @@ class Stream(Core, Iterator[Emission]):
             **options,
             "device": device,
             "array": array,
-            "lattice": lattice,
             "fixation": fixation,
             "rate": rate,
             "every": every,
@@ -95,6 +95,8 @@ class Stream(Core, Iterator[Emission]):
             "live_policy": live_policy,
             "prefetch": prefetch,
         }
+        if lattice is not None:
+            settings["lattice"] = lattice
         self._configure(source, settings)
         self._opened()
 

@@ -294,7 +294,10 @@ def test_program_dumps_the_same_bytes_by_each_backend(clip: Path, run_program, t
         ({"lattice": "adaptive", "preset": "uv"}, "preset: needs lattice nested or grid"),
         ({"lattice": "adaptive", "e0": 2}, "e0: needs lattice nested or grid"),
         ({"lattice": "adaptive", "fovea": 64}, "fovea: needs lattice nested"),
-        ({"lattice": "adaptive", "patch_size": 8}, "patch_size=8: squares of lattice adaptive have 16 x 16 samples; lattice nested takes"),
+        (
+            {"lattice": "adaptive", "patch_size": 8},
+            "patch_size=8: squares of lattice adaptive have 16 x 16 samples; lattice nested takes",
+        ),
         ({"lattice": "nested", "target_psnr": 30}, "target_psnr: needs lattice adaptive"),
         ({"lattice": "grid", "context": 30}, "context: needs lattice adaptive"),
         ({"lattice": "grid", "tokens_per_second": 30}, "tokens_per_second: needs lattice adaptive"),
