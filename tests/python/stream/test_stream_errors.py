@@ -114,7 +114,7 @@ def test_advice_names_options_as_python_has_them(clip: Path):
     [
         ({"lattice": "nested", "tokens": 2}, "{clip}: tokens=2: a nested lattice over"),
         ({"lattice": "nested", "tokens": 2, "patch_size": 8}, "{clip}: tokens=2: "),
-        ({"patch_size": 8}, "{clip}: patch_size=8: squares of lattice adaptive"),
+        ({"lattice": "adaptive", "patch_size": 8}, "{clip}: patch_size=8: squares of lattice adaptive"),
         ({"lattice": "nested", "tokens": 1}, "{clip}: tokens=1: a nested lattice over"),
         ({"ignore": "9000,9000,2,2"}, "{clip}: ignore=9000,9000,2,2: lies outside the frame"),
         ({"lattice": "nested", "strides": [3], "grid_sizes": [4]}, "{clip}: strides: 3 at place 1 must be"),
