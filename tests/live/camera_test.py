@@ -47,7 +47,7 @@ class Camera(LiveTest):
                    "SACCADE_CAMERA_YUYV": write_pictures(cls.folder / "yuyv", yuyv_pictures())}
 
     def camera(self, *options, source=CAMERA, **extra):
-        return self.dump(source, *options, env={**self.env, **{key: str(value) for key, value in extra.items()}})
+        return self.dump(source, "--lattice", "nested", *options, env={**self.env, **{key: str(value) for key, value in extra.items()}})
 
     def check_times(self, index, live):
         """The driver's stamps, which lie 1/RATE s apart, are the times of the dump."""
