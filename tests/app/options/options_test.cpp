@@ -76,6 +76,7 @@ TEST(OptionTable, Defaults_EqualTheConfigs) {
 TEST(OptionTable, PrintedTexts_ReadBackToTheSameValues) {
   const std::map<std::string_view, std::vector<std::string>> some{
       {"view", {"frame", "foveated", "level:0", "level:11", "split", "compare:grid", "compare:uniform"}},
+      {"views", {"qwen2.5-vl", "qwen3-vl:1024"}},
       {"show", {"none", "marks", "outlines,panel", "panel,marks,outlines,scanpath"}},
       {"size", {"16x16", "1920x1080", "0640x480"}},
       {"manifest", {"clips.csv", "/data/rows.jsonl"}},
