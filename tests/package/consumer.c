@@ -152,6 +152,7 @@ static void check_errors(saccade_options* options) {
 int main(void) {
   CHECK(saccade_version() == SACCADE_VERSION);
   saccade_options* options = saccade_options_new();
+  CHECK(saccade_options_set(options, "lattice", "nested") == SACCADE_OK);  // the eye follows the box
   CHECK(saccade_options_set(options, "backend", "cpu") == SACCADE_OK);
   CHECK(saccade_options_set(options, "rate", "5") == SACCADE_OK);
   check_stream(options);
