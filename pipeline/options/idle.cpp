@@ -65,8 +65,7 @@ const char* why_idle_for(std::string_view option, const StreamOptions& options, 
         is_one_of(option, {"rtsp-transport", "open-timeout", "stall-timeout", "reconnect", "reconnect-delay-max"});
     return of_decoding || of_networks ? "a test source is painted, not read or decoded; leave it out" : nullptr;
   }
-  if (names_screen(uri) &&
-      is_one_of(option, {"threads", "crop-tags", "deinterlace", "open-timeout", "stall-timeout"})) {
+  if (names_screen(uri) && is_one_of(option, {"threads", "crop-tags", "open-timeout", "stall-timeout"})) {
     return "a screen is not decoded, and stands still as long as it likes; leave it out";
   }
   if (option == "rtsp-transport" && !names_rtsp(uri)) {

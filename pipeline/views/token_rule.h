@@ -57,7 +57,7 @@ void check_rule(const TokenRule& rule);
 
 // The size that the server makes of a picture. nullopt: it refuses this one (max_aspect).
 std::optional<ImageSize> seen_size(const TokenRule& rule, ImageSize size);
-// The tokens of a picture of this size, after that resizing; nullopt likewise.
+// The tokens of a picture of this size, after that resizing; nullopt as above.
 std::optional<int> tokens_of(const TokenRule& rule, ImageSize size);
 // Whether the server leaves it as it is.
 bool is_kept(const TokenRule& rule, ImageSize size);

@@ -169,6 +169,8 @@ class ScreenTest(LiveTest):
             with self.subTest(name=name):
                 self.finish(self.dump(name), code, words)
         self.finish(self.dump(self.name, "--vf", "hflip"), 2, "a screen isn't filtered")
+        self.finish(self.dump(self.name, "--stream", 1), 65, "there is no video stream 1; it has 1")
+        self.finish(self.dump(self.name, "--deinterlace", "yes"), 2, "a screen has no fields")
         self.finish(self.dump(self.name, "--loop"), 2, "can't be looped")
         bare = {key: value for key, value in self.screen.environment.items() if key != "DISPLAY"}
         self.finish(self.dump("screen:", env=bare), 69, "$DISPLAY is not set; name the display, as screen::0")

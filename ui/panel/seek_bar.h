@@ -13,7 +13,7 @@ class SeekBar {
  public:
   // A window of its own over the bottom of a display of this size. A seek is asked for when the mouse is let go.
   void draw(ViewSettings& settings, const ViewFacts& facts, ViewRequests& requests, const Note& note);
-  void hide(ViewRequests& requests);                     // it is not drawn: nobody can hold it
+  void hide(ViewRequests& requests);                     // it is not drawn, so it can't be held
   const PixelBox& area() const { return area_.rect(); }  // that draw() hides
 
  private:

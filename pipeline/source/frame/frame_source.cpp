@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace saccade {
 
 Fault no_frame_in_range(const SourceConfig& config, const std::string& uri) {
@@ -38,6 +40,32 @@ Fault too_many_pixels(const SourceConfig& config, const std::string& picture) {
   return InputError(OfOption("max-pixels", fmt::to_string(config.max_pixels)).in(config.uri), picture,
                     Hint::kRaisePixelLimit)
       .fault();
+}
+
+void refuse_decoding(const SourceConfig& config, const char* source, const char* made) {
+  const InputHints& input = config.input;
+  if (!config.filters.empty()) {
+    throw UsageError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri),
+                     fmt::format("{} isn't filtered", source), Hint::kNoFilters);
+  }
+  const std::pair<const char*, const std::string&> described[] = {{"input-format", input.format},
+                                                                  {"input-size", input.size},
+                                                                  {"input-rate", input.rate},
+                                                                  {"pixel-format", input.pixel_format}};
+  for (const auto& [option, value] : described) {
+    if (value.empty()) continue;
+    throw UsageError(OfOption(option, fmt::format("'{}'", value)).in(config.uri),
+                     fmt::format("{}'s name says its size and rate", source), Hint::kNoInputParameters);
+  }
+  if (config.stream_index.value_or(0) > 0) throw_fault(no_such_stream(config, 1));
+  if (config.deinterlace == Deinterlace::kYes) {
+    throw UsageError(OfOption("deinterlace", name(config.deinterlace)).in(config.uri),
+                     fmt::format("{} has no fields; leave it out", source));
+  }
+  if (config.require_hwdec) {
+    throw UnavailableError(OfOption("require-hwdec").in(config.uri),
+                           fmt::format("no hardware decoding: {} is {}", source, made), Hint::kCpuDecoding);
+  }
 }
 
 void check_pixels(const SourceConfig& config, int width_px, int height_px) {

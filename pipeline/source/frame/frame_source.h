@@ -77,7 +77,10 @@ struct SourceConfig {
 Fault no_frame_in_range(const SourceConfig& config, const std::string& uri);
 Fault no_such_stream(const SourceConfig& config, std::size_t there_are);        // of stream_index
 Fault too_many_pixels(const SourceConfig& config, const std::string& picture);  // "WxH is N pixels": beyond max_pixels
-void check_pixels(const SourceConfig& config, int width_px, int height_px);     // throws that
+// Throws UsageError or UnavailableError for a setting that only a decoder follows. Of a source without one: what it is
+// ("a test source"), and what becomes of its pictures in place of decoding ("painted").
+void refuse_decoding(const SourceConfig& config, const char* source, const char* made);
+void check_pixels(const SourceConfig& config, int width_px, int height_px);  // throws that
 
 // Counters a source keeps; read after the end, or from its own thread.
 struct SourceCounters {

@@ -191,28 +191,11 @@ ReadStatus ScreenSource::next(Frame& out) {
   return ReadStatus::kOk;
 }
 
-void check_settings(const SourceConfig& config) {
-  const InputHints& input = config.input;
-  const bool described =
-      !input.format.empty() || !input.size.empty() || !input.rate.empty() || !input.pixel_format.empty();
-  if (described) {
-    throw UsageError(OfOption("input-format").in(config.uri), "a screen's name says its size and rate",
-                     Hint::kNoInputParameters);
-  }
-  if (!config.filters.empty()) {
-    throw UsageError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri), "a screen isn't filtered",
-                     Hint::kNoFilters);
-  }
-  if (config.require_hwdec) {
-    throw UnavailableError(OfOption("require-hwdec").in(config.uri), "a screen is not decoded", Hint::kCpuDecoding);
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<FrameSource> open_screen(const SourceConfig& config, std::optional<ScreenSize> size) {
   const ScreenName name = parse_screen_name(config.uri);
-  check_settings(config);
+  refuse_decoding(config, "a screen", "captured");
   return std::make_unique<ScreenSource>(config, name, size);
 }
 

@@ -13,7 +13,7 @@ namespace {
 const char* why_not(int error) {
   switch (error) {
     case XCB_CONN_CLOSED_PARSE_ERR:
-      return "that is no display's name";
+      return "no display can have that name";
     case XCB_CONN_CLOSED_INVALID_SCREEN:
       return "the display has no such screen";
     default:

@@ -3,8 +3,8 @@
 // Note [Captured screen]
 // DAMAGE tells which pixels were drawn over, and nothing is polled. What was damaged is first taken off the server's
 // list and then read, so what changes meanwhile is damaged again. Pixels come by shared memory (MIT-SHM) where the
-// server is on this machine. The pointer is no part of the screen's pixels: XFIXES has its image, XINPUT says that it
-// moved; it is drawn here, and what it covered is read again.
+// server is on this machine. The screen's pixels lack the pointer: XFIXES has its image, XINPUT says that it moved. It
+// is drawn here, and what it covered is read again.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace saccade::x11 {
 
 class SharedMemory;
 
-// One thread, but for wake().
+// On one thread, except wake().
 class Capture {
  public:
   // uri: for messages. Width and height of the picture; 0: as captured. Throws InputError, UnavailableError.

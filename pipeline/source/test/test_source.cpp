@@ -203,40 +203,9 @@ Damage expected_damage(const TestSpec& spec, std::int64_t index) {
   return damage;
 }
 
-namespace {
-
-// What only a decoder follows.
-void check_settings(const SourceConfig& config) {
-  const InputHints& input = config.input;
-  if (!config.filters.empty()) {
-    throw UsageError(OfOption("vf", fmt::format("'{}'", config.filters)).in(config.uri), "a test source isn't filtered",
-                     Hint::kNoFilters);
-  }
-  const std::pair<const char*, const std::string&> described[] = {{"input-format", input.format},
-                                                                  {"input-size", input.size},
-                                                                  {"input-rate", input.rate},
-                                                                  {"pixel-format", input.pixel_format}};
-  for (const auto& [option, value] : described) {
-    if (value.empty()) continue;
-    throw UsageError(OfOption(option, fmt::format("'{}'", value)).in(config.uri),
-                     "a test source's name says its size and rate", Hint::kNoInputParameters);
-  }
-  if (config.stream_index.value_or(0) > 0) throw_fault(no_such_stream(config, 1));
-  if (config.deinterlace == Deinterlace::kYes) {
-    throw UsageError(OfOption("deinterlace", name(config.deinterlace)).in(config.uri),
-                     "a test source has no fields; leave it out");
-  }
-  if (config.require_hwdec) {
-    throw UnavailableError(OfOption("require-hwdec").in(config.uri), "no hardware decoding: a test source is painted",
-                           Hint::kCpuDecoding);
-  }
-}
-
-}  // namespace
-
 std::unique_ptr<FrameSource> open_test_source(const SourceConfig& config) {
   const TestSpec spec = parse_test_uri(config.uri);
-  check_settings(config);
+  refuse_decoding(config, "a test source", "painted");
   check_pixels(config, spec.width_px, spec.height_px);
   return std::make_unique<TestSource>(config, spec);
 }
