@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from clips import CACHE
+from edits import distance
 from PIL import Image
 
 SCALE = 3  # Tesseract reads letters of 30 to 60 pixels best
@@ -130,16 +131,6 @@ def _easyocr(crops: list[np.ndarray]) -> list[str]:
         whole = [[0, grey.shape[1], 0, grey.shape[0]]]
         texts.append(" ".join(_easy().recognize(grey, horizontal_list=whole, free_list=[], detail=0)))
     return texts
-
-
-def distance(a: str, b: str) -> int:
-    """Levenshtein's."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
 
 
 def characters_right(read_text: str, truth: str) -> float:

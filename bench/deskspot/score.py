@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "accuracy"))
+from edits import distance
 
 Box = Sequence[float]  # left, top, right, bottom in pixels of the screen
 LIMIT = 0.25  # edits of the name's length that a reader may need
@@ -35,16 +40,6 @@ def plain(text: str) -> str:
 def spaced(text: str) -> str:
     """The same with a blank before, between and behind words."""
     return " " + re.sub(r"[\W_]+", " ", text.lower()).strip() + " "
-
-
-def distance(a: str, b: str) -> int:
-    """Levenshtein's."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
 
 
 def pieces(words: Sequence[Word]) -> list[list[Word]]:
