@@ -8,8 +8,10 @@ target's box, from samplers that do not know the question, and need only read it
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
+import multiprocessing
 import pathlib
 import sys
 from collections.abc import Sequence
@@ -69,27 +71,31 @@ def by_question(screen: np.ndarray, targets: Sequence[Row], budget: int) -> Row:
     return {"tokens": [answer.tokens for answer in answers], "found": found}
 
 
-def measure(path: pathlib.Path, jobs: Sequence[tuple[str, float]], count: int, rows: pathlib.Path, box: str) -> None:
-    """One screen by each sampler and share of tokens that is not measured yet. `box`: who reads boxes, or ""."""
-    done = {(row["screen"], row["sampler"], row["share"], row["count"]) for row in read_rows(rows)}
+def measured(job: tuple[pathlib.Path, str, float, int, str]) -> Row:
+    """A screen, a sampler, its share of all tokens, how many targets, and who reads boxes, or ""."""
+    path, sampler, share, count, box = job
     targets = sample_of(json.loads(path.with_suffix(".json").read_text())["targets"], count, path.stem)
     screen = np.asarray(Image.open(path).convert("RGB"))
-    for sampler, share in jobs:
-        row = {"screen": path.stem, "sampler": sampler, "share": share, "count": count}
-        if tuple(row.values()) in done:
-            continue
-        budget = int(share * tokens_of(screen.shape[1], screen.shape[0]))
-        row["names"] = [plain(target["text"]) for target in targets]
-        if box:
-            row |= in_box(screen, targets, sampler, budget, box)
-        else:
-            row |= (
-                by_question(screen, targets, budget) if sampler == "find" else blind(screen, targets, sampler, budget)
-            )
-        with rows.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-        shown = f"{path.stem} {sampler} {share:g}: {sum(row['found'])} of {len(targets)}"
-        print(f"{shown}, {np.mean(row['tokens'] or [0]):.0f} tokens", file=sys.stderr, flush=True)
+    budget = int(share * tokens_of(screen.shape[1], screen.shape[0]))
+    row = {"screen": path.stem, "sampler": sampler, "share": share, "count": count}
+    row["names"] = [plain(target["text"]) for target in targets]
+    if box:
+        return row | in_box(screen, targets, sampler, budget, box)
+    if sampler == "find":
+        return row | by_question(screen, targets, budget)
+    return row | blind(screen, targets, sampler, budget)
+
+
+def measure(work: Sequence[tuple[pathlib.Path, str, float, int, str]], rows: pathlib.Path, jobs: int) -> None:
+    """What is not measured yet, in so many processes."""
+    done = {(row["screen"], row["sampler"], row["share"], row["count"]) for row in read_rows(rows)}
+    missing = [job for job in work if (job[0].stem, *job[1:4]) not in done]
+    with multiprocessing.Pool(jobs) if jobs > 1 else contextlib.nullcontext() as pool:
+        for row in pool.imap_unordered(measured, missing) if pool else map(measured, missing):
+            with rows.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            shown = f"{row['screen']} {row['sampler']} {row['share']:g}: {sum(row['found'])} of {len(row['found'])}"
+            print(f"{shown}, {np.mean(row['tokens'] or [0]):.0f} tokens", file=sys.stderr, flush=True)
 
 
 def read_rows(path: pathlib.Path) -> list[Row]:
@@ -103,6 +109,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20, help="targets of a screen (default 20)")
     parser.add_argument("--samplers", nargs="+", choices=(*EYES, "find"), default=[*EYES, "find"])
     parser.add_argument("--in-box", choices=("tesseract", "rapidocr"), default="", help="read boxes, find nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--table", action="store_true", help="only print what was measured")
     arguments = parser.parse_args()
     rows = arguments.screens / (f"in-box-{arguments.in_box}.jsonl" if arguments.in_box else "found.jsonl")
@@ -114,9 +121,10 @@ def main() -> int:
     jobs = [job for job in itertools.product(arguments.samplers, SHARES) if job[0] not in skipped]
     jobs += [("full", 1.0)] if "full" in arguments.samplers else []
     if not arguments.table:
-        for path in paths:
-            measure(path, jobs, arguments.count, rows, arguments.in_box)
-    print(markdown([row for row in read_rows(rows) if row["count"] == arguments.count]))
+        work = [(path, *job, arguments.count, arguments.in_box) for path in paths for job in jobs]
+        measure(work, rows, arguments.jobs)
+    found = [row for row in read_rows(rows) if row["count"] == arguments.count and row["sampler"] in arguments.samplers]
+    print(markdown(sorted(found, key=lambda row: arguments.samplers.index(row["sampler"]))))
     return 0
 
 

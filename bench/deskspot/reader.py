@@ -31,7 +31,9 @@ def read(pictures: Sequence[np.ndarray], scale: float, page: int) -> list[list[W
         some = todo[begin : begin + BATCH]
         for n, words in zip(some, _tesseract([pictures[n] for n in some], scale, page), strict=True):
             paths[n].parent.mkdir(parents=True, exist_ok=True)
-            paths[n].write_text(json.dumps(words))
+            part = paths[n].with_suffix(f".{os.getpid()}")
+            part.write_text(json.dumps(words))
+            part.rename(paths[n])
     return [[Word(text, tuple(box), line) for text, box, line in json.loads(path.read_text())] for path in paths]
 
 
