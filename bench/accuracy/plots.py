@@ -24,6 +24,7 @@ STYLES = {
     "adaptive": ("#c0392b", "o-"),
     "changed": ("#16a085", "s-"),
     "crops": ("#8e44ad", "D-"),
+    "quadtree": ("#f39c12", "v-"),
 }
 FOVEA_BESIDE_ADAPTIVE = ("#7f8c8d", "o-")
 MEASURES = {

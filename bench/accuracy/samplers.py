@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pyramids import Change, ChangedSquares, OverviewAndCrops, ring_patches
+from pyramids import Change, ChangedSquares, OverviewAndCrops, by_change, ring_patches
 from scenes import Scene
 
 import pysaccade as sc
@@ -156,6 +156,7 @@ SAMPLERS: dict[str, Sampler] = {
     "change": by_rule(Change),
     "changed": by_rule(lambda tokens: ChangedSquares(tokens).pick),
     "crops": by_rule(OverviewAndCrops),
+    "quadtree": by_rule(lambda tokens: lambda frame, seconds: by_change(frame, None, tokens)),
     "full": full,
 }
 
