@@ -1,6 +1,7 @@
 #include "kernels/cpu/held_picture.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "kernels/cpu/luma.h"
@@ -13,26 +14,32 @@ constexpr auto kGrey = static_cast<std::uint8_t>(shared::kGreyLuma);
 constexpr TileChroma kGreyTile{shared::kGreyChroma, shared::kGreyChroma};
 constexpr std::size_t kReadBeyond = 64;  // the last texel, by vector code
 
-// Each texel 2^kLevel times, so many of them.
+// Each of 16 texels 2^kLevel times.
 template <int kLevel>
-void enlarge(const std::uint8_t* texels, int count, std::uint8_t* to) {
-  for (int x = 0; x < count; ++x) std::memset(to + (x << kLevel), texels[x], std::size_t{1} << kLevel);
+void enlarge(const std::uint8_t* texels, std::uint8_t* to) {
+  for (int x = 0; x < kTilePx; ++x) std::memset(to + (x << kLevel), texels[x], std::size_t{1} << kLevel);
+}
+template <>
+void enlarge<0>(const std::uint8_t* texels, std::uint8_t* to) {
+  std::memcpy(to, texels, kTilePx);
+}
+template <>
+void enlarge<1>(const std::uint8_t* texels, std::uint8_t* to) {
+  for (int x = 0; x < kTilePx; ++x) to[2 * x] = to[2 * x + 1] = texels[x];
 }
 constexpr std::array kEnlarge{enlarge<0>, enlarge<1>, enlarge<2>, enlarge<3>, enlarge<4>};
 static_assert(kEnlarge.size() == kSquareLevels);
 
-// Of a tile's texels in the highest level that has some.
-TileChroma chroma_of(const CpuPyramid& texture, int tx, int ty) {
-  const bool rgb = texture.layout().format == TextureFormat::kRgba8;
-  const PlaneLayout& plane = texture.layout().planes[rgb ? 0 : 1];
-  const int level = shared::chroma_level(plane.tile_size(), plane.levels), side = plane.tile_size() >> level;
-  const LevelView view = texture.level_view(rgb ? 0 : 1, level);
+// Of a tile by its texels in `view`, side x side.
+TileChroma chroma_of(const LevelView& view, TextureFormat format, int side, int tx, int ty) {
+  const bool rgb = format == TextureFormat::kRgba8;
+  const int bytes = format == TextureFormat::kYuv16 ? 2 : 1, texel_bytes = rgb ? 4 : 2 * bytes;
   std::array<int, 3> sums{};
   for (int y = ty * side; y < (ty + 1) * side; ++y) {
     for (int x = tx * side; x < (tx + 1) * side; ++x) {
-      const std::uint8_t* const texel = view.row(y) + std::ptrdiff_t{x} * plane.texel_bytes();
+      const std::uint8_t* const texel = view.row(y) + std::ptrdiff_t{x} * texel_bytes;
       for (std::size_t c = 0; c < (rgb ? 3 : 2); ++c) {
-        sums[c] += code_of(texel + c * static_cast<std::size_t>(plane.bytes_per_channel), plane.bytes_per_channel);
+        sums[c] += code_of(texel + c * static_cast<std::size_t>(bytes), bytes);
       }
     }
   }
@@ -56,6 +63,14 @@ CpuHeldPicture::CpuHeldPicture(const CpuPyramid& texture, const ErrorMeasure& me
       forgotten_(grid_) {
   const PlaneLayout& plane = texture.layout().planes[0];
   held_.assign(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(plane.height) + kReadBeyond, kGrey);
+  const std::size_t of_chroma = texture.layout().format == TextureFormat::kRgba8 ? 0 : 1;
+  const PlaneLayout& chroma = texture.layout().planes[of_chroma];
+  const int chroma_level = shared::chroma_level(chroma.tile_size(), chroma.levels);
+  chroma_texels_ = texture.level_view(static_cast<int>(of_chroma), chroma_level);
+  chroma_side_ = chroma.tile_size() >> chroma_level;
+  for (int d = 0; d < 256; ++d) {
+    chroma_errors_[static_cast<std::size_t>(d)] = shared::chroma_error(d, 0, 0, 0, measure.power, measure.noise);
+  }
   for (int l = 0; l < levels_; ++l) {
     const auto slot = static_cast<std::size_t>(l);
     luma_[slot] = texture.level_view(0, l);
@@ -112,13 +127,27 @@ void CpuHeldPicture::compare(int ty, int begin, int end, int level, const LevelV
   ops_.tile_errors(run, errors);
 }
 
+// The mean chroma of a row's tiles [begin, end).
+void CpuHeldPicture::find_chroma(int ty, int begin, int end) {
+  const TextureFormat format = texture_.layout().format;
+  TileChroma* const tiles = chroma_.data() + std::ptrdiff_t{ty} * grid_.cols;
+  if (chroma_side_ == 1 && format == TextureFormat::kYuv8) {  // a tile's one texel is Cb and Cr
+    static_assert(sizeof(TileChroma) == 2);
+    std::memcpy(tiles + begin, chroma_texels_.row(ty) + 2 * begin,
+                sizeof(TileChroma) * static_cast<std::size_t>(end - begin));
+    return;
+  }
+  for (int tx = begin; tx < end; ++tx) tiles[tx] = chroma_of(chroma_texels_, format, chroma_side_, tx, ty);
+}
+
 // Adds to the errors held of a row's tiles [begin, end).
 void CpuHeldPicture::compare_chroma(int ty, int begin, int end) {
-  for (int tx = begin; tx < end; ++tx) {
-    const auto tile = static_cast<std::size_t>(ty * grid_.cols + tx);
+  const auto error_of = [&](int now, int held) {
+    return chroma_errors_[static_cast<std::size_t>(std::abs(now - held))];
+  };
+  for (auto tile = static_cast<std::size_t>(ty * grid_.cols + begin); begin < end; ++begin, ++tile) {
     const TileChroma now = chroma_[tile], held = held_chroma_[tile];
-    held_errors_[tile] = shared::add_errors(
-        held_errors_[tile], shared::chroma_error(now.cb, held.cb, now.cr, held.cr, measure_.power, measure_.noise));
+    held_errors_[tile] = shared::add_errors(held_errors_[tile], error_of(now.cb, held.cb) + error_of(now.cr, held.cr));
   }
 }
 
@@ -141,9 +170,7 @@ TileErrors CpuHeldPicture::measure() {
         const auto slot = static_cast<std::size_t>(l);
         compare(ty, begin, end, l, luma_[slot], of_row(mean_errors_[slot - 1], begin));
       }
-      for (int tx = begin; measure_.chroma && tx < end; ++tx) {
-        chroma_[static_cast<std::size_t>(ty * grid_.cols + tx)] = chroma_of(texture_, tx, ty);
-      }
+      if (measure_.chroma) find_chroma(ty, begin, end);
       compare_held(first, past);
     });
     forgotten_.for_each_run_in_row(row, compare_held);
@@ -158,23 +185,24 @@ void CpuHeldPicture::hold(std::span<const Square> squares) {
 }
 
 void CpuHeldPicture::hold_one(const Square& square) {
-  const LevelView& level = luma_[static_cast<std::size_t>(square.level)];
-  const int side = std::min(kTilePx, level.width - square.x * kTilePx), repeat = 1 << square.level;
-  for (int y = square.y * kTilePx; y < std::min((square.y + 1) * kTilePx, level.height); ++y) {
-    std::uint8_t* const to = held_.data() + y * repeat * pitch_ + square.x * kTilePx * repeat;
-    const std::uint8_t* const texels = level.row(y) + square.x * kTilePx;
-    kEnlarge[static_cast<std::size_t>(square.level)](texels, side, to);
-    for (int copy = 1; copy < repeat; ++copy) {
-      std::memcpy(to + copy * pitch_, to, static_cast<std::size_t>(side * repeat));
-    }
+  const auto slot = static_cast<std::size_t>(square.level);
+  const LevelView& level = luma_[slot];
+  const int repeat = 1 << square.level, left = square.x << square.level, top = square.y << square.level;
+  const int columns = std::min(repeat, grid_.cols - left), rows = std::min(repeat, grid_.rows - top);
+  const auto line_bytes = static_cast<std::size_t>(columns * kTilePx);
+  std::array<std::uint8_t, kTilePx << (kSquareLevels - 1)> line;
+  for (int y = 0; y < rows * kTilePx >> square.level; ++y) {
+    kEnlarge[slot](level.row(square.y * kTilePx + y) + square.x * kTilePx, line.data());
+    std::uint8_t* to = held_.data() + (top * kTilePx + y * repeat) * pitch_ + left * kTilePx;
+    for (int copy = 0; copy < repeat; ++copy, to += pitch_) std::memcpy(to, line.data(), line_bytes);
   }
-  const int bottom = std::min((square.y + 1) << square.level, grid_.rows);
-  const int right = std::min((square.x + 1) << square.level, grid_.cols);
-  for (int ty = square.y << square.level; ty < bottom; ++ty) {
-    for (int tx = square.x << square.level; tx < right; ++tx) {
-      const auto tile = static_cast<std::size_t>(ty * grid_.cols + tx);
-      held_chroma_[tile] = chroma_[tile];
-      held_errors_[tile] = square.level == 0 ? 0 : mean_errors_[static_cast<std::size_t>(square.level) - 1][tile];
+  for (int ty = top; ty < top + rows; ++ty) {
+    const auto begin = ty * grid_.cols + left;
+    std::copy_n(chroma_.begin() + begin, columns, held_chroma_.begin() + begin);
+    if (square.level == 0) {
+      held_errors_[static_cast<std::size_t>(begin)] = 0;
+    } else {
+      std::copy_n(mean_errors_[slot - 1].begin() + begin, columns, held_errors_.begin() + begin);
     }
   }
 }

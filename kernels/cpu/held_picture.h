@@ -32,6 +32,7 @@ class CpuHeldPicture final : public HeldPicture {
  private:
   void convert(int ty, int begin, int end);
   void compare(int ty, int begin, int end, int level, const LevelView& shown, std::uint32_t* errors) const;
+  void find_chroma(int ty, int begin, int end);
   void compare_chroma(int ty, int begin, int end);
   void hold_one(const Square& square);
 
@@ -42,7 +43,10 @@ class CpuHeldPicture final : public HeldPicture {
   int levels_;
   std::ptrdiff_t pitch_;
   std::vector<std::uint8_t> held_;
-  std::vector<TileChroma> chroma_, held_chroma_;  // of each tile: as the texture has it, and as it is held
+  std::vector<TileChroma> chroma_, held_chroma_;    // of each tile: as the texture has it, and as it is held
+  LevelView chroma_texels_;                         // the highest level in which a tile has a texel
+  int chroma_side_ = 1;                             // its texels of a tile
+  std::array<std::uint32_t, 256> chroma_errors_{};  // of a difference of Cb or Cr
   // The texture's levels of luma: its own, or converted.
   std::array<LevelView, kSquareLevels> luma_;
   std::array<std::vector<std::uint8_t>, kSquareLevels> converted_;

@@ -260,6 +260,35 @@ TEST_P(SimdOps, TileErrors_EqualPlain) {
   }
 }
 
+// Differences up to a bound, around those up to which vectors add them up in another way.
+TEST_P(SimdOps, TileErrorsOfBoundedDifferences_EqualPlain) {
+  constexpr int kTiles = 9, kPitch = kTiles * 16;
+  for (const int most : {1, 2, 15, 16, 181, 182, 255}) {
+    for (int level = 0; level <= 4; ++level) {
+      for (int power = 2; power <= 3; ++power) {
+        std::mt19937 rng(static_cast<unsigned>(most * 10 + level));
+        const auto shown = make_bytes(rng, std::size_t{16} * kPitch + 64, Fill::kZeros);
+        auto now = make_bytes(rng, shown.size(), Fill::kRandom);
+        // Another bound from tile to tile, and the bound itself somewhere.
+        for (std::size_t at = 0; at < now.size(); ++at) {
+          const int bound = at / 16 % 5 == 3 ? most : std::min(most, 15);
+          now[at] = static_cast<std::uint8_t>(now[at] % 8 == 0 ? bound : now[at] % (bound + 1));
+        }
+        const ErrorRun run{.tiles = kTiles,
+                           .now = now.data(),
+                           .pitch = kPitch,
+                           .shown = shown.data(),
+                           .shown_pitch = kPitch >> level,
+                           .level = level,
+                           .power = power,
+                           .noise = 1};
+        EXPECT_EQ(run_errors(plain_.tile_errors, run), run_errors(simd_.tile_errors, run))
+            << "most " << most << " level " << level << " power " << power;
+      }
+    }
+  }
+}
+
 // By hand: a tile of 0 shown as 255 everywhere is the most that a sum holds.
 TEST_P(SimdOps, LargestDifference_FitsTileErrors) {
   const std::vector<std::uint8_t> black(16 * 16 + 64, 0), white(16 * 16 + 64, 255);
