@@ -107,11 +107,13 @@ void Allocator::exclude_outside() {
 }
 
 Patch Allocator::patch_of(const Square& square) const {
-  const auto side_px = static_cast<float>(kTilePx << square.level);
+  const int side = kTilePx << square.level;
+  const auto side_px = static_cast<float>(side);
   Patch patch{.x_px = (static_cast<float>(square.x) + 0.5f) * side_px,
               .y_px = (static_cast<float>(square.y) + 0.5f) * side_px,
               .lod = static_cast<float>(square.level)};
-  patch.coverage = patch_coverage(patch, kTilePx, geometry_.width_px, geometry_.height_px);
+  const bool inside = (square.x + 1) * side <= geometry_.width_px && (square.y + 1) * side <= geometry_.height_px;
+  patch.coverage = inside ? 1 : patch_coverage(patch, kTilePx, geometry_.width_px, geometry_.height_px);
   return patch;
 }
 

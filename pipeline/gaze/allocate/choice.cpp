@@ -9,7 +9,7 @@ namespace saccade {
 namespace {
 
 constexpr std::int64_t kLeastPrice = 1;  // a square gains more than this
-constexpr std::int64_t kStep = 4;        // between prices that are tried first
+constexpr std::int64_t kStep = 2;        // between prices that are tried first
 constexpr std::size_t kBlockLevel = 2;
 
 // Of a node within its tree: Z-order has x in the even bits, y in the odd ones.
@@ -58,6 +58,7 @@ SquareChoice::SquareChoice(TileGrid grid, int levels)
   most_.resize(gains_[block_].size());
   at_many_.resize(trees_);
   at_few_.resize(trees_);
+  tried_.resize(trees_);
   open_.reserve(trees_);
   squares_.reserve(cols * rows);
 }
@@ -72,6 +73,14 @@ void SquareChoice::exclude(const Square& square) {
 void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weights) {
   std::array<std::int64_t, kSquareLevels> gains{};
   std::int64_t most = 0;
+  most_gain_ = 0;
+  const auto finish = [&](std::size_t level, std::size_t node) {
+    gains_[level][node] = gains[level];
+    if (level <= block_) most = std::max(most, gains[level]);
+    if (level == block_) most_[node] = std::exchange(most, 0);
+    most_gain_ = std::max(most_gain_, gains[level]);
+    gains[level] = 0;
+  };
   for (std::size_t node = 0; node < tiles_.size(); ++node) {
     if (tiles_[node] >= 0) {
       const auto tile = static_cast<std::size_t>(tiles_[node]);
@@ -82,11 +91,9 @@ void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weight
         gains[level] += (held - errors.means[level - 1][tile]) * weight >> 16;
       }
     }
-    for (std::size_t level = 0; level <= top_ && (node + 1) % (std::size_t{1} << 2 * level) == 0; ++level) {
-      gains_[level][node >> 2 * level] = gains[level];
-      if (level <= block_) most = std::max(most, gains[level]);
-      if (level == block_) most_[node >> 2 * level] = std::exchange(most, 0);
-      gains[level] = 0;
+    finish(0, node);
+    for (std::size_t level = 1; level <= top_ && (node + 1) % (std::size_t{1} << 2 * level) == 0; ++level) {
+      finish(level, node >> 2 * level);
     }
   }
   for (std::size_t level = 0; level <= top_; ++level) {
@@ -140,66 +147,83 @@ void SquareChoice::solve(std::size_t tree, Solution& out) const {
   }
 }
 
-SquareChoice::Total SquareChoice::solve_all(std::int64_t price, Solution& out) {
-  out.price = price;
+// All trees, at this price. size: as find_prices() has it.
+template <typename Size>
+std::strong_ordering SquareChoice::try_all(std::int64_t price, const Size& size) {
+  few_.price = price;
   Total all;
   for (std::size_t tree = 0; tree < trees_; ++tree) {
-    solve(tree, out);
-    all += out.total(top_, tree);
+    solve(tree, few_);
+    all += tried_[tree] = few_.total(top_, tree);
   }
-  return all;
+  return size(all);
 }
 
-// Two prices into many_ and few_: the set of many_ is too large, that of few_ is not; neighbours, unless a set is just
-// right. Both are the least price if that fits. size: of a set, `greater` is too large and `equal` just right; of the
-// empty set `less`. From high prices down, since few squares are worth them.
+// Solves the trees in open_ at two prices, into many_ and few_: the set of many_ is too large, that of few_ is not, and
+// the prices are neighbours. Of the other trees few_ has the set of both. No tree is open if the set of few_ is just
+// right, or the least price fits. at_few_: what the trees of few_ have. size: of a set, `greater` is too large and
+// `equal` just right; of the empty set `less`.
+// The search starts at the last look's price. Where it starts and which prices it tries does not change the sets.
 template <typename Size>
 void SquareChoice::find_prices(const Size& size) {
-  std::int64_t high = kLeastPrice;
-  for (std::size_t level = 0; level <= top_; ++level) {
-    high = std::max(high, *std::max_element(gains_[level].begin(), gains_[level].end()));
-  }
-  std::fill(at_few_.begin(), at_few_.end(), Total{});
-  std::int64_t low = high;
+  std::int64_t low = 0, high = 0;
   auto tried = std::strong_ordering::less;
-  while (tried < 0 && low > kLeastPrice) {
-    low = std::max(low / kStep, kLeastPrice);
-    tried = size(solve_all(low, many_));
-    for (std::size_t tree = 0; tree < trees_; ++tree) {
-      (tried > 0 ? at_many_ : at_few_)[tree] = many_.total(top_, tree);
+  std::int64_t price = price_ > 0 ? std::clamp(price_, kLeastPrice, std::max(most_gain_, kLeastPrice)) : most_gain_ / 4;
+  while (true) {
+    price = std::max(price, kLeastPrice);
+    tried = try_all(price, size);
+    (tried > 0 ? low : high) = price;
+    std::swap(tried > 0 ? at_many_ : at_few_, tried_);
+    if (tried == 0 || (low > 0 && high > 0) || high == kLeastPrice) break;
+    if (tried > 0) {
+      price = low * kStep;
+      if (price < most_gain_) continue;
+      high = std::max(most_gain_, low + 1);  // no square is worth it
+      std::fill(at_few_.begin(), at_few_.end(), Total{});
+      break;
     }
-    if (tried <= 0) high = low;
+    price = high / kStep;
   }
-  if (tried > 0) bisect(size, low, high);
-  solve_all(low, many_);
-  solve_all(high, few_);
+  open_.clear();
+  if (low > 0 && high > 0 && tried != 0) bisect(size, low, high);
+  price_ = high;
 }
 
 // low doesn't fit, high does, and each tree's sets at both are known. Only trees where these differ are solved again.
+// The next price is the one at which both sets are worth the same: the sets in between are worth more there.
 template <typename Size>
-void SquareChoice::bisect(const Size& size, std::int64_t& low, std::int64_t& high) {
-  Total settled;
+void SquareChoice::bisect(const Size& size, std::int64_t low, std::int64_t& high) {
+  Total settled, many, few;
   open_.resize(trees_);
   std::iota(open_.begin(), open_.end(), std::size_t{0});
   const auto settle = [&] {
+    many = few = Total{};
     std::erase_if(open_, [&](std::size_t tree) {
-      if (at_few_[tree] != at_many_[tree]) return false;
-      settled += at_few_[tree];
-      return true;
+      const bool same = at_few_[tree] == at_many_[tree];
+      if (same) settled += at_few_[tree];
+      if (!same) many += at_many_[tree], few += at_few_[tree];
+      return same;
     });
   };
   settle();
-  for (auto tried = std::strong_ordering::greater; high - low > 1 && tried != 0;) {
-    few_.price = low + (high - low) / 2;
+  while (high - low > 1) {
+    few_.price = std::clamp((many.gain - few.gain) / (many.count - few.count), low + 1, high - 1);
     Total all = settled;
     for (const std::size_t tree : open_) {
       solve(tree, few_);
-      all += few_.total(top_, tree);
+      all += tried_[tree] = few_.total(top_, tree);
     }
-    tried = size(all);
+    const auto tried = size(all);
     (tried > 0 ? low : high) = few_.price;
-    for (const std::size_t tree : open_) (tried > 0 ? at_many_ : at_few_)[tree] = few_.total(top_, tree);
+    for (const std::size_t tree : open_) (tried > 0 ? at_many_ : at_few_)[tree] = tried_[tree];
+    if (tried == 0) return open_.clear();
     settle();
+  }
+  many_.price = low;
+  few_.price = high;
+  for (const std::size_t tree : open_) {
+    solve(tree, many_);
+    solve(tree, few_);
   }
 }
 
@@ -238,14 +262,22 @@ void SquareChoice::mix_node(std::size_t level, std::size_t node, bool none, cons
 template <typename Decide>
 std::span<const Square> SquareChoice::mix(const Decide& decide) {
   squares_.clear();
-  for (std::size_t tree = 0; tree < trees_; ++tree) mix_node(top_, tree, false, decide);
+  auto open = open_.begin();
+  for (std::size_t tree = 0; tree < trees_; ++tree) {
+    if (open == open_.end() || *open != tree) {
+      take(few_, top_, tree);
+    } else {
+      mix_node(top_, tree, false, decide);
+      ++open;
+    }
+  }
   return squares_;
 }
 
 std::span<const Square> SquareChoice::at_most(int squares) {
   find_prices([&](const Total& total) { return total.count <=> squares; });
   std::int64_t left = squares;
-  for (std::size_t tree = 0; tree < trees_; ++tree) left -= few_.total(top_, tree).count;
+  for (const Total& few : at_few_) left -= few.count;
   return mix([&](const Total& more, bool parts) {
     if (more.count > left) return parts ? Take::kParts : Take::kFew;
     left -= more.count;
@@ -259,7 +291,7 @@ std::span<const Square> SquareChoice::that_gain(std::int64_t gain) {
     return total.gain >= gain ? std::strong_ordering::greater : std::strong_ordering::less;
   });
   std::int64_t missing = gain;
-  for (std::size_t tree = 0; tree < trees_; ++tree) missing -= few_.total(top_, tree).gain;
+  for (const Total& few : at_few_) missing -= few.gain;
   return mix([&](const Total& more, bool parts) {
     if (missing <= 0) return Take::kFew;
     if (parts) return Take::kParts;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -62,11 +63,12 @@ class SquareChoice {
 
   void solve_nodes(std::size_t level, std::size_t first, std::size_t count, Solution& out) const;
   void solve(std::size_t tree, Solution& out) const;
-  Total solve_all(std::int64_t price, Solution& out);
+  template <typename Size>
+  std::strong_ordering try_all(std::int64_t price, const Size& size);
   template <typename Size>
   void find_prices(const Size& size);
   template <typename Size>
-  void bisect(const Size& size, std::int64_t& low, std::int64_t& high);
+  void bisect(const Size& size, std::int64_t low, std::int64_t& high);
   template <typename Decide>
   std::span<const Square> mix(const Decide& decide);
   template <typename Decide>
@@ -83,8 +85,10 @@ class SquareChoice {
   std::array<std::vector<std::size_t>, kSquareLevels> excluded_;  // nodes
   std::vector<std::int64_t> most_;                                // of each block: no gain in it is larger
   Solution many_, few_;                                           // at neighbouring prices
-  std::vector<Total> at_many_, at_few_;                           // of each tree
-  std::vector<std::size_t> open_;                                 // trees that differ between the two prices
+  std::int64_t most_gain_ = 0;                                    // of all squares
+  std::int64_t price_ = 0;                                        // of the last choice; 0: there was none
+  std::vector<Total> at_many_, at_few_, tried_;                   // of each tree
+  std::vector<std::size_t> open_;                                 // trees that differ between the two prices, in order
   std::vector<Square> squares_;
 };
 

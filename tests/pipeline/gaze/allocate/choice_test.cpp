@@ -195,6 +195,30 @@ TEST(SquareChoice, ThatGain_IsReachedByTheFewestOfOnePrice) {
   });
 }
 
+// The price of the choice before is where the next search starts.
+TEST(SquareChoice, ChoiceBefore_ChangesNothing) {
+  for_each_case([](const Case& at, const Errors& errors) {
+    const Errors flat{.grid = at.grid,
+                      .held = std::vector<std::uint32_t>(errors.held.size(), 9),
+                      .means = errors.means,
+                      .weights = {}};
+    SquareChoice used(at.grid, at.levels);
+    for (const int budget : {1, 3, 8, 40}) {
+      SquareChoice fresh(at.grid, at.levels);
+      used.rate(flat.view());
+      (void)used.at_most(budget);
+      for (SquareChoice* choice : {&fresh, &used}) choice->rate(errors.view(), errors.weights);
+      const auto squares = fresh.at_most(budget);
+      ASSERT_THAT(used.at_most(budget), testing::ElementsAreArray(squares)) << budget;
+      const std::int64_t half = gain_of(errors, squares) / 2;
+      (void)used.at_most(1000);
+      SquareChoice other(at.grid, at.levels);
+      other.rate(errors.view(), errors.weights);
+      ASSERT_THAT(used.that_gain(half), testing::ElementsAreArray(other.that_gain(half))) << budget;
+    }
+  });
+}
+
 TEST(SquareChoice, EqualErrors_AreTakenInTheOrderOfTheTree) {
   Errors errors{.grid = {4, 4}, .held = std::vector<std::uint32_t>(16, 10), .means = {}, .weights = {}};
   for (auto& level : errors.means) level.assign(16, 10);  // means show nothing
