@@ -11,6 +11,8 @@ namespace {
 constexpr std::int64_t kLeastPrice = 1;  // a square gains more than this
 constexpr std::int64_t kStep = 2;        // between prices that are tried first
 constexpr std::size_t kBlockLevel = 2;
+constexpr std::int64_t kUnit = 1 << 12;  // of a gain, so that the squares of a tree can be counted below it
+static_assert(kUnit > 1 << 2 * (kSquareLevels - 1));
 
 // Of a node within its tree: Z-order has x in the even bits, y in the odd ones.
 std::size_t z_order(std::size_t x, std::size_t y) {
@@ -27,11 +29,22 @@ std::size_t even_bits(std::size_t z) {
   return out;
 }
 
+// The best sets of a node's parts together.
+std::int64_t of_parts(const std::vector<std::int64_t>& below, std::size_t node) {
+  const std::int64_t* const parts = below.data() + 4 * node;
+  return parts[0] + parts[1] + parts[2] + parts[3];
+}
+
 }  // namespace
 
 SquareChoice::Total SquareChoice::Solution::total(std::size_t level, std::size_t node) const {
-  const Level& at = levels[level];
-  return {at.count[node], at.worth[node] + price * at.count[node]};
+  const std::int64_t best = levels[level][node], count = -best & (kUnit - 1);
+  return {count, (best + count) / kUnit + price * count};
+}
+
+// Of a node that takes some square.
+bool SquareChoice::Solution::whole(std::size_t level, std::size_t node) const {
+  return level == 0 || levels[level][node] > of_parts(levels[level - 1], node);
 }
 
 SquareChoice::SquareChoice(TileGrid grid, int levels)
@@ -50,10 +63,7 @@ SquareChoice::SquareChoice(TileGrid grid, int levels)
   for (std::size_t level = 0; level <= top_; ++level) {
     const std::size_t nodes = trees_ * tree_tiles >> 2 * level;
     gains_[level].resize(nodes);
-    for (Solution* solution : {&many_, &few_}) {
-      solution->levels[level] = {std::vector<std::int64_t>(nodes), std::vector<std::int32_t>(nodes),
-                                 std::vector<std::uint8_t>(nodes)};
-    }
+    for (Solution* solution : {&many_, &few_}) solution->levels[level].resize(nodes);
   }
   most_.resize(gains_[block_].size());
   at_many_.resize(trees_);
@@ -69,17 +79,29 @@ void SquareChoice::exclude(const Square& square) {
   excluded_[level].push_back(((y / side * tree_cols_ + x / side) << 2 * depth) + z_order(x % side, y % side));
 }
 
-// A node's last part completes it.
 void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weights) {
-  std::array<std::int64_t, kSquareLevels> gains{};
-  std::int64_t most = 0;
   most_gain_ = 0;
+  constexpr std::array kRate{&SquareChoice::rate_levels<0>, &SquareChoice::rate_levels<1>,
+                             &SquareChoice::rate_levels<2>, &SquareChoice::rate_levels<3>,
+                             &SquareChoice::rate_levels<4>};
+  static_assert(kRate.size() == kSquareLevels);
+  (this->*kRate[top_])(errors, weights);
+  for (std::size_t level = 0; level <= top_; ++level) {
+    for (const std::size_t node : excluded_[level]) gains_[level][node] = 0;
+  }
+}
+
+// A node's last part completes it.
+template <std::size_t kTop>
+void SquareChoice::rate_levels(const TileErrors& errors, std::span<const Weight> weights) {
+  std::array<std::int64_t, kTop + 1> gains{};
+  std::int64_t most = 0;
   const auto finish = [&](std::size_t level, std::size_t node) {
-    gains_[level][node] = gains[level];
-    if (level <= block_) most = std::max(most, gains[level]);
-    if (level == block_) most_[node] = std::exchange(most, 0);
-    most_gain_ = std::max(most_gain_, gains[level]);
-    gains[level] = 0;
+    const std::int64_t gain = std::exchange(gains[level], 0) * kUnit;
+    gains_[level][node] = gain;
+    most = std::max(most, gain);
+    if (level == std::min(kTop, kBlockLevel)) most_[node] = most;
+    if (level >= std::min(kTop, kBlockLevel)) most_gain_ = std::max(most_gain_, std::exchange(most, 0) / kUnit);
   };
   for (std::size_t node = 0; node < tiles_.size(); ++node) {
     if (tiles_[node] >= 0) {
@@ -87,43 +109,25 @@ void SquareChoice::rate(const TileErrors& errors, std::span<const Weight> weight
       const std::int64_t weight = weights.empty() ? kFullWeight : weights[tile];
       const std::int64_t held = errors.held[tile];
       gains[0] = held * weight >> 16;
-      for (std::size_t level = 1; level <= top_; ++level) {
+      for (std::size_t level = 1; level <= kTop; ++level) {
         gains[level] += (held - errors.means[level - 1][tile]) * weight >> 16;
       }
     }
     finish(0, node);
-    for (std::size_t level = 1; level <= top_ && (node + 1) % (std::size_t{1} << 2 * level) == 0; ++level) {
+    for (std::size_t level = 1; level <= kTop && (node + 1) % (std::size_t{1} << 2 * level) == 0; ++level) {
       finish(level, node >> 2 * level);
     }
-  }
-  for (std::size_t level = 0; level <= top_; ++level) {
-    for (const std::size_t node : excluded_[level]) gains_[level][node] = 0;
   }
 }
 
 // Nodes [first, first + count) of a level, at the solution's price; those of the level below are solved.
 void SquareChoice::solve_nodes(std::size_t level, std::size_t first, std::size_t count, Solution& out) const {
-  Solution::Level& at = out.levels[level];
   const std::int64_t* const gains = gains_[level].data();
-  if (level == 0) {
-    for (std::size_t node = first; node < first + count; ++node) {
-      const std::int64_t own = gains[node] - out.price;
-      at.worth[node] = own > 0 ? own : 0;
-      at.count[node] = at.whole[node] = own > 0 ? 1 : 0;
-    }
-    return;
-  }
-  const Solution::Level& below = out.levels[level - 1];
+  const std::int64_t cost = out.price * kUnit + 1;
+  std::int64_t* const best = out.levels[level].data();
   for (std::size_t node = first; node < first + count; ++node) {
-    const std::int64_t own = gains[node] - out.price;
-    const std::int64_t* const worth = below.worth.data() + 4 * node;
-    const std::int32_t* const squares = below.count.data() + 4 * node;
-    const std::int64_t parts = worth[0] + worth[1] + worth[2] + worth[3];
-    const std::int32_t of_parts = squares[0] + squares[1] + squares[2] + squares[3];
-    const bool one = own > parts || (own == parts && of_parts > 1);
-    at.worth[node] = one ? own : parts;
-    at.count[node] = one ? 1 : of_parts;
-    at.whole[node] = one ? 1 : 0;
+    const std::int64_t parts = level == 0 ? 0 : of_parts(out.levels[level - 1], node);
+    best[node] = std::max(gains[node] - cost, parts);
   }
 }
 
@@ -131,9 +135,8 @@ void SquareChoice::solve_nodes(std::size_t level, std::size_t first, std::size_t
 void SquareChoice::solve(std::size_t tree, Solution& out) const {
   const std::size_t blocks = std::size_t{1} << 2 * (top_ - block_);
   for (std::size_t block = tree * blocks; block < (tree + 1) * blocks; ++block) {
-    if (most_[block] <= out.price) {
-      out.levels[block_].worth[block] = 0;
-      out.levels[block_].count[block] = out.levels[block_].whole[block] = 0;
+    if (most_[block] <= out.price * kUnit) {
+      out.levels[block_][block] = 0;
       continue;
     }
     for (std::size_t level = 0; level <= block_; ++level) {
@@ -234,8 +237,8 @@ void SquareChoice::add(std::size_t level, std::size_t node) {
 }
 
 void SquareChoice::take(const Solution& from, std::size_t level, std::size_t node) {
-  if (from.levels[level].count[node] == 0) return;
-  if (from.levels[level].whole[node] != 0) return add(level, node);
+  if (from.levels[level][node] == 0) return;
+  if (from.whole(level, node)) return add(level, node);
   for (std::size_t part = 4 * node; part < 4 * node + 4; ++part) take(from, level - 1, part);
 }
 
@@ -247,7 +250,7 @@ void SquareChoice::mix_node(std::size_t level, std::size_t node, bool none, cons
   if (many.count == 0) return;
   const Total few = none ? Total{} : few_.total(level, node);
   none = few.count == 0;
-  const bool parts = level > 0 && many_.levels[level].whole[node] == 0 && (none || few_.levels[level].whole[node] == 0);
+  const bool parts = !many_.whole(level, node) && (none || !few_.whole(level, node));
   switch (decide(Total{many.count - few.count, many.gain - few.gain}, parts)) {
     case Take::kMany:
       return take(many_, level, node);

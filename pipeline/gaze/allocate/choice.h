@@ -48,19 +48,18 @@ class SquareChoice {
     }
     bool operator==(const Total&) const = default;
   };
-  // The best set at a price. Of each node: what it gains after paying, its squares, and whether it is one square.
+  // The best set at a price. Of each node: kUnit times what it gains after paying, less the number of its squares. So
+  // the larger of two is that of fewer squares if both gain the same.
   struct Solution {
-    struct Level {
-      std::vector<std::int64_t> worth;
-      std::vector<std::int32_t> count;
-      std::vector<std::uint8_t> whole;
-    };
     std::int64_t price = 0;
-    std::array<Level, kSquareLevels> levels;
+    std::array<std::vector<std::int64_t>, kSquareLevels> levels;
     Total total(std::size_t level, std::size_t node) const;
+    bool whole(std::size_t level, std::size_t node) const;  // one square, or its parts' sets
   };
   enum class Take { kMany, kFew, kParts };
 
+  template <std::size_t kTop>
+  void rate_levels(const TileErrors& errors, std::span<const Weight> weights);
   void solve_nodes(std::size_t level, std::size_t first, std::size_t count, Solution& out) const;
   void solve(std::size_t tree, Solution& out) const;
   template <typename Size>
@@ -81,7 +80,7 @@ class SquareChoice {
   std::size_t tree_cols_, trees_;
   std::vector<std::int32_t> tiles_;  // of each node of level 0: its tile; -1: beyond the grid
   // Of each node. They lie tree after tree, in Z-order: the parts of node n are 4 n to 4 n + 3 of the level below.
-  std::array<std::vector<std::int64_t>, kSquareLevels> gains_;
+  std::array<std::vector<std::int64_t>, kSquareLevels> gains_;    // times kUnit
   std::array<std::vector<std::size_t>, kSquareLevels> excluded_;  // nodes
   std::vector<std::int64_t> most_;                                // of each block: no gain in it is larger
   Solution many_, few_;                                           // at neighbouring prices
