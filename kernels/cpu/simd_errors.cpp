@@ -93,6 +93,16 @@ HWY_INLINE void add_powers(D d, hn::Vec<D> difference, hn::Vec<D> first, hn::Vec
   }
 }
 
+// most: the largest difference of each column.
+template <int kPower, Range kRange, class D>
+HWY_INLINE void add_row(D d, const std::uint8_t* now, hn::Vec<D> shown, hn::Vec<D> first, hn::Vec<D> second,
+                        hn::Vec<D>& most, hn::Vec<Totals<D>>& totals, hn::Vec<Sums<D>>& rest) {
+  const auto there = hn::LoadU(d, now);
+  const auto difference = hn::Or(hn::SaturatedSub(there, shown), hn::SaturatedSub(shown, there));
+  most = hn::Max(most, difference);
+  add_powers<kPower, kRange>(d, difference, first, second, totals, rest);
+}
+
 template <Range kRange, class D>
 HWY_INLINE void store(D d, hn::Vec<Totals<D>> totals, hn::Vec<Sums<D>> rest, std::uint32_t* errors) {
   HWY_ALIGN std::uint64_t of_totals[kMostBytes / 8];
@@ -127,12 +137,15 @@ HWY_INLINE hn::Vec<D> sum_rows(D d, const ErrorRun& run, int tile, hn::Vec<D> pa
   auto rest = hn::Zero(Sums<D>());
   for (int left = run.rows; left > 0; left -= kRepeat, texels += run.shown_pitch) {
     const auto shown = kLevel == 0 ? hn::LoadU(d, texels) : hn::TableLookupBytes(hn::LoadDup128(d, texels), pattern);
-    for (int y = 0; y < std::min(left, kRepeat); y += kUnroll) {
-      for (int row = 0; row < kUnroll && (kLevel == 0 || y + row < left); ++row, now += run.pitch) {
-        const auto there = hn::LoadU(d, now);
-        const auto difference = hn::Or(hn::SaturatedSub(there, shown), hn::SaturatedSub(shown, there));
-        most = hn::Max(most, difference);
-        add_powers<kPower, kRange>(d, difference, first, second, totals, rest);
+    if (left < kRepeat) {
+      for (int y = 0; y < left; ++y, now += run.pitch) {
+        add_row<kPower, kRange>(d, now, shown, first, second, most, totals, rest);
+      }
+      break;
+    }
+    for (int y = 0; y < kRepeat; y += kUnroll) {
+      for (int row = 0; row < kUnroll; ++row, now += run.pitch) {
+        add_row<kPower, kRange>(d, now, shown, first, second, most, totals, rest);
       }
     }
   }
