@@ -3,7 +3,7 @@
 // Note [Price of a square]
 // Squares form quadtrees over the tiles. At a price, a node is either taken whole or left to its four parts, whichever
 // gains more after each square taken has paid. From the bottom up this gives the best set at that price, and no set of
-// as many squares gains more (Everett 1963). A higher price never takes more squares, so the price is bisected until
+// as many squares gains more (Everett 1963). A higher price never takes more squares, so the price is searched until
 // the set fits. All numbers are integers. Of two sets that gain the same, the one of fewer squares is taken.
 // The best sets at two neighbouring prices may differ by many squares. What is left is then spent on those subtrees of
 // the larger set that fit, in the order of the trees. At most one unit of gain a square is lost by that.
