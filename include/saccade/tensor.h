@@ -208,7 +208,7 @@ typedef struct saccade_lattice_settings {
   const int32_t* strides;       // [ring_count]: pixels a sample of each ring, the innermost first
   const int32_t* sides;         // [ring_count]: patches along the side of each ring's square
   double e0, m0;                // lod = log2((e + e0) / m0). Of one, the other is e0 = 2.3 or m0 = e0
-  double lod;                   // uniform
+  double lod;                   // uniform. With it and without tokens: side by side from the top left
   double fov_deg;               // horizontal
   double sar;                   // width of a pixel over its height
   int32_t ring_count;           // 0: not by rings

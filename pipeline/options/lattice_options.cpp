@@ -157,7 +157,9 @@ LatticeConfig lattice_of(const LatticeOptions& options) {
   if (kind == LatticeKind::kGrid) {
     config.shape = GridShape{.patches = count, .acuity = acuity};
   } else if (kind == LatticeKind::kUniform) {
-    config.shape = UniformShape{.patches = count, .lod = options.lod, .acuity = acuity};
+    const bool covers = options.lod && !options.tokens && !options.patches;
+    config.shape =
+        UniformShape{.patches = covers ? std::nullopt : std::optional(count), .lod = options.lod, .acuity = acuity};
   } else if (kind == LatticeKind::kAdaptive) {
     check_context(options, count);
     config.shape = AdaptiveShape{.tokens = count,

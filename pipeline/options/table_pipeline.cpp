@@ -254,7 +254,7 @@ void add_fovea(std::vector<StreamOption>& rows) {
     {{.name = "fov-deg", .group = kFoveaGroup, .help = "horizontal field of view of the frame",
       .metavar = "DEG", .kind = K::kNumber, .lo = 0.01, .hi = 180, .shapes_result = true, .tunable = true}, field([](auto& o) -> auto& { return o.lattice.fov_deg; })},
     {{.name = "lattice", .group = kFoveaGroup, .help = lattice_help,
-      .more = "`adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame. `nested`: a fovea; square rings around the fixation without gap or overlap, whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2.",
+      .more = "`adaptive`: squares of 16 to 256 pixels, at each look those that bring the receiver's picture nearest to the frame. `nested`: a fovea; square rings around the fixation without gap or overlap, whose samples are exact texels. `grid`: evenly spread centres, resolution by eccentricity. `uniform`: one resolution for all, as `uniform:2` of level 2; with a level and without {tokens} the patches lie side by side from the top left and cover the frame.",
       .metavar = "KIND", .kind = K::kChoice, .choices = choices_of<LatticeKind>(), .shapes_result = true, .tunable = true}, {parse_lattice, print_lattice}},
     {{.name = "tokens", .group = kFoveaGroup, .help = "how many patches inside the frame, at most (default 273)",
       .more = "With `adaptive` a look sends what lowers the error of the receiver's picture most. With `nested` no fixation has more. Where a look or a fixation has fewer, the arrays end with patches of coverage 0. Other lattices have no patch outside.",

@@ -82,9 +82,9 @@ struct GridShape {
   bool operator==(const GridShape&) const = default;
 };
 struct UniformShape {
-  int patches = kDefaultTokens;
-  std::optional<double> lod;     // none: the one whose patches just cover the frame
-  std::optional<Acuity> acuity;  // shapes nothing; it is recorded with the result
+  std::optional<int> patches = kDefaultTokens;  // none: side by side from the top left, as many as cover the frame
+  std::optional<double> lod;                    // none: the one whose patches just cover the frame
+  std::optional<Acuity> acuity;                 // shapes nothing; it is recorded with the result
   bool operator==(const UniformShape&) const = default;
 };
 

@@ -277,6 +277,34 @@ TEST(UniformLattice, Lod_CoversTheFrameUnlessGiven) {
   EXPECT_THAT(usage_error(config, geometry, Hint::kMoreLevels), HasSubstr("lod 6.5"));
 }
 
+TEST(UniformLattice, WithoutACount_LiesSideBySide) {
+  LatticeConfig config;
+  config.patch_size = 28;
+  config.shape = UniformShape{.patches = {}, .lod = 0, .acuity = {}};
+  auto lattice = make_lattice(config, {100, 50, 1.0, 7});
+  EXPECT_TRUE(lattice->samples_texels());
+  PatchPlan plan;
+  lattice->plan(0.9f, 0.9f, plan);
+  ASSERT_EQ(plan.count(), 8U);  // 4 x 2
+  EXPECT_EQ(plan.patches[0].x_px, 14);
+  EXPECT_EQ(plan.patches[0].y_px, 14);
+  EXPECT_EQ(plan.patches[7].x_px, 98);
+  EXPECT_EQ(plan.patches[7].y_px, 42);
+  EXPECT_EQ(plan.patches[0].coverage, 1);
+  EXPECT_NEAR(plan.patches[7].coverage, 16.0 / 28 * 22 / 28, 1e-6);
+  config.shape = UniformShape{.patches = {}, .lod = 1, .acuity = {}};
+  lattice = make_lattice(config, {100, 50, 1.0, 7});
+  EXPECT_EQ(lattice->patch_count(), 2U);
+  EXPECT_TRUE(lattice->samples_texels());
+  config.shape = UniformShape{.patches = {}, .lod = 0.5, .acuity = {}};
+  lattice = make_lattice(config, {100, 50, 1.0, 7});
+  EXPECT_EQ(lattice->patch_count(), 6U);
+  EXPECT_FALSE(lattice->samples_texels());
+  config.patch_size = 2;
+  config.shape = UniformShape{.patches = {}, .lod = 0, .acuity = {}};
+  EXPECT_THAT(usage_error(config, {4000, 4000, 1.0, 7}, Hint::kFewerPatches), HasSubstr("4000000 patches"));
+}
+
 TEST(FoveaParams, EitherUnit_IsScaledPerPixel) {
   const auto deg = make_fovea_params({}, kDefaultFovDeg, {1920, 1080, 2.0, 7});
   EXPECT_FLOAT_EQ(deg.unit_per_px_x, 40.0f / 1920);

@@ -134,7 +134,7 @@ TEST(Resolve, OptionsThatGoTogether_MakeALattice) {
   EXPECT_EQ(grid.fov_deg, 60);
   EXPECT_EQ(grid.patch_size, 8);
   EXPECT_EQ(std::get<UniformShape>(lattice_with({{"lattice", "uniform"}, {"lod", "1.5"}}).shape),
-            (UniformShape{.lod = 1.5, .acuity = {}}));
+            (UniformShape{.patches = {}, .lod = 1.5, .acuity = {}}));
 }
 
 TEST(Resolve, StoredSettings_MayHoldWhatHasNoEffect) {
