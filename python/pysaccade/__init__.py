@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from pysaccade.lattice.acuity import level_of_detail as level_of_detail
     from pysaccade.lattice.plan import PatchPlan as PatchPlan
     from pysaccade.many._shards import open_shards as open_shards
+    from pysaccade.models._onevision import onevision as onevision
+    from pysaccade.models._qwen import qwen as qwen
     from pysaccade.models._rules import TokenRule as TokenRule
+    from pysaccade.models._token_cache import TokenCache as TokenCache
+    from pysaccade.models._tower import TowerInput as TowerInput
     from pysaccade.models._views import Views as Views
     from pysaccade.models._views import views as views
     from pysaccade.picture._gl import GLBuffer as GLBuffer
@@ -80,7 +84,9 @@ _MODULES = {
     "Stream": "stream._stream",
     "TexturePool": "tensors.pool",
     "TexturePyramid": "tensors.pyramid",
+    "TokenCache": "models._token_cache",
     "TokenRule": "models._rules",
+    "TowerInput": "models._tower",
     "UnavailableError": "_native._errors",
     "View": "picture._view",
     "Views": "models._views",
@@ -91,8 +97,10 @@ _MODULES = {
     "generate_mipmaps": "tensors.mipmaps",
     "level_of_detail": "lattice.acuity",
     "mahalanobis": "tensors.gaussian",
+    "onevision": "models._onevision",
     "open_shards": "many._shards",
     "paint": "picture._paint",
+    "qwen": "models._qwen",
     "sample": "tensors.sampling",
     "sample_anisotropic": "tensors.sampling",
     "sample_at_level": "tensors.sampling",
@@ -123,7 +131,9 @@ __all__ = [
     "Stream",
     "TexturePool",
     "TexturePyramid",
+    "TokenCache",
     "TokenRule",
+    "TowerInput",
     "UnavailableError",
     "View",
     "Views",
@@ -134,8 +144,10 @@ __all__ = [
     "generate_mipmaps",
     "level_of_detail",
     "mahalanobis",
+    "onevision",
     "open_shards",
     "paint",
+    "qwen",
     "sample",
     "sample_anisotropic",
     "sample_at_level",
