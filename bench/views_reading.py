@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small text that appears on a screen of 3840x2160: what is read of it from views, and from others at as many tokens.
 
-    python3 bench/views_reading.py --looks 12 --reader rapidocr      # or tesseract
+    python3 bench/views_reading.py --looks 12 --reader rapidocr      # or easyocr, tesseract
 
 A desktop with windows of text. At each look, a second apart, three lines of 10 to 14 px appear anywhere (--scene
 lines), beside a film of 640x360 that plays (film); or all text of two windows is replaced, of which each sixth line
@@ -166,8 +166,9 @@ def main() -> None:
     parser.add_argument("--looks", type=int, default=12)
     parser.add_argument("--tokens", type=int, default=1200)
     parser.add_argument("--model", default="qwen2.5-vl")
-    parser.add_argument("--reader", default="rapidocr", choices=("rapidocr", "tesseract"))
+    parser.add_argument("--reader", default="rapidocr", choices=("rapidocr", "easyocr", "tesseract"))
     parser.add_argument("--scene", default="lines", choices=("lines", "film", "windows"))
+    parser.add_argument("--new-only", action="store_true", help="spend nothing on detail that was never sent")
     parser.add_argument("--seed", type=int, default=29)
     options = parser.parse_args()
     rule = sc.TokenRule.of(options.model)
@@ -188,7 +189,7 @@ def main() -> None:
     empty = np.full((16, 16, 3), 250, np.uint8)
     for emission in sc.Stream(source(), every=1, array="numpy", device="cpu", fixation="center"):
         began = time.perf_counter()
-        views = emission.views(options.tokens, rule)
+        views = emission.views(options.tokens, rule, new_only=options.new_only)
         seconds.append(time.perf_counter() - began)
         tokens.append(views.tokens)
         images.append(len(views))

@@ -40,10 +40,11 @@ inline constexpr EnumName<ProgressMode> kProgressModes[] = {
     {ProgressMode::kAuto, "auto"}, {ProgressMode::kNone, "none"}, {ProgressMode::kJson, "json"}};
 constexpr std::span<const EnumName<ProgressMode>> names_of(ProgressMode) { return kProgressModes; }
 
-// Views for a model: a row of pipeline/views' table, and the most tokens of a look.
+// Views for a model: a row of pipeline/views' table, the most tokens of a look, and whether only what is new counts.
 struct ViewsChoice {
   std::string model;
   int tokens = 1568;
+  bool new_only = false;
 };
 
 struct DumpOptions {

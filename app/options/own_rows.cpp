@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "pipeline/error.h"
 #include "pipeline/options/values.h"
 #include "pipeline/views/token_rule.h"
@@ -37,17 +39,23 @@ int whole(const std::string& text, int lo, int hi) {
 }
 
 void parse_views(const OptionSpec&, Options& o, const std::string& text) {
-  const std::size_t colon = parse_text(text).find(':');
-  ViewsChoice views{.model = text.substr(0, colon)};
+  constexpr std::string_view kNewOnly = ":new-only";
+  std::string rest = parse_text(text);
+  ViewsChoice views;
+  views.new_only = std::string_view(rest).ends_with(kNewOnly);
+  if (views.new_only) rest.resize(rest.size() - kNewOnly.size());
+  const std::size_t colon = rest.find(':');
+  views.model = rest.substr(0, colon);
   if (find_rule(views.model) == nullptr) {
-    throw UsageError("'" + views.model + "' is not " + or_list(models()) + ", or one of these and :TOKENS");
+    throw UsageError("'" + views.model + "' is not " + or_list(models()) + ", or one of these, :TOKENS and :new-only");
   }
-  if (colon != std::string::npos) views.tokens = whole(text.substr(colon + 1), 1, 1 << 30);
+  if (colon != std::string::npos) views.tokens = whole(rest.substr(colon + 1), 1, 1 << 30);
   o.dump.views = std::move(views);
 }
 // Nothing without them, as of `compact`.
 std::optional<std::string> print_views(const Options& o) {
-  return o.dump.views ? std::optional(fmt::format("{}:{}", o.dump.views->model, o.dump.views->tokens)) : std::nullopt;
+  if (!o.dump.views) return std::nullopt;
+  return fmt::format("{}:{}{}", o.dump.views->model, o.dump.views->tokens, o.dump.views->new_only ? ":new-only" : "");
 }
 
 void parse_view(const OptionSpec&, Options& o, const std::string& text) {
@@ -298,8 +306,8 @@ std::vector<OwnRow> result_rows_unset() {
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.overwrite; })}, {.commands = kForDump | kForReconstruct}},
     {{{.name = "compact", .group = kOutputGroup, .help = "leave out the patches outside the frame: ragged arrays, and offsets.npy says where each emission begins",
        .kind = K::kFlag, .shapes_result = true}, {parse_compact, print_compact}}, {.commands = kForDump}},
-    {{{.name = "views", .group = kOutputGroup, .help = "also pictures that a model reads: MODEL or MODEL:TOKENS of a look, such as qwen2.5-vl:1200",
-       .more = "1568 tokens by default; [MODELS.md](MODELS.md) lists the models. PNG files in views/, and a line of JSON for each in views.jsonl.",
+    {{{.name = "views", .group = kOutputGroup, .help = "also pictures that a model reads: MODEL[:TOKENS][:new-only], such as qwen2.5-vl:1200",
+       .more = "At most 1568 tokens of a look by default; :new-only spends none on detail that was never sent. [MODELS.md](MODELS.md) lists the models. PNG files in views/, and a line of JSON for each in views.jsonl.",
        .metavar = "MODEL", .shapes_result = true}, {parse_views, print_views}}, {.commands = kForDump}},
     {{{.name = "resume", .group = kOutputGroup, .help = "skip a complete dump of the same input and options, redo an incomplete one",
        .kind = K::kFlag}, field([](auto& o) -> auto& { return o.dump.resume; })}, {.commands = kForDump}},

@@ -91,7 +91,7 @@ saccade_status saccade_stream_views(saccade_stream* stream, const saccade_views_
     views->coded_height_px = session.info().coded_height_px;
     std::optional<GazePoint> look;
     if (asked.has_look != 0) look = GazePoint{asked.look_u, asked.look_v};
-    for (const View& view : session.choose_views(views->rule, asked.tokens, look)) {
+    for (const View& view : session.choose_views(views->rule, asked.tokens, look, asked.new_only != 0)) {
       auto& picture = views->pictures.emplace_back();
       picture.view = view;
       picture.rgb.resize(static_cast<std::size_t>(view.size.width) * static_cast<std::size_t>(view.size.height) * 3);

@@ -71,6 +71,7 @@ typedef struct saccade_views_settings {
   float look_u, look_v;  // with has_look: a point of the frame, 0 to 1, that counts more
   int32_t tokens;        // of all views together, at most
   int32_t has_look;
+  int32_t new_only;  // only what changed, or was lost, since it was last shown. If nothing was sent: an overview
 } saccade_views_settings;
 
 // Pictures of one frame, with their pixels in host memory. Any thread may read them; they outlive their stream.

@@ -149,7 +149,8 @@ class Pipeline {
   // Views for a model, of the texture as it is: at most so many tokens by the rule, the overview first. What a call
   // returns counts as sent: the next one leaves it out until it changes. look: a point of the frame, 0 to 1, that
   // counts more. From the first call on each frame waits for its damage. Throws UsageError without a frame.
-  std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look);
+  std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
+                                 bool new_only);
   // Its pixels, as pipeline/views/view.h has them, before the next frame.
   void read_view(const View& view, std::span<std::uint8_t> out);
 

@@ -7,13 +7,14 @@
 
 namespace saccade {
 
-std::vector<View> Pipeline::choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look) {
+std::vector<View> Pipeline::choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
+                                         bool new_only) {
   if (!has_frame()) throw UsageError("views: no frame was taken yet; take an emission or push a frame first");
   check_rule(rule);
   if (tokens < 1) throw UsageError(fmt::format("views: {} tokens; give 1 or more", tokens));
   State& s = *state_;
   const ImageSize frame{s.layout.width_px, s.layout.height_px};
-  ViewRequest request{.rule = rule, .tokens = tokens, .look = {}};
+  ViewRequest request{.rule = rule, .tokens = tokens, .new_only = new_only, .look = {}};
   if (look) {
     if (!(look->u >= 0 && look->u <= 1 && look->v >= 0 && look->v <= 1)) {
       throw UsageError(fmt::format("views: look at {}, {}: both lie between 0 and 1", look->u, look->v));
@@ -33,8 +34,9 @@ void Pipeline::read_view(const View& view, std::span<std::uint8_t> out) {
   guard_device([&] { saccade::read_view(*state_->texture, state_->color, view, out); });
 }
 
-std::vector<View> Session::choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look) {
-  return pipeline_->choose_views(rule, tokens, look);
+std::vector<View> Session::choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
+                                        bool new_only) {
+  return pipeline_->choose_views(rule, tokens, look, new_only);
 }
 
 }  // namespace saccade

@@ -148,7 +148,8 @@ class Session {
     pipeline_->sample(plan, color, batch);
   }
   // Pipeline::choose_views, read_view.
-  std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look);
+  std::vector<View> choose_views(const TokenRule& rule, int tokens, const std::optional<GazePoint>& look,
+                                 bool new_only);
   void read_view(const View& view, std::span<std::uint8_t> out) { pipeline_->read_view(view, out); }
   void reset() { pipeline_->reset(); }  // the next frame doesn't follow the last: after a seek
   bool seek(std::int64_t pts_ns);       // Feed::seek and reset()

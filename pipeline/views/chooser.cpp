@@ -26,25 +26,25 @@ ViewChooser::ViewChooser(std::unique_ptr<HeldPicture> held, TileGrid grid, Image
       frame_(frame),
       choice_(grid, std::min(held_->levels(), kCropLevels)),
       fatigue_(grid),
-      new_(static_cast<std::size_t>(grid.count())),
-      left_(new_.size()),
-      half_left_(new_.size()),
-      weights_(new_.size()),
-      rated_(new_.size()) {
+      news_(static_cast<std::size_t>(grid.count())),
+      left_(news_.size()),
+      half_left_(news_.size()),
+      weights_(news_.size()),
+      rated_(news_.size()) {
   Damage all(grid);
   all.set_all();
   held_->note(all);
 }
 
-// A frame that changes everywhere tells nothing of what is new.
+// A frame that changes everywhere puts no part of it before another.
 void ViewChooser::note(std::int64_t pts_ns, const Damage& damage) {
   if (pts_ns_ && pts_ns < *pts_ns_) forget();
   pts_ns_ = pts_ns;
   held_->note(damage);
   if (damage.all()) {
-    std::fill(new_.begin(), new_.end(), std::uint8_t{0});
+    std::fill(news_.begin(), news_.end(), News::kWithAll);
   } else {
-    damage.for_each([this](int tile) { new_[static_cast<std::size_t>(tile)] = 1; });
+    damage.for_each([this](int tile) { news_[static_cast<std::size_t>(tile)] = News::kOwn; });
   }
 }
 
@@ -52,10 +52,12 @@ void ViewChooser::forget() {
   any_sent_ = false;
   held_->forget();
   fatigue_.forget();
-  std::fill(new_.begin(), new_.end(), std::uint8_t{0});
 }
 
-void ViewChooser::forget(const TileRect& tiles) { held_->forget(tiles); }
+void ViewChooser::forget(const TileRect& tiles) {
+  held_->forget(tiles);
+  for_each_tile(tiles, [this](std::size_t tile) { news_[tile] = News::kOwn; });
+}
 
 std::uint32_t ViewChooser::mean_error(int level, std::size_t tile) const {
   return level == 0 ? 0 : errors_.means[static_cast<std::size_t>(level) - 1][tile];
@@ -80,9 +82,14 @@ void ViewChooser::for_each_tile(const TileRect& tiles, F&& f) const {
 void ViewChooser::weigh(const ViewRequest& request) {
   std::fill(weights_.begin(), weights_.end(), kFullWeight);
   fatigue_.weigh(pts_ns_.value_or(0), weights_);
-  if (!request.look) return;
-  weigh_by_acuity(request.look->fovea, static_cast<float>(request.look->at.x), static_cast<float>(request.look->at.y),
-                  1.0f, grid_, weights_);
+  if (request.look) {
+    weigh_by_acuity(request.look->fovea, static_cast<float>(request.look->at.x), static_cast<float>(request.look->at.y),
+                    1.0f, grid_, weights_);
+  }
+  if (!request.new_only || !any_sent_) return;
+  for (std::size_t tile = 0; tile < weights_.size(); ++tile) {
+    if (news_[tile] == News::kNone) weights_[tile] = 0;
+  }
 }
 
 // Paints a view into what is left.
@@ -107,7 +114,7 @@ std::vector<View> ViewChooser::crops_within(const ViewRequest& request, const Cr
 
 std::vector<View> ViewChooser::crops(const ViewRequest& request, const CropLimits& limits, bool only_new) {
   for (std::size_t tile = 0; tile < left_.size(); ++tile)
-    rated_[tile] = only_new && new_[tile] == 0 ? 0 : weights_[tile];
+    rated_[tile] = only_new && news_[tile] != News::kOwn ? 0 : weights_[tile];
   for (std::size_t tile = 0; tile < left_.size(); ++tile) half_left_[tile] = std::min(left_[tile], mean_error(1, tile));
   TileErrors errors{.held = left_, .means = {half_left_, left_, left_, left_}};
   choice_.rate(errors, rated_);
@@ -140,8 +147,9 @@ ViewChooser::Plan ViewChooser::plan(const ViewRequest& request, int overview) {
     limits.tokens -= view->tokens;
     --limits.views;
   }
+  const bool alone = overview == 0 || (overview > 0 && request.new_only && !any_sent_);
   for (const bool only_new : {true, false}) {
-    if (overview == 0 || limits.views <= 0) break;
+    if (alone || limits.views <= 0) break;
     for (const View& view : crops(request, limits, only_new)) {
       show(view);
       plan.views.push_back(view);
@@ -167,6 +175,7 @@ ViewChooser::Plan ViewChooser::best_overview(const ViewRequest& request) {
 }
 
 void ViewChooser::give_reasons(const ViewRequest& request, std::vector<View>& views) const {
+  const News least = request.new_only ? News::kWithAll : News::kOwn;
   for (View& view : views) {
     const TileRect shown = tiles_in(view.box);
     if (shown.width == grid_.cols && shown.height == grid_.rows) {
@@ -174,7 +183,7 @@ void ViewChooser::give_reasons(const ViewRequest& request, std::vector<View>& vi
       continue;
     }
     for_each_tile(shown, [&](std::size_t tile) {
-      if (new_[tile] != 0) view.reason = ViewReason::kNew;
+      if (news_[tile] >= least) view.reason = ViewReason::kNew;
     });
     if (request.look && contains(view.box, request.look->at)) view.reason = ViewReason::kLookedAt;
   }
@@ -251,7 +260,7 @@ void ViewChooser::hold(std::span<const View> views) {
     for_each_square(0, tiles_in(view.box), [&](const Square& square, const TileRect& tiles) {
       const auto tile = static_cast<std::size_t>(tiles.y * grid_.cols + tiles.x);
       if (errors_.held[tile] != 0) fine.push_back(square);
-      new_[tile] = 0;
+      if (view.level == 0) news_[tile] = News::kNone;
     });
   }
   fatigue_.note(pts_ns_.value_or(0), fine);

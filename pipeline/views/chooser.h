@@ -7,6 +7,8 @@
 // (SquareChoice), shown by rectangles. The overview that leaves the least weighted error is sent if nothing was sent
 // before, or if it leaves less than half of what crops alone would. Of two that leave the same the one of fewer tokens
 // is. What is held already gains nothing, so it is not sent again.
+// With new_only what is not new weighs nothing, so neither tokens nor the choice of an overview go by it. The first
+// overview then comes alone.
 //
 // Weights: what is sent again and again counts ever less, and around a point that is looked at acuity counts.
 #pragma once
@@ -28,7 +30,8 @@ namespace saccade {
 
 struct ViewRequest {
   TokenRule rule;
-  int tokens = 0;  // of all views together, at most
+  int tokens = 0;         // of all views together, at most
+  bool new_only = false;  // what changed, or was lost, since it was last shown; an overview if nothing was sent before
   // A point of the frame that is looked at, and the acuity around it.
   struct Look {
     PointPx at;
@@ -79,8 +82,13 @@ class ViewChooser {
   ImageSize frame_;
   SquareChoice choice_;
   Fatigue fatigue_;
-  std::vector<std::uint8_t> new_;  // of each tile: it changed since it was last shown
-  bool any_sent_ = false;          // since all was forgotten
+  enum class News : std::uint8_t {
+    kNone,
+    kWithAll,  // it changed, or was lost, as all of the frame did
+    kOwn       // it changed by itself, or was lost
+  };
+  std::vector<News> news_;  // of each tile: since it was last shown at level 0
+  bool any_sent_ = false;   // since all was forgotten
   std::optional<std::int64_t> pts_ns_;
   TileErrors errors_;                            // as measured
   std::vector<std::uint32_t> left_, half_left_;  // of each tile: errors after the views that are planned so far

@@ -129,7 +129,7 @@ TEST(StructSizes, ViewsStructs_AreTakenByTheirSize) {
   ASSERT_EQ(saccade_token_rule_describe(0, &rule), SACCADE_OK);
   expect_sizes_read(rule,
                     [](auto* asked) { return saccade_token_rule_count(asked, 99, 99, nullptr, nullptr, nullptr); });
-  const saccade_views_settings settings{sizeof(saccade_views_settings), &rule, 0, 0, 800, 0};
+  const saccade_views_settings settings{sizeof(saccade_views_settings), &rule, 0, 0, 800, 0, 0};
   saccade_views* views = nullptr;
   ASSERT_EQ(saccade_stream_views(stream.get(), &settings, &views), SACCADE_OK) << saccade_last_error();
   expect_sizes_filled<saccade_view>([&](auto* out) { return saccade_views_get(views, 0, out); });

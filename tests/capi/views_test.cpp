@@ -76,6 +76,18 @@ TEST(Views, OfAFrameThatWasSent_AreNone) {
   EXPECT_EQ(count_of(views_of(stream, settings_of(rule, 800))), 0U);
 }
 
+TEST(Views, OfNewThingsAlone_BeginWithAnOverview) {
+  const StreamHandle stream = open_stream("test://static?size=1280x720&frames=20&rate=5", kEachFrame);
+  ASSERT_EQ(take_next(stream).status, SACCADE_OK);
+  const saccade_token_rule rule = rule_named("qwen2.5-vl");
+  auto settings = settings_of(rule, 400);
+  settings.new_only = 1;
+  EXPECT_EQ(count_of(views_of(stream, settings)), 1U);
+  EXPECT_EQ(count_of(views_of(stream, settings)), 0U);
+  settings.new_only = 0;
+  EXPECT_GT(count_of(views_of(stream, settings)), 0U);
+}
+
 TEST(Views, Points_ComeBack) {
   const StreamHandle stream = open_stream(kUri, kEachFrame);
   ASSERT_EQ(take_next(stream).status, SACCADE_OK);

@@ -396,6 +396,7 @@ class saccade_views_settings(ctypes.Structure):  # noqa: N801
     look_v: Float
     tokens: Int32
     has_look: Int32
+    new_only: Int32
 
 
 @_laid_out

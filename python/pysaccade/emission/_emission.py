@@ -140,7 +140,7 @@ class Emission:
         arrays = (host_array(array) for array in (self.patches, self.geometry, self.changed))
         return replace(self, **dict(zip(("patches", "geometry", "changed"), arrays, strict=True)))
 
-    def views(self, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: Any = None) -> Any:
+    def views(self, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: Any = None, new_only: bool = False) -> Any:
         """Pictures of this emission's frame that any vision-language model reads: `Views`.
 
         An overview, and crops at native or half resolution of what the model does not have: what changed, and detail
@@ -151,11 +151,13 @@ class Emission:
             budget: Tokens of all views together, as the model counts them, at most.
             model: A row of the table (docs/MODELS.md), or a `TokenRule`.
             look: (u, v) of the frame, 0 to 1: what lies around it counts more.
+            new_only: Give only what changed, or was lost, since it was last shown, and no detail that was never sent.
+                The first views are then an overview alone.
 
         Raises:
             TypeError, ValueError: The model is not known, or the frame is not the stream's last one any more.
         """
-        return _display.views(self, budget, model, look)
+        return _display.views(self, budget, model, look, new_only)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_maker": None}

@@ -200,7 +200,7 @@ class Views(Sequence[View]):
         return f"Views({len(self)} of a frame of {self.size[1]}x{self.size[0]}, {self.tokens} tokens)"
 
 
-def of_emission(emission: Emission, budget: int, model: Any, look: Any) -> Views:
+def of_emission(emission: Emission, budget: int, model: Any, look: Any, new_only: bool) -> Views:
     """`Emission.views`."""
     who = "Emission.views"
     maker = emission._maker
@@ -211,6 +211,7 @@ def of_emission(emission: Emission, budget: int, model: Any, look: Any) -> Views
     settings = _calls.new(_abi.saccade_views_settings)
     settings.rule = ctypes.pointer(native)
     settings.tokens = whole(budget, who, "budget", 1, 1 << 30)
+    settings.new_only = bool(new_only)
     if look is not None:
         try:
             u, v = look
@@ -222,10 +223,14 @@ def of_emission(emission: Emission, budget: int, model: Any, look: Any) -> Views
 
 
 @overload
-def views(source: Stream, budget: int = ..., model: Any = ..., *, look: Any = ...) -> Iterator[Views]: ...
+def views(
+    source: Stream, budget: int = ..., model: Any = ..., *, look: Any = ..., new_only: bool = ...
+) -> Iterator[Views]: ...
 @overload
-def views(source: Any, budget: int = ..., model: Any = ..., *, look: Any = ...) -> Views: ...
-def views(source: Any, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: Any = None) -> Any:
+def views(source: Any, budget: int = ..., model: Any = ..., *, look: Any = ..., new_only: bool = ...) -> Views: ...
+def views(
+    source: Any, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: Any = None, new_only: bool = False
+) -> Any:
     """Pictures of an image, or of a stream's frames, in sizes that the model's server does not resize.
 
         views = sc.views(screenshot, model="claude")
@@ -238,6 +243,8 @@ def views(source: Any, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: A
         budget: Tokens of all views together, as the model counts them, at most.
         model: A row of the table (docs/MODELS.md), or a `TokenRule`.
         look: (u, v) of the frame, 0 to 1: what lies around it counts more.
+        new_only: Give only what changed, or was lost, since it was last shown, and no detail that was never sent. The
+            first views are then an overview alone.
 
     Returns:
         Of an image its `Views`. Of a stream an iterator of `Views`, one for each emission that has any: what was sent
@@ -247,16 +254,16 @@ def views(source: Any, budget: int = 1568, model: Any = "qwen2.5-vl", *, look: A
         TypeError, ValueError: It is not an image, or the model is not known.
     """
     if isinstance(source, Stream):
-        return _of_stream(source, budget, model, look)
+        return _of_stream(source, budget, model, look, new_only)
     image = np.asarray(source) if hasattr(source, "__array_interface__") else source
     if not hasattr(image, "shape"):
         raise TypeError(f"views: source takes an image or a Stream, not {shown(source)}")
     with Stream([image], device="cpu", array="numpy", every=1, fixation="center") as stream:
-        return of_emission(next(stream), budget, model, look)
+        return of_emission(next(stream), budget, model, look, new_only)
 
 
-def _of_stream(stream: Stream, budget: int, model: Any, look: Any) -> Iterator[Views]:
+def _of_stream(stream: Stream, budget: int, model: Any, look: Any, new_only: bool) -> Iterator[Views]:
     for emission in stream:
-        found = of_emission(emission, budget, model, look)
+        found = of_emission(emission, budget, model, look, new_only)
         if found:
             yield found

@@ -84,6 +84,12 @@ class Views(DumpTest):
         self.assertFalse((folder / "views.jsonl").exists())
         self.assertFalse((folder / "views").exists())
 
+    def test_new_things_alone_take_fewer_tokens(self):
+        first, *later = lines(self.views("--every", "5", of="qwen2.5-vl:900:new-only"))
+        self.assertEqual(first["reason"], "overview")
+        self.assertNotEqual(first["emission"], later[0]["emission"])
+        self.assertNotIn("detail", [line["reason"] for line in later])
+
     def test_a_killed_run_leaves_lines_whose_pictures_are_whole(self):
         run = start("dump", "test://noise?size=320x240&rate=25&frames=100000", "-o", self.out, "--every", "frame",
                     "--views", "qwen2.5-vl:300")
@@ -98,8 +104,9 @@ class Views(DumpTest):
             pixels(self.out / line["file"], line["width"], line["height"])
 
     def test_what_is_wrong_is_said(self):
-        self.refuse(2, ["--views", "'gpt-2' is not qwen2-vl", ":TOKENS"], "dump", self.clip, "-o", self.out, "--views", "gpt-2")
+        self.refuse(2, ["--views", "'gpt-2' is not qwen2-vl", ":TOKENS", ":new-only"], "dump", self.clip, "-o", self.out, "--views", "gpt-2")
         self.refuse(2, ["--views", "0"], "dump", self.clip, "-o", self.out, "--views", "claude:0")
+        self.refuse(2, ["--views", "new"], "dump", self.clip, "-o", self.out, "--views", "claude:new")
         manifest = self.folder / "list.txt"
         manifest.write_text(f"{self.clip}\n", encoding="utf-8")
         self.refuse(2, ["--views", "--manifest"], "dump", "--manifest", manifest, "-o", self.out, "--views", "claude")

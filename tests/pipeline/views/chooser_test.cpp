@@ -84,6 +84,9 @@ class Receiver {
   std::vector<View> choose(const char* model, int tokens) {
     return chooser_->choose({.rule = find_rule(model)->rule, .tokens = tokens, .look = {}});
   }
+  std::vector<View> choose_new(int tokens) {
+    return chooser_->choose({.rule = find_rule("qwen2.5-vl")->rule, .tokens = tokens, .new_only = true, .look = {}});
+  }
   std::vector<std::uint8_t> read(const View& view) {
     std::vector<std::uint8_t> rgb(static_cast<std::size_t>(view.size.width * view.size.height) * 3);
     read_view(texture_, {}, view, rgb);
@@ -199,6 +202,85 @@ TEST(Views, LostParts_AreSentAgain) {
   EXPECT_EQ(receiver.choose("qwen2.5-vl", 1568).size(), 1U);
   receiver.chooser().forget();
   EXPECT_EQ(receiver.choose("qwen2.5-vl", 1568)[0].reason, ViewReason::kOverview);
+}
+
+TEST(NewViews, StillFrame_IsAnOverviewAlone) {
+  const Screen screen = desktop();
+  Receiver receiver(screen);
+  const auto first = receiver.choose_new(700);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].reason, ViewReason::kOverview);
+  EXPECT_GT(first[0].level, 0);
+  EXPECT_TRUE(receiver.choose_new(700).empty());
+}
+
+TEST(NewViews, Change_TakesNoTokensForOldDetail) {
+  Screen screen = desktop();
+  Receiver receiver(screen);
+  receiver.choose_new(700);
+  const FrameBox fresh{1017, 333, 210, 23};
+  screen.draw(fresh, 4);
+  receiver.show(screen, 1'000'000'000);
+  const auto views = receiver.choose_new(1568);
+  ASSERT_EQ(views.size(), 1U);
+  EXPECT_TRUE(covers(views[0], fresh));
+  EXPECT_EQ(views[0].reason, ViewReason::kNew);
+  EXPECT_LE(views[0].tokens, 40);
+  EXPECT_TRUE(receiver.choose_new(1568).empty());
+}
+
+TEST(NewViews, FrameThatChangesEverywhere_IsSentUntilItIsRead) {
+  Screen screen(1280, 720);
+  Receiver receiver(screen);
+  receiver.choose_new(700);
+  screen.draw({0, 0, 1280, 720}, 4);
+  receiver.show(screen, 1'000'000'000);
+  std::vector<View> sent;
+  for (auto views = receiver.choose_new(700); !views.empty(); views = receiver.choose_new(700)) {
+    ASSERT_LE(sum_of_tokens(views), 700);
+    sent.insert(sent.end(), views.begin(), views.end());
+  }
+  for (int y = 8; y < 720; y += 16) {
+    for (int x = 8; x < 1280; x += 16) {
+      EXPECT_TRUE(
+          std::any_of(sent.begin(), sent.end(),
+                      [&](const View& view) {
+                        return view.level == 0 && contains(view.box, {static_cast<double>(x), static_cast<double>(y)});
+                      }))
+          << x << ", " << y;
+    }
+  }
+}
+
+TEST(NewViews, LostParts_AreSentAgain) {
+  const FrameBox fresh{960, 320, 208, 32};
+  Screen screen = desktop();
+  Receiver receiver(screen);
+  receiver.choose_new(700);
+  screen.draw(fresh, 4);
+  receiver.show(screen, 1'000'000'000);
+  ASSERT_EQ(receiver.choose_new(1568).size(), 1U);
+  receiver.chooser().forget({60, 20, 13, 2});
+  const auto again = receiver.choose_new(1568);
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_TRUE(covers(again[0], fresh));
+  EXPECT_TRUE(receiver.choose_new(1568).empty());
+}
+
+TEST(NewViews, ChangeBeforeAllWasLost_FollowsTheOverview) {
+  const FrameBox fresh{960, 320, 208, 32};
+  Screen screen = desktop();
+  Receiver receiver(screen);
+  receiver.choose_new(700);
+  screen.draw(fresh, 4);
+  receiver.show(screen, 1'000'000'000);
+  receiver.chooser().forget();
+  const auto first = receiver.choose_new(700);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].reason, ViewReason::kOverview);
+  const auto second = receiver.choose_new(700);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_TRUE(covers(second[0], fresh));
 }
 
 TEST(Views, Pixels_AreExactMeansOfTheFrame) {
