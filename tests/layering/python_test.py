@@ -22,12 +22,13 @@ MAY_USE = {
     "dumps": ("_native", "emission"),
     "picture": ("_native", "emission", "dumps"),
     "models": ("_native", "emission", "stream", "picture"),
+    "watching": ("_native", "emission", "stream", "models"),
     "lattice": ("_native", "_operators"),
     "tensors/_call": ("_native", "_operators"),
     "tensors": ("_native", "_operators", "lattice", "tensors/_call"),
     "many": ("_native", "emission", "dumps"),
     "on_ray": ("_native", "dumps", "many"),
-    "": ("_native", "dumps", "emission", "lattice", "many", "models", "on_ray", "picture", "stream", "tensors"),
+    "": ("_native", "dumps", "emission", "lattice", "many", "models", "on_ray", "picture", "stream", "tensors", "watching"),
 }
 
 

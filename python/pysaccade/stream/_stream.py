@@ -159,6 +159,19 @@ class Stream(Core, Iterator[Emission]):
                 raise StopIteration
             return self._facts.emission(arrays, self._taker.view)
 
+    def _poll(self) -> Emission | None:
+        """Wait a little: next(), or None if no emission came. An iterable source is waited for."""
+        self._check_use()
+        with self._taking:
+            if self._closed:
+                raise StopIteration
+            with self._lock:
+                self._opened()
+            taken = self._try_one(*self._taker.memory.one())
+            if taken is False:
+                raise StopIteration
+            return taken if isinstance(taken, Emission) else None
+
     def batched(self, n: int, *, drop_last: bool = False) -> Iterator[EmissionBatch]:
         """Give n emissions at a time, in one block of memory: patches [n, N, C, S, S].
 

@@ -28,7 +28,7 @@ def folder(run_program, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-BLOCKS = {"README.md": 2, "docs/PYTHON.md": 5, "docs/DUMPS.md": 3, "docs/MODELS.md": 6}
+BLOCKS = {"README.md": 2, "docs/PYTHON.md": 5, "docs/DUMPS.md": 3, "docs/MODELS.md": 7}
 PAGES = [(page, i) for page in BLOCKS for i in range(len(blocks(page)))]
 
 
