@@ -4,7 +4,7 @@
     python3 bench/watch_onsets.py onsets --count 1000 --api openai   # or anthropic: a server on this machine, over HTTP
     python3 bench/watch_onsets.py faults --count 300                  # servers that stall, die, answer 429, reorder
     python3 bench/watch_onsets.py quiet                               # a clock and a cursor alone
-    python3 bench/watch_onsets.py day --hours 24                      # memory
+    python3 bench/watch_onsets.py day --hours 24                      # memory, with a frame each 5 s
     python3 bench/watch_onsets.py gate assets/desktop.mp4             # a gate by mean squares of 64x64
 
 An onset is a line of 12 to 20 px that appears anywhere, after 0.25 to 3 s, and stays for the next 20. It has reached
@@ -266,7 +266,7 @@ def day(options: argparse.Namespace) -> None:
     rng = np.random.default_rng(1)
 
     def frames() -> Iterator[tuple[np.ndarray, float]]:
-        for second in range(round(options.hours * 3600)):
+        for second in range(0, round(options.hours * 3600), 5):
             if second % 20 == 10:
                 screen.onsets[:-20] = []
                 screen.appear(float(second))
