@@ -18,6 +18,7 @@ from pysaccade.watching._server import Failure, Outcome, Reply, ServerError
 
 _REPEAT_S = 5.0  # what was shown so lately is not news: a cursor that blinks
 _SLICE_S = 0.1
+_TILE_PX = 16  # what is held is kept by such tiles
 _REFUSALS = 3  # before the first answer: the model takes no pictures
 
 
@@ -219,13 +220,23 @@ class Watcher:
         )
         if failure.refused:
             return
-        height, width = views.size
         for view in views:
             self._shown.pop(_key(view), None)
-            left, top, right, bottom = view.box
-            part = (left / width, top / height, min(right / width, 1.0), min(bottom / height, 1.0))
-            self.stream.forget(None if view.reason == "overview" else part)
+            self.stream.forget(None if view.reason == "overview" else _part(view, views.size))
         self._pending = True
+
+
+def _part(view: View, size: tuple[int, int]) -> tuple[float, ...]:
+    """A region, 0 to 1, that touches only tiles which the view shows whole. With others it would grow with failures."""
+    height, width = size
+    left, top, right, bottom = view.box
+    inset = _TILE_PX - 0.5
+    return (
+        (left + inset) / width if left > 0 else 0.0,
+        (top + inset) / height if top > 0 else 0.0,
+        (right - inset) / width if right < width else 1.0,
+        (bottom - inset) / height if bottom < height else 1.0,
+    )
 
 
 def _key(view: View) -> int:

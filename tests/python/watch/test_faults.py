@@ -41,10 +41,14 @@ class FaultyServer:
         self.clock, self.kind = clock, kind
         self.waiting: list[tuple[float, Outcome]] = []
         self.reached: dict[int, float] = {}
+        self.tokens: list[int] = []  # of each request
         self.watcher: Watcher | None = None
 
     def send(self, number: int, messages: Sequence[Mapping[str, Any]]) -> None:
         assert messages[0]["role"] == "user"
+        assert self.watcher is not None
+        views = self.watcher._in_flight[number].views
+        self.tokens.append(views.tokens)
         now = self.clock()
         end = next((end for begin, end in FAULTS if begin <= now < end), None)
         seen: float | None = now
@@ -60,8 +64,7 @@ class FaultyServer:
             wait = end - now if self.kind == "429" else None
             done = now + 0.01, Failure(self.kind, counted=False, retry_after=wait)
         if seen is not None:
-            assert self.watcher is not None
-            pictures = [view.image for view in self.watcher._in_flight[number].views]
+            pictures = [view.image for view in views]
             for line in range(LINES):
                 if line not in self.reached and holds(pictures, glyphs(line)):
                     self.reached[line] = seen
@@ -95,3 +98,4 @@ def test_no_line_comes_later_than_a_second_behind_a_fault(kind: str, in_flight: 
         assert at <= max([appeared, *ends]) + 1.0, f"line {line}"
     assert watcher.counts.requests == len(found) + watcher.counts.failures
     assert (watcher.counts.failures > 0) == (kind != "reorder")
+    assert max(server.tokens[1:]) <= 40  # behind the overview; all lines of the longest fault have 28
