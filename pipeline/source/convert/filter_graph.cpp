@@ -36,7 +36,7 @@ struct FilterLibrary {
   decltype(av_buffersink_get_time_base)* get_time_base;
 
   FilterLibrary() {
-    const LateLibrary library("libavfilter", LIBAVFILTER_VERSION_MAJOR, "filters and conversions");
+    const LateLibrary library = ffmpeg_library("libavfilter", LIBAVFILTER_VERSION_MAJOR, "filters and conversions");
     library.bind(version, "avfilter_version");
     library.bind(get_by_name, "avfilter_get_by_name");
     library.bind(inout_alloc, "avfilter_inout_alloc");

@@ -13,6 +13,7 @@
 #include "pipeline/error.h"
 #include "pipeline/source/frame/frame_pool.h"
 #include "pipeline/source/frame/input_name.h"
+#include "pipeline/source/screen/screen_capture.h"
 #include "pipeline/source/screen/screen_name.h"
 #include "pipeline/source/screen/x11_capture.h"
 
@@ -110,7 +111,7 @@ class ScreenSource final : public FrameSource {
   StreamEnd end() const override { return end_; }
   void interrupt() override {
     *stop_ = true;
-    capture_.wake();
+    capture_->wake();
   }
   void recycle(Frame frame) override { empty_frames_.give(frame.release()); }
 
@@ -119,7 +120,7 @@ class ScreenSource final : public FrameSource {
   void show(Frame& out);
 
   const std::shared_ptr<std::atomic<bool>> stop_;
-  x11::Capture capture_;
+  const std::unique_ptr<ScreenCapture> capture_;
   Pictures pictures_;
   EmptyFrames empty_frames_;
   const std::int64_t period_ns_;
@@ -130,44 +131,45 @@ class ScreenSource final : public FrameSource {
 
 ScreenSource::ScreenSource(const SourceConfig& config, const ScreenName& name, std::optional<ScreenSize> size)
     : stop_(config.stop ? config.stop : std::make_shared<std::atomic<bool>>(false)),
-      capture_(name, config.uri, size ? size->width_px : 0, size ? size->height_px : 0, config.log),
-      pictures_(capture_.width_px(), capture_.height_px()),
+      capture_(std::make_unique<x11::Capture>(name, config.uri, size ? size->width_px : 0, size ? size->height_px : 0,
+                                              config.log)),
+      pictures_(capture_->picture().width_px(), capture_->picture().height_px()),
       period_ns_(static_cast<std::int64_t>(1e9 / name.rate)) {
-  check_pixels(config, capture_.width_px(), capture_.height_px());
+  check_pixels(config, capture_->picture().width_px(), capture_->picture().height_px());
   info_.uri = config.uri;
   info_.container = "screen";
   info_.codec = "rawvideo";
   info_.pixel_format = "bgr0";
-  info_.decoder = "x11";
-  info_.coded_width_px = info_.width_px = capture_.width_px();
-  info_.coded_height_px = info_.height_px = capture_.height_px();
+  info_.decoder = capture_->decoder();
+  info_.coded_width_px = info_.width_px = capture_->picture().width_px();
+  info_.coded_height_px = info_.height_px = capture_->picture().height_px();
   info_.layout = PixelLayout::kRgba8;
   info_.color.range = ColorRange::kFull;
   info_.matrix_tagged = info_.range_tagged = true;
   info_.live = true;
   info_.has_noise = false;
   info_.notes.push_back(
-      fmt::format("captures {}, {}", capture_.text(), name.pointer ? "with the pointer" : "without the pointer"));
+      fmt::format("captures {}, {}", capture_->text(), name.pointer ? "with the pointer" : "without the pointer"));
 }
 
-// Until a frame is due, or a moment is over. False: the server is gone.
+// Until a frame is due, or a moment is over. False: the capture is over.
 bool ScreenSource::wait() {
-  if (counters_.frames == 0) return capture_.wait(std::chrono::milliseconds(0));
+  if (counters_.frames == 0) return capture_->wait(std::chrono::milliseconds(0));
   const auto until = [](std::int64_t moment_ns) {
     const std::int64_t left_ns = std::max<std::int64_t>(moment_ns - steady_now_ns(), 0);
     return std::chrono::milliseconds((left_ns + kMillisecond_ns - 1) / kMillisecond_ns);
   };
-  if (!capture_.has_changed() && !capture_.wait(until(last_ns_ + kRepeat_ns))) return false;
-  if (!capture_.has_changed()) return true;
+  if (!capture_->has_changed() && !capture_->wait(until(last_ns_ + kRepeat_ns))) return false;
+  if (!capture_->has_changed()) return true;
   if (noticed_ns_ == 0) noticed_ns_ = steady_now_ns();
-  capture_.pause(until(last_ns_ + period_ns_));
-  return capture_.wait(std::chrono::milliseconds(0));
+  capture_->pause(until(last_ns_ + period_ns_));
+  return capture_->wait(std::chrono::milliseconds(0));
 }
 
 void ScreenSource::show(Frame& out) {
   const std::int64_t now_ns = steady_now_ns();
-  std::vector<PixelRect> changed = capture_.read();
-  AvFramePtr picture = pictures_.take(capture_.picture(), changed, empty_frames_.take());
+  std::vector<PixelRect> changed = capture_->read();
+  AvFramePtr picture = pictures_.take(capture_->picture().data(), changed, empty_frames_.take());
   attach_origin(*picture, {.captured_ns = noticed_ns_ != 0 ? noticed_ns_ : now_ns, .arrived_ns = now_ns});
   if (counters_.frames == 0) start_ns_ = now_ns;
   out = Frame(std::move(picture), {.layout = info_.layout, .color = info_.color}, now_ns - start_ns_, counters_.frames);
@@ -180,12 +182,12 @@ void ScreenSource::show(Frame& out) {
 ReadStatus ScreenSource::next(Frame& out) {
   if (*stop_) return ReadStatus::kEnd;
   if (!wait()) {
-    end_ = {.broke = true, .reason = "the X server is gone"};
+    end_ = capture_->end();
     return ReadStatus::kEnd;
   }
   if (*stop_) return ReadStatus::kEnd;
   const std::int64_t now_ns = steady_now_ns();
-  const bool due = counters_.frames == 0 || now_ns >= last_ns_ + (capture_.has_changed() ? period_ns_ : kRepeat_ns);
+  const bool due = counters_.frames == 0 || now_ns >= last_ns_ + (capture_->has_changed() ? period_ns_ : kRepeat_ns);
   if (!due) return ReadStatus::kAgain;
   show(out);
   return ReadStatus::kOk;

@@ -1,9 +1,6 @@
 #include "pipeline/source/screen/x11_calls.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
-#include "pipeline/error.h"
+#include "pipeline/late_library.h"
 
 namespace saccade::x11 {
 
@@ -19,37 +16,15 @@ SACCADE_XINPUT_CALLS(SACCADE_DEFINE_CALL)
 
 namespace {
 
-[[noreturn]] void fail(const std::string& user, const std::string& library) {
-  const char* const reason = dlerror();
-  throw UnavailableError(
-      fmt::format("{}: needs {}, which can't be loaded: {}; install it (Debian: libxcb1, libxcb-shm0, "
-                  "libxcb-damage0, libxcb-xfixes0, libxcb-randr0, libxcb-composite0, libxcb-xinput0)",
-                  user, library, reason != nullptr ? reason : "no reason given"));
-}
-
-class Library {
- public:
-  Library(const std::string& user, const char* name)
-      : user_(user), name_(name), handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) fail(user_, name_);
-  }
-  template <typename Function>
-  void bind(Function*& function, const char* symbol) const {
-    function = reinterpret_cast<Function*>(dlsym(handle_, symbol));
-    if (function == nullptr) fail(user_, name_);
-  }
-
- private:
-  std::string user_, name_;
-  void* handle_;
-};
+constexpr const char* kPackages =
+    "libxcb1, libxcb-shm0, libxcb-damage0, libxcb-xfixes0, libxcb-randr0, libxcb-composite0, libxcb-xinput0";
 
 bool load_all(const std::string& user) {
 #define SACCADE_BIND_CALL(name) library.bind(name, #name);
-#define SACCADE_LOAD(calls, soname)      \
-  {                                      \
-    const Library library(user, soname); \
-    calls(SACCADE_BIND_CALL)             \
+#define SACCADE_LOAD(calls, soname)                     \
+  {                                                     \
+    const LateLibrary library(user, soname, kPackages); \
+    calls(SACCADE_BIND_CALL)                            \
   }
   SACCADE_LOAD(SACCADE_XCB_CALLS, "libxcb.so.1")
   SACCADE_LOAD(SACCADE_SHM_CALLS, "libxcb-shm.so.0")

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/shm.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,21 +14,6 @@
 
 namespace saccade::x11 {
 namespace {
-
-constexpr std::size_t kMostRects = 32;  // more are read as one
-
-bool is_empty(const PixelRect& rect) { return rect.width <= 0 || rect.height <= 0; }
-
-PixelRect common(const PixelRect& a, const PixelRect& b) {
-  const int left = std::max(a.x, b.x), top = std::max(a.y, b.y);
-  return {left, top, std::min(a.x + a.width, b.x + b.width) - left, std::min(a.y + a.height, b.y + b.height) - top};
-}
-
-PixelRect around(const PixelRect& a, const PixelRect& b) {
-  if (is_empty(a)) return b;
-  const int left = std::min(a.x, b.x), top = std::min(a.y, b.y);
-  return {left, top, std::max(a.x + a.width, b.x + b.width) - left, std::max(a.y + a.height, b.y + b.height) - top};
-}
 
 std::optional<xcb_window_t> window_number(const std::string& text) {
   const bool hex = text.starts_with("0x");
@@ -77,17 +60,14 @@ class SharedMemory {
 };
 
 Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, int height_px, const Log& log)
-    : uri_(uri), log_(log), connection_(name.display, uri) {
+    : ScreenCapture(uri, log), connection_(name.display, uri) {
   xcb_connection_t* const c = connection_.get();
   damage_event_ = connection_.need("DAMAGE")->first_event;
   fixes_event_ = connection_.need("XFIXES")->first_event;
   Reply<void>(xcb_damage_query_version_reply(c, xcb_damage_query_version(c, 1, 1), nullptr));
   Reply<void>(xcb_xfixes_query_version_reply(c, xcb_xfixes_query_version(c, 5, 0), nullptr));
   find_area(name);
-  width_px_ = width_px > 0 ? width_px : area_.width;
-  height_px_ = height_px > 0 ? height_px : area_.height;
-  picture_.resize(static_cast<std::size_t>(width_px_) * static_cast<std::size_t>(height_px_) * 4);
-  blacken();
+  picture_ = ScreenPicture(width_px > 0 ? width_px : area_.width, height_px > 0 ? height_px : area_.height);
   if (const auto randr = connection_.find("RANDR")) {
     randr_event_ = randr->first_event;
     xcb_randr_select_input(c, connection_.screen().root, XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE);
@@ -100,13 +80,10 @@ Capture::Capture(const ScreenName& name, const std::string& uri, int width_px, i
   xcb_xfixes_create_region(c, region_, 0, nullptr);
   draws_pointer_ = name.pointer;
   if (draws_pointer_) start_pointer();
-  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   xcb_flush(c);
 }
 
-Capture::~Capture() {
-  if (wake_fd_ >= 0) close(wake_fd_);
-}
+Capture::~Capture() = default;
 
 void Capture::find_area(const ScreenName& name) {
   const PixelRect screen = connection_.area();
@@ -213,7 +190,7 @@ void Capture::check_visual(xcb_visualid_t visual) const {
 }
 
 void Capture::start_memory() {
-  memory_ = std::make_unique<SharedMemory>(connection_, picture_.size());
+  memory_ = std::make_unique<SharedMemory>(connection_, picture_.bytes());
   if (!memory_->attached())
     log_.info("{}: the X server shares no memory with this process: pixels come by its socket", uri_);
 }
@@ -229,11 +206,6 @@ void Capture::start_pointer() {
     std::uint32_t events;
   } const wanted{{XCB_INPUT_DEVICE_ALL_MASTER, 1}, XCB_INPUT_XI_EVENT_MASK_RAW_MOTION};
   xcb_input_xi_select_events(c, root, 1, &wanted.head);
-}
-
-void Capture::pause(std::chrono::milliseconds longest) const {
-  pollfd file{wake_fd_, POLLIN, 0};
-  poll(&file, 1, static_cast<int>(longest.count()));
 }
 
 bool Capture::wait(std::chrono::milliseconds longest) {
@@ -254,11 +226,6 @@ bool Capture::wait(std::chrono::milliseconds longest) {
   return !connection_.is_lost();
 }
 
-void Capture::wake() const {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof one);
-}
-
 void Capture::take(const xcb_generic_event_t& event) {
   const int type = event.response_type & 0x7f;
   if (type == damage_event_ + XCB_DAMAGE_NOTIFY) {
@@ -276,7 +243,7 @@ void Capture::take(const xcb_generic_event_t& event) {
 }
 
 PixelRect Capture::clipped(const PixelRect& rect) const {
-  return common(rect, {0, 0, std::min(width_px_, area_.width), std::min(height_px_, area_.height)});
+  return common(rect, {0, 0, std::min(picture_.width_px(), area_.width), std::min(picture_.height_px(), area_.height)});
 }
 
 // The screen or the window has another size, or is there no more.
@@ -293,23 +260,15 @@ void Capture::follow_area(std::vector<PixelRect>& changed) {
         xcb_get_geometry_reply(c, xcb_get_geometry(c, connection_.screen().root), nullptr));
     if (!root) return;
     const PixelRect screen{0, 0, root->width, root->height};
-    area_ = whole_screen_ ? screen : PixelRect{area_.x, area_.y, width_px_, height_px_};
+    area_ = whole_screen_ ? screen : PixelRect{area_.x, area_.y, picture_.width_px(), picture_.height_px()};
     if (!whole_screen_) area_ = common(area_, screen);
   }
   if (gone_) return;
   if (area_.width != before.width || area_.height != before.height) {
-    log_.warn(
-        "{}: {} has {}x{} pixels now; the picture stays {}x{}: {}", uri_, text_, std::max(area_.width, 0),
-        std::max(area_.height, 0), width_px_, height_px_,
-        area_.width > width_px_ || area_.height > height_px_ ? "what lies beyond is left out" : "the rest is black");
+    report_size(std::max(area_.width, 0), std::max(area_.height, 0));
   }
-  blacken();
-  changed.push_back({0, 0, width_px_, height_px_});
-}
-
-void Capture::blacken() {
-  std::fill(picture_.begin(), picture_.end(), std::uint8_t{0});
-  for (std::size_t at = 3; at < picture_.size(); at += 4) picture_[at] = 255;
+  picture_.blacken();
+  changed.push_back(picture_.area());
 }
 
 void Capture::take_damage(std::vector<PixelRect>& changed) {
@@ -372,13 +331,9 @@ std::vector<PixelRect> Capture::read() {
   }
   const bool draw = draws_pointer_ && follow_pointer(changed);
   damaged_ = moved_ = pointer_moved_ = false;
-  if (changed.size() > kMostRects) {
-    PixelRect all;
-    for (const PixelRect& rect : changed) all = around(all, rect);
-    changed = {all};
-  }
+  merge_if_many(changed);
   for (const PixelRect& rect : changed) read_pixels(clipped(rect));
-  if (draw) draw_pointer();
+  if (draw) picture_.draw(pointer_, pointer_at_, pointer_area_);
   return changed;
 }
 
@@ -387,44 +342,18 @@ void Capture::read_pixels(const PixelRect& rect) {
   xcb_connection_t* const c = connection_.get();
   const auto x = static_cast<std::int16_t>(area_.x + rect.x), y = static_cast<std::int16_t>(area_.y + rect.y);
   const auto width = static_cast<std::uint16_t>(rect.width), height = static_cast<std::uint16_t>(rect.height);
+  const std::ptrdiff_t pitch_bytes = std::ptrdiff_t{rect.width} * 4;
   constexpr std::uint32_t kAllPlanes = ~std::uint32_t{0};
   if (memory_->attached()) {
     const auto cookie = xcb_shm_get_image(c, source_, x, y, width, height, kAllPlanes, XCB_IMAGE_FORMAT_Z_PIXMAP,
                                           memory_->segment(), 0);
     const Reply<xcb_shm_get_image_reply_t> reply(xcb_shm_get_image_reply(c, cookie, nullptr));
-    if (reply) copy_pixels(memory_->data(), rect);
+    if (reply) picture_.copy(memory_->data(), pitch_bytes, rect);
     return;
   }
   const auto cookie = xcb_get_image(c, XCB_IMAGE_FORMAT_Z_PIXMAP, source_, x, y, width, height, kAllPlanes);
   const Reply<xcb_get_image_reply_t> reply(xcb_get_image_reply(c, cookie, nullptr));
-  if (reply) copy_pixels(xcb_get_image_data(reply.get()), rect);
-}
-
-void Capture::copy_pixels(const std::uint8_t* bgrx, const PixelRect& rect) {
-  for (int y = rect.y; y < rect.y + rect.height; ++y) {
-    std::uint8_t* to = picture_.data() + y * pitch_bytes() + std::ptrdiff_t{rect.x} * 4;
-    for (int x = 0; x < rect.width; ++x, bgrx += 4, to += 4) {
-      std::uint32_t pixel = 0;
-      std::memcpy(&pixel, bgrx, sizeof pixel);
-      pixel = 0xff000000U | (pixel & 0xff00U) | (pixel >> 16 & 0xffU) | (pixel & 0xffU) << 16;
-      std::memcpy(to, &pixel, sizeof pixel);
-    }
-  }
-}
-
-void Capture::draw_pointer() {
-  for (int y = pointer_area_.y; y < pointer_area_.y + pointer_area_.height; ++y) {
-    for (int x = pointer_area_.x; x < pointer_area_.x + pointer_area_.width; ++x) {
-      const std::uint32_t over =
-          pointer_[static_cast<std::size_t>((y - pointer_at_.y) * pointer_at_.width + x - pointer_at_.x)];
-      const std::uint32_t rest = 255 - (over >> 24);
-      std::uint8_t* const to = picture_.data() + y * pitch_bytes() + std::ptrdiff_t{x} * 4;
-      for (int c = 0; c < 3; ++c) {
-        to[c] = static_cast<std::uint8_t>(
-            std::min<std::uint32_t>((over >> (16 - 8 * c) & 0xffU) + (to[c] * rest + 127) / 255, 255));
-      }
-    }
-  }
+  if (reply) picture_.copy(xcb_get_image_data(reply.get()), pitch_bytes, rect);
 }
 
 }  // namespace saccade::x11
